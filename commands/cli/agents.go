@@ -94,6 +94,9 @@ func recordOf(d agent.Definition) agentRecord {
 		a.Kind, a.Server, a.Card, a.Model, a.Tools, a.MaxTurns = "remote", r.Host(), r.CardURL, "", []string{}, 0
 		a.Description = cmp.Or(a.Description, "An agent on "+a.Server+".")
 	}
+	if d.Remote != nil {
+		return a
+	}
 	a.Servers = slices.Sorted(maps.Keys(d.Access.Servers))
 	for _, name := range slices.Sorted(maps.Keys(d.Access.Given)) {
 		if d.Access.Servers[name] == nil {
@@ -160,7 +163,7 @@ func (*agentsShow) Run(out *Output, d agent.Definition) error {
 	}
 	limits := fmt.Sprintf("%g minutes", a.MaxMinutes)
 	if d.Remote != nil {
-		may, a.Servers = "", nil
+		may = ""
 	} else {
 		limits = fmt.Sprintf("%d requests, ", a.MaxTurns) + limits
 	}

@@ -26,7 +26,7 @@ type updated struct {
 	State string `json:"state"` // up to date, update available, updated, not updatable or error
 	Error string `json:"error,omitempty"`
 
-	checked bool // and nothing else
+	checked bool // the update was only looked for
 }
 
 // lines returns the outcome, unless the update has printed it.

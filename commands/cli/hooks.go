@@ -213,9 +213,10 @@ func (*hooksTurnAll) Run(ctx context.Context, out *Output, here *Folder, hooks H
 // turnHooks switches the hooks of a name on or off, all if it is "": those of the project
 // in its settings, and others in the user's.
 func turnHooks(ctx context.Context, here *Folder, out *Output, hooks Hooks, id string, on toggle) error {
-	list, _ := hooks.List()
+	f := hookFamily(hooks)
+	list := f.all
 	if id != "" {
-		h, err := hookFamily(hooks).find(id)
+		h, err := f.find(id)
 		if err != nil {
 			return err
 		}

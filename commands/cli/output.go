@@ -95,7 +95,7 @@ func listingOf[R record](name string, all []R) *listing {
 	return l
 }
 
-// add adds lists of texts to the document, and each text behind a label to the lines.
+// add adds texts to a list of the document, and to the lines, each behind a label.
 func (l *listing) add(name, label string, texts ...string) *listing {
 	all, _ := l.doc[name].([]string)
 	l.doc[name] = append(all, texts...)
@@ -117,7 +117,7 @@ func (out *Output) listing(doc map[string]any, lines []string, none string) erro
 	return out.show(doc, lines...)
 }
 
-// fields returns a line for each name, whose value follows it, less those without a value.
+// fields takes names and values in turn, and returns a line for each value that is not empty.
 func fields(pairs ...string) (lines []string) {
 	for pair := range slices.Chunk(pairs, 2) {
 		if pair[1] != "" {

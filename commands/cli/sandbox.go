@@ -126,12 +126,12 @@ func (*sandboxStatus) Run(out *Output, l *launch.Launcher, rules *policy.Policy)
 			"and can't read: "+cmp.Or(strings.Join(slices.DeleteFunc(slices.Clone(p.Hidden),
 				notThere), ", "), "nothing of yours, since no known secrets are here"))
 	}
-	masks := masks(rules, l)
-	for _, m := range masks {
+	denied := masks(rules, l)
+	for _, m := range denied {
 		lines = append(lines, m.line())
 	}
 	list := func(paths []string) []string { return append([]string{}, paths...) }
-	return out.show(map[string]any{"sandbox": shownSandbox(st), "masked": masks,
+	return out.show(map[string]any{"sandbox": shownSandbox(st), "masked": denied,
 		"profile": shownProfile{p.Root, list(p.Write), list(p.ReadOnly), list(p.Hidden), p.Network}}, lines...)
 }
 

@@ -47,7 +47,7 @@ func (c *skillsList) Run(out *Output, skills *skill.Library) error {
 			return misused("skills list takes all and nodesc, not %.60q", word)
 		}
 	}
-	var own, builtin []skillRecord // which come last
+	var own, builtin []skillRecord // the built-in ones come last
 	for _, s := range skills.All() {
 		switch r := (skillRecord{s, c.NoDesc}); {
 		case s.Source != skill.BuiltIn:

@@ -32,7 +32,6 @@ type tool struct {
 
 // tools returns the tools, and what becomes of calls.
 func (h headless) tools(ctx context.Context, trial *Trial) (list []tool) {
-	defer trial.Close()
 	for _, t := range trial.Tools.Tools() {
 		e := trial.Explain(ctx, unspecified(t))
 		if e.Verdict == engine.Ask && h.Headless {
@@ -66,6 +65,7 @@ type toolsList struct{ headless }
 
 // Run prints a line for each tool that the model is told about.
 func (c *toolsList) Run(ctx context.Context, out *Output, trial *Trial) error {
+	defer trial.Close()
 	list, mode := c.tools(ctx, trial), trial.Policy.Mode()
 	lines := []string{"approval mode: " + string(mode)}
 	words := map[string]string{"allow": "runs unasked", "ask": "asks", "deny": "denied"}
@@ -87,6 +87,7 @@ type toolsShow struct {
 
 // Run prints the description and the schema of the arguments.
 func (c *toolsShow) Run(ctx context.Context, out *Output, trial *Trial) error {
+	defer trial.Close()
 	t, err := toolFamily(c.tools(ctx, trial), func(t tool) string { return t.Name }).find(c.Name)
 	if err != nil {
 		return err

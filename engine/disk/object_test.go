@@ -11,6 +11,9 @@ import (
 func TestChangeObject(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.json")
 	on := func(all map[string]bool) { all["on"] = true }
+	if err := disk.ChangeObject(t.Context(), path, on); err != nil {
+		t.Error(err)
+	}
 	for _, c := range []struct{ holds, want string }{
 		{"", "{\n  \"on\": true\n}\n"},
 		{" \n", "{\n  \"on\": true\n}\n"},

@@ -65,8 +65,8 @@ func (r Retention) Expired(sessions []Session, now time.Time) (expired, newer []
 	return expired, newer
 }
 
-// A Shelf is the storage of a directory's sessions and of all that belongs to them. It has all
-// its fields.
+// A Shelf is the storage of a directory's sessions and of all that belongs to them. All its
+// fields have to be set.
 type Shelf struct {
 	Chats string                      // the directory of their files
 	Dirs  func(id string) []string    // further directories of a session

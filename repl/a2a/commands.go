@@ -64,7 +64,9 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	t, err := s.newTask(q.ContextID, q.Settings)
-	if f := (*fault)(nil); errors.As(err, &f) {
+	if err != nil {
+		f := &fault{Code: internalError, Message: s.plain(err.Error())}
+		errors.As(err, &f)
 		status := map[int]int{invalidParams: http.StatusBadRequest, serverError: http.StatusServiceUnavailable}
 		serve.Reject(w, cmp.Or(status[f.Code], http.StatusInternalServerError), f.Message)
 		return

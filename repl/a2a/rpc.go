@@ -259,10 +259,10 @@ func (q requests) OnCancelTask(ctx context.Context, p *protocol.TaskIDParams) (*
 
 // begun begins a stream. The library calls it on a goroutine of its own, where a panic would
 // end the program.
-func begun(from func() (*stream, error)) (st *stream, err error) {
+func (q requests) begun(from func() (*stream, error)) (st *stream, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = faultf(internalError, "gemline has a fault: %v", v)
+			err = faultf(internalError, "gemline has a fault: %s", q.server.plain(fmt.Sprint(v)))
 		}
 	}()
 	return from()
@@ -271,7 +271,7 @@ func begun(from func() (*stream, error)) (st *stream, err error) {
 // events yields what a stream tells, until it ends or its reader is gone.
 func (q requests) events(from func() (*stream, error)) iter.Seq2[protocol.Event, error] {
 	return func(yield func(protocol.Event, error) bool) {
-		st, err := begun(from)
+		st, err := q.begun(from)
 		if err != nil {
 			yield(nil, err)
 			return

@@ -328,7 +328,10 @@ func (s *Server) begin(t *task) (*turn, error) {
 	if err := s.ctx.Err(); err != nil {
 		return nil, err
 	}
-	var longest *turn // of those that ask
+	if !slices.Contains(s.tasks, t) { // it was forgotten since it was found
+		return nil, faultf(taskNotFound, "there is no task %s", t.kept.Task.ID)
+	}
+	var longest *turn // that asks
 	busy := 0
 	for _, other := range s.tasks {
 		one := other.working()
@@ -353,7 +356,7 @@ func (s *Server) begin(t *task) (*turn, error) {
 	return u, nil
 }
 
-// tidy closes conversations that nobody was in for longest.
+// tidy closes the conversations that were used longest ago, if more than mostOpen are open.
 func (s *Server) tidy() {
 	open := slices.DeleteFunc(s.all(), func(t *task) bool { return t.conversation() == nil })
 	for _, t := range open[min(len(open), mostOpen):] {

@@ -388,9 +388,9 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 			return nil, nil, err
 		}
 		u.prompt, u.asked, u.first = m.words, asked, r
-		late := make(chan struct{})
-		context.AfterFunc(u.ctx, func() { time.AfterFunc(farewell, func() { close(late) }) })
-		t.late = late
+		over := make(chan struct{})
+		context.AfterFunc(u.ctx, func() { time.AfterFunc(farewell, func() { close(over) }) })
+		t.late = over
 	}
 	if along {
 		st = t.join(ctx)

@@ -160,7 +160,7 @@ func (u *turn) end(err error) {
 	case err != nil:
 		state, said = protocol.TaskStateFailed, t.message(serve.FailureText(t.server.Outcome(err)))
 	}
-	if err := t.status(state, said, nil); err != nil { // which is over for want of a place
+	if err := t.status(state, said, nil); err != nil { // it can't be stored any more: the second try is for the state
 		state, said = protocol.TaskStateFailed, t.message(err.Error())
 		t.status(state, said, nil)
 	}

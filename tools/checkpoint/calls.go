@@ -192,7 +192,8 @@ func (h *watching) begin(ctx context.Context) error {
 	return err
 }
 
-// look has the store used before or after the call. If that fails, nobody knows what it holds.
+// look does something with the store, before or after the call. If that fails, what is known of
+// the files is forgotten.
 func (h *watching) look(ctx context.Context, do func(context.Context) error) error {
 	k := h.k
 	err := k.use(ctx, func() error { return do(ctx) })

@@ -11,7 +11,8 @@ import (
 	"gemline/engine/disk"
 )
 
-// A file is one of the store that is being written beside its name: a [disk.File], or a test's.
+// A file of the store is written under another name before it gets its own: a [disk.File], or a
+// test's.
 type file interface {
 	io.Writer
 	Commit(name string) error // the disk has it then, under that name

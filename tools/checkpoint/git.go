@@ -24,7 +24,7 @@ const gitSilent = "git does not answer here: what commands do to branches and to
 // A repositories knows what git says of the user's repositories.
 type repositories struct {
 	cfg    *Config
-	index  map[disk.Stamp]string // what indexes hold
+	index  map[disk.Stamp]string // what indexes hold, by the stamps of their files
 	silent bool                  // git does not answer
 }
 

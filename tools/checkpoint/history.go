@@ -199,7 +199,9 @@ func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string,
 		h.keep(c.Path)
 		n := h.top.at(c.Path, true)
 		there = slices.DeleteFunc(there, func(t Change) bool { return t.Path == c.Path })
-		there = append(there, Change{Path: c.Path, Before: n.was, After: c.Before})
+		if n.was != c.Before {
+			there = append(there, Change{Path: c.Path, Before: n.was, After: c.Before})
+		}
 		paths = append(paths, c.Path)
 	}
 	err = h.commit(there, Record{Kind: Started})

@@ -19,11 +19,11 @@ import (
 	"gemline/engine/secret"
 )
 
-// What is looked at in a folder.
+// Bounds of a scan.
 const (
-	mostFiles    = 250_000 // those that are ignored aside
-	mostIgnored  = 5000    // that are not kept
-	longestFirst = 20 * time.Second
+	mostFiles    = 250_000          // that are not ignored
+	mostIgnored  = 5000             // ignored files that are looked at
+	longestFirst = 20 * time.Second // of a project's first scan
 )
 
 // errTooMuch says that a folder holds more than is kept of one.

@@ -182,9 +182,9 @@ func (v volatile) create(at *os.Root) (file, error) {
 	return f, err
 }
 
-// Whatever the disk forgets when the power fails: what was acknowledged is there, and a
-// session leads to a whole state.
-func TestStorePowerLoss(t *testing.T) {
+// Whatever is left of unfinished files when the power has failed: what was acknowledged is there,
+// and a session leads to a whole state.
+func TestStoreUnfinished(t *testing.T) {
 	r := enginetest.Random(t, 8)
 	for range enginetest.Rounds(20, 400) {
 		dir := filepath.Join(t.TempDir(), "r")

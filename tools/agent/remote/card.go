@@ -51,8 +51,11 @@ func (s Server) Check() error {
 // address reads the address of a card or an agent.
 func address(name, s string) (*url.URL, error) {
 	u, err := url.Parse(s)
-	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%s is %q, which is no address", name, text.OneLine(s, longestSaid))
+	if err != nil { // it may name a password
+		return nil, fmt.Errorf("%s can't be read as an address", name)
+	}
+	if u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("%s is %q, which is no http or https address without a user name", name, text.OneLine(u.Redacted(), longestSaid))
 	}
 	return u, nil
 }
