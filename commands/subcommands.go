@@ -64,7 +64,7 @@ func (cmd subCommands) relay(s cli.Slash, path string, take func(string) ([]stri
 				return err
 			}
 		}
-		if args == "" && len(s.Required) > 0 {
+		if len(words) < len(s.Required) {
 			return misused("/%s needs %s", path, strings.Join(s.Required, " "))
 		}
 		return cmd.manage(ctx, slices.Concat(s.Words, words)...)

@@ -35,8 +35,9 @@ func TestSettingsWords(t *testing.T) {
 func TestSettingsRefuses(t *testing.T) {
 	failed := errors.New("no such key")
 	for line, want := range map[string]string{
-		"settings set":   "/settings set needs KEY VALUE",
-		"settings get x": failed.Error(), "settings set a b": failed.Error(),
+		"settings set":          "/settings set needs KEY VALUE",
+		"settings set ui.ascii": "/settings set needs KEY VALUE",
+		"settings get x":        failed.Error(), "settings set a b": failed.Error(),
 	} {
 		o := &Deps{Out: &bytes.Buffer{}, Manage: func(context.Context, ...string) error { return failed }}
 		c, args := Builtin(o).Find(line)
