@@ -93,14 +93,14 @@ func (c *mcpRemove) Run(ctx context.Context, out *Output, here *Folder, installe
 // elsewhere says where a server stands, and how it is taken out of there; "" if nowhere.
 func (here *Folder) elsewhere(installed Extensions, name string) string {
 	s, _ := here.settings() // also of the files that can be read beside a broken file
-	for _, file := range s.Values(settings.JoinKey([]string{"mcpServers", name})) {
-		switch file.Scope {
+	if files := s.Values(settings.JoinKey([]string{"mcpServers", name})); len(files) > 0 {
+		switch files[0].Scope {
 		case settings.User:
 			return "it stands in your settings: gemline mcp remove --scope user " + name
 		case settings.Workspace:
 			return "it stands in the project's settings: gemline mcp remove --scope project " + name
 		}
-		return "it stands in " + file.File
+		return "it stands in " + files[0].File
 	}
 	list, _ := installed()
 	for _, x := range list {
