@@ -4,6 +4,7 @@ import (
 	"os"
 	"time"
 
+	_ "gemline/commands/program/garbage" // collected later than usual
 	"gemline/commands/program/project"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"

@@ -1,6 +1,7 @@
 package pipes
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"os"
@@ -97,6 +98,22 @@ func TestVersionReadsNothing(t *testing.T) {
 			if strings.HasPrefix(path, filepath.Dir(cmd.Dir)) || strings.Contains(path, "gemini") {
 				t.Errorf("%s opens %s", flag, path)
 			}
+		}
+	}
+}
+
+// The first collection of garbage comes after the first turn, but as GOGC says.
+func TestStartCollectsNothing(t *testing.T) {
+	t.Parallel()
+	for _, gogc := range []string{"", "50"} {
+		var out, errs bytes.Buffer
+		cmd := pt.Headless(t, et.NewServer(et.Says("hello")), t.TempDir(), &out, &errs, "-p", "hi")
+		cmd.Env = append(cmd.Env, "GODEBUG=gctrace=1", "GOGC="+gogc)
+		if err := cmd.Run(); err != nil || out.String() != "hello\n" {
+			t.Fatalf("%v: %s%s", err, out.String(), errs.String())
+		}
+		if collects := strings.Contains(errs.String(), "gc 1 @"); collects != (gogc != "") {
+			t.Errorf("with GOGC=%s: %s", gogc, errs.String())
 		}
 	}
 }
