@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -58,9 +59,10 @@ func (s *Schema) bound() *Problem {
 			return problem(pointerOf(t.Location), "refers to itself without end")
 		case d > 0:
 			return nil
-		}
-		if p := s.refuse(t); p != nil {
-			return p
+		case t.DynamicRef != nil:
+			return problem(append(pointerOf(t.Location), "$dynamicRef"), "is not understood; $ref is")
+		case t.RecursiveRef != nil:
+			return problem(append(pointerOf(t.Location), "$recursiveRef"), "is not understood; $ref is")
 		}
 		depth[t] = open
 		same, inside := parts(t)
@@ -97,32 +99,32 @@ func (s *Schema) bound() *Problem {
 
 // parts returns the schemas in t: those about the same value, and those about values in it.
 func parts(t *jsonschema.Schema) (same, inside []*jsonschema.Schema) {
-	add := func(list *[]*jsonschema.Schema, more ...any) {
-		for _, one := range more {
-			switch one := one.(type) {
-			case *jsonschema.Schema:
-				if one != nil {
-					*list = append(*list, one)
-				}
-			case []*jsonschema.Schema:
-				*list = append(*list, one...)
-			case map[string]*jsonschema.Schema:
-				for _, name := range slices.Sorted(maps.Keys(one)) {
-					*list = append(*list, one[name])
-				}
+	same = list(t.Ref, t.AllOf, t.AnyOf, t.OneOf, t.Not, t.If, t.Then, t.Else, t.DependentSchemas, t.Dependencies)
+	inside = list(t.Properties, t.AdditionalProperties, t.PropertyNames, t.UnevaluatedProperties, t.Contains, t.PatternProperties,
+		t.Items, t.AdditionalItems, t.PrefixItems, t.Items2020, t.UnevaluatedItems)
+	return same, inside
+}
+
+// list returns the schemas that values of keywords are or hold, in the order of their places.
+func list(values ...any) (all []*jsonschema.Schema) {
+	for _, v := range values {
+		switch v := v.(type) {
+		case *jsonschema.Schema:
+			if v != nil {
+				all = append(all, v)
 			}
+		case []*jsonschema.Schema:
+			all = append(all, v...)
+		case map[string]*jsonschema.Schema:
+			all = slices.AppendSeq(all, maps.Values(v))
+		case map[jsonschema.Regexp]*jsonschema.Schema:
+			all = slices.AppendSeq(all, maps.Values(v))
+		case map[string]any:
+			all = append(all, list(slices.Collect(maps.Values(v))...)...)
 		}
 	}
-	add(&same, t.Ref, t.AllOf, t.AnyOf, t.OneOf, t.Not, t.If, t.Then, t.Else, t.DependentSchemas)
-	for _, name := range slices.Sorted(maps.Keys(t.Dependencies)) {
-		add(&same, t.Dependencies[name])
-	}
-	add(&inside, t.Properties, t.AdditionalProperties, t.PropertyNames, t.UnevaluatedProperties, t.Contains,
-		t.Items, t.AdditionalItems, t.PrefixItems, t.Items2020, t.UnevaluatedItems)
-	for _, u := range t.PatternProperties {
-		add(&inside, u)
-	}
-	return same, inside
+	slices.SortFunc(all, func(a, b *jsonschema.Schema) int { return strings.Compare(a.Location, b.Location) })
+	return all
 }
 
 // weight returns about what it takes to check a small value by the keywords of t alone: the

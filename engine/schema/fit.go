@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -74,10 +75,6 @@ func (f *fitter) fit(s *jsonschema.Schema, v any, at []string) any {
 		return v
 	}
 	s = plain(s)
-	list, isList := v.([]any)
-	if len(list) == 1 && slices.Equal(types(s), []string{"string"}) && accepts(s, list[0]) {
-		return list[0] // one text in a list is the text
-	}
 	if s.Enum != nil && isPlain(v) {
 		for _, one := range s.Enum.Values {
 			if isPlain(one) && fmt.Sprint(one) == fmt.Sprint(v) {
@@ -85,19 +82,17 @@ func (f *fitter) fit(s *jsonschema.Schema, v any, at []string) any {
 			}
 		}
 	}
-	if meant, ok := converted(s, v); ok {
-		v = meant
-		list, isList = v.([]any)
-	}
-	if object, ok := v.(map[string]any); ok {
-		return f.object(s, object, at)
-	}
-	if of := items(s); isList && of != nil {
-		list = slices.Clone(list)
-		for i, item := range list {
-			list[i] = f.fit(of, item, append(at, strconv.Itoa(i)))
+	switch v = converted(s, v); t := v.(type) {
+	case map[string]any:
+		return f.object(s, t, at)
+	case []any:
+		if of := items(s); of != nil {
+			list := slices.Clone(t)
+			for i, item := range t {
+				list[i] = f.fit(of, item, append(at, strconv.Itoa(i)))
+			}
+			return list
 		}
-		return list
 	}
 	return v
 }
@@ -164,43 +159,37 @@ func (f *fitter) tellUnknown(s *jsonschema.Schema, at []string, object map[strin
 			}
 		}
 	}
-	for _, name := range unknown {
-		words := strings.TrimPrefix(pointer(at)+"/", "/") + text.Shorten(name, 60)
-		meant := likely(name, lacking)
-		if meant == "" && len(lacking) == 1 && len(unknown) == 1 {
-			meant = lacking[0]
-		}
-		if meant == "" {
-			meant = likely(name, free)
-		}
-		if words = quoted(words); meant != "" {
+	only := ""
+	if len(lacking) == 1 && len(unknown) == 1 {
+		only = lacking[0]
+	}
+	for _, name := range unknown[:min(len(unknown), most-len(f.unknown))] {
+		words := quoted(strings.TrimPrefix(pointer(at)+"/", "/") + text.Shorten(name, 60))
+		if meant := cmp.Or(likely(name, lacking), only, likely(name, free)); meant != "" {
 			words += " (did you mean " + quoted(meant) + "?)"
 		}
-		if len(f.unknown) < most {
-			f.unknown = append(f.unknown, words)
-		}
+		f.unknown = append(f.unknown, words)
 	}
 }
 
-// likely returns the name of names that a misspelt name stands for: the nearest in spelling, or
-// the only name that contains it or is contained in it; "" if several are as likely.
-func likely(name string, names []string) (meant string) {
+// likely returns the name of names that a misspelt name stands for: the only name that contains
+// it or is contained in it, or the nearest in spelling; "" if several are as likely.
+func likely(name string, names []string) string {
 	bare := func(s string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s)) }
+	var akin []string
 	for _, n := range names {
-		a, b := bare(name), bare(n)
-		if !strings.Contains(a, b) && (len(a) < 3 || !strings.Contains(b, a)) {
-			continue
-		}
-		if a == b {
+		switch a, b := bare(name), bare(n); {
+		case a == b:
 			return n
+		case strings.Contains(a, b) || len(a) >= 3 && strings.Contains(b, a):
+			akin = append(akin, n)
 		}
-		if meant != "" {
-			return text.Nearest(name, names)
-		}
-		meant = n
 	}
-	if meant != "" || len(name) < 3 {
-		return meant
+	switch {
+	case len(akin) == 1:
+		return akin[0]
+	case len(akin) == 0 && len(name) < 3:
+		return ""
 	}
 	return text.Nearest(name, names)
 }
@@ -240,53 +229,52 @@ func types(s *jsonschema.Schema) []string {
 	return nil
 }
 
-// converted returns v as a value of the type that s asks for, if that says the same. It is not
-// ok if v has the type, if s takes several types, and if nothing says the same.
-func converted(s *jsonschema.Schema, v any) (meant any, ok bool) {
+// converted returns v in another form that says the same, if it is not of the only type that s
+// asks for and the form is.
+func converted(s *jsonschema.Schema, v any) any {
 	types := types(s)
 	if len(types) != 1 || is(v, types[0]) {
-		return nil, false
+		return v
 	}
+	for _, form := range forms(s, v) {
+		if is(form, types[0]) {
+			return form
+		}
+	}
+	return v
+}
+
+// forms returns what a value of another type may be written for.
+func forms(s *jsonschema.Schema, v any) (forms []any) {
 	switch t := v.(type) {
 	case string:
-		return fromText(s, types[0], strings.TrimSpace(t), v)
-	case float64:
-		if types[0] == "string" && t == math.Trunc(t) && math.Abs(t) < safeInteger {
-			return strconv.FormatFloat(t, 'f', -1, 64), true
+		t = strings.TrimSpace(t)
+		said, _, p := read([]byte(t), maxNested)
+		if number, isNumber := said.(float64); p == nil && (!isNumber || math.Abs(number) < safeInteger) {
+			forms = append(forms, said)
 		}
-		if types[0] == "boolean" && (t == 0 || t == 1) {
-			return t == 1, true
+		if b, err := strconv.ParseBool(strings.ToLower(t)); err == nil && len(t) > 1 {
+			forms = append(forms, b)
+		}
+	case float64:
+		if t == math.Trunc(t) && math.Abs(t) < safeInteger {
+			forms = append(forms, strconv.FormatFloat(t, 'f', -1, 64))
+		}
+		if t == 0 || t == 1 {
+			forms = append(forms, t == 1)
 		}
 	case bool:
-		if types[0] == "string" {
-			return strconv.FormatBool(t), true
+		forms = append(forms, strconv.FormatBool(t))
+	case []any:
+		if len(t) == 1 && kindOf(t[0]) == "string" && accepts(s, t[0]) {
+			return t // the text in it
 		}
 	}
-	return wrapped(s, types[0], v)
-}
-
-// fromText returns what a text says as a value of a type.
-func fromText(s *jsonschema.Schema, kind, text string, v any) (meant any, ok bool) {
-	if kind == "boolean" {
-		b, err := strconv.ParseBool(strings.ToLower(text))
-		return b, err == nil && len(text) > 1
+	if t, _ := v.(string); items(s) == nil || strings.HasPrefix(t, "[") || strings.HasPrefix(t, "{") {
+		return forms // no list, or a text that was to be JSON
 	}
-	said, _, p := read([]byte(text), maxNested)
-	if p == nil && is(said, kind) {
-		number, isNumber := said.(float64)
-		return said, !isNumber || math.Abs(number) < safeInteger
+	if of := types(plain(items(s))); len(of) == 1 && is(v, of[0]) {
+		forms = append(forms, []any{v})
 	}
-	return wrapped(s, kind, v)
-}
-
-// wrapped returns a list of v, where a list of such values is asked for.
-func wrapped(s *jsonschema.Schema, kind string, v any) (list any, ok bool) {
-	if kind != "array" || items(s) == nil || v == nil {
-		return nil, false
-	}
-	if t, isText := v.(string); isText && (strings.HasPrefix(t, "[") || strings.HasPrefix(t, "{")) {
-		return nil, false // it was to be JSON
-	}
-	of := types(plain(items(s)))
-	return []any{v}, len(of) == 1 && is(v, of[0])
+	return forms
 }

@@ -152,15 +152,3 @@ func (s *Schema) unsound(err error) error {
 	}
 	return &Problem{Message: oneLine(strings.ReplaceAll(err.Error(), location, ""))}
 }
-
-// refuse refuses a compiled schema that is not what it seems, or that a check can't bound.
-func (s *Schema) refuse(t *jsonschema.Schema) *Problem {
-	at := pointerOf(t.Location)
-	switch {
-	case t.DynamicRef != nil:
-		return problem(append(at, "$dynamicRef"), "is not understood; $ref is")
-	case t.RecursiveRef != nil:
-		return problem(append(at, "$recursiveRef"), "is not understood; $ref is")
-	}
-	return nil
-}

@@ -38,77 +38,59 @@ func read(text []byte, deepest int) (any, json.RawMessage, *Problem) {
 	if err := json.Compact(&b, text); err != nil {
 		panic(err) // it was read
 	}
-	r := reader{json.NewDecoder(bytes.NewReader(text)), deepest, nil}
-	r.UseNumber()
-	v, p := r.value(r.token())
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	v, p := next(d, deepest, nil)
 	return v, b.Bytes(), p
 }
 
-// A reader reads sound JSON.
-type reader struct {
-	*json.Decoder
-	deepest int
-	at      []string
-}
-
-func (r *reader) token() json.Token {
-	t, err := r.Token()
+// next reads the value at a place from sound JSON.
+func next(d *json.Decoder, deepest int, at []string) (any, *Problem) {
+	t, err := d.Token()
 	if err != nil {
-		panic(err)
+		panic(err) // it is sound
 	}
-	return t
-}
-
-// value returns the value of which t is the first token.
-func (r *reader) value(t json.Token) (any, *Problem) {
-	switch t := t.(type) {
-	case json.Number:
-		v, err := strconv.ParseFloat(string(t), 64)
+	if number, ok := t.(json.Number); ok {
+		v, err := strconv.ParseFloat(string(number), 64)
 		if err != nil {
-			return nil, problem(r.at, "is a number that is too large")
+			return nil, problem(at, "is a number that is too large")
 		}
 		return v + 0, nil
-	case json.Delim:
-		if len(r.at) == r.deepest {
-			return nil, &Problem{Message: fmt.Sprintf("is nested deeper than %d", r.deepest)}
-		}
-		if t == '{' {
-			return r.object()
-		}
-		list := []any{}
-		for t := r.token(); t != json.Delim(']'); t = r.token() {
-			item, p := r.child(strconv.Itoa(len(list)), t)
-			if p != nil {
-				return nil, p
+	}
+	open, ok := t.(json.Delim)
+	if !ok {
+		return t, nil
+	}
+	if len(at) == deepest {
+		return nil, &Problem{Message: fmt.Sprintf("is nested deeper than %d", deepest)}
+	}
+	object, list := map[string]any{}, []any{}
+	for d.More() {
+		name := strconv.Itoa(len(list))
+		if open == '{' {
+			t, _ := d.Token()
+			name = t.(string)
+			if _, twice := object[name]; twice {
+				return nil, problem(append(at, name), "stands there twice")
 			}
-			list = append(list, item)
 		}
-		return list, nil
-	}
-	return t, nil
-}
-
-func (r *reader) object() (any, *Problem) {
-	object := map[string]any{}
-	for t := r.token(); t != json.Delim('}'); t = r.token() {
-		name := t.(string)
-		if _, twice := object[name]; twice {
-			return nil, problem(append(r.at, name), "stands there twice")
-		}
-		v, p := r.child(name, r.token())
-		if p != nil {
+		v, p := next(d, deepest, append(at, name))
+		switch {
+		case p != nil:
 			return nil, p
+		case open == '{':
+			object[name] = v
+		default:
+			list = append(list, v)
 		}
-		object[name] = v
 	}
-	return object, nil
-}
-
-func (r *reader) child(name string, t json.Token) (any, *Problem) {
-	r.at = append(r.at, name)
-	v, p := r.value(t)
-	r.at = r.at[:len(r.at)-1]
-	return v, p
+	if _, err := d.Token(); err != nil {
+		panic(err) // it is sound
+	}
+	if open == '{' {
+		return object, nil
+	}
+	return list, nil
 }
 
 // pointer returns a place as a JSON pointer.
@@ -133,22 +115,20 @@ func pointerOf(address string) (at []string) {
 }
 
 // lookup returns the value at a place in v.
-func lookup(v any, at []string) (any, bool) {
+func lookup(v any, at []string) (_ any, ok bool) {
 	for _, name := range at {
 		switch in := v.(type) {
 		case map[string]any:
-			field, ok := in[name]
-			if !ok {
-				return nil, false
-			}
-			v = field
+			v, ok = in[name]
 		case []any:
 			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(in) {
-				return nil, false
+			if ok = err == nil && i >= 0 && i < len(in); ok {
+				v = in[i]
 			}
-			v = in[i]
 		default:
+			ok = false
+		}
+		if !ok {
 			return nil, false
 		}
 	}

@@ -87,6 +87,17 @@ type finding struct {
 	alien    bool // the value is of another type
 }
 
+// found returns what is told about a place.
+func found(at []string, format string, args ...any) finding {
+	return finding{at: at, problems: []*Problem{problem(at, format, args...)}}
+}
+
+// under returns f, told where at is.
+func (f finding) under(at []string) finding {
+	f.at = at
+	return f
+}
+
 // An explainer puts errors of the library into words.
 type explainer struct{ value, schema any } // the schema is nil if the value is one
 
@@ -96,12 +107,10 @@ const nearest = "fits none of the "
 // findings returns what is in e, in the order of places.
 func (x explainer) findings(e *jsonschema.ValidationError) (list []finding) {
 	at := e.InstanceLocation
-	tell := func(under []string, format string, args ...any) {
-		list = append(list, finding{at: append(at[:len(at):len(at)], under...), problems: []*Problem{problem(at, format, args...)}})
-	}
+	tell := func(format string, args ...any) { list = append(list, found(at, format, args...)) }
 	lacking := func(with string, missing []string) {
 		for _, name := range missing {
-			tell(nil, "has %s and lacks %s", quoted(with), quoted(name))
+			tell("has %s and lacks %s", quoted(with), quoted(name))
 		}
 	}
 	here, _ := lookup(x.value, at)
@@ -119,20 +128,20 @@ func (x explainer) findings(e *jsonschema.ValidationError) (list []finding) {
 		if len(k.Subschemas) == 0 {
 			return x.choice(e, "oneOf")
 		}
-		tell(nil, "fits 2 schemas of oneOf, and must fit one")
+		tell("fits 2 schemas of oneOf, and must fit one")
 	case *kind.Type:
 		slices.Reverse(k.Want) // null is the last
-		tell(nil, "must be of type %s, not %s", strings.Join(k.Want, " or "), kindOf(here))
+		tell("must be of type %s, not %s", strings.Join(k.Want, " or "), kindOf(here))
 		list[0].alien = true
 		if x.schema == nil && len(at) > 0 && at[len(at)-1] == "items" && k.Got == "array" {
 			list[0].problems[0].Message = "is a list; draft 2020-12 calls that prefixItems"
 		}
 	case *kind.Enum:
-		tell(nil, "%s", words(k, here))
+		tell("%s", words(k, here))
 		list[0].alien = !slices.ContainsFunc(k.Want, func(v any) bool { return kindOf(v) == kindOf(here) })
 	case *kind.Required:
 		for _, name := range k.Missing {
-			tell(nil, "lacks %s", quoted(name))
+			tell("lacks %s", quoted(name))
 		}
 	case *kind.DependentRequired:
 		lacking(k.Prop, k.Missing)
@@ -140,14 +149,14 @@ func (x explainer) findings(e *jsonschema.ValidationError) (list []finding) {
 		lacking(k.Prop, k.Missing)
 	case *kind.AdditionalProperties:
 		for _, name := range slices.Sorted(slices.Values(k.Properties)) { // the library has no order
-			tell([]string{name}, "must not have %s", quoted(name))
+			list = append(list, found(at, "must not have %s", quoted(name)).under(append(at[:len(at):len(at)], name)))
 		}
 	case *kind.FalseSchema:
 		list = append(list, x.forbidden(pointerOf(e.SchemaURL), at))
 	case *kind.PropertyNames:
 		list = append(list, x.name(k, e))
 	default:
-		tell(nil, "%s", words(k, here))
+		tell("%s", words(k, here))
 	}
 	return list
 }
@@ -171,7 +180,7 @@ func (x explainer) choice(e *jsonschema.ValidationError, keyword string) []findi
 			best, alien = list, other
 		}
 	}
-	f := finding{at: at, problems: []*Problem{problem(at, nearest+"%d schemas of %s; of the nearest:", len(e.Causes), keyword)}}
+	f := found(at, nearest+"%d schemas of %s; of the nearest:", len(e.Causes), keyword)
 	for _, one := range best {
 		f.problems = append(f.problems, one.problems...)
 	}
@@ -180,25 +189,22 @@ func (x explainer) choice(e *jsonschema.ValidationError, keyword string) []findi
 
 // forbidden tells of a value for which a schema has false.
 func (x explainer) forbidden(schema, at []string) finding {
-	f := finding{at: at}
 	if len(at) == 0 || len(schema) == 0 {
-		f.problems = []*Problem{problem(at, "must not be there")}
-		return f
+		return found(at, "must not be there")
 	}
 	parent, name := at[:len(at)-1], at[len(at)-1]
-	switch keyword := schema[len(schema)-1]; {
+	within, keyword := schema[:len(schema)-1:len(schema)-1], schema[len(schema)-1]
+	switch {
 	case keyword == "unevaluatedProperties" || keyword == "unevaluatedItems":
-		f.problems = []*Problem{problem(parent, "does not fit %s of the schema", quoted(keyword))}
+		return found(parent, "does not fit %s of the schema", quoted(keyword)).under(at)
 	case keyword == "items":
-		first, _ := lookup(x.schema, append(schema[:len(schema)-1:len(schema)-1], "prefixItems"))
+		first, _ := lookup(x.schema, append(within, "prefixItems"))
 		prefix, _ := first.([]any)
-		f.problems = []*Problem{problem(parent, "must not have more than %d items", len(prefix))}
-	case len(schema) > 1 && (schema[len(schema)-2] == "properties" || schema[len(schema)-2] == "patternProperties"):
-		f.problems = []*Problem{problem(parent, "must not have %s", quoted(name))}
-	default:
-		f.problems = []*Problem{problem(at, "must not be there")}
+		return found(parent, "must not have more than %d items", len(prefix)).under(at)
+	case len(within) > 0 && (within[len(within)-1] == "properties" || within[len(within)-1] == "patternProperties"):
+		return found(parent, "must not have %s", quoted(name)).under(at)
 	}
-	return f
+	return found(at, "must not be there")
 }
 
 // name tells of a field whose name does not fit. The library may have written another place
@@ -210,13 +216,13 @@ func (x explainer) name(k *kind.PropertyNames, e *jsonschema.ValidationError) fi
 	}
 	for _, cause := range e.Causes {
 		if f, ok := cause.ErrorKind.(*kind.Format); ok && f.Want == "regex" { // in a schema
-			return finding{at: at, problems: []*Problem{problem(at, "%v", f.Err)}}
+			return found(at, "%v", f.Err)
 		}
 	}
 	if at != nil || len(e.InstanceLocation) == 0 {
 		at = append(at, k.Property)
 	}
-	return finding{at: at, problems: []*Problem{problem(at, `does not fit "propertyNames" of the schema`)}}
+	return found(at, `does not fit "propertyNames" of the schema`)
 }
 
 // formats has words for formats.
