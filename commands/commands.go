@@ -94,9 +94,9 @@ type Deps struct {
 	// Manage runs a sub-command of the command line, such as config list.
 	Manage func(ctx context.Context, args ...string) error
 
-	// Elsewhere says in a sentence where a name is a command, if that is not
+	// LocateCommand says in a sentence where a name is a command, if that is not
 	// here: in a folder of commands, perhaps.
-	Elsewhere func(name string) string
+	LocateCommand func(name string) string
 
 	// ServerModels asks the server of a provider, "" is Google's, which models it has. It is
 	// nil where no server answers.
@@ -260,7 +260,7 @@ func (s Set) named(name string) *Command {
 // path may well stand first; unless it is a command of the Gemini CLI's or one
 // of the user's, or so near to one that it must be a slip of the finger. In a session
 // /word alone on a line is meant for a command, unless there is a file of that name.
-// Out, Customs and Elsewhere are needed before the first line.
+// Out, Customs and LocateCommand are needed before the first line.
 func Step(d *Deps) input.Step {
 	return func(next input.Processor) input.Processor {
 		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
@@ -327,7 +327,7 @@ func (s Set) unknown(d *Deps, line string) error {
 	if len(words) == 0 || strings.Contains(words[0], "/") {
 		return nil // a path
 	}
-	if said := d.Elsewhere(words[0]); said != "" {
+	if said := d.LocateCommand(words[0]); said != "" {
 		return unavailable("/%s: %s", words[0], said)
 	}
 	if why := d.Customs.Library.Lost(words[0]); why != "" {

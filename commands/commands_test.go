@@ -56,9 +56,9 @@ func session(t *testing.T) (*commands.Deps, *strings.Builder) {
 		Directories: func([]string) error { return nil },
 	}
 	app := &commands.Deps{Conversation: held, Out: &out, Customs: &commands.Customs{Library: &custom.Library{Dirs: func() []custom.Dir { return nil }}},
-		Manage:    func(_ context.Context, args ...string) error { return fmt.Errorf("no topic %q", args[len(args)-1]) },
-		Elsewhere: func(string) string { return "" },
-		Restart:   func(context.Context) (*commands.Conversation, error) { return held, nil },
+		Manage:        func(_ context.Context, args ...string) error { return fmt.Errorf("no topic %q", args[len(args)-1]) },
+		LocateCommand: func(string) string { return "" },
+		Restart:       func(context.Context) (*commands.Conversation, error) { return held, nil },
 		Terminal: commands.Terminal{Copy: func(_ context.Context, text string) (string, error) {
 			if text != "the answer" {
 				return "", errors.New("wrong text: " + text)
@@ -346,7 +346,7 @@ func TestNearestCommand(t *testing.T) {
 func TestElsewhere(t *testing.T) {
 	app, _ := session(t)
 	app.Restart = nil
-	app.Elsewhere = func(name string) string {
+	app.LocateCommand = func(name string) string {
 		return map[string]string{"git:commit": "it is a command in x"}[name]
 	}
 	var said []*genai.Content

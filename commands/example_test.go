@@ -22,7 +22,7 @@ func ExampleStep() {
 	o := &commands.Deps{Out: os.Stdout,
 		Customs: &commands.Customs{Library: &custom.Library{Dirs: func() []custom.Dir { return nil }},
 			Served: func() commands.Set { return commands.Set{greet} }},
-		Elsewhere: func(string) string { return "" },
+		LocateCommand: func(string) string { return "" },
 	}
 	chain := input.Chain(commands.Step(o))
 	for _, line := range []string{"/greet Ada", "/gret Ada", "/usr/bin is full"} {

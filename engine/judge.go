@@ -62,10 +62,10 @@ type Grant struct {
 	Names  string // the argument with the target, if a rule can match it; else empty
 
 	// Rule is the text of the rule that would store the grant beyond the session; empty if it
-	// can't be stored. A Near grant means nothing outside of the project, and a Brief grant
-	// is not stored in this run.
-	Rule        string
-	Near, Brief bool
+	// can't be stored. A ProjectOnly grant means nothing outside of the project, and a
+	// SessionOnly grant is not stored in this run.
+	Rule                     string
+	ProjectOnly, SessionOnly bool
 }
 
 // Scope is how long an answer holds. The zero Scope is the shortest.

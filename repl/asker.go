@@ -91,7 +91,7 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 		}
 		return true, ""
 	})
-	if how := Elsewhere(""); errors.As(err, &how) {
+	if how := AnsweredElsewhere(""); errors.As(err, &how) {
 		a.Console.Out.Line(output.Info, "%s", titleText(a.Console.Out, how.Error()))
 	}
 	if !ok || err != nil {
@@ -100,16 +100,16 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 	return answer, nil
 }
 
-// An Elsewhere is the cause of a context that ends a question, since that was answered
+// An AnsweredElsewhere is the cause of a context that ends a question, since that was answered
 // elsewhere. It says how.
-type Elsewhere string
+type AnsweredElsewhere string
 
-// hereOnly returns a context that ends with ctx, except by an answer elsewhere: that must not
-// close an editor in which the user types.
-func hereOnly(ctx context.Context) (_ context.Context, end func()) {
+// ignoreAnsweredElsewhere returns a context that ends with ctx, except by an answer elsewhere:
+// that must not close an editor in which the user types.
+func ignoreAnsweredElsewhere(ctx context.Context) (_ context.Context, end func()) {
 	here, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		if how := Elsewhere(""); !errors.As(context.Cause(ctx), &how) {
+		if how := AnsweredElsewhere(""); !errors.As(context.Cause(ctx), &how) {
 			cancel(context.Cause(ctx))
 		}
 	})
@@ -117,7 +117,7 @@ func hereOnly(ctx context.Context) (_ context.Context, end func()) {
 }
 
 // Answered returns the error that a question ends with that was answered elsewhere.
-func (a *Asker) Answered(how string) error { return Elsewhere(how) }
+func (a *Asker) Answered(how string) error { return AnsweredElsewhere(how) }
 
 // Changed tells that the change that was asked about was changed elsewhere, and shows
 // what it is now, unless p is nil.
@@ -142,7 +142,7 @@ func (a *Asker) Changed(how string, p *engine.Proposal) {
 }
 
 // Error says how.
-func (e Elsewhere) Error() string { return string(e) }
+func (e AnsweredElsewhere) Error() string { return string(e) }
 
 // show prints what is to be decided, in full.
 func (a *Asker) show(p engine.Proposal) {
@@ -255,7 +255,7 @@ func (a *Asker) change(label output.Label, said string, lines []string) {
 func (a *Asker) edit(ctx context.Context, d *engine.Draft) map[string]any {
 	var text string
 	var err error
-	ctx, end := hereOnly(ctx)
+	ctx, end := ignoreAnsweredElsewhere(ctx)
 	defer end()
 	a.Console.Terminal.Lend(func() { text, err = a.Edit(ctx, d.Name, d.Text) })
 	select {

@@ -231,11 +231,11 @@ func (a *Asker) explainCall(p engine.Proposal) {
 
 // keeping says how a grant can be kept, and as which rule.
 func (a *Asker) keeping(key string, g engine.Grant) {
-	if g.Rule == "" || g.Brief {
+	if g.Rule == "" || g.SessionOnly {
 		return
 	}
 	how := key + " project = the same, kept for this project, " + key + " user for all of them"
-	if g.Near {
+	if g.ProjectOnly {
 		how = key + " project = the same, kept for this project"
 	}
 	a.Console.Out.Line(output.Info, "%s, as this rule:", how)

@@ -182,7 +182,7 @@ func (s *Sharing) first(ctx context.Context, lines <-chan attach.SentLine, promp
 		select {
 		case one := <-lines:
 			said = &one
-			cancel(line.ErrElsewhere)
+			cancel(line.ErrSuperseded)
 		case <-inner.Done():
 		}
 	}()

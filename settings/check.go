@@ -193,42 +193,42 @@ func (c *checker) restrictProjectKeys(tree map[string]any) {
 // user's: a model of a provider, by its name or by what the name stands for.
 func (c *checker) local(tree map[string]any) {
 	path := []string{"model", "name"}
-	if v, _ := at(tree, path); Elsewhere(v) {
+	if v, _ := at(tree, path); NamesOtherProvider(v) {
 		drop(tree, path)
 		c.wrong(path, fmt.Sprintf("model.name: a project can't choose another provider, such as that of %s; -m %[1]s does", shown(v.(string))))
 	}
 	for _, path := range [][]string{{"modelConfigs"}, {"agents", "overrides"}} {
-		if v, _ := at(tree, path); asksElsewhere(v) {
+		if v, _ := at(tree, path); choosesOtherProvider(v) {
 			drop(tree, path)
 			c.wrong(path, strings.Join(path, ".")+": a project can't choose another provider, so none of it counts")
 		}
 	}
 }
 
-// Elsewhere reports whether v is the name of a model of another provider than Google.
-func Elsewhere(v any) bool {
+// NamesOtherProvider reports whether v is the name of a model of another provider than Google.
+func NamesOtherProvider(v any) bool {
 	name, _ := v.(string)
 	provider, _ := catalog.Provider(strings.TrimSpace(name))
 	return provider != ""
 }
 
-// asksElsewhere reports whether a value of modelConfigs names a model of another provider.
-func asksElsewhere(v any) bool {
+// choosesOtherProvider reports whether a value of modelConfigs names a model of another provider.
+func choosesOtherProvider(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, inner := range v {
 			switch key {
 			case "model", "target", "default", "extends":
-				if Elsewhere(inner) {
+				if NamesOtherProvider(inner) {
 					return true
 				}
 			}
-			if asksElsewhere(inner) {
+			if choosesOtherProvider(inner) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, asksElsewhere)
+		return slices.ContainsFunc(v, choosesOtherProvider)
 	}
 	return false
 }

@@ -188,13 +188,13 @@ func (s *Settings) DotEnv(p project.Paths, trusted bool,
 	add(d.Project, path, false)
 	if len(refused) > 0 {
 		warnings = append(warnings, fmt.Sprintf("%s: a project can't set %s%s", text.EscapeLine(path),
-			text.List(refused), elsewhere(p, refused)))
+			text.List(refused), userEnvHint(p, refused)))
 	}
 	return d, warnings
 }
 
-// elsewhere says where the user sets variables that a project can't.
-func elsewhere(p project.Paths, refused []string) string {
+// userEnvHint says where the user sets variables that a project can't.
+func userEnvHint(p project.Paths, refused []string) string {
 	if p.Home == "" || !slices.ContainsFunc(refused, own) {
 		return ""
 	}

@@ -12,7 +12,7 @@ var permitted = []string{"GEMINI_MODEL"}
 // permits reports whether a variable of a project's .env file counts for gemline itself with
 // this value: a model of another provider does not.
 func permits(name, value string) bool {
-	return slices.Contains(permitted, name) && !Elsewhere(value)
+	return slices.Contains(permitted, name) && !NamesOtherProvider(value)
 }
 
 // own reports whether a variable is about gemline itself: where requests go and who pays for

@@ -80,10 +80,10 @@ func (r *Rehearsal) Patch() string {
 	return edit.Patch(files, r.plain)
 }
 
-// Elsewhere returns the directory that the patch must be applied in if files of
+// ApplyDir returns the directory that the patch must be applied in if files of
 // it lie outside of the first root, which git apply would pass over there.
 // Else it returns "".
-func (r *Rehearsal) Elsewhere() string {
+func (r *Rehearsal) ApplyDir() string {
 	if r == nil {
 		return ""
 	}

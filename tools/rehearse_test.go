@@ -348,11 +348,11 @@ func TestRehearsalBase(t *testing.T) {
 	}
 	r := Rehearse(ws, over, false, nil)
 	write := tool(t, r.Tools(New(Families{Files: files.Tools{Workspace: ws}})), "write_file")
-	if _, _, err := p.Do(write, `{"file_path":"a","content":"2\n"}`); err != nil || r.Elsewhere() != "" {
-		t.Error(err, r.Elsewhere())
+	if _, _, err := p.Do(write, `{"file_path":"a","content":"2\n"}`); err != nil || r.ApplyDir() != "" {
+		t.Error(err, r.ApplyDir())
 	}
-	if _, _, err := p.Do(write, `{"file_path":"link","content":"2\n"}`); err != nil || r.Elsewhere() != p.Dir {
-		t.Error(err, r.Elsewhere())
+	if _, _, err := p.Do(write, `{"file_path":"link","content":"2\n"}`); err != nil || r.ApplyDir() != p.Dir {
+		t.Error(err, r.ApplyDir())
 	}
 	_, _, err = p.Do(write, `{"file_path":`+fmt.Sprintf("%q", filepath.Join(filepath.Dir(p.Dir), "out", "x"))+`,"content":"2\n"}`)
 	var ce *engine.CallError

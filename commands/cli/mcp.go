@@ -80,9 +80,9 @@ func (c *mcpRemove) Run(ctx context.Context, out *Output, here *Folder, installe
 	r.text = fmt.Sprintf("Server %q removed from %s settings.", c.Name, c.Scope)
 	if !done.Set {
 		return &input.Error{Message: fmt.Sprintf("Server %q not found in %s settings.", c.Name, c.Scope),
-			Advice: cmp.Or(here.elsewhere(installed, c.Name), "gemline mcp list says which there are")}
+			Advice: cmp.Or(here.locateServer(installed, c.Name), "gemline mcp list says which there are")}
 	}
-	if here.elsewhere(installed, c.Name) == "" { // nobody is called so any more
+	if here.locateServer(installed, c.Name) == "" { // nobody is called so any more
 		if err := forgetServer(ctx, here.Paths.User("mcp-server-enablement.json"), c.Name); err != nil {
 			return err
 		}
@@ -90,8 +90,8 @@ func (c *mcpRemove) Run(ctx context.Context, out *Output, here *Folder, installe
 	return r.tell(out)
 }
 
-// elsewhere says where a server stands, and how it is taken out of there; "" if nowhere.
-func (here *Folder) elsewhere(installed Extensions, name string) string {
+// locateServer says where a server stands, and how it is taken out of there; "" if nowhere.
+func (here *Folder) locateServer(installed Extensions, name string) string {
 	s, _ := here.settings() // also of the files that can be read beside a broken file
 	if files := s.Values(settings.JoinKey([]string{"mcpServers", name})); len(files) > 0 {
 		switch files[0].Scope {

@@ -81,11 +81,11 @@ func (*a2aServing) Help() string {
 }
 
 // Run says where it is possible to serve.
-func (s *Serving) Run() error { return s.elsewhere() }
+func (s *Serving) Run() error { return s.refuse() }
 
 // Run says where it is possible to serve.
-func (*a2aServing) Run() error { return (&Serving{A2A: true}).elsewhere() }
+func (*a2aServing) Run() error { return (&Serving{A2A: true}).refuse() }
 
-func (s *Serving) elsewhere() error {
+func (s *Serving) refuse() error {
 	return misused("gemline %s is started by other programs, or by a shell, and not in a session", s.Name())
 }

@@ -38,15 +38,15 @@ const (
 // to them.
 type agents struct {
 	project  *Project
-	record   func(map[string]journal.Place) error // stores the places; nil if nothing is recorded
-	describe func(*remote.Client) string          // reads a card
-	stop     context.CancelFunc                   // ends describe
-	looking  sync.WaitGroup                       // for cards that are read
+	record   func(map[string]journal.RemoteTask) error // stores the places; nil if nothing is recorded
+	describe func(*remote.Client) string               // reads a card
+	stop     context.CancelFunc                        // ends describe
+	looking  sync.WaitGroup                            // for cards that are read
 
 	mu      sync.Mutex
-	clients map[string]*remoteAgent  // by name and contents of the definition
-	places  map[string]journal.Place // likewise: where conversations are
-	moved   bool                     // since the places were recorded
+	clients map[string]*remoteAgent       // by name and contents of the definition
+	places  map[string]journal.RemoteTask // likewise: where conversations are
+	moved   bool                          // since the places were recorded
 }
 
 type remoteAgent struct {
@@ -57,9 +57,9 @@ type remoteAgent struct {
 
 // newAgents returns the agents of the conversation in a session file.
 func newAgents(p *Project, c *chat) *agents {
-	r := &agents{project: p, clients: map[string]*remoteAgent{}, places: map[string]journal.Place{}}
+	r := &agents{project: p, clients: map[string]*remoteAgent{}, places: map[string]journal.RemoteTask{}}
 	if c.continues() {
-		maps.Copy(r.places, c.past.Elsewhere)
+		maps.Copy(r.places, c.past.RemoteTasks)
 	}
 	if c.recorded() {
 		r.record = c.file.SetElsewhere
@@ -168,7 +168,7 @@ func (r *agents) agent(d agent.Definition) *remoteAgent {
 	o := r.project.opts
 	a := &remoteAgent{client: remote.New(remote.Config{
 		Server: *d.Remote, Limit: d.Limits.Time, Own: o.Agents().Own(d), Private: o.Settings.PrivateAgents,
-		From: remote.Place(r.places[key]), Moved: func(to remote.Place) { r.move(key, to) },
+		From: remote.TaskRef(r.places[key]), Moved: func(to remote.TaskRef) { r.move(key, to) },
 		Direct: o.Network().Transport(), Web: project.WebConfig(o), Google: googleTokens(o),
 		Value:     func(ctx context.Context, said string) (string, error) { return r.project.agentValue(ctx, d, said) },
 		AddSecret: func(secret string) { o.Secrets.Add("credentials of an agent", secret) }})}
@@ -177,11 +177,11 @@ func (r *agents) agent(d agent.Definition) *remoteAgent {
 }
 
 // move notes where the conversation with an agent is.
-func (r *agents) move(key string, to remote.Place) {
+func (r *agents) move(key string, to remote.TaskRef) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.places[key] != journal.Place(to) {
-		r.places[key], r.moved = journal.Place(to), true
+	if r.places[key] != journal.RemoteTask(to) {
+		r.places[key], r.moved = journal.RemoteTask(to), true
 	}
 }
 

@@ -28,7 +28,7 @@ import (
 // what happens in calls of theirs.
 func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.Deps {
 	app := &commands.Deps{Conversation: conversation(f.session), Out: out, Customs: f.customs(out, show),
-		Home: f.opts.Paths.Home, Elsewhere: f.session.project.elsewhere,
+		Home: f.opts.Paths.Home, LocateCommand: f.session.project.elsewhere,
 		Restart: func(ctx context.Context) (*commands.Conversation, error) {
 			err := f.replace(ctx, journal.Choice{}, "clear", "clear")
 			return conversation(f.session), err

@@ -59,7 +59,7 @@ func (f *frontend) reply(ctx context.Context, reporter report.Reporter, count *t
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, input.ErrQuit) {
 		return err
 	}
-	if dir := f.session.tools.rehearsal.Elsewhere(); dir != "" {
+	if dir := f.session.tools.rehearsal.ApplyDir(); dir != "" {
 		f.notify(fmt.Sprintf("the patch edits files outside of this directory: apply it in %s", dir))
 	}
 	return nil

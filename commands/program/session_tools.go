@@ -28,7 +28,7 @@ func newRules(s *Session, skills *skill.Active) *rules {
 	if approver == nil {
 		approver = &question.Headless{FailOnAsk: p.opts.Flags.FailOnAsk, Flags: r.allowing}
 	}
-	r.Policy, r.asker = policy.Guard(r.policy, r.policy.Propose(approver, p.opts.Settings.NoAlways), r.files())
+	r.Policy, r.asker = policy.Guard(r.policy, r.policy.OfferRules(approver, p.opts.Settings.NoAlways), r.files())
 	return r
 }
 

@@ -268,7 +268,7 @@ func (f *File) SetDirectories(dirs []string) error {
 }
 
 // SetElsewhere records where conversations with agents on other servers are.
-func (f *File) SetElsewhere(places map[string]Place) error {
+func (f *File) SetElsewhere(places map[string]RemoteTask) error {
 	return f.set(map[string]any{"remoteAgents": places})
 }
 

@@ -21,18 +21,18 @@ const FormatVersion disk.Format = 1
 
 // Metadata is what a session file says of its session.
 type Metadata struct {
-	SessionID   string            `json:"sessionId"`
-	ProjectHash string            `json:"projectHash"`
-	StartTime   string            `json:"startTime"`
-	LastUpdated string            `json:"lastUpdated"`
-	Kind        string            `json:"kind"`
-	Directories []string          `json:"directories,omitempty"`
-	Summary     string            `json:"summary,omitempty"`
-	Name        string            `json:"name,omitempty"`
-	ForkOf      string            `json:"forkedFrom,omitempty"`
-	Elsewhere   map[string]Place  `json:"remoteAgents,omitempty"`
-	Format      disk.Format       `json:"formatVersion,omitempty"`
-	Messages    []json.RawMessage `json:"messages,omitzero"` // take the place of all
+	SessionID   string                `json:"sessionId"`
+	ProjectHash string                `json:"projectHash"`
+	StartTime   string                `json:"startTime"`
+	LastUpdated string                `json:"lastUpdated"`
+	Kind        string                `json:"kind"`
+	Directories []string              `json:"directories,omitempty"`
+	Summary     string                `json:"summary,omitempty"`
+	Name        string                `json:"name,omitempty"`
+	ForkOf      string                `json:"forkedFrom,omitempty"`
+	RemoteTasks map[string]RemoteTask `json:"remoteAgents,omitempty"`
+	Format      disk.Format           `json:"formatVersion,omitempty"`
+	Messages    []json.RawMessage     `json:"messages,omitzero"` // take the place of all
 }
 
 type messageLine struct {

@@ -38,13 +38,13 @@ type Session struct {
 	Directories []string // that were worked in beside the project's
 	Newer       bool     // of a newer gemline: perhaps none of its messages can be read here
 
-	// Elsewhere says where conversations with agents on other servers are, keyed by a name
+	// RemoteTasks says where conversations with agents on other servers are, keyed by a name
 	// for each.
-	Elsewhere map[string]Place
+	RemoteTasks map[string]RemoteTask
 }
 
-// A Place is where a conversation with an agent on another server is.
-type Place struct {
+// A RemoteTask is where a conversation with an agent on another server is.
+type RemoteTask struct {
 	Context string `json:"contextId,omitempty"`
 	Task    string `json:"taskId,omitempty"`
 }
@@ -109,7 +109,7 @@ func (r *record) summary() Session {
 	m := &r.meta
 	s := Session{ID: m.SessionID, ProjectHash: m.ProjectHash, Kind: cmp.Or(m.Kind, "main"), Name: title(m.Name),
 		Summary: m.Summary, ForkOf: title(m.ForkOf), Start: r.start, Updated: r.updated, Directories: m.Directories,
-		Elsewhere: m.Elsewhere, Partial: r.partial, Newer: m.Format > FormatVersion}
+		RemoteTasks: m.RemoteTasks, Partial: r.partial, Newer: m.Format > FormatVersion}
 	for _, m := range r.messages {
 		if m.question() != "" || m.Type == "gemini" && len(m.Content)+len(m.Parts)+len(m.Thoughts)+len(m.Calls) > 0 {
 			s.Messages++
@@ -123,7 +123,7 @@ func (r *record) summary() Session {
 // Metadata returns what a file says of the session.
 func (s Session) Metadata() Metadata {
 	return Metadata{SessionID: s.ID, ProjectHash: s.ProjectHash, StartTime: text.Timestamp(s.Start), LastUpdated: text.Timestamp(s.Updated),
-		Kind: s.Kind, Directories: s.Directories, Summary: s.Summary, Name: s.Name, ForkOf: s.ForkOf, Elsewhere: s.Elsewhere}
+		Kind: s.Kind, Directories: s.Directories, Summary: s.Summary, Name: s.Name, ForkOf: s.ForkOf, RemoteTasks: s.RemoteTasks}
 }
 
 // withoutPiped returns the beginning of a question less what was piped in before it,

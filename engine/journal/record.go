@@ -273,10 +273,10 @@ func (r *record) fold(l *fileLine, b []byte) {
 // set merges the metadata b.
 func (r *record) set(b []byte) {
 	m := r.meta
-	m.Elsewhere, m.Messages = nil, nil
+	m.RemoteTasks, m.Messages = nil, nil
 	json.Unmarshal(b, &m) // a field of another kind says nothing
-	if m.Elsewhere == nil {
-		m.Elsewhere = r.meta.Elsewhere
+	if m.RemoteTasks == nil {
+		m.RemoteTasks = r.meta.RemoteTasks
 	}
 	m.Format = max(m.Format, r.meta.Format) // the newest that a line names
 	if t, err := time.Parse(time.RFC3339, m.StartTime); err == nil {

@@ -54,7 +54,7 @@ func (h *healer) attempt(ctx context.Context, asked *engine.Request,
 	yield func(*genai.GenerateContentResponse, error) bool) (refused bool) {
 	begun := false
 	for chunk, err := range h.Generator.Generate(ctx, asked) {
-		if !begun && h.learn(asked, err) {
+		if !begun && h.noteRefused(asked, err) {
 			refused = true
 			break
 		}
@@ -66,9 +66,9 @@ func (h *healer) attempt(ctx context.Context, asked *engine.Request,
 	return refused
 }
 
-// learn takes note of the signatures that asked was refused for, and reports whether there
-// are any.
-func (h *healer) learn(asked *engine.Request, err error) (found bool) {
+// noteRefused takes note of the signatures that asked was refused for, and reports whether
+// there are any.
+func (h *healer) noteRefused(asked *engine.Request, err error) (found bool) {
 	if e := (*Error)(nil); !errors.As(err, &e) || e.Code != CodeSignature {
 		return false
 	}

@@ -38,36 +38,36 @@ func (s Store) file(scope engine.Scope) string {
 	return ""
 }
 
-// Propose returns an approver that asks a, and offers it rules to keep: for the call
+// OfferRules returns an approver that asks a, and offers it rules to keep: for the call
 // at hand and for more calls like it. If never is true it offers nothing.
-func (p *Policy) Propose(a engine.Approver, never bool) engine.Approver {
-	return proposer{a, p, never}
+func (p *Policy) OfferRules(a engine.Approver, never bool) engine.Approver {
+	return ruleOfferer{a, p, never}
 }
 
-type proposer struct {
+type ruleOfferer struct {
 	engine.Approver
 	policy *Policy
 	never  bool
 }
 
 // Approve implements [engine.Approver].
-func (a proposer) Approve(ctx context.Context, q engine.Proposal) (engine.Answer, error) {
+func (a ruleOfferer) Approve(ctx context.Context, q engine.Proposal) (engine.Answer, error) {
 	switch {
 	case q.Tool.Kind == engine.Planning: // its grants choose how to continue after the call, and are not stored
 	case a.never:
 		q.Intent.Grants = nil
 	case len(q.Intent.Grants) > 0:
-		q.Intent.Grants = proposals(q)
+		q.Intent.Grants = offeredGrants(q)
 		for i := range q.Intent.Grants {
-			q.Intent.Grants[i].Brief = a.policy.Store.Project == "" && a.policy.Store.User == ""
+			q.Intent.Grants[i].SessionOnly = a.policy.Store.Project == "" && a.policy.Store.User == ""
 		}
 	}
 	return a.Approver.Approve(ctx, q)
 }
 
-// proposals returns the grants of a call, the narrowest first, with the rules
+// offeredGrants returns the grants of a call, the narrowest first, with the rules
 // that they would be kept as.
-func proposals(q engine.Proposal) []engine.Grant {
+func offeredGrants(q engine.Proposal) []engine.Grant {
 	grants := slices.Clone(q.Intent.Grants)
 	if !runs(q) {
 		name, tools := grants[0].Names, []string{q.Tool.Name()}
@@ -76,7 +76,7 @@ func proposals(q engine.Proposal) []engine.Grant {
 		}
 		if path, ok := q.Args[name].(string); ok && name != "" && !strings.ContainsRune(path, 0) {
 			pattern := `\x00"` + name + `":` + regexp.QuoteMeta(jsonText(path)) + `\x00`
-			grants[0].Rule, grants[0].Near = ruleText(tools, "argsPattern = "+tomlString(pattern)), true
+			grants[0].Rule, grants[0].ProjectOnly = ruleText(tools, "argsPattern = "+tomlString(pattern)), true
 		} else if q.Tool.Kind != engine.Edit {
 			grants[0].Rule = grantRule(grants[0])
 		}
@@ -106,7 +106,7 @@ func proposals(q engine.Proposal) []engine.Grant {
 	slices.Sort(prefixes)
 	prefixes = slices.Compact(prefixes)
 	if line, _ := q.Args["command"].(string); line != "" && q.Intent.Plan.Dir != "" {
-		grants[0].Near = true
+		grants[0].ProjectOnly = true
 		grants[0].Rule = ruleText([]string{Shell},
 			"commandLine = "+tomlString(line)+"\ndirectory = "+tomlString(q.Intent.Plan.Dir)+network)
 	}
@@ -116,7 +116,7 @@ func proposals(q engine.Proposal) []engine.Grant {
 			list = append(list, strconv.Quote(p))
 			begins = append(begins, strconv.Quote(p+" ..."))
 		}
-		grants = append(grants, engine.Grant{Tool: Shell, Near: near,
+		grants = append(grants, engine.Grant{Tool: Shell, ProjectOnly: near,
 			Label: "always " + strings.Join(begins, " or ") + label,
 			Rule:  ruleText([]string{Shell}, "commandPrefix = ["+strings.Join(list, ", ")+"]"+network)})
 	}
@@ -203,7 +203,7 @@ func (p *Policy) Learn(g engine.Grant, s engine.Scope) error {
 	}
 	where := thisSession
 	file := p.Store.file(s)
-	if g.Near && s == engine.Everywhere {
+	if g.ProjectOnly && s == engine.Everywhere {
 		file = p.Store.Project
 	}
 	if file != "" && g.Rule != "" {

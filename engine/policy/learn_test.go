@@ -16,7 +16,7 @@ import (
 func offered(t *testing.T, q engine.Proposal, never bool) []engine.Grant {
 	t.Helper()
 	user := et.NewApprover(t, engine.Refused{})
-	if _, err := policy.New(policy.Default).Propose(user, never).Approve(t.Context(), q); err != nil {
+	if _, err := policy.New(policy.Default).OfferRules(user, never).Approve(t.Context(), q); err != nil {
 		t.Fatal(err)
 	}
 	return user.Proposals()[0].Intent.Grants
@@ -96,7 +96,7 @@ func TestProposals(t *testing.T) {
 	edit := engine.Proposal{Tool: named("write_file", engine.Edit), Args: map[string]any{"file_path": "a.go"},
 		Intent: engine.Intent{Grants: []engine.Grant{{Label: "always for a.go", Tool: "edit", Target: "/a.go"}}}}
 	g := offered(t, edit, false)[0]
-	if !g.Near {
+	if !g.ProjectOnly {
 		t.Error("a relative path would hold everywhere")
 	}
 	p := policy.New(policy.Default, parse(t, policy.User, g.Rule)...)
@@ -236,7 +236,7 @@ func TestOffered(t *testing.T) {
 			continue
 		}
 		if g := offered(t, q, false)[0]; g.Rule != "" {
-			if v, _ := policy.New(policy.Default, parse(t, policy.User, g.Rule)...).Judge(t.Context(), q); v != engine.Allow || g.Near != (c.kind == engine.Edit) {
+			if v, _ := policy.New(policy.Default, parse(t, policy.User, g.Rule)...).Judge(t.Context(), q); v != engine.Allow || g.ProjectOnly != (c.kind == engine.Edit) {
 				t.Errorf("%v: %s by\n%s", c.args, policy.Word(v), g.Rule)
 			}
 		}
@@ -266,11 +266,11 @@ func TestScopes(t *testing.T) {
 	}{
 		{engine.Grant{Tool: "glob", Rule: rule}, engine.Everywhere, true, false, 1},
 		{engine.Grant{Tool: "glob", Rule: rule}, engine.InProject, false, true, 1},
-		{engine.Grant{Tool: "glob", Rule: rule, Near: true}, engine.Everywhere, false, true, 1},
+		{engine.Grant{Tool: "glob", Rule: rule, ProjectOnly: true}, engine.Everywhere, false, true, 1},
 		{engine.Grant{Tool: "glob", Rule: rule}, engine.Session, false, false, 1},
 		{engine.Grant{Tool: "glob", Rule: rule, Target: "x"}, engine.Session, false, false, 0},
 		{engine.Grant{Tool: "glob", Rule: rule, Target: "x"}, engine.InProject, false, true, 1},
-		{engine.Grant{Tool: "glob", Rule: rule, Near: true}, engine.Session, false, false, 1},
+		{engine.Grant{Tool: "glob", Rule: rule, ProjectOnly: true}, engine.Session, false, false, 1},
 		{engine.Grant{Tool: "glob", Rule: rule}, engine.Once, false, false, 0},
 		{engine.Grant{Tool: "glob"}, engine.Everywhere, false, false, 0},
 		{engine.Grant{Rule: rule}, engine.Everywhere, false, false, 0},
@@ -397,8 +397,8 @@ func TestAppendAndRevoke(t *testing.T) {
 func TestProposalsOfNearPrograms(t *testing.T) {
 	for script, near := range map[string]bool{"./build.sh x": true, "../x": true, "bin/x": true, "ls | ./x": true, "/usr/bin/x": false, "x ./y": false} {
 		for _, g := range offered(t, asked(engine.Plain, script), false) {
-			if exact := g.Target != ""; g.Near != (near || exact) { // what is exact is about a directory
-				t.Errorf("%s: %s: near is %v", script, g.Label, g.Near)
+			if exact := g.Target != ""; g.ProjectOnly != (near || exact) { // what is exact is about a directory
+				t.Errorf("%s: %s: near is %v", script, g.Label, g.ProjectOnly)
 			}
 		}
 	}

@@ -147,6 +147,6 @@ func looks(k engine.Kind) bool {
 
 // key is what grants are compared by: how one is offered does not matter.
 func key(g engine.Grant) engine.Grant {
-	g.Label, g.Rule, g.Names, g.Near, g.Brief = "", "", "", false, false
+	g.Label, g.Rule, g.Names, g.ProjectOnly, g.SessionOnly = "", "", "", false, false
 	return g
 }

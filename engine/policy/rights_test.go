@@ -112,7 +112,7 @@ func TestAskedAgain(t *testing.T) {
 	approve := func(p *policy.Policy, q engine.Proposal, answers ...engine.Answer) (engine.Answer, *et.Approver) {
 		t.Helper()
 		user := et.NewApprover(t, answers...)
-		_, a := policy.Guard(p, p.Propose(user, false), policy.GuardedFiles{Own: []string{own}})
+		_, a := policy.Guard(p, p.OfferRules(user, false), policy.GuardedFiles{Own: []string{own}})
 		answer, err := a.Approve(context.Background(), q)
 		if err != nil {
 			t.Fatal(err)

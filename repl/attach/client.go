@@ -194,7 +194,7 @@ func (v *view) enter(ctx context.Context) error {
 		select {
 		case m, ok = <-v.conn.in:
 			came = true
-			cancel(line.ErrElsewhere)
+			cancel(line.ErrSuperseded)
 		case <-v.Interrupts:
 			v.Out.Touched()
 			cancel(line.ErrInterrupt)
@@ -218,7 +218,7 @@ func (v *view) enter(ctx context.Context) error {
 		}
 	}
 	switch {
-	case err == nil, errors.Is(err, line.ErrElsewhere), errors.Is(err, line.ErrCleared):
+	case err == nil, errors.Is(err, line.ErrSuperseded), errors.Is(err, line.ErrCleared):
 		return nil
 	case errors.Is(err, line.ErrInterrupt):
 		if now.Question {

@@ -403,8 +403,8 @@ func (s *state) addJob(j *job) error {
 	return err
 }
 
-// learnJob takes over a job from the file, or its name, which comes later.
-func (s *state) learnJob(j *job) {
+// loadJob takes over a job from the file, or its name, which comes later.
+func (s *state) loadJob(j *job) {
 	for _, known := range s.jobs {
 		if known.Title == j.Title {
 			known.Name = j.Name

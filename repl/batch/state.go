@@ -131,7 +131,7 @@ func (s *state) load() error {
 		at := in.At
 		switch b, err := in.Next(); {
 		case err == nil:
-			s.learn(b, at)
+			s.loadLine(b, at)
 		case err == io.EOF:
 			s.end, s.torn = in.At, in.Torn // what is torn may be whole all the same
 			return nil
@@ -141,14 +141,14 @@ func (s *state) load() error {
 	}
 }
 
-// learn takes over a line that stands at a place of the file.
-func (s *state) learn(b []byte, at int64) {
+// loadLine takes over a line that stands at a place of the file.
+func (s *state) loadLine(b []byte, at int64) {
 	var l line
 	if json.Unmarshal(b, &l) != nil || l.Index < 0 {
 		return
 	}
 	if l.Job != nil {
-		s.learnJob(l.Job)
+		s.loadJob(l.Job)
 		return
 	}
 	if l.Hash == "" || l.Attempt < 1 || !bytes.HasPrefix(l.Record, []byte("{")) {

@@ -19,9 +19,9 @@ func Grants(p engine.Proposal) []engine.Grant {
 // Scopes returns how long an "always" to g may hold.
 func Scopes(g engine.Grant) []engine.Scope {
 	switch {
-	case g.Rule == "" || g.Brief:
+	case g.Rule == "" || g.SessionOnly:
 		return []engine.Scope{engine.Session}
-	case g.Near:
+	case g.ProjectOnly:
 		return []engine.Scope{engine.Session, engine.InProject}
 	}
 	return []engine.Scope{engine.Session, engine.InProject, engine.Everywhere}
@@ -50,7 +50,7 @@ func Always(g engine.Grant, s engine.Scope) (a engine.Answer, problem string) {
 	switch {
 	case slices.Contains(Scopes(g), s):
 		return engine.Allowed{Scope: s, Grant: g}, ""
-	case g.Rule == "" || g.Brief:
+	case g.Rule == "" || g.SessionOnly:
 		return nil, "this can't be kept for longer than the session; leave out project or user"
 	}
 	return nil, "this can be kept for this project only; say project"

@@ -13,8 +13,8 @@ func TestAlways(t *testing.T) {
 		most  engine.Scope
 	}{
 		{engine.Grant{Label: "no rule says it"}, engine.Session},
-		{engine.Grant{Rule: "[[rule]]", Brief: true}, engine.Session},
-		{engine.Grant{Rule: "[[rule]]", Near: true}, engine.InProject},
+		{engine.Grant{Rule: "[[rule]]", SessionOnly: true}, engine.Session},
+		{engine.Grant{Rule: "[[rule]]", ProjectOnly: true}, engine.InProject},
 		{engine.Grant{Rule: "[[rule]]"}, engine.Everywhere},
 	} {
 		for s := engine.Once; s <= engine.Everywhere; s++ {

@@ -112,7 +112,7 @@ func (p Place) find() ([]companion, error) {
 		return fit[:min(len(fit), mostAttempts)], nil
 	}
 	for _, c := range found {
-		said = append(said, c.elsewhere(p.Cwd))
+		said = append(said, c.folderMismatch(p.Cwd))
 	}
 	return nil, said[len(said)-1]
 }
@@ -127,8 +127,8 @@ func (c companion) holds(cwd string) (longest int) {
 	return longest
 }
 
-// elsewhere says why a companion is not used that has other folders.
-func (c companion) elsewhere(cwd string) error {
+// folderMismatch says why a companion is not used that has other folders.
+func (c companion) folderMismatch(cwd string) error {
 	if len(c.folders) == 0 {
 		return fmt.Errorf("%s has no folder open; open %s there", c.editor, cwd)
 	}

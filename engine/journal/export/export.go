@@ -104,7 +104,7 @@ func Write(ctx context.Context, path string, document []byte) error {
 // record returns a session as one object.
 func record(s journal.Session, messages []json.RawMessage, clean func(string) string) ([]byte, error) {
 	r := s.Metadata()
-	r.Elsewhere = nil // ids of conversations on other servers are of no use to others
+	r.RemoteTasks = nil // ids of conversations on other servers are of no use to others
 	r.Summary, r.Name, r.Messages = clean(r.Summary), clean(r.Name), []json.RawMessage{}
 	for _, m := range messages {
 		var fields map[string]any

@@ -161,7 +161,7 @@ func (a *Asker) ask(ctx context.Context, q Question, with func(*genai.GenerateCo
 			return nil, &model.Error{Kind: model.Unavailable, Err: err,
 				Message: fmt.Sprintf("no answer from %s for %s", p.Model, p.Limit)}
 		}
-		gone, helps := a.elsewhere(p.Model, err)
+		gone, helps := a.failover(p.Model, err)
 		if !gone {
 			failed++
 		}
@@ -196,9 +196,9 @@ func (a *Asker) models(purpose string) []*preset.Preset {
 // fault is the server's then, whatever the model.
 const mostFailed = 2
 
-// elsewhere reports whether there is no such model, and whether another one may answer where
+// failover reports whether there is no such model, and whether another one may answer where
 // one has failed so.
-func (a *Asker) elsewhere(name string, err error) (gone, helps bool) {
+func (a *Asker) failover(name string, err error) (gone, helps bool) {
 	var e *model.Error
 	if !errors.As(err, &e) {
 		return false, false

@@ -25,9 +25,9 @@ func (s *Set) Context(name string) int {
 	return n
 }
 
-// learn asks the server once how many tokens the model of asked holds, where only it knows.
+// fetchContext asks the server once how many tokens the model of asked holds, where only it knows.
 // The user is told if that is unknown, or less than the request takes.
-func (s *Set) learn(ctx context.Context, req, asked *engine.Request) {
+func (s *Set) fetchContext(ctx context.Context, req, asked *engine.Request) {
 	provider, _ := catalog.Provider(s.Presets.Chat(req.Model, req.Again).Model)
 	p, err := s.Providers.Named(provider)
 	name := provider + "/" + asked.Model

@@ -190,7 +190,7 @@ func (a *asking) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*g
 			return
 		}
 		if g != a.google && !req.OneShot {
-			a.set.learn(ctx, req, asked)
+			a.set.fetchContext(ctx, req, asked)
 		}
 		g.Generate(ctx, asked)(yield)
 	}

@@ -206,7 +206,7 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 		switch {
 		case err == nil:
 		case ctx.Err() != nil:
-			if context.Cause(ctx) == ErrElsewhere {
+			if context.Cause(ctx) == ErrSuperseded {
 				c.terminal.src.typedUnseen()
 			} else if c.terminal.src.tty { // the terminal has dropped its input, so we drop ours
 				c.buf = nil

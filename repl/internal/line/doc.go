@@ -62,9 +62,9 @@ var (
 // which is made like the user's.
 type Connect = func(ours, theirs *os.File) (disconnect func(), err error)
 
-// ErrElsewhere is the cause of a context that ends a read since somebody else has entered
+// ErrSuperseded is the cause of a context that ends a read since somebody else has entered
 // what was waited for. What was typed is then kept for the next one.
-var ErrElsewhere = errors.New("entered elsewhere")
+var ErrSuperseded = errors.New("entered elsewhere")
 
 // Config is what a Reader reads from and shows its prompt on.
 type Config struct {

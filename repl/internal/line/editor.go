@@ -118,7 +118,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 
 	cut := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		if end := "\x03"; context.Cause(ctx) == ErrElsewhere {
+		if end := "\x03"; context.Cause(ctx) == ErrSuperseded {
 			e.in.inject(end)
 		} else {
 			e.in.inject(string(opKillAll) + end)
@@ -145,7 +145,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 		e.screen.end("")
 	}
 	e.terminal.Config.Out.Entered()
-	if context.Cause(ctx) == ErrElsewhere && !answer {
+	if context.Cause(ctx) == ErrSuperseded && !answer {
 		e.terminal.offered = e.pastes.expand(s)
 	}
 	switch {

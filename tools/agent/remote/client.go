@@ -44,9 +44,9 @@ type Config struct {
 	AddSecret func(secret string) // is told each secret; may be nil
 
 	// From is where to resume the conversation with the agent. Moved, if not nil, is called
-	// with the new Place after each question.
-	From  Place
-	Moved func(Place)
+	// with the new TaskRef after each question.
+	From  TaskRef
+	Moved func(TaskRef)
 }
 
 // DefaultTime is how long a call may take, if nothing else is said.
@@ -74,13 +74,13 @@ type Client struct {
 
 	card *card // nil before it was read
 	held identity
-	at   Place
+	at   TaskRef
 	left int64 // bytes that the server may still send
 }
 
-// A Place is where in its conversation with an agent a client is. The zero Place is before
+// A TaskRef is where in its conversation with an agent a client is. The zero TaskRef is before
 // the beginning.
-type Place struct{ Context, Task string }
+type TaskRef struct{ Context, Task string }
 
 // New returns a Client, which connects to nobody yet.
 func New(cfg Config) *Client {
@@ -156,7 +156,7 @@ func (c *Client) converse(ctx context.Context, words string, a *transcript) erro
 	}
 	err = c.take(a, c.call(ctx, m, c.card.version.messageParams(uuid.NewString(), words, c.at), ""))
 	if f := (*fault)(nil); errors.As(err, &f) && f.Code == taskNotFound {
-		c.at = Place{}
+		c.at = TaskRef{}
 	}
 	if errors.Is(err, errBroken) && a.busy() {
 		err = nil // it goes on without the stream
@@ -181,7 +181,7 @@ func (c *Client) take(a *transcript, all iter.Seq2[message, error]) error {
 		}
 		a.add(s)
 		some = true
-		c.at = Place{cmp.Or(a.context, c.at.Context), cmp.Or(a.task, c.at.Task)}
+		c.at = TaskRef{cmp.Or(a.context, c.at.Context), cmp.Or(a.task, c.at.Task)}
 	}
 	if !some {
 		return errors.New("its answer is empty")

@@ -29,7 +29,7 @@ var (
 )
 
 // messageParams returns the parameters of a message to an agent.
-func (d version) messageParams(id, words string, in Place) any {
+func (d version) messageParams(id, words string, in TaskRef) any {
 	m := map[string]any{"messageId": id, "role": "user"}
 	part := map[string]any{"text": words}
 	list := "parts"
