@@ -36,72 +36,51 @@ func (c call) repeats(o call) bool {
 	return c.key == o.key && (c.result == o.result || !c.over || !o.over)
 }
 
-// calls are the last ones of a prompt.
-type calls struct {
-	last []call // longestCycle*mostRounds at most
-}
+// calls are the last ones of a prompt, longestCycle*mostRounds at most.
+type calls []call
 
 // begin notes a call that is about to be made. If it would go on with a loop, it is not
 // noted, and what repeats is returned.
 func (cs *calls) begin(ev engine.Called) *Error {
-	c := newCall(ev)
+	last, args := *cs, text.Compact(ev.Args)
+	c := call{id: ev.ID, key: sha256.Sum256([]byte(ev.Name + ":" + args)), title: text.OneLine(ev.Name, longestTitle)}
+	c.detail = c.title + " with arguments " + text.Shorten(args, longestDetail)
 	for n := 1; n <= longestCycle; n++ {
-		if cs.cycle(n) && cs.last[len(cs.last)-n].key == c.key {
-			return repeated(cs.last[len(cs.last)-n:], mostRounds, "with the same result")
+		if last.cycle(n) && last[len(last)-n].key == c.key {
+			return repeated(&ev, last[len(last)-n:], mostRounds, "with the same result")
 		}
 	}
 	other := func(o call) bool { return o.key != c.key }
-	if n := len(cs.last) - mostAlike; n >= 0 && !slices.ContainsFunc(cs.last[n:], other) {
-		return repeated(cs.last[len(cs.last)-1:], mostAlike, "in a row")
+	if n := len(last) - mostAlike; n >= 0 && !slices.ContainsFunc(last[n:], other) {
+		return repeated(&ev, last[len(last)-1:], mostAlike, "in a row")
 	}
-	if len(cs.last) == longestCycle*mostRounds {
-		cs.last = slices.Delete(cs.last, 0, 1)
-	}
-	cs.last = append(cs.last, c)
+	*cs = append(slices.Delete(last, 0, max(0, len(last)+1-longestCycle*mostRounds)), c)
 	return nil
 }
 
 // cycle reports whether the last calls are a round of n, as often as makes a loop.
-func (cs *calls) cycle(n int) bool {
-	first := len(cs.last) - n*mostRounds
-	if first < 0 {
-		return false
-	}
-	for i := first; i+n < len(cs.last); i++ {
-		if !cs.last[i].repeats(cs.last[i+n]) {
-			return false
-		}
-	}
-	return true
+func (cs calls) cycle(n int) bool {
+	first := len(cs) - n*mostRounds
+	return first >= 0 && slices.EqualFunc(cs[first:len(cs)-n], cs[first+n:], call.repeats)
 }
 
 // end notes what came of a call.
-func (cs *calls) end(ev engine.Finished) {
-	i := slices.IndexFunc(cs.last, func(c call) bool { return c.id == ev.ID })
+func (cs calls) end(ev engine.Finished) {
+	i := slices.IndexFunc(cs, func(c call) bool { return c.id == ev.ID })
 	if i < 0 {
 		return
 	}
-	c := &cs.last[i]
+	c := &cs[i]
 	c.result, c.over = resultOf(ev), true
 	if ev.Intent.Title != "" {
 		c.title = text.OneLine(ev.Intent.Title, longestTitle)
 	}
 }
 
-// forget begins anew.
-func (cs *calls) forget() { *cs = calls{} }
-
 const (
 	longestTitle  = 70  // characters that name a call for the user
 	longestDetail = 500 // and for the model
 )
-
-// newCall returns a call that is about to be made.
-func newCall(ev engine.Called) call {
-	args := text.Compact(ev.Args)
-	return call{id: ev.ID, key: sha256.Sum256([]byte(ev.Name + ":" + args)), title: text.OneLine(ev.Name, longestTitle),
-		detail: text.OneLine(ev.Name, longestTitle) + " with arguments " + text.Shorten(args, longestDetail)}
-}
 
 // resultOf returns what tells the result of a call from others.
 func resultOf(ev engine.Finished) (d digest) {
@@ -116,12 +95,12 @@ func resultOf(ev engine.Finished) (d digest) {
 	return d
 }
 
-// repeated returns the error of a round of calls.
-func repeated(round []call, times int, how string) *Error {
+// repeated returns the error of a round of calls that ev would go on with.
+func repeated(ev *engine.Called, round []call, times int, how string) *Error {
 	var titles, details []string
 	for _, c := range round {
 		titles, details = append(titles, c.title), append(details, c.detail)
 	}
-	return &Error{What: fmt.Sprintf("%s, %d times %s", strings.Join(titles, ", then "), times, how),
+	return &Error{call: ev, What: fmt.Sprintf("%s, %d times %s", strings.Join(titles, ", then "), times, how),
 		detail: "Repeated tool call: " + strings.Join(details, ", then ")}
 }

@@ -134,11 +134,11 @@ func (p *prompt) watch(ctx context.Context, ev engine.Event) *Error {
 	switch ev := ev.(type) {
 	case engine.Requested:
 		p.open = nil
-		p.said.end()
+		p.said = repetition{}
 		return p.judge(ctx)
 	case engine.Retry:
 		if ev.Restart {
-			p.said.end()
+			p.said = repetition{}
 		}
 	case engine.Text:
 		if !p.off {
@@ -146,18 +146,13 @@ func (p *prompt) watch(ctx context.Context, ev engine.Event) *Error {
 		}
 	case engine.Called:
 		p.open = append(p.open, ev)
-		p.said.end()
+		p.said = repetition{}
 	case engine.State:
 		i := p.index(ev.ID)
 		if ev.State != engine.Validating || i < 0 || p.off {
 			return nil
 		}
-		why := p.calls.begin(p.open[i])
-		if why != nil {
-			c := p.open[i]
-			why.call = &c
-		}
-		return why
+		return p.calls.begin(p.open[i])
 	case engine.Finished:
 		p.calls.end(ev)
 		if i := p.index(ev.ID); i >= 0 {
@@ -204,7 +199,7 @@ func (p *prompt) decide(ctx context.Context, why *Error) (next []*genai.Part, go
 	switch a := answer.(type) {
 	case engine.Allowed:
 		p.off = a.Scope != engine.Once
-		p.calls.forget()
+		p.calls = nil
 		p.said.forget()
 		if why.call != nil {
 			p.calls.begin(*why.call)
@@ -213,7 +208,7 @@ func (p *prompt) decide(ctx context.Context, why *Error) (next []*genai.Part, go
 	case engine.Refused:
 		if a.Note != "" {
 			p.advised = false
-			p.calls.forget()
+			p.calls = nil
 			return []*genai.Part{{Text: a.Note}}, false, nil
 		}
 	}

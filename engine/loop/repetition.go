@@ -3,6 +3,7 @@ package loop
 import (
 	"slices"
 	"strconv"
+	"strings"
 	"unicode"
 
 	"gemline/engine/text"
@@ -23,10 +24,23 @@ const (
 // numbers, equal statements, refrains. A model that is stuck goes on to the limit of its answer.
 const patience = 20_000
 
-// A repetition finds a text that repeats itself, in pieces as they come. The zero
-// repetition is ready for use.
+const longestDivider = 500 // characters of a line that does nothing but divide
+
+var (
+	fence     = text.Pattern("^\\s*(```+|~~~+)")
+	structure = text.Pattern(`^\s*([|>]|#+\s|\d{1,9}[.)]\s|[-*+]\s)`) // a row of a table, a quote, a heading, an item
+	divider   = text.Pattern(`^[-+_=*\s\x{2500}-\x{257f}]*\n$`)
+)
+
+// A repetition finds a Markdown text that repeats itself, in pieces as they come. Characters
+// in code and in lines that only divide don't count. The zero repetition is ready for use,
+// for one answer.
 type repetition struct {
-	lines  lines
+	line   []rune // the beginning of a line, until its end or as many characters as a divider has
+	inside bool   // the line has been longer than that
+	skip   bool   // it does not count
+	code   string // the fence that opened the code, "" outside of code
+
 	text   []rune // the last characters that count, 2*window at most
 	before rune   // the last character
 	run    int    // how often it has come in a row
@@ -38,38 +52,57 @@ type repetition struct {
 // add takes in a piece of the text, and returns what repeats, nil if nothing does.
 func (c *repetition) add(delta string) *Error {
 	for _, r := range delta {
-		fresh, ripe := c.lines.add(r)
-		if fresh {
-			c.forget()
-		}
-		for _, r := range ripe {
-			if c.run++; r != c.before {
-				c.before, c.run = r, 1
-			}
-			if c.run > mostRun && c.run <= longestDivider {
+		c.line = append(c.line, r)
+		ends := r == '\n'
+		if !c.inside {
+			if !ends && len(c.line) <= longestDivider {
 				continue
 			}
-			if c.next(r) {
-				excerpt := text.OneLine(fromWord(c.text, chunk), chunk)
-				return &Error{text: true, What: "the answer says again and again " + strconv.Quote(excerpt),
-					detail: `Repeating content detected: "` + excerpt + `..."`}
-			}
+			c.begin(string(c.line))
+		}
+		line := c.line
+		c.line, c.inside = c.line[:0], !ends
+		if !c.skip && slices.ContainsFunc(line, c.stuck) {
+			excerpt := text.OneLine(fromWord(c.text, chunk), chunk)
+			return &Error{text: true, What: "the answer says again and again " + strconv.Quote(excerpt),
+				detail: `Repeating content detected: "` + excerpt + `..."`}
 		}
 	}
 	return nil
 }
 
+// begin looks at the beginning of a line: whether it counts, and the text before it still does.
+func (c *repetition) begin(line string) {
+	mark := strings.TrimSpace(line)
+	opens := fence().FindStringSubmatch(line)
+	switch {
+	case c.code != "":
+		c.skip = true
+		if strings.HasPrefix(mark, c.code) && strings.Trim(mark, c.code[:1]) == "" {
+			c.code = ""
+		}
+		return
+	case opens != nil:
+		c.skip, c.code = true, opens[1]
+	default:
+		c.skip = mark != "" && divider().MatchString(line)
+	}
+	if c.skip || structure().MatchString(line) {
+		c.forget()
+	}
+}
+
 // forget begins anew within an answer.
 func (c *repetition) forget() { c.text, c.latest = c.text[:0], 0 }
 
-// end begins anew with another answer.
-func (c *repetition) end() {
-	c.forget()
-	c.lines = lines{}
-}
-
-// next takes in a character, and reports whether the text is stuck.
-func (c *repetition) next(r rune) bool {
+// stuck takes in a character, and reports whether the text is stuck.
+func (c *repetition) stuck(r rune) bool {
+	if c.run++; r != c.before {
+		c.before, c.run = r, 1
+	}
+	if c.run > mostRun && c.run <= longestDivider {
+		return false
+	}
 	if len(c.text) == 2*window {
 		c.text = append(c.text[:0], c.text[window:]...)
 	}
