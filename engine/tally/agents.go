@@ -28,24 +28,15 @@ func (in scope) role() string {
 
 // An agent holds the counts of an agent over all its conversations.
 type agent struct {
-	Runs, Failed       int
-	Took               time.Duration
-	all                role
-	Calls, CallsFailed int
+	Runs        int    `json:"runs"`
+	Failed      int    `json:"failed"`
+	Took        millis `json:"durationMs"`
+	all                // its requests, whose fields stand beside the others
+	Calls       int    `json:"totalCalls"`
+	CallsFailed int    `json:"totalFail"`
 }
 
-// MarshalJSON returns the form that an agent has under its name.
-func (a agent) MarshalJSON() ([]byte, error) {
-	return text.JSON(struct {
-		Runs   int    `json:"runs"`
-		Failed int    `json:"failed"`
-		Took   millis `json:"durationMs"`
-		callsJSON
-		Tokens      tokens `json:"tokens"`
-		Calls       int    `json:"totalCalls"`
-		CallsFailed int    `json:"totalFail"`
-	}{a.Runs, a.Failed, ms(a.Took), a.all.json(), a.all.Tokens, a.Calls, a.CallsFailed}, "")
-}
+type all = role
 
 // called counts a call of the agent's that is over.
 func (a *agent) called(ev engine.Finished) {
@@ -56,7 +47,7 @@ func (a *agent) called(ev engine.Finished) {
 
 // ran counts a call in which the agent ran.
 func (a *agent) ran(ev engine.Finished) {
-	a.Took += ev.Took
+	a.Took += millis(ev.Took)
 	if a.Runs++; ev.Err != nil {
 		a.Failed++
 	}
@@ -72,7 +63,7 @@ func agentLines(agents list[agent]) (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("Agent %s: called %s, %s, %s; %s, %s, %s in, %s out.",
 			inSentence(name), text.Count(a.Runs, "time"), how,
-			Duration(a.Took), text.Count(a.all.Requests, "request"), text.Count(a.Calls,
+			Duration(time.Duration(a.Took)), text.Count(a.all.Requests, "request"), text.Count(a.Calls,
 				"tool call"), text.Count(a.all.Tokens.Prompt, "token"), text.Number(a.all.Tokens.Candidates)))
 	}
 	return lines

@@ -3,6 +3,7 @@ package tally
 import (
 	"math"
 
+	"gemline/engine"
 	"gemline/engine/text"
 )
 
@@ -12,52 +13,37 @@ type spent struct {
 	Date string  `json:"prices_date,omitempty"` // of the oldest price; empty if a price has no date
 }
 
-// cost returns the cost of m, or nil if the price of a request is not known.
-func (t *Tally) cost(m *model) *spent {
-	if t.Cost == nil || len(m.used) == 0 {
+// cost returns the cost of requests to a millionth of a cent, as sums of fractions have tails. It
+// is nil if there are none, or if the price of a request is not known.
+func (t *Tally) cost(requests []engine.Usage) (s *spent) {
+	if t.Cost == nil {
 		return nil
 	}
-	var s *spent
-	for _, u := range m.used {
+	for _, u := range requests {
 		usd, date, ok := t.Cost(u)
-		if !ok {
+		switch {
+		case !ok:
 			return nil
+		case s == nil:
+			s = &spent{usd, date}
+		default:
+			s = &spent{s.USD + usd, min(s.Date, date)} // "" is the least
 		}
-		s = s.plus(spent{usd, date})
 	}
-	return s.rounded()
-}
-
-// costs returns the cost of all models, or nil if one has no price.
-func (t *Tally) costs() *spent {
-	var s *spent
-	for _, m := range t.counts.models.values {
-		if len(m.used) == 0 {
-			continue
-		}
-		c := t.cost(m)
-		if c == nil {
-			return nil
-		}
-		s = s.plus(*c)
-	}
-	return s.rounded()
-}
-
-func (s *spent) plus(o spent) *spent {
-	if s == nil {
-		return &o
-	}
-	return &spent{s.USD + o.USD, min(s.Date, o.Date)} // "" is the least
-}
-
-// rounded returns s to a millionth of a cent, as sums of fractions have tails.
-func (s *spent) rounded() *spent {
 	const exact = 1e8
-	if s == nil || math.Abs(s.USD) > math.MaxInt64/exact/2 {
-		return s
+	if s != nil && math.Abs(s.USD) <= math.MaxInt64/exact/2 {
+		s.USD = math.Round(s.USD*exact) / exact
 	}
-	return &spent{math.Round(s.USD*exact) / exact, s.Date}
+	return s
+}
+
+// costs returns the cost of all models, or nil if a request has no price.
+func (t *Tally) costs() *spent {
+	var all []engine.Usage
+	for _, m := range t.counts.models.values {
+		all = append(all, m.used...)
+	}
+	return t.cost(all)
 }
 
 // String returns s in words.

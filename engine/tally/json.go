@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -61,29 +62,24 @@ func (l list[T]) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		if err := encode(&b, key); err != nil {
+		name, kerr := text.JSON(key, "")
+		value, err := text.JSON(l.values[i], "")
+		if err = cmp.Or(kerr, err); err != nil {
 			return nil, err
 		}
-		b.WriteByte(':')
-		if err := encode(&b, l.values[i]); err != nil {
-			return nil, err
-		}
+		b.Write(append(append(name, ':'), value...))
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
 }
 
-// encode appends v as JSON, with < and & as they are.
-func encode(b *bytes.Buffer, v any) error {
-	encoded, err := text.JSON(v, "")
-	b.Write(encoded)
-	return err
+// A millis is a duration that is written as a number of milliseconds.
+type millis time.Duration
+
+// MarshalJSON returns the number.
+func (m millis) MarshalJSON() ([]byte, error) {
+	return strconv.AppendInt(nil, time.Duration(m).Milliseconds(), 10), nil
 }
-
-// millis is a duration that is written as a number of milliseconds.
-type millis = int64
-
-func ms(d time.Duration) millis { return d.Milliseconds() }
 
 // main is the role of the conversation with the user.
 const main = "main"
@@ -99,18 +95,19 @@ type model struct {
 // A role is what a model was asked in one role.
 type role struct {
 	calls
-	Tokens tokens
+	Tokens tokens `json:"tokens"`
 }
 
 type calls struct {
-	Requests, Errors int
-	Latency          time.Duration
+	Requests int    `json:"totalRequests"`
+	Errors   int    `json:"totalErrors"`
+	Latency  millis `json:"totalLatencyMs"`
 }
 
 // add counts a request.
 func (c *calls) add(took time.Duration, failed bool) {
 	c.Requests++
-	c.Latency += took
+	c.Latency += millis(took)
 	if failed {
 		c.Errors++
 	}
@@ -142,37 +139,18 @@ func (s *tokens) add(u engine.Usage) {
 	s.Input = max(0, s.Prompt-s.Cached)
 }
 
-// callsJSON is the form of calls.
-type callsJSON struct {
-	Requests int    `json:"totalRequests"`
-	Errors   int    `json:"totalErrors"`
-	Latency  millis `json:"totalLatencyMs"`
-}
-
-func (c calls) json() callsJSON { return callsJSON{c.Requests, c.Errors, ms(c.Latency)} }
-
-// MarshalJSON returns the form that a role has under its name.
-func (r role) MarshalJSON() ([]byte, error) {
-	return text.JSON(struct {
-		callsJSON
-		Tokens tokens `json:"tokens"`
-	}{r.json(), r.Tokens}, "")
-}
-
 // MarshalJSON returns the form that a model has under its name.
 func (m model) MarshalJSON() ([]byte, error) {
 	type byType struct {
-		callsJSON
+		calls
 		ByType list[int] `json:"errorsByType"`
 	}
-	var b bytes.Buffer
-	err := encode(&b, struct {
+	return text.JSON(struct {
 		API    byType     `json:"api"`
 		Tokens tokens     `json:"tokens"`
 		Roles  list[role] `json:"roles"`
 		*spent
-	}{byType{m.all.json(), m.ByType}, m.all.Tokens, m.Roles, m.cost})
-	return b.Bytes(), err
+	}{byType{m.all.calls, m.ByType}, m.all.Tokens, m.Roles, m.cost}, "")
 }
 
 type decisions struct {
@@ -196,7 +174,7 @@ func (c tool) MarshalJSON() ([]byte, error) {
 		Fail      int       `json:"fail"`
 		Took      millis    `json:"durationMs"`
 		Decisions decisions `json:"decisions"`
-	}{c.Count, c.Success, c.Fail, ms(c.Took), c.Decisions})
+	}{c.Count, c.Success, c.Fail, millis(c.Took), c.Decisions})
 }
 
 type toolStats struct {
@@ -216,10 +194,9 @@ type fileStats struct {
 // MarshalJSON returns the "stats" of a json document.
 func (t *Tally) MarshalJSON() ([]byte, error) {
 	for _, m := range t.counts.models.values {
-		m.cost = t.cost(m)
+		m.cost = t.cost(m.used)
 	}
-	var b bytes.Buffer
-	err := encode(&b, struct {
+	return text.JSON(struct {
 		Models list[model]  `json:"models"`
 		Tools  toolStats    `json:"tools"`
 		Files  fileStats    `json:"files"`
@@ -227,12 +204,11 @@ func (t *Tally) MarshalJSON() ([]byte, error) {
 		*spent
 	}{
 		t.counts.models,
-		toolStats{t.counts.all.Count, t.counts.all.Success, t.counts.all.Fail, ms(t.counts.all.Took), t.counts.all.Decisions, t.counts.tools},
+		toolStats{t.counts.all.Count, t.counts.all.Success, t.counts.all.Fail, millis(t.counts.all.Took), t.counts.all.Decisions, t.counts.tools},
 		fileStats{t.counts.added, t.counts.removed},
 		t.counts.agents.orNil(),
 		t.costs(),
-	})
-	return b.Bytes(), err
+	}, "")
 }
 
 type flatTokens struct {
@@ -258,19 +234,18 @@ func (t *Tally) Flat(took time.Duration) json.RawMessage {
 	var models list[flatModel]
 	for i, name := range t.counts.models.keys {
 		m := t.counts.models.values[i]
-		*models.at(name) = flatModel{flat(m.all.Tokens), t.cost(m)}
+		*models.at(name) = flatModel{flat(m.all.Tokens), t.cost(m.used)}
 	}
-	var b bytes.Buffer
-	err := encode(&b, struct {
+	b, err := text.JSON(struct {
 		flatTokens
 		Took   millis          `json:"duration_ms"`
 		Calls  int             `json:"tool_calls"`
 		Models list[flatModel] `json:"models"`
 		Agents *list[agent]    `json:"agents,omitempty"`
 		*spent
-	}{flat(t.counts.tokens()), ms(took), t.counts.all.Count, models, t.counts.agents.orNil(), t.costs()})
+	}{flat(t.counts.tokens()), millis(took), t.counts.all.Count, models, t.counts.agents.orNil(), t.costs()}, "")
 	if err != nil {
 		panic(err) // numbers and names always have a form
 	}
-	return b.Bytes()
+	return b
 }

@@ -26,7 +26,7 @@ func (t *Tally) Span(now time.Time) Span {
 	if !p.start.IsZero() {
 		s.Took = max(0, elapsed(p.start, now)-p.idle)
 	}
-	if c := t.cost(&model{used: p.used}); c != nil {
+	if c := t.cost(p.used); c != nil {
 		s.Cost = text.Money(c.USD)
 	}
 	return s

@@ -12,7 +12,7 @@ import (
 
 // Overview returns what the session did, as of now, one sentence a line.
 func (t *Tally) Overview(now time.Time) []string {
-	var api time.Duration
+	var api millis
 	for _, m := range t.counts.models.values {
 		api += m.all.Latency
 	}
@@ -22,7 +22,7 @@ func (t *Tally) Overview(now time.Time) []string {
 	}
 	ls := []string{
 		fmt.Sprintf("Time: %s since the first question; %s for the model's answers, %s for tools.",
-			Duration(wall), Duration(api), Duration(t.counts.all.Took)),
+			Duration(wall), Duration(time.Duration(api)), Duration(t.counts.all.Took)),
 		"Tool calls: " + outcome(t.counts.all) + approvals(t.counts.asked, t.counts.all.Decisions.Reject),
 		fmt.Sprintf("Files: %s changed; %s added, %d removed.", text.Count(len(t.counts.files), "file"),
 			text.Count(t.counts.added, "line"), t.counts.removed),
@@ -61,7 +61,7 @@ func (t *Tally) Models() []string {
 		}
 		average := time.Duration(0)
 		if n := m.all.Requests; n > 0 {
-			average = m.all.Latency / time.Duration(n)
+			average = time.Duration(m.all.Latency) / time.Duration(n)
 		}
 		ls = append(ls,
 			"Model "+inSentence(name),
@@ -77,7 +77,7 @@ func (t *Tally) Models() []string {
 			"  Tokens out: "+text.Number(m.all.Tokens.Candidates),
 			"  Tokens out, thoughts: "+text.Number(m.all.Tokens.Thoughts),
 		)
-		if c := t.cost(m); c != nil {
+		if c := t.cost(m.used); c != nil {
 			ls = append(ls, "  Cost: "+c.String())
 		}
 		for j, what := range m.Roles.keys {
