@@ -47,6 +47,8 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/journal"
 	"gemline/engine/limit"
+	"gemline/engine/model"
+	"gemline/engine/model/catalog"
 	"gemline/repl/batch"
 	"gemline/repl/input"
 	"gemline/repl/output"
@@ -98,6 +100,9 @@ func Run(p project.Process) (code int) {
 	case err != nil:
 		r.opts.ReadHere(managed) // which format do the settings say?
 	case !r.opts.Flags.Version && !r.opts.Flags.Help:
+		if !managed {
+			go readTables(p.Getenv)
+		}
 		if err = r.opts.ReadHere(managed); err != nil && managed && command[0] == "update" {
 			err = r.opts.Read(os.TempDir(), managed) // it wants no directory, and the working directory may be gone
 		}
@@ -116,6 +121,13 @@ func Run(p project.Process) (code int) {
 		err = r.start(ctx, reporter())
 	}
 	return r.finish(ctx, reporter(), err)
+}
+
+// readTables reads, while the settings are read, what a conversation needs next. Whoever comes
+// too early waits for it.
+func readTables(getenv func(string) string) {
+	model.NewProviders(nil, getenv)
+	catalog.Shipped()
 }
 
 // newRun returns a run with its command line parsed, and the sub-command to carry out
