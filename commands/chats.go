@@ -27,7 +27,7 @@ type chatCommands struct {
 	out      io.Writer
 	home     string
 	manage   func(ctx context.Context, args ...string) error
-	pickOne  func(ctx context.Context, ask, enter string, list []Choice) (at int, err error)
+	pickOne  func(ctx context.Context, ask, enter string, list []MenuItem) (at int, err error)
 	sessions Sessions
 }
 
@@ -40,7 +40,7 @@ type Sessions struct {
 
 	// Resume replaces this conversation by another one, and prints how far that has
 	// come. It is nil in a run of a single prompt.
-	Resume func(ctx context.Context, c journal.Choice) (*Conversation, error)
+	Resume func(ctx context.Context, c journal.OpenOptions) (*Conversation, error)
 
 	// Summarize has a model write a line about sessions without a summary, as far as
 	// that takes a moment.
@@ -136,7 +136,7 @@ func (cmd chatCommands) pick(ctx context.Context, list []journal.Session) error 
 			list = again
 		}
 	}
-	menu := make([]Choice, len(list))
+	menu := make([]MenuItem, len(list))
 	for i, s := range list {
 		menu[i] = cmd.sessionChoice(s, i+1)
 		if i == len(list)-1 && len(list) > 1 {
@@ -147,9 +147,9 @@ func (cmd chatCommands) pick(ctx context.Context, list []journal.Session) error 
 }
 
 // sessionChoice returns the line of a list that stands for a session.
-func (cmd chatCommands) sessionChoice(s journal.Session, n int) Choice {
+func (cmd chatCommands) sessionChoice(s journal.Session, n int) MenuItem {
 	_, line, _ := strings.Cut(s.Line(n, cmd.c.Journal.ID(), time.Now()), " ")
-	return Choice{Number: n, Name: s.Name, Text: line}
+	return MenuItem{Number: n, Name: s.Name, Text: line}
 }
 
 // pickFound goes on with the session whose title has all words, or else with the one that holds
@@ -171,7 +171,7 @@ func (cmd chatCommands) pickFound(ctx context.Context, all []journal.Session, wo
 		return cmd.resumeSession(ctx, found[0].Session)
 	}
 	var list []journal.Session
-	var menu []Choice
+	var menu []MenuItem
 	for _, f := range found {
 		c := cmd.sessionChoice(f.Session, f.Number)
 		c.Below = f.HitLines()
@@ -193,7 +193,7 @@ func titled(all []journal.Session, words string) (found []journal.Found) {
 }
 
 // choose asks for a session in a menu, and resumes it.
-func (cmd chatCommands) choose(ctx context.Context, list []journal.Session, menu []Choice) error {
+func (cmd chatCommands) choose(ctx context.Context, list []journal.Session, menu []MenuItem) error {
 	if cmd.pickOne == nil {
 		var ls []string
 		for _, c := range menu {
@@ -213,7 +213,7 @@ func (cmd chatCommands) resumeSession(ctx context.Context, s journal.Session) er
 	if s.ID == cmd.c.Journal.ID() {
 		return unavailable("that is the session you are in; /fork goes on with a copy of it")
 	}
-	choice := journal.Choice{Resume: true, Which: s.ID}
+	choice := journal.OpenOptions{Resume: true, Which: s.ID}
 	next, err := cmd.sessions.Resume(ctx, choice)
 	if busy := (*journal.BusyError)(nil); errors.As(err, &busy) && cmd.sessions.Confirm != nil {
 		yes, asked := cmd.sessions.Confirm(ctx, busy.Error()+"; go on with a copy?")
@@ -242,7 +242,7 @@ func (cmd chatCommands) fork(ctx context.Context, arg string) error {
 		}
 	}
 	next, err := cmd.sessions.Resume(ctx,
-		journal.Choice{Resume: true, Which: cmd.c.Journal.ID(), Fork: true, Turns: turn})
+		journal.OpenOptions{Resume: true, Which: cmd.c.Journal.ID(), Fork: true, Turns: turn})
 	if nf := (*journal.NotFoundError)(nil); errors.As(err, &nf) {
 		return unavailable("nothing was said in this session yet")
 	} else if err != nil {
@@ -379,7 +379,7 @@ func (cmd chatCommands) load(ctx context.Context, tag string) error {
 	if err != nil {
 		return err
 	}
-	next, err := cmd.sessions.Resume(ctx, journal.Choice{Saved: kept})
+	next, err := cmd.sessions.Resume(ctx, journal.OpenOptions{Saved: kept})
 	if err != nil {
 		return err
 	}

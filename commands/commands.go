@@ -68,8 +68,8 @@ type Command struct {
 	Complete func(ctx context.Context, before, prefix string) []string
 }
 
-// A Choice is an entry of a numbered list that the user chooses from.
-type Choice struct {
+// A MenuItem is an entry of a numbered list that the user chooses from.
+type MenuItem struct {
 	Number int      // 0 for its place in the list, from 1
 	Name   string   // may be typed in place of the number
 	Text   string   // printed behind the number
@@ -128,7 +128,7 @@ type Questions struct {
 
 	// Choose asks for one of a list, and returns its place in it, or -1 for what enter
 	// says.
-	Choose func(ctx context.Context, ask, enter string, list []Choice) (at int, err error)
+	Choose func(ctx context.Context, ask, enter string, list []MenuItem) (at int, err error)
 }
 
 // A Terminal is what commands reach where the user sits: the screen, the editor around it, the

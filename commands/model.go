@@ -18,7 +18,7 @@ type modelCommands struct {
 	c            *Conversation
 	out          io.Writer
 	manage       func(ctx context.Context, args ...string) error
-	pickOne      func(ctx context.Context, ask, enter string, list []Choice) (at int, err error)
+	pickOne      func(ctx context.Context, ask, enter string, list []MenuItem) (at int, err error)
 	serverModels func(ctx context.Context, provider string) ([]string, error)
 }
 
@@ -154,7 +154,7 @@ func (cmd modelCommands) chosen() string {
 }
 
 // described returns a line for each choice.
-func described(choices []preset.Choice) (lines []string) {
+func described(choices []preset.ListedModel) (lines []string) {
 	for _, c := range choices {
 		lines = append(lines, c.Name+": "+c.Note)
 	}
@@ -171,9 +171,9 @@ func (cmd modelCommands) pick(ctx context.Context) error {
 	if err := sentences(cmd.out, cmd.chosen()+"; "+all); err != nil {
 		return err
 	}
-	var menu []Choice
+	var menu []MenuItem
 	for _, c := range choices {
-		menu = append(menu, Choice{Name: c.Name, Text: c.Name + ": " + c.Note, Now: c.Name == cmd.c.Model.Chosen()})
+		menu = append(menu, MenuItem{Name: c.Name, Text: c.Name + ": " + c.Note, Now: c.Name == cmd.c.Model.Chosen()})
 	}
 	at, err := cmd.pickOne(ctx, "which model?", "no change", menu)
 	if err != nil || at < 0 {
@@ -185,7 +185,7 @@ func (cmd modelCommands) pick(ctx context.Context) error {
 // checkModel asks the server whether it has a model that the program does not
 // know. It is an error if it has not. If it can't be asked, the note says so.
 func (cmd modelCommands) checkModel(ctx context.Context, name string) (note string, err error) {
-	known := func(c preset.Choice) bool { return cmd.c.Model.Presets.Resolve(c.Name) == name || c.Name == name }
+	known := func(c preset.ListedModel) bool { return cmd.c.Model.Presets.Resolve(c.Name) == name || c.Name == name }
 	choices := cmd.c.Model.Presets.Choices()
 	if slices.ContainsFunc(choices, known) {
 		return "", nil

@@ -194,21 +194,21 @@ type Question struct {
 	Header  string // what it is about, in a word or two
 	Text    string
 	Kind    QuestionKind
-	Options []Option // of a Choice
-	Multi   bool     // of a Choice: several may be chosen
+	Options []Option // of a MultipleChoice
+	Multi   bool     // of a MultipleChoice: several may be chosen
 	Hint    string   // an example of an answer in words; may be empty
 }
 
-// An Option is one possible answer to a Choice.
+// An Option is one possible answer to a MultipleChoice.
 type Option struct{ Label, Description string }
 
 // QuestionKind is how a question may be answered. Other words than those of
-// the options are an answer to a Choice, too.
+// the options are an answer to a MultipleChoice, too.
 type QuestionKind int
 
 // The kinds of questions.
 const (
-	Choice QuestionKind = iota
+	MultipleChoice QuestionKind = iota
 	FreeText
 	YesNo // the reply is [Yes] or [No]
 )

@@ -59,7 +59,7 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 	edits := a.Edit != nil && p.Intent.Draft != nil && !a.Console.Sharing.Left()
 	first, again := a.choices(p.Intent, edits)
 	ok, err := a.Console.insist(ctx, first, again, "no", func(s string) (ok bool, problem string) {
-		c, ok := parseChoice(s, p.Intent.Grants)
+		c, ok := parseAnswer(s, p.Intent.Grants)
 		none := fmt.Sprintf("%.100q is none of the choices; ? says what they mean", s)
 		switch {
 		case !ok, c.key == 'e' && !edits, c.key == 'a' && c.grant >= len(p.Intent.Grants):

@@ -356,7 +356,7 @@ func FuzzChoice(f *testing.F) {
 	f.Add("n because x")
 	f.Add("a2")
 	f.Fuzz(func(t *testing.T, s string) {
-		c, ok := parseChoice(s, []engine.Grant{{Label: "x"}, {Label: "y"}})
+		c, ok := parseAnswer(s, []engine.Grant{{Label: "x"}, {Label: "y"}})
 		word := strings.ToLower(strings.TrimSpace(s))
 		if ok && (c.key == 'y') != (word == "y" || word == "yes") {
 			t.Errorf("%q means %+v", s, c)

@@ -90,30 +90,30 @@ func keyOf(grants []engine.Grant, i int) string {
 }
 
 // A choice is what an answer means.
-type choice struct {
+type parsedAnswer struct {
 	key   byte // one of y n w r a e ?, a for every grant
 	grant int  // for a
 	scope engine.Scope
 	note  string
 }
 
-// parseChoice reads an answer to a question that offers grants. Only a refusal
+// parseAnswer reads an answer to a question that offers grants. Only a refusal
 // may be followed by words.
-func parseChoice(s string, grants []engine.Grant) (choice, bool) {
+func parseAnswer(s string, grants []engine.Grant) (parsedAnswer, bool) {
 	s = strings.TrimSpace(s)
 	switch word := strings.ToLower(s); word {
 	case "":
-		return choice{key: 'n'}, true
+		return parsedAnswer{key: 'n'}, true
 	case "y", "yes":
-		return choice{key: 'y'}, true
+		return parsedAnswer{key: 'y'}, true
 	case "w", "with", "network", "with network", "with the network":
-		return choice{key: 'w'}, true
+		return parsedAnswer{key: 'w'}, true
 	case "r", "read-only", "read only":
-		return choice{key: 'r'}, true
+		return parsedAnswer{key: 'r'}, true
 	case "e", "edit":
-		return choice{key: 'e'}, true
+		return parsedAnswer{key: 'e'}, true
 	case "?", "explain":
-		return choice{key: '?'}, true
+		return parsedAnswer{key: '?'}, true
 	default:
 		if c, ok := parseAlways(word, grants); ok {
 			return c, true
@@ -125,18 +125,18 @@ func parseChoice(s string, grants []engine.Grant) (choice, bool) {
 		first, rest = s[:i], strings.Trim(s[i:], " ,:\n")
 	}
 	if first = strings.ToLower(first); first != "n" && first != "no" {
-		return choice{}, false
+		return parsedAnswer{}, false
 	}
 	if after, ok := strings.CutPrefix(strings.ToLower(rest), "because "); ok {
 		rest = rest[len(rest)-len(after):]
 	}
-	return choice{key: 'n', note: strings.TrimSpace(rest)}, true
+	return parsedAnswer{key: 'n', note: strings.TrimSpace(rest)}, true
 }
 
 // parseAlways reads the key of a grant, or a and its number, and what follows
 // it: how long that holds.
-func parseAlways(word string, grants []engine.Grant) (choice, bool) {
-	c := choice{key: 'a', scope: engine.Session}
+func parseAlways(word string, grants []engine.Grant) (parsedAnswer, bool) {
+	c := parsedAnswer{key: 'a', scope: engine.Session}
 	which, how, _ := strings.Cut(word, " ")
 	if how = strings.TrimSpace(how); how != "" {
 		scope, ok := question.ParseScope(how)

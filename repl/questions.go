@@ -41,7 +41,7 @@ func (a *Asker) pose(label output.Label, q engine.Question, i, n int) {
 	switch {
 	case q.Hint != "" && q.Kind == engine.FreeText:
 		a.Console.Out.Item(output.Normal, indent+"such as: "+oneLine(q.Hint))
-	case q.Kind == engine.Choice:
+	case q.Kind == engine.MultipleChoice:
 		several := ""
 		if q.Multi {
 			several = ", of which several may be chosen"
@@ -95,7 +95,7 @@ func (a *Asker) reply(ctx context.Context, q engine.Question, explain func()) (r
 	if q.Kind == engine.FreeText {
 		return a.Console.continued(ctx, reply)
 	}
-	if q.Kind != engine.Choice {
+	if q.Kind != engine.MultipleChoice {
 		return reply, true, nil
 	}
 	return a.chosen(ctx, q, sel)
@@ -114,7 +114,7 @@ func menu(q engine.Question) Menu {
 // prompt is what a question ends with. It does not begin like an approval.
 func prompt(q engine.Question) string {
 	switch m := menu(q); q.Kind {
-	case engine.Choice:
+	case engine.MultipleChoice:
 		return m.prompt()
 	case engine.YesNo:
 		return m.end("answer y or n")

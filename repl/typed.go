@@ -27,7 +27,7 @@ var answers = regexp.MustCompile(`^[0-9, ]*$`)
 // isAnswer reports whether a line is no more than an answer, for which a question was
 // expected.
 func isAnswer(s string) bool {
-	c, ok := parseChoice(s, nil)
+	c, ok := parseAnswer(s, nil)
 	return ok && c.note == "" || answers.MatchString(s)
 }
 

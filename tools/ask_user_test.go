@@ -138,7 +138,7 @@ func FuzzQuestions(f *testing.F) {
 			if strings.TrimSpace(q.Text) == "" || strings.ContainsAny(q.Header+q.Hint, "\n\r") {
 				t.Errorf("asked %+v", q)
 			}
-			if q.Kind == engine.Choice && (len(q.Options) < leastOptions || len(q.Options) > mostOptions) {
+			if q.Kind == engine.MultipleChoice && (len(q.Options) < leastOptions || len(q.Options) > mostOptions) {
 				t.Errorf("%d options", len(q.Options))
 			}
 			for _, o := range q.Options {

@@ -92,7 +92,7 @@ func statusOf(ctx context.Context, here *Folder, out *Output, name string, all m
 	if err != nil {
 		return err
 	}
-	st := authRecord{Provider: name, BaseURL: (&auth.Choice{BaseURL: auth.Setting{Value: p.BaseURL}}).Address(), Credential: "none is wanted",
+	st := authRecord{Provider: name, BaseURL: (&auth.Credentials{BaseURL: auth.Setting{Value: p.BaseURL}}).Address(), Credential: "none is wanted",
 		Headers: slices.Sorted(maps.Keys(p.Headers)), Others: keyed(ctx, here, all)}
 	o := p.Options(model.Options{}, here.getenv)
 	if p.KeyVariable != "" {
@@ -155,7 +155,7 @@ func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 
 // find looks where the credential of c is, as a request would, but asks no
 // server.
-func (st *authRecord) find(ctx context.Context, here *Folder, c auth.Choice) error {
+func (st *authRecord) find(ctx context.Context, here *Folder, c auth.Credentials) error {
 	switch {
 	case c.Stored:
 		_, from, err := here.keys().Find(ctx, c)
@@ -180,7 +180,7 @@ func (st *authRecord) find(ctx context.Context, here *Folder, c auth.Choice) err
 	return nil
 }
 
-func (st *authRecord) machine(c auth.Choice) error {
+func (st *authRecord) machine(c auth.Credentials) error {
 	if !c.Account.Machine() {
 		e := &auth.Error{Message: "no Google credentials: GOOGLE_APPLICATION_CREDENTIALS is not set, gcloud has left none, and this is not a Google Cloud machine",
 			Advice: "gcloud auth application-default login makes some"}

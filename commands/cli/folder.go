@@ -40,19 +40,19 @@ func (here *Folder) getenv(name string) string {
 func (here *Folder) keys() *auth.Store { return auth.NewStore(here.Paths.User(), here.getenv) }
 
 // choose returns how the next request would be paid for.
-func (here *Folder) choose(out *Output) (auth.Choice, error) {
+func (here *Folder) choose(out *Output) (auth.Credentials, error) {
 	s, err := here.settings()
 	if err != nil {
-		return auth.Choice{}, err
+		return auth.Credentials{}, err
 	}
 	return here.Credential(s, out.Notify)
 }
 
 // Credential returns how the next request is paid for, by settings s.
-func (here *Folder) Credential(s *settings.Settings, notify func(string)) (auth.Choice, error) {
+func (here *Folder) Credential(s *settings.Settings, notify func(string)) (auth.Credentials, error) {
 	key, warning, err := auth.ReadKey(here.Flags.KeyFile)
 	if err != nil {
-		return auth.Choice{Method: auth.APIKey, From: "--key-file"}, err
+		return auth.Credentials{Method: auth.APIKey, From: "--key-file"}, err
 	}
 	if warning != "" {
 		notify(warning)
@@ -62,7 +62,7 @@ func (here *Folder) Credential(s *settings.Settings, notify func(string)) (auth.
 		at = fmt.Sprintf("security.auth.selectedType in %s:%d", said.File, said.Line)
 	}
 	return auth.Choose(auth.Config{Selected: s.AuthType, SelectedAt: at, Enforced: s.EnforcedAuth, External: s.ExternalAuth,
-		Key: auth.Setting{Value: key, From: "--key-file"}, KeyStored: func() bool { return here.keys().May(auth.Choice{}) }, Getenv: here.getenv, DotEnv: here.DotEnv.Values(), GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
+		Key: auth.Setting{Value: key, From: "--key-file"}, KeyStored: func() bool { return here.keys().May(auth.Credentials{}) }, Getenv: here.getenv, DotEnv: here.DotEnv.Values(), GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
 }
 
 func (here *Folder) userFile() settings.Source {

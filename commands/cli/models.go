@@ -101,7 +101,7 @@ func (c *modelsList) Run(ctx context.Context, out *Output, here *Folder, api API
 	case i >= 0:
 		list[i].Default, resolved = true, cmp.Or(list[i].Resolved, resolved)
 	case !c.Online:
-		list = append([]modelRecord{asListed(names, preset.Choice{Name: current, Note: "chosen by name"})}, list...)
+		list = append([]modelRecord{asListed(names, preset.ListedModel{Name: current, Note: "chosen by name"})}, list...)
 		list[0].Default = true
 	}
 	if err := addPrices(list, here); err != nil {
@@ -112,7 +112,7 @@ func (c *modelsList) Run(ctx context.Context, out *Output, here *Folder, api API
 }
 
 // asListed returns what is known of a model without asking the server.
-func asListed(names *preset.Table, c preset.Choice) modelRecord {
+func asListed(names *preset.Table, c preset.ListedModel) modelRecord {
 	return modelRecord{Name: c.Name, Resolved: names.Chat(c.Name, false).Model, Note: c.Note,
 		Context: names.TokenLimit(c.Name)}
 }
@@ -147,7 +147,7 @@ func columns(list []modelRecord) (lines []string) {
 }
 
 // model returns the name of the model that a run would ask, and what names stand for.
-func (here *Folder) model(c auth.Choice) (string, *preset.Table, error) {
+func (here *Folder) model(c auth.Credentials) (string, *preset.Table, error) {
 	s, err := here.settings()
 	if err == nil {
 		err = s.Override(here.Flags, here.Lookup)

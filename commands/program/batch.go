@@ -46,7 +46,7 @@ func (r *run) batch(ctx context.Context) (err error) {
 	}()
 	c := batch.Config{
 		Source: source, Format: cmp.Or(batch.Format(r.opts.Flags.BatchFormat), batch.FormatOf(r.opts.Flags.Batch)),
-		State: batch.Place{File: r.opts.Flags.BatchState, Fresh: r.opts.Flags.BatchFresh},
+		State: batch.StateFile{File: r.opts.Flags.BatchState, Fresh: r.opts.Flags.BatchFresh},
 		Key:   batch.Key(r.opts.Paths.Cwd, p.model.resolve(p.opts.Settings.Model), r.opts.Settings.ApprovalMode, shape(r.schema, r.opts.Flags), r.opts.Flags.BatchAPI),
 		Jobs:  r.opts.Flags.Jobs, Unordered: r.opts.Flags.Unordered,
 		Ask:    func(ctx context.Context, t batch.Task) error { return r.item(ctx, p, t) },
@@ -79,7 +79,7 @@ func (r *run) item(ctx context.Context, p *Project, t batch.Task) (err error) {
 			err = &crash{value: v}
 		}
 	}()
-	s, err := p.Begin(ctx, Choice{Choice: project.Chosen(r.opts), Model: t.Item.Model, MaxTurns: t.Item.MaxTurns,
+	s, err := p.Begin(ctx, Choice{OpenOptions: project.Chosen(r.opts), Model: t.Item.Model, MaxTurns: t.Item.MaxTurns,
 		System: t.Item.System, Generator: t.Generator, Trial: t.Trial,
 		Limits: &limit.Config{Tokens: t.Item.MaxTokens,
 			Calls: cmp.Or(t.Item.MaxToolCalls, r.opts.Flags.MaxToolCalls), Time: cmp.Or(t.Item.Timeout,

@@ -30,7 +30,7 @@ type chat struct {
 // openChat finds the conversation that is resumed, or begins another. The directories that it
 // was about are worked in again.
 func openChat(p *Project, c Choice, notify func(string)) (*chat, error) {
-	o, err := journal.Open(journal.Config{Dir: p.store.Chats(), ProjectHash: p.store.Hash, Directories: c.Directories}, c.Choice)
+	o, err := journal.Open(journal.Config{Dir: p.store.Chats(), ProjectHash: p.store.Hash, Directories: c.Directories}, c.OpenOptions)
 	if err != nil {
 		return nil, &input.Error{Message: err.Error(), Err: err}
 	}

@@ -11,7 +11,7 @@ import (
 
 // A Choice says which conversation begins.
 type Choice struct {
-	journal.Choice
+	journal.OpenOptions
 	Directories []string             // that are worked in beside the project's
 	Model       string               // "" is that of the settings
 	Thinking    string               // likewise

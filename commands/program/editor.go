@@ -185,7 +185,7 @@ func (e *editorServer) open(ctx context.Context, f *frontend, w acp.SessionReque
 			return err
 		}
 	}
-	choice := journal.Choice{}
+	choice := journal.OpenOptions{}
 	if w.Session != "" { // by its id alone, and no number or name
 		list, err := journal.List(p.store.Chats())
 		if err != nil {
@@ -194,7 +194,7 @@ func (e *editorServer) open(ctx context.Context, f *frontend, w acp.SessionReque
 		if !slices.ContainsFunc(list, func(s journal.Session) bool { return s.ID == w.Session }) {
 			return &input.Error{Message: fmt.Sprintf("no session %.100q was kept of %s", w.Session, p.opts.Paths.Cwd)}
 		}
-		choice = journal.Choice{Resume: true, Which: w.Session}
+		choice = journal.OpenOptions{Resume: true, Which: w.Session}
 	}
 	approver := w.Approver
 	if f.opts.Flags.NoInput {
@@ -218,7 +218,7 @@ func (e *editorServer) conversation(f *frontend, w acp.SessionRequest) *acp.Conv
 	app := f.commands(writer(w.Write), w.Show)
 	app.Restart = func(context.Context) (*commands.Conversation, error) { return nil, errEditorsSession }
 	app.Sessions.Resume = func(context.Context,
-		journal.Choice) (*commands.Conversation, error) {
+		journal.OpenOptions) (*commands.Conversation, error) {
 		return nil, errEditorsSession
 	}
 	security, _ := f.opts.Settings.Merged["security"].(map[string]any)

@@ -23,8 +23,8 @@ func (f *frontend) begin(ctx context.Context, approver engine.Approver) error {
 }
 
 // beginIn begins a conversation in p.
-func (f *frontend) beginIn(ctx context.Context, p *Project, c journal.Choice, approver engine.Approver) error {
-	s, err := p.Begin(ctx, Choice{Choice: c, Schema: f.run.schema, Tally: newTally(), Approver: f.run.count.Asking(approver)})
+func (f *frontend) beginIn(ctx context.Context, p *Project, c journal.OpenOptions, approver engine.Approver) error {
+	s, err := p.Begin(ctx, Choice{OpenOptions: c, Schema: f.run.schema, Tally: newTally(), Approver: f.run.count.Asking(approver)})
 	if err != nil {
 		return err
 	}

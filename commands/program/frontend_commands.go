@@ -30,12 +30,12 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 	app := &commands.Deps{Conversation: conversation(f.session), Out: out, Customs: f.customs(out, show),
 		Home: f.opts.Paths.Home, LocateCommand: f.session.project.elsewhere,
 		Restart: func(ctx context.Context) (*commands.Conversation, error) {
-			err := f.replace(ctx, journal.Choice{}, "clear", "clear")
+			err := f.replace(ctx, journal.OpenOptions{}, "clear", "clear")
 			return conversation(f.session), err
 		},
 		Sessions: commands.Sessions{Dir: f.run.store.Chats(), Saved: saved.Store{Dir: f.run.store.Temp},
 			Auth: f.session.project.model.method, Clean: f.opts.Secrets.Text, Confirm: f.confirm,
-			Resume: func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
+			Resume: func(ctx context.Context, c journal.OpenOptions) (*commands.Conversation, error) {
 				err := f.replace(ctx, c, "other", "resume")
 				if err == nil {
 					_, err = fmt.Fprintln(out, f.session.chat.past.Introduction(time.Now()))
@@ -99,9 +99,9 @@ func conversation(s *Session) *commands.Conversation {
 // replace ends the conversation and begins or resumes another with the same model, approval
 // mode and directories. Grants are forgotten and the budget starts anew. Hooks are told the
 // reason. If the other conversation can't begin, the current one stays.
-func (f *frontend) replace(ctx context.Context, c journal.Choice, reason, source string) error {
+func (f *frontend) replace(ctx context.Context, c journal.OpenOptions, reason, source string) error {
 	next := f.session.Choice
-	next.Choice, next.Directories = c, f.session.project.workspace.Roots()[1:]
+	next.OpenOptions, next.Directories = c, f.session.project.workspace.Roots()[1:]
 	next.Model, next.Thinking = f.session.models.router.Wanted(), f.session.models.thinking
 	next.Policy, next.Tally = f.session.Policy.As(f.session.Policy.Unattended), newTally()
 	next.Policy.Forget()

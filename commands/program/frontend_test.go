@@ -89,7 +89,7 @@ func TestFrontEndInMemory(t *testing.T) {
 	asked("touch made")
 	f.close()
 
-	again, err := p.Begin(t.Context(), Choice{Choice: journal.Choice{Resume: true, Which: first}, Tally: newTally(), Approver: m})
+	again, err := p.Begin(t.Context(), Choice{OpenOptions: journal.OpenOptions{Resume: true, Which: first}, Tally: newTally(), Approver: m})
 	if err != nil {
 		t.Fatal(err)
 	}

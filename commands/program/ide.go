@@ -25,7 +25,7 @@ const ideKey = "ide.enabled"
 // does nothing yet.
 func (i *interactive) newCompanion() *ide.Client {
 	return ide.New(ide.Config{Version: i.opts.Env.Process.Version, Network: i.opts.Network(),
-		Place: ide.Place{Lookup: i.opts.Env.Process.Lookup, Temp: os.TempDir(), Cwd: i.opts.Paths.Cwd},
+		Environment: ide.Environment{Lookup: i.opts.Env.Process.Lookup, Temp: os.TempDir(), Cwd: i.opts.Paths.Cwd},
 		Hidden: func(path string) bool {
 			return i.frontend.session.project.workspace.Private(path) || i.frontend.session.project.workspace.Ignore.NamesBy(path, false, workspace.Rules{Gemini: true})
 		},

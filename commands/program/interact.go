@@ -89,7 +89,7 @@ func (i *interactive) commands() *commands.Deps {
 	app.Questions.Permit, app.Terminal.Screen = project.Permit(i.opts, i.screen.Console, i.frontend.run.notify), screenCommands(i.screen)
 	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.frontend.session.summarizeListed(ctx, list) }
 	app.Sessions.Confirm, app.Questions.Choose = i.screen.Console.Confirm, i.choose
-	app.Sessions.Resume = func(ctx context.Context, c journal.Choice) (*commands.Conversation, error) {
+	app.Sessions.Resume = func(ctx context.Context, c journal.OpenOptions) (*commands.Conversation, error) {
 		err := i.frontend.replace(ctx, c, "other", "resume")
 		if err == nil {
 			i.welcome(ctx, i.screen.Console.Out, app.Terminal.Screen)
@@ -110,7 +110,7 @@ func (i *interactive) commands() *commands.Deps {
 }
 
 // choose has the user choose one of a list.
-func (i *interactive) choose(ctx context.Context, ask, enter string, list []commands.Choice) (at int, err error) {
+func (i *interactive) choose(ctx context.Context, ask, enter string, list []commands.MenuItem) (at int, err error) {
 	m := repl.Menu{Ask: ask, Enter: enter}
 	for _, c := range list {
 		m.Choices = append(m.Choices, repl.MenuChoice(c))

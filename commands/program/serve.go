@@ -96,7 +96,7 @@ func (r *run) converse(ctx context.Context, p *Project, w serve.SessionRequest) 
 	if r.opts.Flags.NoInput {
 		w.Approver = nil
 	}
-	s, err := p.Begin(ctx, Choice{Choice: journal.Choice{Session: w.Name}, Tally: count,
+	s, err := p.Begin(ctx, Choice{OpenOptions: journal.OpenOptions{Session: w.Name}, Tally: count,
 		Approver: count.Asking(w.Approver),
 		Notify:   r.opts.Redacting(w.Notify)})
 	if err != nil {

@@ -259,7 +259,7 @@ func TestComplaintsOfAResumedSession(t *testing.T) {
 		var told []string
 		p := openIn(t, r, here, func(text string) { told = append(told, text) })
 		p.model.generator = et.NewScript(et.Says("Hello."))
-		s, err := p.Begin(t.Context(), Choice{Choice: journal.Choice{Resume: resumed, Which: "latest"}, Tally: &tally.Tally{}})
+		s, err := p.Begin(t.Context(), Choice{OpenOptions: journal.OpenOptions{Resume: resumed, Which: "latest"}, Tally: &tally.Tally{}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -81,8 +81,8 @@ type Config struct {
 // said.
 type Setting struct{ Value, From string }
 
-// A Choice is how requests are paid for.
-type Choice struct {
+// Credentials say how requests are paid for.
+type Credentials struct {
 	Method Method
 
 	// From is the setting or the variable that decided, empty if nothing
@@ -114,10 +114,10 @@ type Choice struct {
 }
 
 // Choose returns how requests are paid for: as the settings say, or else the
-// environment. The error, if any, is an [Error]; beside it, the Choice holds
+// environment. The error, if any, is an [Error]; beside it, the Credentials hold
 // what is known.
-func Choose(cfg Config) (Choice, error) {
-	c := Choice{External: cfg.External}
+func Choose(cfg Config) (Credentials, error) {
+	c := Credentials{External: cfg.External}
 	get := func(name string) string { return strings.TrimSpace(cfg.Getenv(name)) }
 	var err error
 	if c.Header, err = ParseHeader(get("GEMINI_CLI_CUSTOM_HEADERS")); err != nil {
@@ -151,7 +151,7 @@ const noGoogle = " asks for the log-in with Google, which belongs to another pro
 
 // instead goes by the environment, or by a stored key, where the log-in that was chosen
 // can't be had here.
-func (c *Choice) instead(cfg Config, get func(string) string, why string) bool {
+func (c *Credentials) instead(cfg Config, get func(string) string, why string) bool {
 	method, from := c.asked(cfg, get)
 	if method == Google {
 		method, from = c.asked(cfg, func(name string) string {
@@ -184,7 +184,7 @@ const selectedType = "security.auth.selectedType"
 
 // lacks says why the method that the settings select can't be had here at all, "" if
 // anything of it is set up.
-func (c *Choice) lacks(cfg Config, get func(string) string) string {
+func (c *Credentials) lacks(cfg Config, get func(string) string) string {
 	set := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return get(name) != "" })
 	}
@@ -199,7 +199,7 @@ func (c *Choice) lacks(cfg Config, get func(string) string) string {
 }
 
 // ErrNoKey returns the error of a choice whose stored key is not there.
-func (c Choice) ErrNoKey() error {
+func (c Credentials) ErrNoKey() error {
 	message := "no API key: neither GEMINI_API_KEY nor GOOGLE_API_KEY is set, and none is stored"
 	hint := hintNothing
 	switch {
@@ -212,7 +212,7 @@ func (c Choice) ErrNoKey() error {
 }
 
 // decide finds the method.
-func (c *Choice) decide(cfg Config, get func(string) string) error {
+func (c *Credentials) decide(cfg Config, get func(string) string) error {
 	enforced, known := Known(cfg.Enforced)
 	if cfg.Enforced != "" && !known {
 		return unknown("security.auth.enforcedType", cfg.Enforced)
@@ -257,7 +257,7 @@ func unknown(key, value string) error {
 
 // asked returns the method that the environment or a given key asks for, and
 // what says so.
-func (c *Choice) asked(cfg Config, get func(string) string) (Method, string) {
+func (c *Credentials) asked(cfg Config, get func(string) string) (Method, string) {
 	vertex, vertexFrom := asksVertex(get)
 	keyed := cfg.Key.Value != "" || get("GEMINI_API_KEY") != "" || get("GOOGLE_API_KEY") != ""
 	for _, v := range []struct {
@@ -306,14 +306,14 @@ func on(value string) bool { return strings.EqualFold(value, "true") || value ==
 
 // key finds the key of the Gemini API. A key in GOOGLE_API_KEY is one of
 // Vertex AI if anything says Vertex AI.
-func (c *Choice) key(cfg Config, get func(string) string) {
+func (c *Credentials) key(cfg Config, get func(string) string) {
 	c.BaseURL = named("GOOGLE_GEMINI_BASE_URL", get)
 	c.given(cfg, get)
 	c.Stored = c.Key.Value == "" && !c.External
 }
 
 // gateway finds what another server wants.
-func (c *Choice) gateway(cfg Config, get func(string) string) error {
+func (c *Credentials) gateway(cfg Config, get func(string) string) error {
 	if c.BaseURL = named("GOOGLE_GEMINI_BASE_URL", get); c.BaseURL.Value == "" && !c.External {
 		return &Error{Message: "the gateway has no address: GOOGLE_GEMINI_BASE_URL is not set",
 			Advice: "export GOOGLE_GEMINI_BASE_URL=https://..., or choose another way with gemline auth use TYPE"}
@@ -323,7 +323,7 @@ func (c *Choice) gateway(cfg Config, get func(string) string) error {
 }
 
 // given finds the key that was given, if any.
-func (c *Choice) given(cfg Config, get func(string) string) {
+func (c *Credentials) given(cfg Config, get func(string) string) {
 	if c.Key = cfg.Key; c.Key.Value != "" {
 		return
 	}
@@ -335,7 +335,7 @@ func (c *Choice) given(cfg Config, get func(string) string) {
 
 // vertex finds what Vertex AI wants: an express key, or a project, a location
 // and an account.
-func (c *Choice) vertex(cfg Config, get func(string) string) error {
+func (c *Credentials) vertex(cfg Config, get func(string) string) error {
 	c.BaseURL = named("GOOGLE_VERTEX_BASE_URL", get)
 	for name, value := range map[string]string{
 		"X-Vertex-Ai-Llm-Request-Type": cfg.Request, "X-Vertex-Ai-Llm-Shared-Request-Type": cfg.Shared} {
@@ -389,7 +389,7 @@ const cloudShell = "cloudshell-gca"
 // assist finds what Code Assist wants: an account, and a project if that has
 // none of its own. In Cloud Shell, GOOGLE_CLOUD_PROJECT in the environment is
 // the project that gcloud is set to, which need not have Code Assist.
-func (c *Choice) assist(cfg Config, get func(string) string) error {
+func (c *Credentials) assist(cfg Config, get func(string) string) error {
 	c.BaseURL = named("CODE_ASSIST_ENDPOINT", get)
 	c.APIVersion = named("CODE_ASSIST_API_VERSION", get)
 	c.Quota = get("GOOGLE_CLOUD_QUOTA_PROJECT")
@@ -429,7 +429,7 @@ func named(name string, get func(string) string) Setting {
 }
 
 // check finds what would go wrong at the first request.
-func (c *Choice) check() error {
+func (c *Credentials) check() error {
 	if c.Key.Value != "" && checkKey(c.Key.Value) != nil {
 		return &Error{Message: fmt.Sprintf("the key in %s holds characters that no key has",
 			c.Key.From), Advice: "copy it once more: https://aistudio.google.com/apikey"}
@@ -475,7 +475,7 @@ func checkKey(s string) error {
 
 // Address returns where the API is, fit to be shown; empty for the usual
 // place.
-func (c Choice) Address() string {
+func (c Credentials) Address() string {
 	if c.BaseURL.Value == "" {
 		return ""
 	}
@@ -491,7 +491,7 @@ func (c Choice) Address() string {
 }
 
 // Fields returns the names of the further header fields, in order.
-func (c Choice) Fields() []string {
+func (c Credentials) Fields() []string {
 	names := make([]string, 0, len(c.Header))
 	for name := range c.Header {
 		names = append(names, name)

@@ -26,7 +26,7 @@ func env(vars string) func(string) string {
 }
 
 // sum says in a line what c is.
-func sum(c auth.Choice) string {
+func sum(c auth.Credentials) string {
 	words := []string{string(c.Method)}
 	add := func(name, value string) {
 		if value != "" {
@@ -285,7 +285,7 @@ func TestAddress(t *testing.T) {
 		"https://u:secret@a/b?key=secret#": "https://xxxxx@a/b",
 		"https://u:secret@[a":              "(no URL)",
 	} {
-		if got := (auth.Choice{BaseURL: auth.Setting{Value: url}}).Address(); got != want {
+		if got := (auth.Credentials{BaseURL: auth.Setting{Value: url}}).Address(); got != want {
 			t.Errorf("%s: %s, want %s", url, got, want)
 		}
 	}

@@ -50,7 +50,7 @@ func (s *Store) load(ctx context.Context) (key, from string, err error) {
 // May reports whether there may be a key for c, without asking the keyring,
 // which may ask the user. A key is in the keyring if it was put there from here;
 // the Gemini CLI chooses it in the settings.
-func (s *Store) May(c Choice) bool {
+func (s *Store) May(c Credentials) bool {
 	is := func(path string) bool { _, err := os.Stat(path); return err == nil }
 	return is(s.vault.file.Path) || s.vault.ring != nil && (c.From != "" || is(s.mark))
 }
@@ -68,7 +68,7 @@ func (s *Store) marked(there bool) {
 
 // Find returns the key that c pays with and where it was. It is an error if
 // none is stored.
-func (s *Store) Find(ctx context.Context, c Choice) (key, from string, err error) {
+func (s *Store) Find(ctx context.Context, c Credentials) (key, from string, err error) {
 	key, from, err = s.load(ctx)
 	if err == nil && key == "" {
 		err = c.ErrNoKey()

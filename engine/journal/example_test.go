@@ -20,7 +20,7 @@ func Example() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	say := func(choice journal.Choice, question, answer string) {
+	say := func(choice journal.OpenOptions, question, answer string) {
 		session, err := journal.Open(journal.Config{Dir: dir}, choice)
 		if err != nil {
 			fmt.Println(err)
@@ -34,8 +34,8 @@ func Example() {
 			}
 		}
 	}
-	say(journal.Choice{}, "What is the capital of Peru?", "Lima.")
-	say(journal.Choice{Resume: true, Which: "latest"}, "And of Chile?", "Santiago.")
+	say(journal.OpenOptions{}, "What is the capital of Peru?", "Lima.")
+	say(journal.OpenOptions{Resume: true, Which: "latest"}, "And of Chile?", "Santiago.")
 
 	sessions, err := journal.List(dir)
 	for _, s := range sessions {

@@ -14,7 +14,7 @@ import (
 // A hint comes back beside the answers that it went with, and is part of their turn.
 func TestHintComesBack(t *testing.T) {
 	dir := t.TempDir()
-	first, err := journal.Open(journal.Config{Dir: dir}, journal.Choice{})
+	first, err := journal.Open(journal.Config{Dir: dir}, journal.OpenOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestHintComesBack(t *testing.T) {
 		}
 	}
 	first.File.Close()
-	again, err := journal.Open(journal.Config{Dir: dir}, journal.Choice{Resume: true})
+	again, err := journal.Open(journal.Config{Dir: dir}, journal.OpenOptions{Resume: true})
 	if err != nil {
 		t.Fatal(err)
 	}

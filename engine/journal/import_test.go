@@ -26,7 +26,7 @@ func TestImport(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			theirs, dir := write(t, t.TempDir(), name, lines...), t.TempDir()
 			before, _ := os.ReadFile(theirs)
-			o, err := Open(Config{Dir: dir, ProjectHash: "ours", Now: clock()}, Choice{Import: theirs})
+			o, err := Open(Config{Dir: dir, ProjectHash: "ours", Now: clock()}, OpenOptions{Import: theirs})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,11 +54,11 @@ func TestImport(t *testing.T) {
 		})
 	}
 	for _, text := range []string{"", "nothing", `{"a":1}`} {
-		if _, err := Open(Config{Dir: t.TempDir(), Now: clock()}, Choice{Import: write(t, t.TempDir(), "b.jsonl", text)}); err == nil {
+		if _, err := Open(Config{Dir: t.TempDir(), Now: clock()}, OpenOptions{Import: write(t, t.TempDir(), "b.jsonl", text)}); err == nil {
 			t.Errorf("%q is a session", text)
 		}
 	}
-	if _, err := Open(Config{Dir: t.TempDir()}, Choice{Import: "nowhere"}); err == nil {
+	if _, err := Open(Config{Dir: t.TempDir()}, OpenOptions{Import: "nowhere"}); err == nil {
 		t.Error("what is not there is a session")
 	}
 }

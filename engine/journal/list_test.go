@@ -76,7 +76,7 @@ func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "session-2026-11-20T21-46-51c623e0.jsonl", session("51c623e0-1", 46)...)
 	for id, want := range map[string]bool{"51c623e0-1": true, "51c623e0-2": false, "x": false} {
-		o, err := Open(Config{Dir: dir}, Choice{ID: id})
+		o, err := Open(Config{Dir: dir}, OpenOptions{ID: id})
 		if (err != nil) != want {
 			t.Errorf("files of %q: %v", id, err)
 		}

@@ -34,11 +34,11 @@ func TestNewer(t *testing.T) {
 			for name, load := range map[string]func() error{
 				"load":     func() error { _, err := Load(path); return err },
 				"messages": func() error { _, _, err := LoadMessages(path); return err },
-				"latest":   func() error { return closed(Open(Config{Dir: dir}, Choice{Resume: true})) },
-				"named":    func() error { return closed(Open(Config{Dir: dir}, Choice{Resume: true, Which: "51c623e0-1"})) },
-				"session":  func() error { return closed(Open(Config{Dir: dir}, Choice{Session: "51c623e0-1"})) },
-				"fork":     func() error { return closed(Open(Config{Dir: dir}, Choice{Resume: true, Fork: true})) },
-				"import":   func() error { return closed(Open(Config{Dir: dir}, Choice{Import: path})) },
+				"latest":   func() error { return closed(Open(Config{Dir: dir}, OpenOptions{Resume: true})) },
+				"named":    func() error { return closed(Open(Config{Dir: dir}, OpenOptions{Resume: true, Which: "51c623e0-1"})) },
+				"session":  func() error { return closed(Open(Config{Dir: dir}, OpenOptions{Session: "51c623e0-1"})) },
+				"fork":     func() error { return closed(Open(Config{Dir: dir}, OpenOptions{Resume: true, Fork: true})) },
+				"import":   func() error { return closed(Open(Config{Dir: dir}, OpenOptions{Import: path})) },
 			} {
 				if err := load(); errors.As(err, new(*NewerError)) != newer || newer && err == nil || err != nil && !newer && message == known {
 					t.Errorf("%s, format %s: %v", name, format, err)

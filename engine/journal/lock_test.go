@@ -14,30 +14,30 @@ import (
 // One at a time goes on with a session, however it is opened.
 func TestOneWriter(t *testing.T) {
 	dir := t.TempDir()
-	begun, err := Open(Config{Dir: dir}, Choice{Session: "mine"})
+	begun, err := Open(Config{Dir: dir}, OpenOptions{Session: "mine"})
 	if err != nil || begun.Fresh || begun.History != nil {
 		t.Fatal(begun, err)
 	}
-	busy := func(c Choice) {
+	busy := func(c OpenOptions) {
 		t.Helper()
 		var e *BusyError
 		if o, err := Open(Config{Dir: dir}, c); !errors.As(err, &e) || e.ID != "mine" || e.PID != os.Getpid() && runtime.GOOS != "windows" {
 			t.Errorf("%+v: %+v, %v", c, o, err)
 		}
 	}
-	busy(Choice{Session: "mine"})
-	busy(Choice{ID: "mine"})
+	busy(OpenOptions{Session: "mine"})
+	busy(OpenOptions{ID: "mine"})
 	put(t, begun.File, engine.Entry{Content: user("q")})
-	busy(Choice{Session: "mine"})
-	busy(Choice{Resume: true})
-	busy(Choice{Resume: true, Which: "mine"})
-	if other, err := Open(Config{Dir: dir}, Choice{Session: "mine-too"}); err != nil {
+	busy(OpenOptions{Session: "mine"})
+	busy(OpenOptions{Resume: true})
+	busy(OpenOptions{Resume: true, Which: "mine"})
+	if other, err := Open(Config{Dir: dir}, OpenOptions{Session: "mine-too"}); err != nil {
 		t.Error(err)
 	} else {
 		other.File.Close()
 	}
 	begun.File.Close()
-	again, err := Open(Config{Dir: dir}, Choice{Session: "mine"})
+	again, err := Open(Config{Dir: dir}, OpenOptions{Session: "mine"})
 	if err != nil || len(again.History) != 1 || again.File.Path() != begun.File.Path() {
 		t.Fatalf("%+v, %v", again, err)
 	}
@@ -48,7 +48,7 @@ func TestOneWriter(t *testing.T) {
 	if locks, _ := filepath.Glob(filepath.Join(dir, ".session-*")); len(locks) > 0 {
 		t.Errorf("left behind: %q", locks)
 	}
-	if _, err := Open(Config{Dir: dir}, Choice{Session: "../mine"}); err == nil {
+	if _, err := Open(Config{Dir: dir}, OpenOptions{Session: "../mine"}); err == nil {
 		t.Error("an id that leads elsewhere")
 	}
 }
@@ -59,7 +59,7 @@ func TestLeftLock(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".session-mine.lock"), []byte("1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o, err := Open(Config{Dir: dir}, Choice{Session: "mine"})
+	o, err := Open(Config{Dir: dir}, OpenOptions{Session: "mine"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestInUse(t *testing.T) {
 	if err := errors.Join(InUse(filepath.Join(dir, "missing")), InUse(dir)); err != nil {
 		t.Error(err)
 	}
-	o, err := Open(Config{Dir: dir}, Choice{Session: "mine"})
+	o, err := Open(Config{Dir: dir}, OpenOptions{Session: "mine"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestRaceForSession(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 50 {
-				o, err := Open(Config{Dir: dir}, Choice{Session: "mine"})
+				o, err := Open(Config{Dir: dir}, OpenOptions{Session: "mine"})
 				if err != nil {
 					continue
 				}

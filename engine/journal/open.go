@@ -20,8 +20,8 @@ import (
 	"gemline/engine/parallel"
 )
 
-// Choice says which session to resume or to begin.
-type Choice struct {
+// OpenOptions says which session to resume or to begin.
+type OpenOptions struct {
 	Resume  bool   // resume a stored session
 	Which   string // see [Find]
 	Session string // the id of a session to resume, or to begin if it is new
@@ -53,7 +53,7 @@ type Opened struct {
 
 // Open returns the session in cfg.Dir that choice names, or a new one with choice's ID. If
 // another process works with the session, the error is a [BusyError].
-func Open(cfg Config, choice Choice) (Opened, error) {
+func Open(cfg Config, choice OpenOptions) (Opened, error) {
 	if choice.Resume {
 		if o, ok := resumeLast(cfg, choice); ok {
 			return o, nil
@@ -93,7 +93,7 @@ func Open(cfg Config, choice Choice) (Opened, error) {
 
 // resumeLast returns the latest session, if choice names it and the first lines of the files
 // suffice to find it. Then only its own file has to be read, and once.
-func resumeLast(cfg Config, choice Choice) (o Opened, ok bool) {
+func resumeLast(cfg Config, choice OpenOptions) (o Opened, ok bool) {
 	names, err := sessionNames(cfg.Dir)
 	if which := strings.TrimSpace(choice.Which); err != nil || choice.Fork || which != "" && which != "latest" {
 		return Opened{}, false

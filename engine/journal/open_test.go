@@ -39,7 +39,7 @@ func TestResumeLast(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, werr := Find(list, "latest")
-		o, err := Open(Config{Dir: dir}, Choice{Resume: true})
+		o, err := Open(Config{Dir: dir}, OpenOptions{Resume: true})
 		if errors.Is(werr, ErrNone) {
 			if err != nil || !o.Fresh {
 				t.Errorf("seed %d: %+v, %v", seed, o, err)
@@ -50,7 +50,7 @@ func TestResumeLast(t *testing.T) {
 			t.Fatalf("seed %d: %+v, %v; want %+v", seed, o.From, err, want)
 		}
 		o.File.Close()
-		if o, ok := resumeLast(Config{Dir: dir}, Choice{Resume: true}); ok {
+		if o, ok := resumeLast(Config{Dir: dir}, OpenOptions{Resume: true}); ok {
 			quick++
 			o.File.Close()
 		}

@@ -123,10 +123,10 @@ func (x explainer) findings(e *jsonschema.ValidationError) (list []finding) {
 			return cmp.Or(slices.CompareFunc(a.at, b.at, compareNames), strings.Compare(a.problems[0].Message, b.problems[0].Message))
 		})
 	case *kind.AnyOf:
-		list = x.choice(e, "anyOf")
+		list = x.nearestBranch(e, "anyOf")
 	case *kind.OneOf:
 		if len(k.Subschemas) == 0 {
-			return x.choice(e, "oneOf")
+			return x.nearestBranch(e, "oneOf")
 		}
 		tell("fits 2 schemas of oneOf, and must fit one")
 	case *kind.Type:
@@ -170,8 +170,8 @@ func compareNames(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// choice returns the findings of the schema that fits the value best.
-func (x explainer) choice(e *jsonschema.ValidationError, keyword string) []finding {
+// nearestBranch returns the findings of the schema that fits the value best.
+func (x explainer) nearestBranch(e *jsonschema.ValidationError, keyword string) []finding {
 	at, best, alien := e.InstanceLocation, []finding(nil), false
 	for i, cause := range e.Causes {
 		list := x.findings(cause)

@@ -393,7 +393,7 @@ func TestAnswers(t *testing.T) {
 	t.Parallel()
 	p := engine.Proposal{ID: "c1", Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "run_shell_command"}, Kind: engine.Execute},
 		Intent: engine.Intent{Title: "run: make", Detail: "make", Grants: []engine.Grant{{Label: "always make"}}}}
-	choice := engine.Question{Text: "Which?", Kind: engine.Choice, Options: []engine.Option{{Label: "a"}, {Label: "b"}}}
+	choice := engine.Question{Text: "Which?", Kind: engine.MultipleChoice, Options: []engine.Option{{Label: "a"}, {Label: "b"}}}
 	for name, c := range map[string]struct {
 		questions []engine.Question
 		answer    string // of the editor

@@ -45,9 +45,9 @@ func (h *session) choices(p engine.Proposal) (list []option) {
 		list = append(list, option{protocol.PermissionOption{Kind: kind,
 			OptionId: protocol.PermissionOptionId(id), Name: name}, a})
 	}
-	var once []question.Choice
+	var once []question.LabelledAnswer
 	n := 0
-	for _, c := range question.Choices(p) {
+	for _, c := range question.LabelledAnswers(p) {
 		a, always := c.Answer.(engine.Allowed)
 		if always = always && a.Scope != engine.Once; !always {
 			once = append(once, c)
@@ -148,7 +148,7 @@ func (h *session) questions(ctx context.Context, p engine.Proposal) (engine.Answ
 	for i, q := range p.Intent.Questions {
 		words := []string{engine.Yes, engine.No}
 		about := []string{q.Hint}
-		if q.Kind == engine.Choice {
+		if q.Kind == engine.MultipleChoice {
 			words = nil
 			for _, o := range q.Options {
 				words = append(words, o.Label)

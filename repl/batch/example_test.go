@@ -37,7 +37,7 @@ func ExampleRun() {
 		err := batch.Run(context.Background(), batch.Config{
 			Source: batch.Source{Reader: strings.NewReader("first\nsecond\n"), Name: "prompts"},
 			Format: batch.Lines, Jobs: 1, Ask: ask, Out: &out,
-			State:  batch.Place{File: filepath.Join(dir, "state")},
+			State:  batch.StateFile{File: filepath.Join(dir, "state")},
 			Errors: batch.Errors{Outcome: func(err error) report.Outcome { return report.Outcome{Err: err} }},
 			Notify: func(string) {}})
 		for line := range bytes.Lines(out.Bytes()) {

@@ -43,8 +43,8 @@ type Task struct {
 	Trial bool
 }
 
-// A Place is where it is kept what is done of a batch.
-type Place struct {
+// A StateFile says where the state of a batch is stored.
+type StateFile struct {
 	// File keeps it for good, and what failed is asked again by the next
 	// run. If it is empty, a file in Dir is kept until every item was asked;
 	// if that is empty, too, none is kept.
@@ -58,7 +58,7 @@ type Place struct {
 type Config struct {
 	Source Source
 	Format Format
-	State  Place
+	State  StateFile
 
 	// Key stands for everything beside an item that its answer depends on:
 	// what was done under another one is done again.

@@ -60,7 +60,7 @@ func (a *asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, 
 	if len(p.Intent.Questions) > 0 {
 		return a.questions(ctx, p)
 	}
-	options := question.Choices(p)
+	options := question.LabelledAnswers(p)
 	labels := make([]string, len(options))
 	for i, o := range options {
 		labels[i] = a.client.plain(o.Label)
@@ -139,11 +139,11 @@ func (a *asker) field(name string, q engine.Question) field {
 	case q.Kind == engine.YesNo:
 		s["type"] = "boolean"
 	case len(labels) == 0:
-	case q.Kind == engine.Choice && q.Multi && a.client.several:
+	case q.Kind == engine.MultipleChoice && q.Multi && a.client.several:
 		s["type"], s["items"] = "array", map[string]any{"type": "string", "enum": labels}
-	case q.Kind == engine.Choice && !q.Multi:
+	case q.Kind == engine.MultipleChoice && !q.Multi:
 		s["enum"] = labels
-	case q.Kind == engine.Choice:
+	case q.Kind == engine.MultipleChoice:
 		about += "\nSome of these, separated by commas: " + strings.Join(labels, ", ")
 	}
 	if about = strings.TrimSpace(about); about != "" {

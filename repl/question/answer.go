@@ -70,7 +70,7 @@ func ReadOnly(p engine.Proposal) (engine.Answer, bool) {
 
 // KindName returns the word for how a question of the model's may be answered.
 func KindName(k engine.QuestionKind) string {
-	return map[engine.QuestionKind]string{engine.Choice: "choice", engine.FreeText: "text", engine.YesNo: "yesno"}[k]
+	return map[engine.QuestionKind]string{engine.MultipleChoice: "choice", engine.FreeText: "text", engine.YesNo: "yesno"}[k]
 }
 
 // YesNo returns the reply to a question of the model's that is answered by yes

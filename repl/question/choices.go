@@ -8,25 +8,25 @@ import (
 	"gemline/repl/output"
 )
 
-// A Choice is one that is offered as a whole, in words that are fit to be shown.
-type Choice struct {
+// A LabelledAnswer is an answer that is offered as a whole. Its label is fit to be shown.
+type LabelledAnswer struct {
 	Label  string
 	Answer engine.Answer // nil refuses
 }
 
-// Choices returns what is offered where nothing is typed. What is allowed for longer holds in
-// the conversation.
-func Choices(p engine.Proposal) []Choice {
-	list := []Choice{{"allow", engine.Allowed{}}, {"deny", nil}}
+// LabelledAnswers returns the answers to offer where nothing is typed. What is allowed for longer
+// holds in the conversation.
+func LabelledAnswers(p engine.Proposal) []LabelledAnswer {
+	list := []LabelledAnswer{{"allow", engine.Allowed{}}, {"deny", nil}}
 	if a, ok := WithNetwork(p); ok {
-		list = append(list, Choice{"allow with the network", a})
+		list = append(list, LabelledAnswer{"allow with the network", a})
 	}
 	if a, ok := ReadOnly(p); ok {
-		list = append(list, Choice{"allow, held to looking", a})
+		list = append(list, LabelledAnswer{"allow, held to looking", a})
 	}
 	for _, g := range Grants(p) {
 		if a, problem := Always(g, engine.Session); problem == "" {
-			list = append(list, Choice{grantLabel(g), a})
+			list = append(list, LabelledAnswer{grantLabel(g), a})
 		}
 	}
 	return list

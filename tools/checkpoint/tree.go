@@ -80,7 +80,7 @@ func (h *history) resolve(path string) (base, rel string, err error) {
 	}
 	base, within := h.base(path)
 	if !within {
-		place, err := h.cfg.Workspace.Place(path)
+		place, err := h.cfg.Workspace.Locate(path)
 		if err != nil {
 			return "", "", err
 		}

@@ -32,7 +32,7 @@ type omission struct {
 // below begins the search of dir.
 func (o *omission) below(ws *workspace.Workspace, dir string) {
 	o.ws, o.dir, o.real = ws, dir, dir
-	if p, err := ws.Place(dir); err == nil {
+	if p, err := ws.Locate(dir); err == nil {
 		o.real = p.Path()
 	}
 }

@@ -40,7 +40,7 @@ func (s *Sight) note(path, text string, f workspace.Format) {
 
 // missed notes that the model was told that there is no file at path.
 func (s *Sight) missed(ws *workspace.Workspace, path string) {
-	if p, err := ws.Place(path); err == nil && s != nil {
+	if p, err := ws.Locate(path); err == nil && s != nil {
 		s.keep(p.Path(), seen{none: true})
 	}
 }
@@ -56,7 +56,7 @@ func (s *Sight) keep(path string, is seen) {
 
 // noteRead notes what the model reads of a file, which is a text.
 func (s *Sight) noteRead(ws *workspace.Workspace, path, text string, f workspace.Format) {
-	if p, err := ws.Place(path); err == nil {
+	if p, err := ws.Locate(path); err == nil {
 		s.note(p.Path(), text, f)
 	}
 }

@@ -102,10 +102,10 @@ func fresh(text string) string {
 // A Revision is a file about to hold another text.
 type Revision struct {
 	ws    *workspace.Workspace
-	Path  string          // absolute, as named
-	place workspace.Place // where that leads; nothing else is read or written
-	File  *workspace.File // as it was read; nil if there was none
-	class string          // of failures without a class of their own
+	Path  string                 // absolute, as named
+	place workspace.ResolvedPath // where that leads; nothing else is read or written
+	File  *workspace.File        // as it was read; nil if there was none
+	class string                 // of failures without a class of their own
 
 	text string // what the file will hold
 	diff string
@@ -124,7 +124,7 @@ func Revise(ws *workspace.Workspace, name, class string) (*Revision, error) {
 }
 
 func (r *Revision) read() error {
-	place, err := r.ws.Place(r.Path)
+	place, err := r.ws.Locate(r.Path)
 	if err != nil {
 		return r.unreadable(err)
 	}

@@ -362,7 +362,7 @@ func TestFilesKeepTheirForm(t *testing.T) {
 			if got := b.read("f"); got != test.after {
 				t.Errorf("replace: got %q; want %q", got, test.after)
 			}
-			place, err := b.ts.Workspace.Place(b.path("f"))
+			place, err := b.ts.Workspace.Locate(b.path("f"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -439,7 +439,7 @@ func TestDestination(t *testing.T) {
 	for name, want := range map[string]string{
 		"dir/f": "dir/f", "link/f": "dir/f", "none": "none", "link/none/x": "dir/none/x", "link/up": "dir/none", "chain": "dir/none",
 	} {
-		if got, err := b.ts.Workspace.Place(b.path(name)); err != nil || got.Path() != b.path(want) {
+		if got, err := b.ts.Workspace.Locate(b.path(name)); err != nil || got.Path() != b.path(want) {
 			t.Errorf("%s leads to %s, %v; want %s", name, got.Path(), err, want)
 		}
 	}

@@ -23,9 +23,9 @@ import (
 
 // Config is what a Client needs.
 type Config struct {
-	Place   Place
-	Version string // of gemline
-	Network network.Network
+	Environment Environment
+	Version     string // of gemline
+	Network     network.Network
 
 	// Hidden reports whether the selection in a file is withheld from the model. It may be
 	// nil.
@@ -111,7 +111,7 @@ func New(c Config) *Client {
 }
 
 // Wanted reports whether there may be a companion: the terminal belongs to an editor.
-func (c *Client) Wanted() bool { return c.cfg.Place.editor() != "" }
+func (c *Client) Wanted() bool { return c.cfg.Environment.editor() != "" }
 
 // Start begins to connect, and returns at once. A failure is told.
 func (c *Client) Start() {
@@ -181,12 +181,12 @@ func (c *Client) begin() <-chan struct{} {
 
 // connect finds a companion and connects to it.
 func (c *Client) connect(ctx context.Context) (*link, error) {
-	found, err := c.cfg.Place.find()
+	found, err := c.cfg.Environment.find()
 	if err != nil {
 		return nil, err
 	}
 	hosts := []string{"127.0.0.1"}
-	if c.cfg.Place.inContainer() {
+	if c.cfg.Environment.inContainer() {
 		hosts = append(hosts, "host.docker.internal")
 	}
 	for _, to := range found {
@@ -346,9 +346,9 @@ func (c *Client) Status() (st Status) {
 		st.Editor, said, folders = l.editor, l.said, l.folders
 	}
 	c.mu.Unlock()
-	st.Editor = cmp.Or(st.Editor, c.cfg.Place.editor())
+	st.Editor = cmp.Or(st.Editor, c.cfg.Environment.editor())
 	st.Others = slices.DeleteFunc(slices.Clone(folders),
-		func(f string) bool { return companion{folders: []string{f}}.holds(c.cfg.Place.Cwd) > 0 })
+		func(f string) bool { return companion{folders: []string{f}}.holds(c.cfg.Environment.Cwd) > 0 })
 	st.Files, st.Doubts = c.read(said)
 	return st
 }

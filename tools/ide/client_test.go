@@ -47,7 +47,7 @@ func client(t *testing.T, environ func(folders ...string) []string) (*Client, <-
 	cwd, told := t.TempDir(), make(chan string, 10)
 	p := place(t, 7, environ(cwd)...)
 	p.Cwd = cwd
-	c := New(Config{Place: p, Note: genai.NewPartFromText, Tell: func(text string) { told <- text }})
+	c := New(Config{Environment: p, Note: genai.NewPartFromText, Tell: func(text string) { told <- text }})
 	c.attempt = time.Minute // on a slow machine
 	t.Cleanup(c.Close)
 	return c, told

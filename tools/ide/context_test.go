@@ -11,7 +11,7 @@ import (
 
 // listening returns a Client that is connected to nothing and hears what a test says.
 func listening(hidden func(string) bool) (c *Client, hear func(update string)) {
-	c = New(Config{Hidden: hidden, Note: genai.NewPartFromText, Place: Place{Lookup: func(string) (string, bool) { return "", false }}})
+	c = New(Config{Hidden: hidden, Note: genai.NewPartFromText, Environment: Environment{Lookup: func(string) (string, bool) { return "", false }}})
 	c.to = &link{}
 	return c, func(update string) { c.notified(c.to, contextUpdate, json.RawMessage(update)) }
 }

@@ -16,8 +16,8 @@ import (
 	"gemline/engine/text"
 )
 
-// A Place is where a companion is looked for.
-type Place struct {
+// An Environment is where a companion is searched for.
+type Environment struct {
 	Lookup func(name string) (string, bool) // a variable of the environment
 	Temp   string                           // the directory of temporary files
 	Cwd    string                           // that is worked in
@@ -43,14 +43,14 @@ const (
 // the port, which older ones leave out.
 var infoFile = text.Pattern(`^gemini-ide-server-(\d{1,9})(?:-(\d{1,5}))?\.json$`)
 
-func (p Place) get(name string) string {
+func (p Environment) get(name string) string {
 	value, _ := p.Lookup(name)
 	return value
 }
 
 // editor returns the name of the editor that the terminal belongs to, "" if it belongs to
 // none that may have a companion.
-func (p Place) editor() string {
+func (p Environment) editor() string {
 	get := p.get
 	program := get("TERM_PROGRAM")
 	jetbrains := strings.Contains(strings.ToLower(get("TERMINAL_EMULATOR")), "jetbrains")
@@ -89,13 +89,13 @@ func (p Place) editor() string {
 
 // find returns the companions that may be connected to, the likeliest first. If there is
 // none, the error says why.
-func (p Place) find() ([]companion, error) {
+func (p Environment) find() ([]companion, error) {
 	editor := p.editor()
 	if editor == "" {
 		return nil, errors.New("this terminal belongs to no editor with a companion")
 	}
 	found, said := p.files(editor)
-	named, err := p.environment(editor)
+	named, err := p.fromVariables(editor)
 	if err != nil {
 		said = append(said, err)
 	}
@@ -135,9 +135,9 @@ func (c companion) folderMismatch(cwd string) error {
 	return fmt.Errorf("%s has %s open, and gemline works in %s", c.editor, strings.Join(c.folders, ", "), cwd)
 }
 
-// environment returns the companions that the environment names: at a port, and one that is
+// fromVariables returns the companions that the environment names: at a port, and one that is
 // started.
-func (p Place) environment(editor string) (named []companion, err error) {
+func (p Environment) fromVariables(editor string) (named []companion, err error) {
 	folders := split(p.get("GEMINI_CLI_IDE_WORKSPACE_PATH"))
 	if said := p.get("GEMINI_CLI_IDE_SERVER_PORT"); said != "" {
 		port, err := strconv.Atoi(said)
@@ -169,7 +169,7 @@ func split(list string) (folders []string) {
 
 // processes returns the numbers of the processes whose companions are this terminal's, the
 // nearest first.
-func (p Place) processes() []int {
+func (p Environment) processes() []int {
 	if pid, err := strconv.Atoi(p.get("GEMINI_CLI_IDE_PID")); err == nil {
 		return []int{pid}
 	}
@@ -177,7 +177,7 @@ func (p Place) processes() []int {
 }
 
 // files returns the companions that have files, and what is wrong with files of others.
-func (p Place) files(editor string) (found []companion, said []error) {
+func (p Environment) files(editor string) (found []companion, said []error) {
 	dir := filepath.Join(p.Temp, "gemini", "ide")
 	for _, d := range []string{filepath.Dir(dir), dir} {
 		switch info, err := os.Lstat(d); {
@@ -275,7 +275,7 @@ func readInfo(path, editor, port string) (c companion, err error) {
 }
 
 // inContainer reports whether the editor may run outside of where gemline does.
-func (p Place) inContainer() bool {
+func (p Environment) inContainer() bool {
 	if p.get("SSH_CONNECTION") != "" || p.get("VSCODE_REMOTE_CONTAINERS_SESSION") != "" ||
 		p.get("REMOTE_CONTAINERS") != "" {
 		return false

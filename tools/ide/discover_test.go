@@ -12,14 +12,14 @@ import (
 )
 
 // place returns where companions are looked for in a test, below the process of a number.
-func place(t *testing.T, pid int, more ...string) Place {
+func place(t *testing.T, pid int, more ...string) Environment {
 	t.Helper()
 	env := map[string]string{"TERM_PROGRAM": "vscode", "GEMINI_CLI_IDE_PID": fmt.Sprint(pid)}
 	for _, kv := range more {
 		name, value, _ := strings.Cut(kv, "=")
 		env[name] = value
 	}
-	return Place{Temp: t.TempDir(), Cwd: t.TempDir(), Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
+	return Environment{Temp: t.TempDir(), Cwd: t.TempDir(), Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
 }
 
 // Which editor a terminal belongs to is said by its environment.
@@ -43,7 +43,7 @@ func TestEditor(t *testing.T) {
 		"the editor":        "GEMINI_CLI_IDE_SERVER_STDIO_COMMAND=sh",
 	} {
 		env := strings.Fields(env)
-		p := Place{Lookup: func(name string) (string, bool) {
+		p := Environment{Lookup: func(name string) (string, bool) {
 			for _, kv := range env {
 				if value, ok := strings.CutPrefix(kv, name+"="); ok {
 					return value, true
@@ -64,78 +64,78 @@ func TestFind(t *testing.T) {
 	elsewhere := t.TempDir()
 	for name, test := range map[string]struct {
 		env  string
-		make func(p Place)
+		make func(p Environment)
 		port int // 0 is none
 		err  string
 	}{
-		"nothing": {make: func(Place) {}, err: "no companion of VS Code was found"},
-		"the one": {make: func(p Place) { c.Write(p.Temp, 7, "Code", p.Cwd) }, port: c.Port()},
-		"below":   {make: func(p Place) { c.Write(p.Temp, 7, "Code", elsewhere, filepath.Dir(p.Cwd)) }, port: c.Port()},
-		"of another process": {make: func(p Place) { c.Write(p.Temp, 8, "Code", p.Cwd) },
+		"nothing": {make: func(Environment) {}, err: "no companion of VS Code was found"},
+		"the one": {make: func(p Environment) { c.Write(p.Temp, 7, "Code", p.Cwd) }, port: c.Port()},
+		"below":   {make: func(p Environment) { c.Write(p.Temp, 7, "Code", elsewhere, filepath.Dir(p.Cwd)) }, port: c.Port()},
+		"of another process": {make: func(p Environment) { c.Write(p.Temp, 8, "Code", p.Cwd) },
 			err: "no companion of VS Code was found"},
-		"two windows": {make: func(p Place) { c.Write(p.Temp, 7, "Code", p.Cwd); other.Write(p.Temp, 7, "Code", elsewhere) },
+		"two windows": {make: func(p Environment) { c.Write(p.Temp, 7, "Code", p.Cwd); other.Write(p.Temp, 7, "Code", elsewhere) },
 			port: c.Port()},
-		"the nearer folder": {make: func(p Place) {
+		"the nearer folder": {make: func(p Environment) {
 			c.Write(p.Temp, 7, "Code", p.Cwd)
 			other.Write(p.Temp, 7, "Code", filepath.Dir(p.Cwd))
 		}, port: c.Port()},
-		"the port of the terminal": {env: fmt.Sprint("GEMINI_CLI_IDE_SERVER_PORT=", other.Port()), make: func(p Place) {
+		"the port of the terminal": {env: fmt.Sprint("GEMINI_CLI_IDE_SERVER_PORT=", other.Port()), make: func(p Environment) {
 			c.Write(p.Temp, 7, "Code", p.Cwd)
 			other.Write(p.Temp, 7, "Code", filepath.Dir(p.Cwd))
 		}, port: other.Port()},
-		"another folder": {make: func(p Place) { c.Write(p.Temp, 7, "Code", elsewhere) }, err: "Code has " + elsewhere + " open, and gemline works in"},
-		"no folder":      {make: func(p Place) { c.Write(p.Temp, 7, "Code") }, err: "Code has no folder open"},
-		"the older name": {make: func(p Place) {
+		"another folder": {make: func(p Environment) { c.Write(p.Temp, 7, "Code", elsewhere) }, err: "Code has " + elsewhere + " open, and gemline works in"},
+		"no folder":      {make: func(p Environment) { c.Write(p.Temp, 7, "Code") }, err: "Code has no folder open"},
+		"the older name": {make: func(p Environment) {
 			path := c.Write(p.Temp, 7, "Code", p.Cwd)
 			os.Rename(path, filepath.Join(filepath.Dir(path), "gemini-ide-server-7.json"))
 		}, port: c.Port()},
-		"a port that its name denies": {make: func(p Place) {
+		"a port that its name denies": {make: func(p Environment) {
 			path := c.Write(p.Temp, 7, "Code", p.Cwd)
 			os.Rename(path, filepath.Join(filepath.Dir(path), "gemini-ide-server-7-1.json"))
 		}, err: "it names the port"},
-		"no port": {make: func(p Place) {
+		"no port": {make: func(p Environment) {
 			os.WriteFile(c.Write(p.Temp, 7, "Code", p.Cwd), []byte(`{"port":70000}`), 0o600)
 		}, err: "it names no port"},
-		"no JSON": {make: func(p Place) {
+		"no JSON": {make: func(p Environment) {
 			os.WriteFile(c.Write(p.Temp, 7, "Code", p.Cwd), []byte("port: 1"), 0o600)
 		}, err: "it is not what a companion writes"},
-		"much too large": {make: func(p Place) {
+		"much too large": {make: func(p Environment) {
 			os.WriteFile(c.Write(p.Temp, 7, "Code", p.Cwd), make([]byte, 1<<20), 0o600)
 		}, err: "is larger than"},
-		"a pipe": {make: func(p Place) {
+		"a pipe": {make: func(p Environment) {
 			path := c.Write(p.Temp, 7, "Code", p.Cwd)
 			os.Remove(path)
 			os.Mkdir(path, 0o700)
 		}, err: "is not used"},
-		"others may write": {make: func(p Place) {
+		"others may write": {make: func(p Environment) {
 			os.Chmod(c.Write(p.Temp, 7, "Code", p.Cwd), 0o666)
 		}, err: "others may write it"},
-		"a link": {make: func(p Place) {
+		"a link": {make: func(p Environment) {
 			path := c.Write(p.Temp, 7, "Code", p.Cwd)
 			os.Rename(path, filepath.Join(p.Cwd, "ours.json"))
 			os.Symlink(filepath.Join(p.Cwd, "ours.json"), path)
 		}, err: "it is a link"},
-		"a linked directory": {make: func(p Place) {
+		"a linked directory": {make: func(p Environment) {
 			dir := filepath.Dir(c.Write(p.Temp, 7, "Code", p.Cwd))
 			os.Rename(dir, filepath.Join(p.Cwd, "ide"))
 			os.Symlink(filepath.Join(p.Cwd, "ide"), dir)
 		}, err: "no directory that you alone can write to"},
-		"a directory that others may write": {make: func(p Place) {
+		"a directory that others may write": {make: func(p Environment) {
 			os.Chmod(filepath.Dir(c.Write(p.Temp, 7, "Code", p.Cwd)), 0o777)
 		}, err: "no directory that you alone can write to"},
-		"another user's": {make: func(p Place) {
+		"another user's": {make: func(p Environment) {
 			if err := os.Lchown(c.Write(p.Temp, 7, "Code", p.Cwd), 12345, 12345); err != nil {
 				t.Skip(err)
 			}
 		}, err: "it belongs to another user"},
-		"a program elsewhere": {env: "GEMINI_CLI_IDE_SERVER_STDIO_COMMAND=sh", make: func(Place) {}, err: "VS Code has no folder open"},
-		"a program with arguments that are none": {env: "GEMINI_CLI_IDE_SERVER_STDIO_COMMAND=sh GEMINI_CLI_IDE_SERVER_STDIO_ARGS=-c", make: func(Place) {},
+		"a program elsewhere": {env: "GEMINI_CLI_IDE_SERVER_STDIO_COMMAND=sh", make: func(Environment) {}, err: "VS Code has no folder open"},
+		"a program with arguments that are none": {env: "GEMINI_CLI_IDE_SERVER_STDIO_COMMAND=sh GEMINI_CLI_IDE_SERVER_STDIO_ARGS=-c", make: func(Environment) {},
 			err: "GEMINI_CLI_IDE_SERVER_STDIO_ARGS is no JSON list of strings"},
-		"a program in a file": {make: func(p Place) {
+		"a program in a file": {make: func(p Environment) {
 			path := c.Write(p.Temp, 7, "Code", p.Cwd)
 			os.WriteFile(path, []byte(`{"stdio":{"command":"sh"},"workspacePath":"/"}`), 0o600)
 		}, err: "it names a program to start, which only the environment can"},
-		"no number": {env: "GEMINI_CLI_IDE_SERVER_PORT=http", make: func(Place) {}, err: "GEMINI_CLI_IDE_SERVER_PORT is no port"},
+		"no number": {env: "GEMINI_CLI_IDE_SERVER_PORT=http", make: func(Environment) {}, err: "GEMINI_CLI_IDE_SERVER_PORT is no port"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if runtime.GOOS == "windows" && (strings.Contains(name, "other") || strings.Contains(name, "link")) {
@@ -166,7 +166,7 @@ func TestFindByTheEnvironment(t *testing.T) {
 	if found, err := p.find(); err != nil || found[0].port != c.Port() || found[0].token != c.Token {
 		t.Error(found, err)
 	}
-	if _, err := (Place{Lookup: func(string) (string, bool) { return "", false }}).find(); err == nil {
+	if _, err := (Environment{Lookup: func(string) (string, bool) { return "", false }}).find(); err == nil {
 		t.Error("found in a terminal of no editor")
 	}
 }

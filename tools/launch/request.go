@@ -90,14 +90,14 @@ func kernelSandbox(cfg Config) sandbox.Sandbox {
 }
 
 // choice is what [sandbox.Choose] chooses from.
-func choice(cfg Config, kernel sandbox.Sandbox) (c sandbox.Choice, err error) {
+func choice(cfg Config, kernel sandbox.Sandbox) (c sandbox.Config, err error) {
 	r := cfg.Request
 	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
 	user := ""
 	if runtime.GOOS == "linux" {
 		user = fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid())
 	}
-	c = sandbox.Choice{Word: r.Word, By: cmp.Or(r.Where, r.By), GOOS: runtime.GOOS,
+	c = sandbox.Config{Word: r.Word, By: cmp.Or(r.Where, r.By), GOOS: runtime.GOOS,
 		Kernel: kernel, Getenv: r.Getenv, Exists: exists,
 		Environ: shell.Own(cfg.Shell.Environ), Image: r.Image, Project: r.Project, Seatbelt: r.Seatbelt}
 	c.Extras, err = sandbox.ReadExtras(r.Getenv, cfg.Hidden, user, exists)

@@ -99,22 +99,22 @@ type elicitation struct {
 // A field is a field of an elicitation's form.
 type field struct {
 	name      string
-	Type      string   `json:"type"`
-	Title     string   `json:"title"`
-	Text      string   `json:"description"`
-	Enum      []string `json:"enum"`
-	EnumNames []string `json:"enumNames"`
-	OneOf     []choice `json:"oneOf"`
-	Format    string   `json:"format"`
+	Type      string       `json:"type"`
+	Title     string       `json:"title"`
+	Text      string       `json:"description"`
+	Enum      []string     `json:"enum"`
+	EnumNames []string     `json:"enumNames"`
+	OneOf     []enumOption `json:"oneOf"`
+	Format    string       `json:"format"`
 	Items     struct {
-		Enum  []string `json:"enum"`
-		AnyOf []choice `json:"anyOf"`
+		Enum  []string     `json:"enum"`
+		AnyOf []enumOption `json:"anyOf"`
 	} `json:"items"`
 	Default any `json:"default"`
 	needed  bool
 }
 
-type choice struct {
+type enumOption struct {
 	Const string `json:"const"`
 	Title string `json:"title"`
 }
@@ -276,10 +276,10 @@ func (e elicitation) fields() (list []field, err error) {
 }
 
 // options returns the values to choose from, with the words that stand for them.
-func (f field) options() (list []choice) {
+func (f field) options() (list []enumOption) {
 	list = slices.Concat(f.OneOf, f.Items.AnyOf)
 	for i, v := range slices.Concat(f.Enum, f.Items.Enum) {
-		c := choice{Const: v}
+		c := enumOption{Const: v}
 		if i < len(f.EnumNames) {
 			c.Title = f.EnumNames[i]
 		}
@@ -307,7 +307,7 @@ func (f field) question(header string) engine.Question {
 	case f.Type == "boolean":
 		q.Kind = engine.YesNo
 	case len(options) > 0:
-		q.Kind, q.Multi = engine.Choice, f.Type == "array"
+		q.Kind, q.Multi = engine.MultipleChoice, f.Type == "array"
 		for _, o := range options {
 			q.Options = append(q.Options, engine.Option{Label: clean(o.label(), 200)})
 		}
@@ -325,7 +325,7 @@ func (f field) value(said string) string {
 	return said
 }
 
-func (c choice) label() string { return cmp.Or(c.Title, c.Const) }
+func (c enumOption) label() string { return cmp.Or(c.Title, c.Const) }
 
 // read returns the user's reply in the server's form.
 func (f field) read(said string) (any, error) {

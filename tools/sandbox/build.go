@@ -28,7 +28,7 @@ type built struct {
 // build has k run commands in an image built from the project. The build runs the project's
 // code with network access, confined only by the engine, so only the user can request it,
 // and only in a trusted folder.
-func (c Choice) build(k *Container) error {
+func (c Config) build(k *Container) error {
 	if c.Project == "" {
 		return &Error{Message: "BUILD_SANDBOX: the folder is not trusted, and says what the image is built of", Advice: "unset BUILD_SANDBOX, or trust the folder: gemline trust add"}
 	}

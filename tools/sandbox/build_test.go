@@ -41,7 +41,7 @@ func TestBuild(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := sandbox.Choice{Word: "docker", Image: "other", Project: root, Environ: append(os.Environ(), "OWN=said"), Extras: sandbox.Extras{Build: true},
+			c := sandbox.Config{Word: "docker", Image: "other", Project: root, Environ: append(os.Environ(), "OWN=said"), Extras: sandbox.Extras{Build: true},
 				Exists: func(path string) bool { _, err := os.Stat(path); return err == nil }}
 			if test.untrusted {
 				c.Project = ""

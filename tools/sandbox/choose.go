@@ -28,8 +28,8 @@ func (e *Error) Error() string { return e.Message }
 // Hint says what to do about it, on one line; may be empty.
 func (e *Error) Hint() string { return e.Advice }
 
-// A Choice is the wanted sandbox, and the available ones.
-type Choice struct {
+// Config is the wanted sandbox, and the available ones.
+type Config struct {
 	Word string // one of the names, or on for the best available
 	By   string // the source of Word, for messages
 
@@ -65,7 +65,7 @@ type Mount struct {
 
 // Choose returns what confines commands. It runs nothing. The error is an
 // [*Error].
-func Choose(c Choice) (Sandbox, error) {
+func Choose(c Config) (Sandbox, error) {
 	word := c.Word
 	if word == "on" {
 		found, err := c.best()
@@ -114,7 +114,7 @@ func Names() []string {
 }
 
 // best returns the name of what is best here.
-func (c Choice) best() (string, error) {
+func (c Config) best() (string, error) {
 	if c.Kernel != nil {
 		return ByKernel, nil
 	}
@@ -132,7 +132,7 @@ func (c Choice) best() (string, error) {
 }
 
 // fault returns an error that says who wants what can't be had.
-func (c Choice) fault(format, hint string, args ...any) error {
+func (c Config) fault(format, hint string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
 	if c.By != "" {
 		text = c.By + ": " + text

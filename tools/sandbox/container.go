@@ -55,7 +55,7 @@ func (k *Container) Close() error {
 }
 
 // container returns the container that c asks for.
-func (c Choice) container(word, path string) (Sandbox, error) {
+func (c Config) container(word, path string) (Sandbox, error) {
 	k := &Container{Engine: word, Path: path, Image: c.Image, Extras: c.Extras, Environ: c.Environ}
 	if word == ByRunsc {
 		k.Engine, k.Runtime = ByDocker, ByRunsc

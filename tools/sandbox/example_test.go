@@ -10,7 +10,7 @@ import (
 // What confines commands is what was asked for, or an error that names a way out.
 func ExampleChoose() {
 	for _, word := range []string{"kernel", "bwrap", "chroot"} {
-		_, err := sandbox.Choose(sandbox.Choice{Word: word, By: "--sandbox", GOOS: "plan9"})
+		_, err := sandbox.Choose(sandbox.Config{Word: word, By: "--sandbox", GOOS: "plan9"})
 		if e, ok := errors.AsType[*sandbox.Error](err); ok {
 			fmt.Printf("%v\n  hint: %s\n", e, e.Hint())
 		}

@@ -163,7 +163,7 @@ func TestChoose(t *testing.T) {
 				put(filepath.Join(bin, name), "#!/bin/sh\n")
 				defer os.Remove(filepath.Join(bin, name))
 			}
-			c := sandbox.Choice{Word: test.word, By: "--sandbox", GOOS: test.goos, Getenv: func(string) string { return "" }, Image: test.image,
+			c := sandbox.Config{Word: test.word, By: "--sandbox", GOOS: test.goos, Getenv: func(string) string { return "" }, Image: test.image,
 				Seatbelt: []string{own}, Exists: func(path string) bool { _, err := os.Stat(path); return err == nil }}
 			c.Extras.Profile = test.profile
 			switch c.Image {

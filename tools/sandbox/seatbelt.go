@@ -23,7 +23,7 @@ var Profiles = []string{"permissive-open", "permissive-proxied", "restrictive-op
 	"restrictive-proxied", "strict-open", "strict-proxied"}
 
 // seatbelt returns the profile that c asks for.
-func (c Choice) seatbelt(path string) (Sandbox, error) {
+func (c Config) seatbelt(path string) (Sandbox, error) {
 	s := &Seatbelt{Path: path, Profile: c.Extras.Profile, Home: c.Getenv("HOME")}
 	if s.Profile == "" || slices.Contains(Profiles, s.Profile) {
 		return s, nil

@@ -29,7 +29,7 @@ type Editor struct {
 const mostEdited = 4 << 20
 
 // editor returns the Editor that is to be asked about p, the zero Editor if none is.
-func (p Place) editor() Editor {
+func (p ResolvedPath) editor() Editor {
 	w := p.w
 	own := func(dir string) bool { _, in := below(dir, p.real); return dir != "" && in }
 	if w.over != nil || p.lent || own(w.dirs.temp) || w.dirs.file != "" && own(filepath.Dir(w.dirs.file)) ||
@@ -43,7 +43,7 @@ var byteOrderMark = []byte("\ufeff")
 
 // edited returns what is in the file at p, of which the disk has b, with what the user has
 // changed in the editor.
-func (p Place) edited(b []byte) ([]byte, error) {
+func (p ResolvedPath) edited(b []byte) ([]byte, error) {
 	ed := p.editor()
 	if ed.Read == nil || len(b) > mostEdited || !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
 		return b, nil
@@ -74,7 +74,7 @@ func asIn(b []byte, text string) []byte {
 }
 
 // hand has the editor write b, and reports whether it was to do that.
-func (p Place) hand(b []byte) (done bool, err error) {
+func (p ResolvedPath) hand(b []byte) (done bool, err error) {
 	ed := p.editor()
 	if ed.Write == nil || len(b) > mostEdited || !utf8.Valid(b) ||
 		bytes.HasPrefix(b, byteOrderMark) || bytes.IndexByte(b, 0) >= 0 {

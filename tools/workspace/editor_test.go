@@ -46,9 +46,9 @@ func TestEditor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(name string) Place {
+	at := func(name string) ResolvedPath {
 		t.Helper()
-		p, err := w.Place(filepath.Join(w.Roots()[0], name))
+		p, err := w.Locate(filepath.Join(w.Roots()[0], name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func Example() {
 			fmt.Println(strings.ReplaceAll(outside.Brief(), ws.Roots()[0], "project"))
 			continue
 		}
-		place, err := ws.Place(path)
+		place, err := ws.Locate(path)
 		if err != nil {
 			panic(err)
 		}

@@ -13,7 +13,7 @@ import (
 // A grepper searches one file after the other with the same memory.
 type grepper struct {
 	q    *Query
-	from Place
+	from ResolvedPath
 	done <-chan struct{}
 	buf  []byte
 	fold []byte

@@ -62,7 +62,7 @@ func (w *Workspace) Resolve(name string) (string, error) {
 			path = w.abs(bare)
 		}
 	}
-	if _, err := w.Place(path); err != nil {
+	if _, err := w.Locate(path); err != nil {
 		return path, err
 	}
 	return path, nil
@@ -78,43 +78,43 @@ func (w *Workspace) abs(name string) string {
 // Contains reports whether the absolute path lies in the workspace and may be
 // touched.
 func (w *Workspace) Contains(path string) bool {
-	_, err := w.Place(path)
+	_, err := w.Locate(path)
 	return err == nil
 }
 
-// locate is [Workspace.Place] as far as the links in path do not change: else
+// locate is [Workspace.Locate] as far as the links in path do not change: else
 // the error is [disk.ErrLink].
-func (w *Workspace) locate(path string) (Place, error) {
+func (w *Workspace) locate(path string) (ResolvedPath, error) {
 	outside := &OutsideError{Path: path, Roots: w.Roots(), Temp: w.dirs.temp}
 	real, err := w.dirs.follow(path)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errLoop) {
 		// Where it leads can't be known. If it is named inside, the caller
 		// is better told why it can't be opened.
 		if w.holds(path) {
-			return Place{}, err
+			return ResolvedPath{}, err
 		}
-		return Place{}, outside
+		return ResolvedPath{}, outside
 	}
 	if err != nil {
-		return Place{}, err
+		return ResolvedPath{}, err
 	}
 	if w.dirs.temp != "" {
 		if rel, ok := below(w.dirs.temp, real); ok {
-			return Place{w: w, dir: w.dirs.tempDir(), rel: rel, real: real, name: path}, nil
+			return ResolvedPath{w: w, dir: w.dirs.tempDir(), rel: rel, real: real, name: path}, nil
 		}
 	}
 	if w.dirs.file != "" && real == w.dirs.file {
 		if dir := w.dirs.dirOfFile(); dir != nil {
-			return Place{w: w, dir: dir, rel: filepath.Base(real), real: real, name: path}, nil
+			return ResolvedPath{w: w, dir: dir, rel: filepath.Base(real), real: real, name: path}, nil
 		}
 	}
 	if dir, rel := w.dirs.rootOf(real, func(rel string) bool { return !withheldIn(rel) }); dir != nil && w.plain(path) {
-		return Place{w: w, dir: dir, rel: rel, real: real, name: path}, nil
+		return ResolvedPath{w: w, dir: dir, rel: rel, real: real, name: path}, nil
 	}
 	if dir, rel := w.dirs.lentAt(real); dir != nil {
-		return Place{w: w, dir: dir, rel: rel, real: real, name: path, lent: true}, nil
+		return ResolvedPath{w: w, dir: dir, rel: rel, real: real, name: path, lent: true}, nil
 	}
-	return Place{}, outside
+	return ResolvedPath{}, outside
 }
 
 // holds reports whether path, links aside, lies in a root and has no withheld

@@ -36,7 +36,7 @@ func TestLend(t *testing.T) {
 		t.Fatal(err, err2)
 	}
 	one()
-	place, err := w.Place(path("lent/a.txt"))
+	place, err := w.Locate(path("lent/a.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestLend(t *testing.T) {
 	if err := place.Write("y", Format{}); !errors.As(err, &outside) {
 		t.Errorf("it was written: %v", err)
 	}
-	if fresh, err := w.Place(path("lent/sub/new")); err != nil || !errors.As(fresh.Write("y", Format{}), &outside) {
+	if fresh, err := w.Locate(path("lent/sub/new")); err != nil || !errors.As(fresh.Write("y", Format{}), &outside) {
 		t.Errorf("a new file was written: %v", err)
 	}
 	for _, name := range []string{"lent/out", "lent/.git/config", "lent/../secret"} {

@@ -410,7 +410,7 @@ func FuzzNames(f *testing.F) {
 		if err == nil && string(b) != "inside" {
 			t.Errorf("%q holds %q", name, b)
 		}
-		p, err := w.Place(path)
+		p, err := w.Locate(path)
 		if err != nil || !kept(filepath.ToSlash(strings.TrimPrefix(p.Path(), base))) {
 			t.Errorf("%q leads to %q, %v", name, p.Path(), err)
 		}

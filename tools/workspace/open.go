@@ -64,7 +64,7 @@ func missing(err error) bool {
 // [*SizeError], a [*GoneError], [ErrDirectory], [ErrIrregular], [ErrKernel] or
 // [ErrMoved].
 func (w *Workspace) ReadBytes(path string, limit int64) (b []byte, info fs.FileInfo, err error) {
-	err = w.at(path, func(p Place) (err error) {
+	err = w.at(path, func(p ResolvedPath) (err error) {
 		b, info, err = p.read(limit)
 		return err
 	})

@@ -18,7 +18,7 @@ import (
 // concurrent use.
 //
 // Everything that this package does with a file of the workspace goes through
-// a [Place], so no reader can miss what was written. An Overlay knows files by
+// a [ResolvedPath], so no reader can miss what was written. An Overlay knows files by
 // their real paths. It holds no links, so where a path leads is for the disk to
 // say.
 type Overlay struct {
@@ -104,7 +104,7 @@ type named struct {
 func (n named) Name() string { return n.name }
 
 // put makes b the content of the file at p.
-func (o *Overlay) put(p Place, b []byte) error {
+func (o *Overlay) put(p ResolvedPath, b []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n := &node{path: p.real, mode: 0o644, made: true}
@@ -129,7 +129,7 @@ func (o *Overlay) put(p Place, b []byte) error {
 }
 
 // load takes over what the disk has at p, if anything.
-func (n *node) load(p Place) error {
+func (n *node) load(p ResolvedPath) error {
 	old, info, err := p.load(MaxFile)
 	if err != nil && missing(err) {
 		return nil
@@ -142,7 +142,7 @@ func (n *node) load(p Place) error {
 
 // parents returns the directories that p lies in and that are nowhere yet. The
 // lock is held.
-func (o *Overlay) parents(p Place) (todo []string, err error) {
+func (o *Overlay) parents(p ResolvedPath) (todo []string, err error) {
 	for p.rel != "." {
 		p.rel, p.real = filepath.Dir(p.rel), filepath.Dir(p.real)
 		var info fs.FileInfo

@@ -12,11 +12,11 @@ import (
 	"gemline/engine/disk"
 )
 
-// A Place is where a path leads in a Workspace: a name below one of its
+// A ResolvedPath is where a path leads in a Workspace: a name below one of its
 // directories, without a link. What is done there is done to that name or not
 // at all. If a part of it has become a link meanwhile, that is not followed,
 // and the error is [ErrMoved].
-type Place struct {
+type ResolvedPath struct {
 	w    *Workspace
 	dir  *disk.Dir // nil for a temporary directory that does not exist yet
 	rel  string    // in dir
@@ -28,9 +28,9 @@ type Place struct {
 // patience is how often the lookup of a moving path is repeated.
 const patience = 50
 
-// Place returns the target of path, which is absolute. Its errors are those of
+// Locate returns the target of path, which is absolute. Its errors are those of
 // [Workspace.Resolve].
-func (w *Workspace) Place(path string) (Place, error) {
+func (w *Workspace) Locate(path string) (ResolvedPath, error) {
 	for range patience {
 		p, err := w.locate(path)
 		if !errors.Is(err, disk.ErrLink) {
@@ -38,14 +38,14 @@ func (w *Workspace) Place(path string) (Place, error) {
 		}
 		runtime.Gosched()
 	}
-	return Place{}, &fs.PathError{Op: "open", Path: path, Err: ErrMoved}
+	return ResolvedPath{}, &fs.PathError{Op: "open", Path: path, Err: ErrMoved}
 }
 
 // at does something where path leads, and once more where it leads then if it
 // has become a link before that was done.
-func (w *Workspace) at(path string, do func(Place) error) error {
+func (w *Workspace) at(path string, do func(ResolvedPath) error) error {
 	for range patience {
-		p, err := w.Place(path)
+		p, err := w.Locate(path)
 		if err != nil {
 			return err
 		}
@@ -58,22 +58,22 @@ func (w *Workspace) at(path string, do func(Place) error) error {
 }
 
 // Writable returns an [*OutsideError] if the file there can be read only.
-func (p Place) Writable() error {
+func (p ResolvedPath) Writable() error {
 	if p.lent {
 		return p.outside()
 	}
 	return nil
 }
 
-func (p Place) outside() error {
+func (p ResolvedPath) outside() error {
 	return &OutsideError{Path: p.name, Roots: p.w.Roots(), Temp: p.w.dirs.temp}
 }
 
 // Path returns the absolute path of the place.
-func (p Place) Path() string { return p.real }
+func (p ResolvedPath) Path() string { return p.real }
 
 // below returns a place below p, which is a directory.
-func (p Place) below(rel string) Place {
+func (p ResolvedPath) below(rel string) ResolvedPath {
 	q := p
 	q.rel, q.real = filepath.Join(p.rel, rel), filepath.Join(p.real, rel)
 	if p.name == p.real {
@@ -86,7 +86,7 @@ func (p Place) below(rel string) Place {
 
 // ReadText reads the text file there. Its errors are those of
 // [Workspace.ReadBytes] and [ErrBinary].
-func (p Place) ReadText() (*File, error) {
+func (p ResolvedPath) ReadText() (*File, error) {
 	b, info, err := p.read(MaxFile)
 	if err != nil {
 		return nil, p.blame(err)
@@ -100,7 +100,7 @@ func (p Place) ReadText() (*File, error) {
 //
 // Its errors are those of [Format.Encode] and of [io/fs], an [*OutsideError],
 // [ErrDirectory], [ErrIrregular], [disk.ErrFull] or [ErrMoved].
-func (p Place) Write(text string, f Format) error {
+func (p ResolvedPath) Write(text string, f Format) error {
 	b, err := f.Encode(text)
 	if err != nil {
 		return &fs.PathError{Op: "write", Path: p.name, Err: err}
@@ -109,7 +109,7 @@ func (p Place) Write(text string, f Format) error {
 }
 
 // blame makes err, if not nil, name the requested path.
-func (p Place) blame(err error) error {
+func (p ResolvedPath) blame(err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -126,7 +126,7 @@ func (p Place) blame(err error) error {
 }
 
 // lstat describes what is there. It may be a link by now.
-func (p Place) lstat() (fs.FileInfo, error) {
+func (p ResolvedPath) lstat() (fs.FileInfo, error) {
 	if n := p.w.over.known(p.real); n != nil {
 		return n, nil
 	}
@@ -134,7 +134,7 @@ func (p Place) lstat() (fs.FileInfo, error) {
 }
 
 // disk is lstat without the Overlay.
-func (p Place) disk() (fs.FileInfo, error) {
+func (p ResolvedPath) disk() (fs.FileInfo, error) {
 	if p.dir == nil {
 		return nil, fs.ErrNotExist
 	}
@@ -142,7 +142,7 @@ func (p Place) disk() (fs.FileInfo, error) {
 }
 
 // stat is lstat for what is no link.
-func (p Place) stat() (fs.FileInfo, error) {
+func (p ResolvedPath) stat() (fs.FileInfo, error) {
 	info, err := p.lstat()
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return nil, disk.ErrLink
@@ -152,7 +152,7 @@ func (p Place) stat() (fs.FileInfo, error) {
 
 // list returns what the directory there holds, in no order. There may be
 // entries beside an error.
-func (p Place) list() (entries []fs.DirEntry, err error) {
+func (p ResolvedPath) list() (entries []fs.DirEntry, err error) {
 	err = fs.ErrNotExist
 	if p.dir != nil {
 		entries, err = p.dir.List(p.rel)
@@ -173,7 +173,7 @@ func (p Place) list() (entries []fs.DirEntry, err error) {
 
 // read returns the content of the regular file there, if it has no more than
 // limit bytes.
-func (p Place) read(limit int64) ([]byte, fs.FileInfo, error) {
+func (p ResolvedPath) read(limit int64) ([]byte, fs.FileInfo, error) {
 	n := p.w.over.known(p.real)
 	switch {
 	case n == nil:
@@ -191,7 +191,7 @@ func (p Place) read(limit int64) ([]byte, fs.FileInfo, error) {
 }
 
 // load is read without the Overlay.
-func (p Place) load(limit int64) ([]byte, fs.FileInfo, error) {
+func (p ResolvedPath) load(limit int64) ([]byte, fs.FileInfo, error) {
 	if p.dir == nil {
 		return nil, nil, fs.ErrNotExist
 	}
@@ -208,7 +208,7 @@ func (p Place) load(limit int64) ([]byte, fs.FileInfo, error) {
 }
 
 // put makes b the content of the file there.
-func (p Place) put(b []byte) (err error) {
+func (p ResolvedPath) put(b []byte) (err error) {
 	if err := p.Writable(); err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (p Place) put(b []byte) (err error) {
 }
 
 // save is put without the Overlay.
-func (p Place) save(b []byte) (err error) {
+func (p ResolvedPath) save(b []byte) (err error) {
 	if p.dir == nil {
 		if p.dir, err = p.w.dirs.makeTemp(); err != nil {
 			return err
@@ -241,7 +241,7 @@ func (p Place) save(b []byte) (err error) {
 }
 
 // replace makes b the content of the place, a file in at.
-func (p Place) replace(at *os.Root, b []byte) error {
+func (p ResolvedPath) replace(at *os.Root, b []byte) error {
 	name := filepath.Base(p.rel)
 	old, err := replaceable(at, name)
 	if err != nil {

@@ -2,7 +2,7 @@ package workspace
 
 // ReadText reads where path leads.
 func (w *Workspace) ReadText(path string) (*File, error) {
-	p, err := w.Place(path)
+	p, err := w.Locate(path)
 	if err != nil {
 		return nil, err
 	}
@@ -11,7 +11,7 @@ func (w *Workspace) ReadText(path string) (*File, error) {
 
 // Write writes where path leads.
 func (w *Workspace) Write(path, text string, f Format) error {
-	p, err := w.Place(path)
+	p, err := w.Locate(path)
 	if err != nil {
 		return writing(err, path)
 	}

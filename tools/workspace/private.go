@@ -10,7 +10,7 @@ import (
 // by its name or by that of where it leads, or as it is one of [Config.Secrets].
 // Where the Workspace itself lies does not matter.
 func (w *Workspace) Private(path string) bool {
-	p, err := w.Place(path)
+	p, err := w.Locate(path)
 	return w.Suspect(path) || err == nil && w.Suspect(p.Path())
 }
 

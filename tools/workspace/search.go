@@ -49,9 +49,9 @@ func (w *Workspace) Search(ctx context.Context, dir string, q Query) ([]Match, e
 }
 
 // files lists the files that q is about, and returns where dir leads.
-func (q *Query) files(ctx context.Context, w *Workspace, dir string) (from Place, files []string, err error) {
+func (q *Query) files(ctx context.Context, w *Workspace, dir string) (from ResolvedPath, files []string, err error) {
 	one := false
-	err = w.at(dir, func(p Place) error {
+	err = w.at(dir, func(p ResolvedPath) error {
 		info, err := p.stat()
 		from, one = p, err == nil && info.Mode().IsRegular()
 		return err
@@ -90,7 +90,7 @@ func (q *Query) files(ctx context.Context, w *Workspace, dir string) (from Place
 }
 
 // reached returns the place that a walk from p came across and named path.
-func (p Place) reached(path string) Place {
+func (p ResolvedPath) reached(path string) ResolvedPath {
 	if path == p.name {
 		return p
 	}
@@ -128,7 +128,7 @@ func (g *grepper) blocks(files []string, next *atomic.Int64, ahead chan<- struct
 }
 
 // search looks through files, which lie where from is, and returns what it found in their order.
-func (q *Query) search(ctx context.Context, from Place, files []string) ([]Match, error) {
+func (q *Query) search(ctx context.Context, from ResolvedPath, files []string) ([]Match, error) {
 	inner, enough := context.WithCancel(ctx)
 	defer enough()
 	results := make(chan found, 64)

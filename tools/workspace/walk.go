@@ -95,7 +95,7 @@ type walker struct {
 }
 
 type pending struct {
-	place   Place
+	place   ResolvedPath
 	path    string // as the walk names it
 	scope   *scope // of the directory above, unless it is the first
 	first   bool
@@ -125,7 +125,7 @@ func walk(ctx context.Context, w *Workspace, dir string, o WalkOptions, yield fu
 // ctx is done.
 func batches(ctx context.Context, w *Workspace, dir string, o WalkOptions) iter.Seq[batch] {
 	return func(yield func(batch) bool) {
-		at, err := w.Place(dir)
+		at, err := w.Locate(dir)
 		if err != nil {
 			yield(batch{dir: dir, err: err})
 			return

@@ -140,7 +140,7 @@ func (w *Workspace) Rel(path string) string {
 // Overlay. Its errors are those of [io/fs], an [*OutsideError], a [*GoneError]
 // or [ErrMoved].
 func (w *Workspace) Stat(path string) (info fs.FileInfo, err error) {
-	err = w.at(path, func(p Place) (err error) {
+	err = w.at(path, func(p ResolvedPath) (err error) {
 		info, err = p.stat()
 		return err
 	})
@@ -164,7 +164,7 @@ func (w *Workspace) Lstat(path string) (info fs.FileInfo, err error) {
 	if dir, rel := w.dirs.rootOf(path, nil); dir != nil && rel == "." {
 		return w.Stat(path)
 	}
-	err = w.at(filepath.Dir(path), func(p Place) (err error) {
+	err = w.at(filepath.Dir(path), func(p ResolvedPath) (err error) {
 		info, err = p.below(filepath.Base(path)).lstat()
 		return err
 	})
@@ -175,7 +175,7 @@ func (w *Workspace) Lstat(path string) (info fs.FileInfo, err error) {
 // no order. Their Info is not to be used. Its errors are those of
 // [Workspace.Stat] and [ErrNoDirectory].
 func (w *Workspace) ReadDir(path string) (entries []fs.DirEntry, err error) {
-	err = w.at(path, func(p Place) error {
+	err = w.at(path, func(p ResolvedPath) error {
 		info, err := p.stat()
 		if err != nil {
 			return err

@@ -187,8 +187,8 @@ func envList(vars map[string]settings.EnvValue) (list []string) {
 }
 
 // Chosen returns which conversation is resumed.
-func Chosen(o *Options) journal.Choice {
-	return journal.Choice{Resume: o.Flags.Resume.Set, Which: o.Flags.Resume.Value, Fork: o.Flags.Fork,
+func Chosen(o *Options) journal.OpenOptions {
+	return journal.OpenOptions{Resume: o.Flags.Resume.Set, Which: o.Flags.Resume.Value, Fork: o.Flags.Fork,
 		Session: o.Flags.Session, ID: o.Flags.SessionID, Import: o.Flags.SessionFile}
 }
 

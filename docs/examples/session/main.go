@@ -38,9 +38,9 @@ func run(dir, text string) error {
 		return err
 	}
 	defer g.Close()
-	session, err := journal.Open(journal.Config{Dir: dir}, journal.Choice{Resume: true, Which: "latest"})
+	session, err := journal.Open(journal.Config{Dir: dir}, journal.OpenOptions{Resume: true, Which: "latest"})
 	if errors.Is(err, journal.ErrNone) { // it is the first
-		session, err = journal.Open(journal.Config{Dir: dir}, journal.Choice{})
+		session, err = journal.Open(journal.Config{Dir: dir}, journal.OpenOptions{})
 	}
 	if err != nil {
 		return err

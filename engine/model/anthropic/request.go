@@ -19,7 +19,7 @@ type request struct {
 	System       []block       `json:"system,omitempty"`
 	Messages     []message     `json:"messages"`
 	Tools        []tool        `json:"tools,omitempty"`
-	ToolChoice   *choice       `json:"tool_choice,omitempty"`
+	ToolChoice   *toolChoice   `json:"tool_choice,omitempty"`
 	Thinking     *thinking     `json:"thinking,omitempty"`
 	OutputConfig *outputConfig `json:"output_config,omitempty"`
 	Temperature  *float32      `json:"temperature,omitempty"`
@@ -74,7 +74,7 @@ type tool struct {
 	Cache       *cacheControl   `json:"cache_control,omitempty"`
 }
 
-type choice struct {
+type toolChoice struct {
 	Type string `json:"type"`
 	Name string `json:"name,omitempty"`
 }
@@ -165,7 +165,7 @@ func (r *request) addTools(c *genai.GenerateContentConfig, none bool) error {
 	}
 	if schema != nil && len(tools) == 0 {
 		r.Tools = []tool{{Name: "answer", Description: "Gives the answer.", Schema: schema}}
-		r.ToolChoice, r.formed = &choice{"tool", "answer"}, true
+		r.ToolChoice, r.formed = &toolChoice{"tool", "answer"}, true
 		return nil
 	}
 	if none {
@@ -174,12 +174,12 @@ func (r *request) addTools(c *genai.GenerateContentConfig, none bool) error {
 	for _, t := range tools {
 		r.Tools = append(r.Tools, tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
 	}
-	switch how, names := protocol.Choice(c); {
+	switch how, names := protocol.ToolChoice(c); {
 	case len(tools) == 0:
 	case how == "any" && len(names) == 1:
-		r.ToolChoice = &choice{"tool", names[0]}
+		r.ToolChoice = &toolChoice{"tool", names[0]}
 	case how != "auto":
-		r.ToolChoice = &choice{Type: how}
+		r.ToolChoice = &toolChoice{Type: how}
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (g *Generator) request(req *engine.Request, about *About) (*request, []prot
 			req.Notify(protocol.OnlyTalks(g.provider.Name + "/" + req.Model))
 		}
 	}
-	if how, _ := protocol.Choice(c); how == "none" {
+	if how, _ := protocol.ToolChoice(c); how == "none" {
 		tools = nil
 	}
 	r.Tools = protocol.Functions(tools)

@@ -143,7 +143,7 @@ func addTools(r *request, c *genai.GenerateContentConfig, cut protocol.Cut, none
 		return nil
 	}
 	r.Tools, r.unsent.refusable = protocol.Functions(tools), append(r.unsent.refusable, model.Tools)
-	switch how, names := protocol.Choice(c); {
+	switch how, names := protocol.ToolChoice(c); {
 	case how == "any" && len(names) == 1:
 		r.ToolChoice = map[string]any{"type": "function", "function": map[string]string{"name": names[0]}}
 	case how == "any":

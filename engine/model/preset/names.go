@@ -190,17 +190,17 @@ func (n names) small(name string) (small string, auto bool) {
 	return n.resolve(row.Small), true
 }
 
-// A Choice is a model that the user may choose.
-type Choice struct {
+// A ListedModel is a model that the user may choose.
+type ListedModel struct {
 	Name string
 	Note string // what it is for, or stands for
 }
 
 // choices returns the names to offer, those that stand for others first.
-func (n names) choices() (choices []Choice) {
+func (n names) choices() (choices []ListedModel) {
 	for _, row := range catalog.Shipped().Names {
 		if row.Listed {
-			choices = append(choices, Choice{row.Name, ""})
+			choices = append(choices, ListedModel{row.Name, ""})
 		}
 	}
 	access := n.access.String()
@@ -212,7 +212,7 @@ func (n names) choices() (choices []Choice) {
 		if on, _ := m.Ended(access, n.day); on != "" && !n.day.IsZero() {
 			note += fmt.Sprintf(", until %s; then %s", on, n.successor(m, on))
 		}
-		choices = append(choices, Choice{m.Name, note})
+		choices = append(choices, ListedModel{m.Name, note})
 	}
 	return choices
 }

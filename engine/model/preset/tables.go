@@ -230,28 +230,28 @@ func (t *Table) TokenLimit(name string) int {
 
 // Choices returns the names to offer: those that the program knows, those that the
 // settings define, and the user's aliases.
-func (t *Table) Choices() (choices []Choice) {
+func (t *Table) Choices() (choices []ListedModel) {
 	t = t.some()
 	for _, c := range t.naming().names.choices() {
 		if d := t.tables.definitions[c.Name]; !d.hidden {
-			choices = append(choices, Choice{c.Name, cmp.Or(d.note, c.Note, t.meaning(c.Name))})
+			choices = append(choices, ListedModel{c.Name, cmp.Or(d.note, c.Note, t.meaning(c.Name))})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.tables.definitions)) {
-		known := func(c Choice) bool { return c.Name == name }
+		known := func(c ListedModel) bool { return c.Name == name }
 		if d := t.tables.definitions[name]; !d.hidden && !slices.ContainsFunc(choices, known) {
-			choices = append(choices, Choice{name, cmp.Or(d.note, t.meaning(name))})
+			choices = append(choices, ListedModel{name, cmp.Or(d.note, t.meaning(name))})
 		}
 	}
 	for _, name := range t.Customs() {
-		choices = append(choices, Choice{name, "yours, " + t.Chat(name, false).Model})
+		choices = append(choices, ListedModel{name, "yours, " + t.Chat(name, false).Model})
 	}
 	return choices
 }
 
 // Usual returns the names to offer first: the names of the newest models, the user's own
 // names, and now, the name that is chosen.
-func (t *Table) Usual(now string) (choices []Choice) {
+func (t *Table) Usual(now string) (choices []ListedModel) {
 	t = t.some()
 	shown := map[string]bool{}
 	for _, row := range catalog.Shipped().Names {
@@ -260,9 +260,9 @@ func (t *Table) Usual(now string) (choices []Choice) {
 	for _, name := range slices.AppendSeq(t.Customs(), maps.Keys(t.tables.definitions)) {
 		shown[name] = true
 	}
-	choices = slices.DeleteFunc(t.Choices(), func(c Choice) bool { return !shown[c.Name] && c.Name != now })
-	if now != "" && !slices.ContainsFunc(choices, func(c Choice) bool { return c.Name == now }) {
-		choices = append(choices, Choice{now, "chosen by name"})
+	choices = slices.DeleteFunc(t.Choices(), func(c ListedModel) bool { return !shown[c.Name] && c.Name != now })
+	if now != "" && !slices.ContainsFunc(choices, func(c ListedModel) bool { return c.Name == now }) {
+		choices = append(choices, ListedModel{now, "chosen by name"})
 	}
 	return choices
 }

@@ -102,8 +102,8 @@ func Tools(c *genai.GenerateContentConfig, cut Cut) (all []Tool, err error) {
 	return all, nil
 }
 
-// Choice returns what the model may call: "auto", "any" of names (nil is all), or "none".
-func Choice(c *genai.GenerateContentConfig) (how string, names []string) {
+// ToolChoice returns what the model may call: "auto", "any" of names (nil is all), or "none".
+func ToolChoice(c *genai.GenerateContentConfig) (how string, names []string) {
 	if c.ToolConfig == nil || c.ToolConfig.FunctionCallingConfig == nil {
 		return "auto", nil
 	}
