@@ -16,31 +16,25 @@ import (
 // names returns the names to look for, without repetitions, and those that
 // name no file of a directory.
 func (c Config) names() (good, bad []string) {
-	for _, n := range append(slices.Clone(c.Names), DefaultName) {
-		n = strings.TrimSpace(n)
-		switch {
-		case n == "" || slices.Contains(good, n):
-		case !plain(n):
-			bad = append(bad, n)
-		default:
-			good = append(good, n)
-		}
-	}
-	return good, bad
+	return usable(append(slices.Clone(c.Names), DefaultName))
 }
 
-// markers returns the boundary markers that can be looked for.
+// markers returns the boundary markers that can be looked for, and the others.
 func (c Config) markers() (good, bad []string) {
 	if c.Markers == nil {
 		return []string{".git"}, nil
 	}
-	for _, n := range c.Markers {
-		if n = strings.TrimSpace(n); n == "" {
-			continue
-		}
-		if plain(n) {
+	return usable(c.Markers)
+}
+
+// usable returns names that stay below a directory, each once, and the other ones.
+func usable(names []string) (good, bad []string) {
+	for _, n := range names {
+		switch n = strings.TrimSpace(n); {
+		case n == "" || slices.Contains(good, n):
+		case plain(n):
 			good = append(good, n)
-		} else {
+		default:
 			bad = append(bad, n)
 		}
 	}
@@ -55,17 +49,13 @@ func plain(name string) bool {
 // ceiling returns the first directory from dir upward that holds a marker, and
 // dir if none does.
 func ceiling(dir string, markers []string) string {
-	for at := dir; len(markers) > 0; {
-		for _, name := range markers {
-			if _, err := os.Lstat(filepath.Join(at, name)); err == nil {
-				return at
-			}
+	for _, at := range upward(dir, "") {
+		if slices.ContainsFunc(markers, func(name string) bool {
+			_, err := os.Lstat(filepath.Join(at, name))
+			return err == nil
+		}) {
+			return at
 		}
-		up := filepath.Dir(at)
-		if up == at {
-			break
-		}
-		at = up
 	}
 	return dir
 }
@@ -117,15 +107,9 @@ func outer(dirs []string) []string {
 }
 
 func sameDirectory(a, b string) bool {
-	if a == "" || b == "" {
-		return false
-	}
-	ia, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	ib, err := os.Stat(b)
-	return err == nil && os.SameFile(ia, ib)
+	ia, erra := os.Stat(a)
+	ib, errb := os.Stat(b)
+	return erra == nil && errb == nil && os.SameFile(ia, ib)
 }
 
 // oneLiner returns path as it can stand in a line of text: a name may hold

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/secret"
+	"gemline/engine/text"
 )
 
 const (
@@ -92,13 +94,16 @@ func opens(r rune) bool {
 	return strings.ContainsRune(openers, r) || r > unicode.MaxASCII && !unicode.IsLetter(r)
 }
 
-// references yields what may be imports in text.
-func references(text string) func(yield func(reference) bool) {
+// references yields what may be imports in a text.
+func references(source string) func(yield func(reference) bool) {
 	return func(yield func(reference) bool) {
-		code := append(codeIn(text), commentsIn(text)...)
+		code := codeIn(source)
+		for _, at := range comment().FindAllStringIndex(source, -1) {
+			code = append(code, span{at[0], at[1]})
+		}
 		slices.SortFunc(code, func(a, b span) int { return a.start - b.start })
 		for at := 0; ; at++ {
-			next := strings.IndexByte(text[at:], '@')
+			next := strings.IndexByte(source[at:], '@')
 			if next < 0 {
 				return
 			}
@@ -106,10 +111,10 @@ func references(text string) func(yield func(reference) bool) {
 			for len(code) > 0 && code[0].end <= at {
 				code = code[1:]
 			}
-			if len(code) > 0 && code[0].start <= at || at > 0 && !opensAt(text[:at]) {
+			if len(code) > 0 && code[0].start <= at || at > 0 && !opensAt(source[:at]) {
 				continue
 			}
-			r := referenceAt(text, at)
+			r := referenceAt(source, at)
 			if len(r.names) == 0 || r.names[0] == "" || len(r.names[0]) > maxName || !beginsPath(r.names[0]) {
 				continue
 			}
@@ -166,23 +171,8 @@ func beginsPath(name string) bool {
 	return c == '.' || c == '/' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf || strings.HasPrefix(name, "~/")
 }
 
-// commentsIn returns the comments of HTML in text.
-func commentsIn(text string) (all []span) {
-	const opening, closing = "<!--", "-->"
-	for at := 0; ; {
-		start := strings.Index(text[at:], opening)
-		if start < 0 {
-			return all
-		}
-		start += at
-		end := strings.Index(text[start:], closing)
-		if end < 0 {
-			return all
-		}
-		at = start + end + len(closing)
-		all = append(all, span{start, at})
-	}
-}
+// comment matches a comment of HTML.
+var comment = text.Pattern(`(?s)<!--(?:-?>|.*?-->)`)
 
 // A span is a part of a text.
 type span struct{ start, end int }
@@ -228,10 +218,7 @@ type inclusion struct {
 // the name's end.
 func (l *loader) meant(r reference, from importer) (name string, end int) {
 	last := len(r.names) - 1
-	for i, name := range r.names {
-		if i == last {
-			break
-		}
+	for i, name := range r.names[:last] {
 		if _, err := l.locate(from.path(name), from.within); err == nil {
 			return name, r.ends[i]
 		}
@@ -253,12 +240,24 @@ func (from importer) path(name string) string {
 	return path
 }
 
-// fetch returns the file for @name, or the reason to refuse it. If @name is no import, it
-// returns neither.
-func (l *loader) fetch(name string, from importer) (im *inclusion, refusal string) {
+// A refusal is why an import can't be had: in the words of the Gemini CLI, which the model
+// reads, and in plain ones for the user.
+type refusal struct{ model, user string }
+
+// fetch returns the file for @name, or the reason to refuse it, of which the user is warned. If
+// @name is no import, it returns neither.
+func (l *loader) fetch(name string, from importer) (im *inclusion, reason string) {
+	im, no := l.find(name, from)
+	if no.model != "" {
+		l.warn("%s: import of %s: %s", from.chain[len(from.chain)-1], name, cmp.Or(no.user, no.model))
+	}
+	return im, no.model
+}
+
+func (l *loader) find(name string, from importer) (im *inclusion, no refusal) {
 	for _, scheme := range []string{"file://", "http://", "https://"} {
 		if strings.HasPrefix(strings.ToLower(name), scheme) {
-			return nil, "URLs are not imported"
+			return nil, refusal{model: "URLs are not imported"}
 		}
 	}
 	path := from.path(name)
@@ -270,30 +269,29 @@ func (l *loader) fetch(name string, from importer) (im *inclusion, refusal strin
 	}
 	switch {
 	case err == nil:
-		return &inclusion{path: filepath.Clean(path), real: real, source: s}, ""
+		return &inclusion{path: filepath.Clean(path), real: real, source: s}, no
 	case errors.Is(err, errOutside):
-		return nil, traversal
+		return nil, refusal{"Path traversal attempt", "it is outside of " + from.within.named}
 	case !pathlike(name):
-		return nil, ""
+		return nil, no
 	case errors.Is(err, errWithheld):
-		return nil, "files of this name are not imported"
+		return nil, refusal{model: "files of this name are not imported"}
 	case missing(err):
-		return nil, fmt.Sprintf("ENOENT: no such file or directory, open '%s'", path)
+		return nil, refusal{fmt.Sprintf("ENOENT: no such file or directory, open '%s'", path), "there is no such file"}
 	case errors.Is(err, disk.ErrDirectory):
-		return nil, "EISDIR: illegal operation on a directory, read"
+		return nil, refusal{"EISDIR: illegal operation on a directory, read", "it is a directory"}
 	case errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Sprintf("EACCES: permission denied, open '%s'", path)
+		return nil, refusal{fmt.Sprintf("EACCES: permission denied, open '%s'", path), "it may not be read"}
 	}
-	return nil, why(err)
+	return nil, refusal{model: why(err)}
 }
 
 // embed returns the replacement for @name, and false if @name is no import.
 func (l *loader) embed(name string, from importer) (string, bool) {
-	im, refusal := l.fetch(name, from)
+	im, reason := l.fetch(name, from)
 	switch {
-	case refusal != "":
-		l.refused(name, from, refusal)
-		return l.spend(fmt.Sprintf("<!-- Import failed: %s - %s -->", name, refusal))
+	case reason != "":
+		return l.spend(fmt.Sprintf("<!-- Import failed: %s - %s -->", name, reason))
 	case im == nil:
 		return "", false
 	case slices.Contains(from.chain, im.real):
@@ -324,10 +322,7 @@ func (l *loader) followed(path, text string, from importer) string {
 			}
 			l.imports--
 			name, _ := l.meant(r, from)
-			im, refusal := l.fetch(name, from)
-			if refusal != "" {
-				l.refused(name, from, refusal)
-			}
+			im, _ := l.fetch(name, from)
 			if im == nil || done[im.real] {
 				continue
 			}
@@ -351,25 +346,6 @@ func (l *loader) followed(path, text string, from importer) string {
 func block(path, text string) string {
 	return fmt.Sprintf("--- File: %s ---\n%s\n--- End of File: %[1]s ---", oneLiner(path), text)
 }
-
-// refused warns of an import that can't be had. The model reads the reason in the words of
-// the Gemini CLI, and the user in plain ones.
-func (l *loader) refused(name string, from importer, reason string) {
-	switch {
-	case reason == traversal:
-		reason = "it is outside of " + from.within.named
-	case strings.HasPrefix(reason, "ENOENT"):
-		reason = "there is no such file"
-	case strings.HasPrefix(reason, "EISDIR"):
-		reason = "it is a directory"
-	case strings.HasPrefix(reason, "EACCES"):
-		reason = "it may not be read"
-	}
-	l.warn("%s: import of %s: %s", from.chain[len(from.chain)-1], name, reason)
-}
-
-// traversal is the reason of an import that leads out of the directory.
-const traversal = "Path traversal attempt"
 
 // spend returns a mark, if there is room for it.
 func (l *loader) spend(mark string) (string, bool) {

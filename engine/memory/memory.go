@@ -166,19 +166,16 @@ func (m *Memory) Notes() string {
 }
 
 // Contents returns what the context files say, reading them the first time.
-func (m *Memory) Contents() Contents {
-	m.mu.Lock()
-	warnings := m.load()
-	c := contents(m.files)
-	m.mu.Unlock()
-	m.warn(warnings)
-	return c
-}
+func (m *Memory) Contents() Contents { return m.contents(false) }
 
 // Reload reads everything again and forgets what [Memory.Discover] found.
-func (m *Memory) Reload() Contents {
+func (m *Memory) Reload() Contents { return m.contents(true) }
+
+func (m *Memory) contents(again bool) Contents {
 	m.mu.Lock()
-	m.read, m.told = false, nil
+	if again {
+		m.read, m.told = false, nil
+	}
 	warnings := m.load()
 	c := contents(m.files)
 	m.mu.Unlock()
