@@ -7,6 +7,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"gemline/commands/program/ending"
 )
 
 // listen lets the signals that end a program end the run instead, so that it
@@ -42,7 +44,7 @@ func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool,
 				if sig == syscall.SIGHUP && hungUp() {
 					continue
 				}
-				cause = signalled(sig.(syscall.Signal))
+				cause = ending.Signal(sig.(syscall.Signal))
 				stop(cause)
 			case <-ctx.Done():
 				cause = context.Cause(ctx)
@@ -51,7 +53,7 @@ func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool,
 			}
 		}
 		soon := 3 * time.Second
-		if cause == signalled(syscall.SIGPIPE) {
+		if cause == ending.Signal(syscall.SIGPIPE) {
 			soon *= 10 // nobody has told it to hurry, and there may be much to put down
 		}
 		if !overdue(soon, signals, done) {
@@ -63,7 +65,7 @@ func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool,
 		case <-time.After(moment):
 		case <-said:
 		}
-		exit(outcome(cause).ExitCode)
+		exit(ending.Of(cause).ExitCode)
 	})
 	return func() { close(done); wg.Wait() }
 }
@@ -86,12 +88,5 @@ func overdue(soon time.Duration, again <-chan os.Signal, done <-chan struct{}) b
 		case <-done:
 			return false
 		}
-	}
-}
-
-// restore leaves the terminal as it was found, whoever reads from it.
-func (r *run) restore() {
-	if screen := r.shown.Load(); screen != nil {
-		screen.Restore()
 	}
 }

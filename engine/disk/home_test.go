@@ -14,7 +14,7 @@ import (
 // others are the files beside this package that read a link or rename a file
 // themselves, and why Follow and Replace are not for them.
 var others = map[string]string{
-	"Readlink commands/program/closed_linux.go":       "asks what a descriptor is",
+	"Readlink commands/program/front/closed_linux.go": "asks what a descriptor is",
 	"Readlink tools/shell/process_linux.go":           "asks what a descriptor is",
 	"Readlink repl/report/destination.go":             "stops at what stands for an open file of a process",
 	"Readlink tools/mask/mask.go":                     "needs the name of each link on the way",
@@ -23,7 +23,7 @@ var others = map[string]string{
 	"Rename repl/batch/output.go":                     "has written its file for hours, and sent it to the disk piece by piece",
 	"Rename settings/project/registry.go":             "puts a directory aside",
 	"Rename tools/sandbox/sandboxtest/sandboxtest.go": "tries what a command may rename",
-	"Rename commands/program/screen.go":               "is no file's",
+	"Rename commands/program/front/screen.go":         "is no file's",
 	"Readlink engine/journal/lock.go":                 "asks which terminal a process has",
 	"Readlink tools/checkpoint/tree.go":               "keeps what a link says, not where it leads",
 	"Readlink tools/checkpoint/scan.go":               "keeps what a link says, not where it leads",

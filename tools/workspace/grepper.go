@@ -32,7 +32,7 @@ const (
 func (g *grepper) file(path string) []Match {
 	g.charset = ""
 	p := g.from.reached(path)
-	if n := p.w.over.known(p.real); n != nil {
+	if n := p.w.Overlay.known(p.real); n != nil {
 		return g.written(path, n.now)
 	}
 	if p.dir == nil {

@@ -127,7 +127,7 @@ func (p ResolvedPath) blame(err error) error {
 
 // lstat describes what is there. It may be a link by now.
 func (p ResolvedPath) lstat() (fs.FileInfo, error) {
-	if n := p.w.over.known(p.real); n != nil {
+	if n := p.w.Overlay.known(p.real); n != nil {
 		return n, nil
 	}
 	return p.disk()
@@ -157,10 +157,10 @@ func (p ResolvedPath) list() (entries []fs.DirEntry, err error) {
 	if p.dir != nil {
 		entries, err = p.dir.List(p.rel)
 	}
-	if p.w.over == nil || err != nil && !missing(err) {
+	if p.w.Overlay == nil || err != nil && !missing(err) {
 		return entries, err
 	}
-	written, there := p.w.over.in(p.real)
+	written, there := p.w.Overlay.in(p.real)
 	if !there {
 		return entries, err
 	}
@@ -174,7 +174,7 @@ func (p ResolvedPath) list() (entries []fs.DirEntry, err error) {
 // read returns the content of the regular file there, if it has no more than
 // limit bytes.
 func (p ResolvedPath) read(limit int64) ([]byte, fs.FileInfo, error) {
-	n := p.w.over.known(p.real)
+	n := p.w.Overlay.known(p.real)
 	switch {
 	case n == nil:
 		b, info, err := p.load(limit)
@@ -212,8 +212,8 @@ func (p ResolvedPath) put(b []byte) (err error) {
 	if err := p.Writable(); err != nil {
 		return err
 	}
-	if p.w.over != nil {
-		err = p.w.over.put(p, b)
+	if p.w.Overlay != nil {
+		err = p.w.Overlay.put(p, b)
 	} else if done, herr := p.hand(b); done {
 		err = herr
 	} else {

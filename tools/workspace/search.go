@@ -65,7 +65,7 @@ func (q *Query) files(ctx context.Context, w *Workspace, dir string) (from Resol
 	}
 	o := WalkOptions{Rules: q.Rules, byName: true, Skip: q.Skip, Keep: func(path string, t fs.FileMode) bool {
 		return t.IsRegular() && (q.Keep == nil || q.Keep(path)) &&
-			(q.Only == nil || q.Only[path] || w.over.known(from.reached(path).real) != nil)
+			(q.Only == nil || q.Only[path] || w.Overlay.known(from.reached(path).real) != nil)
 	}}
 	var dirs []batch
 	n := 0

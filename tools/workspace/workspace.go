@@ -47,8 +47,8 @@ type Config struct {
 type Workspace struct {
 	Ignore *Ignore
 
-	dirs *dirs
-	over *Overlay
+	dirs    *dirs
+	Overlay *Overlay // takes what is written instead of the disk, nil without
 
 	charsets charset.Decoder
 
@@ -68,8 +68,8 @@ func New(cfg Config) (*Workspace, error) {
 			over:  cfg.Overlay,
 			extra: slices.Clone(cfg.IgnoreFiles),
 		},
-		dirs: ds,
-		over: cfg.Overlay,
+		dirs:    ds,
+		Overlay: cfg.Overlay,
 
 		charsets: cfg.Charsets,
 

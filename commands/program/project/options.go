@@ -1,4 +1,6 @@
-// Package project finds what a folder brings to its conversations, and which parts count.
+// Package project opens a directory to work in: it finds what the directory brings to its
+// conversations, and which parts count. A front end makes [Options] by [New], reads them for
+// a directory, and calls [Open] for the [Project] that all conversations there share.
 //
 // [Options] join the command line, the environment and the settings files for a folder; the
 // folder's own settings count if it is trusted.
@@ -13,7 +15,9 @@
 // # What the options make
 //
 // [NewLauncher] makes the launcher that confines commands, [NewWorkspace] the workspace,
-// [NewPolicy] the policy that judges calls, and a [Connector] connects to servers.
+// [NewPolicy] the policy that judges calls, and a [Connector] connects to servers. [Open]
+// makes all of these, and the [ModelServer] that answers requests; it is complete when it is
+// returned, and closes what it owns.
 package project
 
 import (

@@ -1,0 +1,137 @@
+package front
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"gemline/commands/program/ending"
+	"gemline/commands/program/project"
+	"gemline/commands/program/session"
+	"gemline/engine"
+	"gemline/engine/auth"
+	"gemline/engine/limit"
+	"gemline/engine/model"
+	"gemline/repl/batch"
+	"gemline/repl/input"
+	"gemline/repl/report"
+	"gemline/settings/flags"
+)
+
+// batch answers the prompts of a file.
+func (r *Run) batch(ctx context.Context) (err error) {
+	p, err := r.openProject()
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	source, err := batch.Open(r.Opts.Flags.Batch, r.Opts.Env.Process.Stdin)
+	if err != nil {
+		return err
+	}
+	out, err := batch.Create(r.Opts.Flags.Output, r.Opts.Env.Process.Stdout, source)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		left, ferr := out.Finish(err == nil || errors.Is(err, batch.ErrFailed))
+		if left != "" {
+			r.notify("the output so far is in " + left)
+		}
+		if ferr != nil {
+			err = cmp.Or(err, ending.Unwritten(ferr))
+		}
+	}()
+	c := batch.Config{
+		Source: source, Format: cmp.Or(batch.Format(r.Opts.Flags.BatchFormat), batch.FormatOf(r.Opts.Flags.Batch)),
+		State: batch.StateFile{File: r.Opts.Flags.BatchState, Fresh: r.Opts.Flags.BatchFresh},
+		Key:   batch.Key(r.Opts.Paths.Cwd, p.Model.Resolve(p.Options.Settings.Model), r.Opts.Settings.ApprovalMode, shape(r.schema, r.Opts.Flags), r.Opts.Flags.BatchAPI),
+		Jobs:  r.Opts.Flags.Jobs, Unordered: r.Opts.Flags.Unordered,
+		Ask:    func(ctx context.Context, t batch.Task) error { return r.item(ctx, p, t) },
+		Schema: func(it batch.Item) (*report.OutputSchema, error) { return itemSchema(r.Opts.Flags, it) },
+		Errors: batch.Errors{Spent: spent, Refused: refused, Outcome: r.outcome}, Tally: r.count,
+		Out: out, Broken: r.broken, Notify: batch.Notes(r.Opts.Env.Process.Stderr, "", r.Opts.Flags.Quiet), Quiet: r.Opts.Flags.Quiet,
+	}
+	r.count.Cost = p.Model.Cost
+	if r.store.Temp != "" {
+		c.State.Dir = filepath.Join(r.store.Temp, "batches")
+	}
+	if r.Opts.Flags.BatchAPI {
+		g, err := p.Model.Service()
+		if err != nil {
+			return err
+		}
+		defer g.Close()
+		c.Service = g
+	}
+	if _, auto := p.Model.Presets.Auto(p.Options.Settings.Model); auto && p.Options.Settings.Routing && !r.Opts.Flags.BatchAPI {
+		c.Notify("batch: model auto makes two requests for each item; -m NAME makes one")
+	}
+	return batch.Run(ctx, c)
+}
+
+// item answers one item of a batch, in a conversation of its own.
+func (r *Run) item(ctx context.Context, p *project.Project, t batch.Task) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &ending.Crash{Value: v}
+		}
+	}()
+	s, err := session.Begin(ctx, p, session.Choice{OpenOptions: project.Chosen(r.Opts), Model: t.Item.Model, MaxTurns: t.Item.MaxTurns,
+		System: t.Item.System, Generator: t.Generator, Trial: t.Trial,
+		Limits: &limit.Config{Tokens: t.Item.MaxTokens,
+			Calls: cmp.Or(t.Item.MaxToolCalls, r.Opts.Flags.MaxToolCalls), Time: cmp.Or(t.Item.Timeout,
+				time.Duration(r.Opts.Flags.Timeout))},
+		Schema: t.Schema, Tally: t.Tally, Notify: r.Opts.Redacting(func(text string) { t.Reporter.Event(engine.Notice{Text: text}) })})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	f := frontendOf(r, s)
+	if err := f.files().Check(ctx, t.Item.Files); err != nil {
+		return err
+	}
+	defer s.End(ctx, "exit")
+	return f.reply(ctx, t.Reporter, t.Tally, report.Prompt{Text: t.Item.Text(), Context: s.Start(ctx, "startup")})
+}
+
+// shape tells what answers must hold.
+func shape(d *report.OutputSchema, f *flags.Set) string {
+	if d != nil && d.Schema != nil {
+		return string(d.Schema.JSON())
+	}
+	return fmt.Sprint(f.Extract)
+}
+
+// spent reports whether a request was not made because nothing is left.
+func spent(err error) bool {
+	var over *limit.Error
+	return errors.As(err, &over) && over.Unsent
+}
+
+// refused reports whether the model's server refuses the key, or has no credit for it.
+func refused(err error) bool {
+	var e *model.Error
+	var none *auth.Error
+	return errors.As(err, &none) || errors.As(err, &e) && e.Kind == model.Auth
+}
+
+// itemSchema returns what the answer to an item of a batch must hold.
+func itemSchema(all *flags.Set, it batch.Item) (d *report.OutputSchema, err error) {
+	f := *all
+	if len(it.Schema) > 0 {
+		f.JSONSchema = string(it.Schema)
+		json.Unmarshal(it.Schema, &f.JSONSchema) // a text names a file
+	}
+	if d, err = outputSchema(&f); err != nil {
+		return nil, &input.Error{Message: fmt.Sprintf("line %d: %v", it.Line, err)}
+	}
+	if all.BatchAPI && d != nil {
+		d.Repairs = 0 // each item has one request
+	}
+	return d, nil
+}

@@ -1,0 +1,188 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/commands"
+	"gemline/commands/cli"
+	"gemline/commands/custom"
+	"gemline/commands/program/project"
+	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/repl/input"
+	"gemline/tools/files"
+	"gemline/tools/shell/script"
+	"gemline/tools/skill"
+)
+
+// customs returns the commands that the user, the project and extensions bring. What
+// happens in a command that runs programs is told by show.
+func (f *frontend) customs(out io.Writer, show func(engine.Event)) *commands.Customs {
+	return &commands.Customs{Library: &f.session.Project.Commands, Notify: func(text string) { f.session.Project.Status.Notify(text) },
+		Served: func() commands.Set { return append(f.skillCommands(show), f.promptCommands(out)...) },
+		Narrow: f.session.Rules.Narrow,
+		Sources: custom.Sources{
+			Run: func(ctx context.Context, command string) (string, error) { return f.output(ctx, command, show) },
+			Files: func(ctx context.Context, path string, own bool) ([]*genai.Part, error) {
+				return f.content(ctx, path, own, show)
+			},
+			Insert: insertArguments,
+		}}
+}
+
+// output runs a command that a prompt holds, judged and asked about like a call of the
+// model's, and returns what stands in its place.
+func (f *frontend) output(ctx context.Context, command string, show func(engine.Event)) (string, error) {
+	result, err := f.session.Engine.Do(ctx, "run_shell_command", map[string]any{"command": command}, shown(show))
+	var failed *engine.CallError
+	switch {
+	case err == nil:
+		return result.Display, nil
+	case errors.As(err, &failed) && result.Text != "": // it has run
+		how := failed.Display
+		if code, ok := strings.CutPrefix(how, "failed exit "); ok {
+			how = "exited with code " + code
+		} else if name, ok := strings.CutPrefix(how, "failed signal "); ok {
+			how = "terminated by signal " + name
+		}
+		return fmt.Sprintf("%s\n[Shell command '%s' %s]", strings.TrimSuffix(result.Display, "\n"), command, how), nil
+	}
+	return "", userError(err)
+}
+
+// userError returns the error of a call as the user reads it.
+func userError(err error) error {
+	if errors.Is(err, context.Canceled) { // no more words than that
+		return err
+	}
+	return errors.New(engine.DisplayError(err))
+}
+
+// content returns what a path in a prompt holds, nil if it can't be used. What may hold
+// secrets is asked about, like a call of the model's, unless the user has named it in a
+// command of their own.
+func (f *frontend) content(ctx context.Context, path string, own bool, show func(engine.Event)) ([]*genai.Part, error) {
+	places, mark := f.files(), "@{"+path+"}"
+	places.Search = false
+	target, err := places.Find(ctx, input.Ref{Name: path, As: mark})
+	if err != nil || len(target.Names) == 0 {
+		if err == nil && !target.Told {
+			f.notify(mark + ": there is no such file")
+		}
+		return nil, err
+	}
+	if !own && len(target.Names) == 1 && f.session.Project.Workspace.Private(target.Names[0]) {
+		result, err := f.session.Engine.Do(ctx, "read_file", map[string]any{"file_path": target.Names[0]}, shown(show))
+		if err != nil {
+			return nil, input.Unsent(ctx, mark, userError(err))
+		}
+		return append([]*genai.Part{genai.NewPartFromText(strings.TrimSpace(result.Text) + "\n")}, result.Media...), nil
+	}
+	info, serr := f.session.Project.Workspace.Stat(target.Names[0])
+	dir, isDir := f.session.Project.Workspace.Rel(target.Names[0]), serr == nil && info.IsDir()
+	read, err := places.Read(ctx, target.Names)
+	if err != nil {
+		return nil, err
+	}
+	text := func(s string) *genai.Part { return genai.NewPartFromText(s) }
+	parts := []*genai.Part{}
+	if isDir {
+		parts = append(parts, text("--- Start of content for directory: "+dir+" ---\n"))
+	}
+	for _, p := range read {
+		switch name, label := files.Labelled(p); {
+		case !label && p.Text != "":
+			parts = append(parts, text(p.Text+"\n"))
+		case !label:
+			parts = append(parts, p)
+		case isDir:
+			parts = append(parts, text("--- "+strings.TrimPrefix(name, dir+"/")+" ---\n"))
+		}
+	}
+	if isDir {
+		parts = append(parts, text("--- End of content for directory: "+dir+" ---"))
+	}
+	return parts, nil
+}
+
+// insertArguments returns a command line for the shell that runs commands with values in
+// the place of marks.
+func insertArguments(line string, marks *regexp.Regexp, value func(string) string) (string, error) {
+	if runtime.GOOS != "windows" {
+		return script.Insert(line, marks, value)
+	}
+	return marks.ReplaceAllStringFunc(line, func(mark string) string {
+		if value := value(mark); value != "" {
+			return "'" + strings.ReplaceAll(value, "'", "''") + "'"
+		}
+		return ""
+	}), nil
+}
+
+// shown returns the handler of a call's events, for a call outside of the conversation.
+func shown(show func(engine.Event)) func(engine.Event) error {
+	return func(ev engine.Event) error { show(ev); return nil }
+}
+
+// skillCommands returns the skills, as commands. What happens when one is activated is told
+// by show.
+func (f *frontend) skillCommands(show func(engine.Event)) (set commands.Set) {
+	if f.session.Tools.Skills == nil {
+		return nil
+	}
+	for _, one := range f.session.Tools.Skills.Library.Skills() {
+		name := skill.CommandName(one.Name)
+		set = append(set, &commands.Command{Name: name, Aliases: []string{"skill." + name},
+			Args: "[TEXT]", Summary: one.Description, Custom: true, Typed: true,
+			Prompt: func(ctx context.Context, _, args string) ([]*genai.Part, error) {
+				defer f.session.Tools.Skills.Call(one.Name)()
+				result, err := f.session.Engine.Do(ctx, skill.ToolName, map[string]any{"name": one.Name}, shown(show))
+				if err != nil {
+					return nil, input.Unsent(ctx, "/"+name, userError(err))
+				}
+				f.session.Memory.Contents() // before the history has something
+				if err := f.session.Engine.Add(ctx, genai.NewPartFromText(result.Text)); err != nil {
+					return nil, err
+				}
+				if args == "" {
+					args = "Use the skill " + one.Name
+				}
+				return []*genai.Part{genai.NewPartFromText(args)}, nil
+			}})
+	}
+	return set
+}
+
+// skillHint says why a name is no command, if it is that of a skill.
+func skillHint(p *project.Project, name string) string {
+	_, bare, _ := strings.Cut(name, ":") // behind the name of its extension
+	for _, one := range p.Skills.All() {
+		switch known := skill.CommandName(one.Name); {
+		case known == bare && !one.Disabled:
+			return "the skill's command is /" + known
+		case known == name || known == bare:
+			return "the skill is switched off; gemline skills enable " + text.EscapeLine(one.Name) + " switches it on"
+		}
+	}
+	list, _ := p.Options.Installed() // problems are printed where an extension is used
+	for _, x := range list {
+		if x.Active {
+			continue
+		}
+		found, _, _ := custom.Load([]custom.Dir{cli.CommandsOf(x)}, func(string) bool { return false })
+		if slices.ContainsFunc(found, func(c custom.Command) bool { return c.Name == name }) {
+			return "it is a command of the extension " + x.Name +
+				", which is switched off; gemline extensions enable " + x.Name + " switches it on"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,315 @@
+package front
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	protocol "github.com/coder/acp-go-sdk"
+
+	"gemline/commands"
+	"gemline/commands/cli"
+	"gemline/commands/program/ending"
+	"gemline/commands/program/project"
+	"gemline/commands/program/session"
+	"gemline/engine"
+	"gemline/engine/auth"
+	"gemline/engine/journal"
+	"gemline/engine/policy"
+	"gemline/engine/steer"
+	"gemline/repl/acp"
+	"gemline/repl/input"
+	"gemline/repl/report"
+	"gemline/settings"
+	dirs "gemline/settings/project"
+)
+
+// An editorServer is what an editor is served by.
+type editorServer struct {
+	opts    *project.Options
+	run     *Run
+	mu      sync.Mutex
+	gateway map[string]string // variables that the editor has given in the place of the environment's
+}
+
+// serveEditor is the agent of the editor at the standard streams.
+func (r *Run) serveEditor(ctx context.Context) error {
+	e := &editorServer{opts: r.Opts, run: r, gateway: map[string]string{}}
+	lookup := r.Opts.Env.Process.Lookup
+	r.Opts.Env.Process.Lookup = func(name string) (string, bool) {
+		e.mu.Lock()
+		v, ok := e.gateway[name]
+		e.mu.Unlock()
+		if ok {
+			return v, true
+		}
+		return lookup(name)
+	}
+	if isTerminal(r.Opts.Env.Process.Stdin) {
+		r.Status.Tell("an editor that speaks the Agent Client Protocol is waited for at standard input; gemline help acp says how editors are set up, and Ctrl-D ends this")
+	}
+	acp.Serve(ctx, acp.Config{Version: r.Opts.Env.Process.Version, Methods: methods, Outcome: r.outcome, Clean: r.Opts.Secrets.Text,
+		Authenticate: e.authenticate, Begin: e.begin, List: e.list}, lines(r.Opts.Env.Process))
+	return context.Cause(ctx)
+}
+
+// methods are the ways to sign in that an editor offers its user.
+var methods = []acp.Method{
+	{ID: string(auth.APIKey), Name: "Gemini API key", About: "Use a key of the Gemini API",
+		Meta: map[string]any{"api-key": map[string]any{"provider": "google"}}},
+	{ID: string(auth.Vertex), Name: "Vertex AI", About: "Use Vertex AI of a Google Cloud project"},
+	{ID: string(auth.Gateway), Name: "AI API gateway", About: "Use a server in the place of the Gemini API",
+		Meta: map[string]any{"gateway": map[string]any{"protocol": "google", "restartRequired": "false"}}},
+	{ID: "terminal", Name: "At a terminal", About: "Type a key of the Gemini API at a terminal", Words: []string{"auth", "signin"}},
+}
+
+// authenticate keeps how the user signs in, and a key. A gateway is that of the editor, and is
+// not kept.
+func (e *editorServer) authenticate(ctx context.Context, l acp.Login) error {
+	m, known := auth.Known(l.Method)
+	if !known || !slices.Contains(auth.Methods(), m) {
+		return &input.Error{Message: fmt.Sprintf("there is no method %.100q here", l.Method),
+			Advice: "gemline help credentials says which there are"}
+	}
+	out, ask := &cli.Output{Out: io.Discard, Notify: func(string) {}}, &cli.Asker{}
+	if l.Gateway != nil {
+		given := map[string]string{"GOOGLE_GEMINI_BASE_URL": l.Gateway.BaseURL}
+		var headers []string
+		for _, name := range slices.Sorted(maps.Keys(l.Gateway.Headers)) {
+			headers = append(headers, name+":"+l.Gateway.Headers[name])
+		}
+		if len(headers) > 0 {
+			given["GEMINI_CLI_CUSTOM_HEADERS"] = strings.Join(headers, ",")
+		}
+		e.mu.Lock()
+		e.gateway = given
+		e.mu.Unlock()
+	}
+	if err := cli.Run(ctx, out, ask, []string{"auth", "use", string(m)}, e.opts.Folder()); err != nil || l.Key == "" || m != auth.APIKey {
+		return err
+	}
+	ask.Secret = func(context.Context, string) (string, error) { return l.Key, nil }
+	return cli.Run(ctx, out, ask, []string{"auth", "set-key"}, e.opts.Folder())
+}
+
+// list returns the sessions that were kept of a directory, or of all, the latest first.
+func (e *editorServer) list(_ context.Context, dir string) (all []protocol.SessionInfo, err error) {
+	stores := e.opts.Paths.All()
+	if dir != "" {
+		stores = nil
+		if s, known := dirs.New(e.opts.Paths.Home, e.opts.Env.Process.Getenv("GEMINI_CLI_HOME"), dir).Registered(); known {
+			stores = []dirs.Store{s}
+		}
+	}
+	for _, s := range stores {
+		list, err := journal.List(s.Chats())
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range list {
+			at := one.Updated.UTC().Format(time.RFC3339)
+			all = append(all, protocol.SessionInfo{SessionId: protocol.SessionId(one.ID),
+				Cwd: cmp.Or(dir, s.Root), Title: &one.Title, UpdatedAt: &at, AdditionalDirectories: one.Directories})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b protocol.SessionInfo) int { return cmp.Compare(*b.UpdatedAt, *a.UpdatedAt) })
+	return all, nil
+}
+
+// begin begins a session of an editor's, in a project of its own: the editor names servers
+// for it.
+func (e *editorServer) begin(ctx context.Context, w acp.SessionRequest) (*acp.Conversation, error) {
+	if info, err := os.Stat(w.Dir); err != nil || !info.IsDir() {
+		return nil, &input.Error{Message: w.Dir + " is not a folder"}
+	}
+	o, err := e.opts.In(w.Dir)
+	if err != nil {
+		return nil, err
+	}
+	o.User.Editor, o.User.Servers = w.Editor, serversOf(w.Servers)
+	r := &Run{Opts: o, Status: project.NewStatus(), count: ending.NewTally(), broken: e.run.broken}
+	var known atomic.Bool // the session, to the editor
+	var early project.EventQueue
+	telling := func(tell func(string), info bool) func(string) {
+		return r.Opts.Redacting(func(text string) {
+			if known.Load() {
+				tell(text)
+			} else {
+				early.Add(engine.Notice{Text: text, Info: info})
+			}
+		})
+	}
+	r.Status.Warn, r.Status.Tell = telling(w.Notify, false), telling(w.Tell, true)
+	if r.store, err = o.Paths.Register(ctx); err != nil {
+		r.notify(err.Error())
+	}
+	f := newFrontend(r)
+	if err := e.open(ctx, f, w); err != nil {
+		f.close()
+		return nil, err
+	}
+	known.Store(true)
+	for _, ev := range early.Take() { // with the first answer
+		f.session.Project.Status.Events.Add(ev)
+	}
+	return e.conversation(f, w), nil
+}
+
+// open begins the conversation of f.
+func (e *editorServer) open(ctx context.Context, f *frontend, w acp.SessionRequest) error {
+	p, err := f.run.openProject()
+	if err != nil {
+		return err
+	}
+	f.closers = append(f.closers, p.Close)
+	if find := p.Model.Setup.API.FindKey; find != nil { // before the first prompt, or the editor can't offer to sign in
+		if _, err := find(ctx); err != nil {
+			return err
+		}
+	}
+	choice := journal.OpenOptions{}
+	if w.Session != "" { // by its id alone, and no number or name
+		list, err := journal.List(p.Store.Chats())
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(list, func(s journal.Session) bool { return s.ID == w.Session }) {
+			return &input.Error{Message: fmt.Sprintf("no session %.100q was kept of %s", w.Session, p.Options.Paths.Cwd)}
+		}
+		choice = journal.OpenOptions{Resume: true, Which: w.Session}
+	}
+	approver := w.Approver
+	if f.opts.Flags.NoInput {
+		approver = nil
+	}
+	if err := f.beginIn(ctx, p, choice, approver); err != nil {
+		return err
+	}
+	for _, dir := range w.Directories {
+		p.AddDirectory(dir)
+	}
+	f.session.AddContext(ctx, f.first)
+	return nil
+}
+
+// errEditorsSession is the error of a command that would leave the session.
+var errEditorsSession = &input.Error{Message: "another session is for the editor to begin, or to go on with"}
+
+// conversation returns what an editor has of f.
+func (e *editorServer) conversation(f *frontend, w acp.SessionRequest) *acp.Conversation {
+	app := f.commands(writer(w.Write), w.Show)
+	app.Restart = func(context.Context) (*commands.Conversation, error) { return nil, errEditorsSession }
+	app.Sessions.Resume = func(context.Context,
+		journal.OpenOptions) (*commands.Conversation, error) {
+		return nil, errEditorsSession
+	}
+	security, _ := f.opts.Settings.Merged["security"].(map[string]any)
+	permanent, _ := security["enablePermanentToolApproval"].(bool)
+	var hints *steer.Hints
+	if f.opts.Settings.Steering {
+		hints = &f.session.Hints
+	}
+	return &acp.Conversation{ID: f.session.Chat.File.ID(), Hints: hints, Tally: f.run.count, Close: f.close,
+		Run:       report.FailTruncated(f.say),
+		Expand:    input.Chain(commands.Step(app), f.references),
+		History:   f.session.Engine.History,
+		Shown:     func() map[string]string { return journal.Displays(f.session.Chat.File.Path()) },
+		Title:     f.session.Tools.Title,
+		Kind:      f.session.Tools.Kind,
+		Commands:  func() []protocol.AvailableCommand { return available(app.Commands()) },
+		Permanent: permanent && !f.opts.Settings.NoAlways,
+		Mode: acp.Switch{Now: func() string { return string(f.session.Rules.Base.Mode()) },
+			All: func() []acp.Position { return modePositions(f.session.Rules) },
+			Set: func(_ context.Context, id string) error { return f.session.Rules.SetMode(policy.Mode(id)) }},
+		Model: acp.Switch{Turn: true, Now: f.session.Models.Router.Wanted, All: f.session.Models.Positions,
+			Set: func(_ context.Context, id string) error {
+				if id == "" || strings.ContainsAny(id, "/?# \t\r\n") || strings.HasPrefix(id, "-") {
+					return &input.Error{Message: fmt.Sprintf("%.100q is not the name of a model", id)}
+				}
+				f.session.Models.Choose(f.session.Engine, id)
+				return nil
+			}},
+	}
+}
+
+// modePositions returns the approval modes that may be used.
+func modePositions(r *session.Rules) (all []acp.Position) {
+	for _, m := range policy.Modes {
+		if r.MayUse(m) == nil || m == r.Base.Mode() {
+			all = append(all, acp.Position{ID: string(m), About: session.ModeMeanings[m]})
+		}
+	}
+	return all
+}
+
+// terminalCommands are about a terminal, or about another session than the editor's.
+var terminalCommands = []string{"accessible", "again", "brief", "chat", "clear", "copy", "detach",
+	"detail", "editor", "fork", "history", "ide", "last", "quit", "resume", "show", "stream", "vim"}
+
+// available returns commands as an editor offers them: those that are about the screen are not
+// there.
+func available(set commands.Set) []protocol.AvailableCommand {
+	all := []protocol.AvailableCommand{}
+	for _, c := range set {
+		if slices.Contains(terminalCommands, c.Name) {
+			continue
+		}
+		one := protocol.AvailableCommand{Name: c.Name, Description: c.Summary}
+		hint := c.Args
+		if len(c.Sub) > 0 {
+			var names []string
+			for _, sub := range c.Sub {
+				names = append(names, sub.Name)
+			}
+			hint = strings.TrimSpace(hint + " " + strings.Join(names, "|"))
+		}
+		if hint != "" {
+			one.Input = &protocol.AvailableCommandInput{Unstructured: &protocol.UnstructuredCommandInput{Hint: hint}}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// serversOf returns the servers that an editor names, as settings name them.
+func serversOf(named []acp.Server) (list []settings.Server) {
+	for _, s := range named {
+		pairs := func(in []struct{ Name, Value string }) map[string]string {
+			out := map[string]string{}
+			for _, p := range in {
+				out[p.Name] = p.Value
+			}
+			return out
+		}
+		one := settings.Server{Name: s.Name, Scope: settings.User, Command: s.Command, Args: s.Args,
+			Env: pairs(s.Env), Headers: pairs(s.Headers)}
+		switch {
+		case s.Name == "" || s.Command == "" && s.URL == "":
+			one.Err = errors.New("the editor says neither a command nor an address of it")
+		case s.Type == "http":
+			one.HTTPURL, one.Command = s.URL, ""
+		case s.Type == "sse":
+			one.URL, one.Type, one.Command = s.URL, "sse", ""
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// A writer writes by a function.
+type writer func(string)
+
+// Write implements [io.Writer].
+func (w writer) Write(b []byte) (int, error) {
+	w(string(b))
+	return len(b), nil
+}

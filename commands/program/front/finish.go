@@ -1,0 +1,57 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+
+	"gemline/commands/program/ending"
+	"gemline/engine"
+	"gemline/repl/report"
+)
+
+// Finish reports how the run ended and returns the exit code.
+func (r *Run) Finish(ctx context.Context, reporter report.Reporter, err error) int {
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == r.Opts.Env.Process.Stdout.Name() { // of what needs no run
+		err = ending.Unwritten(err)
+	}
+	o, left := r.ended(err), r.ended(ending.Signal(syscall.SIGPIPE)).ExitCode
+	if o.Silent {
+		left = o.ExitCode
+	}
+	o = ending.Redacted(o, r.Opts.Secrets)
+	o.Hurry = r.abandoned.Load()
+	werr := reporter.Finish(o)
+	switch {
+	case o.Silent:
+		return left
+	case errors.Is(werr, syscall.EPIPE):
+		return left
+	case werr != nil && err == nil:
+		fmt.Fprintf(r.Opts.Env.Process.Stderr, "error: %v\n", ending.Unwritten(werr))
+		return 1
+	}
+	return o.ExitCode
+}
+
+// ended is the outcome of a run that ended with err. That nobody reads what it
+// writes is told to nobody, and is no failure with --pipe-ok.
+func (r *Run) ended(err error) report.Outcome {
+	o := ending.Of(err)
+	if goOn := r.Status.Resume(); goOn != "" && errors.Is(err, engine.ErrMaxTurns) {
+		o.Hint = goOn + " goes on; " + o.Hint
+	}
+	if err != ending.Signal(syscall.SIGPIPE) {
+		return o
+	}
+	if r.Opts.Flags.PipeOK {
+		o = report.Outcome{Reason: o.Reason}
+	}
+	o.Silent = true
+	return o
+}

@@ -1,0 +1,74 @@
+package front
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"google.golang.org/genai"
+
+	"gemline/commands/program/project"
+	"gemline/commands/program/session"
+	"gemline/engine"
+	"gemline/repl/attach"
+	"gemline/repl/input"
+)
+
+// A frontend is a front end: it holds conversations, one after the other, with a
+// person or a program.
+type frontend struct {
+	opts    *project.Options
+	run     *Run
+	session *session.Session // once it has begun
+	notify  func(string)     // tells what is odd but no error
+	first   string           // what hooks want the model to know before the first prompt
+	discard bool             // the session is deleted when it is over
+	confirm confirm          // asks in the name of a command; nil if nobody can be asked
+	closers []func()
+	hub     *attach.Hub // by which other terminals reach a session at one; nil if they can't
+}
+
+// newFrontend returns a front end that has begun no conversation yet.
+func newFrontend(r *Run) *frontend { return &frontend{opts: r.Opts, run: r, notify: r.notify} }
+
+// frontendOf returns a front end for a conversation that another front end owns.
+func frontendOf(r *Run, s *session.Session) *frontend {
+	return &frontend{opts: r.Opts, run: r, session: s, notify: s.Notices.Notify}
+}
+
+// setSession makes s the conversation of the front end.
+func (f *frontend) setSession(s *session.Session) {
+	f.session = s
+	f.run.count.Begin(s.Tally)
+	f.run.Status.Session.Store(s.Info())
+	if hub := f.hub; hub != nil {
+		hub.Move()
+	}
+}
+
+// say is the [engine.Run] of the conversation that is held.
+func (f *frontend) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+	return f.session.Run(ctx, parts...)
+}
+
+// confirm asks something that is answered yes or no.
+type confirm func(ctx context.Context, about string) (bool, error)
+
+// files has what @PATH refers to.
+func (f *frontend) files() input.Files {
+	return input.Files{Workspace: f.session.Project.Workspace, Notify: f.notify, Search: f.opts.Settings.FileSearch,
+		Contents: func(ctx context.Context, paths []string) ([]*genai.Part, error) {
+			parts, skipped, err := f.session.Tools.Families.Files.ReadMany(ctx, paths, f.session.Memory.Discover)
+			for _, sk := range skipped {
+				if sk.Path == "" {
+					f.notify(sk.Reason)
+					continue
+				}
+				f.notify(fmt.Sprintf("%s is not read: %s", f.session.Project.Workspace.Rel(sk.Path), sk.Reason))
+			}
+			if said := attached(parts); said != "" && f.opts.User.Interactive {
+				f.run.Status.Tell(said)
+			}
+			return parts, err
+		}}
+}

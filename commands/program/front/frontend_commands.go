@@ -1,0 +1,136 @@
+package front
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"time"
+
+	"gemline/commands"
+	"gemline/commands/cli"
+	"gemline/commands/program/ending"
+	"gemline/commands/program/project"
+	"gemline/commands/program/session"
+	"gemline/docs"
+	"gemline/engine"
+	"gemline/engine/journal"
+	"gemline/engine/journal/saved"
+	"gemline/engine/text"
+	"gemline/repl/output"
+	"gemline/tools/launch"
+	"gemline/tools/shell"
+	"gemline/tools/tracker"
+	"gemline/tools/workspace"
+)
+
+// commands returns what the slash commands may reach. They write to out, and tell by show
+// what happens in calls of theirs.
+func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.Deps {
+	app := &commands.Deps{Conversation: conversation(f.session), Out: out, Customs: f.customs(out, show),
+		Home: f.opts.Paths.Home, LocateCommand: func(name string) string { return skillHint(f.session.Project, name) },
+		Restart: func(ctx context.Context) (*commands.Conversation, error) {
+			err := f.replace(ctx, journal.OpenOptions{}, "clear", "clear")
+			return conversation(f.session), err
+		},
+		Sessions: commands.Sessions{Dir: f.run.store.Chats(), Saved: saved.Store{Dir: f.run.store.Temp},
+			Auth: f.session.Project.Model.Method, Clean: f.opts.Secrets.Text, Confirm: f.confirm,
+			Resume: func(ctx context.Context, c journal.OpenOptions) (*commands.Conversation, error) {
+				err := f.replace(ctx, c, "other", "resume")
+				if err == nil {
+					_, err = fmt.Fprintln(out, f.session.Chat.Resumed.Introduction(time.Now()))
+				}
+				return conversation(f.session), err
+			}},
+		Page: func(name string) bool { _, ok := docs.Find(name); return ok },
+		Manage: func(ctx context.Context, args ...string) error {
+			to := out
+			if screen, ok := out.(*output.Writer); ok {
+				to = screen.Broken()
+			}
+			ask := &cli.Asker{Confirm: f.confirm}
+			servers := project.ManagedServers{Opts: f.opts, Notify: f.run.notify, Held: f.session.Project.MCP.Set,
+				Open: func() (*launch.Launcher, *workspace.Workspace, error) {
+					return f.session.Project.Launcher, f.session.Project.Workspace, nil
+				}}
+			if screen := f.run.shown.Load(); screen != nil {
+				if ask.Confirm = screen.Console.Confirm; !screen.Console.Sharing.Left() {
+					ask.Secret = screen.Console.Lines.Secret
+				}
+				ask.Browse, ask.Line = terminal{f.opts}.browse, func(ctx context.Context, question string) (string, error) {
+					line, err := screen.Console.Line(ctx, question)
+					if err != nil {
+						screen.Console.Out.Fresh() // what follows is no answer
+					}
+					return line, err
+				}
+			}
+			return cli.Run(ctx, printer(f.opts, to, f.run.notify), ask, args,
+				append(things(f.opts, sessionProject{f}, f.run.notify), servers, f.session.Project.Skills, cli.Attach(nil))...)
+		},
+		Compress:  func(ctx context.Context, keep string) error { return f.session.Compress(ctx, keep, show) },
+		Ran:       func(path []string, err error) { session.RecordCommand(f.session.Models.Recorder, path, err) },
+		Questions: commands.Questions{Confirm: f.confirm},
+		Terminal: commands.Terminal{Copy: func(ctx context.Context, text string) (string, error) {
+			return commands.Clipboard(ctx, f.opts.Env.Process.Getenv, shell.Own(f.opts.Env.Process.Environ()), text)
+		}},
+	}
+	if f.session.Chat.Recorded() {
+		app.Discard = func() { f.discard = true }
+	}
+	if f.session.Project.Model.Setup.Fake == "" {
+		app.ServerModels = f.session.Project.Model.Names
+	}
+	return app
+}
+
+// conversation returns what the slash commands reach of the conversation.
+func conversation(s *session.Session) *commands.Conversation {
+	models := commands.Models{Presets: s.Project.Model.Presets, Chosen: s.Models.Router.Shown,
+		Choose: func(name string) { s.Models.Choose(s.Engine, name) }, Think: s.Models.Think}
+	return &commands.Conversation{Engine: s.Engine, Model: models, Policy: s.Rules.Base, Tools: s.Tools.All,
+		Workspace: s.Project.Workspace, Journal: s.Chat.File, Keeper: s.Keeper, Jobs: s.Project.Launcher.Jobs, Memory: s.Memory, Tally: s.Tally,
+		Todos: func() []string {
+			return append(s.Tools.Families.Todos.Lines(),
+				tracker.Lines(s.Tools.Families.Tasks)...)
+		}, Plan: func() (commands.Plan, error) { return session.ReadPlan(s.Tools.Families.Plans) }, About: func() []commands.Property { return about(s) }, Mode: s.Rules.Mode, Directories: s.Chat.File.SetDirectories}
+}
+
+// replace ends the conversation and begins or resumes another with the same model, approval
+// mode and directories. Grants are forgotten and the budget starts anew. Hooks are told the
+// reason. If the other conversation can't begin, the current one stays.
+func (f *frontend) replace(ctx context.Context, c journal.OpenOptions, reason, source string) error {
+	next := f.session.Choice
+	next.OpenOptions, next.Directories = c, f.session.Project.Workspace.Roots()[1:]
+	next.Model, next.Thinking = f.session.Models.Router.Wanted(), f.session.Models.Thinking
+	next.Policy, next.Tally = f.session.Policy.As(f.session.Policy.Unattended), ending.NewTally()
+	next.Policy.Forget()
+	s, err := session.Begin(ctx, f.session.Project, next)
+	if err != nil {
+		return err
+	}
+	f.session.Summarize(ctx)
+	f.session.End(ctx, reason)
+	f.session.Close()
+	f.session.Project.Model.Budget.Renew()
+	f.setSession(s)
+	s.AddContext(ctx, s.Start(ctx, source))
+	return nil
+}
+
+// about says what a conversation is held with.
+func about(s *session.Session) []commands.Property {
+	return []commands.Property{
+		{Name: "version", Value: s.Project.Options.Env.Process.Version},
+		{Name: "model", Value: s.Models.Router.Shown()},
+		{Name: "approval mode", Value: string(s.Rules.Base.Mode())},
+		{Name: "session", Value: text.ShortID(s.Chat.File.ID())},
+		{Name: "session file", Value: s.Chat.File.Path()},
+		{Name: "directory", Value: s.Project.Options.Paths.Cwd},
+		{Name: "system", Value: runtime.GOOS + "/" + runtime.GOARCH},
+		{Name: "sandbox", Value: s.Project.Launcher.State().Name + ": " + s.Project.Launcher.State().Step},
+		{Name: "variables kept from commands", Value: cmp.Or(strings.Join(shell.Withheld(s.Project.Options.Env.Environ(), s.Project.Launcher.Config.Shell), ", "), "none")},
+	}
+}

@@ -1,0 +1,60 @@
+package front
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"gemline/commands/program/project"
+)
+
+// gathered are warnings of a beginning, which are told together when that is over. It is
+// safe for concurrent use.
+type gathered struct {
+	mu    sync.Mutex
+	texts []string
+	over  bool
+}
+
+// add adds a warning, or has tell tell it if it comes later than the others.
+func (g *gathered) add(text string, tell func(...string)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.over {
+		tell(text)
+		return
+	}
+	g.texts = append(g.texts, text)
+}
+
+// all has tell tell what was gathered.
+func (g *gathered) all(tell func(...string)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.over = true; len(g.texts) > 0 {
+		slices.Sort(g.texts)
+		tell(g.texts...)
+	}
+}
+
+// startServers begins to connect to servers while the user types.
+func (i *interactive) startServers() {
+	c := i.frontend.session.Project.MCP
+	if c.Set == nil {
+		return
+	}
+	var early gathered
+	tell := func(texts ...string) { // together, when that disturbs nobody
+		i.screen.Show(func() {
+			for _, text := range texts {
+				i.frontend.notify(text)
+			}
+		})
+	}
+	c.Show = func(text string) { early.add(text, tell) }
+	c.Set.Start()
+	go func() {
+		c.Set.Wait(context.Background(), project.Patience)
+		early.all(tell)
+	}()
+}

@@ -1,0 +1,163 @@
+package front
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"google.golang.org/genai"
+
+	"gemline/commands"
+	"gemline/commands/program/session"
+	"gemline/engine/journal"
+	"gemline/engine/model/preset"
+	"gemline/engine/text"
+	"gemline/repl/output"
+	dirs "gemline/settings/project"
+)
+
+// A start is no longer than this, prompt included: it is read at 300 baud, by
+// ear, and by finger.
+const startBytes = 200
+
+// keyless says where a key comes from.
+const keyless = "no key: make one at aistudio.google.com/apikey, then /auth signin"
+
+// greet begins a session with a line that says in which mode it is, what is talked to, where,
+// and what lists the commands; and one more if the first answer would fail for want
+// of a key. The name of the folder gives way.
+func (i *interactive) greet() {
+	const around = len("warning: \r\n") // the longest label and the end of a line
+	room := startBytes - around - len(output.Ready)
+	if i.screen.Mode.Smart {
+		room -= 50 // colours, and what the editor of the line needs
+	}
+	if i.frontend.session.Project.Model.Unpaid {
+		room -= around + len(keyless)
+	}
+	model := i.frontend.session.Models.Router.Shown()
+	if model == preset.Default { // which is the name of an approval mode, too
+		model = "model " + model
+	}
+	name := "gemline"
+	if mode := i.screen.Mode.Name(); mode != "" {
+		name += ", " + mode
+	}
+	line := greeting(name, model, folderName(i.opts.Paths), room)
+	if i.screen.Mode.Asked { // who listens hears it at each start
+		line = strings.TrimSuffix(line, "; type /help")
+	}
+	i.screen.Console.Out.Line(output.Info, "%s", line)
+	if i.frontend.session.Project.Model.Unpaid {
+		i.screen.Console.Out.Line(output.Warning, keyless)
+	}
+}
+
+// folderName returns the folder that is worked in, as a person writes it.
+func folderName(p dirs.Paths) string {
+	if home := p.Home; home != "" {
+		if rest, ok := strings.CutPrefix(p.Cwd, home); ok && (rest == "" || rest[0] == '/') {
+			return "~" + rest
+		}
+	}
+	return p.Cwd
+}
+
+// greeting returns the line with which a session starts, in at most room bytes
+// if they can hold the name of the model.
+func greeting(name, model, folder string, room int) string {
+	line := fmt.Sprintf("%s, %s, in ; type /help", name, output.EscapeLine(model))
+	return strings.Replace(line, "in ;", "in "+tail(output.EscapeLine(folder), max(12, room-len(line)))+";", 1)
+}
+
+// tail returns the end of a path in at most size bytes, and from the beginning of
+// a name if there is one in them.
+func tail(path string, size int) string {
+	const left = "..."
+	if len(path) <= size {
+		return path
+	}
+	end := path[len(path)-size+len(left):]
+	for len(end) > 0 && !utf8.RuneStart(end[0]) {
+		end = end[1:]
+	}
+	if i := strings.IndexByte(end, '/'); i >= 0 && i < len(end)-1 {
+		end = end[i:]
+	}
+	return left + end
+}
+
+// welcome tells whoever comes back to a session where it stands: what it is
+// about, what was under way when it ended, and what was said last.
+func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *commands.Screen) {
+	if i.frontend.session.Chat.Resumed == nil {
+		return
+	}
+	defer func() { i.frontend.session.Chat.Resumed = nil }()
+	said := journal.Turns(i.frontend.session.Chat.Resumed.History)
+	out.Line(output.Info, "%s", output.EscapeLine(i.frontend.session.Chat.Resumed.Introduction(time.Now())))
+	if len(said) == 0 {
+		return
+	}
+	if plan, err := session.ReadPlan(i.frontend.session.Tools.Families.Plans); err == nil && plan.Path != "" {
+		out.Line(output.Info, "there is a plan (%s); /plan shows it", plan.State())
+	}
+	i.listCut(ctx, out, "interrupted, outcome unknown", i.frontend.session.Chat.Resumed.Interrupted)
+	i.listCut(ctx, out, "not run", i.frontend.session.Chat.Resumed.Unbegun)
+	last := said[len(said)-1]
+	question, whole := shortened(last.Question, 160, 1)
+	answer, also := shortened(last.Answer, 320, 3)
+	show.Asked(question)
+	switch {
+	case answer != "":
+		show.Answer(answer)
+	case len(i.frontend.session.Chat.Resumed.Interrupted)+len(i.frontend.session.Chat.Resumed.Unbegun) == 0:
+		out.Line(output.Warning, "cut off%s; \"go on\" continues", after(i.frontend.session.Chat.Resumed.History[last.From:last.To]))
+	}
+	if !whole || !also || len(said) > 1 {
+		out.Line(output.Info, "/history shows the rest")
+	}
+}
+
+// listCut names calls that the end of a session has cut off, and what became of them.
+func (i *interactive) listCut(ctx context.Context, out *output.Writer, what string, calls []*genai.FunctionCall) {
+	const most = 3 // calls
+	for n, fc := range calls {
+		if n == most {
+			out.Line(output.Warning, "and %s more (%s)", text.Count(len(calls)-most, "call"), what)
+			return
+		}
+		out.Line(output.Warning, "%s: %s", what, output.EscapeLine(i.frontend.session.Tools.Title(ctx, fc)))
+	}
+}
+
+// after says after how many calls a turn was cut off, such as " after 3 calls".
+func after(turn []*genai.Content) string {
+	n := 0
+	for _, c := range turn {
+		for _, p := range c.Parts {
+			if p.FunctionResponse != nil {
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return " before there was an answer"
+	}
+	return " after " + text.Count(n, "call")
+}
+
+// shortened returns the beginning of a text, and whether that is all.
+func shortened(text string, most, lines int) (begin string, whole bool) {
+	all := strings.SplitAfterN(strings.TrimSpace(text), "\n", lines+1)
+	begin = strings.TrimSpace(strings.Join(all[:min(lines, len(all))], ""))
+	if r := []rune(begin); len(r) > most {
+		begin = string(r[:most])
+	}
+	if whole = begin == strings.TrimSpace(text); !whole {
+		begin += " ..."
+	}
+	return begin, whole
+}

@@ -1,0 +1,194 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"google.golang.org/genai"
+
+	"gemline/commands"
+	"gemline/commands/custom"
+	"gemline/commands/program/ending"
+	"gemline/commands/program/project"
+	"gemline/commands/program/session"
+	"gemline/engine"
+	"gemline/engine/journal"
+	"gemline/engine/steer"
+	"gemline/engine/text"
+	"gemline/repl"
+	"gemline/repl/input"
+	"gemline/repl/output"
+	"gemline/tools/shell"
+)
+
+// interact holds a session at a terminal.
+func (r *Run) interact(ctx context.Context) error {
+	i := &interactive{opts: r.Opts, frontend: newFrontend(r)}
+	i.typed = i.shellStep()
+	i.complete = func(_ context.Context, _ string, at int) (int, []input.Candidate) { return at, nil }
+	if err := i.openScreen(); err != nil {
+		return err
+	}
+	i.frontend.run.shown.Store(i.screen)
+	console, out := i.screen.Console, i.screen.Console.Out
+	if i.screen.Mode.Smart && i.opts.Settings.Layout != "plain" { // questions come before the session
+		out.Wrap(terminal{i.opts}.width)
+	}
+	defer i.screen.Close()
+	interrupts := make(chan os.Signal, 1)
+	i.interrupts = interrupts
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	console.Interrupts, r.Status.Wait = interrupts, console.Wait
+	asker := &repl.Asker{Console: console, Edit: i.screen.Config.Edit, Home: i.opts.Paths.Home}
+	r.Status.Warn = r.Opts.Redacting(func(text string) { out.Line(output.Warning, "%s", text) })
+	r.Status.Tell = r.Opts.Redacting(func(text string) { out.Line(output.Info, "%s", text) })
+	defer i.frontend.close()
+	if err := r.enter(ctx, console); err != nil {
+		return err
+	}
+	if err := project.OfferLocal(ctx, i.opts, console, i.frontend.notify); err != nil {
+		return err
+	}
+	i.opts.Agents().Ask, i.opts.Agents().Tell = console.Consent, i.frontend.notify
+	i.companion = i.newCompanion()
+	defer i.companion.Close()
+	if err := i.begin(ctx, i.companion.Approver(asker)); err != nil {
+		return err
+	}
+	defer i.share()()
+	defer func() { i.updates.end() }()
+	app := i.commands()
+	i.complete = i.completion(app).Complete
+	i.offer()
+	i.welcome(ctx, out, app.Terminal.Screen)
+	loop := &repl.REPL{Console: console, Printer: i.screen.Printer, Asker: asker, Outcome: i.frontend.run.outcome,
+		Prompt: i.readyPrompt,
+		Expand: input.Chain(
+			i.typed.Step, // !ls: run, nothing sent
+			commands.LoneWord(func() []*genai.Content { return i.frontend.session.Engine.History() }), // help: /help
+			commands.Step(app),         // /stats: done, or yields parts
+			input.Braces(i.substitute), // !{date}: judged, asked about, replaced
+			i.frontend.references,      // @main.go: the file's text
+			i.frontend.recall,
+		),
+		Run: i.sayBeside,
+	}
+	if i.opts.Settings.Steering {
+		loop.Steering = &repl.Steering{Hint: func(text string) { i.frontend.session.Hints.Add(steer.Hint{Text: text}) },
+			Late: func() []string { return session.LateHints(&i.frontend.session.Hints) }}
+	}
+	return i.talk(ctx, loop)
+}
+
+// commands returns what the slash commands may reach.
+func (i *interactive) commands() *commands.Deps {
+	app := i.frontend.commands(i.screen.Console.Out, i.show)
+	app.Questions.Permit, app.Terminal.Screen = project.Permit(i.opts, i.screen.Console, i.frontend.run.notify), screenCommands(i.screen)
+	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.frontend.session.SummarizeListed(ctx, list) }
+	app.Sessions.Confirm, app.Questions.Choose = i.screen.Console.Confirm, i.choose
+	app.Sessions.Resume = func(ctx context.Context, c journal.OpenOptions) (*commands.Conversation, error) {
+		err := i.frontend.replace(ctx, c, "other", "resume")
+		if err == nil {
+			i.welcome(ctx, i.screen.Console.Out, app.Terminal.Screen)
+		}
+		return conversation(i.frontend.session), err
+	}
+	app.Terminal.Detach = i.detach
+	app.Questions.Confirm, app.Terminal.Prefill = i.screen.Console.Confirm, i.screen.Offer
+	app.Terminal.Editor = i.editorCommand(app)
+	desktop := app.Terminal.Copy
+	app.Terminal.Copy = func(ctx context.Context, text string) (string, error) {
+		tmux := func(ctx context.Context, text string) (string, error) {
+			return commands.TmuxBuffer(ctx, shell.Own(i.opts.Env.Process.Environ()), text)
+		}
+		return i.screen.Copy(ctx, text, tmux, desktop)
+	}
+	return app
+}
+
+// choose has the user choose one of a list.
+func (i *interactive) choose(ctx context.Context, ask, enter string, list []commands.MenuItem) (at int, err error) {
+	m := repl.Menu{Ask: ask, Enter: enter}
+	for _, c := range list {
+		m.Choices = append(m.Choices, repl.MenuChoice(c))
+	}
+	return i.screen.Console.Choose(ctx, m)
+}
+
+// begin begins the conversation and greets its user. What is told meanwhile
+// stands below that.
+func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
+	warn := i.frontend.run.Status.Warn
+	var early []string
+	i.frontend.run.Status.Warn = func(text string) { early = append(early, text) }
+	err := i.frontend.begin(ctx, asker)
+	i.frontend.run.Status.Warn = warn
+	if err == nil {
+		i.frontend.session.AddContext(ctx, i.frontend.first)
+		i.setUpScreen()
+		i.greet()
+		i.startServers()
+		i.startCompanion()
+		early = append(early, custom.Broken(project.CommandDirs(i.opts))...)
+	}
+	for _, text := range early {
+		i.frontend.notify(text)
+	}
+	return err
+}
+
+// talk carries out the prompt of the command line and then what is typed.
+func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
+	if text := input.Words(i.opts.Flags.Text(), project.Charsets(i.opts), i.frontend.notify); text != "" {
+		if err := r.Do(ctx, text); errors.Is(err, input.ErrQuit) {
+			return nil
+		}
+	}
+	err := r.Loop(ctx)
+	if !isTerminal(i.opts.Env.Process.Stdin) && !r.Console.Sharing.Left() {
+		err = ending.Signal(syscall.SIGHUP) // the terminal is gone, and the signal will come
+	}
+	if left := leftRunning(i.frontend.session.Project.Launcher.Jobs); left != "" {
+		r.Console.Out.Line(output.Info, "%s", output.EscapeLine(left))
+	}
+	if missing := i.frontend.session.Chat.Saver.Missing(); missing != "" && !i.frontend.discard {
+		r.Console.Out.Line(output.Warning, "%s", output.EscapeLine(missing))
+	}
+	if len(journal.Turns(i.frontend.session.Engine.History())) > 0 && i.frontend.session.Chat.File.Kept() && !i.frontend.discard {
+		r.Console.Out.Line(output.Info, "go on with %s", output.Uncut(i.frontend.session.Chat.ResumeCommand()))
+	}
+	tellTree(i.opts, i.frontend.run.Status, i.frontend.run.Status.Tell)
+	return err
+}
+
+// leftRunning says what still runs in the background and ends with the session, "" if nothing does.
+func leftRunning(jobs *shell.Jobs) string {
+	var names []string
+	for _, j := range jobs.List() {
+		if j.Running {
+			names = append(names, fmt.Sprintf("%s (%d)", text.OneLine(j.Command, longestCommand), j.PID))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "ends with the session: " + text.List(names)
+}
+
+// longestCommand is how many characters name a command that runs in the background.
+const longestCommand = 60
+
+// offer says how screen reader mode is for good, once, if the command line switches it on.
+func (i *interactive) offer() {
+	const key = "ui.accessibility.screenReader"
+	on := i.opts.Flags.ScreenReader
+	if on == nil || !*on || i.screen.Console.Stable || i.opts.Settings.IsSet(key) || !i.opts.Paths.Once("screen-reader-offered") {
+		return
+	}
+	i.screen.Console.Out.Line(output.Info, "/settings set %s true turns screen reader mode on for good", key)
+}

@@ -1,0 +1,48 @@
+package front
+
+import (
+	"strings"
+
+	"gemline/commands/program/project"
+	"gemline/engine/text"
+	"gemline/repl/keymap"
+	"gemline/settings/jsonc"
+	dirs "gemline/settings/project"
+)
+
+// readKeymap reads the user's keybindings.json, which need not be there. The problems are a
+// line each.
+func readKeymap(p dirs.Paths) (keymap.Map, []string) {
+	path := p.User("keybindings.json")
+	b, err := jsonc.ReadFile(path)
+	if b == nil && err == nil {
+		return keymap.Map{}, nil
+	}
+	var v any
+	if err == nil {
+		v, err = jsonc.Value(b)
+	}
+	if err != nil {
+		said := err.Error()
+		if !strings.HasPrefix(said, ":") { // else it begins with a place
+			said = ": " + said
+		}
+		return keymap.Map{}, []string{text.EscapeLine(path + said + "; the keys keep their meaning")}
+	}
+	m, problems := keymap.Parse(v)
+	for i := range problems {
+		problems[i] = text.EscapeLine(path + ": " + problems[i])
+	}
+	return m, problems
+}
+
+// readKeys reads which keys the user has given another meaning. Where the terminal edits the
+// line by itself, that has none, which is said once.
+func readKeys(o *project.Options, edits bool) keymap.Map {
+	m, problems := readKeymap(o.Paths)
+	o.Warnings = append(o.Warnings, problems...)
+	if !edits && !m.Empty() && o.Paths.Once("keybindings-idle-told") {
+		o.Warnings = append(o.Warnings, "keybindings.json has no effect where the terminal edits the line by itself, as here")
+	}
+	return m
+}

@@ -1,0 +1,39 @@
+package front
+
+import (
+	"slices"
+
+	"gemline/engine/policy"
+	"gemline/repl/output"
+)
+
+// cycle are the approval modes that Shift-Tab goes through. Yolo has to be
+// asked for by its name.
+var cycle = []policy.Mode{policy.Default, policy.AutoEdit, policy.Auto, policy.Plan}
+
+// nextMode goes on to the next approval mode that may be used here, says which
+// it is, and returns the prompt.
+func (i *interactive) nextMode() string {
+	at := slices.Index(cycle, i.frontend.session.Rules.Base.Mode())
+	for n := range cycle {
+		if i.frontend.session.Rules.SetMode(cycle[(at+1+n)%len(cycle)]) == nil {
+			break
+		}
+	}
+	if said, err := i.frontend.session.Rules.Mode(""); err == nil {
+		i.screen.Console.Out.Line(output.Info, "%s", said)
+	}
+	return i.readyPrompt()
+}
+
+// readyPrompt returns the prompt, which shows any approval mode but default.
+// Programs that wait for a prompt get the same one in all modes.
+func (i *interactive) readyPrompt() string {
+	switch {
+	case i.typed.Mode():
+		return output.Shell
+	case i.screen.Console.Stable:
+		return output.Ready
+	}
+	return output.ReadyIn(string(i.frontend.session.Rules.Base.Mode()))
+}

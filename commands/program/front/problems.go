@@ -1,0 +1,100 @@
+package front
+
+import (
+	"errors"
+
+	"gemline/commands/cli"
+	"gemline/commands/custom"
+	"gemline/commands/program/project"
+	"gemline/engine/text"
+	"gemline/settings/trust"
+	"gemline/tools/launch"
+)
+
+// Problems implements [cli.Project].
+func (s *inspection) Problems() []cli.Problem {
+	s.listed.Store(true)
+	return s.wrong()
+}
+
+// findWrong returns what is wrong with the files of the directory.
+func (s *inspection) findWrong() []cli.Problem {
+	l, err := s.launcher()
+	if err != nil {
+		l = &launch.Launcher{}
+	}
+	return append(failed("sandbox", err), problems(s.opts, l)...)
+}
+
+// Problems implements [cli.Project].
+func (h sessionProject) Problems() []cli.Problem {
+	return problems(h.f.opts, h.f.session.Project.Launcher)
+}
+
+// problems returns what a run would say about the files of a directory, by the readers of a
+// run.
+func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
+	note := func(about string) func(string) {
+		return func(said string) {
+			list = append(list, cli.Problem{About: about, Message: text.OneLine(said, project.LongestNotice)})
+		}
+	}
+	if l.Instead != nil {
+		note("sandbox")(l.Instead.Message)
+	}
+	_, err := project.NewPolicy(o, l, !o.User.Interactive, note("rules"), func(string) {})
+	list = append(list, failed("rules", err)...)
+	for _, w := range project.FindHooks(o).Wrong {
+		said := w.Text
+		if w.Unguarded() {
+			said += "; a run that nobody watches ends with 52"
+		}
+		note("hooks")(said)
+	}
+	_, warnings := o.Installed()
+	for _, w := range warnings {
+		note("extensions")(w)
+	}
+	_, warnings = readKeymap(o.Paths)
+	for _, w := range warnings {
+		note("keys")(w)
+	}
+	_, warnings = o.Settings.DotEnv(o.Paths, o.Trust.State == trust.Trusted, o.Env.Process.Lookup)
+	for _, w := range warnings {
+		note("env")(w)
+	}
+	for _, w := range o.Servers(note("servers")).Wrong(o) {
+		note("servers")(w)
+	}
+	if err := project.TelemetryRefused(o); o.Settings.Telemetry && err != nil {
+		note("telemetry")("telemetry is not recorded: " + err.Error())
+	}
+	for _, w := range custom.Broken(project.CommandDirs(o)) {
+		note("commands")(w)
+	}
+	_, wrong := o.Agents().List()
+	for _, err := range wrong {
+		note("agents")(err.Error())
+	}
+	if o.Settings.Skills {
+		skills := project.Skills(o)
+		skills.All()
+		for _, w := range skills.Notes() {
+			note("skills")(w)
+		}
+	}
+	return list
+}
+
+// failed returns the problem that ends a run, none if there is no error.
+func failed(about string, err error) []cli.Problem {
+	if err == nil {
+		return nil
+	}
+	var h interface{ Hint() string }
+	next := ""
+	if errors.As(err, &h) {
+		next = h.Hint()
+	}
+	return []cli.Problem{{About: about, Message: err.Error(), Next: next, Err: err}}
+}

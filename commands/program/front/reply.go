@@ -1,0 +1,40 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gemline/commands"
+	"gemline/engine"
+	"gemline/engine/tally"
+	"gemline/repl/input"
+	"gemline/repl/report"
+)
+
+// reply answers the one prompt of a run, with its numbers in count.
+func (f *frontend) reply(ctx context.Context, reporter report.Reporter, count *tally.Tally, p report.Prompt) error {
+	f.session.Project.MCP.Await(ctx, f.session.Project.Status.Tell) // whose prompts are commands
+	app := f.commands(report.Speaker(reporter), func(ev engine.Event) {
+		count.Observe(ev, time.Now())
+		reporter.Event(ev)
+	})
+	app.Restart, app.Sessions.Resume = nil, nil // one prompt has nothing to forget, and what it may spend is not its own
+	ask := f.session.PromptRun()                // a schema has it asked again
+	if f.session.Schema == nil {                // which knows better what is missing
+		ask = report.FailTruncated(ask)
+	}
+	ask = report.Waiting(ask, f.session.Project.Model.LastHeard, reporter.Event)
+	runner := &report.Once{Model: f.session.Models.Router.Shown(), Reporter: reporter, Tally: count,
+		Session: f.session.Chat.File.ID(), Now: time.Now, FailOnDeny: f.opts.Flags.FailOnDeny,
+		NoRestart: f.opts.Flags.Stream == "token" && !f.opts.Flags.AllowRestart && f.run.text(f.session.Schema) && !isTerminal(f.opts.Env.Process.Stdout),
+		Ask:       ask, Schema: f.session.Schema, Expand: input.Chain(commands.Step(app), f.references)}
+	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, input.ErrQuit) {
+		return err
+	}
+	if dir := f.session.Tools.Rehearsal.ApplyDir(); dir != "" {
+		f.notify(fmt.Sprintf("the patch edits files outside of this directory: apply it in %s", dir))
+	}
+	return nil
+}

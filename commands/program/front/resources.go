@@ -1,0 +1,149 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/commands"
+	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/repl/input"
+	"gemline/tools/mcp"
+)
+
+// resources is the [input.Source] of what MCP servers have to read, by SERVER:URI.
+type resources struct {
+	servers *mcp.Set
+	notify  func(string)
+}
+
+// Find implements [input.Source].
+func (r resources) Find(_ context.Context, ref input.Ref) (input.Target, error) {
+	server, uri, ok := r.servers.Split(ref.Name)
+	if !ok || text.EscapeLine(ref.Name) != ref.Name {
+		return input.Target{}, nil
+	}
+	uri = strings.TrimRight(uri, ".:'\"*_>`") // of the sentence around it
+	return input.Target{Names: []string{server + ":" + uri}}, nil
+}
+
+// Read implements [input.Source].
+func (r resources) Read(ctx context.Context, names []string) (parts []*genai.Part, err error) {
+	for _, name := range names {
+		server, uri, _ := r.servers.Split(name)
+		said, err := r.servers.Read(ctx, server, uri)
+		if err != nil {
+			return nil, errors.New("@" + name + ": " + engine.DisplayError(err))
+		}
+		parts = append(parts, genai.NewPartFromText("\nContent from @"+name+":\n"),
+			genai.NewPartFromText(text.Untrusted(strings.TrimSpace(strings.Join(said, "\n")))))
+	}
+	return parts, nil
+}
+
+// promptCommands returns the prompts of MCP servers, as commands. What they say of
+// themselves goes to out.
+func (f *frontend) promptCommands(out io.Writer) (set commands.Set) {
+	for _, p := range f.session.Project.MCP.Set.Prompts() {
+		name := engine.FunctionName(strings.Join(strings.Fields(p.Name), "-"))
+		summary := p.Description
+		if summary == "" {
+			summary = "prompt of the MCP server " + text.EscapeLine(p.Server)
+		}
+		var args []string
+		for _, a := range p.Arguments {
+			word := "--" + text.EscapeLine(a.Name) + "=TEXT"
+			if !a.Required {
+				word = "[" + word + "]"
+			}
+			args = append(args, word)
+		}
+		set = append(set, &commands.Command{Name: name,
+			Aliases: []string{engine.FunctionName(p.Server) + "." + name}, Args: strings.Join(args, " "),
+			Summary: summary, Custom: true,
+			Prompt: func(ctx context.Context, _, args string) ([]*genai.Part, error) {
+				if strings.TrimSpace(args) == "help" {
+					_, err := fmt.Fprintln(out, strings.Join(describePrompt(name, p), "\n"))
+					return nil, err
+				}
+				values, err := p.Values(args)
+				if err != nil {
+					return nil, &input.Error{Message: "/" + name + ": " + err.Error()}
+				}
+				parts, err := f.session.Project.MCP.Set.Fill(ctx, p, values)
+				if err != nil && ctx.Err() == nil {
+					err = &input.Error{Message: "/" + name + ": " + text.EscapeLine(err.Error()), Err: err}
+				}
+				return parts, err
+			},
+			Complete: func(ctx context.Context, before, prefix string) []string {
+				return f.completePrompt(ctx, p, before, prefix)
+			}})
+	}
+	return set
+}
+
+// completePrompt returns what an argument of a prompt may become, behind others: its name, or a
+// value that the server offers.
+func (f *frontend) completePrompt(ctx context.Context, p mcp.Prompt, before, prefix string) (words []string) {
+	values, open := p.Read(before)
+	offer := func(argument, name, begins string) {
+		for _, v := range f.session.Project.MCP.Set.Complete(ctx, p, argument, begins, values) {
+			switch {
+			case strings.Contains(v, `"`):
+				continue
+			case strings.Contains(v, " "):
+				v = `"` + v + `"`
+			}
+			words = append(words, name+v)
+		}
+	}
+	for _, a := range p.Arguments {
+		name := "--" + a.Name + "="
+		begins, valued := strings.CutPrefix(prefix, name)
+		_, said := values[a.Name]
+		switch {
+		case valued:
+			offer(a.Name, name, strings.Trim(begins, `"`))
+		case strings.HasPrefix(name, prefix) && text.EscapeLine(name) == name && !said:
+			words = append(words, name)
+		}
+	}
+	if len(open) > 0 && !strings.HasPrefix(prefix, "-") {
+		offer(open[0], "", strings.Trim(prefix, `"`))
+	}
+	return words
+}
+
+// describePrompt says what a prompt takes.
+func describePrompt(name string, p mcp.Prompt) (lines []string) {
+	if len(p.Arguments) == 0 {
+		return []string{"/" + name + " takes nothing"}
+	}
+	lines = []string{"/" + name + " takes:"}
+	for _, a := range p.Arguments {
+		line := "  --" + text.EscapeLine(a.Name) + "=TEXT"
+		if a.Required {
+			line += ", which is needed"
+		}
+		if a.Description != "" {
+			line += ": " + a.Description
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// completeResource returns what of MCP servers a name behind an @ may become.
+func (f *frontend) completeResource(ctx context.Context, name string) (found []input.Candidate) {
+	names, open := f.session.Project.MCP.Set.CompleteResource(ctx, name)
+	for _, n := range names {
+		found = append(found, input.Candidate{Text: n, Show: n, Open: open[n]})
+	}
+	return found
+}

@@ -1,0 +1,56 @@
+package front
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"gemline/commands/cli"
+	"gemline/engine/journal"
+	"gemline/engine/text"
+)
+
+// prune deletes the session that is over, if the user wants that, and then those that the
+// settings do not want to be kept. It says what it has deleted.
+func (f *frontend) prune() {
+	shelf := cli.Shelf(f.run.store)
+	if f.discard {
+		switch err := shelf.Remove(f.session.Chat.File.ID()); {
+		case err == nil:
+			f.session.Project.Status.Tell("the session is deleted")
+		case !errors.Is(err, fs.ErrNotExist): // nothing of it was written
+			f.notify(err.Error())
+		}
+	}
+	if !f.opts.Settings.Retention || f.run.store.Temp == "" {
+		return
+	}
+	r, err := cli.Retention(f.opts.Settings)
+	if err != nil {
+		f.notify(fmt.Sprintf("no session is deleted: %v", err))
+		return
+	}
+	sessions, err := journal.List(shelf.Chats)
+	if err == nil {
+		old, newer := r.Expired(sessions, time.Now())
+		old = slices.DeleteFunc(old, func(s journal.Session) bool { return s.ID == f.session.Chat.File.ID() })
+		var strays []string
+		if strays, err = cli.Strays(f.run.store, sessions, r); err == nil {
+			err = cli.Forget(f.run.store, strays)
+		}
+		gone, perr := shelf.Prune(old)
+		err = cmp.Or(err, perr)
+		if old = gone; len(old) > 0 {
+			f.session.Project.Status.Tell(fmt.Sprintf("%s deleted, as general.sessionRetention wants", text.Count(len(old), "old session")))
+		}
+		if len(newer) > 0 {
+			f.session.Project.Status.Tell(cli.LeftOut(newer))
+		}
+	}
+	if err != nil {
+		f.notify(fmt.Sprintf("old sessions are not deleted: %v", err))
+	}
+}

@@ -1,0 +1,99 @@
+// Package front has the front ends of a run: the terminal, the one-shot prompt, batches, the
+// servers of protocols and the sub-commands. [New] parses a command line into a [Run],
+// [Run.Start] has the front end that it names hold a conversation, and [Run.Finish] reports
+// how that ended.
+//
+// # A front end is a consumer
+//
+// A front end opens the project, begins a session, ranges over its Run and answers its
+// questions as an engine.Approver. It owns no loop of its own over models and tools.
+package front
+
+import (
+	"cmp"
+	"io"
+	"os"
+	"sync/atomic"
+
+	"gemline/commands/program/ending"
+	"gemline/commands/program/project"
+	"gemline/engine/schema"
+	"gemline/engine/tally"
+	"gemline/repl"
+	"gemline/repl/report"
+	"gemline/settings/flags"
+	dirs "gemline/settings/project"
+	"gemline/tools/mcp/rpc"
+)
+
+// A Run is one start of the program.
+type Run struct {
+	Opts      *project.Options
+	Status    *project.Status
+	store     dirs.Store           // where what is kept of the directory is
+	json      *os.File             // of --json-fd, nil without
+	output    *report.Destination  // nil for standard output
+	schema    *report.OutputSchema // nil if any answer will do
+	stream    *report.Stream       // of a conversation with a program
+	count     *tally.Tally
+	broken    func(error)                 // told that standard output is gone
+	shown     atomic.Pointer[repl.Screen] // of the terminal that is read from
+	abandoned atomic.Bool                 // the run did not end when it was told to
+}
+
+// notify tells what is odd but no error.
+func (r *Run) notify(text string) { r.Status.Warn(text) }
+
+// openProject opens the directory to work in, with the settings of the command line.
+func (r *Run) openProject() (*project.Project, error) {
+	p, err := project.Open(r.Opts, r.Status, r.store)
+	if err == nil {
+		r.count.Cost = p.Model.Cost
+	}
+	return p, err
+}
+
+// text reports whether the answer, as text, is what the run prints.
+func (r *Run) text(d *report.OutputSchema) bool {
+	f := r.Opts.Flags
+	asText := r.json != nil || cmp.Or(f.Format(), r.Opts.Settings.Format, "text") == "text"
+	return asText && d == nil && !f.Patch && !f.DryRun
+}
+
+// outputSchema returns what the answer must hold, nil if any will do.
+func outputSchema(f *flags.Set) (*report.OutputSchema, error) {
+	switch {
+	case f.JSONSchema != "":
+		s, err := schema.Load(f.JSONSchema)
+		if err != nil {
+			return nil, &flags.UsageError{Message: "--json-schema: " + err.Error()}
+		}
+		return &report.OutputSchema{Schema: s, Repairs: f.MaxRepairs}, nil
+	case f.Extract.Set:
+		return &report.OutputSchema{Language: f.Extract.Value}, nil
+	}
+	return nil, nil
+}
+
+// outcome classifies what went wrong, and tells no secret.
+func (r *Run) outcome(err error) report.Outcome {
+	return ending.Redacted(ending.Of(err), r.Opts.Secrets)
+}
+
+// Abandon leaves the run behind, and the terminal as it was found, whoever reads from it.
+func (r *Run) Abandon() {
+	r.abandoned.Store(true)
+	if screen := r.shown.Load(); screen != nil {
+		screen.Restore()
+	}
+}
+
+// lines returns what a client says and is told at the standard streams.
+func lines(p project.Process) rpc.Stream {
+	in, feed := io.Pipe() // since reading from standard input has no end of its own
+	go func() {
+		_, err := io.Copy(feed, p.Stdin)
+		feed.CloseWithError(err)
+	}()
+	return rpc.Lines(in, p.Stdout, in.Close)
+}

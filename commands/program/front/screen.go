@@ -1,0 +1,146 @@
+package front
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"gemline/commands"
+	"gemline/engine"
+	"gemline/repl"
+	"gemline/repl/input"
+	"gemline/repl/output"
+	"gemline/tools/sandbox"
+	"gemline/tools/shell"
+)
+
+// openScreen decides how the terminal is written to and read from.
+func (i *interactive) openScreen() error {
+	at := terminal{i.opts}
+	signs := i.opts.Signs()
+	mode := output.Decide(signs)
+	signs.Flag, signs.FlagOff = "/accessible", true
+	best := output.Decide(signs)
+	stable := i.opts.Flags.PromptFormat == "stable"
+	if stable {
+		best = output.Mode{Cause: "--prompt-format stable"}
+		if !mode.Asked {
+			mode = best
+		}
+	}
+	words, err := output.Rename(i.opts.Settings.Labels())
+	if err != nil {
+		i.opts.Warnings = append(i.opts.Warnings, fmt.Sprintf("ui.labels: %v; all labels keep their names", err))
+	}
+	console := &repl.Console{Stable: stable, Spoken: mode.Asked,
+		Sharing: repl.Sharing{OnHangup: i.opts.Settings.OnHangup == "detach"}}
+	out := output.New(&repl.ScreenFile{File: i.opts.Env.Process.Stdout, Sharing: &console.Sharing},
+		output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.opts.Settings.ASCII || output.OnlyASCII(i.opts.Env.Process.Lookup), Words: words})
+	_, echoed := i.opts.Env.Process.Lookup("INSIDE_EMACS")
+	config := repl.LinesConfig{In: i.opts.Env.Process.Stdin, Out: out, Screen: i.opts.Env.Process.Stdout, Mode: mode,
+		Echoed: echoed,
+		NoEcho: i.opts.Flags.NoEcho, Single: stable || i.opts.Settings.PasteLines == "single", Jobs: true,
+		Complete: func(ctx context.Context, line string, at int) (int, []input.Candidate) {
+			return i.complete(ctx, line, at)
+		}}
+	config.Keymap = readKeys(i.opts, mode.Smart && isTerminal(i.opts.Env.Process.Stdin))
+	if at.editor() != "" {
+		config.Edit = at.edit
+	}
+	console.Out = out
+	if isTerminal(i.opts.Env.Process.Stdin) {
+		console.Sharing.Gone = func() bool { return !isTerminal(i.opts.Env.Process.Stdin) }
+	}
+	config.NextMode = i.nextMode
+	i.screen = &repl.Screen{Console: console, Config: config, Mode: mode, Best: best, Lookup: i.opts.Env.Process.Lookup}
+	i.screen.Config.History = i.history(func(text string) { i.screen.Show(func() { i.frontend.notify(text) }) })
+	return i.screen.Open()
+}
+
+// setUpScreen adds what the screen has once the settings are known, and who shows
+// what on it.
+func (i *interactive) setUpScreen() {
+	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.opts.Settings.Stream, i.opts.Settings.Detail, i.opts.Settings.Vi
+	i.screen.Printer = &repl.Printer{Out: i.screen.Console.Out, Tally: i.frontend.run.count, Uncited: !i.opts.Settings.Cite, Thoughts: i.opts.Settings.Thinking == "full",
+		Kind:  func(name string) engine.Kind { return engine.KindOf(i.frontend.session.Tools.All, name) },
+		Heard: i.frontend.session.Project.Model.LastHeard, Hook: func() string { return i.frontend.session.Hooks.Running() },
+		Files: func() (int, bool) { return i.frontend.session.Keeper.Files() }}
+	if i.opts.Settings.Layout != "plain" {
+		i.screen.Columns = terminal{i.opts}.width
+	}
+	i.screen.Begin()
+	if !i.opts.Settings.Notifications && i.opts.Settings.NotifyCommand == "" {
+		return
+	}
+	n := &repl.Notifier{Method: i.opts.Settings.NotifyMethod, Environ: shell.Environment(i.opts.Env.Environ(), i.frontend.session.Project.Launcher.Config.Shell),
+		Terminal: i.screen.Console.Out.Terminal(), Smart: i.screen.Mode.Smart,
+		Lookup: i.opts.Env.Process.Lookup, Dir: i.opts.Paths.Cwd, ID: func() string { return i.frontend.session.Chat.File.ID() }, Warn: func(text string) { i.frontend.notify(text) }}
+	if command := i.opts.Settings.NotifyCommand; command != "" {
+		n.Command = []string{"sh", "-c", command}
+		if runtime.GOOS == "windows" {
+			n.Command = []string{"cmd", "/c", command}
+		}
+	}
+	if i.opts.Settings.Offline {
+		n.Confine = sandbox.Cut
+	}
+	i.screen.Console.Notifier = n
+}
+
+// screenCommands returns what the slash commands may do to a screen.
+func screenCommands(s *repl.Screen) *commands.Screen {
+	return &commands.Screen{
+		Accessible: s.SetAccessible, Stream: s.SetPace, Detail: s.SetDetail, Vi: s.SetVi,
+		Patch: s.Console.ShowPatch,
+		Asked: func(text string) {
+			for n, line := range strings.Split(strings.TrimSpace(text), "\n") {
+				if line = output.EscapeLine(line); n == 0 {
+					s.Console.Out.Line(output.You, "%s", line)
+				} else {
+					s.Console.Out.Text("  " + line + "\n")
+				}
+			}
+		},
+		Answer: s.Printer.Answer, Entered: s.Entered,
+		Kept: func() (kept []commands.Output) {
+			for _, o := range s.Printer.Truncated() {
+				kept = append(kept, commands.Output(o))
+			}
+			return kept
+		},
+	}
+}
+
+// history is what was typed before, prompts and commands each in its file.
+func (i *interactive) history(warn func(string)) repl.InputHistory {
+	file := func(name string) repl.HistoryConfig {
+		c := repl.HistoryConfig{Secrets: i.opts.Secrets,
+			Session: func() string { return i.frontend.session.Chat.File.ID() }, Now: time.Now, Warn: warn}
+		if i.frontend.run.store.Temp != "" {
+			c.Path = filepath.Join(i.frontend.run.store.Temp, name)
+		}
+		return c
+	}
+	return repl.Histories(repl.PromptHistory(file("logs.json")),
+		repl.CommandHistory(file("shell_history")), i.typed.Mode)
+}
+
+// completion says what the Tab key may make of a line.
+func (i *interactive) completion(app *commands.Deps) commands.Completion {
+	names := input.Names{Workspace: i.frontend.session.Project.Workspace, Fuzzy: i.opts.Settings.FuzzySearch}
+	models := func(context.Context) (names []string) {
+		for _, c := range i.frontend.session.Project.Model.Presets.Choices() {
+			names = append(names, c.Name)
+		}
+		return names
+	}
+	hooks := func(on bool) func(context.Context) []string {
+		return func(context.Context) []string { return i.opts.Found.Hooks.Ids(on) }
+	}
+	return commands.Completion{Commands: app.Commands, Files: names.Complete, Resources: i.frontend.completeResource,
+		Words: map[string]func(context.Context) []string{"model": models, "model set": models,
+			"hooks enable": hooks(false), "hooks disable": hooks(true)}}
+}

@@ -1,0 +1,144 @@
+package front
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/commands/program/ending"
+	"gemline/commands/program/project"
+	"gemline/commands/program/session"
+	"gemline/engine"
+	"gemline/engine/journal"
+	"gemline/engine/policy"
+	"gemline/engine/steer"
+	"gemline/engine/tally"
+	"gemline/repl/input"
+	"gemline/repl/mcp"
+	"gemline/repl/report"
+	"gemline/repl/serve"
+	"gemline/settings/flags"
+	"gemline/tools/mcp/rpc"
+)
+
+// unserved returns why flags can't go with what serves clients, nil if they can.
+func unserved(f *flags.Set, server string) error {
+	for _, one := range []struct {
+		set  bool
+		name string
+	}{
+		{f.Text() != "" || f.Dash(), "a prompt"}, {f.Batch != "", "--batch"}, {f.Talks(), "--input-format stream-json"}, {f.Output != "", "--output"},
+		{f.JSONSchema != "", "--json-schema"}, {f.Extract.Set, "--extract"}, {f.Patch, "--patch"}, {f.DryRun, "--dry-run"}, {f.JSONFd != nil, "--json-fd"},
+		{f.Resume.Set, "--resume"}, {f.Session != "", "--session"}, {f.SessionID != "", "--session-id"}, {f.SessionFile != "", "--session-file"},
+		{f.AskTTY, "--ask-tty"}, {f.AskTrust, "--ask-trust"}, {f.ACP && server != acpFlag, acpFlag},
+		{f.PromptInteractive != "" && server == acpFlag, "--prompt-interactive"}, {f.Worktree.Set && server == acpFlag, "--worktree"},
+	} {
+		if one.set {
+			return &flags.UsageError{Message: one.name + " does not go with " + server +
+				": its clients say what is to be done"}
+		}
+	}
+	return nil
+}
+
+// acpFlag has an editor be served.
+const acpFlag = "--acp"
+
+// served serves other programs: the one at the standard streams, or all that come by HTTP.
+func (r *Run) served(ctx context.Context) error {
+	p, err := r.openProject()
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if r.Opts.User.Serving.A2A {
+		return r.serveA2A(ctx, p)
+	}
+	return r.serveIn(ctx, p)
+}
+
+// serveIn serves other programs that work in p.
+func (r *Run) serveIn(ctx context.Context, p *project.Project) error {
+	cfg := mcp.Config{Version: r.Opts.Env.Process.Version, Dir: p.Options.Paths.Cwd, Outcome: r.outcome, Clean: r.Opts.Secrets.Text,
+		Begin: func(ctx context.Context, w serve.SessionRequest) (*serve.Conversation, error) {
+			return r.converse(ctx, p, w)
+		},
+		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
+			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now,
+				RunInfo: report.RunInfo{Version: r.Opts.Env.Process.Version,
+					Dir: func() string { return p.Options.Paths.Cwd }, Sandbox: r.Status.Sandbox, Unused: r.Status.NotInUse}})
+		}}
+	if r.Opts.User.Serving.HTTP {
+		return serve.HTTP(ctx, r.Opts.Env.Process.Stdout, r.Opts.User.Serving.Port, "/mcp",
+			func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
+				mux := http.NewServeMux()
+				mux.Handle("/mcp", serve.Keyed(at.Token,
+					&rpc.Host{Begin: func(s rpc.Stream) { g.Go(func() { mcp.Serve(ctx, cfg, s) }) }}))
+				return mux, nil
+			})
+	}
+	if isTerminal(r.Opts.Env.Process.Stdin) {
+		r.Status.Tell("a client of the Model Context Protocol is waited for at standard input; gemline help mcp says how clients are set up, and Ctrl-D ends this")
+	}
+	mcp.Serve(ctx, cfg, lines(r.Opts.Env.Process))
+	return context.Cause(ctx)
+}
+
+// converse begins a conversation for a client.
+func (r *Run) converse(ctx context.Context, p *project.Project, w serve.SessionRequest) (*serve.Conversation, error) {
+	count := ending.NewTally()
+	if r.Opts.Flags.NoInput {
+		w.Approver = nil
+	}
+	s, err := session.Begin(ctx, p, session.Choice{OpenOptions: journal.OpenOptions{Session: w.Name}, Tally: count,
+		Approver: count.Asking(w.Approver),
+		Notify:   r.Opts.Redacting(w.Notify)})
+	if err != nil {
+		return nil, err
+	}
+	if w.Unasked && w.Approver != nil {
+		if err := s.Rules.SetMode(policy.Yolo); err != nil {
+			s.Notices.Notify(err.Error())
+		}
+	}
+	begun := false
+	c := &serve.Conversation{ID: s.Chat.File.ID(), Tally: count, Model: s.ModelName, Tools: s.Tools.ForClients, Offered: s.Tools.ForModel}
+	c.Ask = func(ctx context.Context, to report.Reporter, prompt string) error {
+		p := report.Prompt{Text: prompt}
+		if !begun {
+			begun, p.Context = true, s.Start(ctx, s.Chat.Source())
+		}
+		plain := func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) { return parts, nil }
+		once := &report.Once{Model: s.Models.Router.Shown(), Reporter: to, Tally: count,
+			Session: s.Chat.File.ID(), Now: time.Now, FailOnDeny: r.Opts.Flags.FailOnDeny,
+			Ask: report.FailTruncated(s.PromptRun()), Expand: input.Processor(plain)}
+		return once.Run(ctx, p)
+	}
+	c.Call = func(ctx context.Context, t engine.Tool, args map[string]any, show func(engine.Event)) error {
+		return s.CallAside(ctx, "call of "+t.Name()+" by another program", t, args, w.Name != "", show)
+	}
+	c.Again = func(ctx context.Context, name string, args map[string]any, show func(engine.Event)) (bool, error) {
+		tools := s.Tools.All.Tools()
+		i := slices.IndexFunc(tools, func(t engine.Tool) bool { return t.Name() == name })
+		if i < 0 {
+			return false, nil
+		}
+		return true, s.CallAside(ctx, "the call of "+name+" that was interrupted while the user was asked about it", tools[i], args, true, show)
+	}
+	if r.Opts.Settings.Steering {
+		c.Hint = func(text string) { s.Hints.Add(steer.Hint{Text: text}) }
+		c.Late = func() string { return strings.Join(session.LateHints(&s.Hints), "\n") }
+	}
+	c.Close = func() {
+		if begun {
+			s.End(ctx, "exit")
+		}
+		s.Close()
+	}
+	return c, nil
+}

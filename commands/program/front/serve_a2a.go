@@ -1,0 +1,135 @@
+package front
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"path/filepath"
+	"strings"
+
+	"google.golang.org/genai"
+
+	"gemline/commands"
+	"gemline/commands/cli"
+	"gemline/commands/program/ending"
+	"gemline/commands/program/project"
+	"gemline/commands/program/session"
+	"gemline/engine"
+	"gemline/repl/a2a"
+	"gemline/repl/input"
+	"gemline/repl/serve"
+	"gemline/settings/flags"
+)
+
+// serveA2A serves other agents that work in p.
+func (r *Run) serveA2A(ctx context.Context, p *project.Project) error {
+	port := r.Opts.User.Serving.Port
+	if said := r.Opts.Env.Process.Getenv("CODER_AGENT_PORT"); said != "" && port == 0 {
+		var err error
+		if port, err = cli.ParsePort(said); err != nil {
+			return &flags.UsageError{Message: "CODER_AGENT_PORT needs a number up to 65535"}
+		}
+	}
+	return serve.HTTP(ctx, r.Opts.Env.Process.Stdout, port, "/",
+		func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
+			cfg := a2a.Config{Version: r.Opts.Env.Process.Version, Dir: p.Options.Paths.Cwd, Address: at.URL,
+				Outcome: r.outcome, Clean: r.Opts.Secrets.Text, Warn: r.notify,
+				Begin: func(ctx context.Context,
+					w serve.SessionRequest) (*serve.Conversation, error) {
+					return r.converse(ctx, p, w)
+				},
+				Commands: clientCommands(),
+				Execute: func(ctx context.Context, name, args string) (any, string, error) {
+					return clientCommand(ctx, r, p, name, args)
+				},
+				Servers: func() []a2a.Connected { return connectedServers(p) }}
+			if p.Store.Temp != "" {
+				cfg.Folder = filepath.Join(p.Store.Temp, "a2a")
+			}
+			s, err := a2a.New(ctx, g, cfg)
+			if err != nil {
+				return nil, err
+			}
+			if isTerminal(r.Opts.Env.Process.Stdout) {
+				r.Status.Tell("other agents are waited for at " + at.URL +
+					"; gemline help a2a says how they call it, and Ctrl-C ends this")
+			}
+			mux := http.NewServeMux()
+			mux.Handle("/", serve.Keyed(at.Token, s))
+			mux.HandleFunc("GET /.well-known/agent-card.json", s.ServeCard)
+			return mux, nil
+		})
+}
+
+// clientCommands returns the slash commands that clients may run.
+func clientCommands() (list []a2a.Command) {
+	set := commands.Builtin(&commands.Deps{})
+	for _, name := range []string{"extensions", "extensions list", "init", "memory", "memory show",
+		"memory refresh", "memory list", "restore"} {
+		c, _ := set.Find(name)
+		list = append(list, a2a.Command{Name: name, Summary: c.Summary, Args: c.Args, Streams: c.Prompt != nil})
+	}
+	return append(list, a2a.Command{Name: restoreList, Summary: "list the calls that can be gone back to"})
+}
+
+const restoreList = "restore list" // as the Gemini CLI calls it
+
+// clientCommand carries out a command of a client's, and returns what comes of it in the form
+// that the Gemini CLI's server has, or else what is to be said to the model.
+func clientCommand(ctx context.Context, r *Run, p *project.Project, name, args string) (data any, prompt string, err error) {
+	switch name {
+	case "extensions", "extensions list":
+		return extensionData(p.Options), "", nil
+	case restoreList:
+		data, err = restorables(ctx, p)
+		return data, "", err
+	case "restore":
+		data, err = restoreTo(ctx, p, args)
+		return data, "", err
+	}
+	return outside(ctx, r, p, strings.TrimSpace("/"+name+" "+args))
+}
+
+// extensionData returns the extensions.
+func extensionData(o *project.Options) []map[string]any {
+	all := []map[string]any{}
+	list, _ := o.Installed()
+	for _, x := range list {
+		all = append(all, map[string]any{"name": x.Name, "version": x.Version, "id": x.ID, "path": x.Dir,
+			"description": x.About, "isActive": x.Active, "contextFiles": append([]string{}, x.Contents.ContextFiles...)})
+	}
+	return all
+}
+
+// outside carries out a slash command outside of any conversation, and returns what it
+// prints, or else what it has to say to the model.
+func outside(ctx context.Context, r *Run, p *project.Project, line string) (printed, prompt string, err error) {
+	s, err := session.Begin(ctx, p, session.Choice{Tally: ending.NewTally()})
+	if err != nil {
+		return "", "", err
+	}
+	defer s.Close()
+	f := frontendOf(r, s)
+	var out bytes.Buffer
+	app := f.commands(&out, func(engine.Event) {})
+	app.Restart, app.Sessions.Resume, app.Discard = nil, nil, nil
+	none := func(context.Context, []*genai.Part) ([]*genai.Part, error) { return nil, nil }
+	parts, err := commands.Step(app)(input.Processor(none))(ctx, []*genai.Part{genai.NewPartFromText(line)})
+	for _, part := range parts {
+		prompt += part.Text
+	}
+	return out.String(), prompt, err
+}
+
+// connectedServers returns the MCP servers of the project, and what they have.
+func connectedServers(p *project.Project) []a2a.Connected {
+	list := []a2a.Connected{}
+	for _, st := range p.MCP.Set.Status() {
+		c := a2a.Connected{Name: st.Name, Status: string(st.State), Tools: []a2a.Tool{}}
+		for _, t := range st.Tools {
+			c.Tools = append(c.Tools, a2a.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
+		}
+		list = append(list, c)
+	}
+	return list
+}

@@ -1,0 +1,123 @@
+package front
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemline/commands/program/ending"
+	"gemline/commands/program/project"
+	"gemline/commands/program/session"
+	"gemline/engine/text"
+	"gemline/tools/checkpoint"
+)
+
+// A restorable is a call that a client may go back to before.
+type restorable struct {
+	Message    string `json:"messageId"` // of the turn
+	Checkpoint string `json:"checkpoint"`
+}
+
+// A restoreReply is what the Gemini CLI's server says of restoring.
+type restoreReply struct {
+	Type    string `json:"type"`
+	Kind    string `json:"messageType"`
+	Content string `json:"content"`
+}
+
+// restoreSaid returns a reply in words.
+func restoreSaid(kind, content string) restoreReply { return restoreReply{"message", kind, content} }
+
+// checkpointName names a call for clients, which may name it again later.
+func checkpointName(c checkpoint.State) string {
+	at := strings.ReplaceAll(c.Time.UTC().Format("2006-01-02T15-04-05.000Z"), ".", "_")
+	return at + "-" + c.Tool
+}
+
+// eachRestorable calls do for each session of the project's that has changed something, the
+// last one first, with the calls that did. These are what gemline undo finds.
+func eachRestorable(ctx context.Context, p *project.Project,
+	do func(k *checkpoint.Keeper, calls []checkpoint.State) (more bool, err error)) error {
+	s, err := session.Begin(ctx, p, session.Choice{Tally: ending.NewTally()})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	ids, err := s.Keeper.Sessions(ctx)
+	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
+		return err
+	}
+	for _, id := range ids {
+		k := s.Keeper.For(id)
+		list, err := k.Turns(ctx)
+		more := true
+		if errors.Is(err, checkpoint.ErrNothing) {
+			err = nil
+		}
+		if calls := checkpoint.Calls(list); err == nil && len(calls) > 0 {
+			more, err = do(k, calls)
+		}
+		k.Close()
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// restorables lists the calls that can be gone back to, the last one first.
+func restorables(ctx context.Context, p *project.Project) (restoreReply, error) {
+	all := []restorable{}
+	err := eachRestorable(ctx, p, func(_ *checkpoint.Keeper, calls []checkpoint.State) (bool, error) {
+		for _, c := range calls {
+			all = append(all, restorable{c.Turn, checkpointName(c)})
+		}
+		return true, nil
+	})
+	b, jerr := text.JSON(all, "")
+	return restoreSaid("info", string(b)), cmp.Or(err, jerr)
+}
+
+// restoreTo goes back to before a call, as far as nobody else has changed its files since.
+func restoreTo(ctx context.Context, p *project.Project, name string) ([]restoreReply, error) {
+	name = strings.TrimSuffix(name, ".json")
+	if name == "" {
+		return []restoreReply{restoreSaid("error", "Please provide a checkpoint name to restore.")}, nil
+	}
+	said := []restoreReply{restoreSaid("error", "File not found: "+name+".json")}
+	err := eachRestorable(ctx, p, func(k *checkpoint.Keeper, calls []checkpoint.State) (bool, error) {
+		i := slices.IndexFunc(calls, func(c checkpoint.State) bool { return checkpointName(c) == name })
+		if i < 0 {
+			return true, nil
+		}
+		plan, err := k.Back(ctx, calls[:i+1])
+		if err != nil {
+			return false, err
+		}
+		o, err := k.Apply(ctx, plan, false)
+		if err != nil {
+			return false, err
+		}
+		said = restoredSaid(calls[i], plan, o, filepath.Base)
+		return false, nil
+	})
+	return said, err
+}
+
+// restoredSaid says what became of going back to before a call.
+func restoredSaid(c checkpoint.State, p *checkpoint.Plan, o checkpoint.Outcome, rel func(string) string) []restoreReply {
+	done := fmt.Sprintf("Restored project to the state before the tool call: %s (%s)", text.OneLine(c.Title, 100), o.Count())
+	said := []restoreReply{restoreSaid("info", done)}
+	if len(p.Conflicts) > 0 {
+		said = append(said, restoreSaid("error", "changed by others since, and left as they are: "+
+			text.List(checkpoint.Named(p.Conflicts, rel))))
+	}
+	for _, l := range o.Lines(rel) {
+		said = append(said, restoreSaid("error", l))
+	}
+	return said
+}

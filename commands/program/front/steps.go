@@ -1,0 +1,112 @@
+package front
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/commands/program/session"
+	"gemline/engine"
+	"gemline/engine/text"
+	"gemline/repl"
+	"gemline/repl/input"
+	"gemline/repl/output"
+	"gemline/tools/files"
+	"gemline/tools/launch"
+	"gemline/tools/shell"
+)
+
+// references is the step that reads what @NAME refers to.
+func (f *frontend) references(next input.Processor) input.Processor {
+	sources := func() []input.Source {
+		return []input.Source{session.AgentReferences{Session: f.session}, resources{f.session.Project.MCP.Set, f.notify}, f.files()}
+	}
+	rs := input.References{Sources: sources, Notify: f.notify}
+	if screen := f.run.shown.Load(); screen != nil {
+		rs.Pasted = screen.Pasted
+	}
+	return rs.Step(next)
+}
+
+// attached says how much stands beside a prompt, "" if that is no more than a screen shows.
+func attached(parts []*genai.Part) string {
+	const screen = 24 * 80 / 4 // tokens
+	tokens, _ := engine.EstimateTokens(parts)
+	if tokens <= screen {
+		return ""
+	}
+	attached := 0
+	for _, p := range parts {
+		if _, label := files.Labelled(p); label || p.InlineData != nil {
+			attached++
+		}
+	}
+	return fmt.Sprintf("attached: %s, about %s tokens", text.Count(attached, "file"), text.Number(tokens))
+}
+
+// recall is the step that reads the context files, before the first prompt
+// needs them.
+func (f *frontend) recall(next input.Processor) input.Processor {
+	return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
+		f.session.Memory.Contents()
+		return next(ctx, parts)
+	}
+}
+
+// shellStep is the step for the commands that the user runs.
+func (i *interactive) shellStep() *input.Shell {
+	return &input.Shell{
+		Notify: func(text string) { i.screen.Console.Out.Line(output.Info, "%s", text) },
+		Add: func(ctx context.Context, parts ...*genai.Part) error {
+			i.frontend.session.Memory.Contents()
+			return i.frontend.session.Engine.Add(ctx, parts...)
+		},
+		Run: func(ctx context.Context, command string) (string, error) {
+			out := i.screen.Console.Out
+			if shown := output.Escape(command); shown != command { // pasted, perhaps
+				out.Line(output.Warning, "the command has invisible characters: %s", output.EscapeLine(command))
+			}
+			o := i.runOwn(ctx, command)
+			out.Fresh()
+			if status := o.Status(); status != "" {
+				out.Line(output.Result, "%s", status)
+			}
+			return o.Shown(), nil
+		},
+	}
+}
+
+// runOwn runs a command of the user's, which has the terminal to itself where
+// there is one.
+func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outcome) {
+	c := launch.Command{Text: command, Dir: i.opts.Paths.Cwd, Unconfined: true}
+	lent := isTerminal(i.opts.Env.Process.Stdout) && !i.screen.Console.Sharing.Away() &&
+		i.screen.Through(func(connect repl.Connect, show func([]byte)) {
+			own := c
+			own.Terminal = &shell.Terminal{Connect: connect, Show: show}
+			o = i.frontend.session.Project.Launcher.Run(ctx, own)
+		})
+	if lent {
+		i.screen.Console.Sharing.Tell(o.Output)
+	} else {
+		c.Output = i.screen.Console.Out.Text
+		o = i.frontend.session.Project.Launcher.Run(ctx, c)
+	}
+	return o
+}
+
+// substitute runs a command that the user put into a prompt: judged and asked
+// about like a call of the model's.
+func (i *interactive) substitute(ctx context.Context, command string) (string, error) {
+	return i.frontend.output(ctx, command, i.show)
+}
+
+// show prints what happens in a call that is no part of an answer.
+func (i *interactive) show(ev engine.Event) {
+	if _, ok := ev.(engine.Called); ok {
+		i.screen.Printer.Begin(time.Now())
+	}
+	i.screen.Printer.Print(ev, time.Now())
+}

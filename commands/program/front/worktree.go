@@ -1,0 +1,85 @@
+package front
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gemline/commands/program/project"
+	"gemline/settings/flags"
+	"gemline/settings/trust"
+	"gemline/tools/worktree"
+)
+
+// checkOut makes the worktree that the command line wants, and goes there. It comes
+// after the user was asked whether the folder is trusted, and before anything of it is
+// used but its settings.
+func (r *Run) checkOut(ctx context.Context) error {
+	if !r.Opts.Flags.Worktree.Set || r.Opts.Tree != "" {
+		return nil
+	}
+	name := r.Opts.Flags.Worktree.Value
+	switch err := worktree.CheckName(name); {
+	case name != "" && err != nil:
+		return &flags.UsageError{Message: "--worktree: " + err.Error() + "; a prompt stands behind -p"}
+	case r.Opts.Trust.State < trust.Unneeded:
+		return &worktree.Error{Message: "this folder is not trusted, so no worktree is made of it",
+			Advice: "gemline trust add trusts it"}
+	case !r.Opts.Settings.Worktrees:
+		return &flags.UsageError{Message: "--worktree: experimental.worktrees in the settings is not on; gemline config set experimental.worktrees true switches it on"}
+	}
+	l, err := project.NewLauncher(r.Opts)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	repository, err := worktree.Open(r.Opts.Paths.Cwd, l)
+	if err != nil {
+		return err
+	}
+	t, err := repository.Add(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := r.Opts.Move(t.Path); err != nil {
+		return errors.Join(err, repository.Remove(ctx, t, false))
+	}
+	r.Opts.Tree = t.Name
+	r.Status.Tell(fmt.Sprintf("this is the new worktree %s, on the branch %s: %s", t.Name, t.Branch, t.Path))
+	r.store, err = r.Opts.Paths.Register(ctx)
+	if err != nil {
+		r.notify(err.Error())
+	}
+	return nil
+}
+
+// tellTree prints how to continue in, and remove, the run's worktree.
+func tellTree(o *project.Options, st *project.Status, tell func(string)) {
+	if o.Tree == "" {
+		return
+	}
+	if s := st.Session.Load(); s != nil && !o.User.Interactive && s.Resume() != "" {
+		tell("go on with " + s.Resume())
+	}
+	tell("the worktree stays; gemline worktree remove " + o.Tree + " removes it")
+}
+
+// enter asks about a folder that nobody has decided about, before anything of
+// it is used.
+func (r *Run) enter(ctx context.Context, user project.Consenter) error {
+	if err := r.Opts.AskTrust(ctx, user, r.notify); err != nil {
+		return err
+	}
+	if err := r.checkOut(ctx); err != nil {
+		return err
+	}
+	if r.Opts.Tree != "" {
+		if err := r.Opts.AskTrust(ctx, user, r.notify); err != nil {
+			return err
+		}
+	}
+	if r.Opts.Trust.State == trust.Unknown {
+		return nil
+	}
+	return r.Opts.Agree(ctx, user, r.notify)
+}

@@ -1,0 +1,231 @@
+package project
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"gemline/commands/custom"
+	"gemline/engine/disk"
+	"gemline/engine/policy"
+	"gemline/engine/text"
+	"gemline/settings"
+	dirs "gemline/settings/project"
+	"gemline/settings/trust"
+	"gemline/tools/shell"
+	"gemline/tools/web"
+	"gemline/tools/workspace"
+)
+
+// withheld says which variables commands are not given, "" if there are none.
+func withheld(names []string) string {
+	const most = 8
+	if len(names) == 0 {
+		return ""
+	}
+	list := strings.Join(names[:min(most, len(names))], ", ")
+	if n := len(names) - most; n > 0 {
+		list += fmt.Sprintf(" and %d more", n)
+	}
+	return "environment variables that look like secrets are kept from commands: " + list +
+		"; security.environmentVariableRedaction.allowed lets them through"
+}
+
+// onceText returns a function that returns what tell does the first time, and
+// nothing after it.
+func onceText(tell func() string) func() string {
+	var first sync.Once
+	return func() (text string) {
+		first.Do(func() { text = tell() })
+		return text
+	}
+}
+
+// Open makes the owners of what is worked with, in the order in which they need
+// each other. The status takes what is odd but no error. After an error nothing stays
+// open.
+func Open(o *Options, told *Status, store dirs.Store) (*Project, error) {
+	p := newProject(o, told, store)
+	return p.opened(p.loadRules, p.openWorkspace, p.newTelemetry, p.newBudget, p.newGenerator)
+}
+
+// OpenTrial opens a project of which no model is asked and nothing is recorded. It tells
+// nobody anything.
+func OpenTrial(o *Options, store dirs.Store) (*Project, error) {
+	p := newProject(o, NewStatus(), store)
+	return p.opened(p.loadRules, p.openWorkspace, p.newBudget, p.Model.newPresets)
+}
+
+// newProject returns a project that has opened nothing yet.
+func newProject(o *Options, told *Status, store dirs.Store) *Project {
+	p := &Project{Options: o, Status: told, Store: store}
+	p.Model.Options, p.Model.notify = o, told.Notify
+	p.Options.Agents() // which conversations share
+	p.Commands.Dirs = func() []custom.Dir { return CommandDirs(o) }
+	p.Skills = Skills(o)
+	return p
+}
+
+// newBudget makes the budget of all conversations.
+func (p *Project) newBudget() error { return p.Model.newBudget(p.Status.Resume) }
+
+// newGenerator makes what answers.
+func (p *Project) newGenerator() error {
+	p.Closers = append(p.Closers, p.Model.close)
+	return p.Model.open()
+}
+
+// opened carries out steps in their order. After an error nothing stays open.
+func (p *Project) opened(steps ...func() error) (*Project, error) {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			p.Close()
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// loadRules finds out what commands are held by and what calls are judged by.
+func (p *Project) loadRules() error {
+	l, err := NewLauncher(p.Options) // before the warnings, since what is wrong may be refused
+	for _, w := range p.Options.Warnings {
+		p.Status.Notify(w)
+	}
+	if wide := p.Options.Wide(); wide != "" && (p.Options.Settings.WarnHome || !p.Options.Paths.AtHome()) {
+		p.Status.Notify("this is " + wide + ": commands and edits reach all that is in it, and the mode auto can't be used; start in the folder of a project")
+	}
+	p.distrust()
+	p.forbidPlanMode()
+	if err != nil {
+		return err
+	}
+	p.tellUnused()
+	if err := p.Options.LoadHooks(p.Status.Notify); err != nil {
+		return err
+	}
+	p.Options.LoadDiscovery(p.Status.Notify)
+	p.Check = p.Options.LoadCheck(p.Status.Notify)
+	p.Launcher, p.Closers = l, append(p.Closers, l.Close)
+	p.Status.launcher.Store(l)
+	if l.Instead != nil {
+		p.Status.Notify(l.Instead.Message)
+	}
+	l.Before = sync.OnceFunc(func() {
+		if text := l.Degraded(); text != "" && (l.Sandbox != nil || p.Options.Paths.Once("sandbox-told-"+runtime.GOOS)) {
+			p.Status.Notify(text)
+		}
+	})
+	if l.Sandbox == nil { // else that is asked when there is a command, which takes a moment
+		l.Before()
+	}
+	if format := cmp.Or(p.Options.Flags.Format(), p.Options.Settings.Format, "text"); format != "text" || p.Options.Flags.JSONFd != nil {
+		// The records say what confines commands: that may have to be tried, while the
+		// rest begins.
+		tried := make(chan struct{})
+		go func() { defer close(tried); l.Last() }()
+		p.Closers = append(p.Closers, func() { <-tried })
+	}
+	p.Policy, err = NewPolicy(p.Options, l, !p.Options.User.AnswersQuestions(), p.Status.Notify, func(text string) { p.Status.Tell(text) })
+	return err
+}
+
+// distrust holds a session in a folder that is not trusted to asking.
+func (p *Project) distrust() {
+	if p.Options.Trust.State >= trust.Unneeded {
+		return
+	}
+	if len(p.Options.Trust.Contents) > 0 {
+		p.Status.Notify("this folder is not trusted: its settings, .env, context files and all else it brings are not used; " + p.trusting())
+	}
+	if p.Options.Settings.Confine() {
+		p.Status.Notify("this folder is not trusted: the approval mode is default")
+	}
+}
+
+// trusting says how a folder is trusted after all.
+func (p *Project) trusting() string {
+	if p.Options.User.Interactive || p.Options.Flags.AskTrust {
+		return "/permissions trust asks again"
+	}
+	return "gemline trust add trusts it"
+}
+
+// forbidPlanMode has a session that may not use plan mode begin in another one.
+func (p *Project) forbidPlanMode() {
+	if p.Options.Settings.ApprovalMode == string(policy.Plan) && !p.Options.Settings.PlanMode {
+		p.Options.Settings.ApprovalMode = string(policy.Default)
+		p.Status.Notify("general.plan.enabled in the settings switches plan mode off: the approval mode is default")
+	}
+}
+
+// openWorkspace makes the workspace and what commands run in.
+func (p *Project) openWorkspace() (err error) {
+	var overlay *workspace.Overlay
+	if p.Options.Flags.Patch || p.Options.Flags.DryRun {
+		overlay = &workspace.Overlay{}
+	}
+	if p.Workspace, err = NewWorkspace(p.Options, p.Store.Temp, overlay, p.Status.Notify); err != nil {
+		return err
+	}
+	p.Once.IgnoreProblems = sync.OnceFunc(func() {
+		for _, w := range p.Workspace.Ignore.Problems() {
+			p.Status.Notify(w)
+		}
+	})
+	p.Web = web.New(WebConfig(p.Options))
+	p.connect()
+	jobs := shell.NewJobs(p.Options.Paths.User("tmp", "background-processes"))
+	jobs.Secrets = p.Options.Secrets
+	p.Launcher.Jobs, p.Launcher.Roots = jobs, p.Workspace.Roots
+	p.Once.Withheld = onceText(func() string { return withheld(shell.Withheld(p.Options.Env.Environ(), p.Launcher.Config.Shell)) })
+	p.Closers = append(p.Closers, jobs.Close, p.MCP.Set.Close)
+	return nil
+}
+
+// tellUnused says what is set up and not in use yet.
+func (p *Project) tellUnused() {
+	unused := p.Options.Unused()
+	p.Status.unused.Store(&unused)
+	if line := settings.Shorten(unused); line != "" {
+		p.Status.Notify("not in use yet: " + line + "; gemline doctor says more")
+	}
+}
+
+// connect makes the connections of a project. None is made before it is needed.
+func (p *Project) connect() {
+	o := p.Options
+	c := &Connections{events: &p.Status.Events, until: sync.OnceValue(func() time.Time {
+		return time.Now().Add(time.Duration(o.Settings.ConnectSeconds) * time.Second)
+	})}
+	c.Connector = Connector{Opts: o, Launcher: p.Launcher, Roots: p.Workspace.Roots, Notify: p.Status.Notify,
+		Note: c.note, Keep: func(server, said string) string { return keepErrors(p.Store.Temp, server, o.Secrets.Text(said)) }}
+	if o.Flags.Debug {
+		c.Connector.Log = func(server, said string) {
+			if l := p.Model.Setup.Logger; l != nil {
+				l.Debug("MCP server", "server", server, "said", text.OneLine(said, 2000))
+			}
+		}
+	}
+	c.Set = c.Connector.Serve(o.Servers(p.Status.Notify), p.Status.Notify)
+	p.MCP = c
+}
+
+// keepErrors stores in temp what a server has written to its standard error, until it does
+// again, and returns where.
+func keepErrors(temp, server, said string) (path string) {
+	if temp == "" {
+		return ""
+	}
+	path = filepath.Join(temp, "mcp", url.PathEscape(server)+".log")
+	if os.MkdirAll(filepath.Dir(path), 0o700) != nil || disk.Replace(path, []byte(said), 0o600) != nil {
+		return ""
+	}
+	return path
+}

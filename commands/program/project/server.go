@@ -1,0 +1,330 @@
+package project
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"log"
+	"log/slog"
+	"math"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gemline/commands/cli"
+	"gemline/engine"
+	"gemline/engine/auth"
+	"gemline/engine/limit"
+	"gemline/engine/model"
+	"gemline/engine/model/catalog"
+	"gemline/engine/model/preset"
+	"gemline/engine/model/provider"
+	"gemline/engine/model/route"
+	"gemline/engine/redact"
+	"gemline/repl/input"
+	"gemline/settings/flags"
+)
+
+// A ModelServer is what answers requests.
+type ModelServer struct {
+	Options   *Options
+	notify    func(string) // tells what is odd but no error
+	closers   []func()
+	Budget    *limit.Budget // of all conversations together
+	Setup     model.Setup
+	Generator engine.Generator
+	access    preset.Access // what the credential can use
+	Method    string        // how the user signs in, empty if nobody does
+	Unpaid    bool          // no key is known that pays for requests
+	heard     atomic.Int64  // when something last came from the model's server
+	Presets   *preset.Table
+	providers *provider.Set
+	Health    route.Health // of the models
+	Cost      func(engine.Usage) (dollars float64, unpriced string, priced bool)
+}
+
+// close ends what was begun.
+func (s *ModelServer) close() {
+	for _, f := range slices.Backward(s.closers) {
+		f()
+	}
+}
+
+// Resolve returns the name of the model that is asked, if wanted is what the user
+// wants.
+func (s *ModelServer) Resolve(wanted ...string) string {
+	return s.Presets.Resolve(cmp.Or(wanted...))
+}
+
+// Names asks the server of a provider, "" is Google's, which models it has.
+func (s *ModelServer) Names(ctx context.Context, provider string) (names []string, err error) {
+	var listed []model.Listed
+	if provider != "" {
+		listed, err = s.providers.List(ctx, provider)
+	} else if g, gerr := model.NewGenai(s.Setup.API); gerr != nil {
+		return nil, gerr
+	} else {
+		defer g.Close()
+		listed, err = g.List(ctx)
+	}
+	for _, m := range listed {
+		names = append(names, m.Name)
+	}
+	return names, err
+}
+
+// Service returns what works on many requests by itself.
+func (s *ModelServer) Service() (*model.Genai, error) {
+	if api := s.Setup.API; s.Setup.Fake != "" || api.Google.Vertex || api.Google.CodeAssist {
+		return nil, &flags.UsageError{Message: "--batch-api works with the Gemini API only, not with Vertex AI, Code Assist or a recording"}
+	}
+	return model.NewGenai(s.Setup.API)
+}
+
+// newBudget makes the budget. What tokens cost is read when somebody counts money.
+func (s *ModelServer) newBudget(resume func() string) error {
+	var told sync.Once
+	load := sync.OnceValues(func() (limit.Prices,
+		error) {
+		return limit.LoadPrices(s.Options.Paths.User("prices.toml"), s.Options.Env.Process.Today)
+	})
+	prices := func() limit.Prices {
+		ps, err := load()
+		if err != nil {
+			told.Do(func() { s.notify(err.Error()) })
+		}
+		if s.access == preset.ByAssist { // which is not paid by tokens
+			return nil
+		}
+		return ps
+	}
+	s.Cost = func(u engine.Usage) (float64, string, bool) {
+		usd, date, known := prices().Cost(u)
+		return usd, date, known || s.free(u.Asked)
+	}
+	cfg := limit.Config{Tokens: s.Options.Flags.MaxTokens, Cost: s.Options.Flags.MaxCost, Calls: s.Options.Flags.MaxToolCalls,
+		Price: func(name string) (limit.Price, bool) {
+			price, ok := prices()[name]
+			return price, ok || s.access == preset.ByAssist || s.free(name)
+		},
+		Resume: resume}
+	if s.Options.Flags.Batch != "" { // time and calls are each item's own
+		cfg.Calls, cfg.Resume = 0, nil
+	}
+	if s.Options.User.SeveralAnswers() {
+		cfg.Time = time.Duration(s.Options.Flags.Timeout)
+	}
+	s.Budget = limit.New(cfg)
+	if cfg.Cost > 0 || s.Options.Flags.JSONFd != nil || s.Options.Flags.Batch != "" ||
+		cmp.Or(s.Options.Flags.Format(), s.Options.Settings.Format) != "text" {
+		_, err := load()
+		return err
+	}
+	return nil
+}
+
+// waiting is how long one request may be put off by a busy server in all.
+const waiting = 10 * time.Minute
+
+// Retries says how often, and for how long, a request is tried: at most so often, if that
+// is not 0.
+func (s *ModelServer) Retries(most int) model.RetryOptions {
+	o := model.RetryOptions{Attempts: s.Options.Settings.MaxAttempts, Budget: waiting}
+	if most > 0 && (o.Attempts <= 0 || most < o.Attempts) {
+		o.Attempts = most
+	}
+	if d := time.Duration(s.Options.Flags.Timeout); d > 0 {
+		o.Budget = min(waiting, d)
+	}
+	return o
+}
+
+// LastHeard returns when something last came from the model's server.
+func (s *ModelServer) LastHeard() time.Time { return time.Unix(0, s.heard.Load()) }
+
+// open makes the generator of single attempts: the API or a recording, and what
+// wraps it.
+func (s *ModelServer) open() error {
+	setup := model.Setup{Fake: s.Options.Flags.FakeResponses, Strict: true, Record: s.Options.Flags.RecordResponses,
+		Meter: s.Budget.Generator}
+	if s.Options.Flags.FakeNonStrict != "" {
+		setup.Fake, setup.Strict = s.Options.Flags.FakeNonStrict, false
+	}
+	if setup.Fake == "" {
+		account, err := FindAccount(s.Options, s.notify)
+		if err != nil && !s.asksOthers() {
+			return err
+		}
+		setup.Closed = err
+		account.API.Heard = func() { s.heard.Store(time.Now().UnixNano()) }
+		setup.API, s.access, s.Method, s.Unpaid = account.API, account.access, account.Method, account.Unpaid
+	}
+	if s.Options.Flags.Debug {
+		l, err := s.debugLog()
+		if err != nil {
+			return err
+		}
+		setup.Logger, setup.API.Logger = l, l
+	}
+	if err := s.newPresets(); err != nil {
+		return err
+	}
+	setup.API.Google.Presets = s.Presets
+	s.newProviders(&setup)
+	s.Setup = setup
+	g, stop, err := model.Open(setup)
+	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+		return &input.Error{Message: err.Error(), Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	s.Generator, s.closers = g, append(s.closers, stop)
+	return nil
+}
+
+// asksOthers reports whether the user wants a model of another provider than Google. An alias
+// may stand for it.
+func (s *ModelServer) asksOthers() bool {
+	presets := s.Presets
+	if presets == nil {
+		presets, _ = s.readPresets() // what is wrong with it, newPresets says
+	}
+	provider, _ := catalog.Provider(presets.Chat(s.Options.Settings.Model, false).Model)
+	return provider != ""
+}
+
+// free reports whether a model of another provider runs on this machine, where it costs nothing.
+func (s *ModelServer) free(name string) bool {
+	provider, own := catalog.Provider(name)
+	if provider == "" || s.providers == nil {
+		return false
+	}
+	found, err := s.providers.Providers.Named(provider)
+	return err == nil && found.Free(own)
+}
+
+// newProviders has models of other providers be asked, too. Where the user wants such a one,
+// it does not matter whether Google's can be asked.
+func (s *ModelServer) newProviders(setup *model.Setup) {
+	set := FindProviders(s.Options)
+	s.providers, set.Presets, set.Paths = set, s.Presets, setup.API.Google.Vertex
+	s.Presets.Context = set.Context
+	set.Common.Idle, set.Common.Heard, set.Common.Logger = setup.API.Idle, setup.API.Heard, setup.API.Logger
+	setup.Providers = s.providers.Generator
+	s.Unpaid = s.Unpaid && !s.asksOthers()
+	s.closers = append(s.closers, func() { s.providers.Close() })
+}
+
+// newPresets reads the models, and the parameters of their requests.
+func (s *ModelServer) newPresets() (err error) {
+	s.Presets, err = s.readPresets()
+	return err
+}
+
+func (s *ModelServer) readPresets() (*preset.Table, error) {
+	configs, _ := s.Options.Settings.Merged["modelConfigs"].(map[string]any)
+	presets, err := preset.New(s.access, configs)
+	if err != nil {
+		return nil, err
+	}
+	presets.Today, presets.Roles = s.Options.Env.Process.Today, s.Options.Settings.Roles()
+	if large, small := s.Options.Settings.Auto(); large != "" && small != "" {
+		presets.Between(large, small)
+		presets.Roles["routing"] = cmp.Or(presets.Roles["routing"], presets.Roles["fast"], small)
+	}
+	return presets, nil
+}
+
+// An Account is what pays for requests.
+type Account struct {
+	API    model.Options
+	access preset.Access // which models it can use
+	Method string
+	Unpaid bool // no key is known
+}
+
+// FindAccount finds out what pays for requests. What is kept somewhere is looked
+// for by the first request.
+func FindAccount(o *Options, notify func(string)) (a Account, err error) {
+	c, err := o.Folder().Credential(o.Settings, notify)
+	if err != nil {
+		return a, err
+	}
+	if c.Instead != "" && o.Paths.Once("login-instead-told") {
+		notify(c.Instead)
+	}
+	idle := time.Duration(min(o.Settings.Idle, math.MaxInt32)) * time.Second
+	switch {
+	case !o.Settings.IsSet("model.streamIdleTimeoutSeconds"):
+		idle = 0 // as long as the model may think
+	case idle <= 0:
+		idle = -1
+	}
+	a.access, a.Method = cli.Access(c.Method, c.Location.Value), string(c.Method)
+	a.API = model.Options{Idle: idle,
+		APIKey: c.Key.Value, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
+		Google: model.Google{Bearer: c.Bearer, Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute,
+			Project: c.Project.Value, Location: c.Location.Value, Quota: c.Quota, APIVersion: c.APIVersion.Value},
+		Secrets: o.Secrets, BaseURL: c.BaseURL.Value, Version: o.Env.Process.Version,
+		Network: o.Network()}
+	if c.Account != nil {
+		a.API.Google.Account, a.API.Google.Metadata = c.Account.Read, c.Account.Host
+	}
+	if c.Stored {
+		store := auth.NewStore(o.Paths.User(), o.Env.Getenv)
+		a.Unpaid = !store.May(c)
+		a.API.FindKey = func(ctx context.Context) (string, error) {
+			key, _, err := store.Find(ctx, c)
+			return key, withOffer(ctx, o, err)
+		}
+	}
+	return a, nil
+}
+
+// debugLog returns the log of -d, which libraries write, too.
+func (s *ModelServer) debugLog() (*slog.Logger, error) {
+	w := s.Options.Env.Process.Stderr
+	if name := s.Options.Env.Process.Getenv("GEMINI_DEBUG_LOG_FILE"); name != "" {
+		f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		s.closers = append(s.closers, func() { f.Close() })
+		w = f
+	}
+	log.SetOutput(redactingWriter{w, s.Options.Secrets})
+	s.Options.Env.Process.Stray(w)
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug,
+		ReplaceAttr: redactedAttr(s.Options.Secrets)})), nil
+}
+
+// redactedAttr returns a function that redacts secrets in the attributes of a log.
+func redactedAttr(secrets *redact.Redactor) func([]string, slog.Attr) slog.Attr {
+	return func(_ []string, a slog.Attr) slog.Attr {
+		switch v := a.Value.Any().(type) {
+		case string:
+			a.Value = slog.StringValue(secrets.Text(v))
+		case error:
+			a.Value = slog.StringValue(secrets.Text(v.Error()))
+		}
+		return a
+	}
+}
+
+// redactingWriter is where libraries log to.
+type redactingWriter struct {
+	io.Writer
+	secrets *redact.Redactor
+}
+
+func (d redactingWriter) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(d.Writer, d.secrets.Text(string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}

@@ -1,0 +1,164 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/journal"
+	"gemline/engine/model"
+	"gemline/engine/policy"
+	"gemline/engine/prompt"
+	"gemline/engine/redact/wrap"
+	"gemline/engine/text"
+	"gemline/repl/input"
+	"gemline/tools/agent"
+	"gemline/tools/files"
+	"gemline/tools/plan"
+)
+
+// agentTool returns the tool that calls agents, whose tools are among ts.
+func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
+	cfg := agent.Config{Tools: ts, Model: s.ModelName, Begin: s.beginAgent, Remote: s.agents.ask}
+	cfg.Agents = func() []agent.Definition { list, _ := s.Project.Options.Agents().List(); return list }
+	cfg.Cut = func(report string) (string, engine.Cut) {
+		return s.Tools.Families.Commands.Outputs.Cut(agent.ToolName, report)
+	}
+	return s.Tools.Families.Commands.Outputs.Distilled(wrap.Tools(engine.Tools{agent.Tool(cfg)}, s.Project.Options.Secrets))
+}
+
+// beginAgent begins the conversation of an agent. The policy, the checkpoints of files and
+// the user's grants are those of the calling conversation; the messages, the list of things
+// to do and the record are its own.
+func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
+	file := journal.New(journal.Config{Dir: s.Project.Store.Chats(), ID: t.ID, ProjectHash: s.Project.Store.Hash,
+		Parent: s.Chat.File.ID()})
+	saver, sync := s.Chat.Saver.Agent(file), s.Chat.syncing(file)
+	var e *engine.Engine
+	judge := t.Policy(s.Rules)
+	f := s.Tools.Families
+	f.Files.Seen = nil // what the user showed to another model
+	f.Topics, f.Model = false, func() string { return e.Model() }
+	asker := s.Models.asker.For(f.Model)
+	f.Web.Asker, f.Commands.Outputs.Asker = asker, asker
+	if f.Files.Correct != nil {
+		f.Files.Correct = &files.Correction{Asker: asker, Tell: t.Tell}
+	}
+	if f.Todos != nil {
+		f.Todos = &plan.Todos{}
+	}
+	if f.Commands.AutoGrant != nil {
+		f.Commands.AutoGrant = gives(judge)
+	}
+	servers := s.agents.servers(t.Agent, s.Notices.Notify)
+	ts := s.Tools.wrapped(engine.Join(s.Tools.served(servers, judge), s.Tools.offered(f, judge, s.Project.MCP.Set), s.Tools.Skills), sync)
+	judge = s.Hooks.Policy(s.Tools.Rehearsal.Policy(judge))
+	ts = t.Tools(s.Hooks.Tools(ts, judge))
+	approver := engine.Approver(t)
+	if s.Approver == nil { // nobody can be asked which model is to stand in for another
+		approver = nil
+	}
+	router := s.Models.newRouter(s.agents.model(t), approver)
+	told := func() prompt.Config { return s.agentPrompt(t, ts, judge, router.Model()) }
+	cfg := engine.Config{Model: router.Model(), Generator: asked{s.Models.routed(router), t.Agent.Model.Config},
+		Tools: ts, Policy: judge, Approver: t,
+		TokenLimit: s.Project.Model.Presets.TokenLimit, Context: newCompressor(s.Project.Options.Settings, s.Models.asker, s.Hooks, s.Tools.Families.Commands.Outputs.Keep),
+		System:  func() string { said, _ := prompt.System(told()); return said },
+		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, told()) }}
+	if s.Chat.Recorded() {
+		cfg.Journal = wrap.Journal(saver, s.Project.Options.Secrets.Text)
+	}
+	e = engine.New(cfg)
+	run := func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		if servers != nil {
+			servers.Start()
+			if late := servers.Wait(ctx, time.Duration(s.Project.Options.Settings.ConnectSeconds)*time.Second); len(late) > 0 && ctx.Err() == nil {
+				s.Project.Status.Events.Add(engine.Notice{Text: t.Agent.Name +
+					" goes on without MCP servers of its own that are not connected: " +
+					text.EscapeLine(text.List(late))})
+			}
+		}
+		return journal.Synced(s.Models.watch(router.Run(e, e.Run)), sync)(ctx, parts...)
+	}
+	return &agent.Conversation{Run: run, End: func(goal string) {
+		if goal != "" && cfg.Journal != nil {
+			file.SetSummary(s.Project.Options.Secrets.Text(text.OneLine(goal, longestAbout))) // what it says is in the file already
+		}
+		saver.Close()
+		servers.Close()
+	}}, nil
+}
+
+// agentPrompt is what an agent is told before its task.
+func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Policy, model string) prompt.Config {
+	cfg := s.prompt()
+	cfg.Interactive, cfg.Agents, cfg.Override.WriteSystemMD, cfg.Tools = false, nil, "", nil
+	for _, tool := range ts.Tools() {
+		if judge.Offers(tool) {
+			cfg.Tools = append(cfg.Tools, tool.Name())
+		}
+	}
+	cfg.Skills = s.Tools.offeredSkills(cfg.Tools)
+	if cfg.More = agent.Rules(); s.Rules.Base.Mode() == policy.Plan {
+		cfg.More += "\n- Plan mode is on: nothing is changed, and calls that would change something are denied."
+	}
+	if cfg.Files.Plan != "" {
+		cfg.More += "\n- The user has approved of the plan in " + cfg.Files.Plan +
+			", which your task is a part of. Read it before you begin."
+	}
+	if !t.Agent.Prompt.Core {
+		cfg.Override.Own = t.Instruction(map[string]string{"cliVersion": s.Project.Options.Env.Process.Version, "activeModel": model,
+			"today": time.Now().Format("Monday, January 2, 2006")})
+	}
+	return cfg
+}
+
+// asked sends the requests of an agent, with the agent's own settings.
+type asked struct {
+	engine.Generator
+	config *genai.GenerateContentConfig
+}
+
+// Generate implements [engine.Generator].
+func (a asked) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	own := *req
+	if own.Role = "subagent"; a.config != nil {
+		own.Config = model.Merge(a.config, req.Config)
+	}
+	return a.Generator.Generate(ctx, &own)
+}
+
+// AgentReferences are the agents that a prompt may name by an @.
+type AgentReferences struct{ Session *Session }
+
+// Find implements [input.Source].
+func (c AgentReferences) Find(_ context.Context, r input.Ref) (input.Target, error) {
+	if r.Mail {
+		return input.Target{}, nil
+	}
+	name := strings.TrimRight(r.Name, ".:") // of the sentence around it
+	list, _ := c.Session.Project.Options.Agents().List()
+	i := slices.IndexFunc(list, func(d agent.Definition) bool { return d.Name == name })
+	if i >= 0 && list[i].Off == "" {
+		return input.Target{Note: engine.Aside("The user has named the agent '" + name +
+			"' by an @. Unless the rest of the message says otherwise, call invoke_agent with it, and hand it the whole task.")}, nil
+	}
+	if _, err := c.Session.Project.Workspace.Lstat(filepath.Join(c.Session.Project.Options.Paths.Cwd, name)); err == nil {
+		return input.Target{}, nil // a file is meant
+	}
+	if i >= 0 {
+		c.Session.Notices.Notify(fmt.Sprintf("@%s: the agent can't be called: %s; sent as text", name, list[i].Off))
+		return input.Target{Told: true}, nil
+	}
+	return input.Target{}, nil
+}
+
+// Read implements [input.Source].
+func (AgentReferences) Read(context.Context, []string) ([]*genai.Part, error) { return nil, nil }

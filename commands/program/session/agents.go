@@ -1,0 +1,267 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gemline/commands/program/project"
+	"gemline/engine"
+	"gemline/engine/auth"
+	"gemline/engine/auth/google"
+	"gemline/engine/journal"
+	"gemline/engine/model/catalog"
+	"gemline/engine/text"
+	"gemline/settings/consent"
+	"gemline/tools/agent"
+	"gemline/tools/agent/remote"
+	"gemline/tools/launch"
+	"gemline/tools/mcp"
+)
+
+// What the model is told of agents.
+const (
+	longestAbout = 500 // characters of what one is for
+	mostAgents   = 100 // that are named
+)
+
+// agents are those that one conversation may call. Those on other servers know what was said
+// to them.
+type agents struct {
+	project  *project.Project
+	record   func(map[string]journal.RemoteTask) error // stores the places; nil if nothing is recorded
+	describe func(*remote.Client) string               // reads a card
+	stop     context.CancelFunc                        // ends describe
+	looking  sync.WaitGroup                            // for cards that are read
+
+	mu      sync.Mutex
+	clients map[string]*remoteAgent       // by name and contents of the definition
+	places  map[string]journal.RemoteTask // likewise: where conversations are
+	moved   bool                          // since the places were recorded
+}
+
+type remoteAgent struct {
+	client *remote.Client
+	about  string // what its card says
+	asked  bool   // the card is read, or was
+}
+
+// newAgents returns the agents of the conversation in a session file.
+func newAgents(p *project.Project, c *Chat) *agents {
+	r := &agents{project: p, clients: map[string]*remoteAgent{}, places: map[string]journal.RemoteTask{}}
+	if c.continues() {
+		maps.Copy(r.places, c.Resumed.RemoteTasks)
+	}
+	if c.Recorded() {
+		r.record = c.File.SetElsewhere
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop, r.describe = stop, func(c *remote.Client) string {
+		about, _ := c.Describe(ctx) // what is wrong is told when it is called
+		return about
+	}
+	return r
+}
+
+// Close ends what is still read.
+func (r *agents) Close() {
+	r.stop()
+	r.looking.Wait()
+}
+
+// callable returns the agents that the model is told of. What is wrong with others is
+// told with the next event, once.
+func (r *agents) callable() []agent.Definition {
+	list, _ := r.project.Options.Agents().List()
+	list = slices.DeleteFunc(list, func(d agent.Definition) bool { return d.Off != "" })
+	n := len(list)
+	list = list[:min(n, mostAgents)]
+	r.project.Once.Agents.Do(func() {
+		for _, line := range r.project.Options.Agents().Problems() {
+			r.project.Status.Events.Add(engine.Notice{Text: line})
+		}
+		if n > len(list) {
+			r.project.Status.Events.Add(engine.Notice{Text: fmt.Sprintf("agents: there are %d, and the model is told of the first %d alone; of others by @NAME", n, len(list))})
+		}
+	})
+	for i, d := range list {
+		if d.Remote != nil && d.Description == "" {
+			list[i].Description = r.about(d)
+		}
+	}
+	return list
+}
+
+// servers returns the MCP servers of an agent's own, nil if it has none.
+func (r *agents) servers(d agent.Definition, notify func(string)) *mcp.Set {
+	if len(d.Access.Servers)+len(d.Access.Given) == 0 {
+		return nil
+	}
+	return r.project.MCP.Connector.OfAgent(d, notify)
+}
+
+// model returns the model that an agent begins with: its own, unless that is one of
+// another vendor and no alias of the user's.
+func (r *agents) model(t *agent.Task) string {
+	own := t.Agent.Model.Name
+	if provider, _ := catalog.Provider(own); provider != "" {
+		if t.Agent.Source == project.AgentOfUser {
+			return own
+		}
+		r.project.Status.Events.Add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for %s, a model of another provider, which only your own agents can: "+
+			"the model of the conversation answers", t.Agent.Name, text.OneLine(own, project.LongestName))})
+		own = ""
+	}
+	if agent.OtherVendor(own) && agent.OtherVendor(r.project.Model.Presets.Purpose(own).Model) {
+		r.project.Once.OtherVendor.Do(func() {
+			r.project.Status.Events.Add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for the model %s, which is another vendor's: "+
+				"agents that do so have the model of the conversation", t.Agent.Name, text.OneLine(own, project.LongestName))})
+		})
+		own = ""
+	}
+	return cmp.Or(own, r.project.Model.Presets.Kin(t.Agent.Model.Class, t.Model))
+}
+
+// ask is an [agent.Config.Remote].
+func (r *agents) ask(d agent.Definition) agent.Asker {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.agent(d).client
+}
+
+// about returns what an agent is for whose definition does not say it. Its card does, which
+// is read meanwhile.
+func (r *agents) about(d agent.Definition) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := r.agent(d)
+	if !a.asked {
+		a.asked = true
+		r.looking.Go(func() {
+			about := r.describe(a.client)
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			a.about = about
+		})
+	}
+	if a.about == "" {
+		return "An agent on " + d.Remote.Host() + "."
+	}
+	return text.OneLine(a.about, longestAbout)
+}
+
+// agent returns who asks an agent. The caller holds mu.
+func (r *agents) agent(d agent.Definition) *remoteAgent {
+	key := d.Name + " " + d.Print
+	if a := r.clients[key]; a != nil {
+		return a
+	}
+	o := r.project.Options
+	a := &remoteAgent{client: remote.New(remote.Config{
+		Server: *d.Remote, Limit: d.Limits.Time, Own: o.Agents().Own(d), Private: o.Settings.PrivateAgents,
+		From: remote.TaskRef(r.places[key]), Moved: func(to remote.TaskRef) { r.move(key, to) },
+		Direct: o.Network().Transport(), Web: project.WebConfig(o), Google: googleTokens(o),
+		Value:     func(ctx context.Context, said string) (string, error) { return agentValue(ctx, r.project, d, said) },
+		AddSecret: func(secret string) { o.Secrets.Add("credentials of an agent", secret) }})}
+	r.clients[key] = a
+	return a
+}
+
+// move notes where the conversation with an agent is.
+func (r *agents) move(key string, to remote.TaskRef) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.places[key] != journal.RemoteTask(to) {
+		r.places[key], r.moved = journal.RemoteTask(to), true
+	}
+}
+
+// recordPlaces records where the conversations are, as soon as something has come of one.
+func (r *agents) recordPlaces(ev engine.Event) error {
+	if _, over := ev.(engine.Finished); !over {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.moved || r.record == nil {
+		return nil
+	}
+	r.moved = false
+	return r.record(r.places)
+}
+
+// agentValue returns what $NAME or !COMMAND stands for in the definition of an agent. A
+// project's sees no secrets, and runs nothing unconfined, if the user has not said so.
+func agentValue(ctx context.Context, p *project.Project, d agent.Definition, said string) (string, error) {
+	rights, own, rest := p.Options.Agents().Rights(d), p.Options.Agents().Own(d), said[1:]
+	if said[0] != '$' {
+		return agentOutput(ctx, p, rest, own || d.Source == project.AgentOfProject && rights == consent.All)
+	}
+	look := p.Options.Env.Lookup
+	if !own {
+		look = p.MCP.Connector.SeenBy(rights)
+	}
+	if v, ok := look(rest); ok && v != "" {
+		return v, nil
+	}
+	return "", fmt.Errorf("%s is not set, or may not be seen by the agent", text.OneLine(rest, 100))
+}
+
+// agentOutput returns what a command of an agent's definition writes.
+func agentOutput(ctx context.Context, p *project.Project, command string, free bool) (string, error) {
+	const patience = time.Minute
+	o := p.Launcher.Run(ctx, launch.Command{Text: command, Dir: p.Options.Paths.Cwd, SplitStderr: true, KillLeftovers: true, Limit: launch.Limit{Timeout: patience}, Unconfined: free})
+	switch v := strings.TrimSpace(o.Output); {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case !o.OK():
+		why := strings.TrimSuffix(o.Status(), ".")
+		if words := text.OneLine(strings.TrimSpace(o.Stderr), 200); words != "" {
+			why += ": " + words
+		}
+		return "", fmt.Errorf("the command that says them has failed: %s", why)
+	case v == "":
+		return "", errors.New("the command that says them has written nothing")
+	default:
+		return v, nil
+	}
+}
+
+// googleTokens returns tokens of the user's Google account for agents of Google's.
+func googleTokens(o *project.Options) func(ctx context.Context, at *url.URL, scopes []string) (string, error) {
+	return func(ctx context.Context, at *url.URL, scopes []string) (string, error) {
+		account := auth.NewAccount(o.Env.Getenv, runtime.GOOS)
+		src := google.Source{Scopes: scopes, Host: account.Host, Network: o.Network(), AddSecret: o.Secrets.Add,
+			Client: &http.Client{Transport: o.Network().Transport()}}
+		if len(scopes) == 0 {
+			src.Scopes = []string{google.Platform}
+		}
+		host := strings.ToLower(at.Hostname())
+		switch {
+		case at.Scheme == "https" && strings.HasSuffix(host, ".googleapis.com"):
+		case at.Scheme == "https" && strings.HasSuffix(host, ".run.app"):
+			src.Audience = "https://" + host
+		default:
+			return "", errors.New("google-credentials are shown to https://*.googleapis.com and https://*.run.app alone")
+		}
+		data, _, err := account.Read()
+		if err != nil {
+			return "", err
+		}
+		token, err := src.Token(ctx, data)
+		if err != nil {
+			return "", err
+		}
+		o.Secrets.Add("access token", token.Secret)
+		return token.Secret, nil
+	}
+}

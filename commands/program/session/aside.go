@@ -1,0 +1,61 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/journal"
+	"gemline/engine/text"
+)
+
+// CallAside makes a call of another program's, as one prompt would be carried out. What it
+// did is in the session if something may have changed, and for a model that goes on with it.
+func (s *Session) CallAside(ctx context.Context, title string, t engine.Tool, args map[string]any,
+	known bool, show func(engine.Event)) (failed error) {
+	run := engine.Run(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			over, left := false, errors.New("nobody listens")
+			_, err := s.Engine.Do(ctx, t.Name(), args, func(ev engine.Event) error {
+				f, ok := ev.(engine.Finished)
+				if ok && (known || !t.Kind.ReadOnly()) {
+					if err := s.Engine.Add(ctx, genai.NewPartFromText(aside(title, f))); err != nil {
+						s.Notices.Notify(err.Error())
+					}
+				}
+				if over = over || ok; !yield(ev, nil) {
+					return left
+				}
+				return nil
+			})
+			if err != nil && !over && err != left {
+				yield(nil, err)
+			}
+		}
+	})
+	run = s.Keeper.Run(s.Models.watch(s.Models.Recorder.Run(journal.Synced(run, s.Chat.sync))))
+	for ev, err := range run(ctx, genai.NewPartFromText(title)) {
+		if err != nil {
+			return err
+		}
+		s.Tally.Observe(ev, time.Now())
+		show(ev)
+	}
+	return nil
+}
+
+// aside tells the model of a call that another program has made.
+func aside(title string, f engine.Finished) string {
+	const most = 10_000 // characters
+	args, _ := text.JSON(f.Args, "")
+	said := f.Result.Text
+	if f.Err != nil {
+		said += "\n" + f.Err.Error()
+	}
+	return fmt.Sprintf("(%s) %s %s\n\nIt gave:\n%s", title, f.Name, args, text.Shorten(said, most))
+}

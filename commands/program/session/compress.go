@@ -1,0 +1,75 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"gemline/commands"
+	"gemline/engine"
+	"gemline/engine/compress"
+	"gemline/engine/hook"
+	"gemline/engine/model/oneshot"
+	"gemline/engine/model/preset"
+	"gemline/settings"
+	"gemline/tools"
+)
+
+// newCompressor returns what keeps a conversation within the model's context. Asker is who
+// is asked for summaries, and keep stores outputs.
+func newCompressor(o *settings.Settings, asker *oneshot.Asker, h *hook.Hooks, keep func(name, text string) (string, error)) *compress.Compressor {
+	var window compress.Window
+	if o.ManageContext {
+		window = compress.Window{Most: o.WindowMost, Stay: o.WindowStay}
+	}
+	return compress.New(compress.Config{
+		Threshold: o.Compression,
+		Window:    window,
+		Masking:   compress.Masking{Protected: o.MaskProtected, Least: o.MaskLeast, Latest: o.MaskLatest},
+		Keep:      keep,
+		Ask: func(ctx context.Context, q compress.Question) (string, error) {
+			return asker.Text(ctx, oneshot.Question{Purpose: preset.Compression(q.Model), System: q.System,
+				Contents: q.Contents, Tell: q.Notify})
+		},
+		Before:       func(ctx context.Context, by compress.Trigger) { h.Compress(ctx, string(by)) },
+		PinnedResult: tools.PinnedResult,
+	})
+}
+
+// Compress makes the conversation shorter, and keeps above all what keep says. What is
+// told on the way is shown.
+func (s *Session) Compress(ctx context.Context, keep string, show func(engine.Event)) error {
+	by := &compress.Command{Compressor: s.compressor, Keep: keep}
+	var err error
+	stopped := s.Project.Status.Wait(ctx, engine.ErrCompressing.Error, func(ctx context.Context, do func(func())) {
+		_, err = s.Engine.Shorten(ctx, by, func(ev engine.Event) error {
+			s.Models.Recorder.Compression(ev)
+			s.note(ev)
+			do(func() { show(ev) })
+			return nil
+		})
+	})
+	s.Notices.hooks(s.Hooks)
+	if by.Err == compress.ErrNothing {
+		by.Err = &commands.Error{Message: by.Err.Error()}
+	}
+	return cmp.Or(stopped, err, by.Err, s.Chat.sync())
+}
+
+// summed reports whether a notice says that a summary stands for answers.
+func summed(n engine.Notice) bool {
+	by := (*engine.Shortened)(nil)
+	return errors.As(n.Cause, &by) && by.Summed
+}
+
+// note takes note of an event: where conversations with agents are, and that a summary
+// stands for the answers with which context files came. These come with the next call there
+// once more.
+func (s *Session) note(ev engine.Event) {
+	if n, _ := ev.(engine.Notice); summed(n) {
+		s.Memory.Reload()
+	}
+	if err := s.agents.recordPlaces(ev); err != nil {
+		s.Project.Status.Events.Add(engine.Notice{Text: "a resumed session will begin anew with agents on other servers: " + err.Error()})
+	}
+}

@@ -1,0 +1,98 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/commands/program/project"
+	"gemline/engine"
+	"gemline/engine/loop"
+	"gemline/engine/prompt"
+	"gemline/engine/redact/wrap"
+	"gemline/engine/text"
+)
+
+// newEngine makes the engine.
+func (s *Session) newEngine() {
+	s.compressor = newCompressor(s.Project.Options.Settings, s.Models.asker, s.Hooks, s.Tools.Families.Commands.Outputs.Keep)
+	judge := s.Hooks.Policy(s.Tools.Rehearsal.Policy(s.Rules))
+	asker := s.Rules.asker
+	if s.Approver != nil { // else nobody is asked
+		asker = s.Hooks.Approver(asker)
+	}
+	cfg := engine.Config{
+		Model:      s.Models.Router.Model(),
+		Generator:  s.Models.generator,
+		Tools:      s.Hooks.Tools(s.Tools.All, judge),
+		Policy:     judge,
+		Approver:   asker,
+		MaxTurns:   cmp.Or(s.MaxTurns, s.Project.Options.Settings.MaxTurns),
+		TokenLimit: s.Project.Model.Presets.TokenLimit,
+		Context:    s.compressor,
+		System: func() string {
+			if s.System != "" {
+				return s.System
+			}
+			text, _ := prompt.System(s.prompt()) // checkInstructions has seen what may be wrong
+			return text
+		},
+		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
+	}
+	if s.Chat.Recorded() {
+		cfg.Journal = wrap.Journal(s.Chat.Saver, s.Project.Options.Secrets.Text)
+	}
+	s.Engine = engine.New(cfg, s.Chat.said...)
+	if !s.Project.Options.Settings.NoLoopCheck {
+		s.guard = loop.New(loop.Config{Approver: s.Approver, Asker: s.Models.asker, History: s.Engine.History, Resume: s.Chat.ResumeCommand})
+	}
+	s.Tools.Families.Todos.Restore(s.Chat.said)
+	s.Tools.Families.Plans.Restore(s.Chat.said)
+	s.Tools.Skills.Restore(s.Chat.said)
+	s.Chat.said = nil
+}
+
+// prompt is what the system instruction and the opening message depend on, as
+// it is at the moment.
+func (s *Session) prompt() prompt.Config {
+	m := s.Memory.Contents()
+	cfg := prompt.Config{
+		Interactive: s.Approver != nil,
+		Mode:        string(s.Policy.Mode()),
+		Git:         prompt.InRepository(s.Project.Options.Paths.Cwd),
+		Hooks:       s.Hooks != nil,
+		Override: prompt.Override{Disabled: prompt.Disabled(s.Project.Options.Env.Getenv),
+			SystemMD:      project.SystemMD(s.Project.Options, "GEMINI_SYSTEM_MD"),
+			WriteSystemMD: project.SystemMD(s.Project.Options, "GEMINI_WRITE_SYSTEM_MD")},
+		Files:   prompt.Files{Global: project.GlobalContext(s.Project.Options), Notes: s.Memory.Notes()},
+		Context: prompt.Context{Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.Memory.Names()},
+		Environment: prompt.Environment{Now: time.Now(), OS: runtime.GOOS, Temp: s.Project.Store.Temp, Home: s.Project.Options.Paths.Home,
+			Roots: s.Project.Workspace.Roots(), Tree: s.Project.Options.Settings.Tree, Ignored: s.Project.Workspace.Ignore.Names},
+	}
+	for _, d := range s.agents.callable() {
+		cfg.Agents = append(cfg.Agents, prompt.Entry{Name: d.Name,
+			Description: text.OneLine(d.Description, longestAbout)})
+	}
+	for _, i := range s.Project.MCP.Set.Instructions() {
+		cfg.Servers = append(cfg.Servers, prompt.Entry{Name: text.EscapeLine(i.Server), Description: i.Text})
+	}
+	if p := s.Tools.Families.Plans; p != nil {
+		cfg.Files.Plans, cfg.Files.Plan = p.Dir, p.Approved()
+	}
+	if s.Project.Launcher.Sandbox != nil {
+		cfg.Sandbox = "sandbox"
+		if runtime.GOOS == "darwin" {
+			cfg.Sandbox = s.Project.Launcher.State().Name
+		}
+	}
+	for _, t := range s.Tools.All.Tools() {
+		if s.Tools.Rehearsal.Policy(s.Policy).Offers(t) {
+			cfg.Tools = append(cfg.Tools, t.Name())
+		}
+	}
+	cfg.Skills = s.Tools.offeredSkills(cfg.Tools)
+	return cfg
+}

@@ -1,0 +1,86 @@
+package session
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/genai"
+
+	"gemline/engine"
+	"gemline/engine/check"
+	"gemline/engine/hook"
+	"gemline/engine/telemetry"
+	"gemline/repl"
+)
+
+// newHooks makes the hooks of the conversation.
+func (s *Session) newHooks(r *telemetry.Recorder) {
+	cfg := s.Project.Options.Found.Hooks.Config(s.Project.Launcher, func() hook.Session {
+		plans := ""
+		if s.Tools != nil && s.Tools.Families.Plans != nil { // which are made after the hooks
+			plans = s.Tools.Families.Plans.Dir
+		}
+		return hook.Session{ID: s.Chat.File.ID(), Transcript: s.Chat.File.Path(), Cwd: s.Project.Options.Paths.Cwd,
+			Plans: plans}
+	})
+	if len(cfg.Hooks) == 0 {
+		return
+	}
+	cfg.Add = func(ctx context.Context, parts ...*genai.Part) error { return s.Engine.Add(ctx, parts...) }
+	cfg.Clear = func() error { return s.Engine.Rewrite(nil) }
+	cfg.Record = func(c hook.Call) { recordHook(r, c) }
+	s.Hooks = hook.New(cfg)
+}
+
+// Start runs the hooks of the beginning of the conversation, and returns what the model is
+// to know before the first prompt.
+func (s *Session) Start(ctx context.Context, source string) string {
+	more := ""
+	s.forHooks(ctx, func(ctx context.Context) { more = s.Hooks.Start(ctx, source) })
+	return more
+}
+
+// End runs the hooks of the end of the conversation. Of a run that was told to stop they
+// do not have long.
+func (s *Session) End(ctx context.Context, reason string) {
+	const moment = 2 * time.Second
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), moment)
+		defer cancel()
+	}
+	s.forHooks(ctx, func(ctx context.Context) { s.Hooks.End(ctx, reason) })
+}
+
+// forHooks waits for hooks that run outside of a turn.
+func (s *Session) forHooks(ctx context.Context, run func(context.Context)) {
+	which := func() string { return repl.ForHook(s.Hooks.Running()) }
+	s.Project.Status.Wait(ctx, which, func(ctx context.Context, _ func(func())) { run(ctx) })
+	s.Notices.hooks(s.Hooks)
+}
+
+// AddContext has the model know what the hooks of the beginning have said.
+func (s *Session) AddContext(ctx context.Context, more string) {
+	if more == "" {
+		return
+	}
+	if err := s.Engine.Add(ctx, genai.NewPartFromText(more)); err != nil {
+		s.Notices.Notify(err.Error())
+	}
+}
+
+// checked returns the check of what is done in the conversation.
+func (s *Session) checked() check.Config {
+	if s.Tools.Rehearsal != nil || s.Generator != nil {
+		return check.Config{}
+	}
+	mends := 3
+	if n := s.Project.Options.Flags.CheckRounds; n != nil {
+		mends = *n
+	}
+	return check.Config{Command: s.Project.Check, Mends: mends,
+		Kind: func(name string) engine.Kind { return engine.KindOf(s.Tools.All, name) },
+		Run: func(ctx context.Context) (engine.Result, int, error) {
+			return s.Tools.Families.Commands.Check(ctx, s.Project.Check)
+		}}
+}

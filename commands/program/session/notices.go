@@ -1,0 +1,85 @@
+package session
+
+import (
+	"context"
+	"iter"
+
+	"google.golang.org/genai"
+
+	"gemline/commands/program/project"
+	"gemline/engine"
+	"gemline/engine/hook"
+)
+
+// Notices are what is printed beside the answers of a conversation.
+type Notices struct {
+	status *project.Status
+	warn   func(string)       // nil is the status's
+	queue  project.EventQueue // of requests while a call was prepared
+}
+
+// newNotices returns notices that warn prints, or the status if it is nil.
+func newNotices(s *project.Status, warn func(string)) *Notices {
+	return &Notices{status: s, warn: warn}
+}
+
+// Notify tells what is odd but no error.
+func (n *Notices) Notify(text string) {
+	switch {
+	case n.warn == nil:
+		n.status.Notify(text)
+	case !n.queue.Offer(engine.Notice{Text: text}):
+		n.warn(text)
+	}
+}
+
+// hooks tells what hooks have said outside of a run.
+func (n *Notices) hooks(h *hook.Hooks) {
+	for _, said := range h.Notices() {
+		if said.Info {
+			n.status.Tell(said.Text)
+		} else {
+			n.Notify(said.Text)
+		}
+	}
+}
+
+// withNotices returns a run that also yields the queued notices of requests, servers and agents,
+// with the next event that is no piece of an answer. Note is called with each event of run
+// before it is yielded.
+func (n *Notices) withNotices(run engine.Run, note func(engine.Event)) engine.Run {
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			told := func() bool {
+				for _, next := range append(n.queue.Take(), n.status.Events.Take()...) {
+					if !yield(next, nil) {
+						return false
+					}
+				}
+				return true
+			}
+			failed := false
+			defer n.queue.Open()()
+			defer n.status.Events.Open()()
+			for ev, err := range run(ctx, parts...) {
+				note(ev)
+				failed = err != nil
+				if !answering(ev) && !told() || !yield(ev, err) {
+					return
+				}
+			}
+			if !failed {
+				told()
+			}
+		}
+	}
+}
+
+// answering reports whether ev is a piece of an answer, which nothing may interrupt.
+func answering(ev engine.Event) bool {
+	switch ev.(type) {
+	case engine.Text, engine.Thought:
+		return true
+	}
+	return false
+}

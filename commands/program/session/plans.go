@@ -1,0 +1,104 @@
+package session
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gemline/commands"
+	"gemline/commands/program/project"
+	"gemline/engine/disk"
+	"gemline/engine/policy"
+	"gemline/engine/text"
+	dirs "gemline/settings/project"
+	"gemline/tools/plan"
+)
+
+// newPlans returns the plans of a session, nil if none are kept. Which of them are the
+// session's is written down if the session is recorded.
+func newPlans(p *project.Project, r *Rules, session string, recorded bool) *plan.Folder {
+	dir := planDir(p, session, r.notify)
+	if dir == "" || !p.Options.Settings.PlanMode {
+		return nil
+	}
+	made := ""
+	if recorded {
+		made = filepath.Join(p.Store.Temp, "plans.txt")
+	}
+	return &plan.Folder{Workspace: p.Workspace, Dir: dir, Made: made, HasUser: r.hasUser,
+		Planning: func() bool { return r.Base.Mode() == policy.Plan },
+		Enter:    func() error { return r.SetMode(policy.Plan) },
+		Leave:    r.leavePlanMode,
+		Modes: func() (list []plan.Mode) {
+			for _, m := range r.afterPlan() {
+				list = append(list, plan.Mode{Name: string(m), Meaning: ModeMeanings[m]})
+			}
+			return list
+		},
+	}
+}
+
+// planDir returns the folder of the plans: a folder in the project that the settings name,
+// or else the last extension with such a folder; otherwise a folder of the session, or "" if
+// the session has none.
+func planDir(p *project.Project, session string, notify func(string)) string {
+	dir, whose := p.Options.Settings.PlanDir, "general.plan.directory"
+	if dir == "" {
+		for _, x := range slices.Backward(p.Options.Active()) {
+			if x.Contents.PlanDir != "" {
+				dir, whose = x.Contents.PlanDir, "plan.directory of the extension "+x.Name
+			}
+		}
+	}
+	if dir != "" {
+		root := p.Workspace.Roots()[0]
+		at := filepath.Join(root, dir)
+		if filepath.IsLocal(dir) && at != root && holdsPlans(dir) && !keepsState(p.Options.Paths, at) && disk.Follow(at) == at {
+			return at
+		}
+		notify(fmt.Sprintf("%s: %s is no folder in the project, or a hidden one, and none for plans below .gemini; "+
+			"plans are kept with the session", whose, text.EscapeLine(dir)))
+	}
+	if temp := p.Workspace.Temp(); temp != "" {
+		return filepath.Join(temp, session, "plans")
+	}
+	return ""
+}
+
+// readLater are the folders below .gemini whose files steer sessions to come.
+var readLater = []string{"agents", "commands", "extensions", "hooks", "policies", "skills", "worktrees"}
+
+// holdsPlans reports whether a folder of the project may hold plans: one that is not hidden, or
+// one below .gemini in which nothing is looked for.
+func holdsPlans(dir string) bool {
+	parts := strings.Split(filepath.ToSlash(filepath.Clean(dir)), "/")
+	if parts[0] == ".gemini" && len(parts) > 1 {
+		isRead := func(name string) bool { return strings.EqualFold(name, parts[1]) }
+		if slices.ContainsFunc(readLater, isRead) {
+			return false
+		}
+		parts = parts[1:]
+	}
+	return !slices.ContainsFunc(parts, func(name string) bool { return strings.HasPrefix(name, ".") })
+}
+
+// keepsState reports whether gemline keeps its own state in a folder, as where the project is
+// the user's home.
+func keepsState(paths dirs.Paths, dir string) bool {
+	return slices.ContainsFunc([]string{"tmp", "history", "gemline"}, func(name string) bool {
+		own := paths.User(name)
+		return paths.Home != "" && (dir == own || strings.HasPrefix(dir, own+string(filepath.Separator)))
+	})
+}
+
+// ReadPlan returns the plan of a conversation.
+func ReadPlan(plans *plan.Folder) (p commands.Plan, err error) {
+	path := plans.Current()
+	if path == "" {
+		return p, nil
+	}
+	b, err := os.ReadFile(path)
+	return commands.Plan{Path: path, Text: string(b), Approved: plans.Approved() != ""}, err
+}

@@ -1,0 +1,282 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"gemline/commands"
+	"gemline/commands/custom"
+	"gemline/commands/program/project"
+	"gemline/engine"
+	"gemline/engine/model/catalog"
+	"gemline/engine/policy"
+	"gemline/engine/telemetry"
+	"gemline/settings"
+	"gemline/settings/trust"
+	"gemline/tools/checkpoint"
+	"gemline/tools/command"
+	"gemline/tools/skill"
+)
+
+// Rules judge the calls of a conversation: by its policy, and by what holds for the
+// conversation alone. They are an [engine.Policy].
+type Rules struct {
+	engine.Policy // guards the files that are not edited like others
+
+	Base        *policy.Policy
+	asker       engine.Approver // who is asked about calls
+	hasUser     bool            // a person is
+	Files       func() policy.GuardedFiles
+	project     *project.Project
+	keeper      *checkpoint.Keeper
+	skills      *skill.Active
+	model       func() string // that is asked
+	recorder    *telemetry.Recorder
+	notify      func(string)
+	skillPolicy atomic.Pointer[allowedTools] // the command that allows only some tools; nil if all are allowed
+}
+
+// Offers implements [engine.Policy]. The search of Google's server is offered only where
+// Google is asked: by the conversation's model, or by the model that the user names for the
+// web.
+func (r *Rules) Offers(t engine.Tool) bool {
+	if t.Name() == "google_web_search" {
+		asked := r.project.Model.Presets.Beside("web-search", r.model())[0].Model
+		if provider, _ := catalog.Provider(asked); provider != "" {
+			return false
+		}
+	}
+	by := r.skillPolicy.Load()
+	return r.Policy.Offers(t) && (by == nil || by.only.Offers(t))
+}
+
+// Judge implements [engine.Policy]. It judges by the mode that can be used at the moment,
+// denies what the custom command that is answered does not allow, and lets skills be
+// activated that nobody need be asked about.
+func (r *Rules) Judge(ctx context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
+	r.leaveAuto()
+	if by := r.skillPolicy.Load(); by != nil && !by.only.Allows(q) {
+		return engine.Deny, engine.Reason{Text: "The command /" + by.command +
+			" allows only other calls (its allowed-tools)."}
+	}
+	verdict, reason := r.Policy.Judge(ctx, q)
+	if verdict == engine.Ask && r.skills.Unasked(q) {
+		return engine.Allow, engine.Reason{}
+	}
+	return verdict, reason
+}
+
+// Explain says what would become of a call.
+func (r *Rules) Explain(ctx context.Context, q engine.Proposal) policy.Explanation {
+	e := r.Files().Explain(r.Base, q)
+	if verdict, reason := r.Judge(ctx, q); verdict != e.Verdict {
+		e.Ruling = policy.Ruling{Verdict: verdict, Why: cmp.Or(reason.Text, "the session decides it, not a rule")}
+	}
+	return e
+}
+
+// allowed returns why the settings and the folder do not allow an approval mode, nil if they do.
+func allowed(o *project.Options, m policy.Mode) error {
+	untrusted := o.Trust.State < trust.Unneeded
+	switch {
+	case !slices.Contains(policy.Modes[:], m):
+		return &commands.Error{Misused: true,
+			Message: fmt.Sprintf("there is no approval mode %.40q; there are: default, auto_edit, auto, plan and yolo", m)}
+	case m == policy.Plan && !o.Settings.PlanMode:
+		return &commands.Error{Message: "general.plan.enabled in the settings switches the approval mode plan off"}
+	case m == policy.Yolo && o.Settings.NoYolo:
+		return &commands.Error{Message: "security.disableYoloMode in the settings forbids the approval mode yolo"}
+	case m == policy.Auto && o.Wide() != "":
+		return fmt.Errorf("the approval mode auto can't be used in %s; start in the folder of a project", o.Wide())
+	case untrusted && (m == policy.Yolo || m == policy.AutoEdit || m == policy.Auto):
+		return fmt.Errorf("this folder is not trusted, so edits and commands are asked about; "+
+			"gemline trust add lets the next session use %s", m)
+	}
+	return nil
+}
+
+// MayUse returns why an approval mode can't be used here, nil if it can. In auto nothing
+// is asked about that is held and can be taken back, so both have to be so.
+func (r *Rules) MayUse(m policy.Mode) error {
+	err := allowed(r.project.Options, m)
+	if err != nil || m != policy.Auto {
+		return err
+	}
+	if l := r.project.Launcher; !l.Contained() {
+		why := cmp.Or(l.State().Step, "nothing is in force")
+		if l.Config.Network {
+			why = "the settings give them the network"
+		}
+		return fmt.Errorf("the approval mode auto needs commands to be confined, and they are not: %s", why)
+	}
+	if err := r.keeper.Ready(); err != nil {
+		return fmt.Errorf("the approval mode auto needs checkpoints to take changes back: %w", err)
+	}
+	return nil
+}
+
+// SetMode changes the approval mode, as far as a flag could have set it.
+func (r *Rules) SetMode(m policy.Mode) error {
+	err := r.MayUse(m)
+	if err == nil {
+		recordMode(r.recorder, r.Base.Mode(), m)
+		r.Base.SetMode(m)
+	}
+	return err
+}
+
+// Mode changes the approval mode of the session, unless word is empty, and says
+// which it is.
+func (r *Rules) Mode(word string) (string, error) {
+	if word != "" {
+		if err := r.SetMode(policy.Mode(word)); err != nil {
+			return "", err
+		}
+	}
+	m := r.Base.Mode()
+	return fmt.Sprintf("approval mode: %s (%s)", m, ModeMeanings[m]), nil
+}
+
+// checkMode refuses the mode auto of the command line where it can't be used. That of the
+// settings gives way to default.
+func (r *Rules) checkMode() error {
+	if r.Base.Mode() != policy.Auto {
+		return nil
+	}
+	err := r.MayUse(policy.Auto)
+	if err != nil && r.project.Options.Flags.Mode() == string(policy.Auto) {
+		return &settings.ForbiddenError{Message: err.Error()}
+	}
+	r.leaveAuto()
+	return nil
+}
+
+// leaveAuto changes from the mode auto to default, where it can't be used any more.
+func (r *Rules) leaveAuto() {
+	if r.Base.Mode() != policy.Auto {
+		return
+	}
+	if err := r.MayUse(policy.Auto); err != nil {
+		recordMode(r.recorder, policy.Auto, policy.Default)
+		r.Base.SetMode(policy.Default)
+		r.notify(fmt.Sprintf("the approval mode is default from here on: %v", err))
+	}
+}
+
+// revertible reports whether what is held and can be taken back runs unasked.
+func (r *Rules) revertible() bool {
+	return r.Base.Mode() == policy.Auto && r.MayUse(policy.Auto) == nil
+}
+
+// afterPlan returns the approval mode that plan mode was entered from, and the others that
+// may follow it. It is never yolo that nobody watches.
+func (r *Rules) afterPlan() []policy.Mode {
+	before := r.Base.Before()
+	if r.MayUse(before) != nil || before == policy.Yolo && !r.hasUser {
+		before = policy.Default
+	}
+	list := []policy.Mode{before}
+	for _, m := range []policy.Mode{policy.Default, policy.AutoEdit, policy.Auto} {
+		if m != before && r.MayUse(m) == nil {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// leavePlanMode changes to the mode that word names among those that may follow plan mode, or
+// to the first of them, and returns its name.
+func (r *Rules) leavePlanMode(word string) (string, error) {
+	modes := r.afterPlan()
+	m := modes[0]
+	if word != "" {
+		m = policy.Mode(word)
+	}
+	if !slices.Contains(modes, m) {
+		return "", fmt.Errorf("the approval mode %.40q can't follow plan mode here", word)
+	}
+	if err := r.SetMode(m); err != nil {
+		return "", err
+	}
+	recordPlan(r.recorder, m)
+	return map[policy.Mode]string{
+		policy.Default:  "Default mode (edits will require confirmation)",
+		policy.AutoEdit: "Auto-Edit mode (edits will be applied automatically)",
+		policy.Auto:     "Auto mode (what is confined and can be undone runs unasked)",
+		policy.Yolo:     "YOLO mode (all tool calls auto-approved)",
+	}[m], nil
+}
+
+// denied returns the programs that are not there for commands, with the rules.
+func (r *Rules) denied() (list []command.Denied) {
+	rules := r.Base.Denied()
+	if len(rules) == 0 {
+		return nil
+	}
+	for i, m := range r.project.Launcher.Masks(policy.Programs(rules)) {
+		list = append(list, command.Denied{Mask: m, Reason: rules[i].Reason()})
+	}
+	return list
+}
+
+// Allowing returns the narrowest flags with which a call that is asked about would
+// run unasked, "" if there are none. It says nothing that it has not tried.
+func (r *Rules) Allowing(q engine.Proposal) string {
+	allows := func(m policy.Mode, rules ...policy.Rule) bool {
+		return r.Files().Explain(r.Base.With(m, rules...), q).Verdict == engine.Allow
+	}
+	mode := r.Base.Mode()
+	for _, list := range policy.Entries(q) {
+		rules, wrong := policy.Lists{Allowed: list}.Rules(policy.User, "the command line")
+		flag := "--allowed-tools " + flagList(list)
+		if wrong == nil && len(flag) <= longestFlag && allows(mode, rules...) {
+			return flag
+		}
+	}
+	if q.Intent.Secret == "" && r.MayUse(policy.Yolo) == nil && allows(policy.Yolo) {
+		return "--approval-mode yolo"
+	}
+	return ""
+}
+
+// flagList writes values as the one value of a flag that takes several, for a
+// shell.
+func flagList(values []string) string {
+	var list []string
+	for _, v := range values {
+		list = append(list, strings.ReplaceAll(v, ",", `\,`))
+	}
+	joined := strings.Join(list, ",")
+	if strings.ContainsAny(joined, "\"\\$`!") {
+		return "'" + strings.ReplaceAll(joined, "'", `'\''`) + "'"
+	}
+	return `"` + joined + `"`
+}
+
+// longestFlag is how many characters of a flag are worth typing.
+const longestFlag = 400
+
+// ModeMeanings say what runs without a question in each approval mode.
+var ModeMeanings = map[policy.Mode]string{
+	policy.Default:  "edits and commands are asked about",
+	policy.AutoEdit: "edits run without a question, commands are asked about",
+	policy.Auto:     "what is confined and can be taken back runs without a question; the network, other places, protected files and secrets are asked about",
+	policy.Yolo:     "everything runs without a question",
+	policy.Plan:     "nothing but plans is changed",
+}
+
+// allowedTools is the command because of which only some tools may be called.
+type allowedTools struct {
+	command string
+	only    custom.Only
+}
+
+// Narrow has only the tools be called, until the next prompt has been answered, that a
+// command allows.
+func (r *Rules) Narrow(command string, only custom.Only) {
+	r.skillPolicy.Store(&allowedTools{command, only})
+}

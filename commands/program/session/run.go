@@ -1,0 +1,102 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"path/filepath"
+	"slices"
+
+	"google.golang.org/genai"
+
+	"gemline/commands/program/project"
+	"gemline/engine"
+	"gemline/engine/journal"
+	"gemline/engine/limit"
+	"gemline/engine/loop"
+	"gemline/engine/media"
+	"gemline/engine/steer"
+)
+
+// Run says parts to the model, within what may be spent. It is an [engine.Run].
+func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+	return s.PromptRun()(ctx, parts...)
+}
+
+// PromptRun returns the Run of one prompt. What is said by it again is about the same prompt:
+// the same model answers, and what repeats itself is counted on. Hooks and checks stand
+// around that, and say things again themselves: what a hook keeps back, no model reads.
+func (s *Session) PromptRun() engine.Run {
+	run := s.Hints.Run(s.Engine, s.Notices.withNotices(s.Chat.File.Begun(media.Keep(s.Engine.Run, s.Engine.History, s.Chat.outputs)), s.note))
+	if !s.Project.Options.Settings.SkipNextSpeaker {
+		run = loop.Continue(run, s.Models.asker, s.Engine.History)
+	}
+	run = s.checked().Wrap(s.Hooks.Run(s.Models.Router.Run(s.Engine, s.guard.Run(run))))
+	run = s.Keeper.Run(s.Models.watch(s.Models.Recorder.Run(limit.Turns(run, turns(s.Project.Options, s.Choice)))))
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			s.Project.MCP.Await(ctx, s.Project.Status.Tell)
+			s.Tools.tellSkills(s.Notices.Notify)
+			defer s.Rules.skillPolicy.Store(nil)
+			s.withContextReload(journal.Synced(s.Chat.Saver.Run(run), s.Chat.sync))(ctx, parts...)(yield)
+		}
+	}
+}
+
+// withContextReload returns a run that reads the context files again at its end, if run has made
+// a context file, as /init does. Where no prompt follows, it does not.
+func (s *Session) withContextReload(run engine.Run) engine.Run {
+	if !s.Project.Options.User.AnswersQuestions() {
+		return run
+	}
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			made, left := "", false
+			for ev, err := range run(ctx, parts...) {
+				if f, ok := ev.(engine.Finished); ok {
+					made = cmp.Or(newContext(f.Result.Changes, s.Project.Workspace.Roots(), s.Memory.Names()), made)
+				}
+				if left = !yield(ev, err); left {
+					break
+				}
+			}
+			if made == "" {
+				return
+			}
+			s.Memory.Reload()
+			if s.Engine.Reopen(ctx); !left {
+				yield(engine.Notice{Text: "the next request has " + made + " as a context file", Info: true}, nil)
+			}
+		}
+	}
+}
+
+// newContext returns the name of a context file that was made in one of roots, "" if none
+// was.
+func newContext(changes []engine.Change, roots, names []string) string {
+	for _, c := range changes {
+		dir, name := filepath.Split(c.Path)
+		if c.Made && slices.Contains(roots, filepath.Clean(dir)) && slices.Contains(names, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// turns returns how many requests a prompt may take where nobody watches it and nothing
+// else is said; 0 is no limit.
+func turns(o *project.Options, c Choice) int {
+	const most = 200
+	if o.User.HasUser() || c.MaxTurns != 0 || o.Flags.MaxTurns != 0 || o.Settings.IsSet("model.maxSessionTurns") {
+		return 0
+	}
+	return most
+}
+
+// LateHints returns the hints that came too late for the model to be told while it works.
+func LateHints(h *steer.Hints) (texts []string) {
+	for _, one := range h.Take() {
+		texts = append(texts, one.Text)
+	}
+	return texts
+}

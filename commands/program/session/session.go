@@ -1,0 +1,53 @@
+// Package session begins conversations: [Begin] makes a [Session] in a project, with its file,
+// rules, tools and engine. A front end ranges over [Session.Run].
+//
+// # A conversation is a value
+//
+// A Session is complete when Begin returns it, and closes what it owns. A prompt, a session at
+// a terminal, /clear, a program that talks and each item of a batch begin in
+// the same way, and differ in their [Choice].
+//
+// # Nothing is shared but the project
+//
+// Conversations of one project may go on side by side: each has its own rules, grants, file
+// and models.
+package session
+
+import (
+	"gemline/commands/program/project"
+	"gemline/engine"
+	"gemline/engine/compress"
+	"gemline/engine/hook"
+	"gemline/engine/loop"
+	"gemline/engine/memory"
+	"gemline/engine/steer"
+	"gemline/tools/checkpoint"
+)
+
+// A Session is one conversation in a Project: what is said and recorded, what was
+// granted and what it may spend.
+type Session struct {
+	Project *project.Project
+	Choice
+	Notices    *Notices
+	Chat       *Chat
+	agents     *agents
+	Hooks      *hook.Hooks // nil if there are none
+	Models     *Models
+	Memory     *memory.Memory
+	Keeper     *checkpoint.Keeper // of the states of files
+	Rules      *Rules
+	Tools      *Toolbox
+	Engine     *engine.Engine
+	compressor *compress.Compressor
+	guard      *loop.Guard // against loops, nil if nobody looks for them
+	Hints      steer.Hints // the user's, not sent to the model yet
+}
+
+// ModelName returns the name of the model that is asked, "" before there is a conversation.
+func (s *Session) ModelName() string {
+	if s.Engine == nil {
+		return ""
+	}
+	return s.Engine.Model()
+}

@@ -1,0 +1,141 @@
+package session
+
+import (
+	"context"
+	"slices"
+
+	"google.golang.org/genai"
+
+	"gemline/commands/program/project"
+	"gemline/engine"
+	"gemline/engine/journal"
+	"gemline/engine/memory"
+	"gemline/engine/policy"
+	"gemline/engine/prompt"
+	"gemline/engine/redact/wrap"
+	"gemline/repl/report"
+	"gemline/tools"
+	"gemline/tools/checkpoint"
+	"gemline/tools/files"
+	"gemline/tools/mcp"
+	"gemline/tools/skill"
+)
+
+// A Toolbox is what the model of a conversation may call.
+type Toolbox struct {
+	project   *project.Project
+	models    *Models
+	rules     *Rules
+	keeper    *checkpoint.Keeper
+	memory    *memory.Memory
+	Skills    *skill.Active    // nil if there are to be none
+	Rehearsal *tools.Rehearsal // of a run that changes nothing, else nil
+	Families  tools.Families
+	found     engine.Tools   // that a command has declared
+	All       engine.Toolset // as they work in the conversation
+}
+
+// offered returns the built-in tools, and those of servers, for a conversation whose calls
+// are judged by judge.
+func (t *Toolbox) offered(f tools.Families, judge engine.Policy, servers *mcp.Set) engine.Toolset {
+	return engine.Join(f.Plans.Tools(slices.Concat(tools.New(f), t.found)), t.served(servers, judge))
+}
+
+// served returns the tools of servers, as they are judged and answered in a conversation.
+func (t *Toolbox) served(servers *mcp.Set, judge engine.Policy) engine.Toolset {
+	c := mcp.Conversation{Policy: judge, Trusting: func() bool { return t.rules.Base.Mode() == policy.Yolo },
+		Cut: t.Families.Commands.Outputs.Cut}
+	if t.models.asker != nil {
+		c.Answer = t.models.answer
+	}
+	return servers.Tools(c)
+}
+
+// wrapped returns the tools of ts as they work in a conversation, whenever they come.
+// Its record is on the disk after sync.
+func (t *Toolbox) wrapped(ts engine.Toolset, sync func() error) engine.Toolset {
+	ts = t.Families.Commands.Outputs.Distilled(wrap.Tools(files.WithMemory(ts, t.memory.Discover), t.project.Options.Secrets))
+	return journal.Durable(t.keeper.Tools(t.Rehearsal.Tools(ts)), sync)
+}
+
+// Title says what a call was to do, in the words of its tool where it can tell.
+func (t *Toolbox) Title(ctx context.Context, fc *genai.FunctionCall) string {
+	for _, tool := range t.All.Tools() {
+		if tool.Name() != fc.Name || tool.Prepare == nil {
+			continue
+		}
+		if call, err := tool.Prepare(ctx, fc.Args); err == nil && call.Intent.Title != "" {
+			return call.Intent.Title
+		}
+	}
+	return fc.Name
+}
+
+// Kind returns the kind that a call of a tool has.
+func (t *Toolbox) Kind(name string, args map[string]any) engine.Kind {
+	for _, tool := range t.All.Tools() {
+		if tool.Name() == name && tool.KindOf != nil {
+			return tool.KindOf(args)
+		}
+	}
+	return engine.KindOf(t.All, name)
+}
+
+// ForClients returns the tools that another program may call: no tools of other servers,
+// which the program can reach itself, nor tools that belong to a conversation.
+func (t *Toolbox) ForClients() []engine.Tool {
+	return slices.DeleteFunc(t.ForModel(), func(t engine.Tool) bool {
+		return t.Server != "" || t.Kind == engine.AskUser || t.Kind == engine.Planning || t.Kind == engine.Think
+	})
+}
+
+// ForModel returns the tools that the model may call.
+func (t *Toolbox) ForModel() []engine.Tool {
+	return slices.DeleteFunc(slices.Clone(t.All.Tools()), func(tool engine.Tool) bool {
+		return tool.When != nil && !tool.When() || !t.rules.Base.Offers(tool)
+	})
+}
+
+// offeredSkills returns the skills as the model is told about them, if it has the tool for
+// them.
+func (t *Toolbox) offeredSkills(names []string) (list []prompt.Entry) {
+	if t.Skills == nil || !slices.Contains(names, skill.ToolName) {
+		return nil
+	}
+	for _, one := range t.Skills.Library.Skills() {
+		list = append(list, prompt.Entry{Name: one.Name, Description: one.Description, Location: one.File})
+	}
+	return list
+}
+
+// tellSkills prints the problems of skills.
+func (t *Toolbox) tellSkills(notify func(string)) {
+	if t.Skills == nil {
+		return
+	}
+	t.Skills.Library.All()
+	for _, note := range t.Skills.Library.Notes() {
+		notify(note)
+	}
+}
+
+// collected returns what a run would have done that changes nothing.
+func (t *Toolbox) collected() report.Collected {
+	c := report.Collected{Patch: t.Rehearsal.Patch()}
+	if !t.project.Options.Flags.DryRun {
+		return c
+	}
+	c.Planned = []report.Planned{}
+	for _, step := range t.Rehearsal.Steps() {
+		c.Planned = append(c.Planned, report.Planned(step))
+	}
+	return c
+}
+
+// gives returns whether a policy lets a call run unasked.
+func gives(p engine.Policy) func(context.Context, engine.Proposal) bool {
+	return func(ctx context.Context, q engine.Proposal) bool {
+		verdict, _ := p.Judge(ctx, q)
+		return verdict == engine.Allow
+	}
+}
