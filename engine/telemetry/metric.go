@@ -11,44 +11,28 @@ import (
 // The instruments. Instruments of the semantic conventions have the conventions' bounds, all
 // others OpenTelemetry's default bounds.
 var (
-	Sessions  = &Instrument{Name: "gemini_cli.session.count", About: "Count of CLI sessions started."}
-	ToolCalls = &Instrument{Name: "gemini_cli.tool.call.count",
-		About: "Counts tool calls, tagged by function name and success."}
-	ToolLatency = &Instrument{Name: "gemini_cli.tool.call.latency", Unit: "ms",
-		About: "Latency of tool calls in milliseconds.", Bounds: bounds}
-	Requests = &Instrument{Name: "gemini_cli.api.request.count",
-		About: "Counts API requests, tagged by model and status."}
-	RequestLatency = &Instrument{Name: "gemini_cli.api.request.latency", Unit: "ms",
-		About: "Latency of API requests in milliseconds.", Bounds: bounds}
-	Tokens         = &Instrument{Name: "gemini_cli.token.usage", About: "Counts the total number of tokens used."}
-	FileOperations = &Instrument{Name: "gemini_cli.file.operation.count",
-		About: "Counts file operations (create, read, update)."}
-	LinesChanged   = &Instrument{Name: "gemini_cli.lines.changed", About: "Number of lines changed (from file diffs)."}
-	ContentRetries = &Instrument{Name: "gemini_cli.chat.content_retry.count",
-		About: "Counts retries due to content errors."}
-	ContentFailures = &Instrument{Name: "gemini_cli.chat.content_retry_failure.count",
-		About: "Counts occurrences of all content retries failing."}
-	NetworkRetries = &Instrument{Name: "gemini_cli.network_retry.count",
-		About: "Counts retries due to network errors."}
-	Compressions = &Instrument{Name: "gemini_cli.chat_compression", About: "Counts chat compression events."}
-	HookCalls    = &Instrument{Name: "gemini_cli.hook_call.count",
-		About: "Counts hook calls, tagged by hook event name and success."}
-	AgentRuns = &Instrument{Name: "gemini_cli.agent.run.count",
-		About: "Counts agent runs, tagged by name and reason."}
-	AgentDuration = &Instrument{Name: "gemini_cli.agent.duration", Unit: "ms",
-		About: "Duration of agent runs in milliseconds.", Bounds: bounds}
-	AgentTurns = &Instrument{Name: "gemini_cli.agent.turns", Unit: "turns",
+	Sessions        = counter("gemini_cli.session.count", "Count of CLI sessions started.")
+	ToolCalls       = counter("gemini_cli.tool.call.count", "Counts tool calls, tagged by function name and success.")
+	ToolLatency     = latency("gemini_cli.tool.call.latency", "Latency of tool calls in milliseconds.")
+	Requests        = counter("gemini_cli.api.request.count", "Counts API requests, tagged by model and status.")
+	RequestLatency  = latency("gemini_cli.api.request.latency", "Latency of API requests in milliseconds.")
+	Tokens          = counter("gemini_cli.token.usage", "Counts the total number of tokens used.")
+	FileOperations  = counter("gemini_cli.file.operation.count", "Counts file operations (create, read, update).")
+	LinesChanged    = counter("gemini_cli.lines.changed", "Number of lines changed (from file diffs).")
+	ContentRetries  = counter("gemini_cli.chat.content_retry.count", "Counts retries due to content errors.")
+	ContentFailures = counter("gemini_cli.chat.content_retry_failure.count", "Counts occurrences of all content retries failing.")
+	NetworkRetries  = counter("gemini_cli.network_retry.count", "Counts retries due to network errors.")
+	Compressions    = counter("gemini_cli.chat_compression", "Counts chat compression events.")
+	HookCalls       = counter("gemini_cli.hook_call.count", "Counts hook calls, tagged by hook event name and success.")
+	AgentRuns       = counter("gemini_cli.agent.run.count", "Counts agent runs, tagged by name and reason.")
+	AgentDuration   = latency("gemini_cli.agent.duration", "Duration of agent runs in milliseconds.")
+	AgentTurns      = &Instrument{Name: "gemini_cli.agent.turns", Unit: "turns",
 		About: "Number of turns taken by agents.", Bounds: bounds}
-	AgentRecoveries = &Instrument{Name: "gemini_cli.agent.recovery_attempt.count",
-		About: "Counts attempts of agents to report after all."}
-	AgentRecoveryDuration = &Instrument{Name: "gemini_cli.agent.recovery_attempt.duration", Unit: "ms",
-		About: "Duration of such attempts in milliseconds.", Bounds: bounds}
-	RoutingLatency = &Instrument{Name: "gemini_cli.model_routing.latency", Unit: "ms",
-		About: "Latency of model routing decisions in milliseconds.", Bounds: bounds}
-	RoutingFailures = &Instrument{Name: "gemini_cli.model_routing.failure.count",
-		About: "Counts model routing failures."}
-	HookLatency = &Instrument{Name: "gemini_cli.hook_call.latency", Unit: "ms",
-		About: "Latency of hook calls in milliseconds.", Bounds: bounds}
+	AgentRecoveries       = counter("gemini_cli.agent.recovery_attempt.count", "Counts attempts of agents to report after all.")
+	AgentRecoveryDuration = latency("gemini_cli.agent.recovery_attempt.duration", "Duration of such attempts in milliseconds.")
+	RoutingLatency        = latency("gemini_cli.model_routing.latency", "Latency of model routing decisions in milliseconds.")
+	RoutingFailures       = counter("gemini_cli.model_routing.failure.count", "Counts model routing failures.")
+	HookLatency           = latency("gemini_cli.hook_call.latency", "Latency of hook calls in milliseconds.")
 
 	ClientTokens = &Instrument{Name: "gen_ai.client.token.usage", Unit: "token",
 		About:  "Number of input and output tokens used.",
@@ -59,6 +43,12 @@ var (
 )
 
 var bounds = []float64{0, 5, 10, 25, 50, 75, 100, 250, 500, 750, 1000, 2500, 5000, 7500, 10000}
+
+func counter(name, about string) *Instrument { return &Instrument{Name: name, About: about} }
+
+func latency(name, about string) *Instrument {
+	return &Instrument{Name: name, Unit: "ms", About: about, Bounds: bounds}
+}
 
 // maxPoints is how many points an instrument has in a session, at most: the names in
 // their attributes may be the model's.

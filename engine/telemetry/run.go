@@ -151,7 +151,7 @@ func (p *prompt) finished(ev engine.Finished, c *call) {
 	now := time.Now()
 	name := slog.String("function_name", ev.Name)
 	result := []slog.Attr{name, slog.Bool("success", ev.Err == nil)}
-	decision := ""
+	decision, said := "", ""
 	switch {
 	case errors.Is(ev.Err, engine.ErrRefused):
 		decision = "reject"
@@ -159,7 +159,7 @@ func (p *prompt) finished(ev engine.Finished, c *call) {
 		decision = "accept"
 	}
 	if decision != "" {
-		result = append(result, slog.String("decision", decision))
+		result, said = append(result, slog.String("decision", decision)), "Decision: "+decision+". "
 	}
 	attrs := append(slices.Clip(result), millis("duration_ms", ev.Took), slog.String("prompt_id", p.id),
 		slog.String("tool_type", "native"),
@@ -195,8 +195,8 @@ func (p *prompt) finished(ev engine.Finished, c *call) {
 	}
 	p.r.Log(Event{Name: "gemini_cli.tool_call", Attrs: attrs,
 		Private: append(private, slog.String("function_args", args)), within: c.span.spanContext,
-		Body: fmt.Sprintf("Tool call: %s. %sSuccess: %v. Duration: %dms.", ev.Name, clause("Decision", decision),
-			ev.Err == nil, ev.Took.Milliseconds())})
+		Body: fmt.Sprintf("Tool call: %s. %sSuccess: %v. Duration: %dms.", ev.Name, said, ev.Err == nil,
+			ev.Took.Milliseconds())})
 	p.r.Measure(ToolCalls, 1, append(result, slog.String("tool_type", "native"))...)
 	p.r.Measure(ToolLatency, float64(ev.Took.Milliseconds()), name)
 	c.span.Attrs = []slog.Attr{slog.String("gen_ai.tool.name", ev.Name), slog.String("gen_ai.tool.call_id", ev.ID)}
@@ -220,14 +220,6 @@ func (p *prompt) cut(ev engine.Finished) {
 		Attrs: []slog.Attr{slog.String("tool_name", ev.Name), slog.Int("original_content_length", c.Of),
 			slog.Int("truncated_content_length", utf8.RuneCountInString(ev.Result.Text)), slog.Int("threshold", c.To),
 			slog.String("prompt_id", p.id)}})
-}
-
-// clause is a part of a sentence, "" if there is nothing to say.
-func clause(what, word string) string {
-	if word == "" {
-		return ""
-	}
-	return what + ": " + word + ". "
 }
 
 // touched records what was done to a file.
