@@ -173,6 +173,16 @@ func TestPowerLoss(t *testing.T) {
 			t.Errorf("%s was not synced before the first call", dir)
 		}
 	}
+	later := &platter{} // whose directory is there
+	g := New(Config{Dir: chats, ID: "later", Now: clock()})
+	if notices, answered := later.work(t, g); len(notices) > 0 || answered != 3 {
+		t.Fatal(notices, answered)
+	}
+	g.Close()
+	later.did = slices.DeleteFunc(later.did, func(d deed) bool { return d.what != "dir" })
+	if len(later.did) != 1 || later.did[0].name != chats {
+		t.Errorf("of a later session %v was synced", later.did)
+	}
 	points := 0
 	for k := range len(p.did) + 1 {
 		var all []byte
