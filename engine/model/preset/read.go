@@ -1,6 +1,7 @@
 package preset
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -242,5 +243,19 @@ func decode(config map[string]any, into *genai.GenerateContentConfig) error {
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(b, into)
+	// What most requests have is read without all other types of the API, which encoding/json
+	// takes long to get to know.
+	var usual struct {
+		Temperature, TopP, TopK *float32
+		MaxOutputTokens         int32
+		ThinkingConfig          *genai.ThinkingConfig
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if d.Decode(&usual) != nil {
+		return json.Unmarshal(b, into)
+	}
+	into.Temperature, into.TopP, into.TopK = usual.Temperature, usual.TopP, usual.TopK
+	into.MaxOutputTokens, into.ThinkingConfig = usual.MaxOutputTokens, usual.ThinkingConfig
+	return nil
 }
