@@ -131,24 +131,6 @@ func userEnvFiles(p project.Paths) []string {
 	return []string{p.User(".env"), filepath.Join(p.Home, ".env")}
 }
 
-// projectEnvFiles returns where a project's .env file is looked for, in order: in the
-// working directory and each one above it.
-func projectEnvFiles(p project.Paths) []string {
-	var paths []string
-	for dir := p.Cwd; ; {
-		for _, path := range []string{filepath.Join(dir, ".gemini", ".env"), filepath.Join(dir, ".env")} {
-			if !p.Own(path) {
-				paths = append(paths, path)
-			}
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return paths
-		}
-		dir = up
-	}
-}
-
 // plainEnv reports whether a .env file is for other programs, too.
 func plainEnv(path string) bool { return filepath.Base(filepath.Dir(path)) != ".gemini" }
 
@@ -181,8 +163,11 @@ func (s *Settings) DotEnv(p project.Paths, trusted bool,
 	for _, path := range userEnvFiles(p) {
 		add(d.User, path, true)
 	}
+	if !trusted {
+		return d, warnings
+	}
 	path := s.ProjectEnv(p)
-	if !trusted || path == "" {
+	if path == "" {
 		return d, warnings
 	}
 	add(d.Project, path, false)
@@ -226,17 +211,23 @@ func (s *Settings) readEnv(p project.Paths, path string) (list []Variable, warni
 }
 
 // ProjectEnv returns the path of the project's .env file that counts once the folder is
-// trusted, "" if none does.
+// trusted, "" if none does: the first in the working directory and each one above it.
 func (s *Settings) ProjectEnv(p project.Paths) string {
-	for _, path := range projectEnvFiles(p) {
-		if plainEnv(path) && s.IgnoreLocalEnv {
-			continue
+	for dir := p.Cwd; ; {
+		for _, path := range []string{filepath.Join(dir, ".gemini", ".env"), filepath.Join(dir, ".env")} {
+			if plainEnv(path) && s.IgnoreLocalEnv {
+				continue
+			}
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && !p.Own(path) {
+				return path
+			}
 		}
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return path
+		up := filepath.Dir(dir)
+		if up == dir {
+			return ""
 		}
+		dir = up
 	}
-	return ""
 }
 
 // ownVariables returns a lookup of what the user's own .env files set. They are read when

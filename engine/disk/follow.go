@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -40,8 +41,10 @@ const mostLinks = 40
 // to what is not there yet. Of a path that leads in a circle the rest is left as
 // it is.
 func Follow(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if runtime.GOOS == "windows" { // where names have short forms, too
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			return real
+		}
 	}
 	return follow(path, func(string) {})
 }
