@@ -45,6 +45,7 @@ import (
 	"gemline/engine/limit"
 	"gemline/engine/model"
 	"gemline/engine/model/catalog"
+	"gemline/engine/policy"
 	"gemline/repl/output"
 	"gemline/repl/report"
 	"gemline/settings/flags"
@@ -116,6 +117,7 @@ func Run(p project.Process) (code int) {
 // readTables reads, while the settings are read, what a conversation needs next. Whoever comes
 // too early waits for it.
 func readTables(getenv func(string) string) {
+	policy.New(policy.Default)
 	model.NewProviders(nil, getenv)
 	catalog.Shipped()
 }
