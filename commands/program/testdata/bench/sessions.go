@@ -19,14 +19,10 @@ import (
 // looks through its file once, and to list many.
 func (b *bench) sessions() {
 	b.run(b.bin, "-p", "/about") // which makes the place for sessions
-	found, err := filepath.Glob(filepath.Join(b.dir, "home", ".gemini", "tmp", "*"))
-	check(err)
-	if len(found) == 0 {
-		check(fmt.Errorf("no place for sessions was made"))
-	}
 	b.append()
-	chats := filepath.Join(found[0], "chats")
-	check(os.MkdirAll(chats, 0o700))
+	chats := filepath.Join(b.dir, "home", ".gemini", "tmp", "project", "chats")
+	check(os.RemoveAll(chats)) // of other parts, one of which would be the latest
+	check(os.Mkdir(chats, 0o700))
 	idle := b.times(rss, func() sample { return b.run(b.bin, "-p", "/stats") })
 	for _, size := range []int{5, 50} {
 		path := filepath.Join(chats, "session-2026-01-01T00-00-long.jsonl")
