@@ -209,11 +209,7 @@ func (s *Schema) patterns() jsonschema.RegexpEngine {
 		if total += size; total > maxPattern {
 			return nil, errors.New("takes too much, with all the other patterns")
 		}
-		re, err := regexp.Compile(text)
-		if err != nil {
-			return nil, err
-		}
-		known[text] = pattern{re, s, size}
+		known[text] = pattern{regexp.MustCompile(text), s, size}
 		return known[text], nil
 	}
 }

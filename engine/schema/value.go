@@ -105,9 +105,7 @@ func pointer(at []string) string {
 // pointerOf returns the place that the fragment of an address is.
 func pointerOf(address string) (at []string) {
 	_, fragment, _ := strings.Cut(address, "#")
-	if decoded, err := url.PathUnescape(fragment); err == nil {
-		fragment = decoded
-	}
+	fragment, _ = url.PathUnescape(fragment) // as the library has escaped it
 	for _, name := range strings.Split(fragment, "/")[1:] {
 		at = append(at, strings.NewReplacer("~1", "/", "~0", "~").Replace(name))
 	}
@@ -163,9 +161,6 @@ func is(v any, name string) bool {
 
 // quoted returns a value as JSON.
 func quoted(v any) string {
-	b, err := text.JSON(v, "")
-	if err != nil {
-		return fmt.Sprint(v)
-	}
+	b, _ := text.JSON(v, "") // which was read as JSON
 	return string(b)
 }
