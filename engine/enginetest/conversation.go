@@ -9,7 +9,7 @@ import (
 	"google.golang.org/genai"
 )
 
-// Conversation reads replies from text. A line is a reply, and an indented line
+// ParseReplies reads replies from text. A line is a reply, and an indented line
 // belongs to the reply before it:
 //
 //	says TEXT
@@ -24,7 +24,7 @@ import (
 // PROMPT and OUTPUT are numbers of tokens. REASON is a finish reason of the API.
 // A second text in a reply comes in a chunk of its own. A token lets another request continue
 // the answer. The word breaks closes the connection behind the reply so far.
-func Conversation(text string) ([]Reply, error) {
+func ParseReplies(text string) ([]Reply, error) {
 	var all []Reply
 	for line := range strings.Lines(text) {
 		words := strings.TrimSpace(line)

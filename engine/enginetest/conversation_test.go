@@ -8,7 +8,7 @@ import (
 )
 
 func TestConversation(t *testing.T) {
-	got, err := enginetest.Conversation(`
+	got, err := enginetest.ParseReplies(`
 says Let me see.
  calls read_file file_path=a.txt limit=5
 	calls run_shell_command command="echo \"a  b\"" list=["x",1] word=x url=a=b
@@ -37,7 +37,7 @@ thinks "\u202e"
 		}
 	}
 	for _, bad := range []string{" says it", "shouts it", `says "it`, "calls f a", `calls f a="b`, "says it\n uses many", "calls f a=[1"} {
-		if got, err := enginetest.Conversation(bad); err == nil {
+		if got, err := enginetest.ParseReplies(bad); err == nil {
 			t.Errorf("%q is %v", bad, got)
 		}
 	}

@@ -9,7 +9,7 @@
 // A [Reply] is what the model says to one request. A [Script] gives it by a
 // method call, a [Server] over HTTP, so that one table can drive both. What
 // only makes sense on a wire (a broken connection, a status) is a Reply that a
-// Script refuses to give. [Conversation] reads replies from text.
+// Script refuses to give. [ParseReplies] reads replies from text.
 //
 // # Nothing is shared
 //

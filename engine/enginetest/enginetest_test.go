@@ -54,8 +54,8 @@ error: unexpected EOF
 }
 
 // A conversation is a text, and so is what a Run shows of it.
-func ExampleConversation() {
-	replies, err := enginetest.Conversation(`
+func ExampleParseReplies() {
+	replies, err := enginetest.ParseReplies(`
 says let me see
  calls nothing of=it
 says done

@@ -132,7 +132,7 @@ func (p *platter) work(t *testing.T, f *File) (notices []string, answered int) {
 }
 
 // outcomes returns what a conversation says became of each call.
-func outcomes(t *testing.T, c *Conversation) map[string]string {
+func outcomes(t *testing.T, c *LoadedSession) map[string]string {
 	t.Helper()
 	wellFormed(t, c.History)
 	ends := map[string]string{}

@@ -112,7 +112,7 @@ func New(cfg Config) *File {
 // resume returns a File that continues c where it was kept. A file of the old
 // form, one object, stays as it is; the conversation goes on in a copy of it
 // in the form of lines.
-func (c *Conversation) resume(now func() time.Time) (f *File, err error) {
+func (c *LoadedSession) resume(now func() time.Time) (f *File, err error) {
 	f = &File{id: c.ID, path: c.Path, now: now, exists: true, opening: c.opened,
 		dirs: c.Directories, titled: c.Summary != "", disk: handle{files: system{}}}
 	if f.now == nil {

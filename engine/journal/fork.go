@@ -70,9 +70,9 @@ func restored(cfg Config, saved Saved) (Opened, error) {
 	if err != nil {
 		return Opened{}, err
 	}
-	o, err := begin(cfg, r, conversation(list))
+	o, err := begin(cfg, r, historyOf(list))
 	o.File.opening = false // it would stand in the place of the messages
-	o.From, o.CopyOf = &Conversation{Session: Session{Title: saved.Title, Updated: saved.At},
+	o.From, o.CopyOf = &LoadedSession{Session: Session{Title: saved.Title, Updated: saved.At},
 		History: o.History}, saved.Session
 	return o, err
 }

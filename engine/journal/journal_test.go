@@ -63,7 +63,7 @@ func put(t *testing.T, f *File, entries ...engine.Entry) {
 	}
 }
 
-func load(t *testing.T, path string) *Conversation {
+func load(t *testing.T, path string) *LoadedSession {
 	t.Helper()
 	c, err := Load(path)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"gemline/engine/steer"
 )
 
-// A Conversation is a session that was loaded.
-type Conversation struct {
+// A LoadedSession is a session that was loaded.
+type LoadedSession struct {
 	Session
 
 	// History is what was said, without the opening message: what
@@ -32,7 +32,7 @@ type Conversation struct {
 
 // Load reads the session file path. It fails if that can't be read or holds no
 // session; lines that make no sense are passed over.
-func Load(path string) (*Conversation, error) {
+func Load(path string) (*LoadedSession, error) {
 	c, r, err := loadRecord(path, strings.HasSuffix(path, ".json"))
 	if err == nil {
 		c.kept = r.bytes()
@@ -41,7 +41,7 @@ func Load(path string) (*Conversation, error) {
 }
 
 // LoadMessages is Load, and returns the messages that make up the file, too.
-func LoadMessages(path string) (*Conversation, []json.RawMessage, error) {
+func LoadMessages(path string) (*LoadedSession, []json.RawMessage, error) {
 	c, r, err := loadRecord(path, true)
 	if err != nil {
 		return nil, nil, err
@@ -66,7 +66,7 @@ func Displays(path string) map[string]string {
 }
 
 // loadRecord is Load with the record. Its messages keep their bytes if that is wanted.
-func loadRecord(path string, keep bool) (*Conversation, *record, error) {
+func loadRecord(path string, keep bool) (*LoadedSession, *record, error) {
 	r := &record{keep: keep}
 	s, err := r.read(path)
 	if err != nil {
@@ -76,7 +76,7 @@ func loadRecord(path string, keep bool) (*Conversation, *record, error) {
 		return nil, nil, &NewerError{ID: s.ID, Format: r.meta.Format}
 	}
 	_, opened := r.index[openingID]
-	c := &Conversation{Session: s, opened: opened}
+	c := &LoadedSession{Session: s, opened: opened}
 	c.History, c.Interrupted, c.Unbegun = history(r.messages)
 	return c, r, nil
 }

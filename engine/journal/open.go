@@ -44,11 +44,11 @@ type Saved struct {
 type Opened struct {
 	File        *File
 	History     []*genai.Content
-	Directories []string      // that were worked in beside the project's
-	Fresh       bool          // it is new, since the session to resume does not exist
-	From        *Conversation // the resumed conversation; nil if there is none
-	Copy        bool          // it is a copy, which [File.Keep] writes
-	CopyOf      string        // the id of the copied session of this directory, "" for other sessions
+	Directories []string       // that were worked in beside the project's
+	Fresh       bool           // it is new, since the session to resume does not exist
+	From        *LoadedSession // the resumed conversation; nil if there is none
+	Copy        bool           // it is a copy, which [File.Keep] writes
+	CopyOf      string         // the id of the copied session of this directory, "" for other sessions
 }
 
 // Open returns the session in cfg.Dir that choice names, or a new one with choice's ID. If

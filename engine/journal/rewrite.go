@@ -108,14 +108,14 @@ func (r *record) cut(said []*genai.Content) string {
 // list returns messages that make up said, taken from r where r has them.
 func (r *record) list(said []*genai.Content, at time.Time) ([]json.RawMessage, error) {
 	list, err := r.compose(said, at, true)
-	if err != nil || equal(conversation(list), said) {
+	if err != nil || equal(historyOf(list), said) {
 		return list, err
 	}
 	return r.compose(said, at, false) // other fields of r's messages may add to the conversation
 }
 
-// conversation returns the conversation of a list of messages.
-func conversation(list []json.RawMessage) []*genai.Content {
+// historyOf returns the conversation of a list of messages.
+func historyOf(list []json.RawMessage) []*genai.Content {
 	var r record
 	r.replace(list)
 	return r.history()

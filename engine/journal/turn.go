@@ -52,7 +52,7 @@ func Spoken(c *genai.Content) bool {
 
 // Introduction says what a conversation that is gone on with is about, how old it is and how
 // long.
-func (c *Conversation) Introduction(now time.Time) string {
+func (c *LoadedSession) Introduction(now time.Time) string {
 	return fmt.Sprintf("resumed: %s (%s, %s)", c.Title, strings.ToLower(Ago(c.Updated, now)),
 		text.Count(len(Turns(c.History)), "turn"))
 }

@@ -83,13 +83,13 @@ func (g *Given) Error() string {
 	return "the model is told: " + strings.Join(texts, "; ")
 }
 
-// A Conversation takes what is said beside its Run, as an [engine.Engine] does.
-type Conversation interface {
+// An Interjector takes what is said beside its Run, as an [engine.Engine] does.
+type Interjector interface {
 	Interject(emit func(engine.Event) error, parts ...*genai.Part) error
 }
 
 // Run returns a Run that yields what run does, which is c's own, and gives the hints.
-func (s *Hints) Run(c Conversation, run engine.Run) engine.Run {
+func (s *Hints) Run(c Interjector, run engine.Run) engine.Run {
 	if s == nil {
 		return run
 	}
@@ -112,7 +112,7 @@ func (s *Hints) Run(c Conversation, run engine.Run) engine.Run {
 }
 
 // give gives the hints that wait, and reports whether the consumer is still there.
-func (s *Hints) give(c Conversation, yield func(engine.Event, error) bool) bool {
+func (s *Hints) give(c Interjector, yield func(engine.Event, error) bool) bool {
 	hs := s.Take()
 	if len(hs) == 0 {
 		return true

@@ -93,7 +93,7 @@ type Tool struct {
 }
 
 // setupOf returns what a conversation works with, in which nothing happens at the moment.
-func setupOf(talk *serve.Conversation) *described {
+func setupOf(talk *serve.Session) *described {
 	d := &described{Model: talk.Model(), Tools: []Tool{}}
 	for _, t := range talk.Offered() {
 		d.Tools = append(d.Tools, Tool{t.Name(),

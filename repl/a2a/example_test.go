@@ -23,8 +23,8 @@ func Example() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	server, err := a2a.New(ctx, &serve.Group{}, a2a.Config{Version: "1", Dir: "/project",
-		Begin: func(_ context.Context, w serve.SessionRequest) (*serve.Conversation, error) {
-			return &serve.Conversation{ID: w.Name, Tally: &tally.Tally{}, Model: func() string { return "m" },
+		Begin: func(_ context.Context, w serve.SessionRequest) (*serve.Session, error) {
+			return &serve.Session{ID: w.Name, Tally: &tally.Tally{}, Model: func() string { return "m" },
 				Offered: func() []engine.Tool { return nil }, Close: func() {},
 				Ask: func(_ context.Context, to report.Reporter, prompt string) error {
 					to.Event(engine.Text{Delta: strings.ToUpper(prompt)})

@@ -27,7 +27,7 @@ type Config struct {
 	Address string // where the server is spoken to
 
 	// Begin begins the conversation of a name, or goes on with it.
-	Begin func(ctx context.Context, w serve.SessionRequest) (*serve.Conversation, error)
+	Begin func(ctx context.Context, w serve.SessionRequest) (*serve.Session, error)
 
 	Outcome func(error) report.Outcome // classifies how work ended
 	Clean   func(string) string        // takes out secrets
@@ -358,7 +358,7 @@ func (s *Server) begin(t *task) (*turn, error) {
 
 // tidy closes the conversations that were used longest ago, if more than mostOpen are open.
 func (s *Server) tidy() {
-	open := slices.DeleteFunc(s.all(), func(t *task) bool { return t.conversation() == nil })
+	open := slices.DeleteFunc(s.all(), func(t *task) bool { return t.session() == nil })
 	for _, t := range open[min(len(open), mostOpen):] {
 		if t.change.TryLock() {
 			if t.turn == nil {

@@ -56,8 +56,8 @@ func serving(t *testing.T, folder string, do work) *served {
 				Clean:   func(s string) string { return s },
 				Warn:    func(said string) { s.warned = append(s.warned, said) },
 				Servers: func() []Connected { return nil },
-				Begin: func(_ context.Context, w serve.SessionRequest) (*serve.Conversation, error) {
-					return &serve.Conversation{ID: w.Name, Model: func() string { return "model" }, Offered: func() []engine.Tool { return nil }, Close: func() {},
+				Begin: func(_ context.Context, w serve.SessionRequest) (*serve.Session, error) {
+					return &serve.Session{ID: w.Name, Model: func() string { return "model" }, Offered: func() []engine.Tool { return nil }, Close: func() {},
 						Ask: func(ctx context.Context, to report.Reporter, prompt string) error { return do(ctx, w, to, prompt) },
 						Again: func(ctx context.Context, _ string, _ map[string]any, _ func(engine.Event)) (bool, error) {
 							return true, do(ctx, w, nil, "ask")

@@ -24,13 +24,13 @@ type task struct {
 	mu      sync.Mutex
 	kept    record
 	streams []*stream
-	rest    chan struct{}       // closed when it waits for something, or is over
-	turn    *turn               // nil if nobody works on it
-	talk    *serve.Conversation // nil if it is not open
-	said    string              // by the model, not in the history yet
-	used    engine.Usage        // by the last request of the model
-	known   *described          // of the last turn, nil if there was none
-	late    chan struct{}       // closed when readers are not waited for any longer; change guards it
+	rest    chan struct{}  // closed when it waits for something, or is over
+	turn    *turn          // nil if nobody works on it
+	talk    *serve.Session // nil if it is not open
+	said    string         // by the model, not in the history yet
+	used    engine.Usage   // by the last request of the model
+	known   *described     // of the last turn, nil if there was none
+	late    chan struct{}  // closed when readers are not waited for any longer; change guards it
 }
 
 // A record is what is kept of a task.
@@ -68,8 +68,8 @@ func (t *task) working() *turn {
 	return t.turn
 }
 
-// conversation returns the open conversation, nil if there is none.
-func (t *task) conversation() *serve.Conversation {
+// session returns the open conversation, nil if there is none.
+func (t *task) session() *serve.Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.talk

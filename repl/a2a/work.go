@@ -51,7 +51,7 @@ func (u *turn) asks() bool {
 
 // hint has the model hear something while it works. It reports false if that can't be.
 func (u *turn) hint(words string) bool {
-	talk := u.task.conversation()
+	talk := u.task.session()
 	if talk == nil || talk.Hint == nil {
 		return false
 	}

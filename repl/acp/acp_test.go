@@ -50,13 +50,13 @@ func config(work run, hints *steer.Hints) Config {
 			}
 			return o
 		},
-		Begin: func(_ context.Context, w SessionRequest) (*Conversation, error) {
+		Begin: func(_ context.Context, w SessionRequest) (*Session, error) {
 			if w.Dir == "/fails" {
 				return nil, errors.New("auth")
 			}
 			n++
 			id, mode := fmt.Sprintf("s%d", n), "default"
-			return &Conversation{ID: id, Tally: &tally.Tally{}, Close: func() {}, Hints: hints,
+			return &Session{ID: id, Tally: &tally.Tally{}, Close: func() {}, Hints: hints,
 				Expand: func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) { return parts, nil },
 				Run: func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 					return work(ctx, w, parts[0].Text)

@@ -25,7 +25,7 @@ type option struct {
 }
 
 // Approve implements [engine.Approver]. It waits for the editor, for as long as there is one.
-func (h *session) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
+func (h *editorSession) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (h *session) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 }
 
 // choices returns what may be answered about a call.
-func (h *session) choices(p engine.Proposal) (list []option) {
+func (h *editorSession) choices(p engine.Proposal) (list []option) {
 	add := func(kind protocol.PermissionOptionKind, id, name string, a engine.Answer) {
 		list = append(list, option{protocol.PermissionOption{Kind: kind,
 			OptionId: protocol.PermissionOptionId(id), Name: name}, a})
@@ -87,7 +87,7 @@ func (h *session) choices(p engine.Proposal) (list []option) {
 
 // request has the editor ask its user, and returns what was chosen. What was not offered
 // refuses.
-func (h *session) request(ctx context.Context, p engine.Proposal, title string,
+func (h *editorSession) request(ctx context.Context, p engine.Proposal, title string,
 	more []protocol.ToolCallContent, options []option) (engine.Answer, error) {
 	if _, known := h.view.calls[p.ID]; !known || p.AgentCall != "" { // it is about no call, and over when it is answered
 		h.view.beside++
@@ -138,7 +138,7 @@ func (h *session) request(ctx context.Context, p engine.Proposal, title string,
 }
 
 // questions puts the model's questions, as far as they are answered by one of several.
-func (h *session) questions(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
+func (h *editorSession) questions(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	for _, q := range p.Intent.Questions {
 		if q.Kind == engine.FreeText || q.Multi {
 			return engine.Unasked{Advice: "an editor can ask for one of several answers only; ask in your answer, and end with it"}, nil
@@ -178,7 +178,7 @@ func (h *session) questions(ctx context.Context, p engine.Proposal) (engine.Answ
 }
 
 // editor returns what the editor can do with files.
-func (h *session) editor(can capabilities) (ed workspace.Editor) {
+func (h *editorSession) editor(can capabilities) (ed workspace.Editor) {
 	call := func(method string, params, result any) error {
 		err := h.client.conn.Call(h.running(), mcp.MCPMethod(method), params, result)
 		if e := (*rpc.Error)(nil); errors.As(err, &e) {

@@ -74,7 +74,7 @@ func modeID(mode string) string {
 }
 
 // mode returns the switch of the approval mode, in the words of editors.
-func (h *session) mode() Switch {
+func (h *editorSession) mode() Switch {
 	sw := h.talk.Mode
 	all := sw.All()
 	for i, p := range all {
@@ -98,7 +98,7 @@ func (h *session) mode() Switch {
 	return sw
 }
 
-func (h *session) modes() *protocol.SessionModeState {
+func (h *editorSession) modes() *protocol.SessionModeState {
 	sw := h.mode()
 	s := &protocol.SessionModeState{CurrentModeId: protocol.SessionModeId(sw.Now())}
 	for _, p := range sw.All() {
@@ -108,7 +108,7 @@ func (h *session) modes() *protocol.SessionModeState {
 	return s
 }
 
-func (h *session) models() *protocol.SessionModelState {
+func (h *editorSession) models() *protocol.SessionModelState {
 	s := &protocol.SessionModelState{CurrentModelId: protocol.ModelId(h.talk.Model.Now())}
 	for _, p := range h.talk.Model.All() {
 		s.AvailableModels = append(s.AvailableModels,
@@ -118,7 +118,7 @@ func (h *session) models() *protocol.SessionModelState {
 }
 
 // options returns both, as newer editors read them.
-func (h *session) options() []protocol.SessionConfigOption {
+func (h *editorSession) options() []protocol.SessionConfigOption {
 	option := func(id, name string, sw Switch) protocol.SessionConfigOption {
 		list, category := protocol.SessionConfigSelectOptionsUngrouped{}, protocol.SessionConfigOptionCategory(id)
 		for _, p := range sw.All() {
@@ -132,7 +132,7 @@ func (h *session) options() []protocol.SessionConfigOption {
 }
 
 // tellMode tells the editor the approval mode if it has changed.
-func (h *session) tellMode() {
+func (h *editorSession) tellMode() {
 	now := h.mode().Now()
 	h.mu.Lock()
 	was := h.told
@@ -145,7 +145,7 @@ func (h *session) tellMode() {
 }
 
 // tellCommands tells the editor the slash commands, if it has not got them.
-func (h *session) tellCommands() {
+func (h *editorSession) tellCommands() {
 	all := h.talk.Commands()
 	b, err := json.Marshal(all)
 	if err != nil {

@@ -54,7 +54,7 @@ func (c *client) prompt(ctx context.Context, m *rpc.Message) (any, error) {
 }
 
 // queued has something wait for its turn, and answers when it is over.
-func (h *session) queued(ctx context.Context, one *prompt) (any, error) {
+func (h *editorSession) queued(ctx context.Context, one *prompt) (any, error) {
 	one.done = make(chan struct{})
 	one.ctx, one.cancel = context.WithCancel(h.view.ctx)
 	stop := context.AfterFunc(ctx, one.cancel) // the request was given up
@@ -80,7 +80,7 @@ func (p *prompt) wait(ctx context.Context) (any, error) {
 }
 
 // enter has a prompt wait for its turn.
-func (h *session) enter(p *prompt) error {
+func (h *editorSession) enter(p *prompt) error {
 	const most = 100 // prompts
 	c := h.client
 	c.mu.Lock()
@@ -113,7 +113,7 @@ func (h *session) enter(p *prompt) error {
 }
 
 // work works on prompts until there are no more.
-func (h *session) work() {
+func (h *editorSession) work() {
 	for p := h.first(); p != nil; p = h.next(p) {
 		h.attend(p)
 	}
@@ -126,7 +126,7 @@ func (p *prompt) isHint() bool {
 }
 
 // given notes which prompts the model was told while it worked.
-func (h *session) given(g *steer.Given) {
+func (h *editorSession) given(g *steer.Given) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, p := range h.queue {
@@ -134,14 +134,14 @@ func (h *session) given(g *steer.Given) {
 	}
 }
 
-func (h *session) wasGiven(p *prompt) bool {
+func (h *editorSession) wasGiven(p *prompt) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return p.given
 }
 
 // attend works on a prompt. Whatever happens, whoever waits for it goes on.
-func (h *session) attend(p *prompt) {
+func (h *editorSession) attend(p *prompt) {
 	defer close(p.done)
 	defer p.cancel()
 	p.err = context.Canceled
@@ -155,14 +155,14 @@ func (h *session) attend(p *prompt) {
 	}
 }
 
-func (h *session) first() *prompt {
+func (h *editorSession) first() *prompt {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.queue[0]
 }
 
 // next returns the prompt behind p, which is over; nil if there is none.
-func (h *session) next(p *prompt) *prompt {
+func (h *editorSession) next(p *prompt) *prompt {
 	h.client.mu.Lock()
 	h.client.waiting -= p.size
 	h.client.mu.Unlock()
@@ -176,7 +176,7 @@ func (h *session) next(p *prompt) *prompt {
 }
 
 // stop cancels what the session works on, and what waits.
-func (h *session) stop() {
+func (h *editorSession) stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, p := range h.queue {
@@ -185,7 +185,7 @@ func (h *session) stop() {
 }
 
 // running returns the context of the prompt that is worked on.
-func (h *session) running() context.Context {
+func (h *editorSession) running() context.Context {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.queue) == 0 {
@@ -195,7 +195,7 @@ func (h *session) running() context.Context {
 }
 
 // ask has the model work on a prompt, and says how that ended.
-func (h *session) ask(p *prompt) (any, error) {
+func (h *editorSession) ask(p *prompt) (any, error) {
 	count := &spent{}
 	h.view.count = count
 	if h.talk.Hints != nil {
@@ -226,7 +226,7 @@ func (h *session) ask(p *prompt) (any, error) {
 }
 
 // converse carries out commands and says the rest to the model.
-func (h *session) converse(p *prompt) (failure error) {
+func (h *editorSession) converse(p *prompt) (failure error) {
 	if err := p.ctx.Err(); err != nil {
 		return err
 	}
@@ -253,7 +253,7 @@ func (h *session) converse(p *prompt) (failure error) {
 }
 
 // show tells the editor what happens.
-func (h *session) show(ev engine.Event) {
+func (h *editorSession) show(ev engine.Event) {
 	h.talk.Tally.Observe(ev, time.Now())
 	h.view.count.add(ev)
 	agent, ev := engine.Source(ev)

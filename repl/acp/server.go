@@ -30,7 +30,7 @@ type Config struct {
 	Authenticate func(ctx context.Context, l Login) error
 
 	// Begin begins a session, or goes on with one.
-	Begin func(ctx context.Context, w SessionRequest) (*Conversation, error)
+	Begin func(ctx context.Context, w SessionRequest) (*Session, error)
 
 	// List returns the sessions that were kept of a directory, "" for all that are known.
 	List func(ctx context.Context, dir string) ([]protocol.SessionInfo, error)
@@ -83,8 +83,8 @@ type Server struct {
 	URL           string
 }
 
-// A Conversation is one that prompts are worked on in, one after the other.
-type Conversation struct {
+// A Session works on prompts, one after the other.
+type Session struct {
 	ID    string
 	Tally *tally.Tally
 
@@ -138,7 +138,7 @@ type client struct {
 	mu       sync.Mutex
 	begun    bool
 	can      capabilities
-	sessions map[string]*session
+	sessions map[string]*editorSession
 	opening  int // sessions that will have begun soon
 	waiting  int // bytes of prompts
 	calls    sync.WaitGroup
@@ -153,7 +153,7 @@ type capabilities struct {
 
 // Serve answers an editor over s, until the editor is gone or ctx is over.
 func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
-	c := &client{Config: cfg, sessions: map[string]*session{}}
+	c := &client{Config: cfg, sessions: map[string]*editorSession{}}
 	c.ctx, c.cancel = context.WithCancel(ctx)
 	ready := make(chan struct{})
 	h := rpc.Handler{LSPDialect: true, MaxConcurrent: mostRequests,

@@ -14,10 +14,10 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// A session is a session that an editor has begun.
-type session struct {
+// An editorSession is a session that an editor has begun.
+type editorSession struct {
 	client *client
-	talk   *Conversation
+	talk   *Session
 	end    context.CancelFunc
 	view   view
 
@@ -70,8 +70,8 @@ func (c *client) open(ctx context.Context, m *rpc.Message) (any, error) {
 }
 
 // beginSession begins the requested session.
-func (c *client) beginSession(ctx context.Context, w SessionRequest) (*session, error) {
-	h := &session{client: c, view: view{client: c, id: protocol.SessionId(w.Session), calls: map[string]*call{}}}
+func (c *client) beginSession(ctx context.Context, w SessionRequest) (*editorSession, error) {
+	h := &editorSession{client: c, view: view{client: c, id: protocol.SessionId(w.Session), calls: map[string]*call{}}}
 	h.view.ctx, h.end = context.WithCancel(c.ctx)
 	c.mu.Lock()
 	_, open := c.sessions[w.Session]
@@ -114,7 +114,7 @@ func (c *client) beginSession(ctx context.Context, w SessionRequest) (*session, 
 }
 
 // find returns the session of an id.
-func (c *client) find(id protocol.SessionId) (*session, error) {
+func (c *client) find(id protocol.SessionId) (*editorSession, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if h := c.sessions[string(id)]; h != nil {

@@ -25,7 +25,7 @@ import (
 type view struct {
 	client *client
 	id     protocol.SessionId
-	talk   *Conversation
+	talk   *Session
 	ctx    context.Context // of the session
 
 	calls map[string]*call

@@ -83,7 +83,7 @@ func (c *client) failed(err error) *protocol.CallToolResult {
 func (c *client) plain(s string) string { return output.Valid(c.Clean(s)) }
 
 // work has the model work on a prompt.
-func (c *client) work(ctx context.Context, h *conversation, r *running, args map[string]any) (any, error) {
+func (c *client) work(ctx context.Context, h *clientSession, r *running, args map[string]any) (any, error) {
 	prompt, _ := args["prompt"].(string)
 	if strings.TrimSpace(prompt) == "" {
 		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "prompt must be a text that is not empty")
@@ -135,7 +135,7 @@ func (c *client) work(ctx context.Context, h *conversation, r *running, args map
 }
 
 // step makes one call of a tool.
-func (c *client) step(ctx context.Context, h *conversation, r *running, t engine.Tool, args map[string]any) (any, error) {
+func (c *client) step(ctx context.Context, h *clientSession, r *running, t engine.Tool, args map[string]any) (any, error) {
 	var over *engine.Finished
 	err := h.talk.Call(ctx, t, args, func(ev engine.Event) {
 		r.event(ev)

@@ -23,8 +23,8 @@ func ExampleServe() {
 		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
 			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now})
 		},
-		Begin: func(context.Context, serve.SessionRequest) (*serve.Conversation, error) {
-			return &serve.Conversation{Tally: &tally.Tally{}, Tools: func() []engine.Tool { return nil },
+		Begin: func(context.Context, serve.SessionRequest) (*serve.Session, error) {
+			return &serve.Session{Tally: &tally.Tally{}, Tools: func() []engine.Tool { return nil },
 				Ask: func(_ context.Context, to report.Reporter, prompt string) error {
 					to.Event(engine.Text{Delta: strings.ToUpper(prompt)})
 					return nil

@@ -60,11 +60,11 @@ func config(work func(ctx context.Context, to report.Reporter) error) Config {
 		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
 			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now})
 		},
-		Begin: func(_ context.Context, w serve.SessionRequest) (*serve.Conversation, error) {
+		Begin: func(_ context.Context, w serve.SessionRequest) (*serve.Session, error) {
 			if w.Name == "taken" {
 				return nil, errors.New("it is taken")
 			}
-			return &serve.Conversation{ID: w.Name, Tally: &tally.Tally{}, Close: func() {}, Tools: func() []engine.Tool { return nil },
+			return &serve.Session{ID: w.Name, Tally: &tally.Tally{}, Close: func() {}, Tools: func() []engine.Tool { return nil },
 				Ask: func(ctx context.Context, to report.Reporter, prompt string) error {
 					w.Notify("the key is opensesame")
 					return work(ctx, to)

@@ -24,7 +24,7 @@ type Config struct {
 	Dir     string // that is worked in, as people read it
 
 	// Begin begins the conversation of a name, or goes on with it, or one without a name.
-	Begin func(ctx context.Context, w serve.SessionRequest) (*serve.Conversation, error)
+	Begin func(ctx context.Context, w serve.SessionRequest) (*serve.Session, error)
 
 	// Reporter returns a reporter that writes a task to out as a JSON document.
 	Reporter func(out io.Writer, count *tally.Tally) report.Reporter
@@ -44,15 +44,15 @@ type client struct {
 	asks    bool // it can ask its user
 	several bool // likewise, for several of a list
 	level   protocol.LoggingLevel
-	named   map[string]*conversation
+	named   map[string]*clientSession
 	calls   sync.WaitGroup
 	fallen  any // what a call panicked with
 }
 
-// A conversation is a session that its client names, or the session of one call.
-type conversation struct {
-	turn  chan struct{}       // is full while a call is carried out
-	talk  *serve.Conversation // nil until it has begun
+// A clientSession is a session that its client names, or the session of one call.
+type clientSession struct {
+	turn  chan struct{}  // is full while a call is carried out
+	talk  *serve.Session // nil until it has begun
 	asker *asker
 }
 
@@ -60,7 +60,7 @@ const mostNamed = 32 // conversations of a client
 
 // Serve answers a client over s, until the client is gone or ctx is over.
 func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
-	c := &client{Config: cfg, level: protocol.LoggingLevelInfo, named: map[string]*conversation{}}
+	c := &client{Config: cfg, level: protocol.LoggingLevelInfo, named: map[string]*clientSession{}}
 	c.ctx, c.cancel = context.WithCancel(ctx)
 	conn := rpc.New(s, rpc.Handler{ServerSide: true, Request: c.answer,
 		Sync: func(m protocol.MCPMethod) bool { return m != protocol.MethodToolsCall }})
@@ -147,8 +147,8 @@ func (c *client) begin(params json.RawMessage) (any, error) {
 
 // useSession returns the conversation of a name, which no other call uses until done is called.
 // It begins a conversation that has not begun.
-func (c *client) useSession(ctx context.Context, name string) (h *conversation, done func(), err error) {
-	h = &conversation{turn: make(chan struct{}, 1)}
+func (c *client) useSession(ctx context.Context, name string) (h *clientSession, done func(), err error) {
+	h = &clientSession{turn: make(chan struct{}, 1)}
 	if name != "" {
 		c.mu.Lock()
 		if known := c.named[name]; known != nil {

@@ -57,7 +57,7 @@ type (
 
 // Trust asks the client whether a folder may bring what it holds, and run what it wants to,
 // before the conversation begins or in a turn. Its error is [ErrGone] if nobody answers.
-func (c *Conversation) Trust(ctx context.Context, f question.Folder) (question.Entry, error) {
+func (c *Server) Trust(ctx context.Context, f question.Folder) (question.Entry, error) {
 	r := consentRecord{About: "folder", Title: f.Title(), Folder: output.EscapeLine(f.Path),
 		Wishes: wishItems(f.Path, f.Items)}
 	for i, b := range f.Contents {
@@ -68,7 +68,7 @@ func (c *Conversation) Trust(ctx context.Context, f question.Folder) (question.E
 
 // Consent asks the client whether what a folder wants may be, before the conversation
 // begins or in a turn. If nobody answers, it may not be this time.
-func (c *Conversation) Consent(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error) {
+func (c *Server) Consent(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error) {
 	r := consentRecord{About: "commands", Title: question.ConsentTitle(folder, wishes),
 		Folder: output.EscapeLine(folder), Wishes: wishItems(folder, wishes)}
 	answer, err := consult(ctx, c, r, question.ConsentOptions(wishes))
@@ -96,7 +96,7 @@ func wishItems(folder string, wishes []question.ConsentItem) (list []wishItem) {
 }
 
 // consult puts a question about a folder to the client, and returns what it says.
-func consult[T any](ctx context.Context, c *Conversation, r consentRecord,
+func consult[T any](ctx context.Context, c *Server, r consentRecord,
 	options []question.Option[T]) (answer T, err error) {
 	q := &openConsent{reply: make(chan string, 1)}
 	for _, o := range options {
@@ -147,7 +147,7 @@ func find[T any](options []question.Option[T], name string, ok bool) (answer T, 
 
 // agreed gives the open question about a folder the answer that a line holds, or says
 // what is wrong with it.
-func (c *Conversation) agreed(l line, m consentMessage) {
+func (c *Server) agreed(l line, m consentMessage) {
 	q := c.consent
 	switch {
 	case q == nil || q.id != m.ID:

@@ -161,13 +161,13 @@ func (w *writes) Write(b []byte) (int, error) {
 
 // newConversation returns one that nobody answers, of a clock that moves a
 // millisecond with every look.
-func newConversation(in io.Reader, out io.Writer) *Conversation {
+func newConversation(in io.Reader, out io.Writer) *Server {
 	now, count := time.Date(2026, 11, 20, 20, 40, 23, 0, time.UTC), &tally.Tally{}
 	clock := func() time.Time {
 		now = now.Add(time.Millisecond)
 		return now
 	}
-	return &Conversation{Config: Config{
+	return &Server{Config: Config{
 		In: in, Tally: count, Now: clock, Session: func() string { return "s-1" },
 		Stream:  report.NewStream(report.Config{Out: out, Err: io.Discard, Session: "s-1", Tally: count, Now: clock}),
 		Outcome: func(err error) report.Outcome { return report.Outcome{Err: err} }, Nobody: &question.Headless{},

@@ -19,7 +19,7 @@ import (
 )
 
 // Every message that a program says has one turn_result, and a mistake ends nothing.
-func ExampleConversation() {
+func ExampleServer() {
 	said := `{"type": "user"
 {"type": "user", "content": "What is 2 + 2?", "id": "first"}
 {"type": "user", "content": "And 3 + 3?", "id": "second"}
@@ -28,7 +28,7 @@ func ExampleConversation() {
 	count := &tally.Tally{}
 	stream := report.NewStream(report.Config{Out: &out, Err: io.Discard, Tally: count, Now: time.Now})
 	e := engine.New(engine.Config{Model: "m", Generator: et.NewScript(et.Says("It is 4."), et.Says("It is 6."))})
-	c := talk.Conversation{Config: talk.Config{
+	c := talk.Server{Config: talk.Config{
 		In: strings.NewReader(said), Stream: stream, Tally: count, Now: time.Now,
 		Session: func() string { return "a-session" }, Expand: input.Chain(), Run: e.Run,
 		Outcome: func(err error) report.Outcome { return report.Outcome{Err: err} },

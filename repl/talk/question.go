@@ -21,7 +21,7 @@ type openQuestion struct {
 
 // Approve implements [engine.Approver]. It waits for the client, for as long as
 // there is one.
-func (c *Conversation) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
+func (c *Server) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (t *runningTurn) pose(p engine.Proposal) *openQuestion {
 
 // reply gives the open question the answer that a line holds, or says what is
 // wrong with it.
-func (c *Conversation) reply(l line, id string, read func(*openQuestion) (a engine.Answer, problem string)) {
+func (c *Server) reply(l line, id string, read func(*openQuestion) (a engine.Answer, problem string)) {
 	t := c.now
 	if t == nil || t.open == nil || t.open.id != id {
 		c.complain(l, id, fmt.Sprintf("no question %.300q is open", id))

@@ -205,7 +205,7 @@ func questionOf(q engine.Question) questionItem {
 }
 
 // result ends a turn. What was denied before it is not its own.
-func (c *Conversation) result(t *runningTurn, took time.Duration, o report.Outcome) {
+func (c *Server) result(t *runningTurn, took time.Duration, o report.Outcome) {
 	status := "success"
 	switch {
 	case o.Failed() && engine.Outcome(o.Err) == engine.Cancelled:
@@ -229,7 +229,7 @@ func (c *Conversation) result(t *runningTurn, took time.Duration, o report.Outco
 }
 
 // complain reports a problem of an input line, with the line's number.
-func (c *Conversation) complain(l line, id, problem string) {
+func (c *Server) complain(l line, id, problem string) {
 	where := fmt.Sprintf("line %d: ", l.Number)
 	if l.Through > l.Number {
 		where = fmt.Sprintf("lines %d to %d: ", l.Number, l.Through)

@@ -18,7 +18,7 @@ type Steering struct {
 
 // steers has a message of the client's be a hint for the turn that runs, if it is to be one,
 // and reports whether it is. What is more than words, and a command, waits for its turn.
-func (c *Conversation) steers(l line, m userMessage) bool {
+func (c *Server) steers(l line, m userMessage) bool {
 	wanted := c.Steering.Always
 	if m.Hint != nil {
 		wanted = *m.Hint
@@ -55,7 +55,7 @@ func (t *runningTurn) withdraw(id string, drop func(hint string) bool) (l line, 
 
 // steered ends the messages that were hints for a turn: those that came too late for it
 // have a turn of their own, before others that wait.
-func (c *Conversation) steered(t *runningTurn, o report.Outcome) {
+func (c *Server) steered(t *runningTurn, o report.Outcome) {
 	if len(t.hints) == 0 {
 		return
 	}

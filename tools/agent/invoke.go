@@ -28,7 +28,7 @@ type Config struct {
 	Model func() string
 
 	// Begin begins the conversation of a task.
-	Begin func(*Task) (*Conversation, error)
+	Begin func(*Task) (*Session, error)
 
 	// Remote returns the Asker for a remote agent.
 	Remote func(Definition) Asker
@@ -42,8 +42,8 @@ type Asker interface {
 	Ask(ctx context.Context, words string, tell func(string)) (remote.Answer, error)
 }
 
-// A Conversation is an agent's conversation about its task.
-type Conversation struct {
+// A Session is an agent's conversation about its task.
+type Session struct {
 	Run engine.Run
 
 	// End is called after the conversation. Goal is the report, "" if there is none.

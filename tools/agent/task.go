@@ -44,7 +44,7 @@ type Task struct {
 	Model  string // of the conversation that calls the agent
 
 	host     engine.Host
-	begin    func(*Task) (*Conversation, error)
+	begin    func(*Task) (*Session, error)
 	clock    clock
 	report   engine.Tool
 	reported any // what was reported, nil before

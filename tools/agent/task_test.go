@@ -54,10 +54,10 @@ func newBench(t *testing.T, approver engine.Approver, agents []agent.Definition,
 	ts := engine.Tools{tool("read", engine.Read), tool("write", engine.Edit), tool("ask", engine.AskUser)}
 	cfg := agent.Config{Agents: func() []agent.Definition { return agents }, Tools: ts, Model: func() string { return "m" },
 		Cut: func(s string) (string, engine.Cut) { return s[:min(len(s), 100)], engine.Cut{} },
-		Begin: func(task *agent.Task) (*agent.Conversation, error) {
+		Begin: func(task *agent.Task) (*agent.Session, error) {
 			e := engine.New(engine.Config{Model: task.Model, Generator: b.asked[task.Agent.Name], Tools: task.Tools(engine.Join(ts, engine.Tools{tool(agent.ToolName, engine.Think)})),
 				Policy: task.Policy(b.shared), Approver: task})
-			return &agent.Conversation{Run: e.Run, End: func(goal string) {
+			return &agent.Session{Run: e.Run, End: func(goal string) {
 				et.CheckHistory(t, e.History())
 				b.mu.Lock()
 				defer b.mu.Unlock()

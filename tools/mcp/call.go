@@ -27,7 +27,7 @@ const (
 type running struct {
 	token string
 	host  engine.Host
-	in    Conversation
+	in    Callbacks
 
 	progress chan struct{} // something is new in said
 	mu       sync.Mutex
@@ -54,7 +54,7 @@ type calls struct {
 }
 
 // begin notes that a call runs.
-func (c *calls) begin(host engine.Host, in Conversation) *running {
+func (c *calls) begin(host engine.Host, in Callbacks) *running {
 	r := &running{token: uuid.NewString(), host: host, in: in, progress: make(chan struct{}, 1),
 		wanted: make(chan wanted)}
 	c.mu.Lock()
@@ -82,7 +82,7 @@ func (c *calls) last(fits func(*running) bool) *running {
 }
 
 // call calls a tool.
-func (l *serverConn) call(ctx context.Context, host engine.Host, in Conversation, et engine.Tool, t tool,
+func (l *serverConn) call(ctx context.Context, host engine.Host, in Callbacks, et engine.Tool, t tool,
 	args map[string]any) (engine.Result, error) {
 	c := l.connection()
 	if c == nil {
@@ -119,7 +119,7 @@ func (l *serverConn) call(ctx context.Context, host engine.Host, in Conversation
 }
 
 // cut returns what shortens the outputs of a tool.
-func (c Conversation) cut(tool string) func(string) (string, engine.Cut) {
+func (c Callbacks) cut(tool string) func(string) (string, engine.Cut) {
 	return func(all string) (string, engine.Cut) {
 		if c.Cut == nil {
 			return all, engine.Cut{}

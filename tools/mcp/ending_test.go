@@ -188,7 +188,7 @@ func TestWhyNotThere(t *testing.T) {
 func TestOldServer(t *testing.T) {
 	t.Parallel()
 	s, said := set(t, self(t, "old", "old"))
-	if got := names(s.Tools(Conversation{})); fmt.Sprint(got) != "[mcp_old_deep mcp_old_flat]" {
+	if got := names(s.Tools(Callbacks{})); fmt.Sprint(got) != "[mcp_old_deep mcp_old_flat]" {
 		t.Errorf("%v; told %q", got, said.text())
 	}
 	if err := s.Status()[0].Err; err != nil || said.text() != "" {

@@ -80,7 +80,7 @@ func everything(t *testing.T, server Server, transport string) {
 	}
 	answered, sampled := false, engine.Answer(engine.Refused{})
 	var put Sampling
-	ts := s.Tools(Conversation{Policy: alwaysAsk{}, Answer: func(_ context.Context, _ engine.Host, s Sampling) (Answer, error) {
+	ts := s.Tools(Callbacks{Policy: alwaysAsk{}, Answer: func(_ context.Context, _ engine.Host, s Sampling) (Answer, error) {
 		put = s
 		return Answer{Text: "Ahoy.", Model: "model-1", Cut: true}, nil
 	}})
@@ -232,7 +232,7 @@ func TestGoServer(t *testing.T) {
 		t.Fatalf("%s: %v; %s", st.State, st.Err, said.text())
 	}
 	asked := ""
-	ts := s.Tools(Conversation{})
+	ts := s.Tools(Callbacks{})
 	d := &desk{answer: func(p engine.Proposal) engine.Answer {
 		asked = p.Intent.Questions[0].Text
 		return engine.Replied{Replies: []string{"blue"}}
@@ -262,7 +262,7 @@ func TestOtherServers(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := set(t, Server{Name: "files", Command: append(npm(t, "server-filesystem"), dir)},
 		Server{Name: "memory", Command: npm(t, "server-memory"), Env: map[string]string{"MEMORY_FILE_PATH": filepath.Join(dir, "memory.json")}})
-	ts, d := s.Tools(Conversation{}), &desk{}
+	ts, d := s.Tools(Callbacks{}), &desk{}
 	path := filepath.Join(dir, "a.txt")
 	if _, err := call(t, ts, d, "mcp_memory_create_entities", map[string]any{"entities": []any{map[string]any{"name": "Ada", "entityType": "person", "observations": []any{"writes programs"}}}}); err != nil {
 		t.Error(err)

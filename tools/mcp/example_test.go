@@ -26,7 +26,7 @@ func Example() {
 	defer set.Close()
 	set.Start()
 	fmt.Println(set.Wait(context.Background(), time.Minute), set.Status()[0].State)
-	for _, t := range set.Tools(mcp.Conversation{}).Tools() {
+	for _, t := range set.Tools(mcp.Callbacks{}).Tools() {
 		fmt.Println(t.Name()+":", t.Declaration.Description)
 	}
 	// Output:

@@ -143,7 +143,7 @@ func TestHostile(t *testing.T) {
 	if st.State != Connected {
 		t.Fatalf("%s: %v; %s", st.State, st.Err, said.text())
 	}
-	ts, d := s.Tools(Conversation{}), &desk{}
+	ts, d := s.Tools(Callbacks{}), &desk{}
 	seen := map[string]bool{}
 	for _, tool := range ts.Tools() {
 		decl := tool.Declaration
@@ -199,7 +199,7 @@ func TestSilent(t *testing.T) {
 	server := self(t, "evil", "terse")
 	server.Timeout = 10 * time.Second
 	s, _ := set(t, server)
-	ts, d := s.Tools(Conversation{}), &desk{}
+	ts, d := s.Tools(Callbacks{}), &desk{}
 	if _, err := call(t, ts, d, "mcp_evil_silent", map[string]any{}); err == nil || !strings.Contains(err.Error(), "no answer within 10s") {
 		t.Error(err)
 	}
@@ -248,7 +248,7 @@ func TestManyServers(t *testing.T) {
 		}
 		held = append(held, c)
 	}
-	tools := s.Tools(Conversation{}) // nothing was answered, and a conversation goes on
+	tools := s.Tools(Callbacks{}) // nothing was answered, and a conversation goes on
 	if n := len(tools.Tools()); n != 0 || in(Connecting) != 20 {
 		t.Errorf("%d tools, %d being connected to", n, in(Connecting))
 	}

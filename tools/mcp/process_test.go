@@ -66,7 +66,7 @@ func TestCrashLeavesNothing(t *testing.T) {
 	if left := alive(first); len(left) != 2 {
 		t.Fatalf("of %v there are %v", first, left)
 	}
-	if _, err := call(t, s.Tools(Conversation{}), &desk{}, "mcp_evil_exit", map[string]any{}); err == nil || !strings.Contains(err.Error(), "exit code 7") {
+	if _, err := call(t, s.Tools(Callbacks{}), &desk{}, "mcp_evil_exit", map[string]any{}); err == nil || !strings.Contains(err.Error(), "exit code 7") {
 		t.Fatal(err)
 	}
 	et.Eventually(t, "what it had started is gone", func() bool { return len(alive(first)) == 0 })

@@ -191,7 +191,7 @@ func (s *Set) listed(server string) engine.Result {
 }
 
 // readResource returns the tool that reads one.
-func (s *Set) readResource(in Conversation) engine.Tool {
+func (s *Set) readResource(in Callbacks) engine.Tool {
 	const name = "read_mcp_resource"
 	return engine.Tool{Label: "Read MCP Resource", Kind: engine.Read,
 		Declaration: &genai.FunctionDeclaration{Name: name, Description: "Reads a resource of an MCP server.",

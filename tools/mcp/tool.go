@@ -51,8 +51,8 @@ type tool struct {
 	before string                // the description that was agreed to, if the tool has changed
 }
 
-// A Conversation holds what servers may ask of the conversation that calls their tools.
-type Conversation struct {
+// Callbacks are what servers may ask of the conversation that calls their tools.
+type Callbacks struct {
 	Policy engine.Policy // judges what servers want of the model
 
 	// Answer has the model answer a server, after the user has agreed. Nil refuses.
@@ -90,11 +90,11 @@ func (c *catalog) takeTools(found []rawTool) {
 
 // Tools returns the tools of all servers that are connected, for one conversation, in the
 // order of the servers' names.
-func (s *Set) Tools(c Conversation) engine.Toolset { return offered{s, c} }
+func (s *Set) Tools(c Callbacks) engine.Toolset { return offered{s, c} }
 
 type offered struct {
 	set *Set
-	in  Conversation
+	in  Callbacks
 }
 
 // Tools implements [engine.Toolset].

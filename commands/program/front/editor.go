@@ -127,7 +127,7 @@ func (e *editorServer) list(_ context.Context, dir string) (all []protocol.Sessi
 
 // begin begins a session of an editor's, in a project of its own: the editor names servers
 // for it.
-func (e *editorServer) begin(ctx context.Context, w acp.SessionRequest) (*acp.Conversation, error) {
+func (e *editorServer) begin(ctx context.Context, w acp.SessionRequest) (*acp.Session, error) {
 	if info, err := os.Stat(w.Dir); err != nil || !info.IsDir() {
 		return nil, &input.Error{Message: w.Dir + " is not a folder"}
 	}
@@ -205,7 +205,7 @@ func (e *editorServer) open(ctx context.Context, f *frontend, w acp.SessionReque
 var errEditorsSession = &input.Error{Message: "another session is for the editor to begin, or to go on with"}
 
 // conversation returns what an editor has of f.
-func (e *editorServer) conversation(f *frontend, w acp.SessionRequest) *acp.Conversation {
+func (e *editorServer) conversation(f *frontend, w acp.SessionRequest) *acp.Session {
 	app := f.commands(writer(w.Write), w.Show)
 	app.Restart = func(context.Context) (*commands.Conversation, error) { return nil, errEditorsSession }
 	app.Sessions.Resume = func(context.Context,
@@ -218,7 +218,7 @@ func (e *editorServer) conversation(f *frontend, w acp.SessionRequest) *acp.Conv
 	if f.opts.Settings.Steering {
 		hints = &f.session.Hints
 	}
-	return &acp.Conversation{ID: f.session.Chat.File.ID(), Hints: hints, Tally: f.run.count, Close: f.close,
+	return &acp.Session{ID: f.session.Chat.File.ID(), Hints: hints, Tally: f.run.count, Close: f.close,
 		Run:       report.FailTruncated(f.say),
 		Expand:    input.Chain(commands.Step(app), f.references),
 		History:   f.session.Engine.History,

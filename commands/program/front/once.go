@@ -67,7 +67,7 @@ func (r *Run) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &talk.Conversation{Config: talk.Config{In: r.Opts.Env.Process.Stdin, Stream: r.stream, Tally: r.count,
+	t := &talk.Server{Config: talk.Config{In: r.Opts.Env.Process.Stdin, Stream: r.stream, Tally: r.count,
 		Now: time.Now, Outcome: r.outcome, Nobody: asker,
 		Steering:   talk.Steering{Hints: func() *steer.Hints { return &f.session.Hints }, Always: r.Opts.Settings.Steering},
 		FailOnDeny: r.Opts.Flags.FailOnDeny, Session: func() string { return f.session.Chat.File.ID() }}}

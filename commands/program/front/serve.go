@@ -65,7 +65,7 @@ func (r *Run) served(ctx context.Context) error {
 // serveIn serves other programs that work in p.
 func (r *Run) serveIn(ctx context.Context, p *project.Project) error {
 	cfg := mcp.Config{Version: r.Opts.Env.Process.Version, Dir: p.Options.Paths.Cwd, Outcome: r.outcome, Clean: r.Opts.Secrets.Text,
-		Begin: func(ctx context.Context, w serve.SessionRequest) (*serve.Conversation, error) {
+		Begin: func(ctx context.Context, w serve.SessionRequest) (*serve.Session, error) {
 			return r.converse(ctx, p, w)
 		},
 		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
@@ -90,7 +90,7 @@ func (r *Run) serveIn(ctx context.Context, p *project.Project) error {
 }
 
 // converse begins a conversation for a client.
-func (r *Run) converse(ctx context.Context, p *project.Project, w serve.SessionRequest) (*serve.Conversation, error) {
+func (r *Run) converse(ctx context.Context, p *project.Project, w serve.SessionRequest) (*serve.Session, error) {
 	count := ending.NewTally()
 	if r.Opts.Flags.NoInput {
 		w.Approver = nil
@@ -107,7 +107,7 @@ func (r *Run) converse(ctx context.Context, p *project.Project, w serve.SessionR
 		}
 	}
 	begun := false
-	c := &serve.Conversation{ID: s.Chat.File.ID(), Tally: count, Model: s.ModelName, Tools: s.Tools.ForClients, Offered: s.Tools.ForModel}
+	c := &serve.Session{ID: s.Chat.File.ID(), Tally: count, Model: s.ModelName, Tools: s.Tools.ForClients, Offered: s.Tools.ForModel}
 	c.Ask = func(ctx context.Context, to report.Reporter, prompt string) error {
 		p := report.Prompt{Text: prompt}
 		if !begun {

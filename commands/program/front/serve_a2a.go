@@ -35,7 +35,7 @@ func (r *Run) serveA2A(ctx context.Context, p *project.Project) error {
 			cfg := a2a.Config{Version: r.Opts.Env.Process.Version, Dir: p.Options.Paths.Cwd, Address: at.URL,
 				Outcome: r.outcome, Clean: r.Opts.Secrets.Text, Warn: r.notify,
 				Begin: func(ctx context.Context,
-					w serve.SessionRequest) (*serve.Conversation, error) {
+					w serve.SessionRequest) (*serve.Session, error) {
 					return r.converse(ctx, p, w)
 				},
 				Commands: clientCommands(),

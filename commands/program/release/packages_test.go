@@ -205,7 +205,7 @@ func TestStranger(t *testing.T) {
 	}
 	root := clean(t)
 	do(t, "cp", file, filepath.Join(root, "root"))
-	replies, err := enginetest.Conversation("calls list_directory dir_path=.\nsays It counts words.")
+	replies, err := enginetest.ParseReplies("calls list_directory dir_path=.\nsays It counts words.")
 	if err != nil {
 		t.Fatal(err)
 	}

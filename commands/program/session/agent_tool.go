@@ -37,7 +37,7 @@ func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
 // beginAgent begins the conversation of an agent. The policy, the checkpoints of files and
 // the user's grants are those of the calling conversation; the messages, the list of things
 // to do and the record are its own.
-func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
+func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 	file := journal.New(journal.Config{Dir: s.Project.Store.Chats(), ID: t.ID, ProjectHash: s.Project.Store.Hash,
 		Parent: s.Chat.File.ID()})
 	saver, sync := s.Chat.Saver.Agent(file), s.Chat.syncing(file)
@@ -87,7 +87,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Conversation, error) {
 		}
 		return journal.Synced(s.Models.watch(router.Run(e, e.Run)), sync)(ctx, parts...)
 	}
-	return &agent.Conversation{Run: run, End: func(goal string) {
+	return &agent.Session{Run: run, End: func(goal string) {
 		if goal != "" && cfg.Journal != nil {
 			file.SetSummary(s.Project.Options.Secrets.Text(text.OneLine(goal, longestAbout))) // what it says is in the file already
 		}

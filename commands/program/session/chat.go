@@ -21,10 +21,10 @@ type Chat struct {
 	opts    *project.Options
 	store   dirs.Store
 	File    *journal.File
-	Saver   *journal.Saver        // writes it; nil if nothing is recorded
-	Resumed *journal.Conversation // the resumed conversation, nil for a new one
-	said    []*genai.Content      // in the resumed conversation, nil once the engine has it
-	copyOf  string                // the session that was copied, "" for no copy
+	Saver   *journal.Saver         // writes it; nil if nothing is recorded
+	Resumed *journal.LoadedSession // the resumed conversation, nil for a new one
+	said    []*genai.Content       // in the resumed conversation, nil once the engine has it
+	copyOf  string                 // the session that was copied, "" for no copy
 }
 
 // openChat finds the conversation that is resumed, or begins another. The directories that it

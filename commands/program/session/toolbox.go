@@ -43,7 +43,7 @@ func (t *Toolbox) offered(f tools.Families, judge engine.Policy, servers *mcp.Se
 
 // served returns the tools of servers, as they are judged and answered in a conversation.
 func (t *Toolbox) served(servers *mcp.Set, judge engine.Policy) engine.Toolset {
-	c := mcp.Conversation{Policy: judge, Trusting: func() bool { return t.rules.Base.Mode() == policy.Yolo },
+	c := mcp.Callbacks{Policy: judge, Trusting: func() bool { return t.rules.Base.Mode() == policy.Yolo },
 		Cut: t.Families.Commands.Outputs.Cut}
 	if t.models.asker != nil {
 		c.Answer = t.models.answer

@@ -53,8 +53,8 @@ type Mode struct {
 	Yolo     bool
 }
 
-// A Conversation is what models are chosen for: an [engine.Engine].
-type Conversation interface {
+// An Engine is the part of an [engine.Engine] that models are chosen for.
+type Engine interface {
 	Model() string
 	SetModel(name string)
 	History() []*genai.Content
@@ -64,9 +64,9 @@ type Conversation interface {
 type Router struct {
 	cfg    Config
 	wanted string
-	talk   Conversation // nil before the first prompt
-	last   string       // the last model that was reported
-	late   string       // what is told when an answer comes
+	talk   Engine // nil before the first prompt
+	last   string // the last model that was reported
+	late   string // what is told when an answer comes
 }
 
 // New returns a Router.
@@ -126,7 +126,7 @@ const (
 
 // Run returns a Run for one prompt, which asks the model of the decision. Further calls of
 // the Run, to mend an answer, belong to the same prompt.
-func (r *Router) Run(talk Conversation, run engine.Run) engine.Run {
+func (r *Router) Run(talk Engine, run engine.Run) engine.Run {
 	decided, mode := false, Mode{}
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {

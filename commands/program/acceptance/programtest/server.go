@@ -69,7 +69,7 @@ func repliesOf(ts *testscript.TestScript, args []string) []et.Reply {
 			all = append(all, et.Reply{Chunks: chunks(ts, arg)})
 			continue
 		}
-		replies, err := et.Conversation(arg)
+		replies, err := et.ParseReplies(arg)
 		ts.Check(err)
 		all = append(all, replies...)
 	}

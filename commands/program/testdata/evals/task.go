@@ -274,7 +274,7 @@ func (t task) lay(dir, recording string) error {
 	if recording == "" {
 		return nil
 	}
-	replies, err := et.Conversation(t.parts[recording])
+	replies, err := et.ParseReplies(t.parts[recording])
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@
 // # One goroutine
 //
 // Everything that is written, and everything that is known about the
-// conversation, belongs to the goroutine that called [Conversation.Serve]. A turn
+// conversation, belongs to the goroutine that called [Server.Serve]. A turn
 // runs beside it, so that a line of the input is heeded at once.
 //
 // # A line is a message or a mistake
@@ -38,7 +38,7 @@ import (
 // Within a version, types and fields are only ever added.
 const Version = 1
 
-// Config is what a [Conversation] is held by.
+// Config is what a [Server] needs.
 type Config struct {
 	In      io.Reader
 	Stream  *report.Stream
@@ -62,8 +62,8 @@ type Config struct {
 	FailOnDeny bool
 }
 
-// A Conversation is one with a program. It is the engine's approver, too.
-type Conversation struct {
+// A Server holds a conversation with a program. It is the engine's approver, too.
+type Server struct {
 	Config
 
 	inbox *inbox
@@ -98,7 +98,7 @@ var errStopped = fmt.Errorf("stopped by the client: %w", context.Canceled)
 // Serve answers what comes in, in the session that in is about, until the
 // input has ended, or ctx has. Its error is that of the last turn, or says that
 // lines were lost. The caller finishes the Stream.
-func (c *Conversation) Serve(ctx context.Context, in report.Init) error {
+func (c *Server) Serve(ctx context.Context, in report.Init) error {
 	in.Session, in.Protocol = c.Session(), Version
 	c.Stream.Begin(in)
 	c.begun = true
@@ -129,14 +129,14 @@ func (c *Conversation) Serve(ctx context.Context, in report.Init) error {
 }
 
 // open begins to read, unless that has begun.
-func (c *Conversation) open(ctx context.Context) {
+func (c *Server) open(ctx context.Context) {
 	if c.inbox == nil {
 		c.inbox = openInbox(ctx, c.In)
 	}
 }
 
 // abandon ends the messages that wait, so that each has its result.
-func (c *Conversation) abandon(cause error) error {
+func (c *Server) abandon(cause error) error {
 	for m, ok := c.inbox.next(); ok; m, ok = c.inbox.next() {
 		c.drop(m, cause)
 	}
@@ -144,14 +144,14 @@ func (c *Conversation) abandon(cause error) error {
 }
 
 // drop ends a message that no turn was made of.
-func (c *Conversation) drop(m userMessage, cause error) {
+func (c *Server) drop(m userMessage, cause error) {
 	c.turns++
 	c.result(&runningTurn{userMessage: m, number: c.turns, tally: &tally.Tally{},
 		denied: denied(c.Stream)}, 0, c.outcome(cause))
 }
 
 // handle takes a line of the input into account; not ok is its end.
-func (c *Conversation) handle(l line, ok bool) {
+func (c *Server) handle(l line, ok bool) {
 	if !ok {
 		c.hangUp()
 		return
@@ -181,7 +181,7 @@ func (c *Conversation) handle(l line, ok bool) {
 
 // hangUp notes that nobody answers any more: an open question is answered by
 // Nobody, and the messages that wait still have their turn.
-func (c *Conversation) hangUp() {
+func (c *Server) hangUp() {
 	c.inbox.ended = true
 	if t := c.now; t != nil && t.open != nil {
 		close(t.open.reply)
@@ -194,7 +194,7 @@ func (c *Conversation) hangUp() {
 }
 
 // stop stops the turn that runs, or the message of an id.
-func (c *Conversation) stop(l line, m cancelMessage) {
+func (c *Server) stop(l line, m cancelMessage) {
 	if t := c.now; t != nil && (m.ID == "" || m.ID == t.ID) {
 		t.cancel(errStopped)
 		return
@@ -221,7 +221,7 @@ func (c *Conversation) stop(l line, m cancelMessage) {
 
 // turn answers one message and reports how that went. It returns whether the
 // client has had enough.
-func (c *Conversation) turn(ctx context.Context, m userMessage) (quit bool) {
+func (c *Server) turn(ctx context.Context, m userMessage) (quit bool) {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t := &runningTurn{userMessage: m, desk: make(turn.Desk), cancel: cancel, denied: denied(c.Stream),
@@ -257,7 +257,7 @@ func (c *Conversation) turn(ctx context.Context, m userMessage) (quit bool) {
 }
 
 // attend does what a turn asks for, and heeds the input, until the turn is over.
-func (c *Conversation) attend(t *runningTurn) {
+func (c *Server) attend(t *runningTurn) {
 	for {
 		lines := c.inbox.lines
 		if c.inbox.ended {
@@ -277,7 +277,7 @@ func (c *Conversation) attend(t *runningTurn) {
 
 // say carries out the message of a turn, beside the goroutine of the
 // conversation.
-func (c *Conversation) say(ctx context.Context, t *runningTurn) (failure error) {
+func (c *Server) say(ctx context.Context, t *runningTurn) (failure error) {
 	parts := t.Parts
 	if !t.Literal {
 		var err error
@@ -306,17 +306,17 @@ func (c *Conversation) say(ctx context.Context, t *runningTurn) (failure error) 
 
 // Notify tells about something beside the answer. It may be called from a turn
 // and, between turns, on the goroutine of the conversation.
-func (c *Conversation) Notify(text string) { c.tell(engine.Notice{Text: text}) }
+func (c *Server) Notify(text string) { c.tell(engine.Notice{Text: text}) }
 
 // Write implements [io.Writer]: it takes what a slash command has to tell, as
 // an answer.
-func (c *Conversation) Write(b []byte) (int, error) {
+func (c *Server) Write(b []byte) (int, error) {
 	c.tell(engine.Text{Delta: string(b)})
 	return len(b), nil
 }
 
 // happened counts and tells what happens in a turn.
-func (c *Conversation) happened(t *runningTurn, ev engine.Event) {
+func (c *Server) happened(t *runningTurn, ev engine.Event) {
 	now := c.Now()
 	c.Tally.Observe(ev, now)
 	t.tally.Observe(ev, now)
@@ -325,7 +325,7 @@ func (c *Conversation) happened(t *runningTurn, ev engine.Event) {
 
 // Show counts and tells what happens in a turn, and is no part of an answer, such as what a
 // command asks of a model.
-func (c *Conversation) Show(ev engine.Event) {
+func (c *Server) Show(ev engine.Event) {
 	if t := c.now; t != nil {
 		t.desk.Do(func() { c.happened(t, ev) })
 		return
@@ -333,7 +333,7 @@ func (c *Conversation) Show(ev engine.Event) {
 	c.tell(ev)
 }
 
-func (c *Conversation) tell(ev engine.Event) {
+func (c *Server) tell(ev engine.Event) {
 	if c.now == nil {
 		c.Stream.Event(ev)
 		return
@@ -342,7 +342,7 @@ func (c *Conversation) tell(ev engine.Event) {
 }
 
 // outcome returns how a turn ended.
-func (c *Conversation) outcome(err error) report.Outcome {
+func (c *Server) outcome(err error) report.Outcome {
 	o := c.Outcome(err)
 	if errors.Is(err, errStopped) {
 		o.Message = "stopped by the client"

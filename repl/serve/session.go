@@ -9,7 +9,7 @@ import (
 	"gemline/repl/report"
 )
 
-// A SessionRequest says which conversation is to begin, and for whom.
+// A SessionRequest says which session is to begin, and for whom.
 type SessionRequest struct {
 	Name     string            // "" is one for a single call
 	Approver engine.Approver   // nil if nobody can be asked
@@ -17,8 +17,8 @@ type SessionRequest struct {
 	Unasked  bool              // everything is to run without a question, if that may be
 }
 
-// A Conversation is one that calls are carried out in, one after the other.
-type Conversation struct {
+// A Session carries out calls, one after the other.
+type Session struct {
 	ID    string
 	Tally *tally.Tally
 	Model func() string // that is asked
