@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -216,27 +217,6 @@ type undecided struct {
 	print string
 }
 
-// Agree asks for consent to the project's items that are new or have changed, and stores the
-// answer.
-func (o *Options) Agree(ctx context.Context, user Consenter, notify func(string)) error {
-	said := o.agreed.given // together with the folder
-	o.agreed = newConsents(o)
-	o.agreed.give(said)
-	return o.agreed.ask(ctx, user.Consent, wanted(o, notify), notify)
-}
-
-// wanted returns the project's items that need consent.
-func wanted(o *Options, notify func(string)) (all []undecided) {
-	var err error
-	o.Found.Hooks, o.Found.agents = FindHooks(o), newAgentSet(o)
-	if o.Found.discovery, err = newDiscovery(o); err != nil {
-		notify(err.Error())
-	}
-	o.Found.servers = newServerSet(o, notify)
-	items := slices.Concat(o.Found.Hooks.items(), o.Found.discovery.items(), o.Found.servers.items(), o.Found.agents.items(), []item{checkItem(o)})
-	return o.agreed.open(items...)
-}
-
 // asking asks whether a folder's items may run, as a [Consenter] does.
 type asking func(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error)
 
@@ -277,4 +257,15 @@ func (a *consents) keep(ctx context.Context, wishes []undecided, answer question
 		notify(unkept(err))
 	}
 	a.give(given)
+}
+
+// unkept says that a decision holds for this run only.
+func unkept(err error) string { return fmt.Sprintf("the decision was not saved: %v", err) }
+
+// trustedByFlag reports whether the run was told to trust the folder, which stands for an
+// agreement where nobody is asked.
+func trustedByFlag(o *Options) bool {
+	why := o.Trust.Why
+	return o.Trust.State == trust.Trusted &&
+		(strings.HasPrefix(why, "--") || strings.HasPrefix(why, "GEMINI_CLI_TRUST_WORKSPACE="))
 }

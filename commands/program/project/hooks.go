@@ -16,7 +16,6 @@ import (
 	"gemline/repl/question"
 	"gemline/settings"
 	"gemline/settings/consent"
-	"gemline/settings/trust"
 	"gemline/tools/launch"
 )
 
@@ -143,14 +142,6 @@ func (h *hookSet) turn(id string, on bool) {
 // open returns the hooks that the user has neither agreed to nor refused in their present form.
 func (h *hookSet) open() []hook.Hook {
 	return slices.DeleteFunc(slices.Clone(h.list), func(k hook.Hook) bool { return h.rights(k) != "" || !h.on(k) })
-}
-
-// trustedByFlag reports whether the run was told to trust the folder, which stands for an
-// agreement where nobody is asked.
-func trustedByFlag(o *Options) bool {
-	why := o.Trust.Why
-	return o.Trust.State == trust.Trusted &&
-		(strings.HasPrefix(why, "--") || strings.HasPrefix(why, "GEMINI_CLI_TRUST_WORKSPACE="))
 }
 
 // LoadHooks finds the hooks of the project, and prints which of them do not run. An

@@ -1,7 +1,9 @@
 package project
 
 import (
+	"maps"
 	"os"
+	"slices"
 	"time"
 
 	"gemline/settings"
@@ -62,4 +64,12 @@ func (e *Env) projectVars() map[string]string {
 		vars[name] = v.Value
 	}
 	return vars
+}
+
+// envList returns variables as the environment has them.
+func envList(vars map[string]settings.EnvValue) (list []string) {
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		list = append(list, name+"="+vars[name].Value)
+	}
+	return list
 }

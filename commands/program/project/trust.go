@@ -75,9 +75,6 @@ func decide(ctx context.Context, o *Options, user Consenter, notify func(string)
 	return trust.Trusted, said, nil
 }
 
-// unkept says that a decision holds for this run only.
-func unkept(err error) string { return fmt.Sprintf("the decision was not saved: %v", err) }
-
 // Permit returns a function that asks about a folder in the middle of a session.
 func Permit(o *Options, user Consenter, notify func(string)) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, folder string) (string, error) {

@@ -1,0 +1,108 @@
+package project
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"gemline/engine/text"
+	"gemline/settings"
+	"gemline/settings/project"
+	"gemline/settings/trust"
+)
+
+// ReadHere reads the options for the working directory.
+func (o *Options) ReadHere(managed bool) error {
+	here, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("the working directory can't be used: %w; go to another one", err)
+	}
+	return o.Read(here, managed)
+}
+
+// In returns the options for another directory, with the same command line and environment.
+// Nobody is asked whether it is trusted.
+func (o *Options) In(dir string) (*Options, error) {
+	in := o.For(false)
+	return in, in.Move(dir)
+}
+
+// Read reads the options for a directory. The environment overrides the settings files, and
+// the command line the environment. A sub-command (managed) needs no trust, and may mend
+// broken files.
+func (o *Options) Read(dir string, managed bool) error {
+	home, _ := os.UserHomeDir() // without one, nothing is kept
+	o.Paths = project.New(home, o.Env.Process.Getenv("GEMINI_CLI_HOME"), dir)
+	o.kept, o.agreed = &sync.Map{}, newConsents(o)
+	err := o.load(false)
+	if err != nil && !managed || o.Flags.ListSessions || o.Flags.ListExtensions {
+		return err
+	}
+	o.loadError = err
+	o.Trust, err = trust.Decide(o.Paths, o.Settings, o.Flags, o.Env.Lookup)
+	switch {
+	case managed:
+		if err == nil && o.Trust.State == trust.Trusted {
+			o.loadError = o.load(true) // the sub-command prints the problems of a file
+		}
+		return nil
+	case err != nil:
+		return err
+	case o.Trust.State == trust.Trusted:
+		err = o.load(true)
+		if o.Flags.Trust {
+			if err := trust.Folders(o.Paths, o.Env.Lookup).Keep(context.Background(), o.Trust.Folder); err != nil {
+				o.Warnings = append(o.Warnings, unkept(err))
+			}
+		}
+		return err
+	case o.User.AsksForTrust():
+		return nil // the user is asked
+	case o.Flags.ACP:
+		return nil // what the folder brings is not used
+	}
+	return o.Trust.Refuse()
+}
+
+// load reads the files of settings, the project's among them if it is trusted.
+func (o *Options) load(project bool) (err error) {
+	o.Settings, o.Warnings, err = settings.Load(settings.Sources(o.Paths, o.Env.Process.Lookup, project), o.Env.Process.Lookup)
+	vars, warnings := o.Settings.DotEnv(o.Paths, project, o.Env.Process.Lookup)
+	o.Env.dotenv = vars
+	learnSecrets(o)
+	o.Warnings = append(o.Warnings, warnings...)
+	if !project {
+		o.userSettings = o.Settings
+		learnSettings(o)
+	}
+	for _, name := range []string{"DEBUG", "DEBUG_MODE"} { // as the Gemini CLI has it
+		o.Flags.Debug = o.Flags.Debug || slices.Contains([]string{"true", "1"}, o.Env.Getenv(name))
+	}
+	if project {
+		for _, path := range projectPlaces(o) {
+			if why := settings.Astray(path, o.Paths.Cwd); why != "" {
+				o.Warnings = append(o.Warnings, text.EscapeLine(path+" is passed over: "+why))
+			}
+		}
+	}
+	return cmp.Or(err, o.Settings.Override(o.Flags, o.Env.Lookup), o.Settings.StrictError())
+}
+
+// projectPlaces returns the places in a project that are read beside its settings and .env.
+func projectPlaces(o *Options) (list []string) {
+	for _, name := range []string{"skills", "agents", "commands", "policies", "system.md"} {
+		list = append(list, o.Paths.Workspace(name))
+	}
+	return append(list, filepath.Join(o.Paths.Cwd, ".agents", "skills"), filepath.Join(o.Paths.Cwd, ".mcp.json"))
+}
+
+// For returns a copy of the options for a session, or for none, with its own switched agents.
+func (o *Options) For(session bool) *Options {
+	in := *o
+	in.User.Interactive, in.Found.agents = session, nil
+	return &in
+}
