@@ -64,10 +64,14 @@ func next(d *json.Decoder, deepest int, at []string) (any, *Problem) {
 	if len(at) == deepest {
 		return nil, &Problem{Message: fmt.Sprintf("is nested deeper than %d", deepest)}
 	}
-	object, list := map[string]any{}, []any{}
+	var object map[string]any // nil for a list
+	if open == '{' {
+		object = map[string]any{}
+	}
+	list := []any{}
 	for d.More() {
 		name := strconv.Itoa(len(list))
-		if open == '{' {
+		if object != nil {
 			t, _ := d.Token()
 			name = t.(string)
 			if _, twice := object[name]; twice {
@@ -78,7 +82,7 @@ func next(d *json.Decoder, deepest int, at []string) (any, *Problem) {
 		switch {
 		case p != nil:
 			return nil, p
-		case open == '{':
+		case object != nil:
 			object[name] = v
 		default:
 			list = append(list, v)
@@ -87,7 +91,7 @@ func next(d *json.Decoder, deepest int, at []string) (any, *Problem) {
 	if _, err := d.Token(); err != nil {
 		panic(err) // it is sound
 	}
-	if open == '{' {
+	if object != nil {
 		return object, nil
 	}
 	return list, nil
