@@ -40,7 +40,7 @@ func read(text []byte, deepest int) (any, json.RawMessage, *Problem) {
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	v, p := next(d, deepest, nil)
+	v, p := next(d, deepest, make([]string, 0, 16)) // room for the places of most values
 	return v, b.Bytes(), p
 }
 
