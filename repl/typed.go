@@ -21,14 +21,14 @@ type Steering struct {
 	Late func() []string
 }
 
-// answers are what is typed for a question and means nothing to the model.
-var answers = regexp.MustCompile(`^[0-9, ]*$`)
+// numericAnswer matches an answer of numbers alone, which means nothing to the model.
+var numericAnswer = regexp.MustCompile(`^[0-9, ]*$`)
 
 // isAnswer reports whether a line is no more than an answer, for which a question was
 // expected.
 func isAnswer(s string) bool {
 	c, ok := parseAnswer(s, nil)
-	return ok && c.note == "" || answers.MatchString(s)
+	return ok && c.note == "" || numericAnswer.MatchString(s)
 }
 
 // typed decides about lines that were typed during a turn, and says so.

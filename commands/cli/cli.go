@@ -92,8 +92,8 @@ type (
 	// Network returns how other machines are reached.
 	Network func() network.Network
 
-	// Clean redacts secrets in texts that are written to files.
-	Clean func(text string) string
+	// Redact redacts secrets in texts that are written to files.
+	Redact func(text string) string
 
 	// Attach shows a live session at the terminal. It is nil in a session, and without a
 	// terminal.

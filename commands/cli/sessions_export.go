@@ -14,12 +14,12 @@ type sessionsExport struct {
 }
 
 // Run writes a session to a file: all of it, or nothing.
-func (c *sessionsExport) Run(ctx context.Context, out *Output, s *storedSession, clean Clean) error {
+func (c *sessionsExport) Run(ctx context.Context, out *Output, s *storedSession, redact Redact) error {
 	format, err := export.FormatOf(c.File)
 	if err != nil {
 		return err
 	}
-	b, err := export.Session(s.Path, format, clean)
+	b, err := export.Session(s.Path, format, redact)
 	if err == nil {
 		err = export.Write(ctx, c.File, b)
 	}

@@ -22,7 +22,7 @@ func (lines) Export(_ context.Context, b *telemetry.Batch) error {
 func (lines) Close() error { return nil }
 
 func Example() {
-	p := telemetry.New(telemetry.Config{Clean: func(s string) string { return s },
+	p := telemetry.New(telemetry.Config{Redact: func(s string) string { return s },
 		Targets: []telemetry.Target{{Exporter: lines{}, Grace: time.Minute}}})
 	r := p.Begin(telemetry.Session{ID: "s"})
 	r.Log(telemetry.Event{Name: "gemini_cli.hook_call", Body: "Hook call BeforeTool.lint succeeded in 12ms",

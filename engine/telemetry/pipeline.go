@@ -208,7 +208,7 @@ func (l *pipeline) export(r *Recorder, items []item) {
 // fail keeps what went wrong, the first time.
 func (l *pipeline) fail(err error) {
 	l.telling.Do(func() {
-		text := l.provider.cfg.Clean(fmt.Sprintf("%s: %v", l.Trouble, err))
+		text := l.provider.cfg.Redact(fmt.Sprintf("%s: %v", l.Trouble, err))
 		l.trouble.Store(&text)
 	})
 }
@@ -226,7 +226,7 @@ func (l *pipeline) event(r *Recorder, ev Event) Event {
 			attrs = append(attrs, ev.Large...)
 		}
 	}
-	ev.Body = l.provider.cfg.Clean(ev.Body)
+	ev.Body = l.provider.cfg.Redact(ev.Body)
 	ev.Attrs, ev.Private, ev.Large = l.clean(attrs), nil, nil
 	return ev
 }
@@ -236,7 +236,7 @@ func (l *pipeline) span(s Span) Span {
 	if l.Prompts && l.Traces {
 		attrs = append(attrs, s.Large...)
 	}
-	s.Error = l.provider.cfg.Clean(s.Error)
+	s.Error = l.provider.cfg.Redact(s.Error)
 	s.Attrs, s.Large = l.clean(attrs), nil
 	return s
 }
@@ -258,11 +258,11 @@ func (l *pipeline) clean(attrs []slog.Attr) []slog.Attr {
 	for i, a := range attrs {
 		switch v := a.Value.Any().(type) {
 		case string:
-			attrs[i].Value = slog.StringValue(l.provider.cfg.Clean(v))
+			attrs[i].Value = slog.StringValue(l.provider.cfg.Redact(v))
 		case []string:
 			list := make([]string, len(v))
 			for j, s := range v {
-				list[j] = l.provider.cfg.Clean(s)
+				list[j] = l.provider.cfg.Redact(s)
 			}
 			attrs[i].Value = slog.AnyValue(list)
 		}

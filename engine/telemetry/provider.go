@@ -11,7 +11,7 @@ type Config struct {
 	Targets  []Target
 	Resource []slog.Attr         // what all records are about: the program and the machine
 	Version  string              // of the program
-	Clean    func(string) string // takes secrets out
+	Redact   func(string) string // takes secrets out
 }
 
 // A Provider carries the records of sessions to its targets. A nil Provider has none.

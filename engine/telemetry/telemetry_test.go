@@ -65,7 +65,7 @@ func attr(attrs []slog.Attr, key string) (all []any) {
 
 func provider(targets ...telemetry.Target) *telemetry.Provider {
 	return telemetry.New(telemetry.Config{Targets: targets,
-		Clean: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") }})
+		Redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") }})
 }
 
 // What was said reaches the target that is to have it, and no other; secrets reach none.

@@ -100,7 +100,7 @@ func TestCallData(t *testing.T) {
 		return engine.Intent{Detail: "-" + before + "\n+" + after, Paths: []string{"/p/a"},
 			Edit: &engine.TextEdit{Path: "/p/a", Before: before, After: after, Made: made}}
 	}
-	s := &Server{Config: Config{Clean: func(s string) string { return strings.ReplaceAll(s, "hush", "[secret]") }}}
+	s := &Server{Config: Config{Redact: func(s string) string { return strings.ReplaceAll(s, "hush", "[secret]") }}}
 	for name, c := range map[string]struct {
 		call call
 		ev   *engine.Finished

@@ -33,7 +33,7 @@ func Example() {
 				}}, nil
 		},
 		Outcome: func(err error) report.Outcome { return report.Outcome{Err: err} },
-		Clean:   func(s string) string { return s }, Warn: func(string) {},
+		Redact:  func(s string) string { return s }, Warn: func(string) {},
 		Servers: func() []a2a.Connected { return nil }})
 	if err != nil {
 		panic(err)

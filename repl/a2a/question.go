@@ -87,7 +87,7 @@ func (s *Server) ask(p engine.Proposal) *pending {
 		Questions: len(p.Intent.Questions), Grants: len(question.Grants(p)),
 		About: s.plain(text.Shorten(serve.About(p), mostMessage))}
 	b, _ := json.Marshal(p.Args)
-	if q.Whole = p.Agent == "" && len(b) <= mostRecord/2 && s.Clean(string(b)) == string(b); q.Whole {
+	if q.Whole = p.Agent == "" && len(b) <= mostRecord/2 && s.Redact(string(b)) == string(b); q.Whole {
 		json.Unmarshal(b, &q.Args)
 	}
 	list := offers(p)

@@ -30,7 +30,7 @@ type Config struct {
 	Begin func(ctx context.Context, w serve.SessionRequest) (*serve.Session, error)
 
 	Outcome func(error) report.Outcome // classifies how work ended
-	Clean   func(string) string        // takes out secrets
+	Redact  func(string) string        // takes out secrets
 	Warn    func(string)               // tells who has started the server
 
 	// Commands are the commands that clients may run. Execute runs a command and returns
@@ -152,7 +152,7 @@ func (s *Server) find(id protocol.TaskID) (*task, error) {
 }
 
 // plain returns a text as a client gets it.
-func (s *Server) plain(words string) string { return output.Valid(s.Clean(words)) }
+func (s *Server) plain(words string) string { return output.Valid(s.Redact(words)) }
 
 // settings are a client's settings for a new task.
 type settings struct {

@@ -53,7 +53,7 @@ func serving(t *testing.T, folder string, do work) *served {
 			var err error
 			s.server, err = New(ctx, g, Config{Folder: folder, Address: at.URL, Dir: "/project",
 				Outcome: func(err error) report.Outcome { return report.Outcome{Err: err} },
-				Clean:   func(s string) string { return s },
+				Redact:  func(s string) string { return s },
 				Warn:    func(said string) { s.warned = append(s.warned, said) },
 				Servers: func() []Connected { return nil },
 				Begin: func(_ context.Context, w serve.SessionRequest) (*serve.Session, error) {
@@ -526,7 +526,7 @@ func TestFaults(t *testing.T) {
 // on a goroutine of its own, where a panic would end the program.
 func TestPanic(t *testing.T) {
 	t.Parallel()
-	s := &Server{Config: Config{Clean: func(s string) string { return s }}}
+	s := &Server{Config: Config{Redact: func(s string) string { return s }}}
 	q := requests{nil, s, func(context.Context, *protocol.MessageSendParams, bool) (*task, *stream, error) { panic("unforeseen") }}
 	w := httptest.NewRecorder()
 	q.serve(w, httptest.NewRequest(http.MethodPost, "/", nil), []byte(`{"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": {}}`), true)

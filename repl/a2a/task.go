@@ -150,7 +150,7 @@ func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *p
 	}
 	shorten(&t.kept.Task, mostRecord)
 	if err := t.server.store.save(t.kept); err != nil {
-		return faultf(internalError, "the task could not be kept: %s", t.server.Clean(err.Error()))
+		return faultf(internalError, "the task could not be kept: %s", t.server.Redact(err.Error()))
 	}
 	return nil
 }

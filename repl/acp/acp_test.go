@@ -42,7 +42,7 @@ func events(all ...engine.Event) run {
 // config serves sessions with the ids s1, s2 and so on.
 func config(work run, hints *steer.Hints) Config {
 	n := 0
-	return Config{Clean: func(s string) string { return strings.ReplaceAll(s, "opensesame", "***") },
+	return Config{Redact: func(s string) string { return strings.ReplaceAll(s, "opensesame", "***") },
 		Outcome: func(err error) report.Outcome {
 			o := report.Outcome{Err: err}
 			if err != nil {

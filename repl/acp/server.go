@@ -17,6 +17,7 @@ import (
 	"gemline/repl/input"
 	"gemline/repl/output"
 	"gemline/repl/report"
+	"gemline/repl/serve"
 	"gemline/tools/mcp/rpc"
 	"gemline/tools/workspace"
 )
@@ -36,7 +37,7 @@ type Config struct {
 	List func(ctx context.Context, dir string) ([]protocol.SessionInfo, error)
 
 	Outcome func(error) report.Outcome // classifies how something ended
-	Clean   func(string) string        // takes out secrets
+	Redact  func(string) string        // takes out secrets
 }
 
 // A Method is a way to sign in.
@@ -201,15 +202,11 @@ func (c *client) also(do func()) {
 }
 
 // plain returns a text as an editor gets it.
-func (c *client) plain(s string) string { return output.Valid(c.Clean(s)) }
+func (c *client) plain(s string) string { return output.Valid(c.Redact(s)) }
 
 // failed returns the error of a request that could not be carried out.
 func (c *client) failed(err error) error {
 	o := c.Outcome(err).Complete()
-	said := o.Message
-	if o.Hint != "" {
-		said += "; " + o.Hint
-	}
 	code := internal
 	switch o.Reason {
 	case "auth":
@@ -219,7 +216,7 @@ func (c *client) failed(err error) error {
 	case "input", "usage":
 		code = mcp.INVALID_PARAMS
 	}
-	return rpc.Errorf(code, "%s", c.plain(said))
+	return rpc.Errorf(code, "%s", c.plain(serve.FailureText(o)))
 }
 
 func invalid(format string, args ...any) error {

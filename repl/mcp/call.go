@@ -80,7 +80,7 @@ func (c *client) failed(err error) *protocol.CallToolResult {
 }
 
 // plain returns a text as a client gets it.
-func (c *client) plain(s string) string { return output.Valid(c.Clean(s)) }
+func (c *client) plain(s string) string { return output.Valid(c.Redact(s)) }
 
 // work has the model work on a prompt.
 func (c *client) work(ctx context.Context, h *clientSession, r *running, args map[string]any) (any, error) {
@@ -127,7 +127,7 @@ func (c *client) work(ctx context.Context, h *clientSession, r *running, args ma
 		res.Content = append(res.Content, protocol.NewTextContent(c.plain(strings.Join(notes, "\n"))))
 	}
 	more := map[string]any{"gemline/session": h.talk.ID}
-	if document := c.Clean(b.String()); json.Valid([]byte(document)) {
+	if document := c.Redact(b.String()); json.Valid([]byte(document)) {
 		more["gemline/result"] = json.RawMessage(document)
 	}
 	res.Meta = protocol.NewMetaFromMap(more)
@@ -249,7 +249,7 @@ func (r *running) progress(said string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if said != "" {
-		r.said = output.EscapeLine(text.OneLine(r.client.Clean(said), most))
+		r.said = output.EscapeLine(text.OneLine(r.client.Redact(said), most))
 	}
 	r.n++
 	r.peer.Notify(r.ctx, protocol.MethodNotificationProgress,

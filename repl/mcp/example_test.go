@@ -18,7 +18,7 @@ import (
 
 // A client gives a task, which has a conversation of its own and the answer as its result.
 func ExampleServe() {
-	cfg := mcp.Config{Version: "1", Clean: func(s string) string { return s },
+	cfg := mcp.Config{Version: "1", Redact: func(s string) string { return s },
 		Outcome: func(err error) report.Outcome { return report.Outcome{Err: err} },
 		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
 			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now})

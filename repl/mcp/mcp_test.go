@@ -55,7 +55,7 @@ func served(t *testing.T, cfg Config, lines ...string) (said []string) {
 
 // config serves conversations whose tasks are done by work.
 func config(work func(ctx context.Context, to report.Reporter) error) Config {
-	return Config{Clean: func(s string) string { return strings.ReplaceAll(s, "opensesame", "***") },
+	return Config{Redact: func(s string) string { return strings.ReplaceAll(s, "opensesame", "***") },
 		Outcome: func(err error) report.Outcome { return report.Outcome{Err: err, Hint: "try again"} },
 		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
 			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now})

@@ -30,7 +30,7 @@ type Config struct {
 	Reporter func(out io.Writer, count *tally.Tally) report.Reporter
 
 	Outcome func(error) report.Outcome // classifies how a call ended
-	Clean   func(string) string        // takes out secrets
+	Redact  func(string) string        // takes out secrets
 }
 
 // A client is one that is served.
@@ -202,7 +202,7 @@ func (c *client) useSession(ctx context.Context, name string) (h *clientSession,
 func (c *client) list(ctx context.Context) (any, error) {
 	h, done, err := c.useSession(ctx, "")
 	if err != nil {
-		return nil, rpc.Errorf(protocol.INTERNAL_ERROR, "%s", c.Clean(c.Outcome(err).Complete().Message))
+		return nil, rpc.Errorf(protocol.INTERNAL_ERROR, "%s", c.Redact(c.Outcome(err).Complete().Message))
 	}
 	defer done()
 	tools := []protocol.Tool{c.ask()}

@@ -157,17 +157,17 @@ func (c *UTF8) All(s string) string {
 	return s + c.Flush()
 }
 
-// Clean returns a text that comes in one piece without escape sequences, and
+// StripSequences returns a text that comes in one piece without escape sequences, and
 // reports whether bytes of it were escaped.
-func Clean(s string) (text string, invalid bool) {
+func StripSequences(s string) (text string, invalid bool) {
 	var c UTF8
 	s = c.All(s)
 	return s, c.invalid
 }
 
-// Valid is [Clean] where it does not matter whether bytes were escaped.
+// Valid is [StripSequences] where it does not matter whether bytes were escaped.
 func Valid(s string) string {
-	s, _ = Clean(s)
+	s, _ = StripSequences(s)
 	return s
 }
 

@@ -27,7 +27,7 @@ func TestClean(t *testing.T) {
 		{"\xc2", `\xc2`},
 		{"\x1b\x1b[1mx", "x"},
 	} {
-		if got, _ := Clean(test.in); got != test.want {
+		if got, _ := StripSequences(test.in); got != test.want {
 			t.Errorf("%.40q: %.40q, want %.40q", test.in, got, test.want)
 		}
 	}
@@ -39,7 +39,7 @@ func FuzzClean(f *testing.F) {
 		f.Add(s, uint64(1))
 	}
 	f.Fuzz(func(t *testing.T, s string, seed uint64) {
-		want, _ := Clean(s)
+		want, _ := StripSequences(s)
 		r := rand.New(rand.NewPCG(seed, 0))
 		var c UTF8
 		var got strings.Builder

@@ -47,7 +47,7 @@ func (d *document) event(ev engine.Event) {
 		if ev.Info {
 			return
 		}
-		s, invalid := output.Clean(ev.Text)
+		s, invalid := output.StripSequences(ev.Text)
 		d.warnings = append(d.warnings, s)
 		d.invalid = d.invalid || invalid
 	}

@@ -102,7 +102,7 @@ func (r *Records) put(kind, at string, elapsed int64, body any) {
 // Text returns s in a form for the next record, which notes whether bytes were
 // escaped.
 func (r *Records) Text(s string) string {
-	s, invalid := output.Clean(s)
+	s, invalid := output.StripSequences(s)
 	r.invalid = r.invalid || invalid
 	return s
 }

@@ -57,7 +57,7 @@ func (r *Run) serveEditor(ctx context.Context) error {
 	if isTerminal(r.Opts.Env.Process.Stdin) {
 		r.Status.Tell("an editor that speaks the Agent Client Protocol is waited for at standard input; gemline help acp says how editors are set up, and Ctrl-D ends this")
 	}
-	acp.Serve(ctx, acp.Config{Version: r.Opts.Env.Process.Version, Methods: methods, Outcome: r.outcome, Clean: r.Opts.Secrets.Text,
+	acp.Serve(ctx, acp.Config{Version: r.Opts.Env.Process.Version, Methods: methods, Outcome: r.outcome, Redact: r.Opts.Secrets.Text,
 		Authenticate: e.authenticate, Begin: e.begin, List: e.list}, lines(r.Opts.Env.Process))
 	return context.Cause(ctx)
 }

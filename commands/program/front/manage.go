@@ -72,7 +72,7 @@ func printer(o *project.Options, out io.Writer, notify func(string)) *cli.Output
 func things(o *project.Options, p cli.Project, notify func(string)) []any {
 	return []any{p, o.Folder(), project.ManagedHooks{Opts: o, Launcher: p.Launcher}, project.Skills(o), o.Agents(),
 		cli.Extensions(o.Installed), cli.Network(o.Network), cli.Builtin(builtinTools),
-		cli.Clean(o.Secrets.Text), cli.ReadBuild(o.Env.Process.Version, o.Env.Process.Commit, o.Env.Process.Date),
+		cli.Redact(o.Secrets.Text), cli.ReadBuild(o.Env.Process.Version, o.Env.Process.Commit, o.Env.Process.Date),
 		&cli.Host{Environ: shell.Own(o.Env.Process.Environ()), Editor: terminal{o}.editor(),
 			Clipboard: func() string { return commands.ClipboardProgram(o.Env.Process.Getenv) }},
 		cli.API(func() (model.Options, error) {

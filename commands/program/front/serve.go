@@ -64,7 +64,7 @@ func (r *Run) served(ctx context.Context) error {
 
 // serveIn serves other programs that work in p.
 func (r *Run) serveIn(ctx context.Context, p *project.Project) error {
-	cfg := mcp.Config{Version: r.Opts.Env.Process.Version, Dir: p.Options.Paths.Cwd, Outcome: r.outcome, Clean: r.Opts.Secrets.Text,
+	cfg := mcp.Config{Version: r.Opts.Env.Process.Version, Dir: p.Options.Paths.Cwd, Outcome: r.outcome, Redact: r.Opts.Secrets.Text,
 		Begin: func(ctx context.Context, w serve.SessionRequest) (*serve.Session, error) {
 			return r.converse(ctx, p, w)
 		},

@@ -33,7 +33,7 @@ func (r *Run) serveA2A(ctx context.Context, p *project.Project) error {
 	return serve.HTTP(ctx, r.Opts.Env.Process.Stdout, port, "/",
 		func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
 			cfg := a2a.Config{Version: r.Opts.Env.Process.Version, Dir: p.Options.Paths.Cwd, Address: at.URL,
-				Outcome: r.outcome, Clean: r.Opts.Secrets.Text, Warn: r.notify,
+				Outcome: r.outcome, Redact: r.Opts.Secrets.Text, Warn: r.notify,
 				Begin: func(ctx context.Context,
 					w serve.SessionRequest) (*serve.Session, error) {
 					return r.converse(ctx, p, w)

@@ -39,7 +39,7 @@ func (p *Project) newTelemetry() error {
 		return nil
 	}
 	p.Telemetry = telemetry.New(telemetry.Config{Targets: targets, Resource: resource(p.Options), Version: p.Options.Env.Process.Version,
-		Clean: p.Options.Secrets.Text})
+		Redact: p.Options.Secrets.Text})
 	p.Closers = append(p.Closers, func() {
 		for _, text := range p.Telemetry.Close() {
 			p.Status.Notify(text)
