@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gemline/engine/text"
 	"gemline/repl/output"
 )
 
@@ -74,16 +75,16 @@ func (m Menu) list(out *output.Writer) {
 		if o.Now {
 			now = ", now"
 		}
-		out.Item(output.Normal, fmt.Sprintf("%s%d %s%s", indent, m.number(i), disarm(out, oneLine(o.Text)), now))
+		out.Item(output.Normal, fmt.Sprintf("%s%d %s%s", indent, m.number(i), disarm(out, text.Words(o.Text)), now))
 		for _, l := range o.Below {
-			out.Item(output.Normal, indent+indent+disarm(out, oneLine(l)))
+			out.Item(output.Normal, indent+indent+disarm(out, text.Words(l)))
 		}
 	}
 }
 
 // find returns the place of the choice that s means, or the reason why s means none.
 func (m Menu) find(s string) (at int, problem string) {
-	s = oneLine(s)
+	s = text.Words(s)
 	texts := make([]string, len(m.Choices))
 	n, _ := numeral(s)
 	for i, o := range m.Choices {

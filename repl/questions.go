@@ -17,7 +17,7 @@ func (a *Asker) answer(ctx context.Context, label output.Label, qs []engine.Ques
 	for i, q := range qs {
 		a.pose(label, q, i, len(qs))
 		if i == 0 {
-			a.Console.Notifier.Notify(Alert{Event: "question", Text: oneLine(q.Text)})
+			a.Console.Notifier.Notify(Alert{Event: "question", Text: text.Words(q.Text)})
 		}
 		reply, ok, err := a.reply(ctx, q, func() { a.guide(q); a.pose(label, q, i, len(qs)) })
 		if !ok || err != nil {
@@ -34,13 +34,13 @@ func (a *Asker) pose(label output.Label, q engine.Question, i, n int) {
 	if n > 1 {
 		head = fmt.Sprintf("question %d of %d", i+1, n)
 	}
-	if h := oneLine(q.Header); h != "" {
+	if h := text.Words(q.Header); h != "" {
 		head += ", " + h
 	}
 	a.Console.Out.Line(label, "%s: %s", head, q.Text)
 	switch {
 	case q.Hint != "" && q.Kind == engine.FreeText:
-		a.Console.Out.Item(output.Normal, indent+"such as: "+oneLine(q.Hint))
+		a.Console.Out.Item(output.Normal, indent+"such as: "+text.Words(q.Hint))
 	case q.Kind == engine.MultipleChoice:
 		several := ""
 		if q.Multi {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // other is the last choice of every question.
@@ -98,18 +99,15 @@ func ownWords(s string, n int) (words string, ok bool) {
 	return strings.TrimSpace(words), words != ""
 }
 
-// oneLine returns s on one line.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
 // pick returns which of options s means: by its number, its words, or their
 // beginning if no other option begins so. Or it says why there is none. A
 // number with a dot or a parenthesis is a number, even where it is also the
 // words of an option.
 func pick(s string, options []string) (at int, problem string) {
-	s = oneLine(s)
-	is := func(o string) bool { return strings.EqualFold(oneLine(o), s) }
+	s = text.Words(s)
+	is := func(o string) bool { return strings.EqualFold(text.Words(o), s) }
 	begins := func(o string) bool {
-		return s != "" && strings.HasPrefix(strings.ToLower(oneLine(o)), strings.ToLower(s))
+		return s != "" && strings.HasPrefix(strings.ToLower(text.Words(o)), strings.ToLower(s))
 	}
 	number, marked := numeral(s)
 	inRange := number >= 1 && number <= len(options)

@@ -56,9 +56,6 @@ type Config struct {
 	// Private is the directory of the project's private notes; may be empty.
 	Private string
 
-	// Ledger, if not nil, notes which files are being written.
-	Ledger *disk.Ledger
-
 	// Extensions returns the context files of the user's extensions, and what
 	// is wrong with those. It is asked whenever files are read, and may be
 	// nil.
