@@ -249,6 +249,10 @@ func decode(config map[string]any, into *genai.GenerateContentConfig) error {
 		Temperature, TopP, TopK *float32
 		MaxOutputTokens         int32
 		ThinkingConfig          *genai.ThinkingConfig
+		Tools                   []struct {
+			GoogleSearch *genai.GoogleSearch
+			URLContext   *genai.URLContext
+		}
 	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
@@ -257,5 +261,8 @@ func decode(config map[string]any, into *genai.GenerateContentConfig) error {
 	}
 	into.Temperature, into.TopP, into.TopK = usual.Temperature, usual.TopP, usual.TopK
 	into.MaxOutputTokens, into.ThinkingConfig = usual.MaxOutputTokens, usual.ThinkingConfig
+	for _, t := range usual.Tools {
+		into.Tools = append(into.Tools, &genai.Tool{GoogleSearch: t.GoogleSearch, URLContext: t.URLContext})
+	}
 	return nil
 }
