@@ -44,7 +44,6 @@ type KeyValues struct {
 // Values returns what the files say about a key, the weakest first: all of them if lists or
 // objects are joined, else the file that counts.
 func (s *Settings) Values(key string) (all []KeyValues) {
-	k, _ := FindKey(key)
 	path := strings.Split(key, ".")
 	for i := range s.layers {
 		l := &s.layers[i]
@@ -54,7 +53,7 @@ func (s *Settings) Values(key string) (all []KeyValues) {
 		}
 		said := KeyValues{Scope: l.Scope, File: l.Path}
 		said.Line, said.Column = l.doc.Position(l.written(path))
-		switch k.Merge {
+		switch k, _ := FindKey(key); k.Merge {
 		case "":
 			if _, joined := v.(map[string]any); !joined {
 				all = nil
