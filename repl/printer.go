@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -288,11 +287,11 @@ func (p *Printer) title(l output.Label, title string) {
 }
 
 // runs matches what stands before a command in the title of a call.
-var runs = regexp.MustCompile(`^([^:]+: )*run( it| in [^:]+)*: `)
+var runs = text.Pattern(`^([^:]+: )*run( it| in [^:]+)*: `)
 
 // titled takes the command of a title apart from the words before it.
 func titled(title string) (words string, code output.Uncut) {
-	words = runs.FindString(title)
+	words = runs().FindString(title)
 	if words == "" {
 		return title, ""
 	}

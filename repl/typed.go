@@ -1,7 +1,6 @@
 package repl
 
 import (
-	"regexp"
 	"strings"
 
 	"gemline/engine/text"
@@ -22,13 +21,13 @@ type Steering struct {
 }
 
 // numericAnswer matches an answer of numbers alone, which means nothing to the model.
-var numericAnswer = regexp.MustCompile(`^[0-9, ]*$`)
+var numericAnswer = text.Pattern(`^[0-9, ]*$`)
 
 // isAnswer reports whether a line is no more than an answer, for which a question was
 // expected.
 func isAnswer(s string) bool {
 	c, ok := parseAnswer(s, nil)
-	return ok && c.note == "" || numericAnswer.MatchString(s)
+	return ok && c.note == "" || numericAnswer().MatchString(s)
 }
 
 // typed decides about lines that were typed during a turn, and says so.

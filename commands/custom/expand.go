@@ -52,8 +52,8 @@ const (
 
 // arguments finds where arguments are put into a prompt of TOML, and words of Markdown.
 var (
-	arguments = regexp.MustCompile(`\{\{args\}\}`)
-	words     = regexp.MustCompile(`\$(ARGUMENTS|[1-9])`)
+	arguments = text.Pattern(`\{\{args\}\}`)
+	words     = text.Pattern(`\$(ARGUMENTS|[1-9])`)
 )
 
 // split finds the pieces of a prompt.
@@ -151,9 +151,9 @@ func (c Command) Expand(ctx context.Context, call Invocation, from Sources) ([]*
 // marks finds where the prompt says that its arguments go.
 func (c Command) marks() *regexp.Regexp {
 	if c.Dir.Markdown {
-		return words
+		return words()
 	}
-	return arguments
+	return arguments()
 }
 
 // argument returns what a mark stands for.

@@ -126,7 +126,7 @@ func (l *Ledger) Close() {
 const begin = ".gemline-"
 
 // temporary is what a File is called until it is whole.
-var temporary = regexp.MustCompile(`^\.gemline-[0-9a-f]{16}$`)
+var temporary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.gemline-[0-9a-f]{16}$`) })
 
 // Sweep removes the files that processes have noted and left, now that they are
 // dead.
@@ -159,7 +159,7 @@ func sweep(notes string) {
 	for line := range strings.Lines(string(b)) {
 		quoted, whole := strings.CutSuffix(line, "\n") // the last line may be incomplete
 		path, err := strconv.Unquote(quoted)
-		if !whole || err != nil || !temporary.MatchString(filepath.Base(path)) {
+		if !whole || err != nil || !temporary().MatchString(filepath.Base(path)) {
 			continue
 		}
 		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {

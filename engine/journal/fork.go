@@ -3,10 +3,11 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"google.golang.org/genai"
+
+	"gemline/engine/text"
 )
 
 // fork returns a session that begins with the messages of another, or with those of its first
@@ -45,7 +46,7 @@ func fork(cfg Config, from Session, there []Session, turns int) (Opened, error) 
 
 // copyName returns the name of a copy of a session that has a name.
 func copyName(there []Session, id, name string) string {
-	name = copied.ReplaceAllString(name, "")
+	name = copied().ReplaceAllString(name, "")
 	for n := 1; ; n++ {
 		mark := " (fork)"
 		if n > 1 {
@@ -59,7 +60,7 @@ func copyName(there []Session, id, name string) string {
 }
 
 // copied is how the name of a copy ends.
-var copied = regexp.MustCompile(` \(fork( [0-9]+)?\)$`)
+var copied = text.Pattern(` \(fork( [0-9]+)?\)$`)
 
 // restored returns a session that begins with what was said, as a file says that
 // may be anybody's. Every call in it has one answer.

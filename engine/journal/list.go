@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -129,7 +128,7 @@ func (s Session) Metadata() Metadata {
 // withoutPiped returns the beginning of a question less what was piped in before it,
 // as far as the beginning shows where that ends.
 func withoutPiped(text string) string {
-	tag := piped.FindString(text)
+	tag := piped().FindString(text)
 	if _, words, ok := strings.Cut(text, "\n</stdin>\n\n"); ok && tag != "" && strings.TrimSpace(words) != "" {
 		return words
 	}
@@ -137,7 +136,7 @@ func withoutPiped(text string) string {
 }
 
 // piped is what stands before what was piped in.
-var piped = regexp.MustCompile(`^<stdin [^>]*>`)
+var piped = text.Pattern(`^<stdin [^>]*>`)
 
 // isQuestion reports whether text is something the user asked the model, and
 // neither a command nor what the program adds.

@@ -15,6 +15,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
 // A Store is where rules are kept that the user makes by saying "always". What
@@ -133,7 +134,7 @@ func grantRule(g engine.Grant) string {
 }
 
 // subcommand is what a sub-command of a program looks like.
-var subcommand = regexp.MustCompile(`^[a-z][a-z-]*$`)
+var subcommand = text.Pattern(`^[a-z][a-z-]*$`)
 
 // runSubcommands are sub-commands with which a program runs another one, or anything.
 var runSubcommands = []string{"exec", "x", "e", "dlx", "config", "tool", "tools", "shell", "init",
@@ -144,7 +145,7 @@ var runSubcommands = []string{"exec", "x", "e", "dlx", "config", "tool", "tools"
 // rule would cover too much.
 func commandPrefix(c engine.Command) []string {
 	words := c.Words()
-	second := len(words) > 1 && subcommand.MatchString(words[1]) && !slices.Contains(runSubcommands, words[1])
+	second := len(words) > 1 && subcommand().MatchString(words[1]) && !slices.Contains(runSubcommands, words[1])
 	switch {
 	case c.Inside != "" || len(words) != len(c.Argv) || strings.ContainsAny(words[0], "*?[]"):
 		return nil

@@ -27,9 +27,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"gemline/engine/text"
 )
 
 // An Extension is one that is installed and can be used.
@@ -206,7 +207,7 @@ func directories(dir string) ([]string, error) {
 	return dirs, nil
 }
 
-var validName = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
+var validName = text.Pattern(`^[A-Za-z0-9-]+$`)
 
 // read reads the extension that is installed in dir.
 func read(dir, cwd string) (Extension, error) {
@@ -235,7 +236,7 @@ func (x Extension) read(cwd string) (Extension, error) {
 		return x, fmt.Errorf("%s: it has no name", path)
 	case len(m.Name) > longestName:
 		return x, fmt.Errorf("%s: the name has more than %d letters", path, longestName)
-	case !validName.MatchString(m.Name):
+	case !validName().MatchString(m.Name):
 		return x, fmt.Errorf("%s: the name %.60q may hold only letters, digits and hyphens", path, m.Name)
 	case m.Version == "":
 		return x, fmt.Errorf("%s: it has no version", path)
@@ -243,7 +244,7 @@ func (x Extension) read(cwd string) (Extension, error) {
 	x.Name, x.Version, x.About, x.Fill = m.Name, m.Version, m.Description, m.fill
 	x.ID, x.MigratedTo, x.Themes = ID(x.Install.Source, x.Name), m.MigratedTo, len(m.Themes) > 2
 	for _, s := range m.Settings {
-		if validVariable.MatchString(s.EnvVar) && s.Name != "" { // else it has no place
+		if validVariable().MatchString(s.EnvVar) && s.Name != "" { // else it has no place
 			x.Settings = append(x.Settings, s)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -225,7 +224,7 @@ func changeSwitches(ctx context.Context, dir string, change func(map[string]swit
 // envName is the file of an extension's values that are no secrets.
 const envName = ".env"
 
-var validVariable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var validVariable = text.Pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Values returns the values of an extension's settings that a file of them holds.
 func Values(path string) (map[string]string, error) {
@@ -236,7 +235,7 @@ func Values(path string) (map[string]string, error) {
 	values := map[string]string{}
 	for line := range strings.SplitSeq(string(b), "\n") {
 		name, value, ok := strings.Cut(strings.TrimSpace(line), "=")
-		if !ok || !validVariable.MatchString(name) {
+		if !ok || !validVariable().MatchString(name) {
 			continue
 		}
 		var whole string
@@ -254,7 +253,7 @@ func SetValue(path, name, value string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if !validVariable.MatchString(name) || strings.ContainsAny(value, "\n\r\x00") {
+	if !validVariable().MatchString(name) || strings.ContainsAny(value, "\n\r\x00") {
 		return fmt.Errorf("%.60q can't have a value of several lines", name)
 	}
 	var lines []string

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"gemline/engine/charset"
+	"gemline/engine/text"
 )
 
 // maxEditorConfig is the size of the largest .editorconfig that is read.
@@ -101,7 +102,7 @@ type sectionGlob struct {
 }
 
 // numbers are the two ends of a range.
-var numbers = regexp.MustCompile(`^\{([+-]?\d+)\.\.([+-]?\d+)\}`)
+var numbers = text.Pattern(`^\{([+-]?\d+)\.\.([+-]?\d+)\}`)
 
 // parse reads up to the end, or to the brace that closes a list.
 func (g *sectionGlob) parse(inList bool) {
@@ -173,7 +174,7 @@ func (g *sectionGlob) set() {
 // list reads {a,b} or {1..9}. Braces around a single word, and a brace that is never
 // closed, are literal.
 func (g *sectionGlob) list() {
-	if n := numbers.FindStringSubmatch(g.glob); n != nil {
+	if n := numbers().FindStringSubmatch(g.glob); n != nil {
 		from, err := strconv.Atoi(n[1])
 		to, err2 := strconv.Atoi(n[2])
 		if err == nil && err2 == nil {

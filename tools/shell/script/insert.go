@@ -9,6 +9,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"gemline/engine/text"
 	"gemline/tools/shell/program"
 )
 
@@ -46,7 +47,7 @@ func Insert(line string, marks *regexp.Regexp, value func(mark string) string) (
 // stand begins what stands for a mark while a line is read.
 const stand = "gemlinemark"
 
-var stands = regexp.MustCompile(stand + `(\d+)x`)
+var stands = text.Pattern(stand + `(\d+)x`)
 
 // A span is a part of a line, and what takes its place.
 type span struct {
@@ -102,7 +103,7 @@ func (in *inserting) call(args []*syntax.Word) {
 	sure := argv[0] != "eval" && literal(args[0]).known &&
 		!slices.ContainsFunc(programs, func(i int) bool { return !literal(args[i]).known })
 	for i, w := range args {
-		whole := stands.FindString(argv[i]) == argv[i]
+		whole := stands().FindString(argv[i]) == argv[i]
 		if whole || sure && !texts[i] && !slices.Contains(programs, i) {
 			in.word(w)
 		}
@@ -149,7 +150,7 @@ func (in *inserting) word(w *syntax.Word) {
 // fill puts values into a part of a word, which stands in the given quotes.
 func (in *inserting) fill(part syntax.Node, quote string) {
 	start, text := int(part.Pos().Offset()), in.text(part)
-	for _, at := range stands.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range stands().FindAllStringSubmatchIndex(text, -1) {
 		n, _ := strconv.Atoi(text[at[2]:at[3]])
 		value := in.value(in.marks[n])
 		from, to := start+at[0], start+at[1]
