@@ -307,7 +307,7 @@ func (cmd chatCommands) mayWrite(ctx context.Context, name string) (bool, error)
 	if _, err := os.Lstat(cmd.path(name)); err != nil || cmd.sessions.Confirm == nil {
 		return true, nil
 	}
-	return cmd.sessions.Confirm(ctx, text.EscapeLine(name)+" is there already; write over it?")
+	return cmd.sessions.Confirm(ctx, text.PrintableLine(name)+" is there already; write over it?")
 }
 
 // path returns where a file is that the user names.
@@ -328,7 +328,7 @@ func (cmd chatCommands) listSaved(_ context.Context, args string) error {
 	}
 	ls := []string{"List of saved conversations:"}
 	for _, t := range list {
-		ls = append(ls, fmt.Sprintf("  - %s (%s)", text.EscapeLine(t.Name), t.At.Local().Format(time.DateTime)))
+		ls = append(ls, fmt.Sprintf("  - %s (%s)", text.PrintableLine(t.Name), t.At.Local().Format(time.DateTime)))
 	}
 	return sentences(cmd.out, ls...)
 }
@@ -345,10 +345,10 @@ func (cmd chatCommands) save(ctx context.Context, tag string) error {
 	if cmd.sessions.Saved.Has(tag) {
 		if cmd.sessions.Confirm == nil {
 			return unavailable("a conversation is saved as %q already; /chat delete %s deletes it",
-				tag, text.EscapeLine(tag))
+				tag, text.PrintableLine(tag))
 		}
 		yes, err := cmd.sessions.Confirm(ctx,
-			"a conversation is saved as "+text.EscapeLine(tag)+" already; write over it?")
+			"a conversation is saved as "+text.PrintableLine(tag)+" already; write over it?")
 		if err != nil || !yes {
 			return err
 		}
@@ -356,7 +356,7 @@ func (cmd chatCommands) save(ctx context.Context, tag string) error {
 	if err := cmd.sessions.Saved.Save(ctx, tag, cmd.history(), cmd.sessions.Auth, cmd.c.Journal.ID()); err != nil {
 		return err
 	}
-	return sentences(cmd.out, "saved as "+text.EscapeLine(tag)+"; /chat resume "+text.EscapeLine(tag)+" goes on with it")
+	return sentences(cmd.out, "saved as "+text.PrintableLine(tag)+"; /chat resume "+text.PrintableLine(tag)+" goes on with it")
 }
 
 // history returns the conversation so far, with what is secret taken out.
@@ -395,7 +395,7 @@ func (cmd chatCommands) deleteSaved(ctx context.Context, tag string) error {
 		return misused("which one? /chat delete TAG; /chat list lists them")
 	}
 	if cmd.sessions.Confirm != nil && cmd.sessions.Saved.Has(tag) {
-		yes, err := cmd.sessions.Confirm(ctx, "delete the conversation that is saved as "+text.EscapeLine(tag)+"?")
+		yes, err := cmd.sessions.Confirm(ctx, "delete the conversation that is saved as "+text.PrintableLine(tag)+"?")
 		if err != nil || !yes {
 			return err
 		}
@@ -403,7 +403,7 @@ func (cmd chatCommands) deleteSaved(ctx context.Context, tag string) error {
 	if err := cmd.sessions.Saved.Delete(tag); err != nil {
 		return err
 	}
-	return sentences(cmd.out, "deleted: "+text.EscapeLine(tag))
+	return sentences(cmd.out, "deleted: "+text.PrintableLine(tag))
 }
 
 func (cmd chatCommands) share(ctx context.Context, name string) error {
@@ -433,5 +433,5 @@ func (cmd chatCommands) share(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return sentences(cmd.out, "wrote "+text.Count(len(said), "turn")+" to "+text.EscapeLine(cmd.path(name)))
+	return sentences(cmd.out, "wrote "+text.Count(len(said), "turn")+" to "+text.PrintableLine(cmd.path(name)))
 }

@@ -45,7 +45,7 @@ func (cs *Customs) with(set Set) Set {
 				parts, err := c.Expand(ctx, custom.Invocation{Line: line, Args: args}, cs.Sources)
 				if err == nil && len(parts) == 0 {
 					err = &input.Error{Message: "/" + c.Name + ": the prompt in " +
-						text.EscapeLine(c.File) + " is empty"}
+						text.PrintableLine(c.File) + " is empty"}
 				}
 				if err == nil && c.Only != nil {
 					cs.Narrow(c.Name, c.Only)
@@ -80,7 +80,7 @@ func (cs *Customs) sent(line string) {
 		return
 	}
 	if _, err := os.Lstat("/" + words[0]); err != nil {
-		cs.Notify("there is no command /" + text.EscapeLine(words[0]) + "; sent as text")
+		cs.Notify("there is no command /" + text.PrintableLine(words[0]) + "; sent as text")
 	}
 }
 
@@ -103,7 +103,7 @@ func (cmd customCommands) set() Set {
 			if c.Arguments != "" {
 				name += " " + c.Arguments
 			}
-			if err := sentences(cmd.out, name+": "+c.Description, "  "+text.EscapeLine(c.File)); err != nil {
+			if err := sentences(cmd.out, name+": "+c.Description, "  "+text.PrintableLine(c.File)); err != nil {
 				return err
 			}
 		}

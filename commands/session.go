@@ -105,7 +105,7 @@ func (cmd answerCommands) plan(ctx context.Context, _, said string) ([]*genai.Pa
 	if plan.Path == "" {
 		return nil, sentences(cmd.out, "there is no plan yet; /plan TEXT asks for one")
 	}
-	return nil, sentences(cmd.out, "plan ("+plan.State()+"): "+text.EscapeLine(plan.Path),
+	return nil, sentences(cmd.out, "plan ("+plan.State()+"): "+text.PrintableLine(plan.Path),
 		strings.TrimSpace(plan.Text))
 }
 

@@ -114,7 +114,7 @@ func (cmd undoCommands) apply(ctx context.Context, p *checkpoint.Plan, what stri
 	if err != nil {
 		return err
 	}
-	said := append(escaped(o.Lines(cmd.c.Workspace.Rel)), fmt.Sprintf("%s (%s)", text.EscapeLine(what), o.Count()))
+	said := append(escaped(o.Lines(cmd.c.Workspace.Rel)), fmt.Sprintf("%s (%s)", text.PrintableLine(what), o.Count()))
 	if err := sentences(cmd.out, said...); err != nil || o.Done == 0 {
 		return err
 	}
@@ -124,7 +124,7 @@ func (cmd undoCommands) apply(ctx context.Context, p *checkpoint.Plan, what stri
 
 func escaped(ls []string) []string {
 	for i, l := range ls {
-		ls[i] = text.EscapeLine(l)
+		ls[i] = text.PrintableLine(l)
 	}
 	return ls
 }
@@ -148,7 +148,7 @@ func (cmd undoCommands) changes(ctx context.Context, _ string) error {
 	var ls []string
 	for _, s := range list {
 		s.Path = cmd.c.Workspace.Rel(s.Path)
-		ls = append(ls, text.EscapeLine(s.String()))
+		ls = append(ls, text.PrintableLine(s.String()))
 	}
 	return sentences(cmd.out, ls...)
 }
@@ -167,7 +167,7 @@ func (cmd undoCommands) diff(ctx context.Context, _ string) error {
 	}
 	columns := strings.Split(strings.TrimSuffix(patch, "\n"), "\t") // tabs are text
 	for i, c := range columns {
-		columns[i] = text.Escape(c)
+		columns[i] = text.Printable(c)
 	}
 	return lines(cmd.out, strings.Join(columns, "\t"))
 }
@@ -217,7 +217,7 @@ func (cmd undoCommands) forget(q asked) error {
 	if err := cmd.c.Engine.Rewrite(slices.Clone(cmd.c.Engine.History()[:q.at])); err != nil {
 		return err
 	}
-	if err := sentences(cmd.out, "the conversation goes on before: "+text.EscapeLine(text.OneLine(q.text, 100))); err != nil {
+	if err := sentences(cmd.out, "the conversation goes on before: "+text.PrintableLine(text.OneLine(q.text, 100))); err != nil {
 		return err
 	}
 	if cmd.prefill != nil {
@@ -278,7 +278,7 @@ func (cmd undoCommands) listQuestions(ctx context.Context, list []asked) error {
 		if n := len(files); n > 0 {
 			what = fmt.Sprintf("%s, +%d -%d", text.Count(n, "file"), added, removed)
 		}
-		ls = append(ls, fmt.Sprintf("%d: %s (%s)", len(list)-i, text.EscapeLine(text.OneLine(q.text, 100)), what))
+		ls = append(ls, fmt.Sprintf("%d: %s (%s)", len(list)-i, text.PrintableLine(text.OneLine(q.text, 100)), what))
 	}
 	return sentences(cmd.out, append(ls, "/rewind N goes back to before one of them, with its files; /rewind N conversation or files does half of that")...)
 }
@@ -337,7 +337,7 @@ func (cmd undoCommands) listCalls(calls []checkpoint.State, theirs []string) err
 	ls := []string{"Available tool calls to restore:", ""}
 	for i, c := range calls {
 		ls = append(ls, fmt.Sprintf("%d: %s %s: %s", i+1, c.Time.Local().Format(time.TimeOnly),
-			c.Tool, text.EscapeLine(text.OneLine(c.Title, 100))))
+			c.Tool, text.PrintableLine(text.OneLine(c.Title, 100))))
 	}
 	return sentences(cmd.out, append(ls, escaped(theirs)...)...)
 }
@@ -364,7 +364,7 @@ func (cmd undoCommands) restoreOriginal(ctx context.Context, name string) error 
 	if err := cmd.apply(ctx, p, "went back to "+name); err != nil {
 		return err
 	}
-	return sentences(cmd.out, "not made yet: the call of "+text.EscapeLine(c.Tool)+"; say go on, and the model may make it")
+	return sentences(cmd.out, "not made yet: the call of "+text.PrintableLine(c.Tool)+"; say go on, and the model may make it")
 }
 
 // discarded takes what stands before and behind --to for the name of one file each.

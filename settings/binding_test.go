@@ -57,7 +57,7 @@ func TestUnclear(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			err := scoped(t, ``, c.user, c.project).StrictError()
 			if wrong := (*jsonc.Error)(nil); err == nil && c.want != "" || err != nil && !errors.As(err, &wrong) ||
-				err != nil && (c.want == "" || !strings.HasPrefix(strings.TrimPrefix(err.Error(), text.EscapeLine(wrong.Path)), c.want)) {
+				err != nil && (c.want == "" || !strings.HasPrefix(strings.TrimPrefix(err.Error(), text.PrintableLine(wrong.Path)), c.want)) {
 				t.Errorf("%v, want %s", err, c.want)
 			}
 		})

@@ -172,7 +172,7 @@ func (s *Settings) DotEnv(p project.Paths, trusted bool,
 	}
 	add(d.Project, path, false)
 	if len(refused) > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s: a project can't set %s%s", text.EscapeLine(path),
+		warnings = append(warnings, fmt.Sprintf("%s: a project can't set %s%s", text.PrintableLine(path),
 			text.List(refused), userEnvHint(p, refused)))
 	}
 	return d, warnings
@@ -183,7 +183,7 @@ func userEnvHint(p project.Paths, refused []string) string {
 	if p.Home == "" || !slices.ContainsFunc(refused, own) {
 		return ""
 	}
-	return "; " + text.EscapeLine(p.User(".env")) + " can"
+	return "; " + text.PrintableLine(p.User(".env")) + " can"
 }
 
 // readEnv returns the variables of a .env file that count, or why it is not used. There
@@ -194,7 +194,7 @@ func (s *Settings) readEnv(p project.Paths, path string) (list []Variable, warni
 		why = cmp.Or(Astray(path, filepath.Dir(path)), why)
 	}
 	if why != "" {
-		return nil, text.EscapeLine(path + " is passed over: " + why)
+		return nil, text.PrintableLine(path + " is passed over: " + why)
 	}
 	b, err := jsonc.ReadFile(path)
 	if err != nil {

@@ -122,9 +122,9 @@ const maxWarnings = 5
 // warnings says what is wrong with a file that is used all the same.
 func (l *Layer) warnings() []string {
 	var out []string
-	path := text.EscapeLine(l.Path)
+	path := text.PrintableLine(l.Path)
 	if l.PassedOver != "" {
-		out = append(out, fmt.Sprintf("%s is passed over: %s", path, text.EscapeLine(l.PassedOver)))
+		out = append(out, fmt.Sprintf("%s is passed over: %s", path, text.PrintableLine(l.PassedOver)))
 	}
 	told := slices.DeleteFunc(slices.Clone(l.Problems), func(p Problem) bool { return p.unset || p.fatal }) // with its server
 	for i, p := range told {

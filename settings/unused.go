@@ -129,7 +129,7 @@ func Shorten(items []Unused) string {
 	if n := len(words) - most; n > 0 {
 		words = append(words[:most], fmt.Sprintf("and %d more", n))
 	}
-	return text.EscapeLine(strings.Join(words, ", "))
+	return text.PrintableLine(strings.Join(words, ", "))
 }
 
 // Places puts the items into lines: what is where.

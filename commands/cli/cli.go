@@ -329,7 +329,7 @@ func missingWords(message string, args []string) string {
 	if end < 0 {
 		end = len(args)
 	}
-	name := "gemline " + text.EscapeLine(shorten(strings.Join(args[:end], " ")))
+	name := "gemline " + text.PrintableLine(shorten(strings.Join(args[:end], " ")))
 	return fmt.Sprintf("%s needs %s; %s --help says more", name, strings.ReplaceAll(what, `"`, ""), name)
 }
 
@@ -339,7 +339,7 @@ func (ask *Asker) promptHint(words []string) string {
 		strings.HasPrefix(words[1], "-") {
 		return ""
 	}
-	return "; gemline -- " + text.EscapeLine(shorten(strings.Join(words, " "))) + " would be a prompt"
+	return "; gemline -- " + text.PrintableLine(shorten(strings.Join(words, " "))) + " would be a prompt"
 }
 
 func parser(g *grammar, out io.Writer) (*kong.Kong, error) {

@@ -67,7 +67,7 @@ func (out *Output) answer(ctx context.Context, all *lookup, words []string) erro
 	kind, list := c.complete(words)
 	b.WriteString(kind + "\n")
 	for _, x := range list {
-		fmt.Fprintf(&b, "%s\t%s\n", text.EscapeLine(x.word), text.EscapeLine(x.note))
+		fmt.Fprintf(&b, "%s\t%s\n", text.PrintableLine(x.word), text.PrintableLine(x.note))
 	}
 	_, err := io.WriteString(out.Out, b.String())
 	return err

@@ -304,7 +304,7 @@ func (r *change) tell(out *Output) error {
 		return err
 	}
 	for _, n := range r.Notes {
-		out.Notify(text.EscapeLine(n))
+		out.Notify(text.PrintableLine(n))
 	}
 	return nil
 }

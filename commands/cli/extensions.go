@@ -277,7 +277,7 @@ func (set *extensionSet) uninstall(ctx context.Context, dir string, x extension.
 		return fmt.Errorf("the secrets of %s are not forgotten: %w", x.Name, err)
 	}
 	if !disk.Inside(dir, x.Home) || filepath.Dir(x.Home) != dir {
-		return fmt.Errorf("%s is not in %s", text.EscapeLine(x.Home), text.EscapeLine(dir))
+		return fmt.Errorf("%s is not in %s", text.PrintableLine(x.Home), text.PrintableLine(dir))
 	}
 	if err := os.RemoveAll(x.Home); err != nil {
 		return err
@@ -313,7 +313,7 @@ type extensionsNew struct {
 func (c *extensionsNew) Run(set *extensionSet) error {
 	path := set.here.Paths.Folder(c.Path)
 	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s is there already", text.EscapeLine(path))
+		return fmt.Errorf("%s is there already", text.PrintableLine(path))
 	}
 	name := strings.Trim(regexp.MustCompile(`[^A-Za-z0-9-]+`).ReplaceAllString(filepath.Base(path), "-"), "-")
 	said := ""

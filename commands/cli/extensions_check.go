@@ -45,10 +45,10 @@ func (c *extensionsValidate) Run(set *extensionSet) error {
 		notes = append(notes, fmt.Sprintf("the folder is called %s, and the extension %s", filepath.Base(path), x.Name))
 	}
 	for _, n := range notes {
-		set.out.Notify(text.EscapeLine(n))
+		set.out.Notify(text.PrintableLine(n))
 	}
 	if len(problems) > 0 {
-		return errors.New(text.EscapeLine(strings.Join(problems, "; ")))
+		return errors.New(text.PrintableLine(strings.Join(problems, "; ")))
 	}
 	return set.out.show(map[string]any{"path": path, "name": x.Name, "valid": true,
 		"warnings": notes}, fmt.Sprintf("Extension %s has been successfully validated.", path))

@@ -56,7 +56,7 @@ func packageAt(paths project.Paths, said string) (extension.Install, error) {
 	path := paths.Folder(said)
 	if _, err := os.Stat(path); err != nil {
 		return extension.Install{}, misused("Install source not found. %s is no folder, and %.80q is no address of a repository",
-			text.EscapeLine(path), said)
+			text.PrintableLine(path), said)
 	}
 	return extension.Install{Source: path, Type: "local"}, nil
 }
@@ -79,7 +79,7 @@ func (set *extensionSet) permitted(note extension.Install) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("security.allowedExtensions in the settings does not allow extensions from %s", text.EscapeLine(source.Shown(note.Source)))
+		return fmt.Errorf("security.allowedExtensions in the settings does not allow extensions from %s", text.PrintableLine(source.Shown(note.Source)))
 	}
 	if s.BlockGitExtensions && note.Type != "local" && note.Type != "link" {
 		return errors.New("security.blockGitExtensions in the settings takes no extensions from git")
@@ -145,7 +145,7 @@ func (set *extensionSet) homeFor(dir string, x extension.Extension, old *extensi
 	}
 	home := extension.Place(dir, x.Name)
 	if _, err := os.Lstat(home); err == nil { // another extension, or a broken one
-		return "", fmt.Errorf("%s is there already, with something else in it; gemline extensions uninstall %s deletes it", text.EscapeLine(home), x.Name)
+		return "", fmt.Errorf("%s is there already, with something else in it; gemline extensions uninstall %s deletes it", text.PrintableLine(home), x.Name)
 	}
 	return home, nil
 }
@@ -179,11 +179,11 @@ func (set *extensionSet) install(ctx context.Context, note extension.Install, ol
 	}
 	x, err := extension.Read(at, set.here.Paths.Cwd)
 	if err != nil { // the folder that it was read in is gone when this is read
-		return errors.New(strings.ReplaceAll(err.Error(), fresh, text.EscapeLine(source.Shown(note.Source))))
+		return errors.New(strings.ReplaceAll(err.Error(), fresh, text.PrintableLine(source.Shown(note.Source))))
 	}
 	problems, _ := checkExtension(x)
 	for _, p := range problems {
-		set.out.Notify(text.EscapeLine("not used of " + x.Name + ": " +
+		set.out.Notify(text.PrintableLine("not used of " + x.Name + ": " +
 			strings.ReplaceAll(p, at+string(filepath.Separator), "")))
 	}
 	x.ID = extension.ID(note.Source, x.Name)
@@ -225,7 +225,7 @@ func (set *extensionSet) install(ctx context.Context, note extension.Install, ol
 	}
 	if len(kept) > 0 {
 		set.out.Notify(fmt.Sprintf("kept in the folder of %s, since it came later: %s", x.Name,
-			text.EscapeLine(text.Shorten(strings.Join(kept, ", "), 300))))
+			text.PrintableLine(text.Shorten(strings.Join(kept, ", "), 300))))
 	}
 	return errors.Join(err, set.report(ctx, x, note, old))
 }
@@ -312,7 +312,7 @@ func (set *extensionSet) consentTo(ctx context.Context, x extension.Extension, n
 	yes, err := set.ask.confirm(ctx, "Do you want to continue?")
 	switch {
 	case errors.Is(err, errAsks):
-		err = fmt.Errorf("version %s %w", text.EscapeLine(x.Version), errAsks)
+		err = fmt.Errorf("version %s %w", text.PrintableLine(x.Version), errAsks)
 	case err == nil && !yes:
 		err = fmt.Errorf("installation cancelled for %q", x.Name)
 	}

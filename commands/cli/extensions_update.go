@@ -149,7 +149,7 @@ func (set *extensionSet) updateUnasked(ctx context.Context) error {
 			err = quiet.update(ctx, x, note, false)
 		}
 		told := ""
-		switch name := text.EscapeLine(x.Name); {
+		switch name := text.PrintableLine(x.Name); {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
@@ -176,7 +176,7 @@ func (set *extensionSet) updateUnasked(ctx context.Context) error {
 func (set *extensionSet) touched(x extension.Extension) error {
 	changed, _, err := extension.Touched(x.Home)
 	if err == nil && changed {
-		err = fmt.Errorf("its files in %s were changed since it was installed; keep what you want of them, then uninstall and install it", text.EscapeLine(x.Home))
+		err = fmt.Errorf("its files in %s were changed since it was installed; keep what you want of them, then uninstall and install it", text.PrintableLine(x.Home))
 	}
 	return err
 }

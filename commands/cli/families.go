@@ -111,10 +111,10 @@ func (f family[M]) find(name string) (m M, err error) {
 	case len(names) == 1:
 		return alike[0], nil
 	case len(names) > 1:
-		return m, misused("no %s is called %.100q, but %s are", f.kind, name, text.EscapeLine(text.List(names)))
+		return m, misused("no %s is called %.100q, but %s are", f.kind, name, text.PrintableLine(text.List(names)))
 	}
 	if near := text.Nearest(name, each(f.all, f.nameOf)); near != "" {
-		return m, misused("no %s is called %.100q; did you mean %s?", f.kind, name, text.EscapeLine(near))
+		return m, misused("no %s is called %.100q; did you mean %s?", f.kind, name, text.PrintableLine(near))
 	}
 	return m, misused("no %s is called %.100q; %s lists them", f.kind, name, f.lists)
 }

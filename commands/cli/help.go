@@ -45,7 +45,7 @@ func (c *helpCommand) Run(ctx context.Context, out *Output, ask *Asker) error {
 	if out.JSON {
 		return out.document(topic{page.Name, page.Title, page.Text})
 	}
-	return out.page(ctx, text.Escape(docs.Plain(page.Text, out.width())))
+	return out.page(ctx, text.Printable(docs.Plain(page.Text, out.width())))
 }
 
 // others are other words for pages.
@@ -77,7 +77,7 @@ func (out *Output) topics(ctx context.Context) error {
 func (ask *Asker) noTopic(name string) error {
 	pages := pageNames(slices.Concat(docs.Pages(), docs.Internals()))
 	name = shorten(name)
-	aside := "; gemline -- help " + text.EscapeLine(name) + " would be a prompt"
+	aside := "; gemline -- help " + text.PrintableLine(name) + " would be a prompt"
 	if ask.In == nil { // in a session
 		aside = ""
 	}

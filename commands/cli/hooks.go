@@ -99,7 +99,7 @@ func (here *Folder) unread() string {
 	if _, err := os.Stat(path); err != nil || here.Trusted || here.Paths.AtHome() {
 		return ""
 	}
-	return text.EscapeLine(path) + ", since this folder is not trusted; gemline trust add trusts it"
+	return text.PrintableLine(path) + ", since this folder is not trusted; gemline trust add trusts it"
 }
 
 // state says whether the hook runs, and how.
@@ -313,7 +313,7 @@ func fromClaude(tree map[string]any) (hooks map[hook.Event][]any, notes []string
 	for _, name := range slices.Sorted(maps.Keys(events)) {
 		e, known := hook.ClaudeEvents[name]
 		if !known {
-			notes = append(notes, "there is no event for "+text.EscapeLine(name)+"; its hooks are left out")
+			notes = append(notes, "there is no event for "+text.PrintableLine(name)+"; its hooks are left out")
 			continue
 		}
 		groups, _ := events[name].([]any)
@@ -325,7 +325,7 @@ func fromClaude(tree map[string]any) (hooks map[hook.Event][]any, notes []string
 				h, _ := v.(map[string]any)
 				command, ok := h["command"].(string)
 				if !ok {
-					notes = append(notes, text.EscapeLine(name)+": a hook that is no command is left out")
+					notes = append(notes, text.PrintableLine(name)+": a hook that is no command is left out")
 					continue
 				}
 				command = strings.ReplaceAll(command, "$CLAUDE_PROJECT_DIR", "$GEMINI_PROJECT_DIR")
@@ -341,7 +341,7 @@ func fromClaude(tree map[string]any) (hooks map[hook.Event][]any, notes []string
 			matcher, _ := group["matcher"].(string)
 			matchers, unknown := fromClaudeMatcher(e, matcher)
 			for _, tool := range unknown {
-				notes = append(notes, text.EscapeLine(tool)+" in a matcher of "+name+" is no tool here; it matches nothing")
+				notes = append(notes, text.PrintableLine(tool)+" in a matcher of "+name+" is no tool here; it matches nothing")
 			}
 			for _, matcher := range matchers {
 				moved := map[string]any{"hooks": out}

@@ -161,5 +161,5 @@ func (m *manual) text(s string) {
 // copied from the page can be typed.
 func roff(s string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~",
-		`\(ti`).Replace(text.EscapeLine(s))
+		`\(ti`).Replace(text.PrintableLine(s))
 }

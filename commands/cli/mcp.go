@@ -140,7 +140,7 @@ func (c *mcpTurn) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 		return err
 	}
 	if bool(on) && strings.HasPrefix(found.Off, "mcp.") || strings.HasPrefix(found.Off, "--") {
-		return fmt.Errorf("MCP server %s can't be switched on: %s", text.EscapeLine(found.Name), found.Off)
+		return fmt.Errorf("MCP server %s can't be switched on: %s", text.PrintableLine(found.Name), found.Off)
 	}
 	key := strings.ToLower(found.Name)
 	if !c.Session {
@@ -205,7 +205,7 @@ func (c *mcpAuth) Run(ctx context.Context, out *Output, ask *Asker, servers Serv
 	if err != nil {
 		return err
 	}
-	shown := text.EscapeLine(found.Name)
+	shown := text.PrintableLine(found.Name)
 	if client == nil {
 		return misused("%s takes no log-in: it is a program, or has Google's credentials", shown)
 	}

@@ -241,7 +241,7 @@ func (c *mcpList) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 	}))
 	switch {
 	case len(list) == 0 && c.Filter != "":
-		message := fmt.Sprintf("No MCP server has %q in its name.", text.EscapeLine(c.Filter))
+		message := fmt.Sprintf("No MCP server has %q in its name.", text.PrintableLine(c.Filter))
 		if near := text.Nearest(c.Filter, each(find([]string{"mcp"}).Children, nodeName)); near != "" && ask.In != nil {
 			message += fmt.Sprintf(" Did you mean gemline mcp %s?", near)
 		}
@@ -281,7 +281,7 @@ func (c *mcpTest) Run(ctx context.Context, out *Output, servers Servers) error {
 	if err := out.show(l, l.lines()...); err != nil {
 		return err
 	}
-	switch shown := text.EscapeLine(s.Name); {
+	switch shown := text.PrintableLine(s.Name); {
 	case s.State == mcp.Connected:
 		return nil
 	case s.State == mcp.Off:
@@ -289,7 +289,7 @@ func (c *mcpTest) Run(ctx context.Context, out *Output, servers Servers) error {
 	case s.Err != nil:
 		return &testError{"MCP server " + shown + " can't be used: " + text.OneLine(s.Err.Error(), 300), s.Err}
 	}
-	return fmt.Errorf("MCP server %s has not answered within %d s", text.EscapeLine(s.Name), max(c.Wait, 1))
+	return fmt.Errorf("MCP server %s has not answered within %d s", text.PrintableLine(s.Name), max(c.Wait, 1))
 }
 
 // A testError is why a server can't be used, with what can be done about it.

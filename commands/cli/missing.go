@@ -55,7 +55,7 @@ func Missing(args []string) error {
 		}
 	}
 	return misused("gemline %s is no command: %s; behind -- the words would be a prompt",
-		text.EscapeLine(shorten(strings.Join(said, " "))), why(words[0]))
+		text.PrintableLine(shorten(strings.Join(said, " "))), why(words[0]))
 }
 
 // why says what to do instead of using a word as a sub-command, "" if it is not like one.

@@ -65,7 +65,7 @@ func (out *Output) print(v any) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(out.Out, text.Escape(string(b))+"\n")
+	_, err = io.WriteString(out.Out, text.Printable(string(b))+"\n")
 	return err
 }
 

@@ -155,7 +155,7 @@ func (c *sandboxRun) Run(ctx context.Context, out *Output, here *Folder, ask *As
 		c.Command = c.Command[1:]
 	case len(c.Command) > 0 && strings.HasPrefix(c.Command[0], "-"): // a flag that there is not
 		return misused("unknown flag %s; a command stands behind --",
-			text.EscapeLine(shorten(c.Command[0])))
+			text.PrintableLine(shorten(c.Command[0])))
 	}
 	if len(c.Command) == 0 {
 		return misused("no command; gemline sandbox run -- CMD")
@@ -189,7 +189,7 @@ func (c *sandboxRun) Run(ctx context.Context, out *Output, here *Folder, ask *As
 	case errors.As(err, &status):
 		code = exitCode(status.ProcessState)
 	case err != nil:
-		return fmt.Errorf("%s: %w", text.EscapeLine(shorten(c.Command[0])), err)
+		return fmt.Errorf("%s: %w", text.PrintableLine(shorten(c.Command[0])), err)
 	}
 	if out.JSON {
 		if err := out.beside().document(map[string]any{"sandbox": shownSandbox(l.State()),
@@ -216,5 +216,5 @@ func missing(program string) error {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner // without the name
 	}
-	return &StatusError{code, fmt.Errorf("%s: %w", text.EscapeLine(shorten(program)), err)}
+	return &StatusError{code, fmt.Errorf("%s: %w", text.PrintableLine(shorten(program)), err)}
 }

@@ -116,7 +116,7 @@ func githubRepository(ctx context.Context, here *Folder, hub hub) (github source
 	}
 	for _, folder := range []string{here.Paths.Cwd, top} {
 		if t, err := here.trust(folder); err != nil || t.State < trust.Unneeded {
-			return github, "", "", cmp.Or(err, error(&input.Error{Message: text.EscapeLine(folder) +
+			return github, "", "", cmp.Or(err, error(&input.Error{Message: text.PrintableLine(folder) +
 				" is not trusted, so nothing is set up in it",
 				Advice: "gemline trust add, in that folder, trusts it"}))
 		}
@@ -126,7 +126,7 @@ func githubRepository(ctx context.Context, here *Folder, hub hub) (github source
 	}
 	if err == nil && repository == "" {
 		err = &input.Error{Message: fmt.Sprintf("no remote of %s is a repository on %s",
-			text.EscapeLine(top), github.Site()),
+			text.PrintableLine(top), github.Site()),
 			Advice: "git remote add origin " + github.Site() +
 				"/OWNER/NAME names one; GITHUB_SERVER_URL names another server of GitHub's"}
 	}
@@ -191,7 +191,7 @@ func workflows(ctx context.Context, hub source.Hub) (tag string, all []workflowF
 	at := filepath.Join(temp, "new")
 	r.Assets = nil // the workflows are among the sources
 	if err := hub.Download(ctx, r, at); err != nil {
-		return "", nil, fmt.Errorf("release %s of %s: %w", text.EscapeLine(r.Tag),
+		return "", nil, fmt.Errorf("release %s of %s: %w", text.PrintableLine(r.Tag),
 			workflowsRepository, cmp.Or(context.Cause(ctx), err))
 	}
 	for _, folder := range workflowsWanted {
@@ -214,11 +214,11 @@ func workflows(ctx context.Context, hub source.Hub) (tag string, all []workflowF
 	slices.SortFunc(all, func(a, b workflowFile) int { return strings.Compare(a.name, b.name) })
 	for i, f := range all {
 		if i > 0 && disk.SameName(f.name, all[i-1].name) {
-			return "", nil, fmt.Errorf("release %s has two files %s", text.EscapeLine(r.Tag), text.EscapeLine(f.name))
+			return "", nil, fmt.Errorf("release %s has two files %s", text.PrintableLine(r.Tag), text.PrintableLine(f.name))
 		}
 	}
 	if len(all) == 0 {
-		return "", nil, fmt.Errorf("release %s of %s has none in %s", text.EscapeLine(r.Tag),
+		return "", nil, fmt.Errorf("release %s of %s has none in %s", text.PrintableLine(r.Tag),
 			workflowsRepository, workflowsFolder)
 	}
 	return r.Tag, all, nil

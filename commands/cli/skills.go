@@ -169,8 +169,8 @@ func (c *skillsInstall) Run(ctx context.Context, out *Output, here *Folder, ask 
 		return disk.ReplaceTree(at, func(fresh string) error { return source.Copy(ctx, s.Folder(), fresh) })
 	})
 	if err != nil && !strings.HasPrefix(from, note.Source) { // the error names a temporary folder
-		err = errors.New(strings.ReplaceAll(err.Error(), text.EscapeLine(from),
-			text.EscapeLine(source.Shown(note.Source))))
+		err = errors.New(strings.ReplaceAll(err.Error(), text.PrintableLine(from),
+			text.PrintableLine(source.Shown(note.Source))))
 	}
 	return err
 }
@@ -206,7 +206,7 @@ func (out *Output) installSkills(ctx context.Context, ask *Asker, skills *skill.
 		return errors.New("no skill is " + done)
 	}
 	if len(list) == 0 {
-		return fmt.Errorf("there is no skill in %s: neither a file %s, nor a folder with one; --path names another folder of it", text.EscapeLine(from), skill.FileName)
+		return fmt.Errorf("there is no skill in %s: neither a file %s, nor a folder with one; --path names another folder of it", text.PrintableLine(from), skill.FileName)
 	}
 	lines := []string{fmt.Sprintf("skills that steer the model once they are activated, and whose scripts it may run, go to %s:", to)}
 	for _, s := range list {
@@ -253,7 +253,7 @@ func (c *skillsUninstall) Run(out *Output, skills *skill.Library, to skillsDir) 
 		if name := text.Nearest(c.Name, each(skills.All(), nameOf)); name != "" {
 			near = "; gemline skills list says where " + name + " is"
 		}
-		return misused("no skill %.60q is installed in %s%s", c.Name, text.EscapeLine(dir), near)
+		return misused("no skill %.60q is installed in %s%s", c.Name, text.PrintableLine(dir), near)
 	}
 	if err := os.RemoveAll(list[i].Folder()); err != nil {
 		return err

@@ -178,7 +178,7 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 	}
 	if i < 0 {
 		return fmt.Errorf("%s was not deleted or overwritten by a call; %s says what was",
-			text.EscapeLine(c.File), ask.says("trash list"))
+			text.PrintableLine(c.File), ask.says("trash list"))
 	}
 	one := k // overwritten files are stored with the current session
 	if ask.In != nil {
@@ -215,7 +215,7 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 	}
 	o, err := one.Keeper.Apply(ctx, p, false)
 	if err == nil && len(o.Failed) > 0 {
-		err = errors.New(text.EscapeLine(o.Failed[0]))
+		err = errors.New(text.PrintableLine(o.Failed[0]))
 	}
 	if err != nil {
 		return err
@@ -258,7 +258,7 @@ func (ask *Asker) confirm(ctx context.Context, about string) (bool, error) {
 	case ask.In == nil || ask.Err == nil:
 		return false, errors.New("nobody can be asked here; --yes answers")
 	}
-	line, err := ask.ask(text.EscapeLine(about) + " [y/N] ")
+	line, err := ask.ask(text.PrintableLine(about) + " [y/N] ")
 	if err != nil {
 		fmt.Fprintln(ask.Err)
 		return false, errUnanswered

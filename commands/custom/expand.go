@@ -100,7 +100,7 @@ func split(prompt string, markdown bool) (pieces []piece, err error) {
 // Expand returns the message that the command stands for.
 func (c Command) Expand(ctx context.Context, call Invocation, from Sources) ([]*genai.Part, error) {
 	if c.broken != nil {
-		return nil, &input.Error{Message: fmt.Sprintf("/%s: %s: %v", c.Name, text.EscapeLine(c.File), c.broken)}
+		return nil, &input.Error{Message: fmt.Sprintf("/%s: %s: %v", c.Name, text.PrintableLine(c.File), c.broken)}
 	}
 	var parts []*genai.Part
 	var said strings.Builder
@@ -121,7 +121,7 @@ func (c Command) Expand(ctx context.Context, call Invocation, from Sources) ([]*
 			}
 			command, err := from.Insert(p.text, c.marks(), value)
 			if err != nil {
-				return nil, &input.Error{Message: fmt.Sprintf("/%s: %s: %v", c.Name, text.EscapeLine(c.File), err)}
+				return nil, &input.Error{Message: fmt.Sprintf("/%s: %s: %v", c.Name, text.PrintableLine(c.File), err)}
 			}
 			out, err := from.Run(ctx, command)
 			if err != nil {

@@ -156,7 +156,7 @@ type loader struct {
 const noteOf = "the command "
 
 func (l *loader) note(path, format string, args ...any) {
-	what := text.EscapeLine(path) + " is not used: " + fmt.Sprintf(format, args...)
+	what := text.PrintableLine(path) + " is not used: " + fmt.Sprintf(format, args...)
 	l.notes = append(l.notes, noteOf+what)
 	if below, err := filepath.Rel(l.dir.Path, strings.TrimSuffix(path, l.extension())); err == nil {
 		l.lost[commandName(strings.Split(below, string(filepath.Separator)))] = what
@@ -180,7 +180,7 @@ func (l *loader) unknown(c *Command, keys []string) {
 	if last := len(keys) - 1; last > 0 {
 		what = "the keys " + strings.Join(keys[:last], ", ") + " and " + keys[last] + " mean"
 	}
-	l.notes = append(l.notes, "the command "+text.EscapeLine(c.File)+": "+text.EscapeLine(what)+" nothing here")
+	l.notes = append(l.notes, "the command "+text.PrintableLine(c.File)+": "+text.PrintableLine(what)+" nothing here")
 }
 
 // walk reads what is in dir, whose name below the loader's directory is segments. The
@@ -195,14 +195,14 @@ func (l *loader) walk(dir string, segments []string, way map[string]bool) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !os.IsNotExist(err) {
 		l.notes = append(l.notes, fmt.Sprintf("the commands in %s are not used: %v",
-			text.EscapeLine(dir), disk.Cause(err)))
+			text.PrintableLine(dir), disk.Cause(err)))
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		if l.files++; l.files > maxCommands {
 			if l.files == maxCommands+1 {
 				l.notes = append(l.notes, fmt.Sprintf("%s holds more than %s files; the others are no commands",
-					text.EscapeLine(l.dir.Path), text.Number(maxCommands)))
+					text.PrintableLine(l.dir.Path), text.Number(maxCommands)))
 			}
 			return
 		}

@@ -23,7 +23,7 @@ func (l *loader) markdown(c *Command, source string) {
 			only, unknown := parseOnly(f.values())
 			if c.Only = only; len(unknown) > 0 {
 				l.notes = append(l.notes, fmt.Sprintf("the command %s: it allows %s, which gemline has not",
-					text.EscapeLine(c.File), text.EscapeLine(strings.Join(unknown, ", "))))
+					text.PrintableLine(c.File), text.PrintableLine(strings.Join(unknown, ", "))))
 			}
 		default:
 			keys = append(keys, f.key)

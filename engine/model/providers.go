@@ -270,7 +270,7 @@ func (ps Providers) index(name string) int {
 func (ps Providers) Named(name string) (Provider, error) {
 	if i := ps.index(name); i >= 0 {
 		if err := ps[i].check(); err != nil {
-			return Provider{}, &Error{Kind: Config, Final: true, Message: fmt.Sprintf("providers.%s: %s", text.EscapeLine(name), text.EscapeLine(err.Error())),
+			return Provider{}, &Error{Kind: Config, Final: true, Message: fmt.Sprintf("providers.%s: %s", text.PrintableLine(name), text.PrintableLine(err.Error())),
 				Advice: `a provider is {"protocol": "openai", "baseUrl": "https://...", "keyVariable": "WORK_KEY"}; or a newer gemline has written this one`}
 		}
 		return ps[i], nil
@@ -279,7 +279,7 @@ func (ps Providers) Named(name string) (Provider, error) {
 	for _, p := range ps {
 		names = append(names, p.Name)
 	}
-	return Provider{}, &Error{Kind: Config, Final: true, Message: fmt.Sprintf("there is no provider named %s", text.EscapeLine(name)),
+	return Provider{}, &Error{Kind: Config, Final: true, Message: fmt.Sprintf("there is no provider named %s", text.PrintableLine(name)),
 		Advice: "there are " + strings.Join(names, ", ") + "; providers in your settings adds others"}
 }
 

@@ -42,7 +42,7 @@ type OfflineError struct{ Host string }
 
 // Error says which machine.
 func (e *OfflineError) Error() string {
-	return text.EscapeLine(e.Host) + " is not contacted: gemline is offline (--offline or general.offline)"
+	return text.PrintableLine(e.Host) + " is not contacted: gemline is offline (--offline or general.offline)"
 }
 
 // Hint says what the user can do.

@@ -13,12 +13,12 @@ func Compact(v any) string {
 	if err != nil {
 		return err.Error()
 	}
-	return Escape(string(b))
+	return Printable(string(b))
 }
 
-// Escape writes the characters of a text of JSON that can't be seen, or that
-// tell a terminal what to do, in the way of JSON.
-func Escape(s string) string {
+// Printable writes the characters of a text of JSON that can't be printed, such as controls, in
+// the way of JSON.
+func Printable(s string) string {
 	if !strings.ContainsFunc(s, unseen) {
 		return s
 	}
@@ -37,9 +37,9 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// EscapeLine is [Escape] for what must stay on one line, such as a path, which
+// PrintableLine is [Printable] for what must stay on one line, such as a path, which
 // may have a line end in it.
-func EscapeLine(s string) string { return Escape(strings.ReplaceAll(s, "\n", `\n`)) }
+func PrintableLine(s string) string { return Printable(strings.ReplaceAll(s, "\n", `\n`)) }
 
 func unseen(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }
 

@@ -3,8 +3,8 @@
 //
 // # A terminal wants more
 //
-// [Escape] and [EscapeLine] escape for a line of a text or of JSON, and [Untrusted] marks a text
-// for a model. Package repl/output makes texts fit for a terminal.
+// [Printable] and [PrintableLine] escape for a line of a text or of JSON, and [Untrusted] marks a
+// text for a model. Package repl/output makes texts fit for a terminal.
 package text
 
 import (

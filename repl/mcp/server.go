@@ -138,7 +138,7 @@ func (c *client) begin(params json.RawMessage) (any, error) {
 	c.several = version >= protocol.ProtocolVersion20251125
 	said := protocol.InitializeResult{ProtocolVersion: version,
 		ServerInfo: protocol.Implementation{Name: "gemline", Version: c.Version, Title: "gemline"},
-		Instructions: "gemline is a coding agent that works in " + text.EscapeLine(c.Dir) +
+		Instructions: "gemline is a coding agent that works in " + text.PrintableLine(c.Dir) +
 			". ask gives it a task; its other tools are for single steps. " +
 			"What its rules do not allow is asked of the user."}
 	json.Unmarshal([]byte(`{"tools":{},"logging":{}}`), &said.Capabilities)

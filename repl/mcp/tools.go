@@ -25,7 +25,7 @@ func (c *client) ask() protocol.Tool {
 		"properties":           map[string]any{"prompt": map[string]any{"type": "string", "description": "The task, with all that has to be known for it."}, session: sessionSchema}})
 	yes := true
 	return protocol.Tool{Name: askName, Title: "Ask gemline", RawInputSchema: schema,
-		Description: "Gives a task to gemline, a coding agent that works in " + text.EscapeLine(c.Dir) +
+		Description: "Gives a task to gemline, a coding agent that works in " + text.PrintableLine(c.Dir) +
 			". It reads and changes files and runs commands there by itself, as far as its rules and its user allow, and answers when it is done, which may take minutes.",
 		Annotations: protocol.ToolAnnotation{Title: "Ask gemline", DestructiveHint: &yes, OpenWorldHint: &yes}}
 }

@@ -30,9 +30,9 @@ type Error struct {
 // Error names the place as compilers do.
 func (e *Error) Error() string {
 	if e.Line == 0 {
-		return text.EscapeLine(e.Path) + ": " + e.Message
+		return text.PrintableLine(e.Path) + ": " + e.Message
 	}
-	return fmt.Sprintf("%s:%d:%d: %s", text.EscapeLine(e.Path), e.Line, e.Column, e.Message)
+	return fmt.Sprintf("%s:%d:%d: %s", text.PrintableLine(e.Path), e.Line, e.Column, e.Message)
 }
 
 const (
@@ -289,7 +289,7 @@ func syntax(path string, err error) error {
 	default:
 		e.Message += wanted
 	}
-	e.Message = text.EscapeLine(e.Message) // it may quote a character
+	e.Message = text.PrintableLine(e.Message) // it may quote a character
 	return e
 }
 

@@ -53,7 +53,7 @@ type RefusedError struct{ Trust Status }
 
 // Error names the folder and the kinds of its items.
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("%s is not trusted, and would bring %s", text.EscapeLine(e.Trust.Folder), kinds(e.Trust.Contents))
+	return fmt.Sprintf("%s is not trusted, and would bring %s", text.PrintableLine(e.Trust.Folder), kinds(e.Trust.Contents))
 }
 
 // Hint says how to go on.

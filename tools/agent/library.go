@@ -63,7 +63,7 @@ func (l *Library) Find(first ...Definition) (list []Definition, problems []error
 	}
 	for _, d := range l.found {
 		if other, is := taken[d.Name]; is {
-			problems = append(problems, fmt.Errorf("%s: the agent %s is not used, since %s has that name", text.EscapeLine(d.File), d.Name, other.where()))
+			problems = append(problems, fmt.Errorf("%s: the agent %s is not used, since %s has that name", text.PrintableLine(d.File), d.Name, other.where()))
 			continue
 		}
 		taken[d.Name], list = d, append(list, d)
@@ -76,7 +76,7 @@ func (d Definition) where() string {
 	if d.File == "" {
 		return "one that is built in"
 	}
-	return text.EscapeLine(d.File)
+	return text.PrintableLine(d.File)
 }
 
 // Forget has the files read again.
@@ -91,7 +91,7 @@ func (s Source) Load() (list []Definition, problems []error) {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		problems = append(problems, fmt.Errorf("the agents in %s are not used: %w",
-			text.EscapeLine(s.Dir), disk.Cause(err)))
+			text.PrintableLine(s.Dir), disk.Cause(err)))
 	}
 	files := 0
 	for _, e := range entries {
@@ -100,7 +100,7 @@ func (s Source) Load() (list []Definition, problems []error) {
 			continue
 		}
 		if files++; files > maxFiles {
-			problems = append(problems, fmt.Errorf("%s holds more than %d files; the others are no agents", text.EscapeLine(s.Dir), maxFiles))
+			problems = append(problems, fmt.Errorf("%s holds more than %d files; the others are no agents", text.PrintableLine(s.Dir), maxFiles))
 			break
 		}
 		found, err := s.load(filepath.Join(s.Dir, name), e.Type()&fs.ModeSymlink != 0)

@@ -27,7 +27,7 @@ type FileError struct {
 
 // Error names the place.
 func (e *FileError) Error() string {
-	return fmt.Sprintf("%s:%d: %s", text.EscapeLine(e.File), e.Line, e.Message)
+	return fmt.Sprintf("%s:%d: %s", text.PrintableLine(e.File), e.Line, e.Message)
 }
 
 // Parse reads the agents of a file: one, or several that live on other servers. A value

@@ -138,7 +138,7 @@ func (e elicitation) put(ctx context.Context, server string, r *running) (any, e
 		form.open = append(form.open, i)
 	}
 	for range mostTries {
-		in := engine.Intent{Title: "the MCP server " + text.EscapeLine(server) + " asks"}
+		in := engine.Intent{Title: "the MCP server " + text.PrintableLine(server) + " asks"}
 		for n, i := range form.open {
 			q := fields[i].question("MCP " + clean(server, 20))
 			if n == 0 {

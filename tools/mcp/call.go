@@ -146,7 +146,7 @@ func (l *serverConn) failure(err error) error {
 	said := clean(err.Error(), mostSaid)
 	return &engine.CallError{Type: serverError,
 		Message: fmt.Sprintf("The MCP server %q failed: %s", l.Name, text.Untrusted(said)),
-		Display: text.EscapeLine(l.Name) + ": " + text.OneLine(said, longestError)}
+		Display: text.PrintableLine(l.Name) + ": " + text.OneLine(said, longestError)}
 }
 
 // mostSaid is how many characters count of what a server says of itself.

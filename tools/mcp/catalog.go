@@ -236,7 +236,7 @@ func (p *relisting) wait(ctx context.Context, conn *rpc.Conn) {
 // many characters at most, and without what can't be seen.
 func clean(s string, most int) string {
 	s = strings.ToValidUTF8(s[:min(len(s), 4*most)], "")
-	return text.Escape(text.Shorten(strings.NewReplacer("\r\n", "\n", "\t", "    ").Replace(s), most))
+	return text.Printable(text.Shorten(strings.NewReplacer("\r\n", "\n", "\t", "    ").Replace(s), most))
 }
 
 // taken returns items, each name once, in the order of the names.

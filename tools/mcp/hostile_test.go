@@ -152,8 +152,8 @@ func TestHostile(t *testing.T) {
 		}
 		seen[decl.Name] = true
 		schema := decl.ParametersJsonSchema.(json.RawMessage)
-		if len(decl.Description) > 4*mostDescription || len(schema) > mostSchema || text.Escape(decl.Description) != decl.Description ||
-			text.Escape(tool.Label) != tool.Label || strings.Contains(string(schema), "passwd") {
+		if len(decl.Description) > 4*mostDescription || len(schema) > mostSchema || text.Printable(decl.Description) != decl.Description ||
+			text.Printable(tool.Label) != tool.Label || strings.Contains(string(schema), "passwd") {
 			t.Errorf("%s: %.200q, %.200s", decl.Name, decl.Description, schema)
 		}
 	}

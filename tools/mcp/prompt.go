@@ -106,13 +106,13 @@ func (s *Set) Fill(ctx context.Context, p Prompt, arguments map[string]string) (
 	}
 	wanted := protocol.GetPromptParams{Name: p.Name, Arguments: arguments}
 	if err := c.conn.Call(ctx, protocol.MethodPromptsGet, wanted, &got); err != nil {
-		return nil, fmt.Errorf("the MCP server %s: %w", text.EscapeLine(p.Server), err)
+		return nil, fmt.Errorf("the MCP server %s: %w", text.PrintableLine(p.Server), err)
 	}
 	rd := reading{tool: clean(p.Name, longestName)}
 	for _, m := range got.Messages {
 		switch b, err := content(m.Content); said := b.(type) {
 		case nil:
-			return nil, fmt.Errorf("the MCP server %s: %w", text.EscapeLine(p.Server), err)
+			return nil, fmt.Errorf("the MCP server %s: %w", text.PrintableLine(p.Server), err)
 		case protocol.TextContent:
 			if m.Role == protocol.RoleAssistant {
 				said.Text = "(an answer, as the server has it) " + said.Text
@@ -124,7 +124,7 @@ func (s *Set) Fill(ctx context.Context, p Prompt, arguments map[string]string) (
 	}
 	said := strings.TrimSpace(strings.Join(rd.plain, "\n\n"))
 	if said == "" && len(rd.media) == 0 {
-		return nil, fmt.Errorf("the MCP server %s has an empty prompt there", text.EscapeLine(p.Server))
+		return nil, fmt.Errorf("the MCP server %s has an empty prompt there", text.PrintableLine(p.Server))
 	}
 	return append([]*genai.Part{genai.NewPartFromText(said)}, rd.media...), nil
 }
@@ -152,5 +152,5 @@ func (s *Set) complete(ctx context.Context, server string, ref any, argument, be
 	c.conn.Call(ctx, protocol.MethodCompletionComplete, protocol.CompleteParams{Ref: ref,
 		Argument: protocol.CompleteArgument{Name: argument, Value: begins},
 		Context:  protocol.CompleteContext{Arguments: others}}, &got)
-	return slices.DeleteFunc(got.Completion.Values, func(v string) bool { return text.EscapeLine(v) != v })
+	return slices.DeleteFunc(got.Completion.Values, func(v string) bool { return text.PrintableLine(v) != v })
 }

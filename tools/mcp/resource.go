@@ -65,16 +65,16 @@ func (c *catalog) takeTemplates(found []protocol.ResourceTemplate) {
 func (s *Set) connected(name string) (*serverConn, *peer, error) {
 	l := s.find(name)
 	if l == nil {
-		return nil, nil, fmt.Errorf("there is no MCP server %s", text.EscapeLine(name))
+		return nil, nil, fmt.Errorf("there is no MCP server %s", text.PrintableLine(name))
 	}
 	if c := l.connection(); c != nil {
 		return l, c, nil
 	}
 	st := l.status()
 	if st.Err != nil {
-		return nil, nil, fmt.Errorf("the MCP server %s is not connected: %w", text.EscapeLine(name), st.Err)
+		return nil, nil, fmt.Errorf("the MCP server %s is not connected: %w", text.PrintableLine(name), st.Err)
 	}
-	return nil, nil, fmt.Errorf("the MCP server %s is not connected: %s", text.EscapeLine(name), st.State)
+	return nil, nil, fmt.Errorf("the MCP server %s is not connected: %s", text.PrintableLine(name), st.State)
 }
 
 // CompleteResource returns the names of resources, as SERVER:URI, that begin with a text.
@@ -204,7 +204,7 @@ func (s *Set) readResource(in Callbacks) engine.Tool {
 				return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams,
 					Message: "params/uri must be server:uri, with a server that there is"}
 			}
-			intent := engine.Intent{Title: "read " + text.EscapeLine(text.OneLine(said, longestError))}
+			intent := engine.Intent{Title: "read " + text.PrintableLine(text.OneLine(said, longestError))}
 			return engine.Call{Intent: intent, Run: func(ctx context.Context, _ engine.Host) (engine.Result, error) {
 				parts, err := s.Read(ctx, server, uri)
 				if err != nil {

@@ -90,7 +90,7 @@ func (s Sampling) put(ctx context.Context, r *running) (any, error) {
 	if r.in.Answer == nil || r.in.Policy == nil {
 		return nil, refused
 	}
-	shown := text.EscapeLine(s.Server)
+	shown := text.PrintableLine(s.Server)
 	t := engine.Tool{Label: "Sampling",
 		Declaration: &genai.FunctionDeclaration{Name: samplingName, ParametersJsonSchema: samplingSchema}}
 	t.Prepare = func(context.Context, map[string]any) (engine.Call, error) {

@@ -143,7 +143,7 @@ func (s *Set) Restart(names ...string) {
 func (s *Set) Switch(name, why string) error {
 	l := s.find(name)
 	if l == nil {
-		return fmt.Errorf("there is no MCP server %s", text.EscapeLine(name))
+		return fmt.Errorf("there is no MCP server %s", text.PrintableLine(name))
 	}
 	l.mu.Lock()
 	l.Off = why
@@ -191,7 +191,7 @@ func (s *Set) Instructions() (list []Instruction) {
 
 func (s *Set) notify(format string, args ...any) {
 	if s.Notify != nil {
-		s.Notify(text.EscapeLine(fmt.Sprintf(format, args...)))
+		s.Notify(text.PrintableLine(fmt.Sprintf(format, args...)))
 	}
 }
 

@@ -131,7 +131,7 @@ func (o offered) tool(l *serverConn, t tool) engine.Tool {
 	et := engine.Tool{
 		Declaration: &genai.FunctionDeclaration{Name: t.Declared, Description: t.Description,
 			ParametersJsonSchema: t.Schema},
-		Label: fmt.Sprintf("%s (%s MCP Server)", text.EscapeLine(t.Name), text.EscapeLine(l.Name)), Kind: kind,
+		Label: fmt.Sprintf("%s (%s MCP Server)", text.PrintableLine(t.Name), text.PrintableLine(l.Name)), Kind: kind,
 		Server: l.Name, ServerTool: t.Name, Annotations: t.Annotations,
 	}
 	et.Fit = t.fit
@@ -173,11 +173,11 @@ func (c *catalog) agree(t tool) {
 // intent says what a call would do.
 func (t tool) intent(of Server, args map[string]any) engine.Intent {
 	b, _ := text.JSON(args, "  ")
-	name := text.EscapeLine(t.Name) + " of the MCP server " + text.EscapeLine(of.Name)
+	name := text.PrintableLine(t.Name) + " of the MCP server " + text.PrintableLine(of.Name)
 	return engine.Intent{Title: "call " + name, Detail: "call " + name + "\n" + strings.TrimSpace(string(b)),
 		Grants: []engine.Grant{
-			{Label: "always " + text.EscapeLine(t.Name) + " as it is now", Tool: t.Declared, Target: "tool " + t.print + " of " + of.subject()},
-			{Label: "always all tools of " + text.EscapeLine(of.Name), Tool: engine.ServerPrefix(of.Name) + "*",
+			{Label: "always " + text.PrintableLine(t.Name) + " as it is now", Tool: t.Declared, Target: "tool " + t.print + " of " + of.subject()},
+			{Label: "always all tools of " + text.PrintableLine(of.Name), Tool: engine.ServerPrefix(of.Name) + "*",
 				Target: "server " + of.subject()}}}
 }
 

@@ -102,7 +102,7 @@ func (s *Active) prepare(_ context.Context, a activateSkillArgs) (engine.Call, e
 	intent := engine.Intent{Title: "activate the skill " + one.Name}
 	if intent.Detail = one.Description + "\n"; one.File != "" {
 		intent.Detail += fmt.Sprintf("%s\nits folder can be read then: %s\n",
-			text.EscapeLine(one.File), text.EscapeLine(one.Folder()))
+			text.PrintableLine(one.File), text.PrintableLine(one.Folder()))
 		if n > 1 {
 			intent.Detail += tree
 		}

@@ -122,7 +122,7 @@ func load(dirs []Dir) (list []Skill, notes []string) {
 			if i := slices.IndexFunc(list, func(o Skill) bool { return strings.EqualFold(o.Name, s.Name) }); i >= 0 {
 				if list[i].Source != BuiltIn {
 					notes = append(notes, fmt.Sprintf("the skill %s in %s is not used: the one in %s has its name",
-						text.EscapeLine(s.Name), text.EscapeLine(list[i].File), text.EscapeLine(s.File)))
+						text.PrintableLine(s.Name), text.PrintableLine(list[i].File), text.PrintableLine(s.File)))
 				}
 				list = slices.Delete(list, i, i+1)
 			}
@@ -140,7 +140,7 @@ func (d Dir) Skills() (list []Skill, notes []string) {
 	}
 	entries, err := os.ReadDir(d.Path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, []string{fmt.Sprintf("the skills in %s are not used: %v", text.EscapeLine(d.Path), disk.Cause(err))}
+		return nil, []string{fmt.Sprintf("the skills in %s are not used: %v", text.PrintableLine(d.Path), disk.Cause(err))}
 	}
 	files := []string{filepath.Join(d.Path, FileName)}
 	for _, e := range entries[:min(len(entries), maxSkills)] {
@@ -148,7 +148,7 @@ func (d Dir) Skills() (list []Skill, notes []string) {
 	}
 	if len(entries) > maxSkills {
 		notes = append(notes, fmt.Sprintf("%s holds more than %d folders; the others are no skills",
-			text.EscapeLine(d.Path), maxSkills))
+			text.PrintableLine(d.Path), maxSkills))
 	}
 	for _, path := range files {
 		if _, err := os.Stat(path); err != nil {
@@ -156,7 +156,7 @@ func (d Dir) Skills() (list []Skill, notes []string) {
 		}
 		s, err := d.read(path)
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("the skill in %s is not used: %v", text.EscapeLine(path), err))
+			notes = append(notes, fmt.Sprintf("the skill in %s is not used: %v", text.PrintableLine(path), err))
 			continue
 		}
 		list = append(list, s)
@@ -190,7 +190,7 @@ func (d Dir) read(path string) (s Skill, err error) {
 		return s, errors.New("its front matter has no name")
 	case s.Description == "":
 		return s, errors.New("its front matter has no description")
-	case text.OneLine(s.Name, maxName) != s.Name || text.EscapeLine(s.Name) != s.Name:
+	case text.OneLine(s.Name, maxName) != s.Name || text.PrintableLine(s.Name) != s.Name:
 		return s, fmt.Errorf("the name %.60q is not a short line of text", s.Name)
 	case s.Name == "." || !filepath.IsLocal(s.Name): // it is installed in a folder of its name
 		return s, fmt.Errorf("the name %.60q is no name of a folder", s.Name)

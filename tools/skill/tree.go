@@ -21,7 +21,7 @@ func (s Skill) Tree() (tree string, n int) {
 		return "", 0
 	}
 	var b strings.Builder
-	b.WriteString(text.EscapeLine(s.Folder()) + "/\n")
+	b.WriteString(text.PrintableLine(s.Folder()) + "/\n")
 	root, err := os.OpenRoot(s.Folder())
 	if err != nil {
 		return b.String(), 0
@@ -43,7 +43,7 @@ func (s Skill) Tree() (tree string, n int) {
 			slash = "/"
 		}
 		b.WriteString(strings.Repeat("  ", 1+strings.Count(path, "/")) +
-			text.EscapeLine(filepath.Base(path)) + slash + "\n")
+			text.PrintableLine(filepath.Base(path)) + slash + "\n")
 		return nil
 	})
 	return b.String(), n

@@ -38,7 +38,7 @@ func unpackAs(archive, name, to string) error {
 	}
 	if err != nil {
 		os.RemoveAll(to)
-		return fmt.Errorf("the archive %s can't be used: %w", text.EscapeLine(name), err)
+		return fmt.Errorf("the archive %s can't be used: %w", text.PrintableLine(name), err)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (h Hub) Clone(ctx context.Context, address, ref, to string) (commit string,
 	}
 	if err != nil {
 		os.RemoveAll(to)
-		return "", fmt.Errorf("%s can't be had: %w", text.EscapeLine(Shown(address)), err)
+		return "", fmt.Errorf("%s can't be had: %w", text.PrintableLine(Shown(address)), err)
 	}
 	return strings.TrimSpace(commit), nil
 }
@@ -72,7 +72,7 @@ func (h Hub) Clone(ctx context.Context, address, ref, to string) (commit string,
 func (h Hub) Commit(ctx context.Context, address, ref string) (string, error) {
 	out, err := h.git(ctx, "", "ls-remote", "--", address, cmp.Or(ref, "HEAD"))
 	if err != nil {
-		return "", fmt.Errorf("%s can't be asked: %w", text.EscapeLine(Shown(address)), err)
+		return "", fmt.Errorf("%s can't be asked: %w", text.PrintableLine(Shown(address)), err)
 	}
 	commit, _, _ := strings.Cut(out, "\t")
 	return commit, nil
@@ -162,6 +162,6 @@ func (h Hub) git(ctx context.Context, dir string, args ...string) (string, error
 		return "", errors.New("it wants credentials, which git does not have; have git keep them (git credential, an ssh agent), or set GITHUB_TOKEN")
 	default:
 		return "", fmt.Errorf("git %s: %s", args[0],
-			text.EscapeLine(cmp.Or(text.OneLine(said, 300), text.OneLine(o.Text(), 300))))
+			text.PrintableLine(cmp.Or(text.OneLine(said, 300), text.OneLine(o.Text(), 300))))
 	}
 }

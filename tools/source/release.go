@@ -138,7 +138,7 @@ func (h Hub) get(ctx context.Context, address, accept string) (io.ReadCloser, er
 	if resp.StatusCode == http.StatusNotFound {
 		return nil, ErrNoRelease
 	}
-	return nil, fmt.Errorf("%s answers %s", text.EscapeLine(u.Host), text.EscapeLine(resp.Status))
+	return nil, fmt.Errorf("%s answers %s", text.PrintableLine(u.Host), text.PrintableLine(resp.Status))
 }
 
 // Download puts the files of a release into a directory, which must not be there yet.

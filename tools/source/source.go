@@ -155,7 +155,7 @@ func Copy(ctx context.Context, from, to string) error {
 	})
 	if err = cmp.Or(err, verify(to)); err != nil {
 		os.RemoveAll(to)
-		return fmt.Errorf("%s can't be copied: %w", text.EscapeLine(from), err)
+		return fmt.Errorf("%s can't be copied: %w", text.PrintableLine(from), err)
 	}
 	return nil
 }

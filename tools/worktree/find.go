@@ -23,7 +23,7 @@ func Find(dir string) (tree string, kept []string, why string) {
 			kept = []string{at}
 		case err == nil:
 			if kept = apart(dir); kept == nil {
-				return "", nil, "the repository is kept elsewhere: " + text.EscapeLine(at)
+				return "", nil, "the repository is kept elsewhere: " + text.PrintableLine(at)
 			}
 		case dir == filepath.Dir(dir):
 			return "", nil, ""

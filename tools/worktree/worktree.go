@@ -51,7 +51,7 @@ func Open(dir string, l *launch.Launcher) (*Repository, error) {
 		return nil, &Error{Message: "no worktree can be made here: " + why,
 			Advice: "git worktree add makes one; start gemline in it"}
 	case tree == "":
-		return nil, &Error{Message: text.EscapeLine(disk.Follow(dir)) +
+		return nil, &Error{Message: text.PrintableLine(disk.Follow(dir)) +
 			" is in no git repository, so it has no worktrees", Advice: "git init makes it one"}
 	}
 	if _, err := exec.LookPath("git"); err != nil {
@@ -106,7 +106,7 @@ func (r *Repository) git(ctx context.Context, gitDir, dir string, changes bool, 
 	case !o.OK():
 		said := cmp.Or(text.OneLine(o.Stderr, 300), text.OneLine(o.Text(), 300))
 		word := args[slices.IndexFunc(args, func(arg string) bool { return arg[0] != '-' })]
-		return "", &Error{Message: "git " + word + ": " + text.EscapeLine(said)}
+		return "", &Error{Message: "git " + word + ": " + text.PrintableLine(said)}
 	}
 	return o.Output, nil
 }
@@ -152,7 +152,7 @@ func (r *Repository) Add(ctx context.Context, name string) (Tree, error) {
 	dir := filepath.Join(r.Root, inside)
 	path := filepath.Join(dir, name)
 	if _, err := os.Lstat(path); err == nil {
-		return Tree{}, &Error{Message: fmt.Sprintf("there is a worktree %s already: %s", name, text.EscapeLine(path)),
+		return Tree{}, &Error{Message: fmt.Sprintf("there is a worktree %s already: %s", name, text.PrintableLine(path)),
 			Advice: "start gemline in it, or remove it: gemline worktree remove " + name}
 	}
 	if err := r.quiet(); err != nil {
@@ -162,7 +162,7 @@ func (r *Repository) Add(ctx context.Context, name string) (Tree, error) {
 		return Tree{}, fmt.Errorf("the worktree can't be made: %w", err)
 	}
 	if disk.Follow(dir) != dir {
-		return Tree{}, &Error{Message: fmt.Sprintf("%s leads to %s, and worktrees are made in the repository", text.EscapeLine(dir), text.EscapeLine(disk.Follow(dir)))}
+		return Tree{}, &Error{Message: fmt.Sprintf("%s leads to %s, and worktrees are made in the repository", text.PrintableLine(dir), text.PrintableLine(disk.Follow(dir)))}
 	}
 	if err := hide(dir); err != nil {
 		return Tree{}, fmt.Errorf("the worktree can't be made: %w", err)

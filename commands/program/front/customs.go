@@ -170,7 +170,7 @@ func skillHint(p *project.Project, name string) string {
 		case known == bare && !one.Disabled:
 			return "the skill's command is /" + known
 		case known == name || known == bare:
-			return "the skill is switched off; gemline skills enable " + text.EscapeLine(one.Name) + " switches it on"
+			return "the skill is switched off; gemline skills enable " + text.PrintableLine(one.Name) + " switches it on"
 		}
 	}
 	list, _ := p.Options.Installed() // problems are printed where an extension is used

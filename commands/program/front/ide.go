@@ -38,7 +38,7 @@ func (i *interactive) newCompanion() *ide.Client {
 		},
 		Note: func(text string) *genai.Part { return engine.Note(i.opts.Secrets.RedactKnown(text)) },
 		Tell: func(said string) {
-			i.screen.Show(func() { i.frontend.session.Project.Status.Tell(text.EscapeLine(said)) })
+			i.screen.Show(func() { i.frontend.session.Project.Status.Tell(text.PrintableLine(said)) })
 		}})
 }
 
@@ -72,7 +72,7 @@ func (i *interactive) editorCommand(app *commands.Deps) func(context.Context, st
 		return app.Manage(ctx, "config", "set", "--holds", "--", ideKey, value)
 	}
 	return func(ctx context.Context, word string) (string, error) {
-		editor := text.EscapeLine(i.companion.Status().Editor)
+		editor := text.PrintableLine(i.companion.Status().Editor)
 		if editor == "" && word != "disable" && word != "status" {
 			return "", fmt.Errorf("this terminal belongs to no editor with a companion: run gemline in the terminal of VS Code, or of an editor like it")
 		}
@@ -89,7 +89,7 @@ func (i *interactive) editorCommand(app *commands.Deps) func(context.Context, st
 			}
 			if failed != nil {
 				return "", fmt.Errorf("%s; /ide install says how %s gets a companion",
-					text.EscapeLine(failed.Error()), editor)
+					text.PrintableLine(failed.Error()), editor)
 			}
 		case "disable":
 			i.companion.Close()
@@ -105,21 +105,21 @@ func (i *interactive) editorCommand(app *commands.Deps) func(context.Context, st
 
 // editorStatus says in lines whether there is a connection, and what is open.
 func editorStatus(st ide.Status, rel func(string) string) (lines []string) {
-	editor := text.EscapeLine(st.Editor)
+	editor := text.PrintableLine(st.Editor)
 	switch st.State {
 	case ide.Connected:
 		lines = append(lines, "connected to "+editor)
 	case ide.Connecting:
 		lines = append(lines, "connecting to "+editor)
 	case ide.Disconnected:
-		lines = append(lines, "not connected: "+text.EscapeLine(st.Why))
+		lines = append(lines, "not connected: "+text.PrintableLine(st.Why))
 	default:
 		if lines = []string{"not connected: this terminal belongs to no editor with a companion"}; editor != "" {
 			lines[0] = "not connected to " + editor + "; /ide enable connects"
 		}
 	}
 	for _, f := range st.Files {
-		line := "open: " + text.EscapeLine(rel(f.Path))
+		line := "open: " + text.PrintableLine(rel(f.Path))
 		if f.Active {
 			line += ", where you are"
 		}
@@ -135,7 +135,7 @@ func editorStatus(st ide.Status, rel func(string) string) (lines []string) {
 		lines = append(lines, line)
 	}
 	if len(st.Others) > 0 {
-		lines = append(lines, "also open there, and not worked in: "+text.EscapeLine(strings.Join(st.Others, ", "))+"; /directory add FOLDER adds one")
+		lines = append(lines, "also open there, and not worked in: "+text.PrintableLine(strings.Join(st.Others, ", "))+"; /directory add FOLDER adds one")
 	}
 	if st.Doubts {
 		lines = append(lines, editor+" does not trust its folder; here /permissions says what is trusted")

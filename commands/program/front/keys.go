@@ -27,11 +27,11 @@ func readKeymap(p dirs.Paths) (keymap.Map, []string) {
 		if !strings.HasPrefix(said, ":") { // else it begins with a place
 			said = ": " + said
 		}
-		return keymap.Map{}, []string{text.EscapeLine(path + said + "; the keys keep their meaning")}
+		return keymap.Map{}, []string{text.PrintableLine(path + said + "; the keys keep their meaning")}
 	}
 	m, problems := keymap.Parse(v)
 	for i := range problems {
-		problems[i] = text.EscapeLine(path + ": " + problems[i])
+		problems[i] = text.PrintableLine(path + ": " + problems[i])
 	}
 	return m, problems
 }

@@ -25,7 +25,7 @@ type resources struct {
 // Find implements [input.Source].
 func (r resources) Find(_ context.Context, ref input.Ref) (input.Target, error) {
 	server, uri, ok := r.servers.Split(ref.Name)
-	if !ok || text.EscapeLine(ref.Name) != ref.Name {
+	if !ok || text.PrintableLine(ref.Name) != ref.Name {
 		return input.Target{}, nil
 	}
 	uri = strings.TrimRight(uri, ".:'\"*_>`") // of the sentence around it
@@ -53,11 +53,11 @@ func (f *frontend) promptCommands(out io.Writer) (set commands.Set) {
 		name := engine.FunctionName(strings.Join(strings.Fields(p.Name), "-"))
 		summary := p.Description
 		if summary == "" {
-			summary = "prompt of the MCP server " + text.EscapeLine(p.Server)
+			summary = "prompt of the MCP server " + text.PrintableLine(p.Server)
 		}
 		var args []string
 		for _, a := range p.Arguments {
-			word := "--" + text.EscapeLine(a.Name) + "=TEXT"
+			word := "--" + text.PrintableLine(a.Name) + "=TEXT"
 			if !a.Required {
 				word = "[" + word + "]"
 			}
@@ -77,7 +77,7 @@ func (f *frontend) promptCommands(out io.Writer) (set commands.Set) {
 				}
 				parts, err := f.session.Project.MCP.Set.Fill(ctx, p, values)
 				if err != nil && ctx.Err() == nil {
-					err = &input.Error{Message: "/" + name + ": " + text.EscapeLine(err.Error()), Err: err}
+					err = &input.Error{Message: "/" + name + ": " + text.PrintableLine(err.Error()), Err: err}
 				}
 				return parts, err
 			},
@@ -110,7 +110,7 @@ func (f *frontend) completePrompt(ctx context.Context, p mcp.Prompt, before, pre
 		switch {
 		case valued:
 			offer(a.Name, name, strings.Trim(begins, `"`))
-		case strings.HasPrefix(name, prefix) && text.EscapeLine(name) == name && !said:
+		case strings.HasPrefix(name, prefix) && text.PrintableLine(name) == name && !said:
 			words = append(words, name)
 		}
 	}
@@ -127,7 +127,7 @@ func describePrompt(name string, p mcp.Prompt) (lines []string) {
 	}
 	lines = []string{"/" + name + " takes:"}
 	for _, a := range p.Arguments {
-		line := "  --" + text.EscapeLine(a.Name) + "=TEXT"
+		line := "  --" + text.PrintableLine(a.Name) + "=TEXT"
 		if a.Required {
 			line += ", which is needed"
 		}

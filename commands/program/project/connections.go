@@ -38,14 +38,14 @@ func (c *Connections) Await(ctx context.Context, tell func(string)) {
 	late := c.Set.Wait(ctx, min(wait, Patience))
 	if rest := wait - Patience; rest > 0 && len(late) > 0 && ctx.Err() == nil {
 		tell("waiting for MCP servers, for " + rest.Round(time.Second).String() +
-			" more at most: " + text.EscapeLine(strings.Join(late, ", ")))
+			" more at most: " + text.PrintableLine(strings.Join(late, ", ")))
 		late = c.Set.Wait(ctx, rest)
 	}
 	c.late.Do(func() {
 		if len(late) > 0 && ctx.Err() == nil {
 			c.events.Add(engine.Notice{Info: c.Connector.Opts.User.Interactive,
 				Text: "MCP servers are not ready yet, their tools come later: " +
-					text.EscapeLine(strings.Join(late, ", "))})
+					text.PrintableLine(strings.Join(late, ", "))})
 		}
 	})
 }

@@ -124,7 +124,7 @@ func (h *hookSet) on(k hook.Hook) bool {
 // be typed.
 func (h *hookSet) Ids(on bool) (list []string) {
 	for _, k := range h.list {
-		if h.on(k) == on && text.EscapeLine(k.ID()) == k.ID() {
+		if h.on(k) == on && text.PrintableLine(k.ID()) == k.ID() {
 			list = append(list, k.ID())
 		}
 	}

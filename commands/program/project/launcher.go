@@ -23,7 +23,7 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 		Hidden: at.hidden(), Hooks: at.Hooks(), Temp: at.temp(), Caches: at.caches(), Built: at.goCache(),
 		Found: at.found(), Network: s.Network, Offline: s.Offline, Cut: s.Cut, Asked: s.Asked}
 	if s.File != "" {
-		cfg.Request.Where = "tools.sandbox in " + text.EscapeLine(s.File)
+		cfg.Request.Where = "tools.sandbox in " + text.PrintableLine(s.File)
 	}
 	for _, path := range s.Paths {
 		cfg.Write = append(cfg.Write, at.place(path))

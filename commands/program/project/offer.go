@@ -59,7 +59,7 @@ func withOffer(ctx context.Context, o *Options, err error) error {
 		return err
 	}
 	with := *missing
-	with.Advice = strings.TrimSuffix("a model on this machine answers with -m "+text.EscapeLine(names[0])+"; or "+missing.Advice, "; or ")
+	with.Advice = strings.TrimSuffix("a model on this machine answers with -m "+text.PrintableLine(names[0])+"; or "+missing.Advice, "; or ")
 	return &with
 }
 

@@ -51,7 +51,7 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 			set.list = append(set.list, mcpServer{Server: s, extension: from})
 		case from == "":
 		case set.list[i].extension != "":
-			notify(fmt.Sprintf("the MCP server %s of the extension %s is not used: %s has one of that name", text.EscapeLine(s.Name), from, set.list[i].extension))
+			notify(fmt.Sprintf("the MCP server %s of the extension %s is not used: %s has one of that name", text.PrintableLine(s.Name), from, set.list[i].extension))
 		case set.list[i].Scope != settings.Workspace:
 			set.list[i] = mcpServer{Server: tuned(s, set.list[i].Server), extension: from}
 		}
@@ -62,7 +62,7 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 	if path := filepath.Join(o.Paths.Cwd, ".mcp.json"); o.brings(path) {
 		list, err := settings.ProjectServers(path)
 		if err != nil {
-			notify(text.EscapeLine(err.Error()))
+			notify(text.PrintableLine(err.Error()))
 		}
 		for _, s := range list {
 			add(s, "")
@@ -125,9 +125,9 @@ func (set *serverSet) known(name string, notify func(string)) {
 		}
 		names = append(names, m.Name)
 	}
-	said := fmt.Sprintf("--allowed-mcp-server-names: no MCP server is called %q", text.EscapeLine(name))
+	said := fmt.Sprintf("--allowed-mcp-server-names: no MCP server is called %q", text.PrintableLine(name))
 	if near := text.Nearest(name, names); near != "" {
-		said += "; did you mean " + text.EscapeLine(near) + "?"
+		said += "; did you mean " + text.PrintableLine(near) + "?"
 	}
 	notify(said)
 }
@@ -331,10 +331,10 @@ func (c Connector) filled(m mcpServer, rights consent.Rights) mcpServer {
 func (m mcpServer) tell(notify func(string)) {
 	switch {
 	case m.Err != nil && m.off == m.Err.Error():
-		notify(text.EscapeLine("MCP server " + m.Name + " is not started: " + m.off))
+		notify(text.PrintableLine("MCP server " + m.Name + " is not started: " + m.off))
 	case m.off == "":
 		for _, what := range m.Unset {
-			notify(text.EscapeLine(what))
+			notify(text.PrintableLine(what))
 		}
 	}
 }
@@ -399,7 +399,7 @@ func (o *Options) Servers(notify func(string)) *serverSet {
 func (set *serverSet) Wrong(o *Options) (list []string) {
 	for _, m := range set.list {
 		if err := mcp.Wrong((Connector{Opts: o}).described(m)); m.off == "" && err != nil {
-			list = append(list, "MCP server "+text.EscapeLine(m.Name)+": "+text.EscapeLine(err.Error())+"; its tools are not there")
+			list = append(list, "MCP server "+text.PrintableLine(m.Name)+": "+text.PrintableLine(err.Error())+"; its tools are not there")
 		}
 	}
 	return list
@@ -417,7 +417,7 @@ func (c Connector) Serve(set *serverSet, open func(string)) *mcp.Set {
 			continue
 		}
 		if !agreedByFlag(c.Opts, set.item(m)) {
-			names = append(names, text.EscapeLine(m.Name))
+			names = append(names, text.PrintableLine(m.Name))
 		}
 	}
 	if len(names) > 0 {

@@ -71,7 +71,7 @@ func imposed(o *Options, dir string) error {
 	if i < 0 {
 		return nil
 	}
-	return unadded(fmt.Errorf("%s: a project can't add it, since %s is private; gemline --include-directories can", text.EscapeLine(path), text.EscapeLine(secret[i])))
+	return unadded(fmt.Errorf("%s: a project can't add it, since %s is private; gemline --include-directories can", text.PrintableLine(path), text.PrintableLine(secret[i])))
 }
 
 // NewMemory makes the memory that holds the context files of ws. The directory's stored state

@@ -82,7 +82,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 			if late := servers.Wait(ctx, time.Duration(s.Project.Options.Settings.ConnectSeconds)*time.Second); len(late) > 0 && ctx.Err() == nil {
 				s.Project.Status.Events.Add(engine.Notice{Text: t.Agent.Name +
 					" goes on without MCP servers of its own that are not connected: " +
-					text.EscapeLine(text.List(late))})
+					text.PrintableLine(text.List(late))})
 			}
 		}
 		return journal.Synced(s.Models.watch(router.Run(e, e.Run)), sync)(ctx, parts...)

@@ -77,7 +77,7 @@ func (s *Session) prompt() prompt.Config {
 			Description: text.OneLine(d.Description, longestAbout)})
 	}
 	for _, i := range s.Project.MCP.Set.Instructions() {
-		cfg.Servers = append(cfg.Servers, prompt.Entry{Name: text.EscapeLine(i.Server), Description: i.Text})
+		cfg.Servers = append(cfg.Servers, prompt.Entry{Name: text.PrintableLine(i.Server), Description: i.Text})
 	}
 	if p := s.Tools.Families.Plans; p != nil {
 		cfg.Files.Plans, cfg.Files.Plan = p.Dir, p.Approved()

@@ -59,7 +59,7 @@ func planDir(p *project.Project, session string, notify func(string)) string {
 			return at
 		}
 		notify(fmt.Sprintf("%s: %s is no folder in the project, or a hidden one, and none for plans below .gemini; "+
-			"plans are kept with the session", whose, text.EscapeLine(dir)))
+			"plans are kept with the session", whose, text.PrintableLine(dir)))
 	}
 	if temp := p.Workspace.Temp(); temp != "" {
 		return filepath.Join(temp, session, "plans")

@@ -44,7 +44,7 @@ func (it *item) markdown(b *strings.Builder) {
 // literal returns a line as text of a Markdown document: of what may be markup each
 // character has a backslash before it.
 func literal(line string) string {
-	return punctuation().ReplaceAllString(text.EscapeLine(line), `\$0`)
+	return punctuation().ReplaceAllString(text.PrintableLine(line), `\$0`)
 }
 
 // literalFact is literal for an id, a number or a time, which hold nothing that is markup
@@ -62,13 +62,13 @@ var punctuation = text.Pattern("[\\\\`*_{}\\[\\]()#+!<>&|~$^=:@-]")
 
 // fenced returns text between fences that are in none of its lines.
 func fenced(language, s string) string {
-	return text.Fenced(text.Escape(strings.TrimRight(s, "\n")), language) + "\n"
+	return text.Fenced(text.Printable(strings.TrimRight(s, "\n")), language) + "\n"
 }
 
 // answerMarkdown returns an answer as a part of a document: unchanged if it is plain text,
 // else with markup escaped, and as a block of text where escaping is not enough.
 func answerMarkdown(answer string) string {
-	answer = text.Escape(strings.Trim(answer, "\n")) + "\n"
+	answer = text.Printable(strings.Trim(answer, "\n")) + "\n"
 	if !readable(answer) {
 		return fenced("markdown", answer)
 	}

@@ -159,11 +159,11 @@ type AuthError struct{ Tag, Was, Is string }
 
 // Error names both.
 func (e *AuthError) Error() string {
-	return fmt.Sprintf("%q was saved under %s, and you sign in with %s", e.Tag, text.EscapeLine(e.Was), e.Is)
+	return fmt.Sprintf("%q was saved under %s, and you sign in with %s", e.Tag, text.PrintableLine(e.Was), e.Is)
 }
 
 // Hint says what to do about it.
-func (e *AuthError) Hint() string { return "/auth use " + text.EscapeLine(e.Was) + " changes to it" }
+func (e *AuthError) Hint() string { return "/auth use " + text.PrintableLine(e.Was) + " changes to it" }
 
 // Load returns the conversation that is saved under a tag. One that was saved under another
 // way to sign in is refused with an [*AuthError].

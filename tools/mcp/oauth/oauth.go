@@ -202,7 +202,7 @@ func (c *Client) needsLogin(held *Credential) error {
 }
 
 func (c *Client) wanting(message, advice string) error {
-	return &auth.Error{Message: message, Advice: fmt.Sprintf(advice, text.EscapeLine(c.server.Name)), Err: ErrLogin}
+	return &auth.Error{Message: message, Advice: fmt.Sprintf(advice, text.PrintableLine(c.server.Name)), Err: ErrLogin}
 }
 
 // current returns the token at hand: fresh for a while, if that can be had.
@@ -298,4 +298,4 @@ func origin(u *url.URL) string {
 }
 
 // serverText returns what a server says, fit for an error.
-func serverText(s string) string { return text.EscapeLine(text.OneLine(s, 200)) }
+func serverText(s string) string { return text.PrintableLine(text.OneLine(s, 200)) }
