@@ -60,7 +60,7 @@ func TestExitCodePage(t *testing.T) {
 	if !maps.Equal(listed, reached) {
 		t.Errorf("the page has %q, tests reach %q", slices.Sorted(maps.Keys(listed)), slices.Sorted(maps.Keys(reached)))
 	}
-	ending, err := os.ReadFile("commands/program/ending.go")
+	ending, err := os.ReadFile("commands/program/ending/ending.go")
 	if err != nil {
 		t.Fatal(err)
 	}
