@@ -75,10 +75,7 @@ func things(o *project.Options, p cli.Project, notify func(string)) []any {
 		cli.Redact(o.Secrets.Text), cli.ReadBuild(o.Env.Process.Version, o.Env.Process.Commit, o.Env.Process.Date),
 		&cli.Host{Environ: shell.Own(o.Env.Process.Environ()), Editor: terminal{o}.editor(),
 			Clipboard: func() string { return commands.ClipboardProgram(o.Env.Process.Getenv) }},
-		cli.API(func() (model.Options, error) {
-			a, err := project.FindAccount(o, notify)
-			return a.API, err
-		}),
+		cli.API(func() (model.Options, error) { return project.APIOptions(o, notify) }),
 		cli.Providers(func() *provider.Set { return project.FindProviders(o) })}
 }
 

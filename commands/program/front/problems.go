@@ -63,7 +63,7 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	for _, w := range warnings {
 		note("env")(w)
 	}
-	for _, w := range o.Servers(note("servers")).Wrong(o) {
+	for _, w := range project.ServerProblems(o, note("servers")) {
 		note("servers")(w)
 	}
 	if err := project.TelemetryRefused(o); o.Settings.Telemetry && err != nil {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,9 +20,7 @@ import (
 	"gemline/repl/question"
 	"gemline/settings"
 	"gemline/settings/consent"
-	"gemline/settings/extension"
 	"gemline/tools/agent"
-	"gemline/tools/mcp"
 )
 
 // An agentSet is the agents of a directory, and which of them may be called.
@@ -256,54 +253,4 @@ func (a *agentSet) Turn(name string, on bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.switched[name] = on
-}
-
-// OfAgent returns an agent's own MCP servers. Servers of its definition run with the agent's
-// rights, servers of the user's settings with the user's rights.
-func (c Connector) OfAgent(d agent.Definition, notify func(string)) *mcp.Set {
-	o := c.Opts
-	set := &serverSet{opts: o}
-	for _, m := range settings.ServersIn(d.Access.Given, nil) { // which was filled in with the settings
-		m.Scope = settings.User
-		set.list = append(set.list, mcpServer{Server: m})
-	}
-	for _, m := range settings.ServersIn(d.Access.Servers, nil) {
-		if d.Access.Given[m.Name] != nil {
-			continue
-		}
-		switch x, brings := bringerOf(o, d); {
-		case brings:
-			m = broughtBy(o, x, m)
-		case d.Source == AgentOfProject: // whose variables are filled in by what it may see
-			m.Scope = settings.Workspace
-		default:
-			m.Scope = settings.User
-			m = m.Filled(o.Env.Lookup)
-		}
-		m.File = d.File
-		set.list = append(set.list, mcpServer{Server: m})
-	}
-	set.block()
-	for _, m := range set.list {
-		m.tell(notify)
-	}
-	rights := o.Agents().Rights(d)
-	return c.connected(set.list, func(m mcpServer) consent.Rights {
-		if m.projects() {
-			return rights
-		}
-		return consent.All
-	})
-}
-
-// bringerOf returns the extension that brings an agent.
-func bringerOf(o *Options, d agent.Definition) (extension.Extension, bool) {
-	list := o.Active()
-	i := slices.IndexFunc(list, func(x extension.Extension) bool {
-		return x.Name == d.Source && filepath.Dir(d.File) == filepath.Join(x.Dir, "agents")
-	})
-	if i < 0 {
-		return extension.Extension{}, false
-	}
-	return list[i], true
 }

@@ -198,8 +198,6 @@ func (*UnusableHookError) Hint() string {
 }
 
 const (
-	LongestNotice, LongestName = 500, 60 // characters of texts from a settings file
-
 	mercy      = 5 * time.Second // for a hook to end after its time is up
 	mostOutput = 1 << 20         // bytes that are read of a hook's output
 )

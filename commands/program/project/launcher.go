@@ -1,11 +1,15 @@
 package project
 
 import (
+	"time"
+
 	"gemline/engine/text"
+	"gemline/repl/output"
 	"gemline/settings"
 	"gemline/settings/trust"
 	"gemline/tools/launch"
 	"gemline/tools/mask"
+	"gemline/tools/shell"
 )
 
 // NewLauncher makes what starts commands, as the settings have them confined.
@@ -42,4 +46,16 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 		l.Agreed = func() []string { return o.agreed.readOnlyPaths() }
 	}
 	return l, err
+}
+
+// shellSettings returns how commands run.
+func shellSettings(o *Options) shell.Settings {
+	return shell.Settings{
+		Environ:    o.Env.Environ(),
+		Inactivity: time.Duration(max(0, o.Settings.Inactivity)) * time.Second,
+		PTY:        o.User.Interactive && o.Settings.Terminal && (o.Settings.IsSet("tools.shell.enableInteractiveShell") || output.Decide(o.Signs()).Smart),
+		Charsets:   Charsets(o),
+		Pager:      o.Settings.Pager,
+		Reveal:     !o.Settings.Redact, Allowed: o.Settings.AllowedVars, Blocked: o.Settings.BlockedVars,
+	}
 }

@@ -3,9 +3,7 @@ package project
 import (
 	"fmt"
 	"strings"
-	"time"
 
-	"gemline/repl/output"
 	"gemline/settings"
 	"gemline/tools/shell"
 )
@@ -82,16 +80,4 @@ func learnSettings(o *Options) {
 // Redacting returns a tell that redacts secrets.
 func (o *Options) Redacting(tell func(string)) func(string) {
 	return func(text string) { tell(o.Secrets.Text(text)) }
-}
-
-// shellSettings returns how commands run.
-func shellSettings(o *Options) shell.Settings {
-	return shell.Settings{
-		Environ:    o.Env.Environ(),
-		Inactivity: time.Duration(max(0, o.Settings.Inactivity)) * time.Second,
-		PTY:        o.User.Interactive && o.Settings.Terminal && (o.Settings.IsSet("tools.shell.enableInteractiveShell") || output.Decide(o.Signs()).Smart),
-		Charsets:   Charsets(o),
-		Pager:      o.Settings.Pager,
-		Reveal:     !o.Settings.Redact, Allowed: o.Settings.AllowedVars, Blocked: o.Settings.BlockedVars,
-	}
 }

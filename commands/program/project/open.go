@@ -23,30 +23,6 @@ import (
 	"gemline/tools/workspace"
 )
 
-// withheld says which variables commands are not given, "" if there are none.
-func withheld(names []string) string {
-	const most = 8
-	if len(names) == 0 {
-		return ""
-	}
-	list := strings.Join(names[:min(most, len(names))], ", ")
-	if n := len(names) - most; n > 0 {
-		list += fmt.Sprintf(" and %d more", n)
-	}
-	return "environment variables that look like secrets are kept from commands: " + list +
-		"; security.environmentVariableRedaction.allowed lets them through"
-}
-
-// onceText returns a function that returns what tell does the first time, and
-// nothing after it.
-func onceText(tell func() string) func() string {
-	var first sync.Once
-	return func() (text string) {
-		first.Do(func() { text = tell() })
-		return text
-	}
-}
-
 // Open makes the owners of what is worked with, in the order in which they need
 // each other. The status takes what is odd but no error. After an error nothing stays
 // open.
@@ -213,7 +189,7 @@ func (p *Project) connect() {
 			}
 		}
 	}
-	c.Set = c.Connector.Serve(o.Servers(p.Status.Notify), p.Status.Notify)
+	c.Set = c.Connector.serve(o.servers(p.Status.Notify), p.Status.Notify)
 	p.MCP = c
 }
 
@@ -228,4 +204,28 @@ func keepErrors(temp, server, said string) (path string) {
 		return ""
 	}
 	return path
+}
+
+// withheld says which variables commands are not given, "" if there are none.
+func withheld(names []string) string {
+	const most = 8
+	if len(names) == 0 {
+		return ""
+	}
+	list := strings.Join(names[:min(most, len(names))], ", ")
+	if n := len(names) - most; n > 0 {
+		list += fmt.Sprintf(" and %d more", n)
+	}
+	return "environment variables that look like secrets are kept from commands: " + list +
+		"; security.environmentVariableRedaction.allowed lets them through"
+}
+
+// onceText returns a function that returns what tell does the first time, and
+// nothing after it.
+func onceText(tell func() string) func() string {
+	var first sync.Once
+	return func() (text string) {
+		first.Do(func() { text = tell() })
+		return text
+	}
 }

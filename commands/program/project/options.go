@@ -30,6 +30,7 @@ import (
 	"gemline/engine/charset"
 	"gemline/engine/disk"
 	"gemline/engine/journal"
+	"gemline/engine/network"
 	"gemline/engine/redact"
 	"gemline/repl/output"
 	"gemline/settings"
@@ -37,6 +38,7 @@ import (
 	"gemline/settings/project"
 	"gemline/settings/trust"
 	"gemline/tools/shell/script"
+	"gemline/tools/web"
 )
 
 // Options are the user's wishes for a directory: the command line, the environment and the
@@ -97,12 +99,6 @@ func (o *Options) Signs() output.Signs {
 		Lookup: o.Env.Process.Lookup}
 }
 
-// Move goes to another directory.
-func (o *Options) Move(dir string) error {
-	o.Warnings, o.Env.dotenv, o.Found.Hooks, o.Found.discovery, o.Found.servers = nil, settings.DotEnv{}, nil, nil, nil
-	return o.Read(dir, false)
-}
-
 // InTree returns a prefix for a user's command that makes it run in the run's worktree.
 func (o *Options) InTree() string {
 	if o.Tree == "" {
@@ -143,4 +139,17 @@ func (o *Options) Unused() []settings.Unused {
 func (o *Options) Folder() *cli.Folder {
 	return &cli.Folder{Today: o.Env.Process.Today, Paths: o.Paths, Lookup: o.Env.Lookup, DotEnv: o.Env.dotenv, Flags: o.Flags,
 		Trusted: o.Trust.State == trust.Trusted, Withheld: o.Trust.State < trust.Unneeded, Unused: o.Unused}
+}
+
+// Network returns how other machines are reached: by the user's proxy, if there is one, or not
+// at all.
+func (o *Options) Network() network.Network {
+	n := network.From(o.Env.Getenv)
+	n.Offline = o.Settings.Offline
+	return n
+}
+
+// WebConfig says how the public web is reached.
+func WebConfig(o *Options) web.Config {
+	return web.Config{UserAgent: "gemline/" + cmp.Or(o.Env.Process.Version, "0"), Network: o.Network()}
 }

@@ -73,3 +73,13 @@ func envList(vars map[string]settings.EnvValue) (list []string) {
 	}
 	return list
 }
+
+// merged returns both, where b wins.
+func merged(a, b map[string]string) map[string]string {
+	out := maps.Clone(a)
+	if out == nil {
+		out = map[string]string{}
+	}
+	maps.Copy(out, b)
+	return out
+}

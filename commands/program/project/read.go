@@ -106,3 +106,9 @@ func (o *Options) For(session bool) *Options {
 	in.User.Interactive, in.Found.agents = session, nil
 	return &in
 }
+
+// Move goes to another directory.
+func (o *Options) Move(dir string) error {
+	o.Warnings, o.Env.dotenv, o.Found.Hooks, o.Found.discovery, o.Found.servers = nil, settings.DotEnv{}, nil, nil, nil
+	return o.Read(dir, false)
+}

@@ -29,6 +29,12 @@ type Status struct {
 	Session  atomic.Pointer[SessionInfo] // of a front end; nil if it has no conversation
 }
 
+// How many characters are printed of a text and of a name from a settings file.
+const (
+	LongestNotice = 500
+	LongestName   = 60
+)
+
 // A SessionInfo is what a record says of the conversation that a front end holds.
 type SessionInfo struct {
 	ID, Mode, Resume func() string

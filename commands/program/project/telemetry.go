@@ -9,7 +9,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -169,23 +168,4 @@ func pairs(list string) func(yield func(key, value string) bool) {
 			}
 		}
 	}
-}
-
-// Provider says who provides the model, and where.
-func (s *ModelServer) Provider() []slog.Attr {
-	api := s.Setup.API
-	name, base := "gcp.gen_ai", "https://generativelanguage.googleapis.com"
-	if api.Google.Vertex {
-		name, base = "gcp.vertex_ai", "https://aiplatform.googleapis.com"
-	}
-	attrs := []slog.Attr{slog.String("gen_ai.provider.name", name)}
-	u, err := url.Parse(cmp.Or(api.BaseURL, base))
-	if s.Setup.Fake != "" || err != nil {
-		return attrs
-	}
-	port, err := strconv.Atoi(u.Port())
-	if err != nil {
-		port = map[string]int{"http": 80, "https": 443}[u.Scheme]
-	}
-	return append(attrs, slog.String("server.address", u.Hostname()), slog.Int("server.port", port))
 }

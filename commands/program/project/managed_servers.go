@@ -2,25 +2,15 @@ package project
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
-	"gemline/engine/auth"
 	"gemline/tools/launch"
 	"gemline/tools/mcp"
 	"gemline/tools/mcp/oauth"
 	"gemline/tools/workspace"
 )
-
-// newLogins returns what all log-ins to servers share.
-func newLogins(o *Options) oauth.Config {
-	account := auth.NewAccount(o.Env.Getenv, runtime.GOOS)
-	return oauth.Config{Transport: o.Network().Transport(), Web: WebConfig(o),
-		Store:     oauth.NewStore(o.Paths.User(), o.Env.Getenv),
-		AddSecret: o.Secrets.Add, Getenv: o.Env.Getenv, Account: account.Read, Metadata: account.Host}
-}
 
 // ManagedServers are the servers of a directory for sub-commands.
 type ManagedServers struct {
@@ -34,7 +24,7 @@ type ManagedServers struct {
 
 // set returns the servers that are set up.
 func (m ManagedServers) set() *serverSet {
-	return m.Opts.Servers(m.Notify)
+	return m.Opts.servers(m.Notify)
 }
 
 // Status implements [cli.Servers].
@@ -60,7 +50,7 @@ func (m ManagedServers) Status(ctx context.Context, most time.Duration, names ..
 		}
 		c.Launcher, c.Roots = l, w.Roots
 	}
-	servers := c.Serve(&only, quiet)
+	servers := c.serve(&only, quiet)
 	defer servers.Close()
 	if most > 0 && servers != nil {
 		servers.Start()

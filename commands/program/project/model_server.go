@@ -4,27 +4,22 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
-	"log"
 	"log/slog"
-	"math"
-	"os"
+	"net/url"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"gemline/commands/cli"
 	"gemline/engine"
-	"gemline/engine/auth"
 	"gemline/engine/limit"
 	"gemline/engine/model"
 	"gemline/engine/model/catalog"
 	"gemline/engine/model/preset"
 	"gemline/engine/model/provider"
 	"gemline/engine/model/route"
-	"gemline/engine/redact"
 	"gemline/repl/input"
 	"gemline/settings/flags"
 )
@@ -155,19 +150,20 @@ func (s *ModelServer) open() error {
 		setup.Fake, setup.Strict = s.Options.Flags.FakeNonStrict, false
 	}
 	if setup.Fake == "" {
-		account, err := FindAccount(s.Options, s.notify)
+		a, err := findAccount(s.Options, s.notify)
 		if err != nil && !s.asksOthers() {
 			return err
 		}
 		setup.Closed = err
-		account.API.Heard = func() { s.heard.Store(time.Now().UnixNano()) }
-		setup.API, s.access, s.Method, s.Unpaid = account.API, account.access, account.Method, account.Unpaid
+		a.api.Heard = func() { s.heard.Store(time.Now().UnixNano()) }
+		setup.API, s.access, s.Method, s.Unpaid = a.api, a.access, a.method, a.keyless
 	}
 	if s.Options.Flags.Debug {
-		l, err := s.debugLog()
+		l, stop, err := openDebugLog(s.Options.Env.Process, s.Options.Secrets)
 		if err != nil {
 			return err
 		}
+		s.closers = append(s.closers, stop)
 		setup.Logger, setup.API.Logger = l, l
 	}
 	if err := s.newPresets(); err != nil {
@@ -240,91 +236,21 @@ func (s *ModelServer) readPresets() (*preset.Table, error) {
 	return presets, nil
 }
 
-// An Account is what pays for requests.
-type Account struct {
-	API    model.Options
-	access preset.Access // which models it can use
-	Method string
-	Unpaid bool // no key is known
-}
-
-// FindAccount finds out what pays for requests. What is kept somewhere is looked
-// for by the first request.
-func FindAccount(o *Options, notify func(string)) (a Account, err error) {
-	c, err := o.Folder().Credential(o.Settings, notify)
+// Provider says who provides the model, and where.
+func (s *ModelServer) Provider() []slog.Attr {
+	api := s.Setup.API
+	name, base := "gcp.gen_ai", "https://generativelanguage.googleapis.com"
+	if api.Google.Vertex {
+		name, base = "gcp.vertex_ai", "https://aiplatform.googleapis.com"
+	}
+	attrs := []slog.Attr{slog.String("gen_ai.provider.name", name)}
+	u, err := url.Parse(cmp.Or(api.BaseURL, base))
+	if s.Setup.Fake != "" || err != nil {
+		return attrs
+	}
+	port, err := strconv.Atoi(u.Port())
 	if err != nil {
-		return a, err
+		port = map[string]int{"http": 80, "https": 443}[u.Scheme]
 	}
-	if c.Instead != "" && o.Paths.Once("login-instead-told") {
-		notify(c.Instead)
-	}
-	idle := time.Duration(min(o.Settings.Idle, math.MaxInt32)) * time.Second
-	switch {
-	case !o.Settings.IsSet("model.streamIdleTimeoutSeconds"):
-		idle = 0 // as long as the model may think
-	case idle <= 0:
-		idle = -1
-	}
-	a.access, a.Method = cli.Access(c.Method, c.Location.Value), string(c.Method)
-	a.API = model.Options{Idle: idle,
-		APIKey: c.Key.Value, Header: c.Header, Keyless: c.Method == auth.Gateway || c.External,
-		Google: model.Google{Bearer: c.Bearer, Vertex: c.Method == auth.Vertex, CodeAssist: c.Method == auth.Compute,
-			Project: c.Project.Value, Location: c.Location.Value, Quota: c.Quota, APIVersion: c.APIVersion.Value},
-		Secrets: o.Secrets, BaseURL: c.BaseURL.Value, Version: o.Env.Process.Version,
-		Network: o.Network()}
-	if c.Account != nil {
-		a.API.Google.Account, a.API.Google.Metadata = c.Account.Read, c.Account.Host
-	}
-	if c.Stored {
-		store := auth.NewStore(o.Paths.User(), o.Env.Getenv)
-		a.Unpaid = !store.May(c)
-		a.API.FindKey = func(ctx context.Context) (string, error) {
-			key, _, err := store.Find(ctx, c)
-			return key, withOffer(ctx, o, err)
-		}
-	}
-	return a, nil
-}
-
-// debugLog returns the log of -d, which libraries write, too.
-func (s *ModelServer) debugLog() (*slog.Logger, error) {
-	w := s.Options.Env.Process.Stderr
-	if name := s.Options.Env.Process.Getenv("GEMINI_DEBUG_LOG_FILE"); name != "" {
-		f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
-			return nil, err
-		}
-		s.closers = append(s.closers, func() { f.Close() })
-		w = f
-	}
-	log.SetOutput(redactingWriter{w, s.Options.Secrets})
-	s.Options.Env.Process.Stray(w)
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug,
-		ReplaceAttr: redactedAttr(s.Options.Secrets)})), nil
-}
-
-// redactedAttr returns a function that redacts secrets in the attributes of a log.
-func redactedAttr(secrets *redact.Redactor) func([]string, slog.Attr) slog.Attr {
-	return func(_ []string, a slog.Attr) slog.Attr {
-		switch v := a.Value.Any().(type) {
-		case string:
-			a.Value = slog.StringValue(secrets.Text(v))
-		case error:
-			a.Value = slog.StringValue(secrets.Text(v.Error()))
-		}
-		return a
-	}
-}
-
-// redactingWriter is where libraries log to.
-type redactingWriter struct {
-	io.Writer
-	secrets *redact.Redactor
-}
-
-func (d redactingWriter) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(d.Writer, d.secrets.Text(string(p))); err != nil {
-		return 0, err
-	}
-	return len(p), nil
+	return append(attrs, slog.String("server.address", u.Hostname()), slog.Int("server.port", port))
 }

@@ -1,0 +1,236 @@
+package project
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"gemline/engine/auth"
+	"gemline/engine/text"
+	"gemline/settings"
+	"gemline/settings/consent"
+	"gemline/settings/extension"
+	"gemline/tools/agent"
+	"gemline/tools/launch"
+	"gemline/tools/mcp"
+	"gemline/tools/mcp/oauth"
+	"gemline/tools/shell"
+)
+
+// A Connector connects to MCP servers.
+type Connector struct {
+	Opts     *Options
+	Launcher *launch.Launcher // starts local servers
+	Roots    func() []string  // the directories of the workspace
+	Notify   func(string)     // prints why a wanted server is not started
+	Note     func(string)     // prints a note about a connected server
+	Log      func(server, said string)
+	Keep     func(server, said string) (path string)
+}
+
+// serve returns the servers of a directory, nil if there are none. Open prints which are
+// unused because the user has not decided about them.
+func (c Connector) serve(set *serverSet, open func(string)) *mcp.Set {
+	if len(set.list) == 0 {
+		return nil
+	}
+	var names []string
+	for _, m := range set.list {
+		if !m.projects() || m.off != "" || set.rights(m) != "" {
+			continue
+		}
+		if !agreedByFlag(c.Opts, set.item(m)) {
+			names = append(names, text.PrintableLine(m.Name))
+		}
+	}
+	if len(names) > 0 {
+		open("MCP servers of this project are not used, since nobody has agreed to what they are now: " +
+			strings.Join(names, ", ") + howAgreed)
+	}
+	return c.connected(set.list, set.rights)
+}
+
+// connected returns a set of servers, each with its rights of the moment.
+func (c Connector) connected(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
+	cfg := mcp.Config{Launcher: c.Launcher, Version: c.Opts.Env.Process.Version, Roots: c.Roots, Notify: c.Note,
+		Log: c.Log, Keep: c.Keep}
+	logins := sync.OnceValue(func() oauth.Config { return newLogins(c.Opts) }) // when the first remote server is connected to
+	var remote map[string]oauth.Server                                         // by name
+	cfg.Transport = func(s mcp.Server) (http.RoundTripper, error) { return oauth.New(logins(), remote[s.Name]) }
+	cfg.Pins = &mcp.ToolPins{Path: c.Opts.Paths.User("gemline", "mcp-tools.json"),
+		Failed: func(err error) { c.Note("what MCP servers say of their tools is not kept: " + err.Error()) }}
+	for _, m := range list {
+		filled := c.filled(m, rights(m))
+		s := c.described(filled)
+		if c.Opts.User.Serving != nil && isServing(s.Command) {
+			s.Off = "it is gemline itself"
+		}
+		s.Rights = func() (bool, error) {
+			r := rights(m) // as they are now
+			return r == consent.All, startable(r)
+		}
+		if s.URL != "" {
+			if remote == nil {
+				remote = map[string]oauth.Server{}
+			}
+			remote[s.Name] = filled.login(s.URL)
+		}
+		cfg.Servers = append(cfg.Servers, s)
+	}
+	return mcp.New(cfg)
+}
+
+// OfAgent returns an agent's own MCP servers. Servers of its definition run with the agent's
+// rights, servers of the user's settings with the user's rights.
+func (c Connector) OfAgent(d agent.Definition, notify func(string)) *mcp.Set {
+	o := c.Opts
+	set := &serverSet{opts: o}
+	for _, m := range settings.ServersIn(d.Access.Given, nil) { // which was filled in with the settings
+		m.Scope = settings.User
+		set.list = append(set.list, mcpServer{Server: m})
+	}
+	for _, m := range settings.ServersIn(d.Access.Servers, nil) {
+		if d.Access.Given[m.Name] != nil {
+			continue
+		}
+		switch x, brings := bringerOf(o, d); {
+		case brings:
+			m = broughtBy(o, x, m)
+		case d.Source == AgentOfProject: // whose variables are filled in by what it may see
+			m.Scope = settings.Workspace
+		default:
+			m.Scope = settings.User
+			m = m.Filled(o.Env.Lookup)
+		}
+		m.File = d.File
+		set.list = append(set.list, mcpServer{Server: m})
+	}
+	set.block()
+	for _, m := range set.list {
+		m.tell(notify)
+	}
+	rights := o.Agents().Rights(d)
+	return c.connected(set.list, func(m mcpServer) consent.Rights {
+		if m.projects() {
+			return rights
+		}
+		return consent.All
+	})
+}
+
+// bringerOf returns the extension that brings an agent.
+func bringerOf(o *Options, d agent.Definition) (extension.Extension, bool) {
+	list := o.Active()
+	i := slices.IndexFunc(list, func(x extension.Extension) bool {
+		return x.Name == d.Source && filepath.Dir(d.File) == filepath.Join(x.Dir, "agents")
+	})
+	if i < 0 {
+		return extension.Extension{}, false
+	}
+	return list[i], true
+}
+
+// filled returns a server with the project's variables filled in by the rights, switched off
+// if it must not start.
+func (c Connector) filled(m mcpServer, rights consent.Rights) mcpServer {
+	if m.projects() && m.off == "" {
+		m.Server = m.Filled(c.SeenBy(rights))
+		m.Env = merged(c.Opts.Env.projectVars(), m.Env)
+		if err := cmp.Or(startable(rights), m.Err); err != nil {
+			m.off = err.Error()
+		}
+		m.tell(c.Notify)
+	}
+	return m
+}
+
+// described returns a server in the form that the connection needs.
+func (c Connector) described(m mcpServer) mcp.Server {
+	s := mcp.Server{Name: m.Name, Description: m.Description, From: m.extension, Command: m.words(),
+		Dir: m.Dir, Env: m.Env,
+		URL: m.address(), Kind: m.Type, Header: m.Headers, Timeout: m.Timeout, Include: m.Include, Exclude: m.Exclude, Off: m.off}
+	if m.HTTPURL != "" {
+		s.Kind = "http"
+	}
+	if s.Dir = c.Opts.Paths.Folder(s.Dir); m.Dir == "" {
+		s.Dir = c.Opts.Paths.Cwd
+	}
+	return s
+}
+
+// login returns how gemline authenticates to a remote server.
+func (m mcpServer) login(url string) oauth.Server {
+	var said struct {
+		AuthProviderType, TargetAudience, TargetServiceAccount string
+		OAuth                                                  struct {
+			ClientID, ClientSecret, Issuer, AuthorizationURL, TokenURL string
+			RegistrationURL, RedirectURI, TokenParamName               string
+			Scopes, Audiences                                          []string
+		}
+	}
+	b, _ := json.Marshal(m.Raw)
+	json.Unmarshal(b, &said) // wrong types were printed with the settings' problems
+	o := said.OAuth
+	return oauth.Server{Name: m.Name, URL: url, Provider: said.AuthProviderType,
+		Audience: said.TargetAudience, ServiceAccount: said.TargetServiceAccount,
+		ClientID: o.ClientID, ClientSecret: o.ClientSecret, Issuer: o.Issuer, AuthorizationURL: o.AuthorizationURL,
+		TokenURL: o.TokenURL, RegistrationURL: o.RegistrationURL, RedirectURI: o.RedirectURI, TokenParam: o.TokenParamName, Scopes: o.Scopes, Audiences: o.Audiences}
+}
+
+// newLogins returns what all log-ins to servers share.
+func newLogins(o *Options) oauth.Config {
+	account := auth.NewAccount(o.Env.Getenv, runtime.GOOS)
+	return oauth.Config{Transport: o.Network().Transport(), Web: WebConfig(o),
+		Store:     oauth.NewStore(o.Paths.User(), o.Env.Getenv),
+		AddSecret: o.Secrets.Add, Getenv: o.Env.Getenv, Account: account.Read, Metadata: account.Host}
+}
+
+// startable returns the reason why a server with these rights must not start, nil if it may.
+func startable(r consent.Rights) error {
+	switch r {
+	case consent.All, consent.Confined:
+		return nil
+	case consent.None:
+		return errors.New("you do not want this project's server to run")
+	}
+	return errors.New("nobody has agreed to what this project's server is now" + howAgreed)
+}
+
+// isServing reports whether a command starts gemline's own MCP server: a folder's list of
+// servers may be meant for several agents.
+func isServing(argv []string) bool {
+	return len(argv) > 0 && strings.HasPrefix(filepath.Base(argv[0]), "gemline") &&
+		slices.Contains(argv, "mcp") && slices.Contains(argv, "serve")
+}
+
+// SeenBy returns a lookup of the variables that a project's settings may use: none of
+// gemline's own credentials, and without the user's consent no secrets.
+func (c Connector) SeenBy(r consent.Rights) func(string) (string, bool) {
+	env := shell.Own(c.Opts.Env.Process.Environ())
+	if r != consent.All {
+		sealed := c.Launcher.Config.Shell
+		sealed.Reveal = false
+		env = shell.Inherited(c.Opts.Env.Process.Environ(), sealed)
+	}
+	if r == consent.All || r == consent.Confined {
+		env = append(c.Opts.Env.projectEnviron(), env...)
+	}
+	return func(name string) (string, bool) { return launch.Lookup(env, name) }
+}
+
+// ServerProblems returns the servers of the directory that can never run, each with the reason. Notify
+// prints what else is wrong with servers.
+func ServerProblems(o *Options, notify func(string)) (list []string) {
+	for _, m := range o.servers(notify).list {
+		if err := mcp.Wrong((Connector{Opts: o}).described(m)); m.off == "" && err != nil {
+			list = append(list, "MCP server "+text.PrintableLine(m.Name)+": "+text.PrintableLine(err.Error())+"; its tools are not there")
+		}
+	}
+	return list
+}
