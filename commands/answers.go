@@ -76,7 +76,7 @@ func lastAnswer(e *engine.Engine) string {
 		text := ""
 		for _, p := range history[i].Parts {
 			if p != nil && !p.Thought {
-				text += p.Text + engine.Code(p)
+				text += p.Text + engine.CodeText(p)
 			}
 		}
 		if text != "" {

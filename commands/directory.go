@@ -71,7 +71,7 @@ func (cmd directoryCommands) addDirectories(ctx context.Context, args string) er
 	if err := cmd.c.Engine.Add(ctx, note); err != nil {
 		return err
 	}
-	cmd.c.Engine.Reopen(ctx)
+	cmd.c.Engine.RefreshOpening(ctx)
 	return errors.Join(failed, cmd.c.Directories(cmd.c.Workspace.Roots()[1:]))
 }
 

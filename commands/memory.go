@@ -35,7 +35,7 @@ func (cmd memoryCommands) listMemory(_ context.Context, _ string) error {
 
 func (cmd memoryCommands) refreshMemory(ctx context.Context, _ string) error {
 	c := cmd.c.Memory.Reload()
-	cmd.c.Engine.Reopen(ctx)
+	cmd.c.Engine.RefreshOpening(ctx)
 	return sentences(cmd.out, c.Reloaded())
 }
 

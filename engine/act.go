@@ -71,9 +71,9 @@ func (e *Engine) act(ctx context.Context, fcs []*genai.FunctionCall, emit emitFu
 	return err
 }
 
-// Do judges and carries out one call outside the conversation, such as a
+// RunCall judges and carries out one call outside the conversation, such as a
 // command that the user put into a prompt, and shows it by emit.
-func (e *Engine) Do(ctx context.Context, name string, args map[string]any, emit func(Event) error) (Result, error) {
+func (e *Engine) RunCall(ctx context.Context, name string, args map[string]any, emit func(Event) error) (Result, error) {
 	tools := e.cfg.Tools.Tools()
 	fc := &genai.FunctionCall{Name: name, Args: args}
 	e.identify(fc)
@@ -87,7 +87,7 @@ func (e *Engine) Do(ctx context.Context, name string, args map[string]any, emit 
 
 func (e *Engine) work(ctx context.Context, tools []Tool, jobs []*job, emit emitFunc) error {
 	for _, j := range jobs {
-		if err := emit(Called{ID: CallID(j.fc), Name: j.fc.Name, Args: j.fc.Args}); err != nil {
+		if err := emit(CallRequested{ID: CallID(j.fc), Name: j.fc.Name, Args: j.fc.Args}); err != nil {
 			return err
 		}
 	}
@@ -134,7 +134,7 @@ func (j *job) parallel() bool {
 // call itself is left in j.err, for the model; an error ends the Run.
 func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc) error {
 	id := CallID(j.fc)
-	state := func(s CallState) error { return emit(State{ID: id, Name: j.fc.Name, State: s}) }
+	state := func(s CallState) error { return emit(CallStateChanged{ID: id, Name: j.fc.Name, State: s}) }
 	if err := state(Validating); err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (s *Authorized) refuse(t Tool, answer Answer) {
 	switch a := answer.(type) {
 	case Unasked:
 		s.unasked = a.Advice
-		s.Err = &CallError{Type: NeedsConfirmation, Allow: a.Advice,
+		s.Err = &CallError{Type: NeedsConfirmation, Advice: a.Advice,
 			Message: fmt.Sprintf("Tool execution for %q requires user confirmation, which is not supported in non-interactive mode; %s", cmp.Or(t.Label, t.Name()), a.Advice),
 			Display: "denied: nobody to ask; " + a.Advice}
 	case Refused:
@@ -273,8 +273,8 @@ func (j *job) run(ctx context.Context, d *eventLoop) {
 	start := time.Now()
 	if j.call != nil && ctx.Err() == nil {
 		h := host{eventLoop: d, id: CallID(j.fc)}
-		h.Emit(State{ID: h.id, Name: j.fc.Name, State: Executing})
-		h.Emit(Started{ID: h.id, Name: j.fc.Name, Intent: j.intent, Agreed: j.agreed})
+		h.Emit(CallStateChanged{ID: h.id, Name: j.fc.Name, State: Executing})
+		h.Emit(CallStarted{ID: h.id, Name: j.fc.Name, Intent: j.intent, Agreed: j.agreed})
 		j.result, j.err = j.call.Run(ctx, h)
 		if j.err != nil && ctx.Err() != nil {
 			j.err = &cancellation{why: "[Operation Cancelled] User cancelled tool execution.", cause: ctx.Err()}
@@ -297,11 +297,11 @@ func (e *Engine) finish(j *job, emit emitFunc, took time.Duration) error {
 		return err
 	}
 	id := CallID(j.fc)
-	if err := emit(State{ID: id, Name: j.fc.Name, State: Outcome(j.err)}); err != nil {
+	if err := emit(CallStateChanged{ID: id, Name: j.fc.Name, State: Outcome(j.err)}); err != nil {
 		return err
 	}
-	return emit(Finished{ID: id, Name: j.fc.Name, Args: j.fc.Args, Intent: j.intent, Result: j.result, Err: j.err,
-		Took: took, Asked: j.asked, Unasked: j.unasked})
+	return emit(CallFinished{ID: id, Name: j.fc.Name, Args: j.fc.Args, Intent: j.intent, Result: j.result, Err: j.err,
+		Took: took, Asked: j.asked, UnaskedAdvice: j.unasked})
 }
 
 // An eventLoop carries the events and questions of jobs that run side by side to the one
@@ -362,7 +362,7 @@ func (h host) Emit(ev Event) {
 	case Output:
 		e.ID = cmp.Or(e.ID, h.id)
 		ev = e
-	case Nested:
+	case NestedEvent:
 		e.ID = cmp.Or(e.ID, h.id)
 		ev = e
 	}

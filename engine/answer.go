@@ -26,7 +26,7 @@ func (e *Engine) answer(jobs []*job, emit emitFunc) error {
 	err := e.record(Entry{Content: c, Calls: records}, emit)
 	if len(injected) > 0 {
 		media := genai.NewContentFromParts(injected, genai.RoleUser)
-		e.history = append(e.history, Between(injected), media)
+		e.history = append(e.history, InterruptionMessage(injected), media)
 		if merr := e.record(Entry{Content: media}, emit); err == nil {
 			err = merr
 		}

@@ -35,7 +35,7 @@ func TestCited(t *testing.T) {
 	}
 	e = engine.New(engine.Config{Model: "m", Generator: et.NewScript(many)})
 	for ev, err := range e.Run(t.Context(), genai.NewPartFromText("go")) {
-		if c, ok := ev.(engine.Cited); err != nil || ok && len(c.References) != 100 {
+		if c, ok := ev.(engine.Citations); err != nil || ok && len(c.References) != 100 {
 			t.Error(err, len(c.References))
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"gemline/engine/text"
 )
 
-// Code returns what a part of an answer that is code, which the model's server has run, or
+// CodeText returns what a part of an answer that is code, which the model's server has run, or
 // the result of that is read as: a block in Markdown. It is "" for other parts.
-func Code(p *genai.Part) string {
+func CodeText(p *genai.Part) string {
 	switch {
 	case p == nil || p.Thought:
 	case p.ExecutableCode != nil:

@@ -4,10 +4,10 @@ import "strings"
 
 // A Command is one simple command that a call would run.
 type Command struct {
-	Argv   []Word   // the program and its arguments; empty if only Env is set
-	Inside string   // the program that would run it, such as sudo; empty if the shell does
-	Env    []string // variables set for it, or for all later commands: NAME=value
-	Facts  Facts    // what is known of the program
+	Argv    []Word   // the program and its arguments; empty if only Env is set
+	Wrapper string   // the program that would run it, such as sudo; empty if the shell does
+	Env     []string // variables set for it, or for all later commands: NAME=value
+	Facts   Facts    // what is known of the program
 
 	// Safe reports whether the command is read-only: with these arguments and in its
 	// directory it changes nothing and shows no secrets. Risk says why it is not safe, if a
@@ -19,11 +19,11 @@ type Command struct {
 // Facts are the properties of a program that a policy goes by. All are false for an unknown
 // program.
 type Facts struct {
-	Writes      bool // it may create or change what its arguments name
-	Takes       bool // it changes or removes each file that its arguments name
-	Broad       bool // its name alone says too little for a rule to allow it
-	Subcommands bool // name and sub-command together say enough for a rule
-	Runner      bool // one of its arguments names a program to run
+	Writes           bool // it may create or change what its arguments name
+	ModifiesOperands bool // it changes or removes each file that its arguments name
+	Broad            bool // its name alone says too little for a rule to allow it
+	Subcommands      bool // name and sub-command together say enough for a rule
+	Runner           bool // one of its arguments names a program to run
 }
 
 // A Word is a word of a command. Its value may be unknown before the command runs; then Text

@@ -16,39 +16,39 @@ type Context interface {
 	// Fit is given the conversation before each request, and once more when the
 	// server has refused it, and returns what to say instead. What goes wrong
 	// it tells by s.Notify: the conversation then goes on as it is.
-	Fit(ctx context.Context, s Sending) Shorter
+	Fit(ctx context.Context, s FitRequest) FitResult
 }
 
-// A Sending is a conversation that is about to be sent.
-type Sending struct {
+// A FitRequest is a conversation that is about to be sent.
+type FitRequest struct {
 	Model   string
-	Said    []*genai.Content // without the opening message; not to be changed
+	History []*genai.Content // without the opening message; not to be changed
 	Size    int              // tokens of the request, as far as they are known
 	Limit   int              // tokens that the model's context holds, 0 if nobody knows
 	Refused bool             // the server has refused it as too long
 	Notify  func(Event)      // to be called on the goroutine that calls Fit
 }
 
-// A Shorter is a conversation that takes the place of a longer one. In the zero
-// Shorter it stays as it is.
-type Shorter struct {
-	Said   []*genai.Content
-	How    string // what was done, in a clause for the user
-	Summed bool   // a summary stands for what was said
+// A FitResult is a conversation that takes the place of a longer one. In the zero
+// FitResult it stays as it is.
+type FitResult struct {
+	History    []*genai.Content
+	Action     string // what was done, in a clause for the user
+	Summarized bool   // a summary stands for what was said
 }
 
 // ErrCompressing is the cause of a [Notice] that a summary is being made, which takes its
 // time: until the next request, or the end of the Run. It says what is done.
 var ErrCompressing = errors.New("compressing the conversation")
 
-// A Shortened is the cause of a [Notice] that the conversation was made shorter.
-type Shortened struct {
+// A ConversationShortened is the cause of a [Notice] that the conversation was made shorter.
+type ConversationShortened struct {
 	Before, After int // tokens, about
-	Summed        bool
+	Summarized    bool
 }
 
 // Error says by how much.
-func (s *Shortened) Error() string {
+func (s *ConversationShortened) Error() string {
 	return fmt.Sprintf("%s tokens became %s", thousands(s.Before), thousands(s.After))
 }
 
@@ -95,7 +95,7 @@ func (e *Engine) fit(ctx context.Context, emit emitFunc) error {
 		return err
 	}
 	limit := e.limit()
-	alone := last > limit && !Answers(e.history[len(e.history)-1]) // and nothing else can be left out
+	alone := last > limit && !HasAnswers(e.history[len(e.history)-1]) // and nothing else can be left out
 	if limit == 0 || !alone {
 		if _, err := e.shorten(ctx, e.cfg.Context, false, emit); err != nil {
 			return err
@@ -122,7 +122,7 @@ func (e *Engine) shorten(ctx context.Context, c Context, refused bool, emit emit
 	}
 	var failed error // of emit
 	before := e.estimate.tokens
-	s := c.Fit(ctx, Sending{Model: e.cfg.Model, Said: slices.Clip(e.unopened(e.history)),
+	s := c.Fit(ctx, FitRequest{Model: e.cfg.Model, History: slices.Clip(e.unopened(e.history)),
 		Size: before, Limit: e.limit(), Refused: refused,
 		Notify: func(ev Event) {
 			if failed == nil {
@@ -132,17 +132,17 @@ func (e *Engine) shorten(ctx context.Context, c Context, refused bool, emit emit
 	if failed == nil {
 		failed = ctx.Err()
 	}
-	if failed != nil || len(s.Said) == 0 {
+	if failed != nil || len(s.History) == 0 {
 		return false, failed
 	}
-	if err := e.Rewrite(s.Said); err != nil {
+	if err := e.Rewrite(s.History); err != nil {
 		emit(Notice{Text: err.Error()})
 	}
 	if _, err := e.measure(ctx); err != nil {
 		return true, err
 	}
-	by := &Shortened{Before: before, After: e.estimate.tokens, Summed: s.Summed}
-	return true, emit(Notice{Text: s.How + ": " + by.Error(), Cause: by, Info: true})
+	by := &ConversationShortened{Before: before, After: e.estimate.tokens, Summarized: s.Summarized}
+	return true, emit(Notice{Text: s.Action + ": " + by.Error(), Cause: by, Info: true})
 }
 
 // limit returns how many tokens the context of the model holds, 0 if nobody knows.

@@ -16,9 +16,9 @@ import (
 )
 
 // A fitting is a Context that is a function.
-type fitting func(ctx context.Context, s engine.Sending) engine.Shorter
+type fitting func(ctx context.Context, s engine.FitRequest) engine.FitResult
 
-func (f fitting) Fit(ctx context.Context, s engine.Sending) engine.Shorter { return f(ctx, s) }
+func (f fitting) Fit(ctx context.Context, s engine.FitRequest) engine.FitResult { return f(ctx, s) }
 
 func user(text string) *genai.Content { return genai.NewContentFromText(text, genai.RoleUser) }
 
@@ -37,9 +37,9 @@ func TestSize(t *testing.T) {
 		et.Says("done").With(6000, 1), et.Says("bye"))
 	cfg := config(t, g, printing(4000))
 	var sizes []int
-	cfg.Context = fitting(func(_ context.Context, s engine.Sending) engine.Shorter {
+	cfg.Context = fitting(func(_ context.Context, s engine.FitRequest) engine.FitResult {
 		sizes = append(sizes, s.Size)
-		return engine.Shorter{}
+		return engine.FitResult{}
 	})
 	e := engine.New(cfg, user(strings.Repeat("old ", 100)), genai.NewContentFromText("answer", genai.RoleModel))
 	et.Record(e.Run(t.Context(), say(strings.Repeat("word", 50))))
@@ -62,12 +62,12 @@ func TestShortened(t *testing.T) {
 	cfg := config(t, g, printing(4000))
 	cfg.Journal = journal
 	cfg.Opening = func(context.Context) *genai.Content { return user("opening") }
-	cfg.Context = fitting(func(_ context.Context, s engine.Sending) engine.Shorter {
+	cfg.Context = fitting(func(_ context.Context, s engine.FitRequest) engine.FitResult {
 		if s.Size < 90_000 {
-			return engine.Shorter{}
+			return engine.FitResult{}
 		}
 		s.Notify(engine.Notice{Text: "working on it"})
-		return engine.Shorter{Said: []*genai.Content{user("in short"), s.Said[1], s.Said[2]}, How: "it was made short"}
+		return engine.FitResult{History: []*genai.Content{user("in short"), s.History[1], s.History[2]}, Action: "it was made short"}
 	})
 	e := engine.New(cfg)
 	var told []string
@@ -80,7 +80,7 @@ func TestShortened(t *testing.T) {
 			continue
 		}
 		told = append(told, n.Text)
-		if by := (*engine.Shortened)(nil); errors.As(n.Cause, &by) {
+		if by := (*engine.ConversationShortened)(nil); errors.As(n.Cause, &by) {
 			if text := journal.Entries()[1].Content.Parts[0].Text; text != "in short" || !n.Info {
 				t.Errorf("told before it was recorded: %.20s", text)
 			}
@@ -122,15 +122,15 @@ func TestRefusedAsTooLong(t *testing.T) {
 			g := et.NewScript(test.replies...)
 			cfg := config(t, g)
 			var refused, restarts []bool
-			cfg.Context = fitting(func(_ context.Context, s engine.Sending) engine.Shorter {
+			cfg.Context = fitting(func(_ context.Context, s engine.FitRequest) engine.FitResult {
 				if !s.Refused {
-					return engine.Shorter{}
+					return engine.FitResult{}
 				}
 				refused = append(refused, s.Refused)
 				if !test.short {
-					return engine.Shorter{}
+					return engine.FitResult{}
 				}
-				return engine.Shorter{Said: s.Said[len(s.Said)-1:], How: "shorter"}
+				return engine.FitResult{History: s.History[len(s.History)-1:], Action: "shorter"}
 			})
 			e := engine.New(cfg, user("old"), genai.NewContentFromText("answer", genai.RoleModel))
 			var end error
@@ -155,7 +155,7 @@ func TestTooLongAlone(t *testing.T) {
 	cfg := config(t, g, printing(8000))
 	cfg.TokenLimit = func(string) int { return 1000 }
 	asked := 0
-	cfg.Context = fitting(func(context.Context, engine.Sending) engine.Shorter { asked++; return engine.Shorter{} })
+	cfg.Context = fitting(func(context.Context, engine.FitRequest) engine.FitResult { asked++; return engine.FitResult{} })
 	e := engine.New(cfg)
 	var over *engine.OverflowError
 	r := et.Record(e.Run(t.Context(), say(strings.Repeat("word", 2000))))
@@ -190,7 +190,7 @@ func BenchmarkStep(b *testing.B) {
 			g := &answering{}
 			e := engine.New(engine.Config{Model: "gemini-2.5-flash", Generator: g,
 				TokenLimit: func(string) int { return 1 << 40 },
-				Context:    fitting(func(context.Context, engine.Sending) engine.Shorter { return engine.Shorter{} })}, past...)
+				Context:    fitting(func(context.Context, engine.FitRequest) engine.FitResult { return engine.FitResult{} })}, past...)
 			step := func() {
 				for _, err := range e.Run(b.Context(), say("go on")) {
 					if err != nil {

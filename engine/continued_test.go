@@ -28,7 +28,7 @@ func TestContinuedUsage(t *testing.T) {
 			if first == nil {
 				first = &ev
 			}
-		case engine.Continued, engine.Retry:
+		case engine.AnswerContinued, engine.Retry:
 			t.Errorf("told %#v", ev)
 		}
 	}

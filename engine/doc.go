@@ -42,6 +42,6 @@
 // # Agents
 //
 // A call may hold a conversation of its own, by an Engine of its own. It asks by
-// the [Host] of the call and tells its events as [Nested], so the one user sees
+// the [Host] of the call and tells its events as [NestedEvent], so the one user sees
 // and answers for all, on the one goroutine.
 package engine

@@ -99,7 +99,7 @@ func (e *Engine) Add(ctx context.Context, parts ...*genai.Part) error {
 }
 
 // Interject adds parts to the next request of a Run. Only the consumer of the Run may call
-// it, during a [Requested] other than the first.
+// it, during a [RequestStarted] other than the first.
 func (e *Engine) Interject(emit func(Event) error, parts ...*genai.Part) error {
 	return e.say(genai.NewContentFromParts(parts, genai.RoleUser), emit)
 }
@@ -193,9 +193,9 @@ func (e *Engine) open(ctx context.Context, emit emitFunc) {
 	e.record(Entry{Content: c, Opening: true}, emit)
 }
 
-// Reopen asks for the opening message again, for requests to come, where there
+// RefreshOpening asks for the opening message again, for requests to come, where there
 // was one. It must not be called during a Run.
-func (e *Engine) Reopen(ctx context.Context) {
+func (e *Engine) RefreshOpening(ctx context.Context) {
 	at := slices.Index(e.history, e.opening)
 	if e.opening == nil || at < 0 {
 		return
@@ -292,7 +292,7 @@ func (e *Engine) index(said []*genai.Content) {
 // it can be made shorter.
 func (e *Engine) request(ctx context.Context, emit emitFunc) (*genai.Content, error) {
 	e.turns++
-	if err := emit(Requested{Number: e.turns, Model: e.cfg.Model}); err != nil {
+	if err := emit(RequestStarted{Number: e.turns, Model: e.cfg.Model}); err != nil {
 		return nil, err
 	}
 	said, err := e.ask(ctx, emit)
@@ -305,7 +305,7 @@ func (e *Engine) request(ctx context.Context, emit emitFunc) (*genai.Content, er
 	case !shorter:
 		return nil, err
 	}
-	if err := emit(Retry{Attempt: 1, Of: 2, Err: err}); err != nil {
+	if err := emit(Retry{Attempt: 1, MaxAttempts: 2, Err: err}); err != nil {
 		return nil, err
 	}
 	return e.ask(ctx, emit)
@@ -320,7 +320,7 @@ func (e *Engine) ask(ctx context.Context, emit emitFunc) (*genai.Content, error)
 	req := &Request{Model: model, Contents: e.contents(), Config: &genai.GenerateContentConfig{
 		Tools: declare(e.cfg.Tools.Tools(), e.cfg.Policy),
 	}, Notify: func(ev Event) {
-		if _, ok := ev.(Continued); ok {
+		if _, ok := ev.(AnswerContinued); ok {
 			m.goOn()
 			return
 		}
@@ -384,7 +384,7 @@ func (e *Engine) keepAnswer(m *message, took time.Duration, cut error, emit emit
 	if err := e.record(entry, emit); cut == nil {
 		cut = err
 	}
-	if err := emit(Answered{}); cut == nil {
+	if err := emit(AnswerFinished{}); cut == nil {
 		cut = err
 	}
 	if entry.Usage != nil { // which counts in any case
@@ -393,7 +393,7 @@ func (e *Engine) keepAnswer(m *message, took time.Duration, cut error, emit emit
 		}
 	}
 	if cut == nil && len(m.cited) > 0 {
-		cut = emit(Cited{m.cited})
+		cut = emit(Citations{m.cited})
 	}
 	if r := m.finish; cut == nil && r != "" && r != genai.FinishReasonStop && m.text {
 		cut = emit(Notice{Text: "the answer was cut short by the model's server: " + string(r), Cause: ErrCut})

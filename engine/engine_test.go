@@ -60,7 +60,7 @@ func agent(name string, cfg engine.Config) engine.Tool {
 			if t, ok := ev.(engine.Text); ok {
 				text.WriteString(t.Delta)
 			}
-			h.Emit(engine.Nested{Agent: name, Event: ev})
+			h.Emit(engine.NestedEvent{Agent: name, Event: ev})
 		}
 		return engine.Result{Text: text.String()}, nil
 	})
@@ -264,8 +264,8 @@ func TestAgentsAskInTurn(t *testing.T) {
 			}
 		}
 		for _, ev := range r.Events {
-			if n, ok := ev.(engine.Nested); ok {
-				if who, said := engine.Source(ev); n.ID != engine.CallID(et.Call("1", "a")) && n.ID != engine.CallID(et.Call("2", "b")) ||
+			if n, ok := ev.(engine.NestedEvent); ok {
+				if who, said := engine.Unnest(ev); n.ID != engine.CallID(et.Call("1", "a")) && n.ID != engine.CallID(et.Call("2", "b")) ||
 					who != "a" && who != "b" && who != "a > leaf" && who != "b > leaf" || said == nil {
 					t.Errorf("%s says %v in the call %s", who, said, n.ID)
 				}
@@ -290,10 +290,10 @@ func TestAtMostTenSideBySide(t *testing.T) {
 				t.Fatal(err)
 			}
 			switch ev.(type) {
-			case engine.Started:
+			case engine.CallStarted:
 				running++
 				most = max(most, running)
-			case engine.Finished:
+			case engine.CallFinished:
 				running--
 			}
 		}
@@ -392,8 +392,8 @@ func TestAnotherModelAnswers(t *testing.T) {
 	for _, want := range []string{"another", cfg.Model} {
 		r := et.Record(e.Run(t.Context(), say("go")))
 		u, _ := last[engine.Usage](r)
-		if u.Model != want || u.Asked != cfg.Model {
-			t.Errorf("%s answered, %s was asked", u.Model, u.Asked)
+		if u.Model != want || u.RequestedModel != cfg.Model {
+			t.Errorf("%s answered, %s was asked", u.Model, u.RequestedModel)
 		}
 		if entries := journal.Entries(); entries[len(entries)-1].Model != want {
 			t.Errorf("the journal has %q", entries[len(entries)-1].Model)
@@ -407,8 +407,8 @@ func TestNobodyToAsk(t *testing.T) {
 	cfg.Approver = et.NewApprover(t, engine.Unasked{Advice: "--approval-mode yolo would allow it."})
 	e := engine.New(cfg)
 	r := et.Record(e.Run(t.Context(), say("go")))
-	f, ok := last[engine.Finished](r)
-	if !ok || f.Unasked == "" || f.Asked || engine.Outcome(f.Err) != engine.Failed {
+	f, ok := last[engine.CallFinished](r)
+	if !ok || f.UnaskedAdvice == "" || f.Asked || engine.Outcome(f.Err) != engine.Failed {
 		t.Errorf("got %+v", f)
 	}
 	if got := fmt.Sprint(e.History()[2].Parts[0].FunctionResponse.Response["error"]); !strings.Contains(got, "requires user confirmation") || !strings.Contains(got, "yolo") {
@@ -504,7 +504,7 @@ func (g retracting) Generate(ctx context.Context, req *engine.Request) iter.Seq2
 				}
 			}
 			if i == 0 {
-				req.Notify(engine.Retry{Attempt: 1, Of: 2, Err: errors.New("bad"), Restart: true})
+				req.Notify(engine.Retry{Attempt: 1, MaxAttempts: 2, Err: errors.New("bad"), Restart: true})
 			}
 		}
 	}
@@ -563,14 +563,14 @@ func TestReopen(t *testing.T) {
 			}
 			return genai.NewContentFromText(now, genai.RoleUser)
 		}})
-	e.Reopen(t.Context())
+	e.RefreshOpening(t.Context())
 	if len(e.History()) != 0 {
 		t.Error("there was nothing to open again")
 	}
 	et.Record(e.Run(t.Context(), genai.NewPartFromText("hi")))
 	before := e.History()
 	for _, now = range []string{"two", ""} { // without a message the last one stays
-		e.Reopen(t.Context())
+		e.RefreshOpening(t.Context())
 	}
 	et.Record(e.Run(t.Context(), genai.NewPartFromText("and")))
 	if got := e.History(); got[0].Parts[0].Text != "two" || got[1] != before[1] || len(got) != 5 {
@@ -604,7 +604,7 @@ func TestRecordedBeforeReported(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f, ok := ev.(engine.Finished); ok {
+		if f, ok := ev.(engine.CallFinished); ok {
 			finished++
 			if !slices.ContainsFunc(journal.Results(), func(r engine.CallRecord) bool { return r.ID == f.ID && len(r.Answer) > 0 }) {
 				t.Errorf("%s was reported before it was recorded", f.ID)

@@ -10,14 +10,14 @@ import (
 	"google.golang.org/genai"
 )
 
-// An Event is something the user may want to see. It is one of [Requested], [Text],
-// [Thought], [Called], [State], [Started], [Output], [Finished], [Answered],
-// [Usage], [Retry], [Notice], [Cited], [Checked] or [Nested].
+// An Event is something the user may want to see. It is one of [RequestStarted], [Text], [Thought],
+// [CallRequested], [CallStateChanged], [CallStarted], [Output], [CallFinished], [AnswerFinished],
+// [Usage], [Retry], [Notice], [Citations], [CheckFinished] or [NestedEvent].
 type Event interface{ event() }
 
 type (
-	// Requested says that a request is about to be sent.
-	Requested struct {
+	// RequestStarted says that a request is about to be sent.
+	RequestStarted struct {
 		Number int    // counted from 1 over the life of the Engine
 		Model  string // that is asked; another one may answer
 	}
@@ -28,23 +28,23 @@ type (
 	// Thought is a piece of the model's reasoning.
 	Thought struct{ Delta string }
 
-	// Called says that the model asks for a call. Every Called is followed
-	// by a Finished with its ID, unless the consumer leaves before.
-	Called struct {
+	// CallRequested says that the model asks for a call. Every CallRequested is followed
+	// by a CallFinished with its ID, unless the consumer leaves before.
+	CallRequested struct {
 		ID   string // unique in the conversation, "<name>__<the API's id>"
 		Name string
 		Args map[string]any
 	}
 
-	// State says how far a call has come.
-	State struct {
+	// CallStateChanged says how far a call has come.
+	CallStateChanged struct {
 		ID    string
 		Name  string
 		State CallState
 	}
 
-	// Started says that a call begins to run.
-	Started struct {
+	// CallStarted says that a call begins to run.
+	CallStarted struct {
 		ID     string
 		Name   string
 		Intent Intent
@@ -58,33 +58,33 @@ type (
 		Stage     bool
 	}
 
-	// Finished says that a call is over. Err is what the model was told
+	// CallFinished says that a call is over. Err is what the model was told
 	// if the call was refused, denied, cancelled or failed.
-	Finished struct {
-		ID      string
-		Name    string
-		Args    map[string]any // of the run; those that the model gave if the call never ran
-		Intent  Intent         // empty if the call was never prepared
-		Result  Result
-		Err     error
-		Took    time.Duration // 0 if it never ran
-		Asked   bool          // the approver was asked
-		Unasked string        // nobody could be asked; what would have allowed it
+	CallFinished struct {
+		ID            string
+		Name          string
+		Args          map[string]any // of the run; those that the model gave if the call never ran
+		Intent        Intent         // empty if the call was never prepared
+		Result        Result
+		Err           error
+		Took          time.Duration // 0 if it never ran
+		Asked         bool          // the approver was asked
+		UnaskedAdvice string        // nobody could be asked; what would have allowed it
 	}
 
-	// Answered says that the answer shown since the last Requested is in the history and the
-	// journal. If a cancellation cuts an answer short, the part that has arrived counts; a
+	// AnswerFinished says that the answer shown since the last RequestStarted is in the history and
+	// the journal. If a cancellation cuts an answer short, the part that has arrived counts; a
 	// failed answer does not count.
-	Answered struct{}
+	AnswerFinished struct{}
 
-	// Cited says what the answer rests on, as the model's server says.
-	Cited struct{ References []Reference }
+	// Citations says what the answer rests on, as the model's server says.
+	Citations struct{ References []Reference }
 
 	// Usage counts the tokens of an answered request, or of a failed request beside the
 	// conversation.
 	Usage struct {
 		Model                                            string // the model that answered
-		Asked                                            string // the model that was asked
+		RequestedModel                                   string // the model that was asked
 		Role                                             string // as in [Request]
 		Prompt, Output, Cached, Thoughts, ToolUse, Total int
 		Took                                             time.Duration
@@ -93,19 +93,19 @@ type (
 
 	// Retry says that a request failed and is made again after Delay.
 	Retry struct {
-		Attempt int // the one that failed, counted from 1
-		Of      int // how many there may be
-		Delay   time.Duration
-		Err     error
-		Restart bool   // what was shown since the last Requested no longer counts
-		Resumed bool   // the answer resumes where it stopped; after a Restart, behind the text that is shown again
-		Model   string // the model asked instead, "" if it is the same
-		Price   string // the price of Model as the end of a sentence, if Model is dearer
+		Attempt     int // the one that failed, counted from 1
+		MaxAttempts int // how many there may be
+		Delay       time.Duration
+		Err         error
+		Restart     bool   // what was shown since the last RequestStarted no longer counts
+		Resumed     bool   // the answer resumes where it stopped; after a Restart, behind the text that is shown again
+		Model       string // the model asked instead, "" if it is the same
+		Price       string // the price of Model as the end of a sentence, if Model is dearer
 	}
 
-	// Continued says that another request continues an answer. It never leaves the engine,
+	// AnswerContinued says that another request continues an answer. It never leaves the engine,
 	// which adds up the tokens of the requests.
-	Continued struct{}
+	AnswerContinued struct{}
 
 	// Notice is the engine speaking for itself.
 	Notice struct {
@@ -118,8 +118,8 @@ type (
 	// the report again.
 	Recovery struct{ Reason string }
 
-	// Checked says that a check of the work is over, which was Started with its ID.
-	Checked struct {
+	// CheckFinished says that a check of the work is over, whose CallStarted has its ID.
+	CheckFinished struct {
 		ID      string
 		Command string
 		Round   int   // counted from 1 over the prompt
@@ -128,20 +128,20 @@ type (
 		Took    time.Duration
 	}
 
-	// Nested is an event of a conversation inside a running call: of an
+	// NestedEvent is an event of a conversation inside a running call: of an
 	// agent's, which asks its questions by the [Host] of the call.
-	Nested struct {
+	NestedEvent struct {
 		ID    string // of the call
 		Agent string
 		Event Event
 	}
 )
 
-// Source returns what ev says, however deep it is nested, and the agents whose it
+// Unnest returns what ev says, however deep it is nested, and the agents whose it
 // is, the outermost first. The model that the user talks to is "".
-func Source(ev Event) (agents string, said Event) {
+func Unnest(ev Event) (agents string, said Event) {
 	for {
-		n, ok := ev.(Nested)
+		n, ok := ev.(NestedEvent)
 		if !ok {
 			return agents, ev
 		}
@@ -154,7 +154,7 @@ func Source(ev Event) (agents string, said Event) {
 
 // NewUsage returns the Usage of a request that a model was asked, before
 // anything is known of its answer.
-func NewUsage(asked string) Usage { return Usage{Model: asked, Asked: asked} }
+func NewUsage(asked string) Usage { return Usage{Model: asked, RequestedModel: asked} }
 
 // Update takes in what a piece of the answer says of the model and the tokens, and
 // reports whether it counts them. No number is negative, whatever a server says.
@@ -191,22 +191,22 @@ func (u Usage) Sum() int {
 // Error says what is done.
 func (r Recovery) Error() string { return "asked for its report once more: " + r.Reason }
 
-func (Requested) event() {}
-func (Text) event()      {}
-func (Thought) event()   {}
-func (Called) event()    {}
-func (State) event()     {}
-func (Started) event()   {}
-func (Output) event()    {}
-func (Finished) event()  {}
-func (Answered) event()  {}
-func (Usage) event()     {}
-func (Retry) event()     {}
-func (Continued) event() {}
-func (Notice) event()    {}
-func (Cited) event()     {}
-func (Checked) event()   {}
-func (Nested) event()    {}
+func (RequestStarted) event()   {}
+func (Text) event()             {}
+func (Thought) event()          {}
+func (CallRequested) event()    {}
+func (CallStateChanged) event() {}
+func (CallStarted) event()      {}
+func (Output) event()           {}
+func (CallFinished) event()     {}
+func (AnswerFinished) event()   {}
+func (Usage) event()            {}
+func (Retry) event()            {}
+func (AnswerContinued) event()  {}
+func (Notice) event()           {}
+func (Citations) event()        {}
+func (CheckFinished) event()    {}
+func (NestedEvent) event()      {}
 
 // A CallState is how far a call has come.
 type CallState string

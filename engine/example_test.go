@@ -54,9 +54,9 @@ func ExampleTool() {
 	})
 	for ev, err := range e.Run(context.Background(), genai.NewPartFromText("What do I need in Bergen?")) {
 		switch ev := ev.(type) {
-		case engine.Started:
+		case engine.CallStarted:
 			fmt.Println(ev.Intent.Title)
-		case engine.Finished:
+		case engine.CallFinished:
 			fmt.Println(ev.Result.Text)
 		case engine.Text:
 			fmt.Println(ev.Delta)

@@ -47,10 +47,10 @@ func WithoutSignatures(c *genai.Content, refused func(signature []byte) bool) *g
 // interruption stands where the model's answer would have been.
 const interruption = "[The previous response was interrupted before it completed.]"
 
-// Between returns what stands for the model between the answers to its calls and
+// InterruptionMessage returns what stands for the model between the answers to its calls and
 // parts of the user: that it was interrupted, or, if parts are nothing but sound
 // and film that an answer has no room for, that it has received them.
-func Between(parts []*genai.Part) *genai.Content {
+func InterruptionMessage(parts []*genai.Part) *genai.Content {
 	if slices.ContainsFunc(parts, func(p *genai.Part) bool { return !isAudioVideo(p.InlineData) }) {
 		return genai.NewContentFromText(interruption, genai.RoleModel)
 	}
@@ -66,11 +66,11 @@ func isAudioVideo(b *genai.Blob) bool {
 // Note returns what the model is told with the next question, and nobody has said.
 func Note(text string) *genai.Part { return genai.NewPartFromText("<note>" + text + "</note>") }
 
-// Aside returns what the model is told in the midst of a turn, and nobody has said.
-func Aside(text string) string { return "<system_note>\n" + text + "\n</system_note>" }
+// MidTurnNote returns what the model is told in the midst of a turn, and nobody has said.
+func MidTurnNote(text string) string { return "<system_note>\n" + text + "\n</system_note>" }
 
-// Noted returns what a note says, "" if a text is none.
-func Noted(text string) string {
+// NoteText returns what a note says, "" if a text is none.
+func NoteText(text string) string {
 	said, ok := strings.CutPrefix(strings.TrimSpace(text), "<note>")
 	if !ok {
 		return ""
@@ -80,7 +80,7 @@ func Noted(text string) string {
 
 // isNote reports whether a message is a note, which waits for no answer.
 func isNote(c *genai.Content) bool {
-	return len(c.Parts) == 1 && c.Parts[0] != nil && Noted(c.Parts[0].Text) != ""
+	return len(c.Parts) == 1 && c.Parts[0] != nil && NoteText(c.Parts[0].Text) != ""
 }
 
 // interrupted closes a history whose last message waits for an answer that

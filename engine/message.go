@@ -26,7 +26,7 @@ func (m *message) goOn() {
 	if m.counted && m.prompt == 0 {
 		m.prompt = m.usage.Prompt
 	}
-	m.before, m.usage = m.total(), NewUsage(m.usage.Asked)
+	m.before, m.usage = m.total(), NewUsage(m.usage.RequestedModel)
 }
 
 // total returns what all requests took that made the answer.
@@ -53,13 +53,13 @@ func (m *message) add(chunk *genai.GenerateContentResponse, emit emitFunc) error
 			continue
 		}
 		m.parts = append(m.parts, p)
-		said := cmp.Or(p.Text, Code(p))
+		said := cmp.Or(p.Text, CodeText(p))
 		if said == "" {
 			continue
 		}
 		if p.Text == "" && m.text { // a block begins a paragraph
 			said = "\n" + said
-			if n := len(m.parts); n < 2 || Code(m.parts[n-2]) == "" {
+			if n := len(m.parts); n < 2 || CodeText(m.parts[n-2]) == "" {
 				said = "\n" + said
 			}
 		}
@@ -92,7 +92,7 @@ func (m *message) content() *genai.Content {
 	thought, said := "", false
 	for _, p := range m.parts {
 		switch {
-		case GoesBack(p):
+		case IsSignedThought(p):
 			flush()
 			c.Parts = append(c.Parts, &genai.Part{Text: thought + p.Text, Thought: true, ThoughtSignature: p.ThoughtSignature})
 			thought = ""
@@ -147,8 +147,8 @@ func HasData(p *genai.Part) bool {
 	return !reflect.ValueOf(&data).Elem().IsZero() // covers new fields of the library, too
 }
 
-// Words returns what parts say: their texts, without thoughts.
-func Words(parts []*genai.Part) string {
+// TextOf returns what parts say: their texts, without thoughts.
+func TextOf(parts []*genai.Part) string {
 	var b strings.Builder
 	for _, p := range parts {
 		if p != nil && !p.Thought {
@@ -158,11 +158,11 @@ func Words(parts []*genai.Part) string {
 	return b.String()
 }
 
-// Calls reports whether c calls tools.
-func Calls(c *genai.Content) bool { return len(calls(c)) > 0 }
+// HasCalls reports whether c calls tools.
+func HasCalls(c *genai.Content) bool { return len(calls(c)) > 0 }
 
-// Answers reports whether c answers calls.
-func Answers(c *genai.Content) bool {
+// HasAnswers reports whether c answers calls.
+func HasAnswers(c *genai.Content) bool {
 	return c != nil && slices.ContainsFunc(c.Parts,
 		func(p *genai.Part) bool { return p != nil && p.FunctionResponse != nil })
 }

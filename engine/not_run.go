@@ -5,10 +5,10 @@ import "context"
 // NotRun yields the end of calls that never ran, with the reason in words for the user. A
 // wrapper of a [Run] calls it when it leaves the Run before the calls begin. It reports false
 // if the consumer has stopped.
-func NotRun(calls []Called, why string, yield func(Event, error) bool) bool {
+func NotRun(calls []CallRequested, why string, yield func(Event, error) bool) bool {
 	for _, c := range calls {
-		if !yield(State{ID: c.ID, Name: c.Name, State: Cancelled}, nil) ||
-			!yield(Finished{ID: c.ID, Name: c.Name, Err: notRun(why)}, nil) {
+		if !yield(CallStateChanged{ID: c.ID, Name: c.Name, State: Cancelled}, nil) ||
+			!yield(CallFinished{ID: c.ID, Name: c.Name, Err: notRun(why)}, nil) {
 			return false
 		}
 	}

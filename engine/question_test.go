@@ -41,7 +41,7 @@ func TestQuestionByRule(t *testing.T) {
 	user := et.NewApprover(t, engine.Allowed{}, engine.Replied{Replies: []string{"this"}})
 	cfg.Approver = user
 	for ev, err := range engine.New(cfg).Run(t.Context(), say("go")) {
-		if f, ok := ev.(engine.Finished); err != nil || ok && f.Result.Text != "[this]" {
+		if f, ok := ev.(engine.CallFinished); err != nil || ok && f.Result.Text != "[this]" {
 			t.Errorf("got %v, %v", ev, err)
 		}
 	}
@@ -65,9 +65,9 @@ func TestQuestion(t *testing.T) {
 				t.Fatal(err)
 			}
 			switch ev := ev.(type) {
-			case engine.Started:
+			case engine.CallStarted:
 				order = append(order, "start "+ev.ID)
-			case engine.Finished:
+			case engine.CallFinished:
 				order = append(order, "end "+ev.ID)
 				if ev.Asked {
 					t.Errorf("%s was asked about", ev.ID)
@@ -173,7 +173,7 @@ func TestQuestionWithoutAUser(t *testing.T) {
 		cfg.Policy = p
 		e := engine.New(cfg)
 		for ev := range e.Run(t.Context(), say("go")) {
-			if f, ok := ev.(engine.Finished); ok && engine.ErrorType(f.Err) != engine.PolicyViolation {
+			if f, ok := ev.(engine.CallFinished); ok && engine.ErrorType(f.Err) != engine.PolicyViolation {
 				t.Errorf("finished with %v", f.Err)
 			}
 		}

@@ -17,11 +17,11 @@ type Rights struct {
 	Files, Missing []string
 }
 
-// None reports whether r holds nothing.
-func (r Rights) None() bool { return !r.Network && !r.Paths() }
+// Empty reports whether r holds nothing.
+func (r Rights) Empty() bool { return !r.Network && !r.HasPaths() }
 
-// Paths reports whether r holds anything about files or directories.
-func (r Rights) Paths() bool { return r.Protected || len(r.Read) > 0 || len(r.Write) > 0 }
+// HasPaths reports whether r holds anything about files or directories.
+func (r Rights) HasPaths() bool { return r.Protected || len(r.Read) > 0 || len(r.Write) > 0 }
 
 // String returns the rights in words, such as "the network, writing to the file
 // /opt/x".
@@ -29,10 +29,10 @@ func (r Rights) String() string {
 	return r.words("the network", func(path string) string { return "reading " + r.place(path) }, "writing to ")
 }
 
-// Doing says what a command with the rights may do, such as "use the network, write to the file
+// Describe says what a command with the rights may do, such as "use the network, write to the file
 // /opt/x". The function read words the right to read path, where place is the path with its
 // kind.
-func (r Rights) Doing(read func(place, path string) string) string {
+func (r Rights) Describe(read func(place, path string) string) string {
 	return r.words("use the network", func(path string) string { return read(r.place(path), path) }, "write to ")
 }
 

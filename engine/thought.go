@@ -30,8 +30,8 @@ func SignedBy(signature []byte) (provider string, own []byte) {
 	return string(name), own
 }
 
-// GoesBack reports whether p is a thought that goes back to the provider that has made it.
-func GoesBack(p *genai.Part) bool {
+// IsSignedThought reports whether p is a thought that goes back to the provider that has made it.
+func IsSignedThought(p *genai.Part) bool {
 	by, _ := SignedBy(p.ThoughtSignature)
 	return p.Thought && by != ""
 }

@@ -95,7 +95,7 @@ type Call struct {
 type Host interface {
 	Approver
 
-	// Emit shows ev to the user, not to the model. An [Output] or [Nested]
+	// Emit shows ev to the user, not to the model. An [Output] or [NestedEvent]
 	// without an ID is given the ID of the call.
 	Emit(ev Event)
 }
@@ -128,7 +128,7 @@ type Intent struct {
 // A TextEdit is a file before and after a call.
 type TextEdit struct {
 	Path          string // absolute
-	Made          bool   // the call creates it
+	Created       bool   // the call creates it
 	Before, After string
 }
 
@@ -153,33 +153,33 @@ type Plan struct {
 	// Rights are the rights that the call asks for beyond those of every call.
 	Rights Rights
 
-	// Failure is about the attempt before, if the call is proposed again.
-	Failure Failure
+	// Failure is the attempt before, if the call is proposed again.
+	Failure FailedAttempt
 
 	// Revertible reports whether the commands are confined, can neither write to guarded files
 	// nor read files that may hold secrets, and change only files that can be restored.
 	Revertible bool
 
-	// Before, called once the program's own rules allow the call, returns what the user must
+	// MustAsk, called once the program's own rules allow the call, returns what the user must
 	// be asked first, "" for nothing. It may be nil.
-	Before func(context.Context) string
+	MustAsk func(context.Context) string
 
 	// IsReadOnly reports whether the commands are confined to read-only: they can write nothing,
 	// have no network, and see no secrets.
 	IsReadOnly bool
 
-	// ReadOnly are the arguments of the same call as read-only, nil if it can't be offered.
-	ReadOnly map[string]any
+	// ReadOnlyArgs are the arguments of the same call as read-only, nil if it can't be offered.
+	ReadOnlyArgs map[string]any
 
-	// Online are the arguments of the same call with the network, nil if it can't be offered,
-	// and Dials the programs that will need the network.
-	Online map[string]any
-	Dials  []string
+	// NetworkArgs are the arguments of the same call with the network, nil if it can't be offered,
+	// and NetworkPrograms the programs that will need the network.
+	NetworkArgs     map[string]any
+	NetworkPrograms []string
 }
 
-// A Failure says why a call that is proposed again has failed before. The zero Failure is
-// none.
-type Failure struct {
+// A FailedAttempt says why a call that is proposed again has failed before. The zero FailedAttempt
+// is none.
+type FailedAttempt struct {
 	// Reason names the missing rights; after a read-only attempt, it says why that failed.
 	Reason   string
 	ReadOnly bool // the attempt was read-only
@@ -248,7 +248,7 @@ func (k Kind) String() string {
 	return [...]string{"other", "read", "search", "fetch", "think", "edit", "execute", "converse", "plan", "query"}[k]
 }
 
-// ReadOnly reports whether calls of kind k change nothing that a later call
+// ReadOnlyArgs reports whether calls of kind k change nothing that a later call
 // could see, so that neighbours may run side by side.
 func (k Kind) ReadOnly() bool {
 	return k == Read || k == Search || k == Fetch || k == Think || k == Query
@@ -292,13 +292,13 @@ type TailCall struct {
 
 // A Cut says how much of an output the model is given. It is zero for a whole output.
 type Cut struct {
-	Of, To int // characters
+	Total, Shown int // characters
 }
 
 // A Change counts what a call did to one file.
 type Change struct {
 	Path           string // absolute
-	Made           bool   // the call created it
+	Created        bool   // the call created it
 	Added, Removed int    // lines
 }
 
@@ -308,10 +308,10 @@ type CallError struct {
 	Message string // for the model
 	Display string // for the user; Message if empty
 
-	// Lacked names the rights that the call lacked and nobody could be asked for, empty if
-	// the call itself had to be allowed, and Allow says how to grant them; otherwise both are
+	// MissingRights names the rights that the call lacked and nobody could be asked for, empty if
+	// the call itself had to be allowed, and Advice says how to grant them; otherwise both are
 	// empty.
-	Lacked, Allow string
+	MissingRights, Advice string
 
 	Rule *Rule // of a call that a rule denies
 

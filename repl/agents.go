@@ -17,7 +17,7 @@ type agentCall struct {
 }
 
 // called notes a call if it runs an agent.
-func (as *agents) called(ev engine.Called) {
+func (as *agents) called(ev engine.CallRequested) {
 	agent, _ := ev.Args["agent_name"].(string)
 	if agent == "" {
 		return

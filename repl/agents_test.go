@@ -19,12 +19,12 @@ func TestProgressOfServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, shown := session(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
 			return func(yield func(engine.Event, error) bool) {
-				yield(engine.Started{ID: "1", Name: "index", Intent: engine.Intent{Title: "index (docs)"}}, nil)
+				yield(engine.CallStarted{ID: "1", Name: "index", Intent: engine.Intent{Title: "index (docs)"}}, nil)
 				for i := range 450 {
 					yield(engine.Output{ID: "1", Delta: fmt.Sprintf("progress %d of 450: page\a %d\n", i, i), Stage: true}, nil)
 					time.Sleep(100 * time.Millisecond)
 				}
-				yield(engine.Finished{ID: "1", Name: "index", Result: engine.Result{Display: "450 pages"}}, nil)
+				yield(engine.CallFinished{ID: "1", Name: "index", Result: engine.Result{Display: "450 pages"}}, nil)
 			}
 		})
 		if err := r.Do(t.Context(), "x"); err != nil {
@@ -48,29 +48,29 @@ func TestAgentsOfOneKind(t *testing.T) {
 		r, shown := session(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
 			return func(yield func(engine.Event, error) bool) {
 				tell := func(ev engine.Event) { yield(ev, nil) }
-				inside := func(id string, ev engine.Event) { tell(engine.Nested{ID: id, Agent: "look", Event: ev}) }
+				inside := func(id string, ev engine.Event) { tell(engine.NestedEvent{ID: id, Agent: "look", Event: ev}) }
 				for _, id := range []string{"1", "2"} {
-					tell(engine.Called{ID: id, Name: "invoke_agent", Args: map[string]any{"agent_name": "look", "prompt": "at " + id}})
+					tell(engine.CallRequested{ID: id, Name: "invoke_agent", Args: map[string]any{"agent_name": "look", "prompt": "at " + id}})
 				}
 				for _, id := range []string{"1", "2"} {
-					tell(engine.Started{ID: id, Name: "invoke_agent", Intent: engine.Intent{Title: "look: at " + id}})
+					tell(engine.CallStarted{ID: id, Name: "invoke_agent", Intent: engine.Intent{Title: "look: at " + id}})
 				}
 				for i := range 12 {
 					for _, id := range []string{"1", "2"} {
-						inside(id, engine.Started{ID: fmt.Sprint(i), Name: "read_file", Intent: engine.Intent{Title: fmt.Sprintf("read %d.go", i)}})
+						inside(id, engine.CallStarted{ID: fmt.Sprint(i), Name: "read_file", Intent: engine.Intent{Title: fmt.Sprintf("read %d.go", i)}})
 					}
 					time.Sleep(time.Second)
 				}
-				inside("2", engine.State{ID: "q", State: engine.AwaitingApproval})
+				inside("2", engine.CallStateChanged{ID: "q", State: engine.AwaitingApproval})
 				tell(engine.Notice{Info: true, Text: r.Printer.turn.agents.asking(engine.Proposal{ID: "q", Agent: "look", AgentCall: "2"}) + " asks"})
 				inside("1", engine.Text{Delta: "Half.\n"})
-				tell(engine.Finished{ID: "1", Name: "invoke_agent", Result: engine.Result{Display: "x"}})
+				tell(engine.CallFinished{ID: "1", Name: "invoke_agent", Result: engine.Result{Display: "x"}})
 				time.Sleep(40 * time.Second)
 				inside("2", engine.Text{Delta: "Done.\n"})
-				tell(engine.Finished{ID: "2", Name: "invoke_agent"})
-				tell(engine.Called{ID: "3", Name: "invoke_agent", Args: map[string]any{"agent_name": "look"}})
-				tell(engine.Started{ID: "3", Name: "invoke_agent", Intent: engine.Intent{Title: "look"}})
-				tell(engine.Finished{ID: "3", Name: "invoke_agent"})
+				tell(engine.CallFinished{ID: "2", Name: "invoke_agent"})
+				tell(engine.CallRequested{ID: "3", Name: "invoke_agent", Args: map[string]any{"agent_name": "look"}})
+				tell(engine.CallStarted{ID: "3", Name: "invoke_agent", Intent: engine.Intent{Title: "look"}})
+				tell(engine.CallFinished{ID: "3", Name: "invoke_agent"})
 			}
 		})
 		r.Printer.Kind = func(name string) engine.Kind {

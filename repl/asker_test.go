@@ -220,7 +220,7 @@ func TestWhatWouldRun(t *testing.T) {
 		return ws
 	}
 	a.Approve(t.Context(), proposal(engine.Intent{Title: "run: x", Plan: engine.Plan{Class: engine.Opaque, Why: "it is odd:\x1b", Writes: []string{"a permission: b", "c"},
-		Commands: []engine.Command{{Argv: words("/usr/bin/sudo", "rm", "a"), Env: []string{"PATH=."}}, {Argv: words("rm", "a"), Inside: "sudo"}, {Argv: words("rm")}, {Argv: words("export", "-p", "X=\n1")}}}}))
+		Commands: []engine.Command{{Argv: words("/usr/bin/sudo", "rm", "a"), Env: []string{"PATH=."}}, {Argv: words("rm", "a"), Wrapper: "sudo"}, {Argv: words("rm")}, {Argv: words("export", "-p", "X=\n1")}}}}))
 	want := `info: the command runs: sudo, rm, export
 info: the command sets: PATH=., X=\x0a1
 info: the command writes: a permission\x3a b, c
@@ -268,17 +268,17 @@ y n a ? (a = always for aaaaaaaaaaaaaaaaaaaaaaa Permission\x3a run: ls): n
 // beyond that. The network is an answer of its own.
 func TestConfinement(t *testing.T) {
 	online := map[string]any{"command": "npm i", "additional_permissions": map[string]any{"network": true}}
-	in := engine.Intent{Title: "run: npm i", Detail: "npm i", Plan: engine.Plan{Dir: "/w", Limits: "can change files only in /w and have no network", Online: online, Dials: []string{"npm i"}},
+	in := engine.Intent{Title: "run: npm i", Detail: "npm i", Plan: engine.Plan{Dir: "/w", Limits: "can change files only in /w and have no network", NetworkArgs: online, NetworkPrograms: []string{"npm i"}},
 		Grants: []engine.Grant{{Label: "always this command"}}}
-	asks := engine.Intent{Title: "run: make", Detail: "make", Plan: engine.Plan{Limits: "can change files only in /w", Failure: engine.Failure{Reason: "the network"},
+	asks := engine.Intent{Title: "run: make", Detail: "make", Plan: engine.Plan{Limits: "can change files only in /w", Failure: engine.FailedAttempt{Reason: "the network"},
 		Rights: engine.Rights{Network: true, Read: []string{"/a"}, Write: []string{"/b\x1b"}, Files: []string{"/a"}}}}
-	makes := engine.Intent{Title: "run: mkdir /opt/x", Detail: "mkdir /opt/x", Plan: engine.Plan{Dir: "/w", Limits: "can change files only in /w", Failure: engine.Failure{Reason: "writing to the directory /opt and everything below it",
+	makes := engine.Intent{Title: "run: mkdir /opt/x", Detail: "mkdir /opt/x", Plan: engine.Plan{Dir: "/w", Limits: "can change files only in /w", Failure: engine.FailedAttempt{Reason: "writing to the directory /opt and everything below it",
 		Unwritable: []string{"/opt/x", "/opt/\n"}}, Rights: engine.Rights{Write: []string{"/opt", "/srv"}, Missing: []string{"/srv"}}}}
-	reads := engine.Intent{Title: "run: cat ~/.ssh/id_test", Detail: "cat ~/.ssh/id_test", Plan: engine.Plan{Limits: "have no network", Failure: engine.Failure{ReadOnly: true, Reason: "it tried to read: /home/u/.ssh/id_test"},
+	reads := engine.Intent{Title: "run: cat ~/.ssh/id_test", Detail: "cat ~/.ssh/id_test", Plan: engine.Plan{Limits: "have no network", Failure: engine.FailedAttempt{ReadOnly: true, Reason: "it tried to read: /home/u/.ssh/id_test"},
 		Rights: engine.Rights{Read: []string{"/home/u/.ssh/id_test", "/srv"}, Files: []string{"/home/u/.ssh/id_test"}}}}
 	readOnly := map[string]any{"command": "make", "read_only": true}
-	held := engine.Intent{Title: "run: make", Detail: "make", Plan: engine.Plan{Limits: "have no network", ReadOnly: readOnly}, Grants: []engine.Grant{{Label: "always this command"}}}
-	looked := engine.Intent{Title: "run: git branch x", Detail: "git branch x", Plan: engine.Plan{Limits: "have no network", Failure: engine.Failure{ReadOnly: true, Reason: "it tried to write: .git/\x1bx"}}}
+	held := engine.Intent{Title: "run: make", Detail: "make", Plan: engine.Plan{Limits: "have no network", ReadOnlyArgs: readOnly}, Grants: []engine.Grant{{Label: "always this command"}}}
+	looked := engine.Intent{Title: "run: git branch x", Detail: "git branch x", Plan: engine.Plan{Limits: "have no network", Failure: engine.FailedAttempt{ReadOnly: true, Reason: "it tried to write: .git/\x1bx"}}}
 	tests := []struct {
 		name   string
 		in     engine.Intent

@@ -28,8 +28,8 @@ func TestCallThatNeverRan(t *testing.T) {
 		var b strings.Builder
 		p := &Printer{Out: output.New(&b, output.Options{}), Kind: func(string) engine.Kind { return engine.Read }}
 		p.Begin(time.Unix(0, 0))
-		p.Print(engine.Called{ID: "1", Name: test.name, Args: test.args}, time.Unix(1, 0))
-		p.Print(engine.Finished{ID: "1", Name: test.name, Err: &engine.CallError{Message: "No.", Display: "no"}}, time.Unix(1, 0))
+		p.Print(engine.CallRequested{ID: "1", Name: test.name, Args: test.args}, time.Unix(1, 0))
+		p.Print(engine.CallFinished{ID: "1", Name: test.name, Err: &engine.CallError{Message: "No.", Display: "no"}}, time.Unix(1, 0))
 		if got := b.String(); !strings.HasPrefix(got, test.want) {
 			t.Errorf("%v: %q, want %q", test.args, got, test.want)
 		}
@@ -52,8 +52,8 @@ func TestOutputOfAnAskedCall(t *testing.T) {
 		now := time.Unix(0, 0)
 		p.Begin(now)
 		in := engine.Intent{Title: "look up 7"}
-		p.Print(engine.Started{ID: "1", Name: "lookup", Intent: in}, now)
-		p.Print(engine.Finished{ID: "1", Name: "lookup", Intent: in, Asked: true, Result: test.result}, now)
+		p.Print(engine.CallStarted{ID: "1", Name: "lookup", Intent: in}, now)
+		p.Print(engine.CallFinished{ID: "1", Name: "lookup", Intent: in, Asked: true, Result: test.result}, now)
 		if got := b.String(); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
 		}
@@ -64,7 +64,7 @@ func TestOutputOfAnAskedCall(t *testing.T) {
 // the calls that are left print again; each output is remembered whole.
 func TestCallsThatPrintSideBySide(t *testing.T) {
 	nested := func(id, agent string, inner engine.Event) engine.Event {
-		return engine.Nested{ID: id, Agent: agent, Event: inner}
+		return engine.NestedEvent{ID: id, Agent: agent, Event: inner}
 	}
 	type event func(id, words string) engine.Event
 	for name, test := range map[string]struct {
@@ -88,13 +88,13 @@ func TestCallsThatPrintSideBySide(t *testing.T) {
 				now := time.Unix(0, 0)
 				p.Begin(now)
 				for _, id := range []string{"1", "2", "3"} {
-					p.Print(engine.Started{ID: id, Name: "work"}, now)
+					p.Print(engine.CallStarted{ID: id, Name: "work"}, now)
 				}
 				for i := range order {
 					for _, id := range order[i:] {
 						p.Print(test.event(string(id), string(id)+" speaks.\n"), now)
 					}
-					p.Print(engine.Finished{ID: order[i : i+1], Name: "work"}, now)
+					p.Print(engine.CallFinished{ID: order[i : i+1], Name: "work"}, now)
 				}
 				p.End(nil, now)
 				if n := strings.Count(b.String(), "result: "); detail != ShortDetail && n != len(order) {

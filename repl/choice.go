@@ -25,13 +25,13 @@ func (a *Asker) choices(in engine.Intent, edits bool) (first, again string) {
 	}
 	keys := []string{"y", "n"}
 	var meanings []string
-	if in.Plan.Online != nil {
+	if in.Plan.NetworkArgs != nil {
 		keys = append(keys, "w")
-		if len(in.Plan.Dials) > 0 {
+		if len(in.Plan.NetworkPrograms) > 0 {
 			meanings = append(meanings, "w = with the network")
 		}
 	}
-	if in.Plan.ReadOnly != nil {
+	if in.Plan.ReadOnlyArgs != nil {
 		keys = append(keys, "r")
 	}
 	for i, g := range in.Grants {
@@ -61,7 +61,7 @@ func (a *Asker) choices(in engine.Intent, edits bool) (first, again string) {
 // spokenChoices is choices for those who listen: what is rarely wanted is left to ?.
 func (a *Asker) spokenChoices(in engine.Intent) (first, again string) {
 	first, again = "y, n", "y, n"
-	if in.Plan.Online != nil && len(in.Plan.Dials) > 0 {
+	if in.Plan.NetworkArgs != nil && len(in.Plan.NetworkPrograms) > 0 {
 		first, again = first+", w = with the network", again+", w"
 	}
 	const more = ", ? = more: "
@@ -171,13 +171,13 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 	a.Console.Out.Line(output.Info, "y or yes = %s", output.EscapeLine(cmp.Or(in.Yes, "allow it this once")))
 	a.Console.Out.Line(output.Info, "n, no, Enter or Ctrl-D = %s",
 		output.EscapeLine(cmp.Or(in.No, "refuse it; the model reads the words behind n")))
-	if in.Plan.Online != nil {
-		if len(in.Plan.Dials) > 0 {
-			a.Console.Out.Line(output.Info, "%s", titleText(a.Console.Out, strings.Join(in.Plan.Dials, ", ")+" probably needs the network"))
+	if in.Plan.NetworkArgs != nil {
+		if len(in.Plan.NetworkPrograms) > 0 {
+			a.Console.Out.Line(output.Info, "%s", titleText(a.Console.Out, strings.Join(in.Plan.NetworkPrograms, ", ")+" probably needs the network"))
 		}
 		a.Console.Out.Line(output.Info, "w or with network = allow it this once, with the network")
 	}
-	if in.Plan.ReadOnly != nil {
+	if in.Plan.ReadOnlyArgs != nil {
 		a.Console.Out.Line(output.Info, "r or read-only = run it this once where it can write nothing, and has no network and no secrets")
 	}
 	for i, g := range in.Grants {
@@ -209,8 +209,8 @@ func (a *Asker) explainCall(p engine.Proposal) {
 	in := p.Intent
 	for _, c := range in.Plan.Commands {
 		by := "the shell"
-		if c.Inside != "" {
-			by = c.Inside
+		if c.Wrapper != "" {
+			by = c.Wrapper
 		}
 		a.Console.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), output.Uncut(titleText(a.Console.Out, c.Line())))
 	}

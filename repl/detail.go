@@ -23,7 +23,7 @@ const (
 )
 
 // arguments shows what a call is given, at full detail.
-func (p *Printer) arguments(ev engine.Called) {
+func (p *Printer) arguments(ev engine.CallRequested) {
 	if p.Detail != FullDetail {
 		return
 	}
@@ -109,7 +109,7 @@ func (k *keptOutputs) keep(c *call) int {
 }
 
 // unshown remembers an output of which nothing is shown.
-func (k *keptOutputs) unshown(c *call, ev engine.Finished) {
+func (k *keptOutputs) unshown(c *call, ev engine.CallFinished) {
 	if c.out.full.Len() == 0 {
 		c.out.add(ev.Result.Display)
 	}

@@ -39,13 +39,13 @@ func TestDetail(t *testing.T) {
 			p.Begin(now)
 			for _, ev := range []engine.Event{
 				engine.Thought{Delta: "Hm.\n\nerr"}, engine.Thought{Delta: "or: no"}, engine.Text{Delta: "First."},
-				engine.Called{ID: "1", Name: "run", Args: map[string]any{"a": "one\ntwo\n", "n": []any{1, "<"}}},
-				engine.Started{ID: "1", Name: "run", Intent: engine.Intent{Title: "run: ls"}}, engine.Output{ID: "1", Delta: "a\n"}, engine.Finished{ID: "1", Name: "run"},
-				engine.Called{ID: "2", Name: "run"},
-				engine.Started{ID: "2", Name: "run", Intent: engine.Intent{Title: "run: false"}}, engine.Finished{ID: "2", Name: "run", Err: errors.New("exit 1")},
-				engine.Called{ID: "3", Name: "read_file", Args: map[string]any{"path": "a"}},
-				engine.Started{ID: "3", Name: "read_file", Intent: engine.Intent{Title: "read a"}},
-				engine.Finished{ID: "3", Name: "read_file", Result: engine.Result{Display: "text of a"}},
+				engine.CallRequested{ID: "1", Name: "run", Args: map[string]any{"a": "one\ntwo\n", "n": []any{1, "<"}}},
+				engine.CallStarted{ID: "1", Name: "run", Intent: engine.Intent{Title: "run: ls"}}, engine.Output{ID: "1", Delta: "a\n"}, engine.CallFinished{ID: "1", Name: "run"},
+				engine.CallRequested{ID: "2", Name: "run"},
+				engine.CallStarted{ID: "2", Name: "run", Intent: engine.Intent{Title: "run: false"}}, engine.CallFinished{ID: "2", Name: "run", Err: errors.New("exit 1")},
+				engine.CallRequested{ID: "3", Name: "read_file", Args: map[string]any{"path": "a"}},
+				engine.CallStarted{ID: "3", Name: "read_file", Intent: engine.Intent{Title: "read a"}},
+				engine.CallFinished{ID: "3", Name: "read_file", Result: engine.Result{Display: "text of a"}},
 				engine.Text{Delta: "Last."},
 			} {
 				p.Print(ev, now)
@@ -68,14 +68,14 @@ func TestKept(t *testing.T) {
 	p := &Printer{Out: output.New(&b, output.Options{}), Detail: ShortDetail}
 	p.Begin(time.Unix(0, 0))
 	for range mostKept + 20 {
-		p.Print(engine.Finished{ID: "1", Name: "run", Result: engine.Result{Display: "x"}}, time.Unix(0, 0))
+		p.Print(engine.CallFinished{ID: "1", Name: "run", Result: engine.Result{Display: "x"}}, time.Unix(0, 0))
 	}
 	if kept := p.Truncated(); len(kept) != mostKept || kept[0].Number != 21 {
 		t.Errorf("%d kept, from %d on", len(kept), kept[0].Number)
 	}
 	long := strings.Repeat("line of text\n", fullBytes/10)
 	for range 30 {
-		p.Print(engine.Finished{ID: "1", Name: "run", Result: engine.Result{Display: long}}, time.Unix(0, 0))
+		p.Print(engine.CallFinished{ID: "1", Name: "run", Result: engine.Result{Display: long}}, time.Unix(0, 0))
 	}
 	size := 0
 	for _, k := range p.Truncated() {

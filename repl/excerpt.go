@@ -120,7 +120,7 @@ func unstyled(lines ...string) (all []output.Span) {
 }
 
 // finished tells how a call went.
-func (p *Printer) finished(ev engine.Finished) {
+func (p *Printer) finished(ev engine.CallFinished) {
 	c := &call{name: ev.Name, title: text.Shorten(p.turn.agents.titled(ev.ID, cmp.Or(ev.Intent.Title,
 		p.turn.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
 	delete(p.turn.called, ev.ID)
@@ -183,7 +183,7 @@ func (c *call) of() string {
 }
 
 // verdict says in words how a call went.
-func verdict(ev engine.Finished) string {
+func verdict(ev engine.CallFinished) string {
 	if ev.Err == nil {
 		return cmp.Or(output.EscapeLine(ev.Result.Verdict), "ok") + changed(ev.Result.Changes)
 	}

@@ -12,8 +12,8 @@ import (
 
 // nested prints the events of an agent inside a call, with the agent's name. The agent's text
 // is shown as output of the call.
-func (p *Printer) nested(ev engine.Nested) {
-	agents, said := engine.Source(ev)
+func (p *Printer) nested(ev engine.NestedEvent) {
+	agents, said := engine.Unnest(ev)
 	name := p.turn.agents.name(ev.ID, ev.Agent)
 	agents = output.EscapeLine(name + strings.TrimPrefix(agents, ev.Agent))
 	c := p.turn.running.find(ev.ID)
@@ -32,7 +32,7 @@ func (p *Printer) nested(ev engine.Nested) {
 	if c != nil {
 		p.hush(c)
 	}
-	started, begins := said.(engine.Started)
+	started, begins := said.(engine.CallStarted)
 	if begins && started.Name == engine.ReportTool { // the call's result is the report
 		return
 	}
@@ -62,15 +62,15 @@ func (p *Printer) nested(ev engine.Nested) {
 		} else if c != nil && p.Detail == FullDetail {
 			p.output(c, said.Delta)
 		}
-	case engine.State:
+	case engine.CallStateChanged:
 		if said.State == engine.AwaitingApproval {
 			p.settle() // the question comes next
 		}
-	case engine.Started:
+	case engine.CallStarted:
 		if p.Detail != ShortDetail && !said.Agreed { // else the question has named it
 			tell(output.Tool, title(said.Intent, said.Name))
 		}
-	case engine.Finished:
+	case engine.CallFinished:
 		if said.Err != nil {
 			tell(output.Result, title(said.Intent, said.Name)+": "+verdict(said))
 		}

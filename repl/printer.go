@@ -203,7 +203,7 @@ func (p *Printer) Progress(now time.Time) {
 func (p *Printer) Print(ev engine.Event, now time.Time) {
 	p.Tally.Observe(ev, now)
 	p.turn.heard = now
-	_, said := engine.Source(ev)
+	_, said := engine.Unnest(ev)
 	if r, ok := said.(engine.Retry); ok {
 		p.turn.heard = now.Add(r.Delay)
 	}
@@ -218,12 +218,12 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	switch ev := ev.(type) {
 	case engine.Text:
 		p.text(ev.Delta)
-	case engine.State:
+	case engine.CallStateChanged:
 		if ev.State == engine.AwaitingApproval {
 			p.settle() // the question comes next
 			p.turn.asked = append(p.turn.asked, ev.ID)
 		}
-	case engine.Started:
+	case engine.CallStarted:
 		p.started(ev)
 	case engine.Output:
 		switch c := p.turn.running.find(ev.ID); {
@@ -233,7 +233,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 		default:
 			p.output(c, ev.Delta)
 		}
-	case engine.Finished:
+	case engine.CallFinished:
 		p.finished(ev)
 	case engine.Retry:
 		if ev.Resumed && !ev.Restart { // the answer goes on below
@@ -247,22 +247,22 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 			p.turn.beside = ev.Cause.Error()
 		}
 		p.say(report.NoticeLabel(ev), "%s", ev.Text)
-	case engine.Requested:
+	case engine.RequestStarted:
 		p.turn.beside = ""
 		p.endAnswer() // the next one is another
-	case engine.Called:
+	case engine.CallRequested:
 		p.turn.called[ev.ID] = report.About(ev)
 		p.turn.agents.called(ev)
 		p.arguments(ev)
-	case engine.Cited:
+	case engine.Citations:
 		if !p.Uncited {
 			p.cited(ev.References)
 		}
-	case engine.Checked:
-		p.finished(engine.Finished{ID: ev.ID, Name: ev.ID, Err: ev.Err, Took: ev.Took})
-	case engine.Nested:
+	case engine.CheckFinished:
+		p.finished(engine.CallFinished{ID: ev.ID, Name: ev.ID, Err: ev.Err, Took: ev.Took})
+	case engine.NestedEvent:
 		p.nested(ev)
-	case engine.Answered, engine.Usage: // the tally counts it
+	case engine.AnswerFinished, engine.Usage: // the tally counts it
 	default:
 		panic(fmt.Sprintf("repl: unknown event %T", ev))
 	}
@@ -306,7 +306,7 @@ func (p *Printer) settle() {
 	p.Out.Fresh()
 }
 
-func (p *Printer) started(ev engine.Started) {
+func (p *Printer) started(ev engine.CallStarted) {
 	p.endAnswer()
 	c := &call{id: ev.ID, name: ev.Name, title: text.Shorten(p.turn.agents.titled(ev.ID, cmp.Or(ev.Intent.Title, ev.Name)),
 		longestTold), quiet: p.quiet(ev.Name), agreed: ev.Agreed && p.turn.onlyAsked(ev.ID)}

@@ -80,8 +80,8 @@ func printed(t *testing.T, script string) string {
 		for len(args) < 4 {
 			args = append(args, "")
 		}
-		finished := func(err error) engine.Finished {
-			return engine.Finished{ID: args[0], Name: args[1], Intent: engine.Intent{Title: args[2]}, Err: err, Took: time.Second}
+		finished := func(err error) engine.CallFinished {
+			return engine.CallFinished{ID: args[0], Name: args[1], Intent: engine.Intent{Title: args[2]}, Err: err, Took: time.Second}
 		}
 		var ev engine.Event
 		switch verb {
@@ -92,7 +92,7 @@ func printed(t *testing.T, script string) string {
 			fmt.Sscan(args[0], &n)
 			ev = engine.Usage{Model: "m", Total: n}
 		case "start":
-			ev = engine.Started{ID: args[0], Name: args[1], Intent: engine.Intent{Title: args[2]}}
+			ev = engine.CallStarted{ID: args[0], Name: args[1], Intent: engine.Intent{Title: args[2]}}
 		case "output":
 			ev = engine.Output{ID: args[0], Delta: args[1]}
 		case "finish":
@@ -112,11 +112,11 @@ func printed(t *testing.T, script string) string {
 			f.Err = refused()
 			ev = f
 		case "retry":
-			ev = engine.Retry{Attempt: 1, Of: 3, Delay: 2 * time.Second, Err: errors.New(args[0]), Restart: true}
+			ev = engine.Retry{Attempt: 1, MaxAttempts: 3, Delay: 2 * time.Second, Err: errors.New(args[0]), Restart: true}
 		case "resume":
-			ev = engine.Retry{Attempt: 1, Of: 4, Delay: time.Second, Err: errors.New(args[0]), Resumed: true}
+			ev = engine.Retry{Attempt: 1, MaxAttempts: 4, Delay: time.Second, Err: errors.New(args[0]), Resumed: true}
 		case "turn":
-			ev = engine.Requested{}
+			ev = engine.RequestStarted{}
 		case "beat":
 			var n int
 			fmt.Sscan(args[0], &n)
@@ -131,7 +131,7 @@ func printed(t *testing.T, script string) string {
 			t.Fatalf("unknown event %q", l)
 		}
 		if inside {
-			ev = engine.Nested{ID: call, Agent: agent, Event: ev}
+			ev = engine.NestedEvent{ID: call, Agent: agent, Event: ev}
 		}
 		p.Print(ev, now)
 	}
@@ -144,7 +144,7 @@ func TestLongOutput(t *testing.T) {
 	p := &Printer{Out: output.New(&b, output.Options{})}
 	now := time.Unix(0, 0)
 	p.Begin(now)
-	p.Print(engine.Started{ID: "1", Name: "run_shell_command", Intent: engine.Intent{Title: "run: seq 1000"}}, now)
+	p.Print(engine.CallStarted{ID: "1", Name: "run_shell_command", Intent: engine.Intent{Title: "run: seq 1000"}}, now)
 	var full strings.Builder
 	for i := range 1000 {
 		fmt.Fprintln(&full, i+1)
@@ -152,7 +152,7 @@ func TestLongOutput(t *testing.T) {
 	for s := full.String(); s != ""; s = s[min(7, len(s)):] {
 		p.Print(engine.Output{ID: "1", Delta: s[:min(7, len(s))]}, now)
 	}
-	p.Print(engine.Finished{ID: "1", Name: "run_shell_command"}, now)
+	p.Print(engine.CallFinished{ID: "1", Name: "run_shell_command"}, now)
 	p.End(nil, now)
 	got := b.String()
 	for _, want := range []string{"  1\n", "  20\n  (970 lines not shown; /show 1)\n  991\n", "  1000\nresult: ok\n"} {

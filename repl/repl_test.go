@@ -96,9 +96,9 @@ func TestProgress(t *testing.T) {
 			return func(yield func(engine.Event, error) bool) {
 				time.Sleep(5 * time.Second)
 				yield(engine.Text{Delta: "Wait. "}, nil)
-				yield(engine.Started{ID: "1", Name: "run_shell_command", Intent: engine.Intent{Title: "run: make"}}, nil)
+				yield(engine.CallStarted{ID: "1", Name: "run_shell_command", Intent: engine.Intent{Title: "run: make"}}, nil)
 				time.Sleep(45 * time.Second)
-				yield(engine.Finished{ID: "1", Name: "run_shell_command"}, nil)
+				yield(engine.CallFinished{ID: "1", Name: "run_shell_command"}, nil)
 			}
 		})
 		if err := r.Do(t.Context(), "x"); err != nil {
@@ -143,7 +143,7 @@ func TestProgressOfCompression(t *testing.T) {
 			return func(yield func(engine.Event, error) bool) {
 				yield(engine.Notice{Text: "compressing", Info: true, Cause: engine.ErrCompressing}, nil)
 				time.Sleep(45 * time.Second)
-				yield(engine.Requested{}, nil)
+				yield(engine.RequestStarted{}, nil)
 				time.Sleep(15 * time.Second)
 			}
 		})
@@ -203,12 +203,12 @@ func TestSilence(t *testing.T) {
 		}, "progress: 10 s, waiting for the model\nprogress: 40 s, waiting for the model\n" +
 			"progress: 1 min 10 s, waiting for the model\ndone: 1 min 15 s\n"},
 		{"a pause", func(yield func(engine.Event, error) bool, _ func()) {
-			yield(engine.Retry{Attempt: 1, Of: 2, Delay: 70 * time.Second, Err: errors.New("busy")}, nil)
+			yield(engine.Retry{Attempt: 1, MaxAttempts: 2, Delay: 70 * time.Second, Err: errors.New("busy")}, nil)
 			time.Sleep(75 * time.Second)
 		}, "warning: busy; asking again in 1 min 10 s, attempt 2 of 2\nprogress: 10 s, waiting for the model\n" +
 			"progress: 40 s, waiting for the model\nprogress: 1 min 10 s, waiting for the model\ndone: 1 min 15 s\n"},
 		{"a call", func(yield func(engine.Event, error) bool, _ func()) {
-			yield(engine.Started{ID: "1", Name: "f", Intent: engine.Intent{Title: "f"}}, nil)
+			yield(engine.CallStarted{ID: "1", Name: "f", Intent: engine.Intent{Title: "f"}}, nil)
 			time.Sleep(75 * time.Second)
 		}, "tool: f\nprogress: 10 s, f\nprogress: 40 s, f\nprogress: 1 min 10 s, f\ndone: 1 min 15 s\n"},
 	} {

@@ -43,7 +43,7 @@ func Example() {
 		Policy: r.Policy(policy.New(policy.Default)),
 	})
 	for ev, err := range e.Run(context.Background(), genai.NewPartFromText("It is evening now.")) {
-		if call, ok := ev.(engine.Finished); ok || err != nil {
+		if call, ok := ev.(engine.CallFinished); ok || err != nil {
 			fmt.Println(call.Name, "changed", len(call.Result.Changes), "files", err)
 		}
 	}

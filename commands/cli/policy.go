@@ -134,7 +134,7 @@ func (out *Output) judge(ctx context.Context, trial *Trial, name string, args ma
 		q.Intent = call.Intent
 	}
 	e := trial.Explain(ctx, q)
-	if before := q.Intent.Plan.Before; before != nil && e.Verdict == engine.Allow && e.Rule != nil && e.Rule.Tier == policy.BuiltIn {
+	if before := q.Intent.Plan.MustAsk; before != nil && e.Verdict == engine.Allow && e.Rule != nil && e.Rule.Tier == policy.BuiltIn {
 		if why := before(ctx); why != "" {
 			e.Ruling = policy.Ruling{Verdict: engine.Ask, Why: why}
 		}

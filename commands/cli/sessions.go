@@ -152,10 +152,10 @@ func messageOf(c *genai.Content) message {
 		case p.InlineData != nil:
 			m.Media = append(m.Media, p.InlineData.MIMEType)
 		default:
-			m.Text += p.Text + engine.Code(p)
+			m.Text += p.Text + engine.CodeText(p)
 		}
 	}
-	m.note = c.Role == genai.RoleUser && m.Text != "" && !engine.Answers(c) && !journal.Spoken(c)
+	m.note = c.Role == genai.RoleUser && m.Text != "" && !engine.HasAnswers(c) && !journal.Spoken(c)
 	return m
 }
 
@@ -164,7 +164,7 @@ func messageOf(c *genai.Content) message {
 func (m message) write(b *strings.Builder) {
 	who := map[string]string{genai.RoleUser: "you", genai.RoleModel: "gemini"}[m.Role]
 	if m.note {
-		who, m.Text = "note", cmp.Or(engine.Noted(m.Text), m.Text)
+		who, m.Text = "note", cmp.Or(engine.NoteText(m.Text), m.Text)
 	}
 	if m.Text != "" {
 		text := strings.ReplaceAll(strings.Trim(m.Text, "\n"), "\n", "\n  ") // indented, unlike gemline's own lines

@@ -61,7 +61,8 @@ func (*Error) Hint() string { return "--check-rounds N lets the model mend more 
 const id = "check"
 
 // Wrap returns a Run that yields the events of run, and checks the work. Each check is an
-// [engine.Started], its output, and an [engine.Checked]. Without a command Wrap returns run.
+// [engine.CallStarted], its output, and an [engine.CheckFinished]. Without a command Wrap returns
+// run.
 func (c Config) Wrap(run engine.Run) engine.Run {
 	if c.Command == "" {
 		return run
@@ -112,7 +113,7 @@ func (w *work) do(ctx context.Context, run engine.Run, parts []*genai.Part) erro
 		if red = (&Error{Command: w.Command, Why: why}); round > w.Mends {
 			return red
 		}
-		parts = []*genai.Part{{Text: engine.Aside(fmt.Sprintf(message, why, res))}}
+		parts = []*genai.Part{{Text: engine.MidTurnNote(fmt.Sprintf(message, why, res))}}
 	}
 }
 
@@ -121,8 +122,8 @@ const message = "The work is not done: the check failed (%s). Mend what it finds
 
 // watch notes whether files may have changed.
 func (w *work) watch(ev engine.Event) {
-	_, said := engine.Source(ev)
-	f, ok := said.(engine.Finished)
+	_, said := engine.Unnest(ev)
+	f, ok := said.(engine.CallFinished)
 	if !ok {
 		return
 	}
@@ -141,7 +142,7 @@ func (w *work) watch(ev engine.Event) {
 // if it is not. The error is ctx's.
 func (w *work) check(ctx context.Context, round int) (text, why string, err error) {
 	title := "check: " + w.Command
-	if !w.tell(engine.Started{ID: id, Name: id, Intent: engine.Intent{Title: title}}) {
+	if !w.tell(engine.CallStarted{ID: id, Name: id, Intent: engine.Intent{Title: title}}) {
 		return "", "", nil
 	}
 	start := time.Now()
@@ -155,7 +156,7 @@ func (w *work) check(ctx context.Context, round int) (text, why string, err erro
 	if rerr != nil {
 		why = strings.TrimPrefix(engine.DisplayError(rerr), "failed ")
 	}
-	w.tell(engine.Checked{ID: id, Command: w.Command, Round: round, Code: code, Err: rerr, Took: time.Since(start)})
+	w.tell(engine.CheckFinished{ID: id, Command: w.Command, Round: round, Code: code, Err: rerr, Took: time.Since(start)})
 	return res.Text, why, nil
 }
 

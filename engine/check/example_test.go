@@ -17,7 +17,7 @@ func Example() {
 	work := func(_ context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		fmt.Printf("%q\n", parts[0].Text)
 		return func(yield func(engine.Event, error) bool) {
-			yield(engine.Finished{Name: "replace", Result: engine.Result{Changes: []engine.Change{{Path: "sum.go", Added: 1}}}}, nil)
+			yield(engine.CallFinished{Name: "replace", Result: engine.Result{Changes: []engine.Change{{Path: "sum.go", Added: 1}}}}, nil)
 		}
 	}
 	c := check.Config{Command: "go test", Mends: 3, Kind: func(string) engine.Kind { return engine.Edit },
@@ -29,7 +29,7 @@ func Example() {
 			return engine.Result{Text: found}, 1, &engine.CallError{Message: found, Display: "failed exit 1"}
 		}}
 	for ev := range c.Wrap(work)(context.Background(), genai.NewPartFromText("add up")) {
-		if c, ok := ev.(engine.Checked); ok {
+		if c, ok := ev.(engine.CheckFinished); ok {
 			fmt.Println("round", c.Round, "code", c.Code)
 		}
 	}

@@ -98,21 +98,21 @@ func New(cfg Config) *Compressor {
 }
 
 // Fit implements [engine.Context].
-func (c *Compressor) Fit(ctx context.Context, s engine.Sending) engine.Shorter {
+func (c *Compressor) Fit(ctx context.Context, s engine.FitRequest) engine.FitResult {
 	if c.due(s) {
 		short, err := c.compress(ctx, s, Auto, "")
 		if err != nil && ctx.Err() == nil && err != ErrNothing {
 			s.Notify(engine.Notice{Text: err.Error()})
 		}
-		if short.Said != nil || ctx.Err() != nil {
+		if short.History != nil || ctx.Err() != nil {
 			return short
 		}
 	}
-	return engine.Shorter{Said: c.mask(s, c.cfg.Masking), How: unburdened}
+	return engine.FitResult{History: c.mask(s, c.cfg.Masking), Action: unburdened}
 }
 
 // due reports whether s is to be compressed unasked.
-func (c *Compressor) due(s engine.Sending) bool {
+func (c *Compressor) due(s engine.FitRequest) bool {
 	if s.Model != c.model {
 		c.model, c.refused, c.next = s.Model, 0, 0
 	}
@@ -151,9 +151,9 @@ type Command struct {
 }
 
 // Fit implements [engine.Context].
-func (m *Command) Fit(ctx context.Context, s engine.Sending) (short engine.Shorter) {
+func (m *Command) Fit(ctx context.Context, s engine.FitRequest) (short engine.FitResult) {
 	short, m.Err = m.Compressor.compress(ctx, s, Manual, m.Keep)
-	if short.Said != nil && m.Err == ErrNothing {
+	if short.History != nil && m.Err == ErrNothing {
 		m.Err = nil
 	}
 	return short
@@ -182,17 +182,17 @@ func (f *failure) Unwrap() error { return f.err }
 
 // compress returns s with a snapshot in the place of its older part. If it can't make one, it
 // says why, and at most moves outputs to files.
-func (c *Compressor) compress(ctx context.Context, s engine.Sending, by Trigger, keep string) (engine.Shorter, error) {
+func (c *Compressor) compress(ctx context.Context, s engine.FitRequest, by Trigger, keep string) (engine.FitResult, error) {
 	c.next = s.Size + c.growth(s.Limit)
 	short := c.mask(s, Masking{Protected: budget})
-	lighter := engine.Shorter{Said: short, How: unburdened}
+	lighter := engine.FitResult{History: short, Action: unburdened}
 	if short == nil {
-		short = s.Said
+		short = s.History
 	}
-	before := engine.Estimate(s.Said)
+	before := engine.Estimate(s.History)
 	at := split(short, c.cfg.Window.Stay)
 	unasked := by == Auto && !s.Refused
-	if at == 0 || unasked && (c.larger || engine.Estimate(s.Said[:at]) < before/worth) {
+	if at == 0 || unasked && (c.larger || engine.Estimate(s.History[:at]) < before/worth) {
 		return lighter, ErrNothing
 	}
 	doing := fmt.Sprintf("%v, about %s tokens", engine.ErrCompressing, text.Number(s.Size))
@@ -217,7 +217,7 @@ func (c *Compressor) compress(ctx context.Context, s engine.Sending, by Trigger,
 			"/compress tries again", text.Number(n), text.Number(before))}
 	}
 	c.fresh = true
-	return engine.Shorter{Said: said, How: compressed, Summed: true}, nil
+	return engine.FitResult{History: said, Action: compressed, Summarized: true}, nil
 }
 
 // share is how much of a conversation is summed up, as far as its messages let it.
@@ -230,7 +230,7 @@ func split(said []*genai.Content, stay int) int {
 	known := 0
 	if len(said) > 1 && isSnapshot(said[0]) {
 		known = 2 // with the thanks
-		if engine.Calls(said[1]) {
+		if engine.HasCalls(said[1]) {
 			known = 4 // and the calls that stand
 		}
 	}
@@ -247,13 +247,13 @@ func split(said []*genai.Content, stay int) int {
 			return i
 		case asks(c):
 			question, before = i, sum
-		case step == 0 && sum >= share*total && c.Role == genai.RoleModel && engine.Answers(said[i-1]):
+		case step == 0 && sum >= share*total && c.Role == genai.RoleModel && engine.HasAnswers(said[i-1]):
 			step = i
 		}
 		sum += float64(engine.Estimate(said[i : i+1]))
 	}
 	switch n := len(said); {
-	case n > known && said[n-1].Role == genai.RoleModel && !engine.Calls(said[n-1]):
+	case n > known && said[n-1].Role == genai.RoleModel && !engine.HasCalls(said[n-1]):
 		return n
 	case before < total/2 && step > 0:
 		return step
@@ -328,4 +328,4 @@ func callOf(said []*genai.Content, id string) *genai.FunctionCall {
 }
 
 // asks reports whether the user says c, and it answers no calls.
-func asks(c *genai.Content) bool { return c.Role == genai.RoleUser && !engine.Answers(c) }
+func asks(c *genai.Content) bool { return c.Role == genai.RoleUser && !engine.HasAnswers(c) }

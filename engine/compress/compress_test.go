@@ -113,8 +113,8 @@ func TestSplit(t *testing.T) {
 const limit = 100_000
 
 // sending returns a conversation that is about to be sent, and collects what is told.
-func sending(said []*genai.Content, told *[]string) engine.Sending {
-	return engine.Sending{Model: "m", Said: said, Size: engine.Estimate(said), Limit: limit,
+func sending(said []*genai.Content, told *[]string) engine.FitRequest {
+	return engine.FitRequest{Model: "m", History: said, Size: engine.Estimate(said), Limit: limit,
 		Notify: func(ev engine.Event) {
 			if n := ev.(engine.Notice); n.Cause != engine.ErrCompressing {
 				*told = append(*told, n.Text)
@@ -137,11 +137,11 @@ func TestCompress(t *testing.T) {
 		triggers = append(triggers, by)
 	}})
 	short := c.Fit(t.Context(), sending(said, &told))
-	if got := about(short.Said); got != "S Got it. Thanks for the additional context q4" || !short.Summed ||
+	if got := about(short.History); got != "S Got it. Thanks for the additional context q4" || !short.Summarized ||
 		len(told) != 0 {
 		t.Fatalf("%s, told %q", got, told)
 	}
-	text := short.Said[0].Parts[0].Text
+	text := short.History[0].Parts[0].Text
 	want := preface + "<state_snapshot>\n<key_knowledge>the port is 4711</key_knowledge>\n</state_snapshot>"
 	if text != want {
 		t.Errorf("the snapshot is %s", text)
@@ -162,14 +162,14 @@ func TestCompress(t *testing.T) {
 	// The next one has the snapshot to bring up to date, and what the user wants kept.
 	s.answers = []any{facts, "all is there"}
 	manual := &Command{Compressor: c, Keep: "the port"}
-	more := append(slices.Clone(short.Said), talk("a1 q9")...)
+	more := append(slices.Clone(short.History), talk("a1 q9")...)
 	again := manual.Fit(t.Context(), sending(more, &told))
 	task := s.asked[2].Contents[len(s.asked[2].Contents)-1].Parts[0].Text
-	if again.Said == nil || manual.Err != nil || !strings.Contains(task, "brought up to date") ||
+	if again.History == nil || manual.Err != nil || !strings.Contains(task, "brought up to date") ||
 		!strings.HasSuffix(task, "keep above all:\nthe port") {
-		t.Errorf("%s, %v, asked %q", about(again.Said), manual.Err, task)
+		t.Errorf("%s, %v, asked %q", about(again.History), manual.Err, task)
 	}
-	if !strings.Contains(again.Said[0].Parts[0].Text, "4711") {
+	if !strings.Contains(again.History[0].Parts[0].Text, "4711") {
 		t.Error("a check that says nothing takes the place of the snapshot")
 	}
 	if got := fmt.Sprint(triggers); got != "[auto manual]" {
@@ -187,7 +187,7 @@ func TestWindow(t *testing.T) {
 		fit := func(of string) string {
 			now := sending(talk(of), &told)
 			now.Limit = limit
-			return about(c.Fit(t.Context(), now).Said)
+			return about(c.Fit(t.Context(), now).History)
 		}
 		if got := fit("q5 a5 q5 a4"); got != "" {
 			t.Errorf("%d: below the window it became %s", limit, got)
@@ -229,8 +229,8 @@ func TestNotCompressed(t *testing.T) {
 			s := &sage{answers: test.answers}
 			var told []string
 			c := New(Config{Ask: s.ask, Keep: shelf{}.keep})
-			if short := c.Fit(t.Context(), sending(said, &told)); short.Said != nil || len(told) != 1 || told[0] != test.told {
-				t.Errorf("%s, told %q", about(short.Said), told)
+			if short := c.Fit(t.Context(), sending(said, &told)); short.History != nil || len(told) != 1 || told[0] != test.told {
+				t.Errorf("%s, told %q", about(short.History), told)
 			}
 			asked := []int{len(s.asked)}
 			c.Fit(t.Context(), sending(said, &told))
@@ -255,8 +255,8 @@ func TestNothingToCompress(t *testing.T) {
 	c := New(Config{Ask: s.ask, Keep: shelf{}.keep, Before: func(context.Context, Trigger) { t.Error("a hook runs") }})
 	var told []string
 	for _, said := range [][]*genai.Content{nil, talk("q1"), talk("q60"), talk("q60 s1"), talk("q1 a1 q90")} {
-		if short := c.Fit(t.Context(), sending(said, &told)); short.Said != nil {
-			t.Errorf("%s became %s", about(said), about(short.Said))
+		if short := c.Fit(t.Context(), sending(said, &told)); short.History != nil {
+			t.Errorf("%s became %s", about(said), about(short.History))
 		}
 	}
 	m := &Command{Compressor: c}
@@ -274,16 +274,16 @@ func TestRefused(t *testing.T) {
 	c := New(Config{Ask: s.ask, Keep: shelf{}.keep})
 	var told []string
 	said := talk("q3 a3 q3 a3 q3")
-	if short := c.Fit(t.Context(), sending(said, &told)); short.Said != nil {
+	if short := c.Fit(t.Context(), sending(said, &told)); short.History != nil {
 		t.Error("it is compressed before it is refused")
 	}
 	refused := sending(said, &told)
 	refused.Refused = true
-	if short := c.Fit(t.Context(), refused); about(short.Said) != "S Got it. Thanks for the additional context q4" {
-		t.Errorf("it became %s", about(short.Said))
+	if short := c.Fit(t.Context(), refused); about(short.History) != "S Got it. Thanks for the additional context q4" {
+		t.Errorf("it became %s", about(short.History))
 	}
 	c.Fit(t.Context(), sending(talk("q1"), &told))
-	if short := c.Fit(t.Context(), sending(talk("q2 a2 q2 a2 q1"), &told)); short.Said == nil {
+	if short := c.Fit(t.Context(), sending(talk("q2 a2 q2 a2 q1"), &told)); short.History == nil {
 		t.Error("what comes near to the size that was refused is not compressed")
 	}
 }
@@ -297,13 +297,13 @@ func TestOutputsOfCompressed(t *testing.T) {
 	var told []string
 	said := talk("q1 s30 s1 q1 s1 s30 s30")
 	short := c.Fit(t.Context(), sending(said, &told))
-	if about(short.Said) != "S Got it. Thanks for the additional context q3 call6 answer6" &&
-		!strings.Contains(about(short.Said), "answer6") {
-		t.Fatalf("it became %s, told %q", about(short.Said), told)
+	if about(short.History) != "S Got it. Thanks for the additional context q3 call6 answer6" &&
+		!strings.Contains(about(short.History), "answer6") {
+		t.Fatalf("it became %s, told %q", about(short.History), told)
 	}
-	et.CheckHistory(t, short.Said)
-	if len(kept) == 0 || engine.Estimate(short.Said) > budget {
-		t.Errorf("%d files, %d tokens stay", len(kept), engine.Estimate(short.Said))
+	et.CheckHistory(t, short.History)
+	if len(kept) == 0 || engine.Estimate(short.History) > budget {
+		t.Errorf("%d files, %d tokens stay", len(kept), engine.Estimate(short.History))
 	}
 	if _, n := output(said[2].Parts[0].FunctionResponse); !strings.HasPrefix(n, "s1") {
 		t.Error("what was given has changed")
@@ -378,23 +378,23 @@ func TestStanding(t *testing.T) {
 		var told []string
 		c := New(Config{Ask: s.ask, Keep: shelf{}.keep, PinnedResult: standing})
 		short := c.Fit(t.Context(), sending(said, &told))
-		if got := about(short.Said); !strings.HasPrefix(got, "S calllast answerlast Got it. Thanks for the additional context ") {
+		if got := about(short.History); !strings.HasPrefix(got, "S calllast answerlast Got it. Thanks for the additional context ") {
 			t.Fatalf("round %d: %s, told %q", round, got, told)
 		}
-		if args := short.Said[1].Parts[0].FunctionCall.Args; args["todos"] != "last" {
+		if args := short.History[1].Parts[0].FunctionCall.Args; args["todos"] != "last" {
 			t.Errorf("round %d: %v", round, args)
 		}
-		et.CheckHistory(t, short.Said)
-		if at := split(short.Said[:5], 0); at != 0 {
+		et.CheckHistory(t, short.History)
+		if at := split(short.History[:5], 0); at != 0 {
 			t.Errorf("round %d: %d messages are summed up again", round, at)
 		}
-		said = append(short.Said, talk("a5 q5 s20 s20 s10 q10 a5 q5")...)
+		said = append(short.History, talk("a5 q5 s20 s20 s10 q10 a5 q5")...)
 	}
 	// What stands in the part that stays, stands there.
 	c := New(Config{Ask: (&sage{answers: []any{facts, facts}}).ask, Keep: shelf{}.keep, PinnedResult: standing})
 	var told []string
 	short := c.Fit(t.Context(), sending(slices.Concat(do("old", "x"), talk("q30 a20 q1"), do("new", "y"), talk("a1 q1")), &told))
-	if got := about(short.Said); strings.Contains(got, "callold") || strings.Count(got, "callnew") != 1 {
+	if got := about(short.History); strings.Contains(got, "callold") || strings.Count(got, "callnew") != 1 {
 		t.Errorf("%s, told %q", got, told)
 	}
 }
@@ -416,8 +416,8 @@ func TestCompressionIsBounded(t *testing.T) {
 			var told []string
 			start := time.Now()
 			short := c.Fit(t.Context(), sending(talk("q20 a20 q10 a5 q5"), &told))
-			if took := time.Since(start); took != longest || short.Summed != draft {
-				t.Errorf("draft %v: %s after %s", draft, about(short.Said), took)
+			if took := time.Since(start); took != longest || short.Summarized != draft {
+				t.Errorf("draft %v: %s after %s", draft, about(short.History), took)
 			}
 			if !draft && (len(told) != 1 || told[0] != "the conversation was not compressed: there was no summary within 5 minutes") {
 				t.Errorf("told %q", told)

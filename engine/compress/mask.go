@@ -32,8 +32,8 @@ type place struct{ message, part int }
 
 // mask returns what s says with older outputs in files, nil if there are none to put there.
 // Where a file can't be written the output stays, which is told once.
-func (c *Compressor) mask(s engine.Sending, m Masking) []*genai.Content {
-	out, err := c.masked(s.Said, m)
+func (c *Compressor) mask(s engine.FitRequest, m Masking) []*genai.Content {
+	out, err := c.masked(s.History, m)
 	if err != nil && !c.unkept {
 		c.unkept = true
 		s.Notify(engine.Notice{Text: fmt.Sprintf("old outputs stay in the conversation: %v", err)})

@@ -159,9 +159,9 @@ func TestUnkept(t *testing.T) {
 	}})
 	var told []string
 	for range 3 {
-		s := c.Fit(t.Context(), engine.Sending{Said: slices.Concat(step("read_file", "1", outputs(printed(9000))),
+		s := c.Fit(t.Context(), engine.FitRequest{History: slices.Concat(step("read_file", "1", outputs(printed(9000))),
 			[]*genai.Content{user("next")}), Notify: func(ev engine.Event) { told = append(told, ev.(engine.Notice).Text) }})
-		if s.Said != nil {
+		if s.History != nil {
 			t.Error("something was taken out")
 		}
 	}

@@ -45,12 +45,12 @@ const (
 // snapshot returns what is to stand for the messages of s before the rest. Those of
 // older have their outputs in files, if they were many. It asks three times at most: once
 // more where the server finds what is asked too long.
-func (c *Compressor) snapshot(ctx context.Context, s engine.Sending, older []*genai.Content, keep string) (
+func (c *Compressor) snapshot(ctx context.Context, s engine.FitRequest, older []*genai.Content, keep string) (
 	string, error) {
 	if c.cfg.Ask == nil {
 		return "", errNobody
 	}
-	whole := s.Said[:len(older)]
+	whole := s.History[:len(older)]
 	if s.Limit > 0 && engine.Estimate(whole) > s.Limit*9/10 {
 		whole = older
 	}
@@ -70,7 +70,7 @@ func (c *Compressor) snapshot(ctx context.Context, s engine.Sending, older []*ge
 }
 
 // ask has a model sum up said, and then check that.
-func (c *Compressor) ask(ctx context.Context, s engine.Sending, said []*genai.Content, keep string) (
+func (c *Compressor) ask(ctx context.Context, s engine.FitRequest, said []*genai.Content, keep string) (
 	string, error) {
 	task := anew
 	if slices.ContainsFunc(said, isSnapshot) {

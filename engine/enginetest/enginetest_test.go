@@ -23,13 +23,13 @@ func TestScript(t *testing.T) {
 }
 
 func TestRecorder(t *testing.T) {
-	call := engine.Called{ID: "read__1", Name: "read", Args: map[string]any{"a": 1}}
+	call := engine.CallRequested{ID: "read__1", Name: "read", Args: map[string]any{"a": 1}}
 	r := enginetest.Record(func(yield func(engine.Event, error) bool) {
 		for _, ev := range []engine.Event{
-			engine.Requested{Number: 1, Model: "m"}, engine.Text{Delta: "lost"},
-			engine.Retry{Attempt: 1, Of: 4, Err: errors.New("cut"), Restart: true},
+			engine.RequestStarted{Number: 1, Model: "m"}, engine.Text{Delta: "lost"},
+			engine.Retry{Attempt: 1, MaxAttempts: 4, Err: errors.New("cut"), Restart: true},
 			engine.Text{Delta: "two\nlines"}, call,
-			engine.Finished{ID: call.ID, Name: call.Name, Result: engine.Result{Text: "x", Display: "shown"}, Asked: true},
+			engine.CallFinished{ID: call.ID, Name: call.Name, Result: engine.Result{Text: "x", Display: "shown"}, Asked: true},
 		} {
 			if !yield(ev, nil) {
 				return

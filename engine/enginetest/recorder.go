@@ -43,7 +43,7 @@ func (r *Recorder) Watch(run iter.Seq2[engine.Event, error]) error {
 // See takes in one event.
 func (r *Recorder) See(ev engine.Event) {
 	r.Events = append(r.Events, ev)
-	if _, said := engine.Source(ev); said == (engine.Answered{}) {
+	if _, said := engine.Unnest(ev); said == (engine.AnswerFinished{}) {
 		return // it goes without saying
 	}
 	r.text.WriteString(r.line(ev))
@@ -60,7 +60,7 @@ func (r *Recorder) Text() string {
 		switch ev := ev.(type) {
 		case engine.Text:
 			b.WriteString(ev.Delta)
-		case engine.Requested:
+		case engine.RequestStarted:
 			b.WriteString("\x00") // a mark to go back to
 		case engine.Retry:
 			if ev.Restart {
@@ -75,22 +75,22 @@ func (r *Recorder) Text() string {
 
 func (r *Recorder) line(ev engine.Event) string {
 	switch ev := ev.(type) {
-	case engine.Requested:
+	case engine.RequestStarted:
 		return fmt.Sprintf("turn %d %s", ev.Number, ev.Model)
 	case engine.Text:
 		return "text " + flat(ev.Delta)
 	case engine.Thought:
 		return "thought " + flat(ev.Delta)
-	case engine.Called:
+	case engine.CallRequested:
 		args, _ := json.Marshal(ev.Args)
 		return fmt.Sprintf("called %s %s", r.call(ev.ID, ev.Name), args)
-	case engine.State:
+	case engine.CallStateChanged:
 		return fmt.Sprintf("state %s %s", r.call(ev.ID, ev.Name), ev.State)
-	case engine.Started:
+	case engine.CallStarted:
 		return fmt.Sprintf("started %s: %s", r.call(ev.ID, ev.Name), flat(ev.Intent.Title))
 	case engine.Output:
 		return fmt.Sprintf("output %s: %s", r.call(ev.ID, ""), flat(ev.Delta))
-	case engine.Finished:
+	case engine.CallFinished:
 		return r.finished(ev)
 	case engine.Usage:
 		if ev.Err != nil {
@@ -102,25 +102,25 @@ func (r *Recorder) line(ev engine.Event) string {
 		if ev.Restart {
 			restart = " restart"
 		}
-		return fmt.Sprintf("retry %d/%d%s: %s", ev.Attempt, ev.Of, restart, flat(ev.Err.Error()))
+		return fmt.Sprintf("retry %d/%d%s: %s", ev.Attempt, ev.MaxAttempts, restart, flat(ev.Err.Error()))
 	case engine.Notice:
 		return "notice " + flat(ev.Text)
-	case engine.Cited:
+	case engine.Citations:
 		return "cited " + flat(fmt.Sprint(ev.References))
-	case engine.Checked:
+	case engine.CheckFinished:
 		how := "ok"
 		if ev.Err != nil {
 			how = flat(engine.DisplayError(ev.Err))
 		}
 		return fmt.Sprintf("checked %s, round %d: %d, %s", ev.Command, ev.Round, ev.Code, how)
-	case engine.Nested:
+	case engine.NestedEvent:
 		return ev.Agent + ": " + r.line(ev.Event)
 	default:
 		return fmt.Sprintf("%T", ev)
 	}
 }
 
-func (r *Recorder) finished(ev engine.Finished) string {
+func (r *Recorder) finished(ev engine.CallFinished) string {
 	s := fmt.Sprintf("finished %s %s", r.call(ev.ID, ev.Name), engine.Outcome(ev.Err))
 	switch {
 	case ev.Err != nil:
@@ -133,8 +133,8 @@ func (r *Recorder) finished(ev engine.Finished) string {
 	if ev.Asked {
 		s += " (asked)"
 	}
-	if ev.Unasked != "" {
-		s += " (unasked: " + flat(ev.Unasked) + ")"
+	if ev.UnaskedAdvice != "" {
+		s += " (unasked: " + flat(ev.UnaskedAdvice) + ")"
 	}
 	return s
 }

@@ -89,7 +89,7 @@ func (p *prompt) tell() bool {
 // say says parts to the model, and what hooks answer to its answer. Its error is left
 // to be yielded.
 func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
-	p.text = engine.Words(parts)
+	p.text = engine.TextOf(parts)
 	parts, err := p.before(ctx, parts)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
 			return nil
 		}
 		p.hooks.notices.warn("Agent execution blocked: %s", after.Why())
-		parts = []*genai.Part{{Text: engine.Aside(after.Why())}} // which is none of the user's words
+		parts = []*genai.Part{{Text: engine.MidTurnNote(after.Why())}} // which is none of the user's words
 		if !p.tell() {
 			return nil
 		}
@@ -175,7 +175,7 @@ type reply struct {
 // hear takes in an event.
 func (r *reply) hear(ev engine.Event) {
 	switch ev := ev.(type) {
-	case engine.Requested:
+	case engine.RequestStarted:
 		r.current.Reset()
 	case engine.Text:
 		r.current.WriteString(ev.Delta)
@@ -183,7 +183,7 @@ func (r *reply) hear(ev engine.Event) {
 		if ev.Restart {
 			r.current.Reset()
 		}
-	case engine.Answered:
+	case engine.AnswerFinished:
 		if r.current.Len() > 0 {
 			r.counted = append(r.counted, r.current.String())
 		}

@@ -149,7 +149,7 @@ func seen(ev engine.Event) []string {
 		return []string{map[bool]string{true: "info: ", false: "warning: "}[ev.Info] + ev.Text}
 	case engine.Text:
 		return []string{"text: " + ev.Delta}
-	case engine.Finished:
+	case engine.CallFinished:
 		if ev.Err != nil {
 			return []string{strings.TrimSpace("failed: " + ev.Intent.Title + " " + engine.DisplayError(ev.Err))}
 		}

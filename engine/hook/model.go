@@ -146,7 +146,7 @@ type modelConfig struct {
 func newModelRequest(req *engine.Request) modelRequest {
 	m := modelRequest{Model: req.Model, Messages: []modelMessage{}}
 	for _, c := range req.Contents {
-		if text := engine.Words(c.Parts); text != "" {
+		if text := engine.TextOf(c.Parts); text != "" {
 			m.Messages = append(m.Messages, modelMessage{c.Role, text})
 		}
 	}
@@ -194,7 +194,7 @@ func (m modelRequest) apply(req *engine.Request) *engine.Request {
 	out.Contents = slices.Clone(req.Contents)
 	left := m.Messages
 	for i, c := range out.Contents {
-		text := engine.Words(c.Parts)
+		text := engine.TextOf(c.Parts)
 		if text == "" || len(left) == 0 {
 			continue
 		}

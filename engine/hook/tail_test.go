@@ -22,13 +22,13 @@ func tellsOfCalls(t *testing.T, c *talk) (lines []string) {
 			t.Fatal(err)
 		}
 		switch ev := ev.(type) {
-		case engine.Called:
+		case engine.CallRequested:
 			lines = append(lines, fmt.Sprintf("%s called %v", ev.ID, ev.Args))
-		case engine.State:
+		case engine.CallStateChanged:
 			lines = append(lines, ev.ID+" "+string(ev.State))
-		case engine.Started:
+		case engine.CallStarted:
 			lines = append(lines, fmt.Sprintf("%s started, agreed %v", ev.ID, ev.Agreed))
-		case engine.Finished:
+		case engine.CallFinished:
 			lines = append(lines, fmt.Sprintf("%s finished %v, asked %v: %s, %v", ev.ID, ev.Args, ev.Asked, ev.Result.Display, ev.Err))
 		}
 	}

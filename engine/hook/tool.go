@@ -172,10 +172,10 @@ func (o observed) replace(
 	ctx context.Context, host engine.Host, r ran, tc tailCall, original string, tails int,
 ) (engine.Result, error) {
 	h := tailHost{host, tc.id}
-	host.Emit(engine.Called{ID: tc.id, Name: tc.name, Args: tc.args})
+	host.Emit(engine.CallRequested{ID: tc.id, Name: tc.name, Args: tc.args})
 	f := o.tail(ctx, h, tc, original, tails)
 	state := engine.Outcome(f.Err)
-	host.Emit(engine.State{ID: tc.id, Name: tc.name, State: state})
+	host.Emit(engine.CallStateChanged{ID: tc.id, Name: tc.name, State: state})
 	host.Emit(f)
 	res := f.Result
 	res.Changes, res.Cut, res.Verdict = r.res.Changes, r.res.Cut, r.res.Verdict // those of tc are counted with its own call
@@ -193,9 +193,9 @@ func (o observed) replace(
 // tail carries out tc, which replaces a call of the tool original.
 func (o observed) tail(
 	ctx context.Context, h tailHost, tc tailCall, original string, tails int,
-) (f engine.Finished) {
-	f = engine.Finished{ID: tc.id, Name: tc.name, Args: tc.args}
-	at := func(s engine.CallState) { h.Emit(engine.State{ID: tc.id, Name: tc.name, State: s}) }
+) (f engine.CallFinished) {
+	f = engine.CallFinished{ID: tc.id, Name: tc.name, Args: tc.args}
+	at := func(s engine.CallState) { h.Emit(engine.CallStateChanged{ID: tc.id, Name: tc.name, State: s}) }
 	at(engine.Validating)
 	all := o.tools.Tools()
 	i := slices.IndexFunc(all, func(t engine.Tool) bool { return t.Name() == tc.name })
@@ -217,7 +217,7 @@ func (o observed) tail(
 	f.Args = s.Args
 	at(engine.Scheduled)
 	at(engine.Executing)
-	h.Emit(engine.Started{ID: tc.id, Name: tc.name, Intent: s.Intent, Agreed: s.Agreed})
+	h.Emit(engine.CallStarted{ID: tc.id, Name: tc.name, Intent: s.Intent, Agreed: s.Agreed})
 	began := time.Now()
 	f.Result, f.Err = s.Run(ctx, h)
 	f.Took = time.Since(began)
@@ -236,7 +236,7 @@ func (h tailHost) Emit(ev engine.Event) {
 	case engine.Output:
 		e.ID = cmp.Or(e.ID, h.id)
 		ev = e
-	case engine.Nested:
+	case engine.NestedEvent:
 		e.ID = cmp.Or(e.ID, h.id)
 		ev = e
 	}

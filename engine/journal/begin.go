@@ -22,7 +22,7 @@ func (f *File) Begun(run engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			for ev, err := range run(ctx, parts...) {
-				if s, ok := ev.(engine.State); ok && s.State == engine.Executing && f.last.line != nil && f.last.line.Begins {
+				if s, ok := ev.(engine.CallStateChanged); ok && s.State == engine.Executing && f.last.line != nil && f.last.line.Begins {
 					if b, err := encode(map[string]any{"$begun": begunLine{f.last.line.ID, s.ID}}); err == nil {
 						f.write(b) // a failure is told with the next message
 					}

@@ -116,7 +116,7 @@ func (p *platter) work(t *testing.T, f *File) (notices []string, answered int) {
 			switch ev := ev.(type) {
 			case engine.Notice:
 				notices = append(notices, ev.Text)
-			case engine.Finished:
+			case engine.CallFinished:
 				if len(notices) == 0 || !strings.Contains(strings.Join(notices, ""), "no longer saved") {
 					p.did = append(p.did, deed{what: "told", name: ev.ID, data: []byte(engine.Outcome(ev.Err))})
 				}

@@ -181,7 +181,7 @@ func (f *File) Record(e engine.Entry) error {
 	var b []byte
 	var err error
 	if e.Content.Role == genai.RoleModel {
-		line.Begins = f.begins && engine.Calls(e.Content)
+		line.Begins = f.begins && engine.HasCalls(e.Content)
 		f.last = lastMessage{line: &line, content: e.Content}
 	} else if len(e.Calls) > 0 && f.last.line != nil && !f.last.answered {
 		if b, err = f.withResults(e.Calls); err != nil {

@@ -121,7 +121,7 @@ func (l *messageLine) fill(e engine.Entry, at time.Time) {
 		thoughts[i] = splitThought(t)
 		thoughts[i].Timestamp = text.Timestamp(at)
 	}
-	l.Type, l.Content, l.Thoughts, l.Model = "gemini", engine.Words(e.Content.Parts), &thoughts, e.Model
+	l.Type, l.Content, l.Thoughts, l.Model = "gemini", engine.TextOf(e.Content.Parts), &thoughts, e.Model
 	if u := e.Usage; u != nil {
 		l.Tokens = &tokens{Input: u.Prompt, Output: u.Output, Cached: u.Cached,
 			Thoughts: u.Thoughts, Tool: u.ToolUse, Total: u.Total}

@@ -142,7 +142,7 @@ var piped = text.Pattern(`^<stdin [^>]*>`)
 // neither a command nor what the program adds.
 func isQuestion(text string) bool {
 	text = strings.TrimSpace(text)
-	return text != "" && text[0] != '/' && text[0] != '?' && engine.Noted(text) == ""
+	return text != "" && text[0] != '/' && text[0] != '?' && engine.NoteText(text) == ""
 }
 
 // title turns text into a line for lists.

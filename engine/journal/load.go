@@ -215,7 +215,7 @@ func (r *rebuilder) model(m *message) {
 
 // wasModels reports whether p may stand in a message of the model that is sent again.
 func wasModels(p *genai.Part) bool {
-	return p.FunctionResponse == nil && (!p.Thought || engine.GoesBack(p))
+	return p.FunctionResponse == nil && (!p.Thought || engine.IsSignedThought(p))
 }
 
 // matchCall brings fc into the form the engine works with. If calls has the same call, its
@@ -252,9 +252,9 @@ func (r *rebuilder) user(said []*genai.Part) {
 		c.Parts = append(c.Parts, parts...)
 		return
 	}
-	hint := steer.HintLines(engine.Words(parts)) != "" // which came with the answers
-	if !hint && (len(r.history) > n || n > 0 && engine.Answers(r.history[n-1])) {
-		r.history = append(r.history, engine.Between(parts))
+	hint := steer.HintLines(engine.TextOf(parts)) != "" // which came with the answers
+	if !hint && (len(r.history) > n || n > 0 && engine.HasAnswers(r.history[n-1])) {
+		r.history = append(r.history, engine.InterruptionMessage(parts))
 	}
 	r.history = append(r.history, &genai.Content{Role: genai.RoleUser, Parts: parts})
 }

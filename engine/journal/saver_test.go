@@ -167,7 +167,7 @@ func TestUnbegun(t *testing.T) {
 			begins := func(_ context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
 				return func(yield func(engine.Event, error) bool) {
 					for i := range tt.marks {
-						yield(engine.State{ID: "look__" + string(rune('1'+i)), State: engine.Executing}, nil)
+						yield(engine.CallStateChanged{ID: "look__" + string(rune('1'+i)), State: engine.Executing}, nil)
 					}
 				}
 			}

@@ -29,7 +29,7 @@ func Turns(history []*genai.Content) (all []Turn) {
 		case !Spoken(c):
 		case steer.HintLines(said) != "" && len(all) > 0:
 			all[len(all)-1].Question += "\n" + steer.HintLines(said)
-		case c.Role == genai.RoleUser && len(all) > 0 && all[len(all)-1].Answer == "" && !slices.ContainsFunc(history[all[len(all)-1].From:i], engine.Calls):
+		case c.Role == genai.RoleUser && len(all) > 0 && all[len(all)-1].Answer == "" && !slices.ContainsFunc(history[all[len(all)-1].From:i], engine.HasCalls):
 			all[len(all)-1].Question = said
 		case c.Role == genai.RoleUser:
 			all = append(all, Turn{From: i, Question: said})
@@ -47,7 +47,7 @@ func Turns(history []*genai.Content) (all []Turn) {
 // Spoken reports whether a message has words that somebody has said.
 func Spoken(c *genai.Content) bool {
 	said := words(c)
-	return said != "" && !engine.Answers(c) && engine.Noted(said) == ""
+	return said != "" && !engine.HasAnswers(c) && engine.NoteText(said) == ""
 }
 
 // Introduction says what a conversation that is gone on with is about, how old it is and how

@@ -280,7 +280,7 @@ func (b *Budget) spend(req *engine.Request, s share, a *attempt) {
 	b.tokens += u.Sum()
 	p, ok := b.price(u.Model)
 	if !ok {
-		p, ok = b.price(u.Asked)
+		p, ok = b.price(u.RequestedModel)
 	}
 	if ok {
 		b.cost += p.of(u)

@@ -63,7 +63,7 @@ type Prices map[string]Price
 func (ps Prices) Cost(u engine.Usage) (usd float64, date string, ok bool) {
 	p, ok := ps[u.Model]
 	if !ok {
-		p, ok = ps[u.Asked]
+		p, ok = ps[u.RequestedModel]
 	}
 	return p.of(u), p.Date, ok
 }

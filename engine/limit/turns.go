@@ -22,7 +22,7 @@ func Turns(run engine.Run, n int) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			for ev, err := range run(ctx, parts...) {
-				if _, ok := ev.(engine.Requested); ok {
+				if _, ok := ev.(engine.RequestStarted); ok {
 					made++
 				}
 				if made > n {

@@ -39,19 +39,19 @@ func (b *Budget) Watch(run engine.Run) engine.Run {
 func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error],
 	yield func(engine.Event, error) bool) error {
 	var cut, over error
-	var wanted []engine.Called // by the last message, while none has begun
-	begun := false             // a call has begun; a hook's replacement for a call is not wanted by the model
+	var wanted []engine.CallRequested // by the last message, while none has begun
+	begun := false                    // a call has begun; a hook's replacement for a call is not wanted by the model
 	for ev, err := range run {
 		if err != nil {
 			return because(ctx, err)
 		}
 		switch ev := ev.(type) {
-		case engine.Requested:
+		case engine.RequestStarted:
 			if over != nil {
 				return over
 			}
 			cut, wanted, begun = nil, nil, false
-		case engine.Finished: // perhaps the call of an agent, which a limit stopped
+		case engine.CallFinished: // perhaps the call of an agent, which a limit stopped
 			if by := (*Error)(nil); errors.As(ev.Err, &by) {
 				over = by
 			}
@@ -60,11 +60,11 @@ func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error],
 				cut = by
 				continue
 			}
-		case engine.Called:
+		case engine.CallRequested:
 			if !begun {
 				wanted = append(wanted, ev)
 			}
-		case engine.State:
+		case engine.CallStateChanged:
 			if len(wanted) == 0 || ev.State != engine.Validating {
 				break
 			}

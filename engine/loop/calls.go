@@ -41,7 +41,7 @@ type calls []call
 
 // begin notes a call that is about to be made. If it would go on with a loop, it is not
 // noted, and what repeats is returned.
-func (cs *calls) begin(ev engine.Called) *Error {
+func (cs *calls) begin(ev engine.CallRequested) *Error {
 	last, args := *cs, text.Compact(ev.Args)
 	c := call{id: ev.ID, key: sha256.Sum256([]byte(ev.Name + ":" + args)), title: text.OneLine(ev.Name, longestTitle)}
 	c.detail = c.title + " with arguments " + text.Shorten(args, longestDetail)
@@ -65,7 +65,7 @@ func (cs calls) cycle(n int) bool {
 }
 
 // end notes what came of a call.
-func (cs calls) end(ev engine.Finished) {
+func (cs calls) end(ev engine.CallFinished) {
 	i := slices.IndexFunc(cs, func(c call) bool { return c.id == ev.ID })
 	if i < 0 {
 		return
@@ -83,7 +83,7 @@ const (
 )
 
 // resultOf returns what tells the result of a call from others.
-func resultOf(ev engine.Finished) (d digest) {
+func resultOf(ev engine.CallFinished) (d digest) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%v", ev.Result.Text, ev.Err)
 	for _, m := range ev.Result.Media {
@@ -96,7 +96,7 @@ func resultOf(ev engine.Finished) (d digest) {
 }
 
 // repeated returns the error of a round of calls that ev would go on with.
-func repeated(ev *engine.Called, round []call, times int, how string) *Error {
+func repeated(ev *engine.CallRequested, round []call, times int, how string) *Error {
 	var titles, details []string
 	for _, c := range round {
 		titles, details = append(titles, c.title), append(details, c.detail)

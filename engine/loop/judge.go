@@ -104,10 +104,10 @@ func (p *prompt) verdict(ctx context.Context, purpose string) (o verdict, err er
 // beginning and calls at their end.
 func recent(history []*genai.Content) []*genai.Content {
 	history = history[max(0, len(history)-judged):]
-	for len(history) > 0 && engine.Answers(history[0]) {
+	for len(history) > 0 && engine.HasAnswers(history[0]) {
 		history = history[1:]
 	}
-	for len(history) > 0 && engine.Calls(history[len(history)-1]) {
+	for len(history) > 0 && engine.HasCalls(history[len(history)-1]) {
 		history = history[:len(history)-1]
 	}
 	return append([]*genai.Content(nil), history...)

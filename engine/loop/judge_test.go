@@ -122,9 +122,9 @@ func TestContinue(t *testing.T) {
 		said    []string
 	}{
 		{"the user", []et.Reply{et.Says("Done.")}, []et.Reply{speaker("user")}, []string{"go"}},
-		{"the model", []et.Reply{et.Says("Now I look."), looks("x"), et.Says("Done.")}, []et.Reply{speaker("model"), speaker("user")}, []string{"go", engine.Aside("Please continue.")}},
+		{"the model", []et.Reply{et.Says("Now I look."), looks("x"), et.Says("Done.")}, []et.Reply{speaker("model"), speaker("user")}, []string{"go", engine.MidTurnNote("Please continue.")}},
 		{"nobody knows", []et.Reply{et.Says("Done.")}, []et.Reply{et.Says("who?")}, []string{"go"}},
-		{"without end", times(101, et.Says("Now I look.")), times(101, speaker("model")), slices.Concat([]string{"go"}, times(100, engine.Aside("Please continue.")))},
+		{"without end", times(101, et.Says("Now I look.")), times(101, speaker("model")), slices.Concat([]string{"go"}, times(100, engine.MidTurnNote("Please continue.")))},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -43,9 +43,9 @@ type Error struct {
 	What   string // what repeats, on a line or two
 	Advice string // how to go on, on one line
 
-	detail string         // for the model
-	call   *engine.Called // the call that would continue the loop, nil if none
-	text   bool           // an answer repeats itself
+	detail string                // for the model
+	call   *engine.CallRequested // the call that would continue the loop, nil if none
+	text   bool                  // an answer repeats itself
 }
 
 // Error returns what repeats.
@@ -66,7 +66,7 @@ func (g *Guard) Run(run engine.Run) engine.Run {
 		return func(yield func(engine.Event, error) bool) {
 			p.yield, p.left = yield, false
 			if p.asked == "" {
-				p.asked = engine.Words(parts)
+				p.asked = engine.TextOf(parts)
 			}
 			for parts != nil && !p.left {
 				var err error
@@ -91,7 +91,7 @@ type prompt struct {
 	judgeAt  int // the request before which a model is asked next
 	calls    calls
 	said     repetition
-	open     []engine.Called // calls of the last message that are not over
+	open     []engine.CallRequested // calls of the last message that are not over
 	advised  bool
 }
 
@@ -132,7 +132,7 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) (next []*genai.Pa
 // watch takes an event into account. It returns the repetition, nil if none.
 func (p *prompt) watch(ctx context.Context, ev engine.Event) *Error {
 	switch ev := ev.(type) {
-	case engine.Requested:
+	case engine.RequestStarted:
 		p.open = nil
 		p.said = repetition{}
 		return p.judge(ctx)
@@ -144,16 +144,16 @@ func (p *prompt) watch(ctx context.Context, ev engine.Event) *Error {
 		if !p.off {
 			return p.said.add(ev.Delta)
 		}
-	case engine.Called:
+	case engine.CallRequested:
 		p.open = append(p.open, ev)
 		p.said = repetition{}
-	case engine.State:
+	case engine.CallStateChanged:
 		i := p.index(ev.ID)
 		if ev.State != engine.Validating || i < 0 || p.off {
 			return nil
 		}
 		return p.calls.begin(p.open[i])
-	case engine.Finished:
+	case engine.CallFinished:
 		p.calls.end(ev)
 		if i := p.index(ev.ID); i >= 0 {
 			p.open = slices.Delete(p.open, i, i+1)
@@ -164,7 +164,7 @@ func (p *prompt) watch(ctx context.Context, ev engine.Event) *Error {
 
 // index returns the place of a call among those that are not over, or -1.
 func (p *prompt) index(id string) int {
-	return slices.IndexFunc(p.open, func(c engine.Called) bool { return c.ID == id })
+	return slices.IndexFunc(p.open, func(c engine.CallRequested) bool { return c.ID == id })
 }
 
 // advice is what the model is told of a loop.
@@ -176,7 +176,7 @@ const advice = "System: Potential loop detected. Details: %s. Look at what the l
 func (p *prompt) decide(ctx context.Context, why *Error) (next []*genai.Part, goOn bool, err error) {
 	if !p.advised {
 		p.advised = true
-		return []*genai.Part{{Text: engine.Aside(fmt.Sprintf(advice, why.detail))}}, false, nil
+		return []*genai.Part{{Text: engine.MidTurnNote(fmt.Sprintf(advice, why.detail))}}, false, nil
 	}
 	stop := *why
 	stop.Advice = "--no-loop-check lets it go on"
@@ -231,7 +231,7 @@ func question(why *Error) engine.Proposal {
 // leave reports how the engine has closed a Run that was left.
 func (p *prompt) leave(why *Error) {
 	if why.text { // in the middle of an answer; the history keeps its text so far
-		p.tell(engine.Answered{})
+		p.tell(engine.AnswerFinished{})
 		return
 	}
 	p.left = p.left || !engine.NotRun(p.open, "not run: it would go on with a loop", p.yield)

@@ -22,7 +22,7 @@ import (
 
 // A step of a transcript is a call and its result, or a text of the model.
 type step struct {
-	call         *engine.Called
+	call         *engine.CallRequested
 	result, text string
 }
 
@@ -44,7 +44,7 @@ func transcript(t *testing.T, path string) (steps []step, found string) {
 			found = strings.TrimPrefix(line, "loop: ")
 		case kind == "> ":
 			name, args, _ := strings.Cut(rest, " ")
-			c := &engine.Called{ID: fmt.Sprintf("%s__%d", name, len(steps)), Name: name}
+			c := &engine.CallRequested{ID: fmt.Sprintf("%s__%d", name, len(steps)), Name: name}
 			if err := json.Unmarshal([]byte(args), &c.Args); err != nil {
 				t.Fatalf("%s: %v in %s", path, err, line)
 			}
@@ -69,7 +69,7 @@ func play(steps []step, piece int, done *int) engine.Run {
 	return func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			for _, s := range steps {
-				if s.call == nil && !yield(engine.Requested{}, nil) {
+				if s.call == nil && !yield(engine.RequestStarted{}, nil) {
 					return
 				}
 				for rest := s.text; rest != ""; {
@@ -83,11 +83,11 @@ func play(steps []step, piece int, done *int) engine.Run {
 				if s.call == nil {
 					continue
 				}
-				if !yield(engine.Requested{}, nil) || !yield(*s.call, nil) || !yield(engine.State{ID: s.call.ID, Name: s.call.Name, State: engine.Validating}, nil) {
+				if !yield(engine.RequestStarted{}, nil) || !yield(*s.call, nil) || !yield(engine.CallStateChanged{ID: s.call.ID, Name: s.call.Name, State: engine.Validating}, nil) {
 					return
 				}
 				*done++
-				if !yield(engine.Finished{ID: s.call.ID, Name: s.call.Name, Result: engine.Result{Text: s.result}}, nil) {
+				if !yield(engine.CallFinished{ID: s.call.ID, Name: s.call.Name, Result: engine.Result{Text: s.result}}, nil) {
 					return
 				}
 			}

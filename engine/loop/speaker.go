@@ -42,7 +42,7 @@ func Continue(run engine.Run, asker *oneshot.Asker, history func() []*genai.Cont
 				if !modelNext(ctx, asker, history(), tell) || left {
 					return
 				}
-				parts = []*genai.Part{{Text: engine.Aside("Please continue.")}}
+				parts = []*genai.Part{{Text: engine.MidTurnNote("Please continue.")}}
 			}
 		}
 	}
@@ -55,7 +55,7 @@ func modelNext(ctx context.Context, asker *oneshot.Asker, history []*genai.Conte
 	}
 	last := history[len(history)-1]
 	switch {
-	case engine.Answers(last):
+	case engine.HasAnswers(last):
 		return true
 	case last.Role != genai.RoleModel:
 		return false

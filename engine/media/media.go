@@ -34,9 +34,9 @@ func Keep(run engine.Run, history func() []*genai.Content, dir func() string) en
 				switch said := ev.(type) {
 				case engine.Text:
 					line = strings.HasSuffix(said.Delta, "\n")
-				case engine.Requested:
+				case engine.RequestStarted:
 					line = true
-				case engine.Answered:
+				case engine.AnswerFinished:
 					for _, told := range keep(history(), dir(), line) {
 						if !yield(told, nil) {
 							return

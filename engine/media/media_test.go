@@ -49,7 +49,7 @@ func TestKeep(t *testing.T) {
 						t.Error("a text came behind the end of the answer")
 					}
 					shown.WriteString(strings.ReplaceAll(ev.Delta, dir+string(filepath.Separator), "DIR/"))
-				case engine.Answered:
+				case engine.AnswerFinished:
 					answered = true
 				}
 			}

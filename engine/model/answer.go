@@ -167,7 +167,7 @@ func blocked(r genai.FinishReason) bool {
 
 // answers reports whether cs ends with results of calls.
 func answers(cs []*genai.Content) bool {
-	return len(cs) > 0 && engine.Answers(cs[len(cs)-1])
+	return len(cs) > 0 && engine.HasAnswers(cs[len(cs)-1])
 }
 
 // succeeded reports whether cs ends with results of calls none of which failed.

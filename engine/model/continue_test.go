@@ -56,8 +56,8 @@ func listen(t *testing.T, g engine.Generator) (said, told string, err error) {
 			if ev.Resumed {
 				notes.WriteString(" resumed")
 			}
-			fmt.Fprintf(&notes, " %d/%d;", ev.Attempt, ev.Of)
-		case engine.Continued:
+			fmt.Fprintf(&notes, " %d/%d;", ev.Attempt, ev.MaxAttempts)
+		case engine.AnswerContinued:
 			notes.WriteString("continued;")
 		}
 	}

@@ -177,7 +177,7 @@ func (w *writer) content(c *genai.Content, role string) error {
 	w.write(`{"parts":[`)
 	comma := ""
 	for _, p := range c.Parts {
-		if p == nil || engine.GoesBack(p) { // to another provider
+		if p == nil || engine.IsSignedThought(p) { // to another provider
 			continue
 		}
 		w.write(comma)

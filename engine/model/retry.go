@@ -150,7 +150,7 @@ func (t *try) goOn() {
 // border tells that what comes is said by another request.
 func (t *try) border() {
 	if t.asked.Notify != nil {
-		t.asked.Notify(engine.Continued{})
+		t.asked.Notify(engine.AnswerContinued{})
 	}
 }
 
@@ -189,7 +189,7 @@ func (r retry) close(ctx context.Context, req *engine.Request, emit func(*genai.
 	}
 	err := error(errEmptyAnswer)
 	if r.opts.Attempts > 1 {
-		notify(engine.Retry{Attempt: 1, Of: 2, Err: err, Restart: true})
+		notify(engine.Retry{Attempt: 1, MaxAttempts: 2, Err: err, Restart: true})
 		var said []*genai.GenerateContentResponse
 		asked := *req
 		asked.Contents = appendNote(req.Contents, closingNote)
@@ -255,7 +255,7 @@ func (p *plan) next(ctx context.Context, e *Error, heard bool) (engine.Retry, bo
 	}
 	again := engine.Retry{Err: e}
 	if e.Answering || heard {
-		again.Attempt, again.Of = p.answers, min(maxAnswers, p.opts.Attempts)
+		again.Attempt, again.MaxAttempts = p.answers, min(maxAnswers, p.opts.Attempts)
 		again.Delay = time.Second << (p.answers - 1)
 		if e.Hinted {
 			again.Delay = hinted(p.answers, e.RetryAfter)
@@ -263,14 +263,14 @@ func (p *plan) next(ctx context.Context, e *Error, heard bool) (engine.Retry, bo
 		p.answers++
 		p.attempts = 1
 	} else {
-		again.Attempt, again.Of = p.attempts, p.opts.Attempts
+		again.Attempt, again.MaxAttempts = p.attempts, p.opts.Attempts
 		if again.Delay = p.opts.backoff(p.attempts); e.Hinted {
 			again.Delay = hinted(p.attempts, e.RetryAfter)
 		}
 		p.attempts++
 	}
 	p.waited += again.Delay
-	if again.Attempt >= again.Of || p.opts.Budget > 0 && p.waited > p.opts.Budget {
+	if again.Attempt >= again.MaxAttempts || p.opts.Budget > 0 && p.waited > p.opts.Budget {
 		return again, false
 	}
 	if end, ok := ctx.Deadline(); ok && time.Until(end) <= again.Delay {

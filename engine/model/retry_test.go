@@ -52,7 +52,7 @@ func play(t *testing.T, o model.RetryOptions, req *engine.Request, replies ...et
 			return
 		}
 		r := ev.(engine.Retry)
-		text := fmt.Sprintf("%d/%d %s", r.Attempt, r.Of, r.Delay)
+		text := fmt.Sprintf("%d/%d %s", r.Attempt, r.MaxAttempts, r.Delay)
 		if r.Restart {
 			text += " restart"
 			b.Reset()

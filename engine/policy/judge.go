@@ -143,7 +143,7 @@ func (p *Policy) script(u question) Explanation {
 		c := &u.Intent.Plan.Commands[i]
 		v := u.about(c)
 		f := decide(rules, &v)
-		f.Command, f.Inside = c.Line(), c.Inside
+		f.Command, f.Inside = c.Line(), c.Wrapper
 		f.Why = v.safety(f)
 		e.Commands = append(e.Commands, f)
 		if _, known := c.Program(); !known {

@@ -84,7 +84,7 @@ func offeredGrants(q engine.Proposal) []engine.Grant {
 		return grants
 	}
 	rights := q.Intent.Plan.Rights
-	if q.Intent.Plan.Class != engine.Plain || len(q.Intent.Plan.Commands) == 0 || rights.Paths() {
+	if q.Intent.Plan.Class != engine.Plain || len(q.Intent.Plan.Commands) == 0 || rights.HasPaths() {
 		return grants
 	}
 	label, network := "", ""
@@ -147,7 +147,7 @@ func commandPrefix(c engine.Command) []string {
 	words := c.Words()
 	second := len(words) > 1 && subcommand().MatchString(words[1]) && !slices.Contains(runSubcommands, words[1])
 	switch {
-	case c.Inside != "" || len(words) != len(c.Argv) || strings.ContainsAny(words[0], "*?[]"):
+	case c.Wrapper != "" || len(words) != len(c.Argv) || strings.ContainsAny(words[0], "*?[]"):
 		return nil
 	case c.Facts.Subcommands, c.Facts.Runner && words[min(1, len(words)-1)] != "run":
 		if !second {

@@ -53,7 +53,7 @@ func runs(q engine.Proposal) bool {
 // safe reports whether the command, or each one of the call, is known to change nothing, and
 // is confined.
 func (u *question) safe() bool {
-	if !runs(u.Proposal) || !u.Intent.Plan.Confined || !u.Intent.Plan.Rights.None() ||
+	if !runs(u.Proposal) || !u.Intent.Plan.Confined || !u.Intent.Plan.Rights.Empty() ||
 		u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.IsReadOnly {
 		return false
 	}
@@ -142,7 +142,7 @@ func (r *Rule) fits(u *question) bool {
 		}
 	}
 	switch c := &r.Commands; {
-	case c.Safe && !u.safe(), c.Revertible && !(u.Intent.Plan.Revertible && u.Intent.Plan.Rights.None()):
+	case c.Safe && !u.safe(), c.Revertible && !(u.Intent.Plan.Revertible && u.Intent.Plan.Rights.Empty()):
 		return false
 	case c.Line != "": // which is about each of its commands, as long as they stand in it
 		line, _ := u.Args["command"].(string)

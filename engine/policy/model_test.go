@@ -60,7 +60,7 @@ type world struct {
 
 // safe reports whether a command is, or every one of the call.
 func (w world) safe(c *engine.Command) bool {
-	ok := w.Tool.Name() == policy.Shell && w.Intent.Plan.Confined && w.Intent.Plan.Class == engine.Plain && w.Intent.Plan.Rights.None()
+	ok := w.Tool.Name() == policy.Shell && w.Intent.Plan.Confined && w.Intent.Plan.Class == engine.Plain && w.Intent.Plan.Rights.Empty()
 	for _, other := range w.Intent.Plan.Commands {
 		ok = ok && (c != nil || other.Safe)
 	}
@@ -90,7 +90,7 @@ func (s saying) about(w world, c *engine.Command) bool {
 		if asks.Protected || len(asks.Read) > 0 { // commands stay held
 			return false
 		}
-	} else if exactly && (asks.Network && !s.network || asks.Paths()) || !exactly && s.network && !asks.Network {
+	} else if exactly && (asks.Network && !s.network || asks.HasPaths()) || !exactly && s.network && !asks.Network {
 		return false
 	}
 	if s.safe && !w.safe(c) {

@@ -127,7 +127,7 @@ func (r *Rule) coversRights(x engine.Rights) bool {
 	if r.Tier == BuiltIn && r.Network { // further paths, too, but nothing that is hidden or protected
 		return !x.Protected && len(x.Read) == 0
 	}
-	return x.None() || r.Network && !x.Paths()
+	return x.Empty() || r.Network && !x.HasPaths()
 }
 
 // rank orders rules, the strongest last.

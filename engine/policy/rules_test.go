@@ -36,7 +36,7 @@ func shell(class engine.Class, line string) engine.Proposal {
 		for _, w := range strings.Fields(text) {
 			switch {
 			case len(c.Argv) == 0 && strings.HasSuffix(w, ":"):
-				c.Inside = strings.TrimSuffix(w, ":")
+				c.Wrapper = strings.TrimSuffix(w, ":")
 			case len(c.Argv) == 0 && strings.Contains(w, "="):
 				c.Env = append(c.Env, w)
 			default:

@@ -88,7 +88,7 @@ func (g GuardedFiles) touchesOwn(c engine.Command, dir string) bool {
 			at = filepath.Join(dir, at)
 		}
 		switch {
-		case !w.Known && g.mayBecomeOwn(w.Text), w.Known && i > 0 && c.Facts.Takes && (g.isOwn(at) || g.isOwn(disk.Follow(at))):
+		case !w.Known && g.mayBecomeOwn(w.Text), w.Known && i > 0 && c.Facts.ModifiesOperands && (g.isOwn(at) || g.isOwn(disk.Follow(at))):
 			return true
 		}
 	}

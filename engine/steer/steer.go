@@ -97,7 +97,7 @@ func (s *Hints) Run(c Interjector, run engine.Run) engine.Run {
 		return func(yield func(engine.Event, error) bool) {
 			first := true
 			for ev, err := range run(ctx, parts...) {
-				if _, ok := ev.(engine.Requested); ok {
+				if _, ok := ev.(engine.RequestStarted); ok {
 					if !first && !s.give(c, yield) {
 						return
 					}

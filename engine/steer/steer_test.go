@@ -30,7 +30,7 @@ func conversation(during func(), journal engine.Journal, replies ...et.Reply) (*
 func last(s *et.Script) string {
 	all := s.Requests()
 	cs := all[len(all)-1].Contents
-	return engine.Words(cs[len(cs)-1].Parts)
+	return engine.TextOf(cs[len(cs)-1].Parts)
 }
 
 func TestHintGoesWithTheNextRequest(t *testing.T) {
@@ -59,7 +59,7 @@ func TestHintGoesWithTheNextRequest(t *testing.T) {
 	et.CheckHistory(t, e.History())
 	recorded := 0
 	for _, en := range journal.Entries() {
-		if steer.HintLines(engine.Words(en.Content.Parts)) != "" {
+		if steer.HintLines(engine.TextOf(en.Content.Parts)) != "" {
 			recorded++
 		}
 	}
@@ -88,7 +88,7 @@ func TestHintIsNeverLost(t *testing.T) {
 		}
 		said := 0
 		for _, m := range e.History() {
-			said += strings.Count(engine.Words(m.Parts), "- early")
+			said += strings.Count(engine.TextOf(m.Parts), "- early")
 		}
 		if left := len(hints.Take()); left != c.left || said != 1-c.left {
 			t.Errorf("%s: %d left, said %d times", name, left, said)

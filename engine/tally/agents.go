@@ -16,7 +16,7 @@ const subagent = "subagent"
 type scope struct{ calls, agent string }
 
 // inside returns the scope of an agent's events inside a call.
-func (in scope) inside(ev engine.Nested) scope { return scope{in.calls + ev.ID + "/", ev.Agent} }
+func (in scope) inside(ev engine.NestedEvent) scope { return scope{in.calls + ev.ID + "/", ev.Agent} }
 
 // role returns the role of requests of the conversation.
 func (in scope) role() string {
@@ -39,14 +39,14 @@ type agent struct {
 type all = role
 
 // called counts a call of the agent's that is over.
-func (a *agent) called(ev engine.Finished) {
+func (a *agent) called(ev engine.CallFinished) {
 	if a.Calls++; ev.Err != nil {
 		a.CallsFailed++
 	}
 }
 
 // ran counts a call in which the agent ran.
-func (a *agent) ran(ev engine.Finished) {
+func (a *agent) ran(ev engine.CallFinished) {
 	a.Took += millis(ev.Took)
 	if a.Runs++; ev.Err != nil {
 		a.Failed++

@@ -68,7 +68,7 @@ func TestCost(t *testing.T) {
 func TestUnmade(t *testing.T) {
 	ta := Tally{Class: func(error) string { return "" }}
 	now := time.Now()
-	ta.Observe(engine.Requested{Model: "m"}, now)
+	ta.Observe(engine.RequestStarted{Model: "m"}, now)
 	ta.End(errors.New("too dear"), now)
 	if got := string(ta.Flat(0)); !strings.Contains(got, `"models":{}`) {
 		t.Error(got)

@@ -62,7 +62,7 @@ func (c *counts) of(in scope, m *model, what string) []*role {
 }
 
 // finished counts a call that is over, and that was allowed or not.
-func (c *counts) finished(ev engine.Finished, allowed bool) {
+func (c *counts) finished(ev engine.CallFinished, allowed bool) {
 	for _, one := range []*tool{c.tools.at(ev.Name), &c.all} {
 		one.Count++
 		one.Took += ev.Took

@@ -13,17 +13,17 @@ func TestAdd(t *testing.T) {
 	now := time.Unix(0, 0)
 	cost := func(u engine.Usage) (float64, string, bool) { return float64(u.Prompt), "2026-01-01", true }
 	half := func(t *Tally, name string) {
-		t.Observe(engine.Requested{Model: name}, now)
+		t.Observe(engine.RequestStarted{Model: name}, now)
 		t.Observe(engine.Usage{Model: name, Prompt: 10, Output: 2, Cached: 3}, now)
-		t.Observe(engine.Called{ID: "1", Name: "edit"}, now)
-		t.Observe(engine.State{ID: "1", State: engine.Scheduled}, now)
-		t.Observe(engine.Finished{ID: "1", Name: "edit", Took: time.Second,
+		t.Observe(engine.CallRequested{ID: "1", Name: "edit"}, now)
+		t.Observe(engine.CallStateChanged{ID: "1", State: engine.Scheduled}, now)
+		t.Observe(engine.CallFinished{ID: "1", Name: "edit", Took: time.Second,
 			Result: engine.Result{Changes: []engine.Change{{Path: "a", Added: 2, Removed: 1}}}}, now)
-		t.Observe(engine.Nested{ID: "2", Agent: "helper", Event: engine.Requested{Model: "small"}}, now)
-		t.Observe(engine.Nested{ID: "2", Agent: "helper", Event: engine.Usage{Model: "small", Prompt: 4}}, now)
-		t.Observe(engine.Nested{ID: "2", Agent: "helper", Event: engine.Finished{ID: "3", Name: "read", Err: errors.New("no")}}, now)
-		t.Observe(engine.Finished{ID: "2", Name: "helper", Took: time.Second}, now)
-		t.Observe(engine.Requested{Model: name}, now)
+		t.Observe(engine.NestedEvent{ID: "2", Agent: "helper", Event: engine.RequestStarted{Model: "small"}}, now)
+		t.Observe(engine.NestedEvent{ID: "2", Agent: "helper", Event: engine.Usage{Model: "small", Prompt: 4}}, now)
+		t.Observe(engine.NestedEvent{ID: "2", Agent: "helper", Event: engine.CallFinished{ID: "3", Name: "read", Err: errors.New("no")}}, now)
+		t.Observe(engine.CallFinished{ID: "2", Name: "helper", Took: time.Second}, now)
+		t.Observe(engine.RequestStarted{Model: name}, now)
 		t.End(errors.New("busy"), now)
 	}
 	one, sum := &Tally{Cost: cost}, &Tally{Cost: cost}

@@ -33,7 +33,7 @@ func (t *Tally) Span(now time.Time) Span {
 }
 
 // finished counts a call that is over.
-func (p *prompt) finished(ev engine.Finished) {
+func (p *prompt) finished(ev engine.CallFinished) {
 	p.span.Calls++
 	var ce *engine.CallError
 	switch {

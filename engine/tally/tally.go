@@ -70,11 +70,11 @@ func (t *Tally) Observe(ev engine.Event, now time.Time) {
 // observe counts an event of the conversation in.
 func (t *Tally) observe(in scope, ev engine.Event, now time.Time) {
 	switch ev := ev.(type) {
-	case engine.Nested:
+	case engine.NestedEvent:
 		at := in.inside(ev)
 		put(&t.open.serving, at.calls, ev.Agent)
 		t.observe(at, ev.Event, now)
-	case engine.Requested:
+	case engine.RequestStarted:
 		t.settle(in.calls, now)
 		put(&t.open.requests, in.calls, &request{in: in, model: ev.Model, role: in.role(), at: now})
 	case engine.Retry:
@@ -85,16 +85,16 @@ func (t *Tally) observe(in scope, ev engine.Event, now time.Time) {
 		}
 	case engine.Usage:
 		t.usage(in, ev, now)
-	case engine.Called:
+	case engine.CallRequested:
 		t.settle(in.calls, now)
 		if in.agent != "" {
 			put(&t.open.within, in.agent+"/"+ev.ID, in.calls)
 		}
-	case engine.State:
+	case engine.CallStateChanged:
 		if ev.State == engine.Scheduled {
 			put(&t.open.allowed, in.calls+ev.ID, true)
 		}
-	case engine.Checked:
+	case engine.CheckFinished:
 		t.check = &Check{Command: ev.Command, Rounds: ev.Round, Code: ev.Code, OK: ev.Err == nil}
 		t.prompt.span.Check = "ok"
 		if ev.Err != nil {
@@ -103,7 +103,7 @@ func (t *Tally) observe(in scope, ev engine.Event, now time.Time) {
 		if ev.Round > 1 {
 			t.prompt.span.Check += " in round " + text.Number(ev.Round)
 		}
-	case engine.Finished:
+	case engine.CallFinished:
 		inside := in.calls + ev.ID + "/"
 		t.end(inside, ev.Err, now)
 		ev.Took = max(0, ev.Took-t.open.waited[inside]) // while an agent asked, it did nothing
@@ -210,7 +210,7 @@ func (t *Tally) usage(in scope, ev engine.Usage, now time.Time) {
 	t.prompt.span.Tokens += ev.Sum()
 }
 
-func (t *Tally) finished(in scope, ev engine.Finished) {
+func (t *Tally) finished(in scope, ev engine.CallFinished) {
 	id := in.calls + ev.ID
 	if in.agent != "" {
 		t.counts.agents.at(in.agent).called(ev)

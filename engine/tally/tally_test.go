@@ -33,24 +33,24 @@ func session() (*Tally, *clock) {
 	t, c := &Tally{Class: func(error) string { return "unavailable" }}, newClock()
 	t.Start(c.t)
 	see := func(ev engine.Event) { t.Observe(ev, c.after(10*time.Millisecond)) }
-	see(engine.Requested{Number: 1, Model: "gemini-2.5-flash"})
+	see(engine.RequestStarted{Number: 1, Model: "gemini-2.5-flash"})
 	see(engine.Text{Delta: "Let me look."})
 	see(engine.Usage{Model: "gemini-2.5-flash", Prompt: 100, Output: 4, Cached: 40, Thoughts: 10, Total: 114, Took: 3 * time.Millisecond})
-	see(engine.Called{ID: "a", Name: "read_file"})
-	see(engine.Called{ID: "b", Name: "replace"})
-	see(engine.Called{ID: "c", Name: "replace"})
-	see(engine.Called{ID: "d", Name: "nothing"})
-	see(engine.State{ID: "a", Name: "read_file", State: engine.Scheduled})
-	see(engine.Finished{ID: "a", Name: "read_file", Took: 44 * time.Millisecond})
-	see(engine.State{ID: "b", Name: "replace", State: engine.Scheduled})
-	see(engine.Finished{ID: "b", Name: "replace", Took: 47 * time.Millisecond, Asked: true, Result: engine.Result{Changes: []engine.Change{
+	see(engine.CallRequested{ID: "a", Name: "read_file"})
+	see(engine.CallRequested{ID: "b", Name: "replace"})
+	see(engine.CallRequested{ID: "c", Name: "replace"})
+	see(engine.CallRequested{ID: "d", Name: "nothing"})
+	see(engine.CallStateChanged{ID: "a", Name: "read_file", State: engine.Scheduled})
+	see(engine.CallFinished{ID: "a", Name: "read_file", Took: 44 * time.Millisecond})
+	see(engine.CallStateChanged{ID: "b", Name: "replace", State: engine.Scheduled})
+	see(engine.CallFinished{ID: "b", Name: "replace", Took: 47 * time.Millisecond, Asked: true, Result: engine.Result{Changes: []engine.Change{
 		{Path: "/w/a", Added: 5, Removed: 2}, {Path: "/w/b", Added: 1}}}})
-	see(engine.Finished{ID: "c", Name: "replace", Asked: true, Err: engine.ErrRefused})
-	see(engine.Finished{ID: "d", Name: "nothing", Err: &engine.CallError{Type: engine.ToolNotRegistered}})
-	see(engine.Requested{Number: 2, Model: "gemini-2.5-flash"})
-	see(engine.Retry{Attempt: 1, Of: 3, Delay: time.Second, Err: errors.New("503")})
+	see(engine.CallFinished{ID: "c", Name: "replace", Asked: true, Err: engine.ErrRefused})
+	see(engine.CallFinished{ID: "d", Name: "nothing", Err: &engine.CallError{Type: engine.ToolNotRegistered}})
+	see(engine.RequestStarted{Number: 2, Model: "gemini-2.5-flash"})
+	see(engine.Retry{Attempt: 1, MaxAttempts: 3, Delay: time.Second, Err: errors.New("503")})
 	see(engine.Usage{Model: "gemini-2.5-flash", Prompt: 10, Output: 1, Total: 11, Took: 5 * time.Second})
-	see(engine.Requested{Number: 3, Model: "gemini-3-pro"})
+	see(engine.RequestStarted{Number: 3, Model: "gemini-3-pro"})
 	return t, c
 }
 
@@ -219,7 +219,7 @@ func TestEmpty(t *testing.T) {
 
 // How a request ended is counted once, whatever tells of it.
 func TestRequests(t *testing.T) {
-	turn := engine.Requested{Model: "m"}
+	turn := engine.RequestStarted{Model: "m"}
 	usage := engine.Usage{Model: "m", Prompt: 1, Took: time.Second}
 	retry := engine.Retry{Delay: time.Second, Err: errors.New("x")}
 	tests := []struct {
@@ -230,7 +230,7 @@ func TestRequests(t *testing.T) {
 	}{
 		{"answered", []engine.Event{turn, usage}, nil, 1, 0},
 		{"without usage", []engine.Event{turn}, nil, 1, 0},
-		{"without usage, with calls", []engine.Event{turn, engine.Called{}}, nil, 1, 0},
+		{"without usage, with calls", []engine.Event{turn, engine.CallRequested{}}, nil, 1, 0},
 		{"failed", []engine.Event{turn}, errors.New("x"), 1, 1},
 		{"failed after an answer", []engine.Event{turn, usage}, errors.New("x"), 1, 0},
 		{"failed twice, answered", []engine.Event{turn, retry, retry, usage}, nil, 3, 2},
@@ -286,15 +286,15 @@ func TestText(t *testing.T) {
 func TestAgents(t *testing.T) {
 	s, c := &Tally{}, newClock()
 	s.Start(c.t)
-	a := func(ev engine.Event) engine.Event { return engine.Nested{ID: "1", Agent: "a", Event: ev} }
-	b := func(ev engine.Event) engine.Event { return engine.Nested{ID: "2", Agent: "b", Event: ev} }
+	a := func(ev engine.Event) engine.Event { return engine.NestedEvent{ID: "1", Agent: "a", Event: ev} }
+	b := func(ev engine.Event) engine.Event { return engine.NestedEvent{ID: "2", Agent: "b", Event: ev} }
 	for _, ev := range []engine.Event{
-		engine.Requested{Model: "outer"}, engine.Usage{Model: "outer", Total: 1}, engine.Called{ID: "1"}, engine.Called{ID: "2"},
-		a(engine.Requested{Model: "one"}), b(engine.Requested{Model: "two"}), a(engine.Usage{Model: "one", Total: 10}),
-		a(engine.Called{ID: "x"}), a(engine.State{ID: "x", State: engine.Scheduled}), a(b(engine.Requested{Model: "two"})), a(b(engine.Usage{Model: "two", Total: 100})),
-		a(engine.Finished{ID: "x", Name: "look"}),
-		engine.Finished{ID: "2", Name: "agent", Err: errors.New("503")}, engine.Finished{ID: "1", Name: "agent"},
-		engine.Requested{Model: "outer"}, engine.Usage{Model: "outer", Total: 1000},
+		engine.RequestStarted{Model: "outer"}, engine.Usage{Model: "outer", Total: 1}, engine.CallRequested{ID: "1"}, engine.CallRequested{ID: "2"},
+		a(engine.RequestStarted{Model: "one"}), b(engine.RequestStarted{Model: "two"}), a(engine.Usage{Model: "one", Total: 10}),
+		a(engine.CallRequested{ID: "x"}), a(engine.CallStateChanged{ID: "x", State: engine.Scheduled}), a(b(engine.RequestStarted{Model: "two"})), a(b(engine.Usage{Model: "two", Total: 100})),
+		a(engine.CallFinished{ID: "x", Name: "look"}),
+		engine.CallFinished{ID: "2", Name: "agent", Err: errors.New("503")}, engine.CallFinished{ID: "1", Name: "agent"},
+		engine.RequestStarted{Model: "outer"}, engine.Usage{Model: "outer", Total: 1000},
 	} {
 		s.Observe(ev, c.after(time.Second))
 	}
@@ -345,9 +345,9 @@ func FuzzJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, model, name string, a, b int) {
 		ta := Tally{Cost: func(u engine.Usage) (float64, string, bool) { return float64(u.Prompt) * 1.5, "2026-01-01", name != "" }}
 		now := newClock().t
-		ta.Observe(engine.Requested{Model: model}, now)
+		ta.Observe(engine.RequestStarted{Model: model}, now)
 		ta.Observe(engine.Usage{Model: model, Prompt: a, Cached: b}, now)
-		ta.Observe(engine.Finished{Name: name, Took: time.Duration(b)}, now)
+		ta.Observe(engine.CallFinished{Name: name, Took: time.Duration(b)}, now)
 		out, err := json.Marshal(&ta)
 		if err != nil || !json.Valid(out) || !json.Valid(ta.Flat(time.Duration(a))) {
 			t.Errorf("%v: %s", err, out)
@@ -363,7 +363,7 @@ func FuzzJSON(f *testing.F) {
 func TestNamesArePrintable(t *testing.T) {
 	var s Tally
 	for _, name := range []string{"a\x1b[1m", "b\xff", "b\xfe", "c\u0085"} {
-		s.Observe(engine.Finished{Name: name}, time.Time{})
+		s.Observe(engine.CallFinished{Name: name}, time.Time{})
 	}
 	b, err := json.Marshal(&s)
 	if err != nil {
@@ -384,7 +384,7 @@ func TestParts(t *testing.T) {
 		var part Tally
 		whole.Begin(&part)
 		whole.Start(c.t)
-		whole.Observe(engine.Requested{Model: "m"}, c.after(time.Second))
+		whole.Observe(engine.RequestStarted{Model: "m"}, c.after(time.Second))
 		whole.Observe(engine.Usage{Model: "m", Prompt: 5, Total: 5}, c.after(time.Second))
 		whole.End(nil, c.after(time.Second))
 		if part.Tokens() != 5 || whole.Tokens() != 5*(n+1) {
@@ -403,7 +403,7 @@ func TestFailedBeside(t *testing.T) {
 		return "server"
 	}}
 	now := time.Now()
-	tl.Observe(engine.Requested{Model: "m"}, now)
+	tl.Observe(engine.RequestStarted{Model: "m"}, now)
 	tl.Observe(engine.Usage{Model: "lite", Role: "utility_router", Took: 3 * time.Second, Err: errors.New("busy")}, now)
 	tl.Observe(engine.Usage{Model: "lite", Role: "utility_router", Err: engine.ErrMaxTurns}, now)
 	tl.Observe(engine.Usage{Model: "lite", Role: "utility_router", Took: time.Second, Prompt: 5}, now)
@@ -424,12 +424,12 @@ func TestAsking(t *testing.T) {
 		whole, part := &Tally{}, &Tally{}
 		whole.Begin(part)
 		whole.Start(time.Now())
-		whole.Observe(engine.Requested{Model: "m"}, time.Now())
+		whole.Observe(engine.RequestStarted{Model: "m"}, time.Now())
 		time.Sleep(time.Second)
 		if _, err := whole.Asking(slow{}).Approve(t.Context(), engine.Proposal{}); err != nil {
 			t.Fatal(err)
 		}
-		whole.Observe(engine.Retry{Attempt: 1, Of: 2, Err: errors.New("no quota"), Model: "n"}, time.Now())
+		whole.Observe(engine.Retry{Attempt: 1, MaxAttempts: 2, Err: errors.New("no quota"), Model: "n"}, time.Now())
 		time.Sleep(2 * time.Second)
 		whole.Observe(engine.Usage{Model: "n", Took: 100 * time.Second, Prompt: 1}, time.Now())
 		for _, tl := range []*Tally{whole, part} {
@@ -467,15 +467,15 @@ func TestAgentsAsking(t *testing.T) {
 		start := time.Now()
 		see := func(ev engine.Event) { s.Observe(ev, time.Now()) }
 		for _, id := range []string{"1", "2"} {
-			see(engine.Called{ID: id})
-			see(engine.Nested{ID: id, Agent: "a", Event: engine.Called{ID: "in " + id}})
+			see(engine.CallRequested{ID: id})
+			see(engine.NestedEvent{ID: id, Agent: "a", Event: engine.CallRequested{ID: "in " + id}})
 		}
 		time.Sleep(time.Second)
 		if _, err := s.Asking(slow{}).Approve(t.Context(), engine.Proposal{ID: "in 2", Agent: "a"}); err != nil {
 			t.Fatal(err)
 		}
-		see(engine.Finished{ID: "1", Name: "first", Took: time.Since(start)})
-		see(engine.Finished{ID: "2", Name: "second", Took: time.Since(start)})
+		see(engine.CallFinished{ID: "1", Name: "first", Took: time.Since(start)})
+		see(engine.CallFinished{ID: "2", Name: "second", Took: time.Since(start)})
 		if first, second := s.counts.tools.at("first").Took, s.counts.tools.at("second").Took; first != 61*time.Second || second != time.Second {
 			t.Errorf("the first took %v, the second %v", first, second)
 		}

@@ -10,14 +10,14 @@ import (
 )
 
 // nested records that an agent begins with what a call is about, and counts its requests.
-func (p *prompt) nested(ev engine.Nested, c *call) {
+func (p *prompt) nested(ev engine.NestedEvent, c *call) {
 	if c.agent == "" {
 		c.agent = ev.Agent
 		p.r.Log(Event{Name: "gemini_cli.agent.start",
 			Body: fmt.Sprintf("Agent %s started.", c.agent), Attrs: agentAttrs(ev.ID, c), within: c.span.spanContext})
 	}
 	switch said := ev.Event.(type) {
-	case engine.Requested:
+	case engine.RequestStarted:
 		c.turns++
 	case engine.Notice:
 		if why, ok := said.Cause.(engine.Recovery); ok {
@@ -33,7 +33,7 @@ type again struct {
 }
 
 // recovered records the outcome of an agent's second request for a report, if any.
-func (p *prompt) recovered(ev engine.Finished, c *call) {
+func (p *prompt) recovered(ev engine.CallFinished, c *call) {
 	if c.again.reason == "" {
 		return
 	}
@@ -51,7 +51,7 @@ func (p *prompt) recovered(ev engine.Finished, c *call) {
 }
 
 // agentOver records the end of an agent, and the reason.
-func (p *prompt) agentOver(ev engine.Finished, c *call) {
+func (p *prompt) agentOver(ev engine.CallFinished, c *call) {
 	why := "GOAL"
 	switch {
 	case ev.Err == nil:

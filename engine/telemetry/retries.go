@@ -65,8 +65,8 @@ func (r *Recorder) retry(model string, ev engine.Retry) {
 		return
 	}
 	r.Log(Event{Name: "gemini_cli.network_retry_attempt",
-		Body: fmt.Sprintf("Network retry attempt %d/%d for %s.", ev.Attempt, ev.Of, model),
-		Attrs: append(attrs, slog.Int("attempt", ev.Attempt), slog.Int("max_attempts", ev.Of),
+		Body: fmt.Sprintf("Network retry attempt %d/%d for %s.", ev.Attempt, ev.MaxAttempts, model),
+		Attrs: append(attrs, slog.Int("attempt", ev.Attempt), slog.Int("max_attempts", ev.MaxAttempts),
 			millis("delay_ms", ev.Delay))})
 	r.Measure(NetworkRetries, 1, of, slog.Int("attempt", ev.Attempt))
 }

@@ -108,20 +108,20 @@ func (p *prompt) end(err error) {
 func (p *prompt) observe(ev engine.Event) {
 	p.r.Compression(ev)
 	switch ev := ev.(type) {
-	case engine.Called:
+	case engine.CallRequested:
 		if len(p.calls) == 0 {
 			p.schedule = p.r.begin("schedule_tool_calls", p.span.spanContext)
 		}
 		p.calls[ev.ID] = &call{span: p.r.begin("tool_call", p.schedule.spanContext)}
-	case engine.State:
+	case engine.CallStateChanged:
 		if c := p.calls[ev.ID]; c != nil && ev.State == engine.Scheduled {
 			c.allowed = true
 		}
-	case engine.Nested:
+	case engine.NestedEvent:
 		if c := p.calls[ev.ID]; c != nil {
 			p.nested(ev, c)
 		}
-	case engine.Finished:
+	case engine.CallFinished:
 		c := p.calls[ev.ID]
 		if c == nil { // nobody asked for it
 			return
@@ -137,8 +137,8 @@ func (p *prompt) observe(ev engine.Event) {
 // Compression records that a conversation was summed up, if ev says so.
 func (r *Recorder) Compression(ev engine.Event) {
 	n, _ := ev.(engine.Notice)
-	by := (*engine.Shortened)(nil)
-	if r == nil || !errors.As(n.Cause, &by) || !by.Summed {
+	by := (*engine.ConversationShortened)(nil)
+	if r == nil || !errors.As(n.Cause, &by) || !by.Summarized {
 		return
 	}
 	attrs := []slog.Attr{slog.Int("tokens_before", by.Before), slog.Int("tokens_after", by.After)}
@@ -147,7 +147,7 @@ func (r *Recorder) Compression(ev engine.Event) {
 	r.Measure(Compressions, 1, attrs...)
 }
 
-func (p *prompt) finished(ev engine.Finished, c *call) {
+func (p *prompt) finished(ev engine.CallFinished, c *call) {
 	now := time.Now()
 	name := slog.String("function_name", ev.Name)
 	result := []slog.Attr{name, slog.Bool("success", ev.Err == nil)}
@@ -177,7 +177,7 @@ func (p *prompt) finished(ev engine.Finished, c *call) {
 	added, removed := 0, 0
 	for _, change := range ev.Result.Changes {
 		added, removed = added+change.Added, removed+change.Removed
-		operation := map[bool]string{true: "create", false: "update"}[change.Made]
+		operation := map[bool]string{true: "create", false: "update"}[change.Created]
 		p.touched(ev, operation, change.Path, slog.Int("lines", change.Added))
 	}
 	if len(ev.Result.Changes) > 0 {
@@ -211,19 +211,19 @@ func (p *prompt) finished(ev engine.Finished, c *call) {
 }
 
 // cut records that the model was given only a part of an output.
-func (p *prompt) cut(ev engine.Finished) {
+func (p *prompt) cut(ev engine.CallFinished) {
 	c := ev.Result.Cut
 	if c == (engine.Cut{}) {
 		return
 	}
 	p.r.Log(Event{Name: "gemini_cli.tool_output_truncated", Body: fmt.Sprintf("Tool output truncated for %s.", ev.Name),
-		Attrs: []slog.Attr{slog.String("tool_name", ev.Name), slog.Int("original_content_length", c.Of),
-			slog.Int("truncated_content_length", utf8.RuneCountInString(ev.Result.Text)), slog.Int("threshold", c.To),
+		Attrs: []slog.Attr{slog.String("tool_name", ev.Name), slog.Int("original_content_length", c.Total),
+			slog.Int("truncated_content_length", utf8.RuneCountInString(ev.Result.Text)), slog.Int("threshold", c.Shown),
 			slog.String("prompt_id", p.id)}})
 }
 
 // touched records what was done to a file.
-func (p *prompt) touched(ev engine.Finished, operation, path string, more ...slog.Attr) {
+func (p *prompt) touched(ev engine.CallFinished, operation, path string, more ...slog.Attr) {
 	attrs := []slog.Attr{slog.String("operation", operation)}
 	if ext := filepath.Ext(path); ext != "" {
 		attrs = append(attrs, slog.String("extension", ext))

@@ -138,7 +138,7 @@ func TestRetries(t *testing.T) {
 			type chunks = iter.Seq2[*genai.GenerateContentResponse, error]
 			g := generate(func(_ context.Context, req *engine.Request) chunks {
 				return func(yield func(*genai.GenerateContentResponse, error) bool) {
-					req.Notify(engine.Retry{Attempt: 1, Of: 3, Err: test.why})
+					req.Notify(engine.Retry{Attempt: 1, MaxAttempts: 3, Err: test.why})
 					yield(nil, test.last)
 				}
 			})
@@ -159,12 +159,12 @@ func TestRun(t *testing.T) {
 		run := r.Run(func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
 			return func(yield func(engine.Event, error) bool) {
 				for _, ev := range []engine.Event{
-					engine.Called{ID: "1", Name: "glob", Args: map[string]any{"pattern": "*"}},
-					engine.Called{ID: "2", Name: "glob"},
-					engine.State{ID: "1", State: engine.Scheduled},
-					engine.Nested{ID: "1", Event: engine.Called{ID: "9", Name: "inner"}},
-					engine.Nested{ID: "1", Event: engine.Finished{ID: "9", Name: "inner"}},
-					engine.Finished{ID: "1", Name: "glob", Args: map[string]any{"pattern": "<*.go>"}},
+					engine.CallRequested{ID: "1", Name: "glob", Args: map[string]any{"pattern": "*"}},
+					engine.CallRequested{ID: "2", Name: "glob"},
+					engine.CallStateChanged{ID: "1", State: engine.Scheduled},
+					engine.NestedEvent{ID: "1", Event: engine.CallRequested{ID: "9", Name: "inner"}},
+					engine.NestedEvent{ID: "1", Event: engine.CallFinished{ID: "9", Name: "inner"}},
+					engine.CallFinished{ID: "1", Name: "glob", Args: map[string]any{"pattern": "<*.go>"}},
 				} {
 					if !yield(ev, nil) {
 						return
@@ -201,8 +201,8 @@ func TestFailedCall(t *testing.T) {
 	r := p.Begin(telemetry.Session{ID: "s"})
 	run := r.Run(func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
-			_ = yield(engine.Called{ID: "1", Name: "run_shell_command"}, nil) &&
-				yield(engine.Finished{ID: "1", Name: "run_shell_command", Err: &engine.CallError{
+			_ = yield(engine.CallRequested{ID: "1", Name: "run_shell_command"}, nil) &&
+				yield(engine.CallFinished{ID: "1", Name: "run_shell_command", Err: &engine.CallError{
 					Type: "shell_execute_error", Message: "Output: the letter", Display: "failed exit 1"}}, nil)
 		}
 	})
@@ -248,9 +248,9 @@ func TestCompression(t *testing.T) {
 	s := recorded(t, func(r *telemetry.Recorder) {
 		run := r.Run(func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
 			return func(yield func(engine.Event, error) bool) {
-				_ = yield(engine.Notice{Cause: &engine.Shortened{Before: 9, After: 8}}, nil) &&
+				_ = yield(engine.Notice{Cause: &engine.ConversationShortened{Before: 9, After: 8}}, nil) &&
 					yield(engine.Notice{Text: "something else"}, nil) &&
-					yield(engine.Notice{Cause: &engine.Shortened{Before: 90, After: 20, Summed: true}}, nil)
+					yield(engine.Notice{Cause: &engine.ConversationShortened{Before: 90, After: 20, Summarized: true}}, nil)
 			}
 		})
 		for range run(t.Context(), genai.NewPartFromText("hi")) {

@@ -49,7 +49,7 @@ func toolData(t engine.Tool, name string, args map[string]any) map[string]any {
 }
 
 // response returns what came of a call.
-func (c call) response(ev engine.Finished) map[string]any {
+func (c call) response(ev engine.CallFinished) map[string]any {
 	d := map[string]any{"callId": c.id, "resultDisplay": ev.Result.Display}
 	if e := ev.Intent.Edit; e != nil && ev.Err == nil {
 		d["resultDisplay"] = editData(ev.Intent)
@@ -66,13 +66,13 @@ func (c call) response(ev engine.Finished) map[string]any {
 func editData(in engine.Intent) map[string]any {
 	d := map[string]any{"fileDiff": in.Detail}
 	if e := in.Edit; e != nil {
-		d["filePath"], d["fileName"], d["isNewFile"] = e.Path, filepath.Base(e.Path), e.Made
+		d["filePath"], d["fileName"], d["isNewFile"] = e.Path, filepath.Base(e.Path), e.Created
 		if sizeOf(e.Before)+sizeOf(e.After) > mostTexts {
 			d["truncated"] = true
 			return d
 		}
 		d["newContent"], d["originalContent"] = e.After, e.Before
-		if e.Made {
+		if e.Created {
 			d["originalContent"] = nil
 		}
 	}

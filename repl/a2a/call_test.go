@@ -98,24 +98,24 @@ func TestCallData(t *testing.T) {
 		Description: "Changes a file.", ParametersJsonSchema: map[string]any{"type": "object"}}}
 	edit := func(before, after string, made bool) engine.Intent {
 		return engine.Intent{Detail: "-" + before + "\n+" + after, Paths: []string{"/p/a"},
-			Edit: &engine.TextEdit{Path: "/p/a", Before: before, After: after, Made: made}}
+			Edit: &engine.TextEdit{Path: "/p/a", Before: before, After: after, Created: made}}
 	}
 	s := &Server{Config: Config{Redact: func(s string) string { return strings.ReplaceAll(s, "hush", "[secret]") }}}
 	for name, c := range map[string]struct {
 		call call
-		ev   *engine.Finished
+		ev   *engine.CallFinished
 		want string // of the result, in JSON
 	}{
 		"scheduled":        {call: call{id: "1", name: "replace", state: engine.Scheduled, tool: tool}},
 		"long arguments":   {call: call{id: "1", name: "replace", args: map[string]any{"a": long, "b": "short"}, state: engine.Executing, tool: tool}},
 		"an unknown tool":  {call: call{id: "1", name: "nope", state: engine.Failed}},
-		"a result":         {call{id: "1", name: "replace", state: engine.Success, tool: tool}, &engine.Finished{Result: engine.Result{Display: "done, hush"}}, `"done, [secret]"`},
-		"an edit":          {call{id: "1", name: "replace", state: engine.Success, tool: tool}, &engine.Finished{Intent: edit("a", "b", false)}, `{"fileDiff":"-a\n+b","fileName":"a","filePath":"/p/a","isNewFile":false,"newContent":"b","originalContent":"a"}`},
-		"a new file":       {call{id: "1", name: "write_file", state: engine.Success, tool: tool}, &engine.Finished{Intent: edit("", "b", true)}, `{"fileDiff":"-\n+b","fileName":"a","filePath":"/p/a","isNewFile":true,"newContent":"b","originalContent":null}`},
-		"a failed edit":    {call{id: "1", name: "replace", state: engine.Failed, tool: tool}, &engine.Finished{Intent: edit("a", "b", false), Err: errors.New("no"), Result: engine.Result{Display: "no"}}, `"no"`},
-		"a long edit":      {call: call{id: "1", name: "replace", state: engine.Success, tool: tool}, ev: &engine.Finished{Intent: edit(long, long+"y", false)}},
+		"a result":         {call{id: "1", name: "replace", state: engine.Success, tool: tool}, &engine.CallFinished{Result: engine.Result{Display: "done, hush"}}, `"done, [secret]"`},
+		"an edit":          {call{id: "1", name: "replace", state: engine.Success, tool: tool}, &engine.CallFinished{Intent: edit("a", "b", false)}, `{"fileDiff":"-a\n+b","fileName":"a","filePath":"/p/a","isNewFile":false,"newContent":"b","originalContent":"a"}`},
+		"a new file":       {call{id: "1", name: "write_file", state: engine.Success, tool: tool}, &engine.CallFinished{Intent: edit("", "b", true)}, `{"fileDiff":"-\n+b","fileName":"a","filePath":"/p/a","isNewFile":true,"newContent":"b","originalContent":null}`},
+		"a failed edit":    {call{id: "1", name: "replace", state: engine.Failed, tool: tool}, &engine.CallFinished{Intent: edit("a", "b", false), Err: errors.New("no"), Result: engine.Result{Display: "no"}}, `"no"`},
+		"a long edit":      {call: call{id: "1", name: "replace", state: engine.Success, tool: tool}, ev: &engine.CallFinished{Intent: edit(long, long+"y", false)}},
 		"a page":           {call: call{id: "1", name: "replace", args: map[string]any{"a": strings.Repeat("<p>Hello</p>\n", 5000)}, state: engine.Executing, tool: tool}},
-		"quotes that grow": {call: call{id: "1", name: "replace", state: engine.Success, tool: tool}, ev: &engine.Finished{Intent: edit(strings.Repeat("\"\n", 5000), "", false)}},
+		"quotes that grow": {call: call{id: "1", name: "replace", state: engine.Success, tool: tool}, ev: &engine.CallFinished{Intent: edit(strings.Repeat("\"\n", 5000), "", false)}},
 	} {
 		d := c.call.data()
 		if c.ev != nil {

@@ -28,7 +28,7 @@ func Example() {
 				Offered: func() []engine.Tool { return nil }, Close: func() {},
 				Ask: func(_ context.Context, to report.Reporter, prompt string) error {
 					to.Event(engine.Text{Delta: strings.ToUpper(prompt)})
-					to.Event(engine.Answered{})
+					to.Event(engine.AnswerFinished{})
 					return nil
 				}}, nil
 		},

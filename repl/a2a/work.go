@@ -248,7 +248,7 @@ func (u telling) Event(ev engine.Event)     { u.turn.event(ev) }
 // event tells of what happens.
 func (u *turn) event(ev engine.Event) {
 	t := u.task
-	agent, ev := engine.Source(ev)
+	agent, ev := engine.Unnest(ev)
 	switch ev := ev.(type) {
 	case engine.Text:
 		for piece := range pieces(ev.Delta) {
@@ -258,7 +258,7 @@ func (u *turn) event(ev engine.Event) {
 		}
 	case engine.Thought:
 		u.think(agent, ev.Delta)
-	case engine.Answered:
+	case engine.AnswerFinished:
 		u.thought(agent)
 		t.mu.Lock()
 		if agent == "" {
@@ -271,13 +271,13 @@ func (u *turn) event(ev engine.Event) {
 			t.used = ev
 			t.mu.Unlock()
 		}
-	case engine.Called:
+	case engine.CallRequested:
 		u.tellCall(u.begin(agent, ev.ID, ev.Name, ev.Args), engine.Scheduled, nil)
-	case engine.State:
+	case engine.CallStateChanged:
 		if c := u.calls[agent+" "+ev.ID]; c != nil && (ev.State == engine.Scheduled || ev.State == engine.Executing) {
 			u.tellCall(c, ev.State, nil)
 		}
-	case engine.Finished:
+	case engine.CallFinished:
 		c := u.calls[agent+" "+ev.ID]
 		if c == nil {
 			c = u.begin(agent, ev.ID, ev.Name, ev.Args)
@@ -291,7 +291,7 @@ func (u *turn) event(ev engine.Event) {
 		for piece := range pieces(ev.Delta) {
 			u.output(ev.ID, t.server.plain(string(piece)))
 		}
-	case engine.Cited:
+	case engine.Citations:
 		var list []string
 		for _, r := range ev.References {
 			list = append(list, strings.TrimSpace(r.Title+" "+r.URI))

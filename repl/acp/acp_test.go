@@ -446,14 +446,14 @@ func TestUpdates(t *testing.T) {
 	t.Parallel()
 	e := edit(t, config(events(
 		engine.Text{Delta: "It is opensesame."},
-		engine.Called{ID: "c1", Name: "run_shell_command", Args: map[string]any{"command": "echo opensesame", "n": 12345678901234567}},
-		engine.Started{ID: "c1", Name: "run_shell_command", Intent: engine.Intent{Title: "run: \x1b[2Jecho\u202e"}},
+		engine.CallRequested{ID: "c1", Name: "run_shell_command", Args: map[string]any{"command": "echo opensesame", "n": 12345678901234567}},
+		engine.CallStarted{ID: "c1", Name: "run_shell_command", Intent: engine.Intent{Title: "run: \x1b[2Jecho\u202e"}},
 		engine.Output{ID: "c1", Delta: "opensesame\x1b[2J```\n"},
-		engine.Finished{ID: "c1", Name: "run_shell_command", Args: map[string]any{}, Result: engine.Result{Text: "for the model", Display: "done opensesame"}},
-		engine.Called{ID: "c2", Name: "write_todos"},
-		engine.Finished{ID: "c2", Name: "write_todos", Err: errors.New("no list")},
+		engine.CallFinished{ID: "c1", Name: "run_shell_command", Args: map[string]any{}, Result: engine.Result{Text: "for the model", Display: "done opensesame"}},
+		engine.CallRequested{ID: "c2", Name: "write_todos"},
+		engine.CallFinished{ID: "c2", Name: "write_todos", Err: errors.New("no list")},
 		engine.Usage{Model: "m", Prompt: 3, Output: 4},
-		engine.Nested{Agent: "a", Event: engine.Text{Delta: "not the answer"}},
+		engine.NestedEvent{Agent: "a", Event: engine.Text{Delta: "not the answer"}},
 	), nil))
 	e.begin()
 	e.ask(prompting(9, "x"))

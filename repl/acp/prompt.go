@@ -256,7 +256,7 @@ func (h *editorSession) converse(p *prompt) (failure error) {
 func (h *editorSession) show(ev engine.Event) {
 	h.talk.Tally.Observe(ev, time.Now())
 	h.view.count.add(ev)
-	agent, ev := engine.Source(ev)
+	agent, ev := engine.Unnest(ev)
 	switch ev := ev.(type) {
 	case engine.Text:
 		if agent == "" {
@@ -266,15 +266,15 @@ func (h *editorSession) show(ev engine.Event) {
 		if agent == "" {
 			h.view.chunk("agent_thought_chunk", ev.Delta)
 		}
-	case engine.Called:
+	case engine.CallRequested:
 		h.view.calls[ev.ID] = &call{args: ev.Args}
-	case engine.Started:
+	case engine.CallStarted:
 		h.view.begin(ev.ID, ev.Name, agent, ev.Intent, protocol.ToolCallStatusInProgress, nil)
 	case engine.Output:
 		h.view.printed(ev)
-	case engine.Finished:
+	case engine.CallFinished:
 		h.view.finish(ev, agent)
-	case engine.Checked:
+	case engine.CheckFinished:
 		h.view.checked(ev)
 	case engine.Retry:
 		h.view.note(report.RetryText(ev))
@@ -294,7 +294,7 @@ func (h *editorSession) show(ev engine.Event) {
 		} else {
 			h.view.warn(said)
 		}
-	case engine.Cited:
+	case engine.Citations:
 		if list := sources(ev); agent == "" && list != "" {
 			h.view.say(list)
 		}

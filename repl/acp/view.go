@@ -91,7 +91,7 @@ func (v *view) line(s string) string {
 }
 
 // sources lists what an answer rests on.
-func sources(ev engine.Cited) string {
+func sources(ev engine.Citations) string {
 	var b strings.Builder
 	for _, r := range ev.References {
 		if r.URI != "" {
@@ -186,7 +186,7 @@ func locations(in engine.Intent) (list []protocol.ToolCallLocation) {
 func (v *view) detail(in engine.Intent, kind protocol.ToolKind) []protocol.ToolCallContent {
 	if e := in.Edit; e != nil && len(e.Before)+len(e.After) <= longestEdit {
 		what, before := "modify", new(v.client.plain(e.Before))
-		if e.Made {
+		if e.Created {
 			what, before = "add", nil
 		}
 		return []protocol.ToolCallContent{{Diff: &protocol.ToolCallContentDiff{Type: "diff",
@@ -246,7 +246,7 @@ func validEnd(b []byte) []byte {
 }
 
 // finish shows how a call ended.
-func (v *view) finish(ev engine.Finished, agent string) {
+func (v *view) finish(ev engine.CallFinished, agent string) {
 	c := v.call(ev.ID)
 	delete(v.calls, ev.ID)
 	if ev.Name == todosName && ev.Err == nil {
@@ -283,7 +283,7 @@ func (v *view) finish(ev engine.Finished, agent string) {
 }
 
 // exitCode says how a program ended, as far as that is told apart.
-func exitCode(ev engine.Finished) int {
+func exitCode(ev engine.CallFinished) int {
 	if ev.Err != nil || ev.Result.Verdict != "" {
 		return 1
 	}
@@ -291,7 +291,7 @@ func exitCode(ev engine.Finished) int {
 }
 
 // checked shows how a check ended.
-func (v *view) checked(ev engine.Checked) {
+func (v *view) checked(ev engine.CheckFinished) {
 	status, said := protocol.ToolCallStatusCompleted, "the check has passed"
 	if ev.Err != nil {
 		status, said = protocol.ToolCallStatusFailed, ev.Err.Error()
@@ -397,7 +397,7 @@ type spent struct {
 }
 
 func (s *spent) add(ev engine.Event) {
-	_, said := engine.Source(ev)
+	_, said := engine.Unnest(ev)
 	u, ok := said.(engine.Usage)
 	if s == nil || !ok || u.Err != nil {
 		return

@@ -465,7 +465,7 @@ func TestRefused(t *testing.T) {
 				defer mu.Unlock()
 				asked = append(asked, task.Item.Prompt)
 				now := time.Unix(0, 0)
-				task.Tally.Observe(engine.Requested{Model: "m"}, now)
+				task.Tally.Observe(engine.RequestStarted{Model: "m"}, now)
 				if refusing && len(asked) > 1 {
 					task.Tally.End(errKey, now)
 					return fmt.Errorf("item: %w", errKey)

@@ -136,10 +136,10 @@ func (c *client) work(ctx context.Context, h *clientSession, r *running, args ma
 
 // step makes one call of a tool.
 func (c *client) step(ctx context.Context, h *clientSession, r *running, t engine.Tool, args map[string]any) (any, error) {
-	var over *engine.Finished
+	var over *engine.CallFinished
 	err := h.talk.Call(ctx, t, args, func(ev engine.Event) {
 		r.event(ev)
-		if f, ok := ev.(engine.Finished); ok {
+		if f, ok := ev.(engine.CallFinished); ok {
 			over = &f
 		}
 	})
@@ -209,16 +209,16 @@ func (t progressSink) Event(ev engine.Event) {
 
 // event tells of progress.
 func (r *running) event(ev engine.Event) {
-	agent, ev := engine.Source(ev)
+	agent, ev := engine.Unnest(ev)
 	said := ""
 	switch ev := ev.(type) {
-	case engine.Requested:
+	case engine.RequestStarted:
 		said = ev.Model + " is asked"
 	case engine.Retry:
 		said = report.RetryText(ev)
-	case engine.Started:
+	case engine.CallStarted:
 		said = ev.Intent.Title
-	case engine.Finished:
+	case engine.CallFinished:
 		if said = ev.Intent.Title; said == "" {
 			said = ev.Name
 		}

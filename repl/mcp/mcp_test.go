@@ -82,10 +82,10 @@ const (
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		said := served(t, config(func(ctx context.Context, to report.Reporter) error {
-			to.Event(engine.Requested{Number: 1, Model: "m\x1b"})
+			to.Event(engine.RequestStarted{Number: 1, Model: "m\x1b"})
 			time.Sleep(35 * time.Second)
 			to.Event(engine.Text{Delta: "It is opensesame."})
-			to.Event(engine.Answered{})
+			to.Event(engine.AnswerFinished{})
 			return nil
 		}), hello, task)
 		n := 0.0

@@ -59,13 +59,13 @@ func Always(g engine.Grant, s engine.Scope) (a engine.Answer, problem string) {
 // WithNetwork returns the answer that allows a call with the network. It
 // reports false if that was not offered.
 func WithNetwork(p engine.Proposal) (engine.Answer, bool) {
-	return engine.Changed{Agreed: true, Args: p.Intent.Plan.Online}, p.Intent.Plan.Online != nil
+	return engine.Changed{Agreed: true, Args: p.Intent.Plan.NetworkArgs}, p.Intent.Plan.NetworkArgs != nil
 }
 
 // ReadOnly returns the answer that allows a call that can only look. It reports
 // false if that was not offered.
 func ReadOnly(p engine.Proposal) (engine.Answer, bool) {
-	return engine.Changed{Agreed: true, Args: p.Intent.Plan.ReadOnly}, p.Intent.Plan.ReadOnly != nil
+	return engine.Changed{Agreed: true, Args: p.Intent.Plan.ReadOnlyArgs}, p.Intent.Plan.ReadOnlyArgs != nil
 }
 
 // KindName returns the word for how a question of the model's may be answered.

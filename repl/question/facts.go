@@ -81,7 +81,7 @@ func (fs *facts) appearance(in engine.Intent) {
 // command on one line says everything.
 func (fs *facts) plan(in engine.Intent, shown bool) {
 	sets := Environment(in)
-	nested := func(c engine.Command) bool { return c.Inside != "" }
+	nested := func(c engine.Command) bool { return c.Wrapper != "" }
 	evident := in.Plan.Class == engine.Plain && !shown && !slices.ContainsFunc(in.Plan.Commands, nested)
 	if len(sets) > 0 || len(in.Plan.Commands) > 1 && !evident {
 		fs.list("the command runs", Programs(in))

@@ -19,10 +19,10 @@ var ErrDenied = errors.New("a rule denies a call")
 
 // Denied returns an [ErrDenied] if ev says that a rule denied a call.
 func Denied(ev engine.Event) error {
-	_, said := engine.Source(ev)
-	f, ok := said.(engine.Finished)
+	_, said := engine.Unnest(ev)
+	f, ok := said.(engine.CallFinished)
 	var ce *engine.CallError
-	if !ok || f.Unasked != "" || !errors.As(f.Err, &ce) || ce.Type != engine.PolicyViolation {
+	if !ok || f.UnaskedAdvice != "" || !errors.As(f.Err, &ce) || ce.Type != engine.PolicyViolation {
 		return nil
 	}
 	return fmt.Errorf("%w: %s", ErrDenied, output.FirstLine(cmp.Or(f.Intent.Title, f.Name)))
@@ -59,7 +59,7 @@ func (h Headless) advice(p engine.Proposal) string {
 		return text.OneLine(p.Intent.Ask, longestReason) + "; " + terminal
 	case len(p.Intent.Questions) > 0:
 		return "questions are answered in a session at a terminal"
-	case !p.Intent.Plan.Rights.None() || h.Flags == nil: // nothing is advised that switches protection off
+	case !p.Intent.Plan.Rights.Empty() || h.Flags == nil: // nothing is advised that switches protection off
 		return terminal
 	}
 	if flags := h.Flags(p); flags != "" {

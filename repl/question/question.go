@@ -45,7 +45,7 @@ func It(p engine.Proposal, home string) (title string, ok bool) {
 	}
 	title = strings.Replace(how, "run", "run it", 1)
 	switch plan := p.Intent.Plan; {
-	case plan.Failure.Reason != "" && plan.Rights.None():
+	case plan.Failure.Reason != "" && plan.Rights.Empty():
 		return "", false
 	case plan.Failure.ReadOnly || ReadsSecret(p):
 		title = "let it " + does(plan.Rights, home)
@@ -65,7 +65,7 @@ func ReadsSecret(p engine.Proposal) bool {
 
 // does says what a command may do with rights, and what of it may be a secret.
 func does(r engine.Rights, home string) string {
-	said := r.Doing(func(place, path string) string {
+	said := r.Describe(func(place, path string) string {
 		if secret.Path(path) {
 			return "read " + path + " (may be a secret)"
 		}
@@ -92,7 +92,7 @@ func Kind(p engine.Proposal) string {
 
 // Rights says behind a title which rights the call asks for, and that what it names may be a secret.
 func Rights(p engine.Proposal) (said string) {
-	if r := p.Intent.Plan.Rights; !r.None() {
+	if r := p.Intent.Plan.Rights; !r.Empty() {
 		said = ", with " + r.String()
 	}
 	if namesSecret(p.Intent) {

@@ -52,41 +52,41 @@ func (b *bench) see(evs ...engine.Event) {
 	}
 }
 
-var denied = engine.Finished{ID: "replace__2", Name: "replace", Intent: engine.Intent{Title: "edit a.txt"}, Unasked: "--approval-mode auto_edit",
+var denied = engine.CallFinished{ID: "replace__2", Name: "replace", Intent: engine.Intent{Title: "edit a.txt"}, UnaskedAdvice: "--approval-mode auto_edit",
 	Err: &engine.CallError{Type: engine.NeedsConfirmation, Message: "no one to ask", Display: "denied: nobody to ask. --approval-mode auto_edit"}}
 
 // run is a session with a bit of everything.
 var run = []engine.Event{
-	engine.Requested{Number: 1, Model: "gemini-2.5-flash"},
+	engine.RequestStarted{Number: 1, Model: "gemini-2.5-flash"},
 	engine.Thought{Delta: "hidden"},
 	engine.Text{Delta: "Wrong."},
-	engine.Retry{Attempt: 1, Of: 3, Delay: 2 * time.Second, Err: errors.New("the connection broke"), Restart: true},
+	engine.Retry{Attempt: 1, MaxAttempts: 3, Delay: 2 * time.Second, Err: errors.New("the connection broke"), Restart: true},
 	engine.Text{Delta: "Let me \x1b[1mread"},
 	engine.Text{Delta: "\x1b[0m \xc3"},
 	engine.Text{Delta: "\xa9.\n\n"},
-	engine.Answered{},
+	engine.AnswerFinished{},
 	engine.Usage{Model: "gemini-2.5-flash", Prompt: 10, Output: 2, Total: 12},
-	engine.Called{ID: "read_file__1", Name: "read_file", Args: map[string]any{"file_path": "a.txt"}},
-	engine.Called{ID: "replace__2", Name: "replace"},
-	engine.Called{ID: "run__3", Name: "run"},
-	engine.Called{ID: "run__4", Name: "run"},
-	engine.State{ID: "read_file__1", Name: "read_file", State: engine.Scheduled},
-	engine.Finished{ID: "read_file__1", Name: "read_file", Intent: engine.Intent{Paths: []string{"/src/a.txt"}}, Took: time.Millisecond},
+	engine.CallRequested{ID: "read_file__1", Name: "read_file", Args: map[string]any{"file_path": "a.txt"}},
+	engine.CallRequested{ID: "replace__2", Name: "replace"},
+	engine.CallRequested{ID: "run__3", Name: "run"},
+	engine.CallRequested{ID: "run__4", Name: "run"},
+	engine.CallStateChanged{ID: "read_file__1", Name: "read_file", State: engine.Scheduled},
+	engine.CallFinished{ID: "read_file__1", Name: "read_file", Intent: engine.Intent{Paths: []string{"/src/a.txt"}}, Took: time.Millisecond},
 	denied,
-	engine.Finished{ID: "run__3", Name: "run", Result: engine.Result{Display: "\x1b[31mboom\x1b[m"},
+	engine.CallFinished{ID: "run__3", Name: "run", Result: engine.Result{Display: "\x1b[31mboom\x1b[m"},
 		Err: &engine.CallError{Type: "shell_execute_error", Message: "boom\nExit Code: 2", Display: "failed exit 2"}},
-	engine.Finished{ID: "run__4", Name: "run", Err: engine.ErrRefused, Asked: true},
-	engine.Requested{Number: 2, Model: "gemini-2.5-flash"},
+	engine.CallFinished{ID: "run__4", Name: "run", Err: engine.ErrRefused, Asked: true},
+	engine.RequestStarted{Number: 2, Model: "gemini-2.5-flash"},
 	engine.Text{Delta: "Done.\n"},
 	engine.Text{Delta: "\n"},
-	engine.Answered{},
+	engine.AnswerFinished{},
 	engine.Usage{Model: "gemini-2.5-flash", Prompt: 20, Output: 3, Total: 23},
 	engine.Notice{Text: "the answer was cut short"},
 }
 
 // inside returns ev as an agent's.
 func inside(ev engine.Event) engine.Event {
-	return engine.Nested{ID: "agent__1", Agent: "helper", Event: ev}
+	return engine.NestedEvent{ID: "agent__1", Agent: "helper", Event: ev}
 }
 
 // event returns some event, mostly a hostile one.
@@ -102,19 +102,19 @@ func event(r *rand.Rand) engine.Event {
 	errs := []error{nil, errors.New(text()), context.Canceled, engine.ErrRefused, &engine.CallError{Type: text(), Message: text(), Display: text()}}
 	switch r.IntN(11) {
 	case 0:
-		return engine.Requested{Number: r.IntN(9), Model: text()}
+		return engine.RequestStarted{Number: r.IntN(9), Model: text()}
 	case 1, 2, 3:
 		return engine.Text{Delta: text()}
 	case 4:
-		return engine.Called{ID: text(), Name: text(), Args: map[string]any{text(): text(), "n": []any{1.5, nil, text()}, "nan": nan()}}
+		return engine.CallRequested{ID: text(), Name: text(), Args: map[string]any{text(): text(), "n": []any{1.5, nil, text()}, "nan": nan()}}
 	case 5:
-		return engine.Finished{ID: text(), Name: text(), Err: errs[r.IntN(len(errs))], Unasked: text(), Result: engine.Result{Display: text()}}
+		return engine.CallFinished{ID: text(), Name: text(), Err: errs[r.IntN(len(errs))], UnaskedAdvice: text(), Result: engine.Result{Display: text()}}
 	case 6:
-		return engine.Retry{Attempt: r.IntN(3), Of: 3, Err: errs[r.IntN(len(errs))], Restart: r.IntN(2) == 0}
+		return engine.Retry{Attempt: r.IntN(3), MaxAttempts: 3, Err: errs[r.IntN(len(errs))], Restart: r.IntN(2) == 0}
 	case 7:
 		return engine.Notice{Text: text()}
 	case 8:
-		return engine.Answered{}
+		return engine.AnswerFinished{}
 	case 9:
 		return engine.Usage{Model: text(), Prompt: r.IntN(100)}
 	default:

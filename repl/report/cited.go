@@ -17,9 +17,9 @@ type cited struct{ list []Citation }
 // observe takes in an event.
 func (c *cited) observe(ev engine.Event) {
 	switch ev := ev.(type) {
-	case engine.Requested:
+	case engine.RequestStarted:
 		c.list = nil
-	case engine.Cited:
+	case engine.Citations:
 		c.list = nil
 		for _, r := range ev.References {
 			c.list = append(c.list, Citation{output.Valid(r.Title), output.Valid(r.URI)})

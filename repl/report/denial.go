@@ -28,19 +28,19 @@ type Rule struct {
 }
 
 // deny notes a call that was not made, of an agent or, if that is "", of the conversation.
-func (c *core) deny(agent string, ev engine.Finished) {
+func (c *core) deny(agent string, ev engine.CallFinished) {
 	d := Denial{Tool: output.Valid(ev.Name), ID: output.Valid(ev.ID), Agent: output.Valid(agent),
 		Title: output.Valid(ev.Intent.Title)}
 	var ce *engine.CallError
 	switch {
-	case ev.Unasked != "":
-		d.Why, d.Allow = "nobody could be asked", output.Valid(ev.Unasked)
+	case ev.UnaskedAdvice != "":
+		d.Why, d.Allow = "nobody could be asked", output.Valid(ev.UnaskedAdvice)
 	case errors.As(ev.Err, &ce) && ce.Type == engine.PolicyViolation:
 		d.Why = output.Valid(engine.DisplayError(ev.Err))
 	case ce != nil && ce.Type == engine.NeedsConfirmation: // in the place of the call, as a hook may have it
-		d.Why, d.Allow = "nobody could be asked", output.Valid(ce.Allow)
-	case ce != nil && ce.Lacked != "":
-		d.Why, d.Allow = output.Valid(ce.Lacked), output.Valid(ce.Allow)
+		d.Why, d.Allow = "nobody could be asked", output.Valid(ce.Advice)
+	case ce != nil && ce.MissingRights != "":
+		d.Why, d.Allow = output.Valid(ce.MissingRights), output.Valid(ce.Advice)
 	default:
 		return
 	}

@@ -33,7 +33,7 @@ func (d *document) begin(Init) { d.begun = true }
 func (d *document) event(ev engine.Event) {
 	d.cited.observe(ev)
 	switch ev := ev.(type) {
-	case engine.Requested:
+	case engine.RequestStarted:
 		d.reset()
 	case engine.Text:
 		d.response.WriteString(d.utf8.Feed(ev.Delta))
@@ -41,7 +41,7 @@ func (d *document) event(ev engine.Event) {
 		if ev.Restart {
 			d.reset()
 		}
-	case engine.Answered:
+	case engine.AnswerFinished:
 		d.counts = true
 	case engine.Notice:
 		if ev.Info {

@@ -95,7 +95,7 @@ func TestJSONBeforeTheRun(t *testing.T) {
 
 func TestJSONPolicyDenial(t *testing.T) {
 	b := newBench("json", func(r *Config) { r.Quiet = true })
-	b.see(engine.Finished{ID: "w__1", Name: "w", Err: &engine.CallError{Type: engine.PolicyViolation, Message: "m", Display: "denied: plan mode"}})
+	b.see(engine.CallFinished{ID: "w__1", Name: "w", Err: &engine.CallError{Type: engine.PolicyViolation, Message: "m", Display: "denied: plan mode"}})
 	b.Finish(Outcome{})
 	if !strings.Contains(b.out.String(), `"why": "denied: plan mode"`) || len(b.err) > 0 {
 		t.Errorf("%s %s", b.out, b.err)
@@ -105,15 +105,15 @@ func TestJSONPolicyDenial(t *testing.T) {
 // What an agent says is no part of the answer; what was denied it counts.
 func TestJSONOfAnAgent(t *testing.T) {
 	b := newBench("json", nil)
-	b.see(engine.Text{Delta: "I ask."}, inside(engine.Requested{Model: "m"}), inside(engine.Text{Delta: "Wrong."}), inside(engine.Notice{Text: "half of it"}),
-		inside(engine.Usage{Model: "m", Total: 7}), inside(denied), engine.Answered{})
+	b.see(engine.Text{Delta: "I ask."}, inside(engine.RequestStarted{Model: "m"}), inside(engine.Text{Delta: "Wrong."}), inside(engine.Notice{Text: "half of it"}),
+		inside(engine.Usage{Model: "m", Total: 7}), inside(denied), engine.AnswerFinished{})
 	b.Finish(Outcome{})
 	for _, want := range []string{`"response": "I ask."`, `"helper: half of it"`, `"title": "edit a.txt"`, `"total": 7`} {
 		if !strings.Contains(b.out.String(), want) {
 			t.Errorf("no %s in\n%s", want, b.out.String())
 		}
 	}
-	if err := question.Denied(inside(engine.Finished{Err: &engine.CallError{Type: engine.PolicyViolation}})); err == nil {
+	if err := question.Denied(inside(engine.CallFinished{Err: &engine.CallError{Type: engine.PolicyViolation}})); err == nil {
 		t.Error("a rule has denied nothing")
 	}
 }
@@ -169,8 +169,8 @@ func TestJSONOfAFailedAnswer(t *testing.T) {
 		want   string
 	}{
 		{[]engine.Event{engine.Text{Delta: "half"}}, ""},
-		{[]engine.Event{engine.Text{Delta: "half"}, engine.Answered{}}, "half"}, // of a cancelled one, what came
-		{[]engine.Event{engine.Text{Delta: "I look."}, engine.Answered{}, engine.Requested{}, engine.Text{Delta: "half"}}, ""},
+		{[]engine.Event{engine.Text{Delta: "half"}, engine.AnswerFinished{}}, "half"}, // of a cancelled one, what came
+		{[]engine.Event{engine.Text{Delta: "I look."}, engine.AnswerFinished{}, engine.RequestStarted{}, engine.Text{Delta: "half"}}, ""},
 	} {
 		b := newBench("json", nil)
 		b.see(c.events...)

@@ -156,7 +156,7 @@ func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 			return err
 		}
 		switch ev := ev.(type) {
-		case engine.Requested:
+		case engine.RequestStarted:
 			if full != nil {
 				return full
 			}
@@ -174,11 +174,11 @@ func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 		if err := question.Denied(ev); err != nil && o.FailOnDeny {
 			return err
 		}
-		_, ev = engine.Source(ev)
+		_, ev = engine.Unnest(ev)
 		if err := asked(ev); err != nil {
 			return err
 		}
-		if f, ok := ev.(engine.Finished); ok && f.Err != nil && engine.ErrorType(f.Err) == engine.NoSpaceLeft {
+		if f, ok := ev.(engine.CallFinished); ok && f.Err != nil && engine.ErrorType(f.Err) == engine.NoSpaceLeft {
 			full = fmt.Errorf("%s: %w", f.Name, f.Err)
 		}
 	}
@@ -188,7 +188,7 @@ func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 // asked returns the error of an agent that was to be ended by a question, as the run is.
 func asked(ev engine.Event) error {
 	var ce *engine.CallError
-	if f, ok := ev.(engine.Finished); ok && errors.As(f.Err, &ce) && errors.Is(ce.Cause, question.ErrAsked) {
+	if f, ok := ev.(engine.CallFinished); ok && errors.As(f.Err, &ce) && errors.Is(ce.Cause, question.ErrAsked) {
 		return ce.Cause
 	}
 	return nil
@@ -219,6 +219,6 @@ type speaker struct{ Reporter }
 
 func (s speaker) Write(b []byte) (int, error) {
 	s.Event(engine.Text{Delta: string(b)})
-	s.Event(engine.Answered{})
+	s.Event(engine.AnswerFinished{})
 	return len(b), nil
 }

@@ -56,7 +56,7 @@ func (s *OutputSchema) observe(ev engine.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch ev := ev.(type) {
-	case engine.Requested:
+	case engine.RequestStarted:
 		s.begin()
 	case engine.Retry:
 		if ev.Restart {

@@ -36,7 +36,7 @@ func TestValue(t *testing.T) {
 	for _, test := range tests {
 		d := &OutputSchema{Schema: anySchema(t, `{}`)}
 		d.observe(engine.Text{Delta: "forgotten"})
-		d.observe(engine.Requested{Number: 2})
+		d.observe(engine.RequestStarted{Number: 2})
 		d.observe(engine.Text{Delta: "forgotten, too"})
 		d.observe(engine.Retry{Restart: true})
 		d.observe(engine.Text{Delta: test.answer})

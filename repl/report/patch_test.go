@@ -53,7 +53,7 @@ func TestPatchIsAllThatIsPrinted(t *testing.T) {
 				r.Quiet, r.Collected = c.quiet, func() Collected { return c.collected }
 			})
 			b.Begin(Init{Prompt: "mend it"})
-			b.see(engine.Requested{}, engine.Text{Delta: "I see."})
+			b.see(engine.RequestStarted{}, engine.Text{Delta: "I see."})
 			b.Finish(c.outcome)
 			if diff := cmp.Diff(c.out, b.out.String()); diff != "" {
 				t.Error("standard output:", diff)

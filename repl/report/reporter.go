@@ -58,7 +58,7 @@ func (r *reporter) Event(ev engine.Event) {
 	if r.over {
 		return
 	}
-	agents, said := engine.Source(ev)
+	agents, said := engine.Unnest(ev)
 	if agents == "" {
 		r.form.event(ev)
 		r.core.notice("", ev)
@@ -67,7 +67,7 @@ func (r *reporter) Event(ev engine.Event) {
 	// An agent's text belongs to its call. Its calls go to the forms that print calls, and
 	// its failures are printed.
 	switch said := said.(type) {
-	case engine.Called:
+	case engine.CallRequested:
 		r.form.event(ev)
 	case engine.Notice:
 		said.Text = agents + ": " + said.Text
@@ -75,7 +75,7 @@ func (r *reporter) Event(ev engine.Event) {
 		r.core.notice("", said)
 	case engine.Retry:
 		r.core.warn("%s: %s", agents, RetryText(said))
-	case engine.Finished:
+	case engine.CallFinished:
 		r.form.event(ev)
 		r.core.notice(agents, said)
 	}
@@ -189,7 +189,7 @@ func (c *core) complain(o Outcome) {
 // if agent is "", from the conversation.
 func (c *core) notice(agent string, ev engine.Event) {
 	switch ev := ev.(type) {
-	case engine.Called:
+	case engine.CallRequested:
 		if c.called == nil {
 			c.called = map[string]string{}
 		}
@@ -198,11 +198,11 @@ func (c *core) notice(agent string, ev engine.Event) {
 		c.tell(NoticeLabel(ev), ev.Text)
 	case engine.Retry:
 		c.warn("%s", RetryText(ev))
-	case engine.Checked:
+	case engine.CheckFinished:
 		if ev.Err != nil {
 			c.warn("check: %s: %s", output.FirstLine(ev.Command), engine.DisplayError(ev.Err))
 		}
-	case engine.Finished:
+	case engine.CallFinished:
 		title := cmp.Or(ev.Intent.Title, cmp.Or(c.called[ev.ID], ev.Name))
 		if agent != "" { // whose calls have ids of their own
 			title = agent + ": " + cmp.Or(ev.Intent.Title, ev.Name)
@@ -214,8 +214,8 @@ func (c *core) notice(agent string, ev engine.Event) {
 		if ev.Err != nil && engine.Outcome(ev.Err) != engine.Cancelled {
 			c.deny(agent, ev)
 			why := engine.DisplayError(ev.Err)
-			if ce := (*engine.CallError)(nil); errors.As(ev.Err, &ce) && ce.Lacked != "" {
-				why += "; " + output.FirstLine(ce.Lacked)
+			if ce := (*engine.CallError)(nil); errors.As(ev.Err, &ce) && ce.MissingRights != "" {
+				why += "; " + output.FirstLine(ce.MissingRights)
 			}
 			c.warn("%s: %s", title, why)
 		}

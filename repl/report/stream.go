@@ -180,14 +180,14 @@ func (r *Records) event(ev engine.Event) {
 	switch ev := ev.(type) {
 	case engine.Text:
 		r.say(r.utf8.Feed(ev.Delta))
-	case engine.Requested:
+	case engine.RequestStarted:
 		r.Flush()
 	case engine.Retry:
 		r.retry(ev)
 	case engine.Notice:
 		r.Flush()
 		r.told(ev)
-	case engine.Called, engine.Finished, engine.Nested:
+	case engine.CallRequested, engine.CallFinished, engine.NestedEvent:
 		r.call(ev, caller{})
 	}
 }
@@ -209,22 +209,22 @@ type open struct {
 // call tells of a call.
 func (r *Records) call(ev engine.Event, by caller) {
 	switch ev := ev.(type) {
-	case engine.Nested:
+	case engine.NestedEvent:
 		agents := ev.Agent
 		if by.Agent != "" {
 			agents = by.Agent + " > " + agents
 		}
 		r.call(ev.Event, caller{agents, ev.ID, by.calls + ev.ID + "/"})
-	case engine.Called:
+	case engine.CallRequested:
 		r.called(ev, by)
 		if by.Parent != "" {
 			r.open = append(r.open, open{ev.ID, by})
 		}
-	case engine.Finished:
+	case engine.CallFinished:
 		// An agent whose time is up leaves its calls: they are over with it.
 		for _, o := range slices.Clone(r.open) {
 			if o.by.calls == by.calls+ev.ID+"/" && slices.Contains(r.open, o) {
-				r.call(engine.Finished{ID: o.id, Err: context.Canceled}, o.by)
+				r.call(engine.CallFinished{ID: o.id, Err: context.Canceled}, o.by)
 			}
 		}
 		r.open = slices.DeleteFunc(r.open, func(o open) bool { return o.id == ev.ID && o.by == by })
@@ -264,7 +264,7 @@ func (r *Records) retry(ev engine.Retry) {
 	} else {
 		r.Flush()
 	}
-	r.Put("retry", retryRecord{ev.Attempt, ev.Of, ev.Delay.Milliseconds(),
+	r.Put("retry", retryRecord{ev.Attempt, ev.MaxAttempts, ev.Delay.Milliseconds(),
 		r.Text(errorText(ev.Err)), ev.Restart, ev.Model})
 }
 
@@ -273,12 +273,12 @@ func (r *Records) by(c caller) caller {
 	return caller{Agent: r.Text(c.Agent), Parent: r.Text(c.Parent)}
 }
 
-func (r *Records) called(ev engine.Called, by caller) {
+func (r *Records) called(ev engine.CallRequested, by caller) {
 	r.Flush()
 	r.Put("tool_use", toolUseRecord{r.Text(ev.Name), r.Text(ev.ID), r.by(by), r.Args(ev.Args)})
 }
 
-func (r *Records) finished(ev engine.Finished, by caller) {
+func (r *Records) finished(ev engine.CallFinished, by caller) {
 	r.Flush()
 	shown := ev.Result.Display
 	var ce *callError

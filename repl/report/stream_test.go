@@ -107,11 +107,13 @@ func TestStreamAnything(t *testing.T) {
 // agent left when its time was up are over before that.
 func TestStreamAgents(t *testing.T) {
 	b := newBench("stream-json", nil)
-	nested := func(id string, ev engine.Event) engine.Event { return engine.Nested{ID: id, Agent: "look", Event: ev} }
-	b.see(engine.Called{ID: "a1", Name: "invoke_agent"}, engine.Called{ID: "a2", Name: "invoke_agent"},
-		nested("a1", engine.Called{ID: "x", Name: "read"}), nested("a2", engine.Called{ID: "x", Name: "read"}), nested("a2", engine.Text{Delta: "Hm."}),
-		nested("a2", engine.Nested{ID: "x", Agent: "deep", Event: engine.Called{ID: "y", Name: "ls"}}),
-		nested("a1", engine.Finished{ID: "x", Name: "read"}), engine.Finished{ID: "a1"}, engine.Finished{ID: "a2"})
+	nested := func(id string, ev engine.Event) engine.Event {
+		return engine.NestedEvent{ID: id, Agent: "look", Event: ev}
+	}
+	b.see(engine.CallRequested{ID: "a1", Name: "invoke_agent"}, engine.CallRequested{ID: "a2", Name: "invoke_agent"},
+		nested("a1", engine.CallRequested{ID: "x", Name: "read"}), nested("a2", engine.CallRequested{ID: "x", Name: "read"}), nested("a2", engine.Text{Delta: "Hm."}),
+		nested("a2", engine.NestedEvent{ID: "x", Agent: "deep", Event: engine.CallRequested{ID: "y", Name: "ls"}}),
+		nested("a1", engine.CallFinished{ID: "x", Name: "read"}), engine.CallFinished{ID: "a1"}, engine.CallFinished{ID: "a2"})
 	var got []string
 	for _, line := range b.out {
 		var r struct {
@@ -134,7 +136,7 @@ func TestStreamAgents(t *testing.T) {
 
 func TestStreamInvalid(t *testing.T) {
 	b := newBench("stream-json", nil)
-	b.see(engine.Text{Delta: "a\xff"}, engine.Text{Delta: "b"}, engine.Called{ID: "i", Name: "n", Args: map[string]any{"x": "\xff\x1b["}})
+	b.see(engine.Text{Delta: "a\xff"}, engine.Text{Delta: "b"}, engine.CallRequested{ID: "i", Name: "n", Args: map[string]any{"x": "\xff\x1b["}})
 	for i, want := range []string{
 		`"content":"a\\xff","delta":true,"invalid_utf8":true,`,
 		`"content":"b","delta":true,"seq"`,

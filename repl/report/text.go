@@ -44,9 +44,9 @@ func (t *textForm) event(ev engine.Event) {
 			t.flush()
 		}
 		t.line() // standard error may be the same file
-	case engine.Answered:
+	case engine.AnswerFinished:
 		t.flush()
-	case engine.Cited:
+	case engine.Citations:
 		if t.core.Text.Uncited {
 			return
 		}
@@ -54,7 +54,7 @@ func (t *textForm) event(ev engine.Event) {
 		for _, r := range ev.References {
 			t.core.tell(output.Info, "source: "+r.String())
 		}
-	case engine.Requested, engine.Called, engine.Started: // what is started may be no call, but a check
+	case engine.RequestStarted, engine.CallRequested, engine.CallStarted: // what is started may be no call, but a check
 		t.flush()
 		t.line()
 	}

@@ -27,9 +27,9 @@ func TestText(t *testing.T) {
 			outcome: Outcome{Err: errors.New("the server is busy"), Hint: "try later"}, err: "error: the server is busy\nhint: try later\n"},
 		{name: "a failure, live", live: true, events: []engine.Event{engine.Text{Delta: "half"}},
 			outcome: Outcome{Err: errors.New("the server is busy")}, out: "half\n", err: "error: the server is busy\n"},
-		{name: "a failure after what counted", events: []engine.Event{engine.Text{Delta: "I look."}, engine.Answered{}, engine.Requested{}, engine.Text{Delta: "half"}},
+		{name: "a failure after what counted", events: []engine.Event{engine.Text{Delta: "I look."}, engine.AnswerFinished{}, engine.RequestStarted{}, engine.Text{Delta: "half"}},
 			outcome: Outcome{Err: errors.New("the server is busy")}, out: "I look.\n", err: "error: the server is busy\n"},
-		{name: "what a cancellation left", events: []engine.Event{engine.Text{Delta: "half"}, engine.Answered{}},
+		{name: "what a cancellation left", events: []engine.Event{engine.Text{Delta: "half"}, engine.AnswerFinished{}},
 			outcome: Outcome{ExitCode: 130, Message: "cancelled"}, out: "half\n", err: "error: cancelled\n"},
 		{name: "everything", events: run, out: "Let me read \u00e9.\n\nDone.\n",
 			err: "warning: the connection broke; asking again in 2.0 s, attempt 2 of 3; the answer begins again\n" +
@@ -84,7 +84,7 @@ func TestTextStreams(t *testing.T) {
 			t.Fatalf("%q: wrote %q and %q", delta, live.out, held.out)
 		}
 	}
-	held.see(engine.Answered{})
+	held.see(engine.AnswerFinished{})
 	if len(held.out) != 1 {
 		t.Errorf("wrote %q", held.out)
 	}

@@ -50,7 +50,7 @@ func FailTruncated(ask engine.Run) engine.Run {
 // about the answer itself.
 func goesOn(ev engine.Event) bool {
 	switch ev.(type) {
-	case engine.Requested, engine.Called:
+	case engine.RequestStarted, engine.CallRequested:
 		return true
 	}
 	return false

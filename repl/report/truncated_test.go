@@ -15,7 +15,7 @@ import (
 
 func TestFailTruncated(t *testing.T) {
 	failure := errors.New("broken")
-	cut, text, turn := engine.Notice{Text: "cut", Cause: engine.ErrCut}, engine.Text{Delta: "half"}, engine.Requested{Number: 2}
+	cut, text, turn := engine.Notice{Text: "cut", Cause: engine.ErrCut}, engine.Text{Delta: "half"}, engine.RequestStarted{Number: 2}
 	for _, test := range []struct {
 		name   string
 		events []engine.Event
@@ -24,9 +24,9 @@ func TestFailTruncated(t *testing.T) {
 	}{
 		{"a whole answer", []engine.Event{text, engine.Notice{Text: "told"}}, nil, "Text Notice"},
 		{"half of one", []engine.Event{text, cut}, nil, "Text cut!"},
-		{"half of one, and calls", []engine.Event{text, cut, turn, text}, nil, "Text Notice Requested Text"},
-		{"twice", []engine.Event{cut, turn, text, cut}, nil, "Notice Requested Text cut!"},
-		{"a check behind it", []engine.Event{text, cut, engine.Checked{}}, nil, "Text Checked cut!"},
+		{"half of one, and calls", []engine.Event{text, cut, turn, text}, nil, "Text Notice RequestStarted Text"},
+		{"twice", []engine.Event{cut, turn, text, cut}, nil, "Notice RequestStarted Text cut!"},
+		{"a check behind it", []engine.Event{text, cut, engine.CheckFinished{}}, nil, "Text CheckFinished cut!"},
 		{"a failure behind it", []engine.Event{text, cut}, failure, "Text Notice broken!"},
 		{"nothing", nil, nil, ""},
 	} {

@@ -50,10 +50,10 @@ type watch struct {
 func (w *watch) see(ev engine.Event) {
 	since := time.Now()
 	switch ev := ev.(type) {
-	case engine.Requested, engine.Text, engine.Thought:
+	case engine.RequestStarted, engine.Text, engine.Thought:
 	case engine.Retry:
 		since = since.Add(ev.Delay)
-	case engine.Notice, engine.Nested, engine.Usage: // which may come while the model is asked, and else
+	case engine.Notice, engine.NestedEvent, engine.Usage: // which may come while the model is asked, and else
 		return
 	default:
 		since = time.Time{}

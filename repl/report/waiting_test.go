@@ -26,15 +26,15 @@ func TestWaiting(t *testing.T) {
 		first string
 		last  string
 	}{
-		{"a thought of a quarter of an hour", []step{{0, engine.Requested{}}, {15*time.Minute - time.Second, engine.Text{Delta: "a"}}, {0, engine.Answered{}}},
+		{"a thought of a quarter of an hour", []step{{0, engine.RequestStarted{}}, {15*time.Minute - time.Second, engine.Text{Delta: "a"}}, {0, engine.AnswerFinished{}}},
 			14, "waiting for the model, nothing has come for 1 min 0 s", "waiting for the model, nothing has come for 14 min 0 s"},
-		{"a quick answer", []step{{0, engine.Requested{}}, {59 * time.Second, engine.Text{}}, {0, engine.Answered{}}}, 0, "", ""},
-		{"an answer that comes slowly", []step{{0, engine.Requested{}}, {40 * time.Second, engine.Text{}}, {40 * time.Second, engine.Thought{}},
-			{40 * time.Second, engine.Answered{}}}, 0, "", ""},
-		{"a call that runs long", []step{{0, engine.Requested{}}, {0, engine.Answered{}}, {0, engine.Started{}}, {10 * time.Minute, engine.Finished{}}}, 0, "", ""},
-		{"a wait before it is asked again", []step{{0, engine.Requested{}}, {0, engine.Retry{Delay: 5 * time.Minute}}, {6*time.Minute + time.Second, engine.Text{}}},
+		{"a quick answer", []step{{0, engine.RequestStarted{}}, {59 * time.Second, engine.Text{}}, {0, engine.AnswerFinished{}}}, 0, "", ""},
+		{"an answer that comes slowly", []step{{0, engine.RequestStarted{}}, {40 * time.Second, engine.Text{}}, {40 * time.Second, engine.Thought{}},
+			{40 * time.Second, engine.AnswerFinished{}}}, 0, "", ""},
+		{"a call that runs long", []step{{0, engine.RequestStarted{}}, {0, engine.AnswerFinished{}}, {0, engine.CallStarted{}}, {10 * time.Minute, engine.CallFinished{}}}, 0, "", ""},
+		{"a wait before it is asked again", []step{{0, engine.RequestStarted{}}, {0, engine.Retry{Delay: 5 * time.Minute}}, {6*time.Minute + time.Second, engine.Text{}}},
 			1, "waiting for the model, nothing has come for 1 min 0 s", "waiting for the model, nothing has come for 1 min 0 s"},
-		{"a word beside it", []step{{0, engine.Requested{}}, {30 * time.Second, engine.Notice{}}, {31 * time.Second, engine.Text{}}},
+		{"a word beside it", []step{{0, engine.RequestStarted{}}, {30 * time.Second, engine.Notice{}}, {31 * time.Second, engine.Text{}}},
 			1, "waiting for the model, nothing has come for 1 min 0 s", "waiting for the model, nothing has come for 1 min 0 s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 // About says what a call is about that may never begin: the tool, and the path
 // or the like that it was given.
-func About(ev engine.Called) string {
+func About(ev engine.CallRequested) string {
 	for _, name := range []string{"file_path", "dir_path", "path", "pattern", "command", "url"} {
 		if s, ok := ev.Args[name].(string); ok && s != "" {
 			verb := ev.Name
@@ -39,8 +39,8 @@ func RetryText(ev engine.Retry) string {
 	if ev.Delay > 0 {
 		again += " in " + tally.Duration(ev.Delay)
 	}
-	if ev.Of > 0 {
-		again += fmt.Sprintf(", attempt %d of %d", ev.Attempt+1, ev.Of)
+	if ev.MaxAttempts > 0 {
+		again += fmt.Sprintf(", attempt %d of %d", ev.Attempt+1, ev.MaxAttempts)
 	}
 	if ev.Restart {
 		again += "; the answer begins again"

@@ -179,9 +179,9 @@ func judgementOf(p engine.Proposal) judgement {
 	j := judgement{Class: in.Plan.Class.String(), Why: output.EscapeLine(in.Plan.Why),
 		Sets: escapedLines(question.Environment(in)), Writes: escapedLines(in.Plan.Writes),
 		Cwd: output.EscapeLine(in.Plan.Dir), Confined: &held, Limits: output.EscapeLine(in.Plan.Limits), Failed: output.EscapeLine(in.Plan.Failure.Reason), Refused: escapedLines(in.Plan.Failure.Unwritable),
-		Looked: in.Plan.Failure.ReadOnly, ReadOnly: in.Plan.ReadOnly != nil,
-		Network: in.Plan.Online != nil, Dials: escapedLines(in.Plan.Dials)}
-	if r := in.Plan.Rights; !r.None() {
+		Looked: in.Plan.Failure.ReadOnly, ReadOnly: in.Plan.ReadOnlyArgs != nil,
+		Network: in.Plan.NetworkArgs != nil, Dials: escapedLines(in.Plan.NetworkPrograms)}
+	if r := in.Plan.Rights; !r.Empty() {
 		j.Rights = &rights{r.Network, escapedLines(r.Read), escapedLines(r.Write), escapedLines(r.Files), r.Protected}
 	}
 	return j

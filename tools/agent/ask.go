@@ -34,11 +34,11 @@ func (c call) words() string { return cmp.Or(strings.TrimSpace(c.prompt), "Get S
 
 // ask has an agent on another server do its work.
 func (c call) ask(ctx context.Context, host engine.Host) (engine.Result, error) {
-	tell := func(ev engine.Event) { host.Emit(engine.Nested{Agent: c.agent.Name, Event: ev}) }
+	tell := func(ev engine.Event) { host.Emit(engine.NestedEvent{Agent: c.agent.Name, Event: ev}) }
 	a, err := c.Remote(c.agent).Ask(ctx, c.words(), func(words string) {
 		tell(engine.Text{Delta: words})
 	})
-	tell(engine.Answered{}) // counts the agent even if it said nothing
+	tell(engine.AnswerFinished{}) // counts the agent even if it said nothing
 	if ctx.Err() != nil {
 		return engine.Result{}, ctx.Err()
 	}

@@ -114,13 +114,13 @@ func (t *Task) work(ctx context.Context, run engine.Run, said string, most int, 
 		case err != nil:
 			return "", err
 		}
-		if _, asks := ev.(engine.Requested); asks {
+		if _, asks := ev.(engine.RequestStarted); asks {
 			if most--; most < 0 {
 				return maxTurns, nil
 			}
 		}
 		t.Tell(ev)
-		if f, over := ev.(engine.Finished); over && f.Name == completeName && f.Err == nil {
+		if f, over := ev.(engine.CallFinished); over && f.Name == completeName && f.Err == nil {
 			return goal, nil
 		}
 	}
@@ -148,7 +148,7 @@ func (t *Task) outcome() string {
 
 // Tell tells an event of the agent's conversation to whoever has called it.
 func (t *Task) Tell(ev engine.Event) {
-	t.clock.still(func() { t.host.Emit(engine.Nested{Agent: t.Agent.Name, Event: ev}) })
+	t.clock.still(func() { t.host.Emit(engine.NestedEvent{Agent: t.Agent.Name, Event: ev}) })
 }
 
 // Approve implements [engine.Approver] for the agent's conversation.

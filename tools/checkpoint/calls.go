@@ -155,7 +155,7 @@ func (h *watching) start(ctx context.Context, args map[string]any) error {
 	case engine.Allowed:
 		return err
 	case engine.Unasked:
-		no.Allow, no.Display = a.Advice, "denied: nobody to ask; "+a.Advice
+		no.Advice, no.Display = a.Advice, "denied: nobody to ask; "+a.Advice
 	case engine.Refused:
 		if a.Note != "" {
 			no.Message += " The user said: " + a.Note

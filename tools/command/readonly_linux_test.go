@@ -477,12 +477,12 @@ func TestLookRepositories(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	l := newLooking(t)
 	call, _ := l.looks("touch new; cat a.txt; git log --oneline")
-	args := call.Intent.Plan.ReadOnly
+	args := call.Intent.Plan.ReadOnlyArgs
 	if args == nil || call.Intent.Plan.IsReadOnly {
 		t.Fatalf("it is not offered: %+v", call.Intent.Plan)
 	}
 	call = l.prepare(runShellCommand(l.env), args)
-	if in := call.Intent; !in.Plan.IsReadOnly || in.Plan.ReadOnly != nil || in.Plan.Commands[0].Safe {
+	if in := call.Intent; !in.Plan.IsReadOnly || in.Plan.ReadOnlyArgs != nil || in.Plan.Commands[0].Safe {
 		t.Errorf("%+v", in.Plan)
 	}
 	r, _ := call.Run(t.Context(), l)
@@ -494,10 +494,10 @@ func TestReadOnly(t *testing.T) {
 	}
 	*l.asked = nil
 	call, _ = l.looks("touch new")
-	if _, err := l.prepare(runShellCommand(l.env), call.Intent.Plan.ReadOnly).Run(t.Context(), l); err == nil || engine.DisplayError(err) != "refused" || len(*l.asked) != 1 {
+	if _, err := l.prepare(runShellCommand(l.env), call.Intent.Plan.ReadOnlyArgs).Run(t.Context(), l); err == nil || engine.DisplayError(err) != "refused" || len(*l.asked) != 1 {
 		t.Fatalf("%v, asked %d times", err, len(*l.asked))
 	}
-	if in := (*l.asked)[0].Intent; in.Plan.ReadOnly != nil || in.Plan.Failure.Reason != "it tried to write: new" {
+	if in := (*l.asked)[0].Intent; in.Plan.ReadOnlyArgs != nil || in.Plan.Failure.Reason != "it tried to write: new" {
 		t.Errorf("%+v", in.Plan)
 	}
 	if _, err := os.Stat(filepath.Join(l.dir, "new")); err == nil {
@@ -536,7 +536,7 @@ func TestReadOnly(t *testing.T) {
 	}
 	for _, with := range []map[string]any{{"is_background": true}, {"additional_permissions": map[string]any{"network": true}}} {
 		with["command"] = "touch new"
-		if l.prepare(runShellCommand(l.env), with).Intent.Plan.ReadOnly != nil {
+		if l.prepare(runShellCommand(l.env), with).Intent.Plan.ReadOnlyArgs != nil {
 			t.Errorf("%v is offered it", with)
 		}
 	}

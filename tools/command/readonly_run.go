@@ -113,7 +113,7 @@ func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, only bool, why 
 	for i, path := range wrote {
 		wrote[i] = text.Name(c.env.Workspace.Rel(path))
 	}
-	only = len(read) == 0 && lacks.None()
+	only = len(read) == 0 && lacks.Empty()
 	switch {
 	case len(wrote) > 0:
 		return lacks, only, "it tried to write: " + strings.Join(wrote, ", ")
@@ -121,7 +121,7 @@ func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, only bool, why 
 		return lacks, only, "it tried to write"
 	case len(read) > 0:
 		return lacks, false, "it tried to read: " + strings.Join(read, ", ")
-	case !lacks.None():
+	case !lacks.Empty():
 		return lacks, false, "it probably needs " + lacks.String()
 	}
 	return lacks, false, ""

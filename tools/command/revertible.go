@@ -103,7 +103,7 @@ func records(read script.Script) bool {
 // revertible reports whether the command's changes can be reverted, and all other files are
 // protected from it.
 func (c shellCall) revertible() bool {
-	if c.env.Revertible == nil || c.args.Background || !c.rights.None() || !c.env.Launcher.State().Confined() {
+	if c.env.Revertible == nil || c.args.Background || !c.rights.Empty() || !c.env.Launcher.State().Confined() {
 		return false
 	}
 	_, ok := c.env.protected(c.known)

@@ -92,10 +92,10 @@ func TestRights(t *testing.T) {
 			if diff := cmp.Diff(test.want, in.Plan.Rights); diff != "" {
 				t.Error(diff)
 			}
-			if same := in.Grants[0] == plain.Grants[0]; same != test.want.None() {
+			if same := in.Grants[0] == plain.Grants[0]; same != test.want.Empty() {
 				t.Errorf("covered by %q", plain.Grants[0].Target)
 			}
-			if in.Plan.Confined != test.want.None() {
+			if in.Plan.Confined != test.want.Empty() {
 				t.Errorf("confined: %v", in.Plan.Confined)
 			}
 		})
@@ -106,7 +106,7 @@ func TestRights(t *testing.T) {
 		}
 	}
 	in := h.prepare(runShellCommand(h.env), map[string]any{"command": "true", "additional_permissions": map[string]any{"else": true}}).Intent
-	if !in.Plan.Rights.None() {
+	if !in.Plan.Rights.Empty() {
 		t.Errorf("an unknown permission gives %v", in.Plan.Rights)
 	}
 	h.env.Launcher.Sandbox = nil
@@ -139,7 +139,7 @@ func TestNamed(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %v; want %s", command, got, want)
 		}
-		if in.Plan.Rights.None() != (want == "") || want != "" && (in.Plan.IsReadOnly || in.Plan.Online != nil || in.Plan.ReadOnly != nil) {
+		if in.Plan.Rights.Empty() != (want == "") || want != "" && (in.Plan.IsReadOnly || in.Plan.NetworkArgs != nil || in.Plan.ReadOnlyArgs != nil) {
 			t.Errorf("%s: %+v", command, in.Plan)
 		}
 	}
@@ -154,14 +154,14 @@ func TestOnline(t *testing.T) {
 	in := h.prepare(tool, args).Intent
 	want := map[string]any{"command": args["command"], "description": "d", "dir_path": "sub", "is_background": true, "delay_ms": 7.0,
 		"additional_permissions": map[string]any{"network": true, "fileSystem": map[string]any{"read": []any{h.secret}, "write": []any{h.outside}}}}
-	if diff := cmp.Diff(want, in.Plan.Online); diff != "" {
+	if diff := cmp.Diff(want, in.Plan.NetworkArgs); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"git fetch", "npm ci"}, in.Plan.Dials); diff != "" {
+	if diff := cmp.Diff([]string{"git fetch", "npm ci"}, in.Plan.NetworkPrograms); diff != "" {
 		t.Error(diff)
 	}
-	again := h.prepare(tool, in.Plan.Online).Intent
-	if again.Plan.Online != nil || again.Plan.Limits != in.Plan.Limits {
+	again := h.prepare(tool, in.Plan.NetworkArgs).Intent
+	if again.Plan.NetworkArgs != nil || again.Plan.Limits != in.Plan.Limits {
 		t.Errorf("%+v", again)
 	}
 }
@@ -282,7 +282,7 @@ func TestAskedAgain(t *testing.T) {
 			if !errors.As(err, &failed) || len(*h.profiles) != 1 || failed.Message != r.Text {
 				t.Fatalf("%+v, run with %+v", err, *h.profiles)
 			}
-			if nobody, lacked := test.answer.(engine.Unasked); (failed.Lacked != "") != lacked || failed.Allow != nobody.Advice {
+			if nobody, lacked := test.answer.(engine.Unasked); (failed.MissingRights != "") != lacked || failed.Advice != nobody.Advice {
 				t.Errorf("%+v", failed)
 			}
 		})

@@ -171,7 +171,7 @@ func (c *shellCall) checkReadOnly() {
 
 // canRunReadOnly reports whether the call can be confined to read-only.
 func (c *shellCall) canRunReadOnly() bool {
-	if c.env.Launcher.Sandbox == nil || c.args.Background || c.args.More.args() != nil || !c.rights.None() {
+	if c.env.Launcher.Sandbox == nil || c.args.Background || c.args.More.args() != nil || !c.rights.Empty() {
 		return false
 	}
 	state := c.env.Launcher.Sandbox.State()
@@ -243,7 +243,7 @@ func (c shellCall) intent() engine.Intent {
 		how += " in " + script.Quote(text.Name(c.env.Workspace.Rel(c.dir)))
 	}
 	target, exact := c.dir+"\x00"+c.args.Command, "always this command"
-	if !c.rights.None() {
+	if !c.rights.Empty() {
 		target += "\x00" + c.rights.String()
 		exact += ", with " + c.rights.String()
 	}
@@ -263,7 +263,7 @@ func (c shellCall) plan() engine.Plan {
 	p := engine.Plan{Commands: c.read.Commands, Class: c.read.Class, Why: c.read.Why, Writes: c.read.Writes,
 		Dir: c.dir, Rights: c.rights, IsReadOnly: c.readOnly}
 	if c.git.shows {
-		p.Before = func(ctx context.Context) string { _, why := c.before(ctx); return why }
+		p.MustAsk = func(ctx context.Context) string { _, why := c.before(ctx); return why }
 	}
 	return p
 }
@@ -274,19 +274,19 @@ func (c shellCall) hold(in *engine.Intent) {
 		return
 	}
 	state, p := c.env.Launcher.State(), c.env.Launcher.Given(c.rights)
-	in.Plan.Confined = c.readOnly || state.Confined() && !p.Network && !p.Unprotected && c.rights.None()
+	in.Plan.Confined = c.readOnly || state.Confined() && !p.Network && !p.Unprotected && c.rights.Empty()
 	in.Plan.Limits = c.env.Launcher.Limits()
 	in.Plan.Revertible = !c.readOnly && c.revertible()
 	if !c.readOnly && c.canRunReadOnly() {
 		held := c.args
 		held.ReadOnly = true
-		in.Plan.ReadOnly = held.args()
+		in.Plan.ReadOnlyArgs = held.args()
 	}
 	dials := launch.Dialers(c.read.Commands)
 	if state.Network && !p.Network && !c.env.Launcher.Config.Offline && (len(c.rights.Read) == 0 || len(dials) > 0) {
 		online := c.args
 		online.More.Network = true
-		in.Plan.Online, in.Plan.Dials = online.args(), dials
+		in.Plan.NetworkArgs, in.Plan.NetworkPrograms = online.args(), dials
 	}
 }
 
@@ -383,7 +383,7 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 		return r, err
 	}
 	in := c.intent()
-	in.Plan.Revertible, in.Grants, in.Draft, in.Plan.Online, in.Plan.ReadOnly = false, nil, nil, nil, nil
+	in.Plan.Revertible, in.Grants, in.Draft, in.Plan.NetworkArgs, in.Plan.ReadOnlyArgs = false, nil, nil, nil, nil
 	writing := func(paths ...string) engine.Proposal {
 		in := in
 		in.Plan.Writes = append(slices.Clip(in.Plan.Writes), paths...)
@@ -432,7 +432,7 @@ func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host,
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
 	o := c.env.Launcher.Run(ctx, cmd)
 	*left = o.Background
-	if lacks, refused := c.env.Launcher.MissingRights(c.plan(), o); !lacks.None() {
+	if lacks, refused := c.env.Launcher.MissingRights(c.plan(), o); !lacks.Empty() {
 		return c.again(ctx, tool, host, cmd, o, left, lacks, refused)
 	}
 	return c.env.outcome(o)
@@ -519,8 +519,8 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 		return c.env.outcome(o)
 	}
 	in := next.intent()
-	in.Plan.Failure = engine.Failure{Reason: lacks.String(), Unwritable: refused}
-	in.Draft, in.Plan.Online, in.Plan.ReadOnly = nil, nil, nil
+	in.Plan.Failure = engine.FailedAttempt{Reason: lacks.String(), Unwritable: refused}
+	in.Draft, in.Plan.NetworkArgs, in.Plan.ReadOnlyArgs = nil, nil, nil
 	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args.args(), Intent: in})
 	if err != nil {
 		return engine.Result{}, err
@@ -547,8 +547,8 @@ func (c shellCall) askWithoutReadOnly(ctx context.Context, tool engine.Tool, hos
 	}
 	in := next.intent()
 	in.Plan.Revertible = in.Plan.Revertible && wrote
-	in.Plan.Failure = engine.Failure{Reason: why, ReadOnly: true}
-	in.Draft, in.Plan.Online, in.Plan.ReadOnly = nil, nil, nil
+	in.Plan.Failure = engine.FailedAttempt{Reason: why, ReadOnly: true}
+	in.Draft, in.Plan.NetworkArgs, in.Plan.ReadOnlyArgs = nil, nil, nil
 	answer, err := host.Approve(ctx, engine.Proposal{Tool: tool, Args: next.args.args(), Intent: in})
 	if err != nil {
 		return engine.Result{}, err
@@ -577,9 +577,9 @@ func denied(r engine.Result, err error, answer engine.Answer, said, lacked strin
 	case engine.Unasked:
 		if failed := (*engine.CallError)(nil); errors.As(err, &failed) {
 			said = strings.TrimSuffix(said, ".") + ": " + a.Advice
-			failed.Lacked, failed.Allow, failed.Rule = lacked, a.Advice, a.Rule
+			failed.MissingRights, failed.Advice, failed.Rule = lacked, a.Advice, a.Rule
 			if a.Rule != nil { // the advice names the rule that forbids the call
-				failed.Lacked, failed.Allow = lacked+"; denied: "+a.Advice, ""
+				failed.MissingRights, failed.Advice = lacked+"; denied: "+a.Advice, ""
 			}
 		}
 	}

@@ -242,7 +242,7 @@ func (r *Revision) intent(args func(text string) map[string]any) engine.Intent {
 		Title:  "edit " + text.Name(name),
 		Detail: r.diff,
 		Paths:  []string{r.Path},
-		Edit:   &engine.TextEdit{Path: r.Path, Made: r.File == nil, Before: r.readable(r.before()), After: r.readable(r.text)},
+		Edit:   &engine.TextEdit{Path: r.Path, Created: r.File == nil, Before: r.readable(r.before()), After: r.readable(r.text)},
 		Grants: []engine.Grant{{Label: "always for " + text.Name(name), Tool: "edit",
 			Target: r.place.Path()}, {Label: "all edits this session", Tool: "edit"}},
 	}
@@ -361,6 +361,6 @@ func (r *Revision) result(said string) engine.Result {
 	return engine.Result{
 		Text:    said,
 		Display: r.stat.String(),
-		Changes: []engine.Change{{Path: r.Path, Made: r.File == nil, Added: r.stat.Added, Removed: r.stat.Removed}},
+		Changes: []engine.Change{{Path: r.Path, Created: r.File == nil, Added: r.stat.Added, Removed: r.stat.Removed}},
 	}
 }

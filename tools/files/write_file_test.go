@@ -151,7 +151,7 @@ func TestWriteFile(t *testing.T) {
 		want := engine.Result{
 			Text:    "Successfully created and wrote to new file: " + b.path("sub/dir/new.txt") + ". Here is the updated code:\na\nb\n",
 			Display: "+2 -0",
-			Changes: []engine.Change{{Path: b.path("sub/dir/new.txt"), Made: true, Added: 2}},
+			Changes: []engine.Change{{Path: b.path("sub/dir/new.txt"), Created: true, Added: 2}},
 		}
 		if d := cmp.Diff(want, r); d != "" {
 			t.Error(d)

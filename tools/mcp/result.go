@@ -121,7 +121,7 @@ func (r callResult) forModel(tool string, args map[string]any,
 	}
 	all := strings.Join(rd.plain, "\n")
 	res := engine.Result{Text: strings.Join(rd.marked, "\n"), Media: rd.media, Display: strings.Join(rd.display, "\n")}
-	if given, c := cut(all); c.Of > 0 {
+	if given, c := cut(all); c.Total > 0 {
 		res.Text, res.Cut = text.Untrusted(given), c
 	}
 	return res, nil

@@ -46,7 +46,7 @@ func (l Limits) Distilled(ts engine.Toolset) engine.Toolset {
 		}
 		return reworded(t, func(ctx context.Context, host engine.Host, all string) (string, engine.Cut) {
 			given, cut := l.cut(t.Name(), all, l.Distill.Most*tokenSize)
-			if n := utf8.RuneCountInString(all); cut.Of == 0 || n <= l.Distill.SumUp*tokenSize || n > mostSummedUp {
+			if n := utf8.RuneCountInString(all); cut.Total == 0 || n <= l.Distill.SumUp*tokenSize || n > mostSummedUp {
 				return given, cut
 			}
 			ctx, cancel := context.WithTimeout(ctx, summaryTime)

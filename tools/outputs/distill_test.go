@@ -47,7 +47,7 @@ func TestDistilled(t *testing.T) {
 				t.Fatal(err)
 			}
 			r, err := call.Run(t.Context(), &toolstest.Desk{})
-			if err != nil || (r.Text == all) != test.whole || (r.Cut.Of == 0) != test.whole {
+			if err != nil || (r.Text == all) != test.whole || (r.Cut.Total == 0) != test.whole {
 				t.Fatalf("%.200q, cut %+v, %v", r.Text, r.Cut, err)
 			}
 			if test.sum != strings.HasSuffix(r.Text, significance+text.Untrusted("It is about letters.")) {

@@ -64,7 +64,7 @@ func (l Limits) cut(tool, all string, most int) (string, engine.Cut) {
 		path = err.Error()
 	}
 	return fmt.Sprintf("Output too large. Showing first %s and last %s characters. %s%s\n%s\n\n... [%s characters omitted] ...\n\n%s",
-		text.Number(head), text.Number(tail), where, path, first, text.Number(n-head-tail), last), engine.Cut{Of: n, To: most}
+		text.Number(head), text.Number(tail), where, path, first, text.Number(n-head-tail), last), engine.Cut{Total: n, Shown: most}
 }
 
 // Keep writes text, which tool has put out, to a file of its own among the full

@@ -56,7 +56,7 @@ func reworded(t engine.Tool, edit func(ctx context.Context, host engine.Host,
 				return r, err
 			}
 			var cut engine.Cut
-			if r.Text, cut = edit(ctx, host, r.Text); cut.Of > 0 {
+			if r.Text, cut = edit(ctx, host, r.Text); cut.Total > 0 {
 				r.Cut = cut
 			}
 			if ce != nil {

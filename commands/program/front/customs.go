@@ -42,7 +42,7 @@ func (f *frontend) customs(out io.Writer, show func(engine.Event)) *commands.Cus
 // output runs a command that a prompt holds, judged and asked about like a call of the
 // model's, and returns what stands in its place.
 func (f *frontend) output(ctx context.Context, command string, show func(engine.Event)) (string, error) {
-	result, err := f.session.Engine.Do(ctx, "run_shell_command", map[string]any{"command": command}, shown(show))
+	result, err := f.session.Engine.RunCall(ctx, "run_shell_command", map[string]any{"command": command}, shown(show))
 	var failed *engine.CallError
 	switch {
 	case err == nil:
@@ -81,7 +81,7 @@ func (f *frontend) content(ctx context.Context, path string, own bool, show func
 		return nil, err
 	}
 	if !own && len(target.Names) == 1 && f.session.Project.Workspace.Private(target.Names[0]) {
-		result, err := f.session.Engine.Do(ctx, "read_file", map[string]any{"file_path": target.Names[0]}, shown(show))
+		result, err := f.session.Engine.RunCall(ctx, "read_file", map[string]any{"file_path": target.Names[0]}, shown(show))
 		if err != nil {
 			return nil, input.Unsent(ctx, mark, userError(err))
 		}
@@ -145,7 +145,7 @@ func (f *frontend) skillCommands(show func(engine.Event)) (set commands.Set) {
 			Args: "[TEXT]", Summary: one.Description, Custom: true, Typed: true,
 			Prompt: func(ctx context.Context, _, args string) ([]*genai.Part, error) {
 				defer f.session.Tools.Skills.Call(one.Name)()
-				result, err := f.session.Engine.Do(ctx, skill.ToolName, map[string]any{"name": one.Name}, shown(show))
+				result, err := f.session.Engine.RunCall(ctx, skill.ToolName, map[string]any{"name": one.Name}, shown(show))
 				if err != nil {
 					return nil, input.Unsent(ctx, "/"+name, userError(err))
 				}

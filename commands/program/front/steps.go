@@ -105,7 +105,7 @@ func (i *interactive) substitute(ctx context.Context, command string) (string, e
 
 // show prints what happens in a call that is no part of an answer.
 func (i *interactive) show(ev engine.Event) {
-	if _, ok := ev.(engine.Called); ok {
+	if _, ok := ev.(engine.CallRequested); ok {
 		i.screen.Printer.Begin(time.Now())
 	}
 	i.screen.Printer.Print(ev, time.Now())

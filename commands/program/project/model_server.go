@@ -99,7 +99,7 @@ func (s *ModelServer) newBudget(resume func() string) error {
 	}
 	s.Cost = func(u engine.Usage) (float64, string, bool) {
 		usd, date, known := prices().Cost(u)
-		return usd, date, known || s.free(u.Asked)
+		return usd, date, known || s.free(u.RequestedModel)
 	}
 	cfg := limit.Config{Tokens: s.Options.Flags.MaxTokens, Cost: s.Options.Flags.MaxCost, Calls: s.Options.Flags.MaxToolCalls,
 		Price: func(name string) (limit.Price, bool) {

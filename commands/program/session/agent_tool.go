@@ -147,7 +147,7 @@ func (c AgentReferences) Find(_ context.Context, r input.Ref) (input.Target, err
 	list, _ := c.Session.Project.Options.Agents().List()
 	i := slices.IndexFunc(list, func(d agent.Definition) bool { return d.Name == name })
 	if i >= 0 && list[i].Off == "" {
-		return input.Target{Note: engine.Aside("The user has named the agent '" + name +
+		return input.Target{Note: engine.MidTurnNote("The user has named the agent '" + name +
 			"' by an @. Unless the rest of the message says otherwise, call invoke_agent with it, and hand it the whole task.")}, nil
 	}
 	if _, err := c.Session.Project.Workspace.Lstat(filepath.Join(c.Session.Project.Options.Paths.Cwd, name)); err == nil {

@@ -187,7 +187,7 @@ func (r *agents) move(key string, to remote.TaskRef) {
 
 // recordPlaces records where the conversations are, as soon as something has come of one.
 func (r *agents) recordPlaces(ev engine.Event) error {
-	if _, over := ev.(engine.Finished); !over {
+	if _, over := ev.(engine.CallFinished); !over {
 		return nil
 	}
 	r.mu.Lock()

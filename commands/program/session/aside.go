@@ -21,8 +21,8 @@ func (s *Session) CallAside(ctx context.Context, title string, t engine.Tool, ar
 	run := engine.Run(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			over, left := false, errors.New("nobody listens")
-			_, err := s.Engine.Do(ctx, t.Name(), args, func(ev engine.Event) error {
-				f, ok := ev.(engine.Finished)
+			_, err := s.Engine.RunCall(ctx, t.Name(), args, func(ev engine.Event) error {
+				f, ok := ev.(engine.CallFinished)
 				if ok && (known || !t.Kind.ReadOnly()) {
 					if err := s.Engine.Add(ctx, genai.NewPartFromText(aside(title, f))); err != nil {
 						s.Notices.Notify(err.Error())
@@ -50,7 +50,7 @@ func (s *Session) CallAside(ctx context.Context, title string, t engine.Tool, ar
 }
 
 // aside tells the model of a call that another program has made.
-func aside(title string, f engine.Finished) string {
+func aside(title string, f engine.CallFinished) string {
 	const most = 10_000 // characters
 	args, _ := text.JSON(f.Args, "")
 	said := f.Result.Text

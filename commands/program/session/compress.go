@@ -58,8 +58,8 @@ func (s *Session) Compress(ctx context.Context, keep string, show func(engine.Ev
 
 // summed reports whether a notice says that a summary stands for answers.
 func summed(n engine.Notice) bool {
-	by := (*engine.Shortened)(nil)
-	return errors.As(n.Cause, &by) && by.Summed
+	by := (*engine.ConversationShortened)(nil)
+	return errors.As(n.Cause, &by) && by.Summarized
 }
 
 // note takes note of an event: where conversations with agents are, and that a summary

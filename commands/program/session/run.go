@@ -53,7 +53,7 @@ func (s *Session) withContextReload(run engine.Run) engine.Run {
 		return func(yield func(engine.Event, error) bool) {
 			made, left := "", false
 			for ev, err := range run(ctx, parts...) {
-				if f, ok := ev.(engine.Finished); ok {
+				if f, ok := ev.(engine.CallFinished); ok {
 					made = cmp.Or(newContext(f.Result.Changes, s.Project.Workspace.Roots(), s.Memory.Names()), made)
 				}
 				if left = !yield(ev, err); left {
@@ -64,7 +64,7 @@ func (s *Session) withContextReload(run engine.Run) engine.Run {
 				return
 			}
 			s.Memory.Reload()
-			if s.Engine.Reopen(ctx); !left {
+			if s.Engine.RefreshOpening(ctx); !left {
 				yield(engine.Notice{Text: "the next request has " + made + " as a context file", Info: true}, nil)
 			}
 		}
@@ -76,7 +76,7 @@ func (s *Session) withContextReload(run engine.Run) engine.Run {
 func newContext(changes []engine.Change, roots, names []string) string {
 	for _, c := range changes {
 		dir, name := filepath.Split(c.Path)
-		if c.Made && slices.Contains(roots, filepath.Clean(dir)) && slices.Contains(names, name) {
+		if c.Created && slices.Contains(roots, filepath.Clean(dir)) && slices.Contains(names, name) {
 			return name
 		}
 	}

@@ -128,7 +128,7 @@ func TestLateTools(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if ev, ok := ev.(engine.Requested); ok {
+				if ev, ok := ev.(engine.RequestStarted); ok {
 					late.now = ev.Number - 1
 				}
 			}

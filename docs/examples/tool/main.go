@@ -57,7 +57,7 @@ func main() {
 		switch ev := ev.(type) {
 		case engine.Text:
 			fmt.Print(ev.Delta)
-		case engine.Finished:
+		case engine.CallFinished:
 			if ev.Err != nil { // it may have no Intent
 				fmt.Fprintln(os.Stderr, ev.Name+":", engine.DisplayError(ev.Err))
 				continue

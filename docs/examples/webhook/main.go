@@ -107,7 +107,7 @@ func main() {
 		switch ev := ev.(type) {
 		case engine.Text:
 			fmt.Print(ev.Delta)
-		case engine.Finished:
+		case engine.CallFinished:
 			if ev.Err != nil {
 				fmt.Fprintln(os.Stderr, ev.Name+":", engine.DisplayError(ev.Err))
 			}

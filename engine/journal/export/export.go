@@ -182,10 +182,10 @@ func (t *turn) add(role string, p *genai.Part) {
 	case p.FileData != nil:
 		t.items = append(t.items, item{who: who,
 			said: fmt.Sprintf("[attachment, %s, %s]", p.FileData.MIMEType, p.FileData.FileURI)})
-	case engine.Code(p) != "":
-		t.items = append(t.items, item{who: who, said: strings.Trim(engine.Code(p), "\n")})
-	case engine.Noted(p.Text) != "": // nobody has said it
-		t.items = append(t.items, item{who: "Note", said: engine.Noted(p.Text)})
+	case engine.CodeText(p) != "":
+		t.items = append(t.items, item{who: who, said: strings.Trim(engine.CodeText(p), "\n")})
+	case engine.NoteText(p.Text) != "": // nobody has said it
+		t.items = append(t.items, item{who: "Note", said: engine.NoteText(p.Text)})
 	case strings.TrimSpace(p.Text) != "":
 		t.items = append(t.items, item{who: who, said: strings.Trim(p.Text, "\n")})
 	}

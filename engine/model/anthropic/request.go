@@ -245,8 +245,8 @@ func (g *Generator) assistant(said *genai.Content) (all []block) {
 			all = append(all, block{Type: "tool_use", ID: protocol.ID(p.FunctionCall.ID, g.provider.IDs), Name: p.FunctionCall.Name, Input: &args})
 		case p.InlineData != nil || p.FileData != nil:
 			all = append(all, block{Type: "text", Text: protocol.Described(p)})
-		case strings.TrimSpace(p.Text+engine.Code(p)) != "":
-			all = append(all, block{Type: "text", Text: p.Text + engine.Code(p)})
+		case strings.TrimSpace(p.Text+engine.CodeText(p)) != "":
+			all = append(all, block{Type: "text", Text: p.Text + engine.CodeText(p)})
 		}
 	}
 	return all

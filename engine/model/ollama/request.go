@@ -122,8 +122,8 @@ func (g *Generator) assistant(said *genai.Content) message {
 			m.ToolCalls = append(m.ToolCalls, call)
 		case p.InlineData != nil || p.FileData != nil:
 			m.Content += protocol.Described(p)
-		case engine.Code(p) != "":
-			m.Content += engine.Code(p)
+		case engine.CodeText(p) != "":
+			m.Content += engine.CodeText(p)
 		default:
 			m.Content += p.Text
 		}

@@ -269,7 +269,7 @@ func (t *teller) notify(ev engine.Event) {
 	if again, ok := ev.(engine.Retry); ok { // nothing that was shown is taken back
 		ev = engine.Notice{Text: fmt.Sprintf("%v; asked again in %s", again.Err, again.Delay.Round(time.Second))}
 	}
-	if _, ok := ev.(engine.Continued); ok || t.tell == nil { // each request is told of by itself
+	if _, ok := ev.(engine.AnswerContinued); ok || t.tell == nil { // each request is told of by itself
 		return
 	}
 	if _, counts := ev.(engine.Usage); counts || !t.quiet {
@@ -359,7 +359,7 @@ func joined(begun, c *genai.Candidate) *genai.Candidate {
 }
 
 // Words returns what an answer says.
-func Words(c *genai.Candidate) string { return strings.TrimSpace(engine.Words(c.Content.Parts)) }
+func Words(c *genai.Candidate) string { return strings.TrimSpace(engine.TextOf(c.Content.Parts)) }
 
 // unfenced returns what stands in a code fence, if s is one.
 func unfenced(s string) []byte {

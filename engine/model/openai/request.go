@@ -188,8 +188,8 @@ func (g *Generator) assistant(said *genai.Content) message {
 				function{p.FunctionCall.Name, text.Compact(args)}})
 		case p.InlineData != nil || p.FileData != nil:
 			words.WriteString(protocol.Described(p))
-		case engine.Code(p) != "":
-			words.WriteString(engine.Code(p))
+		case engine.CodeText(p) != "":
+			words.WriteString(engine.CodeText(p))
 		default:
 			words.WriteString(p.Text)
 		}

@@ -33,7 +33,7 @@ func System(c *genai.GenerateContentConfig, clean func(string) string) string {
 	if c.SystemInstruction == nil {
 		return ""
 	}
-	return clean(engine.Words(c.SystemInstruction.Parts))
+	return clean(engine.TextOf(c.SystemInstruction.Parts))
 }
 
 // Contents returns the messages of a request that say something, less what clean takes out. A
@@ -45,7 +45,7 @@ func Contents(req *engine.Request, clean func(string) string) (all []*genai.Cont
 		}
 		cleaned := wrap.Content(c, clean)
 		for i, p := range c.Parts {
-			if p != nil && engine.GoesBack(p) && cleaned.Parts[i].Text != p.Text {
+			if p != nil && engine.IsSignedThought(p) && cleaned.Parts[i].Text != p.Text {
 				cleaned.Parts[i] = nil // in a copy, since it was cleaned
 			}
 		}

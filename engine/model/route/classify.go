@@ -65,7 +65,7 @@ const longest = 8 << 10
 func excerpt(history []*genai.Content, within, keep int, prompt []*genai.Part) (all []*genai.Content) {
 	history = history[max(0, len(history)-within):]
 	for _, c := range history {
-		if text := textOf(c.Parts); text != "" && !engine.Calls(c) && !engine.Answers(c) {
+		if text := textOf(c.Parts); text != "" && !engine.HasCalls(c) && !engine.HasAnswers(c) {
 			all = append(all, genai.NewContentFromText(text, genai.Role(c.Role)))
 		}
 	}
@@ -75,7 +75,7 @@ func excerpt(history []*genai.Content, within, keep int, prompt []*genai.Part) (
 
 // textOf returns what parts say, cut in the middle if it is long.
 func textOf(parts []*genai.Part) string {
-	s := engine.Words(parts)
+	s := engine.TextOf(parts)
 	if len(s) <= longest {
 		return s
 	}

@@ -25,7 +25,7 @@ func ExampleRouter() {
 	run := router.Run(conversation, conversation.Run)
 	for ev, err := range run(context.Background(), genai.NewPartFromText("Hi!")) {
 		switch ev := ev.(type) {
-		case engine.Requested:
+		case engine.RequestStarted:
 			fmt.Println("asked:", ev.Model)
 		case engine.Text:
 			fmt.Println(ev.Delta, err)

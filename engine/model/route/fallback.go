@@ -94,7 +94,7 @@ func (f fallback) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*
 				return
 			}
 			if req.Notify != nil {
-				req.Notify(engine.Retry{Attempt: 1, Of: 2, Err: because(a.Model, err), Restart: heard, Model: next.Model,
+				req.Notify(engine.Retry{Attempt: 1, MaxAttempts: 2, Err: because(a.Model, err), Restart: heard, Model: next.Model,
 					Price: f.r.cfg.Presets.Dearer(next.Model, a.Model)})
 			}
 			asked.Model, a = next.Model, *next

@@ -68,7 +68,7 @@ func (w *world) say(t testing.TB, text string) string {
 	var out []string
 	for ev, err := range w.router.Run(w.engine, w.engine.Run)(t.Context(), genai.NewPartFromText(text)) {
 		switch ev := ev.(type) {
-		case engine.Requested:
+		case engine.RequestStarted:
 			out = append(out, "ask "+ev.Model)
 		case engine.Text:
 			out = append(out, ev.Delta)
@@ -223,7 +223,7 @@ func TestSticky(t *testing.T) {
 		return func(yield func(engine.Event, error) bool) {
 			for _, m := range modes { // which each call leaves behind
 				asked = append(asked, c.model)
-				if mode = m; !yield(engine.Finished{}, nil) {
+				if mode = m; !yield(engine.CallFinished{}, nil) {
 					return
 				}
 			}
@@ -276,7 +276,7 @@ func TestStandInStays(t *testing.T) {
 			for range g.Generate(ctx, &engine.Request{Model: c.model}) {
 			}
 			mode.Yolo = true
-			yield(engine.Finished{}, nil)
+			yield(engine.CallFinished{}, nil)
 		}
 	}
 	notices(t, r.Run(c, run)(t.Context(), genai.NewPartFromText("x")))

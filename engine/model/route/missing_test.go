@@ -109,7 +109,7 @@ func TestUnscored(t *testing.T) {
 		c := &talk{}
 		broken := func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
 			return func(yield func(engine.Event, error) bool) {
-				if yield(engine.Requested{Model: c.model}, nil) {
+				if yield(engine.RequestStarted{Model: c.model}, nil) {
 					yield(nil, badKey)
 				}
 			}

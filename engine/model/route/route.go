@@ -157,7 +157,7 @@ func (r *Router) Run(talk Engine, run engine.Run) engine.Run {
 				if left || !yield(ev, err) {
 					return
 				}
-				if _, over := ev.(engine.Finished); over && changed() {
+				if _, over := ev.(engine.CallFinished); over && changed() {
 					choose(nil)
 				}
 				if left {
@@ -171,7 +171,7 @@ func (r *Router) Run(talk Engine, run engine.Run) engine.Run {
 // answers reports whether an event is of an answer, so that the request has not failed.
 func answers(ev engine.Event) bool {
 	switch ev.(type) {
-	case engine.Text, engine.Thought, engine.Answered, engine.Finished:
+	case engine.Text, engine.Thought, engine.AnswerFinished, engine.CallFinished:
 		return true
 	}
 	return false

@@ -76,8 +76,8 @@ func (c *talk) History() []*genai.Content { return c.history }
 func (c *talk) run(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {
 		c.asked = append(c.asked, c.model)
-		if yield(engine.Requested{Model: c.model}, nil) {
-			yield(engine.Answered{}, nil)
+		if yield(engine.RequestStarted{Model: c.model}, nil) {
+			yield(engine.AnswerFinished{}, nil)
 		}
 	}
 }

@@ -77,7 +77,7 @@ type redactingHost struct {
 // Emit implements [engine.Host].
 func (h *redactingHost) Emit(ev engine.Event) {
 	switch e := ev.(type) {
-	case engine.Nested:
+	case engine.NestedEvent:
 		e.Event = nested(e.Event, h.r.RedactKnown)
 		ev = e
 	case engine.Output:
@@ -99,7 +99,7 @@ func (h *redactingHost) Emit(ev engine.Event) {
 // nested returns an event of a conversation inside the call with its texts cleaned.
 func nested(ev engine.Event, clean func(string) string) engine.Event {
 	switch e := ev.(type) {
-	case engine.Nested:
+	case engine.NestedEvent:
 		e.Event = nested(e.Event, clean)
 		return e
 	case engine.Text:
@@ -110,10 +110,10 @@ func nested(ev engine.Event, clean func(string) string) engine.Event {
 	case engine.Notice:
 		e.Text = clean(e.Text)
 		return e
-	case engine.Started:
+	case engine.CallStarted:
 		e.Intent.Title = clean(e.Intent.Title)
 		return e
-	case engine.Finished:
+	case engine.CallFinished:
 		e.Intent.Title, e.Result.Text, e.Result.Display = clean(e.Intent.Title), clean(e.Result.Text), clean(e.Result.Display)
 		e.Err = cleanError(e.Err, clean)
 		return e

@@ -94,16 +94,16 @@ func TestNested(t *testing.T) {
 	clean := func(s string) string { return strings.ReplaceAll(s, "secret", "***") }
 	for _, ev := range []engine.Event{
 		engine.Text{Delta: "a secret"}, engine.Output{ID: "1", Delta: "secret"}, engine.Notice{Text: "secret"},
-		engine.Started{Name: "run", Intent: engine.Intent{Title: "run: secret"}},
-		engine.Finished{Name: "run", Result: engine.Result{Text: "secret", Display: "secret"}, Err: errors.New("no secret")},
+		engine.CallStarted{Name: "run", Intent: engine.Intent{Title: "run: secret"}},
+		engine.CallFinished{Name: "run", Result: engine.Result{Text: "secret", Display: "secret"}, Err: errors.New("no secret")},
 	} {
 		inside := func(ev engine.Event) engine.Event {
-			return engine.Nested{ID: "1", Agent: "a", Event: engine.Nested{ID: "2", Agent: "b", Event: ev}}
+			return engine.NestedEvent{ID: "1", Agent: "a", Event: engine.NestedEvent{ID: "2", Agent: "b", Event: ev}}
 		}
-		if _, ok := ev.(engine.Finished); !ok && fmt.Sprint(nested(inside(ev), clean)) != clean(fmt.Sprint(inside(ev))) {
+		if _, ok := ev.(engine.CallFinished); !ok && fmt.Sprint(nested(inside(ev), clean)) != clean(fmt.Sprint(inside(ev))) {
 			t.Errorf("%#v is shown as %#v", ev, nested(ev, clean))
 		}
-		if f, ok := nested(ev, clean).(engine.Finished); ok && (f.Result.Text+f.Result.Display != "******" || engine.DisplayError(f.Err) != "no ***") {
+		if f, ok := nested(ev, clean).(engine.CallFinished); ok && (f.Result.Text+f.Result.Display != "******" || engine.DisplayError(f.Err) != "no ***") {
 			t.Errorf("%#v", f)
 		}
 	}

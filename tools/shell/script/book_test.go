@@ -17,7 +17,7 @@ func TestBook(t *testing.T) {
 			s := Read(text)
 			told := []string{s.Class.String()}
 			for _, c := range s.Commands {
-				if c.Inside != "" {
+				if c.Wrapper != "" {
 					told = append(told, "runs "+c.String())
 				}
 			}

@@ -11,7 +11,7 @@ import (
 // command reads a simple command: words that are run, with env set for them
 // and in as their standard input, if that is known.
 func (v *visitor) command(words []word, env []string, in *string) {
-	c := engine.Command{Env: env, Inside: v.inside, Argv: make([]engine.Word, len(words))}
+	c := engine.Command{Env: env, Wrapper: v.inside, Argv: make([]engine.Word, len(words))}
 	for i, w := range words {
 		c.Argv[i] = w.engine()
 	}

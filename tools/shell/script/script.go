@@ -201,7 +201,7 @@ func Facts(c engine.Command) engine.Facts {
 	name, _ := c.Program()
 	p := program.Find(name)
 	takes := p.Is(program.Changes) || p.Is(program.Removes)
-	return engine.Facts{Writes: takes || p.Is(program.Writes), Takes: takes &&
+	return engine.Facts{Writes: takes || p.Is(program.Writes), ModifiesOperands: takes &&
 		(p.Grammar != "sed" || slices.ContainsFunc(c.Argv, inPlace)),
 		Broad: p.Is(program.Broad), Subcommands: p.Is(program.Commands), Runner: p.Is(program.Runner)}
 }
@@ -213,7 +213,7 @@ func (v *visitor) record(c engine.Command) {
 		return
 	}
 	if v.again && slices.ContainsFunc(v.s.Commands, func(told engine.Command) bool {
-		return told.Inside == c.Inside && told.String() == c.String() && slices.Equal(told.Argv, c.Argv)
+		return told.Wrapper == c.Wrapper && told.String() == c.String() && slices.Equal(told.Argv, c.Argv)
 	}) {
 		return // it is read the same
 	}

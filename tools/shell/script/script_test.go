@@ -15,8 +15,8 @@ import (
 func told(s Script) string {
 	all := []string{s.Class.String()}
 	for _, c := range s.Commands {
-		if c.Inside != "" {
-			all = append(all, c.Inside+"> "+c.String())
+		if c.Wrapper != "" {
+			all = append(all, c.Wrapper+"> "+c.String())
 		} else {
 			all = append(all, c.String())
 		}

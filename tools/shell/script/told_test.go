@@ -55,8 +55,8 @@ func TestTold(t *testing.T) {
 		b.WriteString("\n")
 		for _, c := range s.Commands {
 			b.WriteString("  ")
-			if c.Inside != "" {
-				b.WriteString(c.Inside + "> ")
+			if c.Wrapper != "" {
+				b.WriteString(c.Wrapper + "> ")
 			}
 			for _, set := range c.Env {
 				b.WriteString(strconv.Quote(set) + " ")

@@ -114,7 +114,7 @@ func (v *visitor) compound(c syntax.Command) {
 	case *syntax.TimeClause:
 		// Behind | it is no word of the shell's, but a program.
 		v.record(engine.Command{Argv: []engine.Word{{Text: "time", Known: true},
-			{Text: Timed}}, Inside: v.inside})
+			{Text: Timed}}, Wrapper: v.inside})
 		v.nested([]*syntax.Stmt{c.Stmt})
 	case *syntax.CoprocClause:
 		// Shells disagree about which word is the coprocess's name.
@@ -386,7 +386,7 @@ func (v *visitor) declare(c *syntax.DeclClause) {
 			v.opaque("it sets a variable that is run as a script: %s %s", c.Variant.Value, w.text)
 		}
 	}
-	v.record(engine.Command{Argv: argv, Inside: v.inside})
+	v.record(engine.Command{Argv: argv, Wrapper: v.inside})
 }
 
 // assign reads an assignment and returns it as NAME=value, and whether that is

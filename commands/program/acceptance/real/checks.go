@@ -296,7 +296,7 @@ func hear(ctx context.Context, g engine.Generator, req *engine.Request, leave bo
 		}
 		c := chunk.Candidates[0]
 		if c.Content != nil {
-			b.WriteString(engine.Words(c.Content.Parts))
+			b.WriteString(engine.TextOf(c.Content.Parts))
 		}
 		if finish = c.FinishReason; leave && len(c.ContinuationToken) > 0 && b.Len() > 0 {
 			return b.String(), finish, c.ContinuationToken, nil
