@@ -37,7 +37,7 @@ func Main(version, commit, date string, today time.Time) int {
 		Args:  os.Args[1:],
 		Stdin: os.Stdin, Stdout: stdout, Stderr: stderr,
 		Environ: os.Environ, Lookup: os.LookupEnv,
-		Exit: os.Exit, Stray: stray,
+		Exit: os.Exit, RedirectOutput: stray,
 		Version: version, Commit: commit, Date: date, Today: today,
 	})
 }

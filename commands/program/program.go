@@ -57,54 +57,54 @@ import (
 func Run(p project.Process) (code int) {
 	log.SetOutput(io.Discard) // where libraries write what nobody asked for
 	if null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
-		p.Stray(null)
+		p.RedirectOutput(null)
 	}
 	r, command, err := front.New(p)
-	managed := command != nil
+	subcommand := command != nil
 	shell.Conceal() // where it can't be had, children still lack the keys
-	defer r.Opts.Ledger.Close()
+	defer r.Options.Ledger.Close()
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
-	if d := time.Duration(r.Opts.Flags.Timeout); d > 0 && !r.Opts.User.SeveralAnswers() && r.Opts.Flags.Batch == "" {
+	if d := time.Duration(r.Options.Flags.Timeout); d > 0 && !r.Options.User.SeveralAnswers() && r.Options.Flags.Batch == "" {
 		late, cancel := context.WithTimeoutCause(ctx, d, limit.Timeout(d))
 		defer cancel()
 		ctx = late
 	}
-	reporter := sync.OnceValue(func() report.Reporter { return r.Reporter(managed, stop) })
-	defer listen(ctx, stop, r.Opts.User.Interactive, r.HungUp, p.Exit, func(err error) { // until the last word is written
+	reporter := sync.OnceValue(func() report.Reporter { return r.Reporter(subcommand, stop) })
+	defer listen(ctx, stop, r.Options.User.Interactive, r.HungUp, p.Exit, func(err error) { // until the last word is written
 		defer func() { recover() }() // nobody is left to tell
 		r.Abandon()
 		r.Finish(ctx, reporter(), err)
 	})()
 	defer func() {
 		if v := recover(); v != nil {
-			if r.Opts.Flags.Debug {
-				fmt.Fprintln(r.Opts.Env.Process.Stderr, r.Opts.Secrets.Text(fmt.Sprintf("%v\n%s", v, debug.Stack())))
+			if r.Options.Flags.Debug {
+				fmt.Fprintln(r.Options.Env.Process.Stderr, r.Options.Secrets.Text(fmt.Sprintf("%v\n%s", v, debug.Stack())))
 			}
-			code = r.Finish(ctx, reporter(), &ending.Crash{Value: v, ResumeCommand: r.Status.Kept()})
+			code = r.Finish(ctx, reporter(), &ending.Crash{Value: v, ResumeCommand: r.Status.StoredResumeCommand()})
 		}
 	}()
 	if err == nil {
-		err = r.PrepareOutput(managed)
+		err = r.PrepareOutput(subcommand)
 	}
 	switch {
 	case err != nil:
-		r.Opts.ReadHere(managed) // which format do the settings say?
-	case !r.Opts.Flags.Version && !r.Opts.Flags.Help:
-		if !managed {
+		r.Options.ReadHere(subcommand) // which format do the settings say?
+	case !r.Options.Flags.Version && !r.Options.Flags.Help:
+		if !subcommand {
 			go readTables(p.Getenv)
 		}
-		if err = r.Opts.ReadHere(managed); err != nil && managed && command[0] == "update" {
-			err = r.Opts.Read(os.TempDir(), managed) // it wants no directory, and the working directory may be gone
+		if err = r.Options.ReadHere(subcommand); err != nil && subcommand && command[0] == "update" {
+			err = r.Options.Read(os.TempDir(), subcommand) // it wants no directory, and the working directory may be gone
 		}
 	}
 	switch {
 	case err != nil:
-	case r.Opts.Flags.Version || r.Opts.Flags.Help || r.Opts.Flags.ListSessions || r.Opts.Flags.ListExtensions:
-		if err = printInfo(r.Opts); err == nil {
+	case r.Options.Flags.Version || r.Options.Flags.Help || r.Options.Flags.ListSessions || r.Options.Flags.ListExtensions:
+		if err = printInfo(r.Options); err == nil {
 			return 0
 		}
-	case managed:
+	case subcommand:
 		if err = r.Manage(ctx, reporter(), command); err == nil {
 			return 0
 		}
@@ -148,7 +148,7 @@ func printInfo(o *project.Options) error {
 
 // listExtensions prints which extensions there are.
 func listExtensions(o *project.Options, w io.Writer, asJSON bool) error {
-	list, warnings := o.Installed()
+	list, warnings := o.InstalledExtensions()
 	for _, w := range warnings {
 		if !o.Flags.Quiet {
 			fmt.Fprintln(o.Env.Process.Stderr, "warning: "+output.EscapeLine(w))

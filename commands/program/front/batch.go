@@ -29,11 +29,11 @@ func (r *Run) batch(ctx context.Context) (err error) {
 		return err
 	}
 	defer p.Close()
-	source, err := batch.Open(r.Opts.Flags.Batch, r.Opts.Env.Process.Stdin)
+	source, err := batch.Open(r.Options.Flags.Batch, r.Options.Env.Process.Stdin)
 	if err != nil {
 		return err
 	}
-	out, err := batch.Create(r.Opts.Flags.Output, r.Opts.Env.Process.Stdout, source)
+	out, err := batch.Create(r.Options.Flags.Output, r.Options.Env.Process.Stdout, source)
 	if err != nil {
 		return err
 	}
@@ -47,28 +47,28 @@ func (r *Run) batch(ctx context.Context) (err error) {
 		}
 	}()
 	c := batch.Config{
-		Source: source, Format: cmp.Or(batch.Format(r.Opts.Flags.BatchFormat), batch.FormatOf(r.Opts.Flags.Batch)),
-		State: batch.StateFile{File: r.Opts.Flags.BatchState, Fresh: r.Opts.Flags.BatchFresh},
-		Key:   batch.Key(r.Opts.Paths.Cwd, p.Model.Resolve(p.Options.Settings.Model), r.Opts.Settings.ApprovalMode, shape(r.schema, r.Opts.Flags), r.Opts.Flags.BatchAPI),
-		Jobs:  r.Opts.Flags.Jobs, Unordered: r.Opts.Flags.Unordered,
+		Source: source, Format: cmp.Or(batch.Format(r.Options.Flags.BatchFormat), batch.FormatOf(r.Options.Flags.Batch)),
+		State: batch.StateFile{File: r.Options.Flags.BatchState, Fresh: r.Options.Flags.BatchFresh},
+		Key:   batch.Key(r.Options.Paths.Cwd, p.Model.Resolve(p.Options.Settings.Model), r.Options.Settings.ApprovalMode, shape(r.schema, r.Options.Flags), r.Options.Flags.BatchAPI),
+		Jobs:  r.Options.Flags.Jobs, Unordered: r.Options.Flags.Unordered,
 		Ask:    func(ctx context.Context, t batch.Task) error { return r.item(ctx, p, t) },
-		Schema: func(it batch.Item) (*report.OutputSchema, error) { return itemSchema(r.Opts.Flags, it) },
+		Schema: func(it batch.Item) (*report.OutputSchema, error) { return itemSchema(r.Options.Flags, it) },
 		Errors: batch.Errors{Spent: spent, Refused: refused, Outcome: r.outcome}, Tally: r.count,
-		Out: out, Broken: r.broken, Notify: batch.Notes(r.Opts.Env.Process.Stderr, "", r.Opts.Flags.Quiet), Quiet: r.Opts.Flags.Quiet,
+		Out: out, Broken: r.broken, Notify: batch.Notes(r.Options.Env.Process.Stderr, "", r.Options.Flags.Quiet), Quiet: r.Options.Flags.Quiet,
 	}
 	r.count.Cost = p.Model.Cost
 	if r.store.Temp != "" {
 		c.State.Dir = filepath.Join(r.store.Temp, "batches")
 	}
-	if r.Opts.Flags.BatchAPI {
-		g, err := p.Model.Service()
+	if r.Options.Flags.BatchAPI {
+		g, err := p.Model.BatchAPI()
 		if err != nil {
 			return err
 		}
 		defer g.Close()
 		c.Service = g
 	}
-	if _, auto := p.Model.Presets.Auto(p.Options.Settings.Model); auto && p.Options.Settings.Routing && !r.Opts.Flags.BatchAPI {
+	if _, auto := p.Model.Presets.Auto(p.Options.Settings.Model); auto && p.Options.Settings.Routing && !r.Options.Flags.BatchAPI {
 		c.Notify("batch: model auto makes two requests for each item; -m NAME makes one")
 	}
 	return batch.Run(ctx, c)
@@ -81,12 +81,12 @@ func (r *Run) item(ctx context.Context, p *project.Project, t batch.Task) (err e
 			err = &ending.Crash{Value: v}
 		}
 	}()
-	s, err := session.Begin(ctx, p, session.Choice{OpenOptions: project.Chosen(r.Opts), Model: t.Item.Model, MaxTurns: t.Item.MaxTurns,
+	s, err := session.Begin(ctx, p, session.Choice{OpenOptions: project.SessionToOpen(r.Options), Model: t.Item.Model, MaxTurns: t.Item.MaxTurns,
 		System: t.Item.System, Generator: t.Generator, Trial: t.Trial,
 		Limits: &limit.Config{Tokens: t.Item.MaxTokens,
-			Calls: cmp.Or(t.Item.MaxToolCalls, r.Opts.Flags.MaxToolCalls), Time: cmp.Or(t.Item.Timeout,
-				time.Duration(r.Opts.Flags.Timeout))},
-		Schema: t.Schema, Tally: t.Tally, Notify: r.Opts.Redacting(func(text string) { t.Reporter.Event(engine.Notice{Text: text}) })})
+			Calls: cmp.Or(t.Item.MaxToolCalls, r.Options.Flags.MaxToolCalls), Time: cmp.Or(t.Item.Timeout,
+				time.Duration(r.Options.Flags.Timeout))},
+		Schema: t.Schema, Tally: t.Tally, Notify: r.Options.Redacting(func(text string) { t.Reporter.Event(engine.Notice{Text: text}) })})
 	if err != nil {
 		return err
 	}

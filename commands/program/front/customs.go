@@ -173,7 +173,7 @@ func skillHint(p *project.Project, name string) string {
 			return "the skill is switched off; gemline skills enable " + text.PrintableLine(one.Name) + " switches it on"
 		}
 	}
-	list, _ := p.Options.Installed() // problems are printed where an extension is used
+	list, _ := p.Options.InstalledExtensions() // problems are printed where an extension is used
 	for _, x := range list {
 		if x.Active {
 			continue

@@ -43,9 +43,9 @@ type editorServer struct {
 
 // serveEditor is the agent of the editor at the standard streams.
 func (r *Run) serveEditor(ctx context.Context) error {
-	e := &editorServer{opts: r.Opts, run: r, gateway: map[string]string{}}
-	lookup := r.Opts.Env.Process.Lookup
-	r.Opts.Env.Process.Lookup = func(name string) (string, bool) {
+	e := &editorServer{opts: r.Options, run: r, gateway: map[string]string{}}
+	lookup := r.Options.Env.Process.Lookup
+	r.Options.Env.Process.Lookup = func(name string) (string, bool) {
 		e.mu.Lock()
 		v, ok := e.gateway[name]
 		e.mu.Unlock()
@@ -54,11 +54,11 @@ func (r *Run) serveEditor(ctx context.Context) error {
 		}
 		return lookup(name)
 	}
-	if isTerminal(r.Opts.Env.Process.Stdin) {
-		r.Status.Tell("an editor that speaks the Agent Client Protocol is waited for at standard input; gemline help acp says how editors are set up, and Ctrl-D ends this")
+	if isTerminal(r.Options.Env.Process.Stdin) {
+		r.Status.PrintInfo("an editor that speaks the Agent Client Protocol is waited for at standard input; gemline help acp says how editors are set up, and Ctrl-D ends this")
 	}
-	acp.Serve(ctx, acp.Config{Version: r.Opts.Env.Process.Version, Methods: methods, Outcome: r.outcome, Redact: r.Opts.Secrets.Text,
-		Authenticate: e.authenticate, Begin: e.begin, List: e.list}, lines(r.Opts.Env.Process))
+	acp.Serve(ctx, acp.Config{Version: r.Options.Env.Process.Version, Methods: methods, Outcome: r.outcome, Redact: r.Options.Secrets.Text,
+		Authenticate: e.authenticate, Begin: e.begin, List: e.list}, lines(r.Options.Env.Process))
 	return context.Cause(ctx)
 }
 
@@ -135,12 +135,12 @@ func (e *editorServer) begin(ctx context.Context, w acp.SessionRequest) (*acp.Se
 	if err != nil {
 		return nil, err
 	}
-	o.User.Editor, o.User.Servers = w.Editor, serversOf(w.Servers)
-	r := &Run{Opts: o, Status: project.NewStatus(), count: ending.NewTally(), broken: e.run.broken}
+	o.User.Editor, o.User.EditorServers = w.Editor, serversOf(w.Servers)
+	r := &Run{Options: o, Status: project.NewStatus(), count: ending.NewTally(), broken: e.run.broken}
 	var known atomic.Bool // the session, to the editor
 	var early project.EventQueue
 	telling := func(tell func(string), info bool) func(string) {
-		return r.Opts.Redacting(func(text string) {
+		return r.Options.Redacting(func(text string) {
 			if known.Load() {
 				tell(text)
 			} else {
@@ -148,7 +148,7 @@ func (e *editorServer) begin(ctx context.Context, w acp.SessionRequest) (*acp.Se
 			}
 		})
 	}
-	r.Status.Warn, r.Status.Tell = telling(w.Notify, false), telling(w.Tell, true)
+	r.Status.PrintWarning, r.Status.PrintInfo = telling(w.Notify, false), telling(w.Tell, true)
 	if r.store, err = o.Paths.Register(ctx); err != nil {
 		r.notify(err.Error())
 	}
@@ -159,7 +159,7 @@ func (e *editorServer) begin(ctx context.Context, w acp.SessionRequest) (*acp.Se
 	}
 	known.Store(true)
 	for _, ev := range early.Take() { // with the first answer
-		f.session.Project.Status.Events.Add(ev)
+		f.session.Project.Status.Queue.Add(ev)
 	}
 	return e.conversation(f, w), nil
 }

@@ -22,14 +22,14 @@ func TestEditorSignsIn(t *testing.T) {
 		Environ: func() []string { return []string{"PATH=" + os.Getenv("PATH")} },
 		Lookup:  func(name string) (string, bool) { return home, name == "GEMINI_CLI_HOME" }})
 	if err == nil {
-		err = r.Opts.Read(t.TempDir(), false)
+		err = r.Options.Read(t.TempDir(), false)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	in, out := pipe(t)
 	back, feed := pipe(t)
-	r.Opts.Env.Process.Stdin, r.Opts.Env.Process.Stdout = in, feed
+	r.Options.Env.Process.Stdin, r.Options.Env.Process.Stdout = in, feed
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.serveEditor(ctx) }()

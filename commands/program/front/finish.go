@@ -17,14 +17,14 @@ func (r *Run) Finish(ctx context.Context, reporter report.Reporter, err error) i
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == r.Opts.Env.Process.Stdout.Name() { // of what needs no run
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == r.Options.Env.Process.Stdout.Name() { // of what needs no run
 		err = ending.Unwritten(err)
 	}
 	o, left := r.ended(err), r.ended(ending.Signal(syscall.SIGPIPE)).ExitCode
 	if o.Silent {
 		left = o.ExitCode
 	}
-	o = ending.Redacted(o, r.Opts.Secrets)
+	o = ending.Redacted(o, r.Options.Secrets)
 	o.Hurry = r.abandoned.Load()
 	werr := reporter.Finish(o)
 	switch {
@@ -33,7 +33,7 @@ func (r *Run) Finish(ctx context.Context, reporter report.Reporter, err error) i
 	case errors.Is(werr, syscall.EPIPE):
 		return left
 	case werr != nil && err == nil:
-		fmt.Fprintf(r.Opts.Env.Process.Stderr, "error: %v\n", ending.Unwritten(werr))
+		fmt.Fprintf(r.Options.Env.Process.Stderr, "error: %v\n", ending.Unwritten(werr))
 		return 1
 	}
 	return o.ExitCode
@@ -43,13 +43,13 @@ func (r *Run) Finish(ctx context.Context, reporter report.Reporter, err error) i
 // writes is told to nobody, and is no failure with --pipe-ok.
 func (r *Run) ended(err error) report.Outcome {
 	o := ending.Of(err)
-	if goOn := r.Status.Resume(); goOn != "" && errors.Is(err, engine.ErrMaxTurns) {
+	if goOn := r.Status.ResumeCommand(); goOn != "" && errors.Is(err, engine.ErrMaxTurns) {
 		o.Hint = goOn + " goes on; " + o.Hint
 	}
 	if err != ending.Signal(syscall.SIGPIPE) {
 		return o
 	}
-	if r.Opts.Flags.PipeOK {
+	if r.Options.Flags.PipeOK {
 		o = report.Outcome{Reason: o.Reason}
 	}
 	o.Silent = true

@@ -29,11 +29,11 @@ type frontend struct {
 }
 
 // newFrontend returns a front end that has begun no conversation yet.
-func newFrontend(r *Run) *frontend { return &frontend{opts: r.Opts, run: r, notify: r.notify} }
+func newFrontend(r *Run) *frontend { return &frontend{opts: r.Options, run: r, notify: r.notify} }
 
 // frontendOf returns a front end for a conversation that another front end owns.
 func frontendOf(r *Run, s *session.Session) *frontend {
-	return &frontend{opts: r.Opts, run: r, session: s, notify: s.Notices.Notify}
+	return &frontend{opts: r.Options, run: r, session: s, notify: s.Notices.Notify}
 }
 
 // setSession makes s the conversation of the front end.
@@ -67,7 +67,7 @@ func (f *frontend) files() input.Files {
 				f.notify(fmt.Sprintf("%s is not read: %s", f.session.Project.Workspace.Rel(sk.Path), sk.Reason))
 			}
 			if said := attached(parts); said != "" && f.opts.User.Interactive {
-				f.run.Status.Tell(said)
+				f.run.Status.PrintInfo(said)
 			}
 			return parts, err
 		}}

@@ -21,7 +21,7 @@ func (f *frontend) begin(ctx context.Context, approver engine.Approver) error {
 		return err
 	}
 	f.closers = append(f.closers, p.Close)
-	return f.beginIn(ctx, p, project.Chosen(f.opts), approver)
+	return f.beginIn(ctx, p, project.SessionToOpen(f.opts), approver)
 }
 
 // beginIn begins a conversation in p.

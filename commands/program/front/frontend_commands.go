@@ -36,7 +36,7 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 			return conversation(f.session), err
 		},
 		Sessions: commands.Sessions{Dir: f.run.store.Chats(), Saved: saved.Store{Dir: f.run.store.Temp},
-			Auth: f.session.Project.Model.Method, Clean: f.opts.Secrets.Text, Confirm: f.confirm,
+			Auth: f.session.Project.Model.AuthMethod, Clean: f.opts.Secrets.Text, Confirm: f.confirm,
 			Resume: func(ctx context.Context, c journal.OpenOptions) (*commands.Conversation, error) {
 				err := f.replace(ctx, c, "other", "resume")
 				if err == nil {
@@ -51,7 +51,7 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 				to = screen.Broken()
 			}
 			ask := &cli.Asker{Confirm: f.confirm}
-			servers := project.ManagedServers{Opts: f.opts, Notify: f.run.notify, Held: f.session.Project.MCP.Set,
+			servers := project.ManagedServers{Options: f.opts, Notify: f.run.notify, Connected: f.session.Project.MCP.Servers,
 				Open: func() (*launch.Launcher, *workspace.Workspace, error) {
 					return f.session.Project.Launcher, f.session.Project.Workspace, nil
 				}}
@@ -81,7 +81,7 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 		app.Discard = func() { f.discard = true }
 	}
 	if f.session.Project.Model.Setup.Fake == "" {
-		app.ServerModels = f.session.Project.Model.Names
+		app.ServerModels = f.session.Project.Model.ListModels
 	}
 	return app
 }

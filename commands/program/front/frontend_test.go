@@ -24,7 +24,7 @@ import (
 func hold(t *testing.T, r *Run, p *project.Project, answers ...string) (*fronttest.Front, *frontend) {
 	t.Helper()
 	m, f := &fronttest.Front{Answers: answers, Tally: r.count}, newFrontend(r)
-	if err := f.beginIn(t.Context(), p, project.Chosen(f.opts), m); err != nil {
+	if err := f.beginIn(t.Context(), p, project.SessionToOpen(f.opts), m); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(f.close)
@@ -39,7 +39,7 @@ func hold(t *testing.T, r *Run, p *project.Project, answers ...string) (*frontte
 func TestFrontEndInMemory(t *testing.T) {
 	r := start(t, "--skip-trust", "--sandbox=off", "-p", "x")
 	dir := t.TempDir()
-	p := projecttest.Open(t, r.Opts, dir, func(text string) { t.Log(text) })
+	p := projecttest.Open(t, r.Options, dir, func(text string) { t.Log(text) })
 	write := func(name string) et.Reply {
 		return et.Says("", et.Call("1", "write_file", "file_path", name, "content", "text\n"))
 	}

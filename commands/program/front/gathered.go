@@ -40,7 +40,7 @@ func (g *gathered) all(tell func(...string)) {
 // startServers begins to connect to servers while the user types.
 func (i *interactive) startServers() {
 	c := i.frontend.session.Project.MCP
-	if c.Set == nil {
+	if c.Servers == nil {
 		return
 	}
 	var early gathered
@@ -51,10 +51,10 @@ func (i *interactive) startServers() {
 			}
 		})
 	}
-	c.Show = func(text string) { early.add(text, tell) }
-	c.Set.Start()
+	c.PrintNotice = func(text string) { early.add(text, tell) }
+	c.Servers.Start()
 	go func() {
-		c.Set.Wait(context.Background(), project.Patience)
+		c.Servers.Wait(context.Background(), project.SilentWait)
 		early.all(tell)
 	}()
 }

@@ -34,7 +34,7 @@ func (i *interactive) greet() {
 	if i.screen.Mode.Smart {
 		room -= 50 // colours, and what the editor of the line needs
 	}
-	if i.frontend.session.Project.Model.Unpaid {
+	if i.frontend.session.Project.Model.MissingKey {
 		room -= around + len(keyless)
 	}
 	model := i.frontend.session.Models.Router.Shown()
@@ -50,7 +50,7 @@ func (i *interactive) greet() {
 		line = strings.TrimSuffix(line, "; type /help")
 	}
 	i.screen.Console.Out.Line(output.Info, "%s", line)
-	if i.frontend.session.Project.Model.Unpaid {
+	if i.frontend.session.Project.Model.MissingKey {
 		i.screen.Console.Out.Line(output.Warning, keyless)
 	}
 }

@@ -38,7 +38,7 @@ func (i *interactive) newCompanion() *ide.Client {
 		},
 		Note: func(text string) *genai.Part { return engine.Note(i.opts.Secrets.RedactKnown(text)) },
 		Tell: func(said string) {
-			i.screen.Show(func() { i.frontend.session.Project.Status.Tell(text.PrintableLine(said)) })
+			i.screen.Show(func() { i.frontend.session.Project.Status.PrintInfo(text.PrintableLine(said)) })
 		}})
 }
 

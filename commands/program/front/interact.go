@@ -27,7 +27,7 @@ import (
 
 // interact holds a session at a terminal.
 func (r *Run) interact(ctx context.Context) error {
-	i := &interactive{opts: r.Opts, frontend: newFrontend(r)}
+	i := &interactive{opts: r.Options, frontend: newFrontend(r)}
 	i.typed = i.shellStep()
 	i.complete = func(_ context.Context, _ string, at int) (int, []input.Candidate) { return at, nil }
 	if err := i.openScreen(); err != nil {
@@ -45,16 +45,16 @@ func (r *Run) interact(ctx context.Context) error {
 	defer signal.Stop(interrupts)
 	console.Interrupts, r.Status.Wait = interrupts, console.Wait
 	asker := &repl.Asker{Console: console, Edit: i.screen.Config.Edit, Home: i.opts.Paths.Home}
-	r.Status.Warn = r.Opts.Redacting(func(text string) { out.Line(output.Warning, "%s", text) })
-	r.Status.Tell = r.Opts.Redacting(func(text string) { out.Line(output.Info, "%s", text) })
+	r.Status.PrintWarning = r.Options.Redacting(func(text string) { out.Line(output.Warning, "%s", text) })
+	r.Status.PrintInfo = r.Options.Redacting(func(text string) { out.Line(output.Info, "%s", text) })
 	defer i.frontend.close()
 	if err := r.enter(ctx, console); err != nil {
 		return err
 	}
-	if err := project.OfferLocal(ctx, i.opts, console, i.frontend.notify); err != nil {
+	if err := project.OfferLocalModels(ctx, i.opts, console, i.frontend.notify); err != nil {
 		return err
 	}
-	i.opts.Agents().Ask, i.opts.Agents().Tell = console.Consent, i.frontend.notify
+	i.opts.Agents().Ask, i.opts.Agents().Notify = console.Consent, i.frontend.notify
 	i.companion = i.newCompanion()
 	defer i.companion.Close()
 	if err := i.begin(ctx, i.companion.Approver(asker)); err != nil {
@@ -123,11 +123,11 @@ func (i *interactive) choose(ctx context.Context, ask, enter string, list []comm
 // begin begins the conversation and greets its user. What is told meanwhile
 // stands below that.
 func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
-	warn := i.frontend.run.Status.Warn
+	warn := i.frontend.run.Status.PrintWarning
 	var early []string
-	i.frontend.run.Status.Warn = func(text string) { early = append(early, text) }
+	i.frontend.run.Status.PrintWarning = func(text string) { early = append(early, text) }
 	err := i.frontend.begin(ctx, asker)
-	i.frontend.run.Status.Warn = warn
+	i.frontend.run.Status.PrintWarning = warn
 	if err == nil {
 		i.frontend.session.AddContext(ctx, i.frontend.first)
 		i.setUpScreen()
@@ -162,7 +162,7 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 	if len(journal.Turns(i.frontend.session.Engine.History())) > 0 && i.frontend.session.Chat.File.Kept() && !i.frontend.discard {
 		r.Console.Out.Line(output.Info, "go on with %s", output.Uncut(i.frontend.session.Chat.ResumeCommand()))
 	}
-	tellTree(i.opts, i.frontend.run.Status, i.frontend.run.Status.Tell)
+	tellTree(i.opts, i.frontend.run.Status, i.frontend.run.Status.PrintInfo)
 	return err
 }
 

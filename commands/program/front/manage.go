@@ -30,15 +30,15 @@ import (
 
 // Manage carries out a sub-command of the command line.
 func (r *Run) Manage(ctx context.Context, reporter report.Reporter, args []string) error {
-	r.Status.Warn = r.Opts.Redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
+	r.Status.PrintWarning = r.Options.Redacting(func(text string) { reporter.Event(engine.Notice{Text: text}) })
 	s := newInspection(r)
 	defer s.Close()
-	at := terminal{r.Opts}
-	out := printer(r.Opts, r.Opts.Env.Process.Stdout, r.notify)
-	out.Page, out.Err, out.JSON = at.pager(), r.Opts.Env.Process.Stderr, r.Opts.Flags.Format() == "json"
-	ask := &cli.Asker{In: r.Opts.Env.Process.Stdin, Err: r.Opts.Env.Process.Stderr, Browse: at.browse}
+	at := terminal{r.Options}
+	out := printer(r.Options, r.Options.Env.Process.Stdout, r.notify)
+	out.Page, out.Err, out.JSON = at.pager(), r.Options.Env.Process.Stderr, r.Options.Flags.Format() == "json"
+	ask := &cli.Asker{In: r.Options.Env.Process.Stdin, Err: r.Options.Env.Process.Stderr, Browse: at.browse}
 	var show cli.Attach
-	servers := project.ManagedServers{Opts: r.Opts, Notify: r.notify,
+	servers := project.ManagedServers{Options: r.Options, Notify: r.notify,
 		Open: func() (*launch.Launcher, *workspace.Workspace, error) {
 			v, err := s.seen()
 			if err != nil {
@@ -53,14 +53,14 @@ func (r *Run) Manage(ctx context.Context, reporter report.Reporter, args []strin
 			return &at, v.workspace, nil
 		}}
 	switch {
-	case !isTerminal(r.Opts.Env.Process.Stdin):
-	case r.Opts.Flags.NoInput:
+	case !isTerminal(r.Options.Env.Process.Stdin):
+	case r.Options.Flags.NoInput:
 		ask.In = strings.NewReader("")
 	default:
 		ask.Secret = at.password
 		show = at.attach
 	}
-	return cli.Run(ctx, out, ask, args, append(things(r.Opts, s, r.notify), servers, show)...)
+	return cli.Run(ctx, out, ask, args, append(things(r.Options, s, r.notify), servers, show)...)
 }
 
 // printer returns where sub-commands print.
@@ -70,8 +70,8 @@ func printer(o *project.Options, out io.Writer, notify func(string)) *cli.Output
 
 // things returns what sub-commands take, wherever they are called.
 func things(o *project.Options, p cli.Project, notify func(string)) []any {
-	return []any{p, o.Folder(), project.ManagedHooks{Opts: o, Launcher: p.Launcher}, project.Skills(o), o.Agents(),
-		cli.Extensions(o.Installed), cli.Network(o.Network), cli.Builtin(builtinTools),
+	return []any{p, o.Folder(), project.ManagedHooks{Options: o, Launcher: p.Launcher}, project.Skills(o), o.Agents(),
+		cli.Extensions(o.InstalledExtensions), cli.Network(o.Network), cli.Builtin(builtinTools),
 		cli.Redact(o.Secrets.Text), cli.ReadBuild(o.Env.Process.Version, o.Env.Process.Commit, o.Env.Process.Date),
 		&cli.Host{Environ: shell.Own(o.Env.Process.Environ()), Editor: terminal{o}.editor(),
 			Clipboard: func() string { return commands.ClipboardProgram(o.Env.Process.Getenv) }},
@@ -87,9 +87,9 @@ func builtinTools() engine.Tools {
 // newInspection returns an inspection that has looked at nothing yet. It may be asked for
 // several things at once.
 func newInspection(r *Run) *inspection {
-	s := &inspection{opts: r.Opts, run: r}
+	s := &inspection{opts: r.Options, run: r}
 	s.launcher = sync.OnceValues(func() (*launch.Launcher, error) {
-		l, err := project.NewLauncher(r.Opts)
+		l, err := project.NewLauncher(r.Options)
 		s.made.Store(l)
 		return l, err
 	})
@@ -139,7 +139,7 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 	if _, err := s.seen(); err != nil { // which says what is wrong with the rules
 		return nil, err
 	}
-	o := s.opts.For(!headless)
+	o := s.opts.Copy(!headless)
 	p, err := project.OpenTrial(o, s.opts.Paths.Expected())
 	if err != nil {
 		return nil, err
@@ -149,22 +149,22 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 		p.Close()
 		return nil, err
 	}
-	p.Closers = append(p.Closers, func() { os.RemoveAll(scratch) })
+	end := func() { os.RemoveAll(scratch); p.Close() }
 	c := session.Choice{Trial: true, Scratch: scratch, Tally: ending.NewTally()}
 	if !headless {
 		c.Approver = &question.Headless{} // nothing is asked
 	}
 	t, err := session.Begin(ctx, p, c)
 	if err != nil {
-		p.Close()
+		end()
 		return nil, err
 	}
-	if p.MCP.Set != nil {
-		p.MCP.Set.Start()
-		p.MCP.Set.Wait(ctx, time.Duration(p.Options.Settings.ConnectSeconds)*time.Second)
+	if p.MCP.Servers != nil {
+		p.MCP.Servers.Start()
+		p.MCP.Servers.Wait(ctx, time.Duration(p.Options.Settings.ConnectSeconds)*time.Second)
 	}
 	return &cli.Trial{Tools: t.Tools.All, Policy: t.Policy, Offers: t.Rules.Offers, Explain: t.Rules.Explain,
-		Close: func() { t.Close(); p.Close() }}, nil
+		Close: func() { t.Close(); end() }}, nil
 }
 
 // Launcher implements [cli.Project].
@@ -193,7 +193,7 @@ func (h sessionProject) Launcher() (*launch.Launcher, error) {
 
 // Keeper implements [cli.Project].
 func (s *inspection) Keeper(session string) (kept *cli.Kept, err error) {
-	cfg := checkpoint.Config{Ledger: s.opts.Ledger, Except: project.Unkept(s.opts),
+	cfg := checkpoint.Config{Ledger: s.opts.Ledger, Except: project.UntrackedDirs(s.opts),
 		Session: func() string { return session }, Hide: s.opts.Secrets.Text, Notify: s.run.notify}
 	temp := ""
 	if known, ok := s.opts.Paths.Registered(); ok {

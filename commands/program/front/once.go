@@ -28,7 +28,7 @@ func (r *Run) once(ctx context.Context, reporter report.Reporter) error {
 	if err := f.begin(ctx, approver); err != nil {
 		return err
 	}
-	p, err := piped(ctx, r.Opts, r.notify)
+	p, err := piped(ctx, r.Options, r.notify)
 	if err != nil {
 		return err
 	}
@@ -67,32 +67,32 @@ func (r *Run) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := &talk.Server{Config: talk.Config{In: r.Opts.Env.Process.Stdin, Stream: r.stream, Tally: r.count,
+	t := &talk.Server{Config: talk.Config{In: r.Options.Env.Process.Stdin, Stream: r.stream, Tally: r.count,
 		Now: time.Now, Outcome: r.outcome, Nobody: asker,
-		Steering:   talk.Steering{Hints: func() *steer.Hints { return &f.session.Hints }, Always: r.Opts.Settings.Steering},
-		FailOnDeny: r.Opts.Flags.FailOnDeny, Session: func() string { return f.session.Chat.File.ID() }}}
+		Steering:   talk.Steering{Hints: func() *steer.Hints { return &f.session.Hints }, Always: r.Options.Settings.Steering},
+		FailOnDeny: r.Options.Flags.FailOnDeny, Session: func() string { return f.session.Chat.File.ID() }}}
 	if asker == nil {
-		t.Nobody = &question.Headless{FailOnAsk: r.Opts.Flags.FailOnAsk,
+		t.Nobody = &question.Headless{FailOnAsk: r.Options.Flags.FailOnAsk,
 			Flags: func(q engine.Proposal) string { return f.session.Rules.Allowing(q) }}
-		if !r.Opts.Flags.NoInput {
+		if !r.Options.Flags.NoInput {
 			asker = t
 		}
 	}
-	r.Status.Warn = r.Opts.Redacting(t.Notify)
-	r.Status.Tell = r.Opts.Redacting(func(text string) { t.Show(engine.Notice{Text: text, Info: true}) })
-	if r.Opts.Flags.AskTrust {
+	r.Status.PrintWarning = r.Options.Redacting(t.Notify)
+	r.Status.PrintInfo = r.Options.Redacting(func(text string) { t.Show(engine.Notice{Text: text, Info: true}) })
+	if r.Options.Flags.AskTrust {
 		if err := r.enter(ctx, t); err != nil {
 			return err
 		}
-		f.opts.Agents().Ask, f.opts.Agents().Tell = t.Consent, f.notify
+		f.opts.Agents().Ask, f.opts.Agents().Notify = t.Consent, f.notify
 	}
 	if err := f.begin(ctx, asker); err != nil {
 		return err
 	}
 	f.session.AddContext(ctx, f.first)
 	app := f.commands(t, t.Show)
-	if r.Opts.Flags.AskTrust {
-		app.Questions.Permit = project.Permit(r.Opts, t, r.notify)
+	if r.Options.Flags.AskTrust {
+		app.Questions.Permit = project.Permit(r.Options, t, r.notify)
 	}
 	t.Expand = input.Chain(commands.Step(app), f.references)
 	t.Run = report.FailTruncated(f.say)

@@ -36,7 +36,7 @@ func (h sessionProject) Problems() []cli.Problem {
 func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	note := func(about string) func(string) {
 		return func(said string) {
-			list = append(list, cli.Problem{About: about, Message: text.OneLine(said, project.LongestNotice)})
+			list = append(list, cli.Problem{About: about, Message: text.OneLine(said, project.MaxNoticeLength)})
 		}
 	}
 	if l.Instead != nil {
@@ -44,14 +44,14 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	}
 	_, err := project.NewPolicy(o, l, !o.User.Interactive, note("rules"), func(string) {})
 	list = append(list, failed("rules", err)...)
-	for _, w := range project.FindHooks(o).Wrong {
+	for _, w := range project.HookProblems(o) {
 		said := w.Text
 		if w.Unguarded() {
 			said += "; a run that nobody watches ends with 52"
 		}
 		note("hooks")(said)
 	}
-	_, warnings := o.Installed()
+	_, warnings := o.InstalledExtensions()
 	for _, w := range warnings {
 		note("extensions")(w)
 	}

@@ -132,7 +132,7 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 		}
 	}
 	reporter := report.New(format, r)
-	s := &Run{Opts: project.New(project.Process{}, &flags.Set{}, nil), Status: project.NewStatus()}
+	s := &Run{Options: project.New(project.Process{}, &flags.Set{}, nil), Status: project.NewStatus()}
 	code := func() (code int) {
 		defer func() {
 			if v := recover(); v != nil {

@@ -15,7 +15,7 @@ import (
 
 // reply answers the one prompt of a run, with its numbers in count.
 func (f *frontend) reply(ctx context.Context, reporter report.Reporter, count *tally.Tally, p report.Prompt) error {
-	f.session.Project.MCP.Await(ctx, f.session.Project.Status.Tell) // whose prompts are commands
+	f.session.Project.MCP.Await(ctx, f.session.Project.Status.PrintInfo) // whose prompts are commands
 	app := f.commands(report.Speaker(reporter), func(ev engine.Event) {
 		count.Observe(ev, time.Now())
 		reporter.Event(ev)

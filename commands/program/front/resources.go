@@ -49,7 +49,7 @@ func (r resources) Read(ctx context.Context, names []string) (parts []*genai.Par
 // promptCommands returns the prompts of MCP servers, as commands. What they say of
 // themselves goes to out.
 func (f *frontend) promptCommands(out io.Writer) (set commands.Set) {
-	for _, p := range f.session.Project.MCP.Set.Prompts() {
+	for _, p := range f.session.Project.MCP.Servers.Prompts() {
 		name := engine.FunctionName(strings.Join(strings.Fields(p.Name), "-"))
 		summary := p.Description
 		if summary == "" {
@@ -75,7 +75,7 @@ func (f *frontend) promptCommands(out io.Writer) (set commands.Set) {
 				if err != nil {
 					return nil, &input.Error{Message: "/" + name + ": " + err.Error()}
 				}
-				parts, err := f.session.Project.MCP.Set.Fill(ctx, p, values)
+				parts, err := f.session.Project.MCP.Servers.Fill(ctx, p, values)
 				if err != nil && ctx.Err() == nil {
 					err = &input.Error{Message: "/" + name + ": " + text.PrintableLine(err.Error()), Err: err}
 				}
@@ -93,7 +93,7 @@ func (f *frontend) promptCommands(out io.Writer) (set commands.Set) {
 func (f *frontend) completePrompt(ctx context.Context, p mcp.Prompt, before, prefix string) (words []string) {
 	values, open := p.Read(before)
 	offer := func(argument, name, begins string) {
-		for _, v := range f.session.Project.MCP.Set.Complete(ctx, p, argument, begins, values) {
+		for _, v := range f.session.Project.MCP.Servers.Complete(ctx, p, argument, begins, values) {
 			switch {
 			case strings.Contains(v, `"`):
 				continue
@@ -141,7 +141,7 @@ func describePrompt(name string, p mcp.Prompt) (lines []string) {
 
 // completeResource returns what of MCP servers a name behind an @ may become.
 func (f *frontend) completeResource(ctx context.Context, name string) (found []input.Candidate) {
-	names, open := f.session.Project.MCP.Set.CompleteResource(ctx, name)
+	names, open := f.session.Project.MCP.Servers.CompleteResource(ctx, name)
 	for _, n := range names {
 		found = append(found, input.Candidate{Text: n, Show: n, Open: open[n]})
 	}

@@ -20,7 +20,7 @@ func (f *frontend) prune() {
 	if f.discard {
 		switch err := shelf.Remove(f.session.Chat.File.ID()); {
 		case err == nil:
-			f.session.Project.Status.Tell("the session is deleted")
+			f.session.Project.Status.PrintInfo("the session is deleted")
 		case !errors.Is(err, fs.ErrNotExist): // nothing of it was written
 			f.notify(err.Error())
 		}
@@ -44,10 +44,10 @@ func (f *frontend) prune() {
 		gone, perr := shelf.Prune(old)
 		err = cmp.Or(err, perr)
 		if old = gone; len(old) > 0 {
-			f.session.Project.Status.Tell(fmt.Sprintf("%s deleted, as general.sessionRetention wants", text.Count(len(old), "old session")))
+			f.session.Project.Status.PrintInfo(fmt.Sprintf("%s deleted, as general.sessionRetention wants", text.Count(len(old), "old session")))
 		}
 		if len(newer) > 0 {
-			f.session.Project.Status.Tell(cli.LeftOut(newer))
+			f.session.Project.Status.PrintInfo(cli.LeftOut(newer))
 		}
 	}
 	if err != nil {

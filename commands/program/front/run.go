@@ -28,7 +28,7 @@ import (
 
 // A Run is one start of the program.
 type Run struct {
-	Opts      *project.Options
+	Options   *project.Options
 	Status    *project.Status
 	store     dirs.Store           // where what is kept of the directory is
 	json      *os.File             // of --json-fd, nil without
@@ -42,11 +42,11 @@ type Run struct {
 }
 
 // notify tells what is odd but no error.
-func (r *Run) notify(text string) { r.Status.Warn(text) }
+func (r *Run) notify(text string) { r.Status.PrintWarning(text) }
 
 // openProject opens the directory to work in, with the settings of the command line.
 func (r *Run) openProject() (*project.Project, error) {
-	p, err := project.Open(r.Opts, r.Status, r.store)
+	p, err := project.Open(r.Options, r.Status, r.store)
 	if err == nil {
 		r.count.Cost = p.Model.Cost
 	}
@@ -55,8 +55,8 @@ func (r *Run) openProject() (*project.Project, error) {
 
 // text reports whether the answer, as text, is what the run prints.
 func (r *Run) text(d *report.OutputSchema) bool {
-	f := r.Opts.Flags
-	asText := r.json != nil || cmp.Or(f.Format(), r.Opts.Settings.Format, "text") == "text"
+	f := r.Options.Flags
+	asText := r.json != nil || cmp.Or(f.Format(), r.Options.Settings.Format, "text") == "text"
 	return asText && d == nil && !f.Patch && !f.DryRun
 }
 
@@ -77,7 +77,7 @@ func outputSchema(f *flags.Set) (*report.OutputSchema, error) {
 
 // outcome classifies what went wrong, and tells no secret.
 func (r *Run) outcome(err error) report.Outcome {
-	return ending.Redacted(ending.Of(err), r.Opts.Secrets)
+	return ending.Redacted(ending.Of(err), r.Options.Secrets)
 }
 
 // Abandon leaves the run behind, and the terminal as it was found, whoever reads from it.

@@ -27,7 +27,7 @@ func TestLastWordWhileOpening(t *testing.T) {
 	asking.Go(func() {
 		for {
 			r.Status.Sandbox()
-			r.Status.NotInUse()
+			r.Status.Unused()
 			r.Status.Mode()
 			select {
 			case <-done:
@@ -36,7 +36,7 @@ func TestLastWordWhileOpening(t *testing.T) {
 			}
 		}
 	})
-	o, err := r.Opts.In(t.TempDir())
+	o, err := r.Options.In(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

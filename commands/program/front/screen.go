@@ -138,7 +138,7 @@ func (i *interactive) completion(app *commands.Deps) commands.Completion {
 		return names
 	}
 	hooks := func(on bool) func(context.Context) []string {
-		return func(context.Context) []string { return i.opts.Found.Hooks.Ids(on) }
+		return func(context.Context) []string { return i.opts.Hooks().IDs(on) }
 	}
 	return commands.Completion{Commands: app.Commands, Files: names.Complete, Resources: i.frontend.completeResource,
 		Words: map[string]func(context.Context) []string{"model": models, "model set": models,

@@ -56,7 +56,7 @@ func (r *Run) served(ctx context.Context) error {
 		return err
 	}
 	defer p.Close()
-	if r.Opts.User.Serving.A2A {
+	if r.Options.User.Serving.A2A {
 		return r.serveA2A(ctx, p)
 	}
 	return r.serveIn(ctx, p)
@@ -64,17 +64,17 @@ func (r *Run) served(ctx context.Context) error {
 
 // serveIn serves other programs that work in p.
 func (r *Run) serveIn(ctx context.Context, p *project.Project) error {
-	cfg := mcp.Config{Version: r.Opts.Env.Process.Version, Dir: p.Options.Paths.Cwd, Outcome: r.outcome, Redact: r.Opts.Secrets.Text,
+	cfg := mcp.Config{Version: r.Options.Env.Process.Version, Dir: p.Options.Paths.Cwd, Outcome: r.outcome, Redact: r.Options.Secrets.Text,
 		Begin: func(ctx context.Context, w serve.SessionRequest) (*serve.Session, error) {
 			return r.converse(ctx, p, w)
 		},
 		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
 			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now,
-				RunInfo: report.RunInfo{Version: r.Opts.Env.Process.Version,
-					Dir: func() string { return p.Options.Paths.Cwd }, Sandbox: r.Status.Sandbox, Unused: r.Status.NotInUse}})
+				RunInfo: report.RunInfo{Version: r.Options.Env.Process.Version,
+					Dir: func() string { return p.Options.Paths.Cwd }, Sandbox: r.Status.Sandbox, Unused: r.Status.Unused}})
 		}}
-	if r.Opts.User.Serving.HTTP {
-		return serve.HTTP(ctx, r.Opts.Env.Process.Stdout, r.Opts.User.Serving.Port, "/mcp",
+	if r.Options.User.Serving.HTTP {
+		return serve.HTTP(ctx, r.Options.Env.Process.Stdout, r.Options.User.Serving.Port, "/mcp",
 			func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
 				mux := http.NewServeMux()
 				mux.Handle("/mcp", serve.Keyed(at.Token,
@@ -82,22 +82,22 @@ func (r *Run) serveIn(ctx context.Context, p *project.Project) error {
 				return mux, nil
 			})
 	}
-	if isTerminal(r.Opts.Env.Process.Stdin) {
-		r.Status.Tell("a client of the Model Context Protocol is waited for at standard input; gemline help mcp says how clients are set up, and Ctrl-D ends this")
+	if isTerminal(r.Options.Env.Process.Stdin) {
+		r.Status.PrintInfo("a client of the Model Context Protocol is waited for at standard input; gemline help mcp says how clients are set up, and Ctrl-D ends this")
 	}
-	mcp.Serve(ctx, cfg, lines(r.Opts.Env.Process))
+	mcp.Serve(ctx, cfg, lines(r.Options.Env.Process))
 	return context.Cause(ctx)
 }
 
 // converse begins a conversation for a client.
 func (r *Run) converse(ctx context.Context, p *project.Project, w serve.SessionRequest) (*serve.Session, error) {
 	count := ending.NewTally()
-	if r.Opts.Flags.NoInput {
+	if r.Options.Flags.NoInput {
 		w.Approver = nil
 	}
 	s, err := session.Begin(ctx, p, session.Choice{OpenOptions: journal.OpenOptions{Session: w.Name}, Tally: count,
 		Approver: count.Asking(w.Approver),
-		Notify:   r.Opts.Redacting(w.Notify)})
+		Notify:   r.Options.Redacting(w.Notify)})
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (r *Run) converse(ctx context.Context, p *project.Project, w serve.SessionR
 		}
 		plain := func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) { return parts, nil }
 		once := &report.Once{Model: s.Models.Router.Shown(), Reporter: to, Tally: count,
-			Session: s.Chat.File.ID(), Now: time.Now, FailOnDeny: r.Opts.Flags.FailOnDeny,
+			Session: s.Chat.File.ID(), Now: time.Now, FailOnDeny: r.Options.Flags.FailOnDeny,
 			Ask: report.FailTruncated(s.PromptRun()), Expand: input.Processor(plain)}
 		return once.Run(ctx, p)
 	}
@@ -130,7 +130,7 @@ func (r *Run) converse(ctx context.Context, p *project.Project, w serve.SessionR
 		}
 		return true, s.CallAside(ctx, "the call of "+name+" that was interrupted while the user was asked about it", tools[i], args, true, show)
 	}
-	if r.Opts.Settings.Steering {
+	if r.Options.Settings.Steering {
 		c.Hint = func(text string) { s.Hints.Add(steer.Hint{Text: text}) }
 		c.Late = func() string { return strings.Join(session.LateHints(&s.Hints), "\n") }
 	}

@@ -23,17 +23,17 @@ import (
 
 // serveA2A serves other agents that work in p.
 func (r *Run) serveA2A(ctx context.Context, p *project.Project) error {
-	port := r.Opts.User.Serving.Port
-	if said := r.Opts.Env.Process.Getenv("CODER_AGENT_PORT"); said != "" && port == 0 {
+	port := r.Options.User.Serving.Port
+	if said := r.Options.Env.Process.Getenv("CODER_AGENT_PORT"); said != "" && port == 0 {
 		var err error
 		if port, err = cli.ParsePort(said); err != nil {
 			return &flags.UsageError{Message: "CODER_AGENT_PORT needs a number up to 65535"}
 		}
 	}
-	return serve.HTTP(ctx, r.Opts.Env.Process.Stdout, port, "/",
+	return serve.HTTP(ctx, r.Options.Env.Process.Stdout, port, "/",
 		func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
-			cfg := a2a.Config{Version: r.Opts.Env.Process.Version, Dir: p.Options.Paths.Cwd, Address: at.URL,
-				Outcome: r.outcome, Redact: r.Opts.Secrets.Text, Warn: r.notify,
+			cfg := a2a.Config{Version: r.Options.Env.Process.Version, Dir: p.Options.Paths.Cwd, Address: at.URL,
+				Outcome: r.outcome, Redact: r.Options.Secrets.Text, Warn: r.notify,
 				Begin: func(ctx context.Context,
 					w serve.SessionRequest) (*serve.Session, error) {
 					return r.converse(ctx, p, w)
@@ -50,8 +50,8 @@ func (r *Run) serveA2A(ctx context.Context, p *project.Project) error {
 			if err != nil {
 				return nil, err
 			}
-			if isTerminal(r.Opts.Env.Process.Stdout) {
-				r.Status.Tell("other agents are waited for at " + at.URL +
+			if isTerminal(r.Options.Env.Process.Stdout) {
+				r.Status.PrintInfo("other agents are waited for at " + at.URL +
 					"; gemline help a2a says how they call it, and Ctrl-C ends this")
 			}
 			mux := http.NewServeMux()
@@ -93,7 +93,7 @@ func clientCommand(ctx context.Context, r *Run, p *project.Project, name, args s
 // extensionData returns the extensions.
 func extensionData(o *project.Options) []map[string]any {
 	all := []map[string]any{}
-	list, _ := o.Installed()
+	list, _ := o.InstalledExtensions()
 	for _, x := range list {
 		all = append(all, map[string]any{"name": x.Name, "version": x.Version, "id": x.ID, "path": x.Dir,
 			"description": x.About, "isActive": x.Active, "contextFiles": append([]string{}, x.Contents.ContextFiles...)})
@@ -124,7 +124,7 @@ func outside(ctx context.Context, r *Run, p *project.Project, line string) (prin
 // connectedServers returns the MCP servers of the project, and what they have.
 func connectedServers(p *project.Project) []a2a.Connected {
 	list := []a2a.Connected{}
-	for _, st := range p.MCP.Set.Status() {
+	for _, st := range p.MCP.Servers.Status() {
 		c := a2a.Connected{Name: st.Name, Status: string(st.State), Tools: []a2a.Tool{}}
 		for _, t := range st.Tools {
 			c.Tools = append(c.Tools, a2a.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})

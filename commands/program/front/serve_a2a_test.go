@@ -47,18 +47,18 @@ func servedA2A(t *testing.T, replies ...et.Reply) *agentServer {
 func servedIn(t *testing.T, home, dir string, replies ...et.Reply) *agentServer {
 	t.Helper()
 	r := start(t, "--skip-trust", "--sandbox=off", "a2a", "serve")
-	lookup := r.Opts.Env.Process.Lookup
-	r.Opts.Env.Process.Lookup = func(name string) (string, bool) {
+	lookup := r.Options.Env.Process.Lookup
+	r.Options.Env.Process.Lookup = func(name string) (string, bool) {
 		if name == "GEMINI_CLI_HOME" {
 			return home, true
 		}
 		return lookup(name)
 	}
 	a := &agentServer{dir: dir, script: et.NewScript(replies...)}
-	p := projecttest.Open(t, r.Opts, a.dir, func(text string) { t.Log(text) })
+	p := projecttest.Open(t, r.Options, a.dir, func(text string) { t.Log(text) })
 	p.Model.Generator = a.script
 	back, feed := pipe(t)
-	r.Opts.Env.Process.Stdout = feed
+	r.Options.Env.Process.Stdout = feed
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.serveA2A(ctx, p) }()

@@ -78,12 +78,12 @@ func served(t *testing.T, over string, replies ...et.Reply) (begin func(*user) *
 	}
 	r := start(t, args...)
 	dir = t.TempDir()
-	p := projecttest.Open(t, r.Opts, dir, func(text string) { t.Log(text) })
+	p := projecttest.Open(t, r.Options, dir, func(text string) { t.Log(text) })
 	script = et.NewScript(replies...)
 	p.Model.Generator = script
 	in, out := pipe(t)
 	back, feed := pipe(t)
-	r.Opts.Env.Process.Stdin, r.Opts.Env.Process.Stdout = in, feed
+	r.Options.Env.Process.Stdin, r.Options.Env.Process.Stdout = in, feed
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.serveIn(ctx, p) }()
@@ -330,10 +330,10 @@ func TestServeMany(t *testing.T) {
 func TestServeFails(t *testing.T) {
 	t.Parallel()
 	r := start(t, "--skip-trust", "--sandbox=off", "--max-turns", "1", "mcp", "serve")
-	projecttest.Write(t, filepath.Join(r.Opts.Env.Process.Getenv("GEMINI_CLI_HOME"), ".gemini", "settings.json"),
+	projecttest.Write(t, filepath.Join(r.Options.Env.Process.Getenv("GEMINI_CLI_HOME"), ".gemini", "settings.json"),
 		`{"mcpServers": {"self": {"command": "gemline", "args": ["mcp", "serve"]}}}`)
-	p := projecttest.Open(t, r.Opts, t.TempDir(), func(text string) { t.Log(text) })
-	if st := p.MCP.Set.Status(); len(st) != 1 || st[0].Off == "" {
+	p := projecttest.Open(t, r.Options, t.TempDir(), func(text string) { t.Log(text) })
+	if st := p.MCP.Servers.Status(); len(st) != 1 || st[0].Off == "" {
 		t.Errorf("it would begin itself: %+v", st)
 	}
 	fall := et.Says("x")
@@ -341,7 +341,7 @@ func TestServeFails(t *testing.T) {
 	p.Model.Generator = et.NewScript(et.Says("I look.", et.Call("1", "list_directory", "dir_path", ".")), fall)
 	in, out := pipe(t)
 	back, feed := pipe(t)
-	r.Opts.Env.Process.Stdin, r.Opts.Env.Process.Stdout = in, feed
+	r.Options.Env.Process.Stdin, r.Options.Env.Process.Stdout = in, feed
 	ended := make(chan any, 1)
 	go func() {
 		defer func() { ended <- recover() }()

@@ -21,7 +21,7 @@ import (
 // references is the step that reads what @NAME refers to.
 func (f *frontend) references(next input.Processor) input.Processor {
 	sources := func() []input.Source {
-		return []input.Source{session.AgentReferences{Session: f.session}, resources{f.session.Project.MCP.Set, f.notify}, f.files()}
+		return []input.Source{session.AgentReferences{Session: f.session}, resources{f.session.Project.MCP.Servers, f.notify}, f.files()}
 	}
 	rs := input.References{Sources: sources, Notify: f.notify}
 	if screen := f.run.shown.Load(); screen != nil {

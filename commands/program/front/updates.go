@@ -12,13 +12,13 @@ import (
 // begin begins them, once. What becomes of them is told as it comes.
 func (u *updates) begin(ctx context.Context, i *interactive) {
 	u.once.Do(func() {
-		if !slices.ContainsFunc(i.opts.Active(), func(x extension.Extension) bool { return x.Install.AutoUpdate }) {
+		if !slices.ContainsFunc(i.opts.ActiveExtensions(), func(x extension.Extension) bool { return x.Install.AutoUpdate }) {
 			return
 		}
 		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // a turn's end is not theirs
 		u.cancel = cancel
 		out := &cli.Output{Out: io.Discard, Notify: func(text string) {
-			i.screen.Show(func() { i.frontend.run.Status.Tell(text) })
+			i.screen.Show(func() { i.frontend.run.Status.PrintInfo(text) })
 		}}
 		things := things(i.opts, sessionProject{i.frontend}, i.frontend.run.notify)
 		u.done.Go(func() {

@@ -15,25 +15,25 @@ import (
 // after the user was asked whether the folder is trusted, and before anything of it is
 // used but its settings.
 func (r *Run) checkOut(ctx context.Context) error {
-	if !r.Opts.Flags.Worktree.Set || r.Opts.Tree != "" {
+	if !r.Options.Flags.Worktree.Set || r.Options.Worktree != "" {
 		return nil
 	}
-	name := r.Opts.Flags.Worktree.Value
+	name := r.Options.Flags.Worktree.Value
 	switch err := worktree.CheckName(name); {
 	case name != "" && err != nil:
 		return &flags.UsageError{Message: "--worktree: " + err.Error() + "; a prompt stands behind -p"}
-	case r.Opts.Trust.State < trust.Unneeded:
+	case r.Options.Trust.State < trust.Unneeded:
 		return &worktree.Error{Message: "this folder is not trusted, so no worktree is made of it",
 			Advice: "gemline trust add trusts it"}
-	case !r.Opts.Settings.Worktrees:
+	case !r.Options.Settings.Worktrees:
 		return &flags.UsageError{Message: "--worktree: experimental.worktrees in the settings is not on; gemline config set experimental.worktrees true switches it on"}
 	}
-	l, err := project.NewLauncher(r.Opts)
+	l, err := project.NewLauncher(r.Options)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	repository, err := worktree.Open(r.Opts.Paths.Cwd, l)
+	repository, err := worktree.Open(r.Options.Paths.Cwd, l)
 	if err != nil {
 		return err
 	}
@@ -41,12 +41,12 @@ func (r *Run) checkOut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Opts.Move(t.Path); err != nil {
+	if err := r.Options.Move(t.Path); err != nil {
 		return errors.Join(err, repository.Remove(ctx, t, false))
 	}
-	r.Opts.Tree = t.Name
-	r.Status.Tell(fmt.Sprintf("this is the new worktree %s, on the branch %s: %s", t.Name, t.Branch, t.Path))
-	r.store, err = r.Opts.Paths.Register(ctx)
+	r.Options.Worktree = t.Name
+	r.Status.PrintInfo(fmt.Sprintf("this is the new worktree %s, on the branch %s: %s", t.Name, t.Branch, t.Path))
+	r.store, err = r.Options.Paths.Register(ctx)
 	if err != nil {
 		r.notify(err.Error())
 	}
@@ -55,31 +55,31 @@ func (r *Run) checkOut(ctx context.Context) error {
 
 // tellTree prints how to continue in, and remove, the run's worktree.
 func tellTree(o *project.Options, st *project.Status, tell func(string)) {
-	if o.Tree == "" {
+	if o.Worktree == "" {
 		return
 	}
-	if s := st.Session.Load(); s != nil && !o.User.Interactive && s.Resume() != "" {
-		tell("go on with " + s.Resume())
+	if s := st.Session.Load(); s != nil && !o.User.Interactive && s.ResumeCommand() != "" {
+		tell("go on with " + s.ResumeCommand())
 	}
-	tell("the worktree stays; gemline worktree remove " + o.Tree + " removes it")
+	tell("the worktree stays; gemline worktree remove " + o.Worktree + " removes it")
 }
 
 // enter asks about a folder that nobody has decided about, before anything of
 // it is used.
 func (r *Run) enter(ctx context.Context, user project.Consenter) error {
-	if err := r.Opts.AskTrust(ctx, user, r.notify); err != nil {
+	if err := r.Options.AskTrust(ctx, user, r.notify); err != nil {
 		return err
 	}
 	if err := r.checkOut(ctx); err != nil {
 		return err
 	}
-	if r.Opts.Tree != "" {
-		if err := r.Opts.AskTrust(ctx, user, r.notify); err != nil {
+	if r.Options.Worktree != "" {
+		if err := r.Options.AskTrust(ctx, user, r.notify); err != nil {
 			return err
 		}
 	}
-	if r.Opts.Trust.State == trust.Unknown {
+	if r.Options.Trust.State == trust.Unknown {
 		return nil
 	}
-	return r.Opts.Agree(ctx, user, r.notify)
+	return r.Options.Agree(ctx, user, r.notify)
 }

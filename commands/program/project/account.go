@@ -13,10 +13,10 @@ import (
 
 // An account pays for requests.
 type account struct {
-	api     model.Options
-	access  preset.Access // which models it can use
-	method  string        // how the user signs in, "" if nobody does
-	keyless bool          // no key is known
+	api        model.Options
+	access     preset.Access // which models it can use
+	method     string        // how the user signs in, "" if nobody does
+	missingKey bool          // no key is known
 }
 
 // APIOptions returns the options of requests to the model's server, with the user's credential.
@@ -55,7 +55,7 @@ func findAccount(o *Options, notify func(string)) (a account, err error) {
 	}
 	if c.Stored {
 		store := auth.NewStore(o.Paths.User(), o.Env.Getenv)
-		a.keyless = !store.May(c)
+		a.missingKey = !store.May(c)
 		a.api.FindKey = func(ctx context.Context) (string, error) {
 			key, _, err := store.Find(ctx, c)
 			return key, withOffer(ctx, o, err)

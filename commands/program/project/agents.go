@@ -23,40 +23,40 @@ import (
 	"gemline/tools/agent"
 )
 
-// An agentSet is the agents of a directory, and which of them may be called.
-type agentSet struct {
+// An AgentSet is the agents of a directory, and which of them may be called.
+type AgentSet struct {
 	opts    *Options
 	library agent.Library
 
 	mu       sync.Mutex
 	switched map[string]bool // in this run
 
-	Ask  asking       // asks the user of a session; nil where nobody can be asked
-	Tell func(string) // prints what could not be stored
+	Ask    asking       // asks the user of a session; nil where nobody can be asked
+	Notify func(string) // prints that an answer could not be stored
 }
 
 // newAgentSet returns the agents. No file is read yet.
-func newAgentSet(o *Options) *agentSet {
-	a := &agentSet{opts: o, switched: map[string]bool{}}
+func newAgentSet(o *Options) *AgentSet {
+	a := &AgentSet{opts: o, switched: map[string]bool{}}
 	a.library.Sources = a.sources
 	return a
 }
 
 // Agents returns the agents of the directory, during a session the session's.
-func (o *Options) Agents() *agentSet {
-	if o.Found.agents == nil {
-		o.Found.agents = newAgentSet(o)
+func (o *Options) Agents() *AgentSet {
+	if o.found.agents == nil {
+		o.found.agents = newAgentSet(o)
 	}
-	return o.Found.agents
+	return o.found.agents
 }
 
 // sources returns everything that may bring agents, the strongest first.
-func (a *agentSet) sources() (list []agent.Source) {
+func (a *AgentSet) sources() (list []agent.Source) {
 	if dir := a.opts.Paths.Workspace("agents"); a.opts.brings(dir) {
 		list = append(list, agent.Source{Name: AgentOfProject, Dir: dir, Within: true})
 	}
 	list = append(list, agent.Source{Name: AgentOfUser, Dir: a.opts.Paths.User("agents")})
-	for _, x := range a.opts.Active() {
+	for _, x := range a.opts.ActiveExtensions() {
 		list = append(list, cli.AgentsOf(x))
 	}
 	return list
@@ -64,12 +64,12 @@ func (a *agentSet) sources() (list []agent.Source) {
 
 // The sources of agents, beside extensions.
 const (
-	AgentOfProject = "project"
-	AgentOfUser    = "user"
+	AgentOfProject = "project" // from the folder that is worked in
+	AgentOfUser    = "user"    // from the user's folder of agents
 )
 
 // List returns the agents as the settings change them, and the problems of unusable ones.
-func (a *agentSet) List() (list []agent.Definition, wrong []error) {
+func (a *AgentSet) List() (list []agent.Definition, wrong []error) {
 	if !a.opts.Settings.Agents {
 		return nil, nil
 	}
@@ -151,7 +151,7 @@ func overridden(d *agent.Definition, said any) (on bool, err error) {
 		err = json.Unmarshal(b, &over)
 	}
 	if err != nil {
-		return true, errors.New(text.OneLine(err.Error(), LongestNotice))
+		return true, errors.New(text.OneLine(err.Error(), MaxNoticeLength))
 	}
 	if n := over.RunConfig.MaxTurns; n > 0 {
 		d.Limits.Requests = n
@@ -174,7 +174,7 @@ func overridden(d *agent.Definition, said any) (on bool, err error) {
 }
 
 // item returns an agent with its own servers, in the form that the user agrees to.
-func (a *agentSet) item(d agent.Definition) item {
+func (a *AgentSet) item(d agent.Definition) item {
 	return item{projects: d.Source == AgentOfProject,
 		consent: question.ConsentItem{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File},
 			Agent: true, Idle: len(d.Access.Servers) == 0},
@@ -189,7 +189,7 @@ func (a *agentSet) item(d agent.Definition) item {
 }
 
 // unagreed says why an agent of the project can't be called, "" if it can.
-func (a *agentSet) unagreed(d agent.Definition) string {
+func (a *AgentSet) unagreed(d agent.Definition) string {
 	i := a.item(d)
 	switch said := a.opts.agreed.granted(i); {
 	case said == "" && !agreedByFlag(a.opts, i):
@@ -203,7 +203,7 @@ func (a *agentSet) unagreed(d agent.Definition) string {
 const notAgreed = "nobody has agreed to this project's agent as it is now" + howAgreed
 
 // items returns the agents of the project that the user has not decided about.
-func (a *agentSet) items() (list []item) {
+func (a *AgentSet) items() (list []item) {
 	all, _ := a.List()
 	for _, d := range all {
 		if d.Off == notAgreed {
@@ -213,19 +213,23 @@ func (a *agentSet) items() (list []item) {
 	return list
 }
 
-// Rights returns the rights of an agent's own servers.
-func (a *agentSet) Rights(d agent.Definition) consent.Rights { return a.opts.agreed.rights(a.item(d)) }
+// ServerRights returns the rights of the MCP servers that an agent brings, "" if the user has not
+// decided about them.
+func (a *AgentSet) ServerRights(d agent.Definition) consent.Rights {
+	return a.opts.agreed.rights(a.item(d))
+}
 
-// Own reports whether an agent is the user's: an extension may have any name.
-func (a *agentSet) Own(d agent.Definition) bool {
+// OwnedByUser reports whether an agent lies in the user's own folder. Its source alone does not tell:
+// an extension may have any name.
+func (a *AgentSet) OwnedByUser(d agent.Definition) bool {
 	return d.Source == AgentOfUser && filepath.Dir(d.File) == a.opts.Paths.User("agents")
 }
 
 // Problems returns a line for each agent that is set up and can't be called.
-func (a *agentSet) Problems() (lines []string) {
+func (a *AgentSet) Problems() (lines []string) {
 	list, wrong := a.List()
 	for _, err := range wrong {
-		lines = append(lines, "agents: "+text.OneLine(err.Error(), LongestNotice))
+		lines = append(lines, "agents: "+text.OneLine(err.Error(), MaxNoticeLength))
 	}
 	var left []string
 	for _, d := range list {
@@ -234,22 +238,22 @@ func (a *agentSet) Problems() (lines []string) {
 		}
 	}
 	if len(left) > 0 {
-		lines = append(lines, text.OneLine("agents of this project can't be called, since "+notAgreed+": "+strings.Join(left, ", "), LongestNotice))
+		lines = append(lines, text.OneLine("agents of this project can't be called, since "+notAgreed+": "+strings.Join(left, ", "), MaxNoticeLength))
 	}
 	return lines
 }
 
 // Reload implements [cli.Agents].
-func (a *agentSet) Reload(ctx context.Context) error {
+func (a *AgentSet) Reload(ctx context.Context) error {
 	a.library.Forget()
 	if a.Ask == nil {
 		return nil
 	}
-	return a.opts.agreed.ask(ctx, a.Ask, a.opts.agreed.open(a.items()...), a.Tell)
+	return a.opts.agreed.ask(ctx, a.Ask, a.opts.agreed.open(a.items()...), a.Notify)
 }
 
 // Turn implements [cli.Agents].
-func (a *agentSet) Turn(name string, on bool) {
+func (a *AgentSet) Turn(name string, on bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.switched[name] = on

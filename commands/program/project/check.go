@@ -18,9 +18,9 @@ func checkItem(o *Options) item {
 		}}
 }
 
-// LoadCheck returns the command that checks the work. If the user has not agreed to the
+// loadCheck returns the command that checks the work. If the user has not agreed to the
 // project's command, it prints so and returns the user's own.
-func (o *Options) LoadCheck(notify func(string)) (check string) {
+func (o *Options) loadCheck(notify func(string)) (check string) {
 	check = o.Settings.Check
 	i := checkItem(o)
 	if check == "" && o.Flags.CheckRounds != nil {
@@ -37,7 +37,7 @@ func (o *Options) LoadCheck(notify func(string)) (check string) {
 	case said == "" && agreedByFlag(o, i):
 	case said == "":
 		notify("the check of this project does not run, since nobody has agreed to it: " +
-			text.OneLine(i.consent.Command, LongestName) + howAgreed)
+			text.OneLine(i.consent.Command, MaxNameLength) + howAgreed)
 		fallthrough
 	default:
 		check = o.userSettings.Check

@@ -25,13 +25,13 @@ import (
 
 // A Connector connects to MCP servers.
 type Connector struct {
-	Opts     *Options
-	Launcher *launch.Launcher // starts local servers
-	Roots    func() []string  // the directories of the workspace
-	Notify   func(string)     // prints why a wanted server is not started
-	Note     func(string)     // prints a note about a connected server
-	Log      func(server, said string)
-	Keep     func(server, said string) (path string)
+	Options  *Options
+	Launcher *launch.Launcher                        // starts local servers
+	Roots    func() []string                         // the directories of the workspace
+	Notify   func(string)                            // prints why a wanted server is not started
+	Note     func(string)                            // prints a note about a connected server
+	Log      func(server, said string)               // logs what a server writes to its standard error; may be nil
+	Keep     func(server, said string) (path string) // stores the same, and returns the file, "" if it can't
 }
 
 // serve returns the servers of a directory, nil if there are none. Open prints which are
@@ -45,7 +45,7 @@ func (c Connector) serve(set *serverSet, open func(string)) *mcp.Set {
 		if !m.projects() || m.off != "" || set.rights(m) != "" {
 			continue
 		}
-		if !agreedByFlag(c.Opts, set.item(m)) {
+		if !agreedByFlag(c.Options, set.item(m)) {
 			names = append(names, text.PrintableLine(m.Name))
 		}
 	}
@@ -58,17 +58,17 @@ func (c Connector) serve(set *serverSet, open func(string)) *mcp.Set {
 
 // connected returns a set of servers, each with its rights of the moment.
 func (c Connector) connected(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
-	cfg := mcp.Config{Launcher: c.Launcher, Version: c.Opts.Env.Process.Version, Roots: c.Roots, Notify: c.Note,
+	cfg := mcp.Config{Launcher: c.Launcher, Version: c.Options.Env.Process.Version, Roots: c.Roots, Notify: c.Note,
 		Log: c.Log, Keep: c.Keep}
-	logins := sync.OnceValue(func() oauth.Config { return newLogins(c.Opts) }) // when the first remote server is connected to
-	var remote map[string]oauth.Server                                         // by name
+	logins := sync.OnceValue(func() oauth.Config { return newLogins(c.Options) }) // when the first remote server is connected to
+	var remote map[string]oauth.Server                                            // by name
 	cfg.Transport = func(s mcp.Server) (http.RoundTripper, error) { return oauth.New(logins(), remote[s.Name]) }
-	cfg.Pins = &mcp.ToolPins{Path: c.Opts.Paths.User("gemline", "mcp-tools.json"),
+	cfg.Pins = &mcp.ToolPins{Path: c.Options.Paths.User("gemline", "mcp-tools.json"),
 		Failed: func(err error) { c.Note("what MCP servers say of their tools is not kept: " + err.Error()) }}
 	for _, m := range list {
 		filled := c.filled(m, rights(m))
 		s := c.described(filled)
-		if c.Opts.User.Serving != nil && isServing(s.Command) {
+		if c.Options.User.Serving != nil && isServing(s.Command) {
 			s.Off = "it is gemline itself"
 		}
 		s.Rights = func() (bool, error) {
@@ -86,10 +86,10 @@ func (c Connector) connected(list []mcpServer, rights func(mcpServer) consent.Ri
 	return mcp.New(cfg)
 }
 
-// OfAgent returns an agent's own MCP servers. Servers of its definition run with the agent's
+// AgentServers returns an agent's own MCP servers. Servers of its definition run with the agent's
 // rights, servers of the user's settings with the user's rights.
-func (c Connector) OfAgent(d agent.Definition, notify func(string)) *mcp.Set {
-	o := c.Opts
+func (c Connector) AgentServers(d agent.Definition, notify func(string)) *mcp.Set {
+	o := c.Options
 	set := &serverSet{opts: o}
 	for _, m := range settings.ServersIn(d.Access.Given, nil) { // which was filled in with the settings
 		m.Scope = settings.User
@@ -115,7 +115,7 @@ func (c Connector) OfAgent(d agent.Definition, notify func(string)) *mcp.Set {
 	for _, m := range set.list {
 		m.tell(notify)
 	}
-	rights := o.Agents().Rights(d)
+	rights := o.Agents().ServerRights(d)
 	return c.connected(set.list, func(m mcpServer) consent.Rights {
 		if m.projects() {
 			return rights
@@ -126,7 +126,7 @@ func (c Connector) OfAgent(d agent.Definition, notify func(string)) *mcp.Set {
 
 // bringerOf returns the extension that brings an agent.
 func bringerOf(o *Options, d agent.Definition) (extension.Extension, bool) {
-	list := o.Active()
+	list := o.ActiveExtensions()
 	i := slices.IndexFunc(list, func(x extension.Extension) bool {
 		return x.Name == d.Source && filepath.Dir(d.File) == filepath.Join(x.Dir, "agents")
 	})
@@ -140,8 +140,8 @@ func bringerOf(o *Options, d agent.Definition) (extension.Extension, bool) {
 // if it must not start.
 func (c Connector) filled(m mcpServer, rights consent.Rights) mcpServer {
 	if m.projects() && m.off == "" {
-		m.Server = m.Filled(c.SeenBy(rights))
-		m.Env = merged(c.Opts.Env.projectVars(), m.Env)
+		m.Server = m.Filled(c.VariablesFor(rights))
+		m.Env = merged(c.Options.Env.projectVars(), m.Env)
 		if err := cmp.Or(startable(rights), m.Err); err != nil {
 			m.off = err.Error()
 		}
@@ -158,8 +158,8 @@ func (c Connector) described(m mcpServer) mcp.Server {
 	if m.HTTPURL != "" {
 		s.Kind = "http"
 	}
-	if s.Dir = c.Opts.Paths.Folder(s.Dir); m.Dir == "" {
-		s.Dir = c.Opts.Paths.Cwd
+	if s.Dir = c.Options.Paths.Folder(s.Dir); m.Dir == "" {
+		s.Dir = c.Options.Paths.Cwd
 	}
 	return s
 }
@@ -209,17 +209,17 @@ func isServing(argv []string) bool {
 		slices.Contains(argv, "mcp") && slices.Contains(argv, "serve")
 }
 
-// SeenBy returns a lookup of the variables that a project's settings may use: none of
+// VariablesFor returns a lookup of the variables that a project's settings may use: none of
 // gemline's own credentials, and without the user's consent no secrets.
-func (c Connector) SeenBy(r consent.Rights) func(string) (string, bool) {
-	env := shell.Own(c.Opts.Env.Process.Environ())
+func (c Connector) VariablesFor(r consent.Rights) func(string) (string, bool) {
+	env := shell.Own(c.Options.Env.Process.Environ())
 	if r != consent.All {
 		sealed := c.Launcher.Config.Shell
 		sealed.Reveal = false
-		env = shell.Inherited(c.Opts.Env.Process.Environ(), sealed)
+		env = shell.Inherited(c.Options.Env.Process.Environ(), sealed)
 	}
 	if r == consent.All || r == consent.Confined {
-		env = append(c.Opts.Env.projectEnviron(), env...)
+		env = append(c.Options.Env.projectEnviron(), env...)
 	}
 	return func(name string) (string, bool) { return launch.Lookup(env, name) }
 }
@@ -228,7 +228,7 @@ func (c Connector) SeenBy(r consent.Rights) func(string) (string, bool) {
 // prints what else is wrong with servers.
 func ServerProblems(o *Options, notify func(string)) (list []string) {
 	for _, m := range o.servers(notify).list {
-		if err := mcp.Wrong((Connector{Opts: o}).described(m)); m.off == "" && err != nil {
+		if err := mcp.Wrong((Connector{Options: o}).described(m)); m.off == "" && err != nil {
 			list = append(list, "MCP server "+text.PrintableLine(m.Name)+": "+text.PrintableLine(err.Error())+"; its tools are not there")
 		}
 	}

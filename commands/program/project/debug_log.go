@@ -22,7 +22,7 @@ func openDebugLog(p Process, secrets *redact.Redactor) (l *slog.Logger, stop fun
 		w = f
 	}
 	log.SetOutput(redactingWriter{w, secrets})
-	p.Stray(w)
+	p.RedirectOutput(w)
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug,
 		ReplaceAttr: redactedAttr(secrets)})), stop, nil
 }

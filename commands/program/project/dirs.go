@@ -19,7 +19,7 @@ func Skills(o *Options) *skill.Library {
 
 // skillDirs returns where skills are looked for, the strongest last.
 func skillDirs(o *Options) (dirs []skill.Dir) {
-	for _, x := range o.Active() {
+	for _, x := range o.ActiveExtensions() {
 		dirs = append(dirs, cli.SkillsOf(x))
 	}
 	agents := func(top string) string { return filepath.Join(top, ".agents", "skills") }
@@ -35,7 +35,7 @@ func skillDirs(o *Options) (dirs []skill.Dir) {
 
 // CommandDirs returns where commands are looked for, the strongest last.
 func CommandDirs(o *Options) (dirs []custom.Dir) {
-	for _, x := range o.Active() {
+	for _, x := range o.ActiveExtensions() {
 		dirs = append(dirs, cli.CommandsOf(x))
 	}
 	trusted := o.Trust.State == trust.Trusted

@@ -43,13 +43,13 @@ func newDiscovery(o *Options) (d *discovery, err error) {
 	return d, err
 }
 
-// LoadDiscovery finds the commands, unless the user was asked about them.
-func (o *Options) LoadDiscovery(notify func(string)) {
-	if o.Found.discovery != nil {
+// loadDiscovery finds the commands, unless the user was asked about them.
+func (o *Options) loadDiscovery(notify func(string)) {
+	if o.found.discovery != nil {
 		return
 	}
 	var err error
-	if o.Found.discovery, err = newDiscovery(o); err != nil {
+	if o.found.discovery, err = newDiscovery(o); err != nil {
 		notify(err.Error())
 	}
 }
@@ -89,10 +89,10 @@ func (d *discovery) free() (bool, error) {
 		"the next session asks about it")
 }
 
-// Discovered returns the tools that the command, started by l, declares. It runs once, for
+// DiscoveredTools returns the tools that the command, started by l, declares. It runs once, for
 // the first conversation.
-func (o *Options) Discovered(ctx context.Context, l *launch.Launcher, notify func(string)) (engine.Tools, error) {
-	d := o.Found.discovery
+func (o *Options) DiscoveredTools(ctx context.Context, l *launch.Launcher, notify func(string)) (engine.Tools, error) {
+	d := o.found.discovery
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.done || d.Command == "" {

@@ -11,18 +11,19 @@ import (
 	"gemline/settings/trust"
 )
 
-// Installed returns the extensions, and the problems of unusable ones.
-func (o *Options) Installed() ([]extension.Extension, []string) {
+// InstalledExtensions returns the extensions, and the problems of unusable ones. Both are nil if the
+// settings switch extensions off.
+func (o *Options) InstalledExtensions() ([]extension.Extension, []string) {
 	if !o.Settings.Extensions {
 		return nil, nil
 	}
 	return extension.Installed(extensionConfig(o, o.Settings))
 }
 
-// Active returns the extensions that are switched on. Problems of others are printed by the
+// ActiveExtensions returns the extensions that are switched on. Problems of others are printed by the
 // commands that list extensions.
-func (o *Options) Active() []extension.Extension {
-	list, _ := o.Installed()
+func (o *Options) ActiveExtensions() []extension.Extension {
+	list, _ := o.InstalledExtensions()
 	return slices.DeleteFunc(list, func(x extension.Extension) bool { return !x.Active })
 }
 

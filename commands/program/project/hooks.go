@@ -19,23 +19,34 @@ import (
 	"gemline/tools/launch"
 )
 
-// A hookSet is the hooks that are set in a directory, and which of them run.
-type hookSet struct {
+// A HookSet is the hooks that are set in a directory, and which of them run.
+type HookSet struct {
 	opts  *Options
 	list  []hook.Hook
-	Wrong []hook.Problem
+	wrong []hook.Problem
 
 	mu       sync.Mutex
 	switched map[string]bool // by [hook.Hook.ID], in this run
 }
 
-// FindHooks returns the hooks that the files of settings and the extensions set. Those of
+// Hooks returns the hooks of the directory, during a session the session's.
+func (o *Options) Hooks() *HookSet {
+	if o.found.hooks == nil { // else they were found when the user was asked about them
+		o.found.hooks = findHooks(o)
+	}
+	return o.found.hooks
+}
+
+// HookProblems returns what is wrong with the hooks in the files of the directory, which are read anew.
+func HookProblems(o *Options) []hook.Problem { return findHooks(o).wrong }
+
+// findHooks returns the hooks that the files of settings and the extensions set. Those of
 // the project come last: no other hook is left out for being the same as one of them.
-func FindHooks(o *Options) *hookSet {
-	h := &hookSet{opts: o, switched: map[string]bool{}}
+func findHooks(o *Options) *HookSet {
+	h := &HookSet{opts: o, switched: map[string]bool{}}
 	add := func(value map[string]any, whose hook.Source, file hook.File) {
 		list, wrong := hook.Parse(value, whose, file)
-		h.list, h.Wrong = append(h.list, list...), append(h.Wrong, wrong...)
+		h.list, h.wrong = append(h.list, list...), append(h.wrong, wrong...)
 	}
 	of := map[settings.Scope]hook.Source{settings.User: hook.User, settings.Workspace: hook.Project}
 	o.Settings.EachHooks(func(src settings.Source, value map[string]any, line func(...string) int) {
@@ -45,7 +56,7 @@ func FindHooks(o *Options) *hookSet {
 		}
 		add(value, whose, hook.File{Path: src.Path, Line: line})
 	})
-	for _, x := range o.Active() {
+	for _, x := range o.ActiveExtensions() {
 		before := len(h.list)
 		add(x.Contents.Hooks, hook.Extension, hook.File{Path: x.HooksFile()})
 		for i := before; i < len(h.list); i++ {
@@ -64,14 +75,14 @@ func FindHooks(o *Options) *hookSet {
 	})
 	if slices.ContainsFunc(h.list, projects) {
 		if err := o.agreed.kept(); err != nil {
-			h.Wrong = append(h.Wrong, hook.Problem{Text: err.Error()})
+			h.wrong = append(h.wrong, hook.Problem{Text: err.Error()})
 		}
 	}
 	return h
 }
 
 // item returns a hook as it is agreed to.
-func (h *hookSet) item(k hook.Hook) item {
+func (h *HookSet) item(k hook.Hook) item {
 	env := variables(k.Env)
 	title := "hook " + string(k.Event)
 	if k.Matcher != "" {
@@ -92,7 +103,7 @@ func (h *hookSet) item(k hook.Hook) item {
 }
 
 // items returns the hooks that are switched on, as they are agreed to.
-func (h *hookSet) items() (list []item) {
+func (h *HookSet) items() (list []item) {
 	for _, k := range h.list {
 		if h.on(k) {
 			list = append(list, h.item(k))
@@ -102,10 +113,10 @@ func (h *hookSet) items() (list []item) {
 }
 
 // rights returns a hook's rights, "" if the user has not decided about its present form.
-func (h *hookSet) rights(k hook.Hook) consent.Rights { return h.opts.agreed.rights(h.item(k)) }
+func (h *HookSet) rights(k hook.Hook) consent.Rights { return h.opts.agreed.rights(h.item(k)) }
 
 // on reports whether a hook is switched on. A project switches off only its own.
-func (h *hookSet) on(k hook.Hook) bool {
+func (h *HookSet) on(k hook.Hook) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if on, ok := h.switched[k.ID()]; ok {
@@ -120,9 +131,9 @@ func (h *hookSet) on(k hook.Hook) bool {
 	})
 }
 
-// Ids returns the names of the hooks that are switched on, or off, without names that can't
+// IDs returns the names of the hooks that are switched on, or off, without names that can't
 // be typed.
-func (h *hookSet) Ids(on bool) (list []string) {
+func (h *HookSet) IDs(on bool) (list []string) {
 	for _, k := range h.list {
 		if h.on(k) == on && text.PrintableLine(k.ID()) == k.ID() {
 			list = append(list, k.ID())
@@ -133,32 +144,29 @@ func (h *hookSet) Ids(on bool) (list []string) {
 }
 
 // turn switches a hook on or off for this run.
-func (h *hookSet) turn(id string, on bool) {
+func (h *HookSet) turn(id string, on bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.switched[id] = on
 }
 
 // open returns the hooks that the user has neither agreed to nor refused in their present form.
-func (h *hookSet) open() []hook.Hook {
+func (h *HookSet) open() []hook.Hook {
 	return slices.DeleteFunc(slices.Clone(h.list), func(k hook.Hook) bool { return h.rights(k) != "" || !h.on(k) })
 }
 
-// LoadHooks finds the hooks of the project, and prints which of them do not run. An
+// loadHooks finds the hooks of the project, and prints which of them do not run. An
 // unattended run ends with an [UnusableHookError] if one of them could block an action.
-func (o *Options) LoadHooks(notify func(string)) error {
-	if o.Found.Hooks == nil { // else they were found when the user was asked about them
-		o.Found.Hooks = FindHooks(o)
-	}
-	h := o.Found.Hooks
+func (o *Options) loadHooks(notify func(string)) error {
+	h := o.Hooks()
 	watched := o.User.HasUser() && o.Settings.ApprovalMode != "yolo"
-	for _, w := range h.Wrong {
+	for _, w := range h.wrong {
 		if w.Unguarded() && !watched && !o.Flags.IgnoreUnsupported {
 			return &UnusableHookError{w.Text}
 		}
-		notify(text.OneLine(w.Text, LongestNotice))
+		notify(text.OneLine(w.Text, MaxNoticeLength))
 	}
-	for _, x := range o.Active() { // one that is developed here
+	for _, x := range o.ActiveExtensions() { // one that is developed here
 		for _, path := range []string{x.Manifest(), x.HooksFile()} {
 			if disk.Inside(o.Paths.Cwd, disk.Follow(path)) {
 				o.agreed.protect(consent.Started{Files: []string{disk.Follow(path)}})
@@ -168,7 +176,7 @@ func (o *Options) LoadHooks(notify func(string)) error {
 	var left []string
 	for _, k := range h.open() {
 		if !agreedByFlag(o, h.item(k)) {
-			left = append(left, text.OneLine(k.ID(), LongestName))
+			left = append(left, text.OneLine(k.ID(), MaxNameLength))
 		}
 	}
 	if len(left) > 0 {
@@ -179,7 +187,7 @@ func (o *Options) LoadHooks(notify func(string)) error {
 }
 
 // ready returns the hooks that may run as they are now.
-func (h *hookSet) ready() []hook.Hook {
+func (h *HookSet) ready() []hook.Hook {
 	return slices.DeleteFunc(slices.Clone(h.list), func(k hook.Hook) bool {
 		r := h.rights(k)
 		return r == "" || r == consent.None
@@ -207,7 +215,7 @@ var errChanged = errors.New("it has changed since it was agreed to; the next ses
 
 // run returns a runner of hooks. The user's hooks, and hooks agreed to with all rights, run
 // with the user's rights, all others confined like the model's commands.
-func (h *hookSet) run(l *launch.Launcher) hook.Runner {
+func (h *HookSet) run(l *launch.Launcher) hook.Runner {
 	return func(ctx context.Context, p hook.Process) (out hook.Outcome) {
 		rights := h.rights(p.Hook)
 		if rights != consent.All && rights != consent.Confined {
@@ -240,32 +248,24 @@ func (h *hookSet) run(l *launch.Launcher) hook.Runner {
 }
 
 // Config returns the configuration of hooks that l starts.
-func (h *hookSet) Config(l *launch.Launcher, session func() hook.Session) hook.Config {
+func (h *HookSet) Config(l *launch.Launcher, session func() hook.Session) hook.Config {
 	return hook.Config{Hooks: h.ready(), Enabled: h.on, Run: h.run(l), Session: session}
 }
 
-// ManagedHooks are the hooks of a directory for sub-commands.
+// ManagedHooks are the hooks of a directory for sub-commands. They are a [cli.Hooks].
 type ManagedHooks struct {
-	Opts     *Options
-	Launcher func() (*launch.Launcher, error)
-}
-
-// set returns the hooks, during a session the session's.
-func (m ManagedHooks) set() *hookSet {
-	if m.Opts.Found.Hooks == nil {
-		m.Opts.Found.Hooks = FindHooks(m.Opts)
-	}
-	return m.Opts.Found.Hooks
+	Options  *Options
+	Launcher func() (*launch.Launcher, error) // starts a hook that is tried
 }
 
 // List implements [cli.Hooks].
 func (m ManagedHooks) List() (list []cli.ListedHook, wrong []hook.Problem) {
-	h := m.set()
+	h := m.Options.Hooks()
 	for _, k := range h.list {
 		list = append(list, cli.ListedHook{Hook: k, Source: k.Source.String(), Timeout: k.Timeout.Milliseconds(),
 			Enabled: h.on(k), Rights: string(h.rights(k))})
 	}
-	return list, h.Wrong
+	return list, h.wrong
 }
 
 // Try implements [cli.Hooks].
@@ -277,13 +277,13 @@ func (m ManagedHooks) Try(
 		return nil, err
 	}
 	if l.Roots == nil { // nothing is worked in
-		l.Roots = func() []string { return []string{m.Opts.Paths.Cwd} }
+		l.Roots = func() []string { return []string{m.Options.Paths.Cwd} }
 	}
-	session := hook.Session{ID: "00000000-0000-0000-0000-000000000000", Cwd: m.Opts.Paths.Cwd}
-	cfg := m.set().Config(l, func() hook.Session { return session })
+	session := hook.Session{ID: "00000000-0000-0000-0000-000000000000", Cwd: m.Options.Paths.Cwd}
+	cfg := m.Options.Hooks().Config(l, func() hook.Session { return session })
 	calls := hook.New(cfg).Try(ctx, e, subject, input)
 	return calls, ctx.Err()
 }
 
 // Turn implements [cli.Hooks].
-func (m ManagedHooks) Turn(id string, on bool) { m.set().turn(id, on) }
+func (m ManagedHooks) Turn(id string, on bool) { m.Options.Hooks().turn(id, on) }

@@ -12,28 +12,28 @@ import (
 	"gemline/tools/workspace"
 )
 
-// ManagedServers are the servers of a directory for sub-commands.
+// ManagedServers are the MCP servers of a directory for sub-commands. They are a [cli.Servers].
 type ManagedServers struct {
-	Opts   *Options
-	Notify func(string)
-	Held   *mcp.Set // those of the session, nil if none is held
+	Options   *Options
+	Notify    func(string)
+	Connected *mcp.Set // the servers of the session, nil outside of a session
 
-	// open returns what programs are started by, and what is worked in.
+	// Open returns what starts local servers, and the directories that they are told.
 	Open func() (*launch.Launcher, *workspace.Workspace, error)
 }
 
 // set returns the servers that are set up.
 func (m ManagedServers) set() *serverSet {
-	return m.Opts.servers(m.Notify)
+	return m.Options.servers(m.Notify)
 }
 
 // Status implements [cli.Servers].
 func (m ManagedServers) Status(ctx context.Context, most time.Duration, names ...string) ([]mcp.Status, error) {
-	if m.Held != nil {
-		return m.Held.Status(), nil
+	if m.Connected != nil {
+		return m.Connected.Status(), nil
 	}
 	quiet := func(string) {} // what fails is in the Status
-	c := Connector{Opts: m.Opts, Notify: m.Notify, Note: quiet}
+	c := Connector{Options: m.Options, Notify: m.Notify, Note: quiet}
 	only := *m.set()
 	only.list = slices.Clone(only.list)
 	for i := range only.list {
@@ -70,13 +70,13 @@ func (m ManagedServers) Login(name string) (*oauth.Client, error) {
 			if err != nil {
 				return nil, err
 			}
-			s = Connector{Opts: m.Opts, Launcher: l, Notify: m.Notify}.filled(s, m.set().rights(s))
+			s = Connector{Options: m.Options, Launcher: l, Notify: m.Notify}.filled(s, m.set().rights(s))
 		}
 		o := s.login(s.address())
 		if o.Provider != "" && o.Provider != "dynamic_discovery" {
 			return nil, nil
 		}
-		return oauth.NewClient(newLogins(m.Opts), o)
+		return oauth.NewClient(newLogins(m.Options), o)
 	}
 	return nil, nil
 }
@@ -87,14 +87,14 @@ func (m ManagedServers) Turn(name string, on bool) {
 	if on {
 		why = ""
 	}
-	if m.Held != nil {
-		m.Held.Switch(name, why) // it is there, as Status has said
+	if m.Connected != nil {
+		m.Connected.Switch(name, why) // it is there, as Status has said
 	}
 }
 
 // Reload implements [cli.Servers].
 func (m ManagedServers) Reload(names ...string) {
-	if m.Held != nil {
-		m.Held.Restart(names...)
+	if m.Connected != nil {
+		m.Connected.Restart(names...)
 	}
 }

@@ -24,22 +24,22 @@ import (
 	"gemline/settings/flags"
 )
 
-// A ModelServer is what answers requests.
+// A ModelServer answers requests: the API of a model's provider, or a recording.
 type ModelServer struct {
-	Options   *Options
-	notify    func(string) // tells what is odd but no error
-	closers   []func()
-	Budget    *limit.Budget // of all conversations together
-	Setup     model.Setup
-	Generator engine.Generator
-	access    preset.Access // what the credential can use
-	Method    string        // how the user signs in, empty if nobody does
-	Unpaid    bool          // no key is known that pays for requests
-	heard     atomic.Int64  // when something last came from the model's server
-	Presets   *preset.Table
-	providers *provider.Set
-	Health    route.Health // of the models
-	Cost      func(engine.Usage) (dollars float64, unpriced string, priced bool)
+	options    *Options
+	notify     func(string) // tells what is odd but no error
+	closers    []func()
+	Budget     *limit.Budget // of all conversations together
+	Setup      model.Setup
+	Generator  engine.Generator
+	access     preset.Access // what the credential can use
+	AuthMethod string        // how the user signs in, "" if nobody does
+	MissingKey bool          // no key is known that pays for requests
+	heard      atomic.Int64  // when something last came from the model's server
+	Presets    *preset.Table
+	providers  *provider.Set
+	Health     route.Health // of the models
+	Cost       func(engine.Usage) (dollars float64, unpriced string, priced bool)
 }
 
 // close ends what was begun.
@@ -49,14 +49,14 @@ func (s *ModelServer) close() {
 	}
 }
 
-// Resolve returns the name of the model that is asked, if wanted is what the user
-// wants.
+// Resolve returns the name of the model that is asked where the user wants the first of wanted
+// that is not empty.
 func (s *ModelServer) Resolve(wanted ...string) string {
 	return s.Presets.Resolve(cmp.Or(wanted...))
 }
 
-// Names asks the server of a provider, "" is Google's, which models it has.
-func (s *ModelServer) Names(ctx context.Context, provider string) (names []string, err error) {
+// ListModels asks the server of a provider for the names of its models; "" is Google's.
+func (s *ModelServer) ListModels(ctx context.Context, provider string) (names []string, err error) {
 	var listed []model.Listed
 	if provider != "" {
 		listed, err = s.providers.List(ctx, provider)
@@ -72,8 +72,8 @@ func (s *ModelServer) Names(ctx context.Context, provider string) (names []strin
 	return names, err
 }
 
-// Service returns what works on many requests by itself.
-func (s *ModelServer) Service() (*model.Genai, error) {
+// BatchAPI returns the client of Google's API that works on many requests by itself. The caller closes it.
+func (s *ModelServer) BatchAPI() (*model.Genai, error) {
 	if api := s.Setup.API; s.Setup.Fake != "" || api.Google.Vertex || api.Google.CodeAssist {
 		return nil, &flags.UsageError{Message: "--batch-api works with the Gemini API only, not with Vertex AI, Code Assist or a recording"}
 	}
@@ -85,7 +85,7 @@ func (s *ModelServer) newBudget(resume func() string) error {
 	var told sync.Once
 	load := sync.OnceValues(func() (limit.Prices,
 		error) {
-		return limit.LoadPrices(s.Options.Paths.User("prices.toml"), s.Options.Env.Process.Today)
+		return limit.LoadPrices(s.options.Paths.User("prices.toml"), s.options.Env.Process.Today)
 	})
 	prices := func() limit.Prices {
 		ps, err := load()
@@ -101,21 +101,21 @@ func (s *ModelServer) newBudget(resume func() string) error {
 		usd, date, known := prices().Cost(u)
 		return usd, date, known || s.free(u.RequestedModel)
 	}
-	cfg := limit.Config{Tokens: s.Options.Flags.MaxTokens, Cost: s.Options.Flags.MaxCost, Calls: s.Options.Flags.MaxToolCalls,
+	cfg := limit.Config{Tokens: s.options.Flags.MaxTokens, Cost: s.options.Flags.MaxCost, Calls: s.options.Flags.MaxToolCalls,
 		Price: func(name string) (limit.Price, bool) {
 			price, ok := prices()[name]
 			return price, ok || s.access == preset.ByAssist || s.free(name)
 		},
 		Resume: resume}
-	if s.Options.Flags.Batch != "" { // time and calls are each item's own
+	if s.options.Flags.Batch != "" { // time and calls are each item's own
 		cfg.Calls, cfg.Resume = 0, nil
 	}
-	if s.Options.User.SeveralAnswers() {
-		cfg.Time = time.Duration(s.Options.Flags.Timeout)
+	if s.options.User.SeveralAnswers() {
+		cfg.Time = time.Duration(s.options.Flags.Timeout)
 	}
 	s.Budget = limit.New(cfg)
-	if cfg.Cost > 0 || s.Options.Flags.JSONFd != nil || s.Options.Flags.Batch != "" ||
-		cmp.Or(s.Options.Flags.Format(), s.Options.Settings.Format) != "text" {
+	if cfg.Cost > 0 || s.options.Flags.JSONFd != nil || s.options.Flags.Batch != "" ||
+		cmp.Or(s.options.Flags.Format(), s.options.Settings.Format) != "text" {
 		_, err := load()
 		return err
 	}
@@ -125,41 +125,41 @@ func (s *ModelServer) newBudget(resume func() string) error {
 // waiting is how long one request may be put off by a busy server in all.
 const waiting = 10 * time.Minute
 
-// Retries says how often, and for how long, a request is tried: at most so often, if that
-// is not 0.
-func (s *ModelServer) Retries(most int) model.RetryOptions {
-	o := model.RetryOptions{Attempts: s.Options.Settings.MaxAttempts, Budget: waiting}
+// RetryOptions says how often, and for how long, a request is tried. Most is the largest number of
+// attempts; 0 leaves that to the settings.
+func (s *ModelServer) RetryOptions(most int) model.RetryOptions {
+	o := model.RetryOptions{Attempts: s.options.Settings.MaxAttempts, Budget: waiting}
 	if most > 0 && (o.Attempts <= 0 || most < o.Attempts) {
 		o.Attempts = most
 	}
-	if d := time.Duration(s.Options.Flags.Timeout); d > 0 {
+	if d := time.Duration(s.options.Flags.Timeout); d > 0 {
 		o.Budget = min(waiting, d)
 	}
 	return o
 }
 
-// LastHeard returns when something last came from the model's server.
+// LastHeard returns when something last came from the model's server, 1970 if nothing has come.
 func (s *ModelServer) LastHeard() time.Time { return time.Unix(0, s.heard.Load()) }
 
 // open makes the generator of single attempts: the API or a recording, and what
 // wraps it.
 func (s *ModelServer) open() error {
-	setup := model.Setup{Fake: s.Options.Flags.FakeResponses, Strict: true, Record: s.Options.Flags.RecordResponses,
+	setup := model.Setup{Fake: s.options.Flags.FakeResponses, Strict: true, Record: s.options.Flags.RecordResponses,
 		Meter: s.Budget.Generator}
-	if s.Options.Flags.FakeNonStrict != "" {
-		setup.Fake, setup.Strict = s.Options.Flags.FakeNonStrict, false
+	if s.options.Flags.FakeNonStrict != "" {
+		setup.Fake, setup.Strict = s.options.Flags.FakeNonStrict, false
 	}
 	if setup.Fake == "" {
-		a, err := findAccount(s.Options, s.notify)
+		a, err := findAccount(s.options, s.notify)
 		if err != nil && !s.asksOthers() {
 			return err
 		}
 		setup.Closed = err
 		a.api.Heard = func() { s.heard.Store(time.Now().UnixNano()) }
-		setup.API, s.access, s.Method, s.Unpaid = a.api, a.access, a.method, a.keyless
+		setup.API, s.access, s.AuthMethod, s.MissingKey = a.api, a.access, a.method, a.missingKey
 	}
-	if s.Options.Flags.Debug {
-		l, stop, err := openDebugLog(s.Options.Env.Process, s.Options.Secrets)
+	if s.options.Flags.Debug {
+		l, stop, err := openDebugLog(s.options.Env.Process, s.options.Secrets)
 		if err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func (s *ModelServer) asksOthers() bool {
 	if presets == nil {
 		presets, _ = s.readPresets() // what is wrong with it, newPresets says
 	}
-	provider, _ := catalog.Provider(presets.Chat(s.Options.Settings.Model, false).Model)
+	provider, _ := catalog.Provider(presets.Chat(s.options.Settings.Model, false).Model)
 	return provider != ""
 }
 
@@ -207,12 +207,12 @@ func (s *ModelServer) free(name string) bool {
 // newProviders has models of other providers be asked, too. Where the user wants such a one,
 // it does not matter whether Google's can be asked.
 func (s *ModelServer) newProviders(setup *model.Setup) {
-	set := FindProviders(s.Options)
+	set := FindProviders(s.options)
 	s.providers, set.Presets, set.Paths = set, s.Presets, setup.API.Google.Vertex
 	s.Presets.Context = set.Context
 	set.Common.Idle, set.Common.Heard, set.Common.Logger = setup.API.Idle, setup.API.Heard, setup.API.Logger
 	setup.Providers = s.providers.Generator
-	s.Unpaid = s.Unpaid && !s.asksOthers()
+	s.MissingKey = s.MissingKey && !s.asksOthers()
 	s.closers = append(s.closers, func() { s.providers.Close() })
 }
 
@@ -223,13 +223,13 @@ func (s *ModelServer) newPresets() (err error) {
 }
 
 func (s *ModelServer) readPresets() (*preset.Table, error) {
-	configs, _ := s.Options.Settings.Merged["modelConfigs"].(map[string]any)
+	configs, _ := s.options.Settings.Merged["modelConfigs"].(map[string]any)
 	presets, err := preset.New(s.access, configs)
 	if err != nil {
 		return nil, err
 	}
-	presets.Today, presets.Roles = s.Options.Env.Process.Today, s.Options.Settings.Roles()
-	if large, small := s.Options.Settings.Auto(); large != "" && small != "" {
+	presets.Today, presets.Roles = s.options.Env.Process.Today, s.options.Settings.Roles()
+	if large, small := s.options.Settings.Auto(); large != "" && small != "" {
 		presets.Between(large, small)
 		presets.Roles["routing"] = cmp.Or(presets.Roles["routing"], presets.Roles["fast"], small)
 	}

@@ -15,9 +15,9 @@ import (
 	"gemline/settings"
 )
 
-// OfferLocal offers a user without a key the models of servers on this machine. The one that
-// is chosen is asked from now on.
-func OfferLocal(ctx context.Context, o *Options, console *repl.Console, notify func(string)) error {
+// OfferLocalModels offers a user without a key the models of servers on this machine. The model that
+// the user chooses is asked from now on.
+func OfferLocalModels(ctx context.Context, o *Options, console *repl.Console, notify func(string)) error {
 	if o.Settings.Model != "" || o.Flags.FakeResponses != "" || o.Flags.FakeNonStrict != "" {
 		return nil
 	}

@@ -41,7 +41,7 @@ func OpenTrial(o *Options, store dirs.Store) (*Project, error) {
 // newProject returns a project that has opened nothing yet.
 func newProject(o *Options, told *Status, store dirs.Store) *Project {
 	p := &Project{Options: o, Status: told, Store: store}
-	p.Model.Options, p.Model.notify = o, told.Notify
+	p.Model.options, p.Model.notify = o, told.Notify
 	p.Options.Agents() // which conversations share
 	p.Commands.Dirs = func() []custom.Dir { return CommandDirs(o) }
 	p.Skills = Skills(o)
@@ -49,11 +49,11 @@ func newProject(o *Options, told *Status, store dirs.Store) *Project {
 }
 
 // newBudget makes the budget of all conversations.
-func (p *Project) newBudget() error { return p.Model.newBudget(p.Status.Resume) }
+func (p *Project) newBudget() error { return p.Model.newBudget(p.Status.ResumeCommand) }
 
 // newGenerator makes what answers.
 func (p *Project) newGenerator() error {
-	p.Closers = append(p.Closers, p.Model.close)
+	p.closers = append(p.closers, p.Model.close)
 	return p.Model.open()
 }
 
@@ -74,7 +74,7 @@ func (p *Project) loadRules() error {
 	for _, w := range p.Options.Warnings {
 		p.Status.Notify(w)
 	}
-	if wide := p.Options.Wide(); wide != "" && (p.Options.Settings.WarnHome || !p.Options.Paths.AtHome()) {
+	if wide := p.Options.HomeOrRoot(); wide != "" && (p.Options.Settings.WarnHome || !p.Options.Paths.AtHome()) {
 		p.Status.Notify("this is " + wide + ": commands and edits reach all that is in it, and the mode auto can't be used; start in the folder of a project")
 	}
 	p.distrust()
@@ -83,12 +83,12 @@ func (p *Project) loadRules() error {
 		return err
 	}
 	p.tellUnused()
-	if err := p.Options.LoadHooks(p.Status.Notify); err != nil {
+	if err := p.Options.loadHooks(p.Status.Notify); err != nil {
 		return err
 	}
-	p.Options.LoadDiscovery(p.Status.Notify)
-	p.Check = p.Options.LoadCheck(p.Status.Notify)
-	p.Launcher, p.Closers = l, append(p.Closers, l.Close)
+	p.Options.loadDiscovery(p.Status.Notify)
+	p.Check = p.Options.loadCheck(p.Status.Notify)
+	p.Launcher, p.closers = l, append(p.closers, l.Close)
 	p.Status.launcher.Store(l)
 	if l.Instead != nil {
 		p.Status.Notify(l.Instead.Message)
@@ -106,9 +106,9 @@ func (p *Project) loadRules() error {
 		// rest begins.
 		tried := make(chan struct{})
 		go func() { defer close(tried); l.Last() }()
-		p.Closers = append(p.Closers, func() { <-tried })
+		p.closers = append(p.closers, func() { <-tried })
 	}
-	p.Policy, err = NewPolicy(p.Options, l, !p.Options.User.AnswersQuestions(), p.Status.Notify, func(text string) { p.Status.Tell(text) })
+	p.Policy, err = NewPolicy(p.Options, l, !p.Options.User.AnswersQuestions(), p.Status.Notify, func(text string) { p.Status.PrintInfo(text) })
 	return err
 }
 
@@ -150,7 +150,7 @@ func (p *Project) openWorkspace() (err error) {
 	if p.Workspace, err = NewWorkspace(p.Options, p.Store.Temp, overlay, p.Status.Notify); err != nil {
 		return err
 	}
-	p.Once.IgnoreProblems = sync.OnceFunc(func() {
+	p.Once.WarnIgnoreFiles = sync.OnceFunc(func() {
 		for _, w := range p.Workspace.Ignore.Problems() {
 			p.Status.Notify(w)
 		}
@@ -160,14 +160,14 @@ func (p *Project) openWorkspace() (err error) {
 	jobs := shell.NewJobs(p.Options.Paths.User("tmp", "background-processes"))
 	jobs.Secrets = p.Options.Secrets
 	p.Launcher.Jobs, p.Launcher.Roots = jobs, p.Workspace.Roots
-	p.Once.Withheld = onceText(func() string { return withheld(shell.Withheld(p.Options.Env.Environ(), p.Launcher.Config.Shell)) })
-	p.Closers = append(p.Closers, jobs.Close, p.MCP.Set.Close)
+	p.Once.WithheldNotice = onceText(func() string { return withheld(shell.Withheld(p.Options.Env.Environ(), p.Launcher.Config.Shell)) })
+	p.closers = append(p.closers, jobs.Close, p.MCP.Servers.Close)
 	return nil
 }
 
 // tellUnused says what is set up and not in use yet.
 func (p *Project) tellUnused() {
-	unused := p.Options.Unused()
+	unused := p.Options.unused()
 	p.Status.unused.Store(&unused)
 	if line := settings.Shorten(unused); line != "" {
 		p.Status.Notify("not in use yet: " + line + "; gemline doctor says more")
@@ -177,10 +177,10 @@ func (p *Project) tellUnused() {
 // connect makes the connections of a project. None is made before it is needed.
 func (p *Project) connect() {
 	o := p.Options
-	c := &Connections{events: &p.Status.Events, until: sync.OnceValue(func() time.Time {
+	c := &Connections{events: &p.Status.Queue, until: sync.OnceValue(func() time.Time {
 		return time.Now().Add(time.Duration(o.Settings.ConnectSeconds) * time.Second)
 	})}
-	c.Connector = Connector{Opts: o, Launcher: p.Launcher, Roots: p.Workspace.Roots, Notify: p.Status.Notify,
+	c.Connector = Connector{Options: o, Launcher: p.Launcher, Roots: p.Workspace.Roots, Notify: p.Status.Notify,
 		Note: c.note, Keep: func(server, said string) string { return keepErrors(p.Store.Temp, server, o.Secrets.Text(said)) }}
 	if o.Flags.Debug {
 		c.Connector.Log = func(server, said string) {
@@ -189,7 +189,7 @@ func (p *Project) connect() {
 			}
 		}
 	}
-	c.Set = c.Connector.serve(o.servers(p.Status.Notify), p.Status.Notify)
+	c.Servers = c.Connector.serve(o.servers(p.Status.Notify), p.Status.Notify)
 	p.MCP = c
 }
 

@@ -46,7 +46,7 @@ import (
 type Options struct {
 	Env          Env
 	User         User
-	Found        Found
+	found        found
 	Flags        *flags.Set
 	Paths        project.Paths
 	Settings     *settings.Settings
@@ -55,18 +55,18 @@ type Options struct {
 	loadError    error              // of the settings files, for sub-commands; a run ends with it
 	Trust        trust.Status
 	agreed       *consents        // about what the project wants to run
-	Tree         string           // the name of the run's worktree, "" for none
+	Worktree     string           // the name of the run's worktree, "" for none
 	Secrets      *redact.Redactor // takes secrets out of all stored, printed and sent texts
 	Ledger       *disk.Ledger     // of the files that are being written
 	kept         *sync.Map        // values of extensions' settings, by the extension's directory
 }
 
-// Found holds what the folder brings. A field is nil until it is looked for.
-type Found struct {
-	Hooks     *hookSet
+// found holds what the folder brings. A field is nil until it is looked for.
+type found struct {
+	hooks     *HookSet
 	discovery *discovery
 	servers   *serverSet
-	agents    *agentSet
+	agents    *AgentSet
 }
 
 // New returns options that know only the command line.
@@ -86,8 +86,8 @@ func Charsets(o *Options) charset.Decoder {
 	return charset.New(o.Settings.FileEncoding, cmp.Or(o.Env.Process.Getenv("LC_ALL"), o.Env.Process.Getenv("LC_CTYPE"), o.Env.Process.Getenv("LANG")))
 }
 
-// Chosen returns which conversation is resumed.
-func Chosen(o *Options) journal.OpenOptions {
+// SessionToOpen returns which conversation the command line resumes, forks or begins.
+func SessionToOpen(o *Options) journal.OpenOptions {
 	return journal.OpenOptions{Resume: o.Flags.Resume.Set, Which: o.Flags.Resume.Value, Fork: o.Flags.Fork,
 		Session: o.Flags.Session, ID: o.Flags.SessionID, Import: o.Flags.SessionFile}
 }
@@ -99,9 +99,10 @@ func (o *Options) Signs() output.Signs {
 		Lookup: o.Env.Process.Lookup}
 }
 
-// InTree returns a prefix for a user's command that makes it run in the run's worktree.
-func (o *Options) InTree() string {
-	if o.Tree == "" {
+// WorktreePrefix returns a prefix that makes a command of the user's run in the run's worktree, "" if
+// the run has none.
+func (o *Options) WorktreePrefix() string {
+	if o.Worktree == "" {
 		return ""
 	}
 	return "cd " + script.Quote(o.Paths.Cwd) + " && "
@@ -119,8 +120,8 @@ func SystemMD(o *Options, name string) string {
 	return v
 }
 
-// Wide names the directory if it is the home or the root directory, else it returns "".
-func (o *Options) Wide() string {
+// HomeOrRoot names the directory if it is the home or the root directory, else it returns "".
+func (o *Options) HomeOrRoot() string {
 	switch dir := o.Paths.Folder(""); {
 	case o.Paths.AtHome():
 		return "your home directory"
@@ -130,15 +131,15 @@ func (o *Options) Wide() string {
 	return ""
 }
 
-// Unused lists what is set up and not in use yet.
-func (o *Options) Unused() []settings.Unused {
+// unused lists what is set up and not in use yet.
+func (o *Options) unused() []settings.Unused {
 	return o.Settings.Unused(o.Env.Lookup)
 }
 
 // Folder returns the directory as sub-commands see it.
 func (o *Options) Folder() *cli.Folder {
 	return &cli.Folder{Today: o.Env.Process.Today, Paths: o.Paths, Lookup: o.Env.Lookup, DotEnv: o.Env.dotenv, Flags: o.Flags,
-		Trusted: o.Trust.State == trust.Trusted, Withheld: o.Trust.State < trust.Unneeded, Unused: o.Unused}
+		Trusted: o.Trust.State == trust.Trusted, Withheld: o.Trust.State < trust.Unneeded, Unused: o.unused}
 }
 
 // Network returns how other machines are reached: by the user's proxy, if there is one, or not

@@ -110,7 +110,7 @@ func (b rulebook) listed(unattended bool) (all []policy.Rule) {
 		say(policy.Project, key, slices.DeleteFunc(b.opts.Settings.Values(key),
 			func(one settings.KeyValues) bool { return one.Scope != settings.Workspace }))
 	}
-	for _, x := range b.opts.Active() {
+	for _, x := range b.opts.ActiveExtensions() {
 		if len(x.Contents.ExcludeTools) > 0 {
 			add(policy.Extension, x.Manifest(), policy.Lists{Exclude: x.Contents.ExcludeTools})
 		}
@@ -156,14 +156,14 @@ func (b rulebook) files() []policy.Source {
 		admin = nil
 	}
 	for _, path := range admin {
-		list = append(list, policy.Source{Path: NewUserDirs(b.opts).place(path), Tier: policy.Admin, Must: true})
+		list = append(list, policy.Source{Path: newUserDirs(b.opts).place(path), Tier: policy.Admin, Must: true})
 	}
 	user := b.opts.Flags.Policy
 	if len(user) == 0 {
 		user = b.opts.userSettings.PolicyPaths
 	}
 	for _, path := range user {
-		list = append(list, policy.Source{Path: NewUserDirs(b.opts).place(path), Tier: policy.User, Must: true})
+		list = append(list, policy.Source{Path: newUserDirs(b.opts).place(path), Tier: policy.User, Must: true})
 	}
 	if len(user) == 0 {
 		list = append(list, policy.Source{Path: b.opts.Paths.User("policies"), Tier: policy.User},

@@ -16,7 +16,7 @@ type Process struct {
 	Environ               func() []string
 	Lookup                func(name string) (value string, ok bool) // a variable of the environment
 	Exit                  func(code int)                            // ends the process at once
-	Stray                 func(*os.File)                            // redirects what libraries write to standard output and error
+	RedirectOutput        func(*os.File)                            // sends there what libraries write to standard output and error
 	Version, Commit, Date string                                    // of the build; Date is the commit's, RFC 3339
 	Today                 time.Time                                 // decides prices and which models have ended; zero is before all dates
 }

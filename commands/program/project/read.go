@@ -16,36 +16,36 @@ import (
 )
 
 // ReadHere reads the options for the working directory.
-func (o *Options) ReadHere(managed bool) error {
+func (o *Options) ReadHere(subcommand bool) error {
 	here, err := os.Getwd()
 	if err != nil {
 		return fmt.Errorf("the working directory can't be used: %w; go to another one", err)
 	}
-	return o.Read(here, managed)
+	return o.Read(here, subcommand)
 }
 
 // In returns the options for another directory, with the same command line and environment.
 // Nobody is asked whether it is trusted.
 func (o *Options) In(dir string) (*Options, error) {
-	in := o.For(false)
+	in := o.Copy(false)
 	return in, in.Move(dir)
 }
 
 // Read reads the options for a directory. The environment overrides the settings files, and
-// the command line the environment. A sub-command (managed) needs no trust, and may mend
+// the command line the environment. A sub-command needs no trust, and may mend
 // broken files.
-func (o *Options) Read(dir string, managed bool) error {
+func (o *Options) Read(dir string, subcommand bool) error {
 	home, _ := os.UserHomeDir() // without one, nothing is kept
 	o.Paths = project.New(home, o.Env.Process.Getenv("GEMINI_CLI_HOME"), dir)
 	o.kept, o.agreed = &sync.Map{}, newConsents(o)
 	err := o.load(false)
-	if err != nil && !managed || o.Flags.ListSessions || o.Flags.ListExtensions {
+	if err != nil && !subcommand || o.Flags.ListSessions || o.Flags.ListExtensions {
 		return err
 	}
 	o.loadError = err
 	o.Trust, err = trust.Decide(o.Paths, o.Settings, o.Flags, o.Env.Lookup)
 	switch {
-	case managed:
+	case subcommand:
 		if err == nil && o.Trust.State == trust.Trusted {
 			o.loadError = o.load(true) // the sub-command prints the problems of a file
 		}
@@ -100,15 +100,16 @@ func projectPlaces(o *Options) (list []string) {
 	return append(list, filepath.Join(o.Paths.Cwd, ".agents", "skills"), filepath.Join(o.Paths.Cwd, ".mcp.json"))
 }
 
-// For returns a copy of the options for a session, or for none, with its own switched agents.
-func (o *Options) For(session bool) *Options {
+// Copy returns a copy of the options, for a session at a terminal or for none. Its agents are
+// switched on and off apart.
+func (o *Options) Copy(interactive bool) *Options {
 	in := *o
-	in.User.Interactive, in.Found.agents = session, nil
+	in.User.Interactive, in.found.agents = interactive, nil
 	return &in
 }
 
 // Move goes to another directory.
 func (o *Options) Move(dir string) error {
-	o.Warnings, o.Env.dotenv, o.Found.Hooks, o.Found.discovery, o.Found.servers = nil, settings.DotEnv{}, nil, nil, nil
+	o.Warnings, o.Env.dotenv, o.found.hooks, o.found.discovery, o.found.servers = nil, settings.DotEnv{}, nil, nil, nil
 	return o.Read(dir, false)
 }

@@ -61,14 +61,14 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 			add(s, "")
 		}
 	}
-	for _, x := range o.Active() {
+	for _, x := range o.ActiveExtensions() {
 		for _, s := range settings.ServersIn(x.Contents.Servers, nil) {
 			s = broughtBy(o, x, s)
 			s.File = x.Manifest()
 			add(s, x.Name)
 		}
 	}
-	for _, s := range o.User.Servers { // from the user's editor
+	for _, s := range o.User.EditorServers { // from the user's editor
 		set.list = slices.DeleteFunc(set.list, func(m mcpServer) bool { return m.Name == s.Name })
 		set.list = append(set.list, mcpServer{Server: s})
 	}
@@ -288,8 +288,8 @@ func (m mcpServer) tell(notify func(string)) {
 
 // servers returns the MCP servers of the directory.
 func (o *Options) servers(notify func(string)) *serverSet {
-	if o.Found.servers == nil { // else they were found when the user was asked about them
-		o.Found.servers = newServerSet(o, notify)
+	if o.found.servers == nil { // else they were found when the user was asked about them
+		o.found.servers = newServerSet(o, notify)
 	}
-	return o.Found.servers
+	return o.found.servers
 }

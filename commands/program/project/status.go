@@ -12,49 +12,49 @@ import (
 	"gemline/tools/launch"
 )
 
-// A Status prints what is no part of an answer, and knows the state of the run for records.
-// It may be asked at any time: after a signal the last record is printed while the run still
-// goes on.
+// A Status prints warnings and notices beside the answers, and knows the state of the run for
+// records. It may be asked at any time: after a signal the last record is printed while the run
+// still goes on.
 type Status struct {
-	Warn func(string)
-	Tell func(string) // prints a note that is no warning
+	PrintWarning func(string) // prints at once; see Notify
+	PrintInfo    func(string) // prints a note that is no warning
 
-	// wait does work outside of a turn, and may print what it waits for. It returns an
+	// Wait does work outside of a turn, and may print what it waits for. It returns an
 	// error if the user ends it.
 	Wait func(ctx context.Context, doing func() string, work repl.Work) error
 
-	Events   EventQueue                      // printed with a turn's next event
+	Queue    EventQueue                      // printed with a turn's next event
 	launcher atomic.Pointer[launch.Launcher] // nil before it is known
 	unused   atomic.Pointer[[]settings.Unused]
-	Session  atomic.Pointer[SessionInfo] // of a front end; nil if it has no conversation
+	Session  atomic.Pointer[SessionInfo] // of the front end's conversation; nil if it has none
 }
 
-// How many characters are printed of a text and of a name from a settings file.
+// Limits for texts from a settings file that are printed.
 const (
-	LongestNotice = 500
-	LongestName   = 60
+	MaxNoticeLength = 500 // characters
+	MaxNameLength   = 60  // characters
 )
 
 // A SessionInfo is what a record says of the conversation that a front end holds.
 type SessionInfo struct {
-	ID, Mode, Resume func() string
-	Kept             func() bool // some of it is in its file
-	Collected        func() report.Collected
+	ID, Mode, ResumeCommand func() string
+	Stored                  func() bool             // something of it is in its file
+	Collected               func() report.Collected // what it would have done, if it changes nothing
 }
 
-// NewStatus returns a status that tells nobody anything.
+// NewStatus returns a status that prints nothing, until its fields say where.
 func NewStatus() *Status {
-	return &Status{Warn: func(string) {}, Tell: func(string) {},
+	return &Status{PrintWarning: func(string) {}, PrintInfo: func(string) {},
 		Wait: func(ctx context.Context, _ func() string, work repl.Work) error {
 			work(ctx, func(f func()) { f() })
 			return nil
 		}}
 }
 
-// Notify tells what is odd but no error.
+// Notify prints a warning: with the next event of a turn that runs, or at once.
 func (s *Status) Notify(text string) {
-	if !s.Events.Offer(engine.Notice{Text: text}) {
-		s.Warn(text)
+	if !s.Queue.Offer(engine.Notice{Text: text}) {
+		s.PrintWarning(text)
 	}
 }
 
@@ -67,8 +67,8 @@ func (s *Status) Sandbox() *report.Sandbox {
 	return nil
 }
 
-// NotInUse counts what is set up and not in use yet, feature by feature.
-func (s *Status) NotInUse() (list []report.Unused) {
+// Unused counts what is set up and not in use yet, feature by feature.
+func (s *Status) Unused() (list []report.Unused) {
 	all := s.unused.Load()
 	if all == nil {
 		return nil
@@ -83,7 +83,7 @@ func (s *Status) NotInUse() (list []report.Unused) {
 	return list
 }
 
-// Mode returns the approval mode.
+// Mode returns the approval mode of the conversation, "" if there is none.
 func (s *Status) Mode() string {
 	if c := s.Session.Load(); c != nil {
 		return c.Mode()
@@ -91,19 +91,19 @@ func (s *Status) Mode() string {
 	return ""
 }
 
-// Resume returns the command that goes on with the conversation, "" if there is
-// none.
-func (s *Status) Resume() string {
+// ResumeCommand returns the command that resumes the conversation, "" if there is none.
+func (s *Status) ResumeCommand() string {
 	if c := s.Session.Load(); c != nil {
-		return c.Resume()
+		return c.ResumeCommand()
 	}
 	return ""
 }
 
-// Kept is resume where something of the conversation is kept.
-func (s *Status) Kept() string {
-	if c := s.Session.Load(); c != nil && c.Kept() {
-		return c.Resume()
+// StoredResumeCommand returns the command that resumes the conversation, "" if nothing of the
+// conversation is stored.
+func (s *Status) StoredResumeCommand() string {
+	if c := s.Session.Load(); c != nil && c.Stored() {
+		return c.ResumeCommand()
 	}
 	return ""
 }

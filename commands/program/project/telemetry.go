@@ -39,7 +39,7 @@ func (p *Project) newTelemetry() error {
 	}
 	p.Telemetry = telemetry.New(telemetry.Config{Targets: targets, Resource: resource(p.Options), Version: p.Options.Env.Process.Version,
 		Redact: p.Options.Secrets.Text})
-	p.Closers = append(p.Closers, func() {
+	p.closers = append(p.closers, func() {
 		for _, text := range p.Telemetry.Close() {
 			p.Status.Notify(text)
 		}

@@ -108,11 +108,11 @@ func (o *Options) Agree(ctx context.Context, user Consenter, notify func(string)
 // wanted returns the project's items that need consent.
 func wanted(o *Options, notify func(string)) (all []undecided) {
 	var err error
-	o.Found.Hooks, o.Found.agents = FindHooks(o), newAgentSet(o)
-	if o.Found.discovery, err = newDiscovery(o); err != nil {
+	o.found.hooks, o.found.agents = findHooks(o), newAgentSet(o)
+	if o.found.discovery, err = newDiscovery(o); err != nil {
 		notify(err.Error())
 	}
-	o.Found.servers = newServerSet(o, notify)
-	items := slices.Concat(o.Found.Hooks.items(), o.Found.discovery.items(), o.Found.servers.items(), o.Found.agents.items(), []item{checkItem(o)})
+	o.found.servers = newServerSet(o, notify)
+	items := slices.Concat(o.found.hooks.items(), o.found.discovery.items(), o.found.servers.items(), o.found.agents.items(), []item{checkItem(o)})
 	return o.agreed.open(items...)
 }

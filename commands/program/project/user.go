@@ -9,11 +9,11 @@ import (
 
 // A User is the other side of the conversations: a person at the terminal, or programs.
 type User struct {
-	Interactive bool              // a person sits at the terminal
-	Serving     *cli.Serving      // how programs are served; nil if none are
-	Editor      workspace.Editor  // has files open
-	Servers     []settings.Server // MCP servers that the editor names
-	flags       *flags.Set
+	Interactive   bool              // a person sits at the terminal
+	Serving       *cli.Serving      // how programs are served; nil if none are
+	Editor        workspace.Editor  // has files open
+	EditorServers []settings.Server // MCP servers that the editor names
+	flags         *flags.Set
 }
 
 // SeveralAnswers reports whether a run may give several answers, each with its own time.

@@ -19,8 +19,8 @@ type userDirs struct {
 	keyFile string              // of the command line
 }
 
-// NewUserDirs returns where things are in this directory.
-func NewUserDirs(o *Options) userDirs {
+// newUserDirs returns where things are in this directory.
+func newUserDirs(o *Options) userDirs {
 	return userDirs{o.Paths, o.Env.Process.Getenv, o.Env.Getenv, o.Flags.KeyFile}
 }
 
@@ -29,8 +29,8 @@ func (p userDirs) place(path string) string {
 	return disk.Absolute(path, p.paths.Cwd, p.paths.Home)
 }
 
-// Hooks returns the user's directory with git's hooks for new repositories.
-func (p userDirs) Hooks() (dir string) {
+// hooks returns the user's directory with git's hooks for new repositories.
+func (p userDirs) hooks() (dir string) {
 	home := p.paths.Home
 	if home == "" {
 		return "" // a relative path may lead into the project
@@ -104,14 +104,14 @@ func below(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// Unkept returns the directories of gemline's own files that change with every run, and the
-// worktrees of others.
-func Unkept(o *Options) []string {
+// UntrackedDirs returns the directories that checkpoints leave out: those of gemline's own files, which
+// change with every run, and the worktrees of other runs.
+func UntrackedDirs(o *Options) []string {
 	list := []string{o.Paths.Workspace("worktrees")}
 	if o.Paths.Home != "" {
 		list = append(list, o.Paths.User("tmp"), o.Paths.User("history"), o.Paths.User("gemline"))
 	}
-	if dir := NewUserDirs(o).cache(); dir != "" {
+	if dir := newUserDirs(o).cache(); dir != "" {
 		list = append(list, dir)
 	}
 	return list

@@ -15,14 +15,14 @@ import (
 	"gemline/tools/workspace"
 )
 
-// GlobalContext returns the user's context file for all projects, "" without a home directory.
-func GlobalContext(o *Options) string { return o.Paths.User(memory.DefaultName) }
+// UserContextFile returns the user's context file for all projects, "" without a home directory.
+func UserContextFile(o *Options) string { return o.Paths.User(memory.DefaultName) }
 
 // NewWorkspace makes the workspace: the directory, and those that the settings add. Its stored
 // state is at temp.
 func NewWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(string)) (*workspace.Workspace, error) {
-	ws, err := workspace.New(workspace.Config{Roots: []string{o.Paths.Cwd}, Temp: temp, File: GlobalContext(o),
-		Overlay: over, Editor: o.User.Editor, Ledger: o.Ledger, Secrets: NewUserDirs(o).keptSecret,
+	ws, err := workspace.New(workspace.Config{Roots: []string{o.Paths.Cwd}, Temp: temp, File: UserContextFile(o),
+		Overlay: over, Editor: o.User.Editor, Ledger: o.Ledger, Secrets: newUserDirs(o).keptSecret,
 		Charsets: Charsets(o), RespectGit: o.Settings.RespectGit, RespectGemini: o.Settings.RespectGemini, IgnoreFiles: o.Settings.IgnoreFiles})
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func NewWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(
 	for _, dir := range o.Settings.IncludeDirs {
 		err := imposed(o, dir)
 		if err == nil {
-			err = AddDirectory(o, ws, dir)
+			err = addDirectory(o, ws, dir)
 		}
 		if err != nil {
 			notify(err.Error())
@@ -39,8 +39,8 @@ func NewWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(
 	return ws, nil
 }
 
-// AddDirectory adds a directory to the workspace.
-func AddDirectory(o *Options, ws *workspace.Workspace, dir string) error {
+// addDirectory adds a directory to the workspace.
+func addDirectory(o *Options, ws *workspace.Workspace, dir string) error {
 	err := ws.Add(o.Paths.Folder(dir))
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) { // which system call failed says nothing to a user
 		err = fmt.Errorf("%s: %w", pe.Path, pe.Err)
@@ -63,7 +63,7 @@ func imposed(o *Options, dir string) error {
 		return nil
 	}
 	path := o.Paths.Folder(dir)
-	secret := append(NewUserDirs(o).hidden(), o.Paths.Home, o.Paths.User())
+	secret := append(newUserDirs(o).hidden(), o.Paths.Home, o.Paths.User())
 	i := slices.IndexFunc(secret, func(at string) bool {
 		return at != "" && (disk.Inside(path, o.Paths.Folder(at)) || at != o.Paths.Home &&
 			disk.Inside(o.Paths.Folder(at), path))
@@ -99,7 +99,7 @@ func NewMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 	}
 	if o.Settings.Extensions {
 		cfg.Extensions = func() (files []memory.Extra, warnings []string) {
-			list, warnings := o.Installed()
+			list, warnings := o.InstalledExtensions()
 			for _, x := range list {
 				for _, path := range x.Contents.ContextFiles {
 					if x.Active {
@@ -122,7 +122,7 @@ func GuardedFiles(o *Options, roots func() []string, temp string, names []string
 		g.Agreed = func() []string { return append(o.agreed.running(), obeyed...) }
 	}
 	if o.Paths.Home != "" {
-		g.Own, g.Except = append(g.Own, o.Paths.User(), disk.Follow(GlobalContext(o))), []string{o.Paths.User("tmp")}
+		g.Own, g.Except = append(g.Own, o.Paths.User(), disk.Follow(UserContextFile(o))), []string{o.Paths.User("tmp")}
 		g.State = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}
 	}
 	for _, dir := range filepath.SplitList(o.Env.Getenv("PATH")) {

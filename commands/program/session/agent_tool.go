@@ -58,7 +58,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 		f.Commands.AutoGrant = gives(judge)
 	}
 	servers := s.agents.servers(t.Agent, s.Notices.Notify)
-	ts := s.Tools.wrapped(engine.Join(s.Tools.served(servers, judge), s.Tools.offered(f, judge, s.Project.MCP.Set), s.Tools.Skills), sync)
+	ts := s.Tools.wrapped(engine.Join(s.Tools.served(servers, judge), s.Tools.offered(f, judge, s.Project.MCP.Servers), s.Tools.Skills), sync)
 	judge = s.Hooks.Policy(s.Tools.Rehearsal.Policy(judge))
 	ts = t.Tools(s.Hooks.Tools(ts, judge))
 	approver := engine.Approver(t)
@@ -80,7 +80,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 		if servers != nil {
 			servers.Start()
 			if late := servers.Wait(ctx, time.Duration(s.Project.Options.Settings.ConnectSeconds)*time.Second); len(late) > 0 && ctx.Err() == nil {
-				s.Project.Status.Events.Add(engine.Notice{Text: t.Agent.Name +
+				s.Project.Status.Queue.Add(engine.Notice{Text: t.Agent.Name +
 					" goes on without MCP servers of its own that are not connected: " +
 					text.PrintableLine(text.List(late))})
 			}

@@ -85,12 +85,12 @@ func (r *agents) callable() []agent.Definition {
 	list = slices.DeleteFunc(list, func(d agent.Definition) bool { return d.Off != "" })
 	n := len(list)
 	list = list[:min(n, mostAgents)]
-	r.project.Once.Agents.Do(func() {
+	r.project.Once.AgentProblems.Do(func() {
 		for _, line := range r.project.Options.Agents().Problems() {
-			r.project.Status.Events.Add(engine.Notice{Text: line})
+			r.project.Status.Queue.Add(engine.Notice{Text: line})
 		}
 		if n > len(list) {
-			r.project.Status.Events.Add(engine.Notice{Text: fmt.Sprintf("agents: there are %d, and the model is told of the first %d alone; of others by @NAME", n, len(list))})
+			r.project.Status.Queue.Add(engine.Notice{Text: fmt.Sprintf("agents: there are %d, and the model is told of the first %d alone; of others by @NAME", n, len(list))})
 		}
 	})
 	for i, d := range list {
@@ -106,7 +106,7 @@ func (r *agents) servers(d agent.Definition, notify func(string)) *mcp.Set {
 	if len(d.Access.Servers)+len(d.Access.Given) == 0 {
 		return nil
 	}
-	return r.project.MCP.Connector.OfAgent(d, notify)
+	return r.project.MCP.Connector.AgentServers(d, notify)
 }
 
 // model returns the model that an agent begins with: its own, unless that is one of
@@ -117,14 +117,14 @@ func (r *agents) model(t *agent.Task) string {
 		if t.Agent.Source == project.AgentOfUser {
 			return own
 		}
-		r.project.Status.Events.Add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for %s, a model of another provider, which only your own agents can: "+
-			"the model of the conversation answers", t.Agent.Name, text.OneLine(own, project.LongestName))})
+		r.project.Status.Queue.Add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for %s, a model of another provider, which only your own agents can: "+
+			"the model of the conversation answers", t.Agent.Name, text.OneLine(own, project.MaxNameLength))})
 		own = ""
 	}
 	if agent.OtherVendor(own) && agent.OtherVendor(r.project.Model.Presets.Purpose(own).Model) {
-		r.project.Once.OtherVendor.Do(func() {
-			r.project.Status.Events.Add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for the model %s, which is another vendor's: "+
-				"agents that do so have the model of the conversation", t.Agent.Name, text.OneLine(own, project.LongestName))})
+		r.project.Once.OtherVendorModel.Do(func() {
+			r.project.Status.Queue.Add(engine.Notice{Text: fmt.Sprintf("the agent %s asks for the model %s, which is another vendor's: "+
+				"agents that do so have the model of the conversation", t.Agent.Name, text.OneLine(own, project.MaxNameLength))})
 		})
 		own = ""
 	}
@@ -167,7 +167,7 @@ func (r *agents) agent(d agent.Definition) *remoteAgent {
 	}
 	o := r.project.Options
 	a := &remoteAgent{client: remote.New(remote.Config{
-		Server: *d.Remote, Limit: d.Limits.Time, Own: o.Agents().Own(d), Private: o.Settings.PrivateAgents,
+		Server: *d.Remote, Limit: d.Limits.Time, Own: o.Agents().OwnedByUser(d), Private: o.Settings.PrivateAgents,
 		From: remote.TaskRef(r.places[key]), Moved: func(to remote.TaskRef) { r.move(key, to) },
 		Direct: o.Network().Transport(), Web: project.WebConfig(o), Google: googleTokens(o),
 		Value:     func(ctx context.Context, said string) (string, error) { return agentValue(ctx, r.project, d, said) },
@@ -202,13 +202,13 @@ func (r *agents) recordPlaces(ev engine.Event) error {
 // agentValue returns what $NAME or !COMMAND stands for in the definition of an agent. A
 // project's sees no secrets, and runs nothing unconfined, if the user has not said so.
 func agentValue(ctx context.Context, p *project.Project, d agent.Definition, said string) (string, error) {
-	rights, own, rest := p.Options.Agents().Rights(d), p.Options.Agents().Own(d), said[1:]
+	rights, own, rest := p.Options.Agents().ServerRights(d), p.Options.Agents().OwnedByUser(d), said[1:]
 	if said[0] != '$' {
 		return agentOutput(ctx, p, rest, own || d.Source == project.AgentOfProject && rights == consent.All)
 	}
 	look := p.Options.Env.Lookup
 	if !own {
-		look = p.MCP.Connector.SeenBy(rights)
+		look = p.MCP.Connector.VariablesFor(rights)
 	}
 	if v, ok := look(rest); ok && v != "" {
 		return v, nil

@@ -31,7 +31,7 @@ func Begin(ctx context.Context, p *project.Project, c Choice) (*Session, error) 
 	s.Models = newModels(p, c, recorder, s.Hooks, s.ModelName, planned, s.Chat.ResumeCommand)
 	var found engine.Tools // that a command has declared
 	if s.Generator == nil {
-		found, err = p.Options.Discovered(ctx, p.Launcher, p.Status.Notify)
+		found, err = p.Options.DiscoveredTools(ctx, p.Launcher, p.Status.Notify)
 	}
 	s.newTools(found)
 	if s.Generator == nil {
@@ -95,6 +95,6 @@ func (s *Session) keepInterrupted(ctx context.Context) {
 
 // Info returns what records say of the conversation.
 func (s *Session) Info() *project.SessionInfo {
-	return &project.SessionInfo{ID: s.Chat.File.ID, Mode: func() string { return string(s.Policy.Mode()) }, Resume: s.Chat.ResumeCommand,
-		Kept: s.Chat.File.Kept, Collected: s.Tools.collected}
+	return &project.SessionInfo{ID: s.Chat.File.ID, Mode: func() string { return string(s.Policy.Mode()) }, ResumeCommand: s.Chat.ResumeCommand,
+		Stored: s.Chat.File.Kept, Collected: s.Tools.collected}
 }

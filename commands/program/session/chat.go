@@ -43,7 +43,7 @@ func openChat(p *project.Project, c Choice, notify func(string)) (*Chat, error) 
 	for _, dir := range o.Directories {
 		p.AddDirectory(dir)
 	}
-	p.Once.IgnoreProblems()
+	p.Once.WarnIgnoreFiles()
 	if dirs := p.Workspace.Roots()[1:]; len(dirs) > 0 {
 		if err := o.File.SetDirectories(dirs); err != nil {
 			notify(fmt.Sprintf("the directories were not saved with the session: %v", err))
@@ -53,7 +53,7 @@ func openChat(p *project.Project, c Choice, notify func(string)) (*Chat, error) 
 	if p.Store.Temp == "" || c.Trial {
 		return chat, nil
 	}
-	chat.Saver = journal.NewSaver(o.File, func(n engine.Notice) { p.Status.Events.Add(n) })
+	chat.Saver = journal.NewSaver(o.File, func(n engine.Notice) { p.Status.Queue.Add(n) })
 	if o.Copy { // which the user has asked for
 		if err := o.File.Keep(); err != nil {
 			notify(fmt.Sprintf("the copy is not saved yet: %v", err))
@@ -88,7 +88,7 @@ func (c *Chat) ResumeCommand() string {
 	if c.store.Temp == "" {
 		return ""
 	}
-	return c.opts.InTree() + "gemline --resume " + text.ShortID(c.File.ID())
+	return c.opts.WorktreePrefix() + "gemline --resume " + text.ShortID(c.File.ID())
 }
 
 // outputs returns the directory of files that belong to the session, "" if there is none.

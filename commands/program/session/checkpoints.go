@@ -11,7 +11,7 @@ import (
 // newKeeper returns what keeps the states of files for a conversation.
 func newKeeper(p *project.Project, c Choice, at *Chat, notify func(string)) *checkpoint.Keeper {
 	cfg := checkpoint.Config{Dir: p.Store.History(), Workspace: p.Workspace, Ledger: p.Options.Ledger,
-		Except: project.Unkept(p.Options), Session: at.File.ID,
+		Except: project.UntrackedDirs(p.Options), Session: at.File.ID,
 		Hide: p.Options.Secrets.Text, Notify: notify, Strict: func() bool { return c.Policy.Mode() == policy.Auto }}
 	switch {
 	case !p.Options.Settings.Checkpoints:

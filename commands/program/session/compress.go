@@ -70,6 +70,6 @@ func (s *Session) note(ev engine.Event) {
 		s.Memory.Reload()
 	}
 	if err := s.agents.recordPlaces(ev); err != nil {
-		s.Project.Status.Events.Add(engine.Notice{Text: "a resumed session will begin anew with agents on other servers: " + err.Error()})
+		s.Project.Status.Queue.Add(engine.Notice{Text: "a resumed session will begin anew with agents on other servers: " + err.Error()})
 	}
 }

@@ -67,7 +67,7 @@ func (s *Session) prompt() prompt.Config {
 		Override: prompt.Override{Disabled: prompt.Disabled(s.Project.Options.Env.Getenv),
 			SystemMD:      project.SystemMD(s.Project.Options, "GEMINI_SYSTEM_MD"),
 			WriteSystemMD: project.SystemMD(s.Project.Options, "GEMINI_WRITE_SYSTEM_MD")},
-		Files:   prompt.Files{Global: project.GlobalContext(s.Project.Options), Notes: s.Memory.Notes()},
+		Files:   prompt.Files{Global: project.UserContextFile(s.Project.Options), Notes: s.Memory.Notes()},
 		Context: prompt.Context{Global: m.Global, Private: m.Private, Extension: m.Extension, Project: m.Project, Names: s.Memory.Names()},
 		Environment: prompt.Environment{Now: time.Now(), OS: runtime.GOOS, Temp: s.Project.Store.Temp, Home: s.Project.Options.Paths.Home,
 			Roots: s.Project.Workspace.Roots(), Tree: s.Project.Options.Settings.Tree, Ignored: s.Project.Workspace.Ignore.Names},
@@ -76,7 +76,7 @@ func (s *Session) prompt() prompt.Config {
 		cfg.Agents = append(cfg.Agents, prompt.Entry{Name: d.Name,
 			Description: text.OneLine(d.Description, longestAbout)})
 	}
-	for _, i := range s.Project.MCP.Set.Instructions() {
+	for _, i := range s.Project.MCP.Servers.Instructions() {
 		cfg.Servers = append(cfg.Servers, prompt.Entry{Name: text.PrintableLine(i.Server), Description: i.Text})
 	}
 	if p := s.Tools.Families.Plans; p != nil {

@@ -15,7 +15,7 @@ import (
 
 // newHooks makes the hooks of the conversation.
 func (s *Session) newHooks(r *telemetry.Recorder) {
-	cfg := s.Project.Options.Found.Hooks.Config(s.Project.Launcher, func() hook.Session {
+	cfg := s.Project.Options.Hooks().Config(s.Project.Launcher, func() hook.Session {
 		plans := ""
 		if s.Tools != nil && s.Tools.Families.Plans != nil { // which are made after the hooks
 			plans = s.Tools.Families.Plans.Dir

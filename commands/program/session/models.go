@@ -20,12 +20,14 @@ import (
 	"gemline/engine/telemetry"
 	"gemline/repl/acp"
 	"gemline/repl/report"
+	"gemline/settings"
 	"gemline/tools/mcp"
 )
 
 // Models are who answers in a conversation, and beside it.
 type Models struct {
 	server    *project.ModelServer
+	settings  *settings.Settings
 	Recorder  *telemetry.Recorder
 	attempt   engine.Generator // of one request
 	generator engine.Generator // of the conversation
@@ -41,7 +43,7 @@ type Models struct {
 // conversation. Hooks see every attempt of a request, and the records hold what is sent after
 // these.
 func newModels(p *project.Project, c Choice, r *telemetry.Recorder, h *hook.Hooks, asked func() string, planned func() bool, resume func() string) *Models {
-	m := &Models{server: &p.Model, Recorder: r, Thinking: c.Thinking}
+	m := &Models{server: &p.Model, settings: p.Options.Settings, Recorder: r, Thinking: c.Thinking}
 	attempt := r.Generator(p.Model.Generator)
 	if c.Generator != nil {
 		attempt = c.Generator
@@ -76,7 +78,7 @@ func (m *Models) routers(p *project.Project, c Choice, planned func() bool) rout
 		cfg.Asker = m.asker
 	}
 	if p.Model.Setup.Fake == "" {
-		cfg.List = func(ctx context.Context) ([]string, error) { return p.Model.Names(ctx, "") }
+		cfg.List = func(ctx context.Context) ([]string, error) { return p.Model.ListModels(ctx, "") }
 	}
 	cfg.Mode = func() route.Mode {
 		mode := c.Policy.Mode()
@@ -93,7 +95,7 @@ func (m *Models) routers(p *project.Project, c Choice, planned func() bool) rout
 // don't say which one answers a prompt without a score, it is not the dearer one by accident
 // where nobody watches.
 func (m *Models) newRouter(wanted string, approver engine.Approver) *route.Router {
-	cfg, o := m.routing, m.server.Options.Settings
+	cfg, o := m.routing, m.settings
 	unscored := "larger"
 	if approver == nil {
 		unscored = "smaller"
@@ -106,7 +108,7 @@ func (m *Models) newRouter(wanted string, approver engine.Approver) *route.Route
 // routed returns what asks the models that a router decides on.
 func (m *Models) routed(r *route.Router) engine.Generator {
 	return r.Generator(func(most int) engine.Generator {
-		return m.Recorder.Retries(model.Retry(m.attempt, m.server.Retries(most)))
+		return m.Recorder.Retries(model.Retry(m.attempt, m.server.RetryOptions(most)))
 	})
 }
 

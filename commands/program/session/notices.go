@@ -37,7 +37,7 @@ func (n *Notices) Notify(text string) {
 func (n *Notices) hooks(h *hook.Hooks) {
 	for _, said := range h.Notices() {
 		if said.Info {
-			n.status.Tell(said.Text)
+			n.status.PrintInfo(said.Text)
 		} else {
 			n.Notify(said.Text)
 		}
@@ -51,7 +51,7 @@ func (n *Notices) withNotices(run engine.Run, note func(engine.Event)) engine.Ru
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			told := func() bool {
-				for _, next := range append(n.queue.Take(), n.status.Events.Take()...) {
+				for _, next := range append(n.queue.Take(), n.status.Queue.Take()...) {
 					if !yield(next, nil) {
 						return false
 					}
@@ -60,7 +60,7 @@ func (n *Notices) withNotices(run engine.Run, note func(engine.Event)) engine.Ru
 			}
 			failed := false
 			defer n.queue.Open()()
-			defer n.status.Events.Open()()
+			defer n.status.Queue.Open()()
 			for ev, err := range run(ctx, parts...) {
 				note(ev)
 				failed = err != nil

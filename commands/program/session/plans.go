@@ -46,7 +46,7 @@ func newPlans(p *project.Project, r *Rules, session string, recorded bool) *plan
 func planDir(p *project.Project, session string, notify func(string)) string {
 	dir, whose := p.Options.Settings.PlanDir, "general.plan.directory"
 	if dir == "" {
-		for _, x := range slices.Backward(p.Options.Active()) {
+		for _, x := range slices.Backward(p.Options.ActiveExtensions()) {
 			if x.Contents.PlanDir != "" {
 				dir, whose = x.Contents.PlanDir, "plan.directory of the extension "+x.Name
 			}

@@ -32,7 +32,7 @@ func newRecorder(p *project.Project, c Choice, session string) *telemetry.Record
 	}
 	recorder := p.Telemetry.Begin(telemetry.Session{ID: session,
 		Attrs: []slog.Attr{slog.String("installation.id", installation(p.Options.Paths)),
-			slog.Bool("interactive", p.Options.User.Interactive), slog.String("auth_type", p.Model.Method)},
+			slog.Bool("interactive", p.Options.User.Interactive), slog.String("auth_type", p.Model.AuthMethod)},
 		Model: p.Model.Provider(),
 		Class: func(err error) (string, int) {
 			class := ending.Class(err)
@@ -44,7 +44,7 @@ func newRecorder(p *project.Project, c Choice, session string) *telemetry.Record
 		names[i] = server.Name
 	}
 	var extensions []string
-	for _, x := range p.Options.Active() {
+	for _, x := range p.Options.ActiveExtensions() {
 		extensions = append(extensions, x.Name)
 	}
 	recorder.Log(telemetry.Event{Name: "gemini_cli.config", Body: "CLI configuration loaded.", Attrs: []slog.Attr{
@@ -52,8 +52,8 @@ func newRecorder(p *project.Project, c Choice, session string) *telemetry.Record
 		slog.Bool("sandbox_enabled", p.Launcher.Sandbox != nil),
 		slog.String("core_tools_enabled", strings.Join(p.Options.Settings.CoreTools, ",")),
 		slog.String("approval_mode", string(c.Policy.Mode())),
-		slog.Bool("api_key_enabled", p.Model.Method == "gemini-api-key"),
-		slog.Bool("vertex_ai_enabled", p.Model.Method == "vertex-ai"),
+		slog.Bool("api_key_enabled", p.Model.AuthMethod == "gemini-api-key"),
+		slog.Bool("vertex_ai_enabled", p.Model.AuthMethod == "vertex-ai"),
 		slog.Bool("log_user_prompts_enabled", project.RecordsPrompts(p.Options)),
 		slog.Bool("file_filtering_respect_git_ignore", p.Options.Settings.RespectGit),
 		slog.Bool("debug_mode", p.Options.Flags.Debug),

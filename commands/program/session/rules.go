@@ -90,8 +90,8 @@ func allowed(o *project.Options, m policy.Mode) error {
 		return &commands.Error{Message: "general.plan.enabled in the settings switches the approval mode plan off"}
 	case m == policy.Yolo && o.Settings.NoYolo:
 		return &commands.Error{Message: "security.disableYoloMode in the settings forbids the approval mode yolo"}
-	case m == policy.Auto && o.Wide() != "":
-		return fmt.Errorf("the approval mode auto can't be used in %s; start in the folder of a project", o.Wide())
+	case m == policy.Auto && o.HomeOrRoot() != "":
+		return fmt.Errorf("the approval mode auto can't be used in %s; start in the folder of a project", o.HomeOrRoot())
 	case untrusted && (m == policy.Yolo || m == policy.AutoEdit || m == policy.Auto):
 		return fmt.Errorf("this folder is not trusted, so edits and commands are asked about; "+
 			"gemline trust add lets the next session use %s", m)

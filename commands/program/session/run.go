@@ -35,7 +35,7 @@ func (s *Session) PromptRun() engine.Run {
 	run = s.Keeper.Run(s.Models.watch(s.Models.Recorder.Run(limit.Turns(run, turns(s.Project.Options, s.Choice)))))
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
-			s.Project.MCP.Await(ctx, s.Project.Status.Tell)
+			s.Project.MCP.Await(ctx, s.Project.Status.PrintInfo)
 			s.Tools.tellSkills(s.Notices.Notify)
 			defer s.Rules.skillPolicy.Store(nil)
 			s.withContextReload(journal.Synced(s.Chat.Saver.Run(run), s.Chat.sync))(ctx, parts...)(yield)

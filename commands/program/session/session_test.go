@@ -11,7 +11,6 @@ import (
 
 	"google.golang.org/genai"
 
-	"gemline/commands/program/project"
 	"gemline/commands/program/project/projecttest"
 	"gemline/engine"
 	et "gemline/engine/enginetest"
@@ -166,27 +165,6 @@ func TestLateTools(t *testing.T) {
 				t.Errorf("declared %q", got)
 			}
 		})
-	}
-}
-
-// The template of new repositories is the user's to name, not the project's.
-func TestHooks(t *testing.T) {
-	o := projecttest.Options(t, "-p", "x")
-	home := t.TempDir()
-	t.Chdir(home)
-	if err := os.WriteFile(".gitconfig", []byte("[init]\n\ttemplateDir = ~/template\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	o.Paths.Home = home
-	if got, want := project.NewUserDirs(o).Hooks(), filepath.Join(home, "template", "hooks"); got != want {
-		t.Errorf("got %q, not %q", got, want)
-	}
-	if err := os.WriteFile(".gitconfig", []byte("[init]\n\ttemplateDir = "+home+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	o.Paths.Home = ""
-	if got := project.NewUserDirs(o).Hooks(); got != "" {
-		t.Errorf("without a home directory: %q", got)
 	}
 }
 

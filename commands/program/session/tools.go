@@ -42,7 +42,7 @@ func (s *Session) newTools(found engine.Tools) {
 	s.Rules = newRules(s, skills)
 	s.Tools = newToolbox(s, skills, found)
 	if s.Generator == nil {
-		own := s.Tools.offered(s.Tools.Families, s.Rules, s.Project.MCP.Set)
+		own := s.Tools.offered(s.Tools.Families, s.Rules, s.Project.MCP.Servers)
 		own = s.Tools.wrapped(engine.Join(own, skills), s.Chat.sync)
 		s.Tools.All = engine.Join(own, s.agentTool(own))
 	}
@@ -65,7 +65,7 @@ func newToolbox(s *Session, skills *skill.Active, found engine.Tools) *Toolbox {
 	t.Families = tools.Families{
 		Files: files.Tools{Workspace: p.Workspace, Secrets: o.Secrets, Ripgrep: o.Settings.Ripgrep, Seen: &files.Sight{}},
 		Web:   web.Tools{Fetcher: p.Web, Asker: s.Models.asker, Direct: o.Settings.DirectWeb},
-		Commands: command.Tools{Workspace: p.Workspace, Launcher: &launcher, WithheldNotice: p.Once.Withheld,
+		Commands: command.Tools{Workspace: p.Workspace, Launcher: &launcher, WithheldNotice: p.Once.WithheldNotice,
 			Answered: s.Approver != nil, Outputs: cut, Emit: s.Notices.Notify},
 		Model:  s.ModelName,
 		Topics: o.Settings.Topics,

@@ -49,7 +49,7 @@ func Open(t *testing.T, o *project.Options, dir string, warn func(string)) *proj
 		t.Fatal(err)
 	}
 	status := project.NewStatus()
-	status.Warn = warn
+	status.PrintWarning = warn
 	p, err := project.Open(o, status, store)
 	if err != nil {
 		t.Fatal(err)

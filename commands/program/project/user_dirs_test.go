@@ -1,0 +1,29 @@
+package project
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"gemline/settings/project"
+)
+
+// The template of new repositories is the user's to name, not the project's.
+func TestHooks(t *testing.T) {
+	home := t.TempDir()
+	t.Chdir(home)
+	at := userDirs{paths: project.Paths{Home: home}, env: func(string) string { return "" }}
+	if err := os.WriteFile(".gitconfig", []byte("[init]\n\ttemplateDir = ~/template\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := at.hooks(), filepath.Join(home, "template", "hooks"); got != want {
+		t.Errorf("got %q, not %q", got, want)
+	}
+	if err := os.WriteFile(".gitconfig", []byte("[init]\n\ttemplateDir = "+home+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	at.paths.Home = ""
+	if got := at.hooks(); got != "" {
+		t.Errorf("without a home directory: %q", got)
+	}
+}
