@@ -36,7 +36,7 @@ func (m *Memory) Add(fact string) (path string, err error) {
 	}
 	m.mu.Lock()
 	path = filepath.Join(m.cfg.User, DefaultName)
-	err = rewrite(path, func(old []byte) ([]byte, error) { return withFact(old, fact) })
+	err = m.rewrite(path, func(old []byte) ([]byte, error) { return withFact(old, fact) })
 	var warnings []string
 	if err == nil {
 		warnings = m.reloadUser()
@@ -141,7 +141,7 @@ const addWait = 5 * time.Second
 // rewrite makes what edit returns the content of the file at path, which need
 // not exist, while no other gemline does. The file changes at once or, when there is an error,
 // not at all.
-func rewrite(path string, edit func([]byte) ([]byte, error)) error {
+func (m *Memory) rewrite(path string, edit func([]byte) ([]byte, error)) error {
 	if _, err := os.Lstat(path); err == nil {
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is a link to nowhere", path)
@@ -162,5 +162,5 @@ func rewrite(path string, edit func([]byte) ([]byte, error)) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return disk.Replace(path, next, 0o600)
+	return m.cfg.Ledger.Replace(path, next, 0o600)
 }
