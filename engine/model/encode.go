@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"io"
 	"net"
+	"reflect"
 	"slices"
+	"strings"
 
 	"google.golang.org/genai"
 
@@ -86,7 +88,6 @@ func (w *writer) config(c genai.GenerateContentConfig) error {
 		value any
 		has   bool
 	}{
-		{"tools", c.Tools, len(c.Tools) > 0},
 		{"toolConfig", c.ToolConfig, c.ToolConfig != nil},
 		{"safetySettings", c.SafetySettings, len(c.SafetySettings) > 0},
 		{"cachedContent", c.CachedContent, c.CachedContent != ""},
@@ -96,7 +97,9 @@ func (w *writer) config(c genai.GenerateContentConfig) error {
 		{"store", c.Store, c.Store != nil},
 		{"modelArmorConfig", c.ModelArmorConfig, c.ModelArmorConfig != nil},
 		{"outputConfig", c.GenerationOutputConfig, c.GenerationOutputConfig != nil},
-		{"generationConfig", &c, true},
+	}
+	if err := w.tools(c.Tools); err != nil {
+		return err
 	}
 	c.SystemInstruction, c.Tools, c.ToolConfig, c.SafetySettings, c.CachedContent, c.Labels, c.ServiceTier = nil, nil, nil, nil, "", nil, ""
 	c.ContinuationToken, c.Store, c.ModelArmorConfig, c.GenerationOutputConfig = nil, nil, nil, nil
@@ -108,6 +111,23 @@ func (w *writer) config(c genai.GenerateContentConfig) error {
 				return err
 			}
 		}
+	}
+	w.write(`,"generationConfig":`)
+	return w.fields(reflect.ValueOf(c))
+}
+
+// tools writes what the model may call, if there is something.
+func (w *writer) tools(tools []*genai.Tool) error {
+	begin := `,"tools":[`
+	for _, t := range tools {
+		w.write(begin)
+		if err := w.fields(reflect.ValueOf(*cmp.Or(t, &genai.Tool{}))); err != nil {
+			return err
+		}
+		begin = ","
+	}
+	if len(tools) > 0 {
+		w.write("]")
 	}
 	return nil
 }
@@ -149,6 +169,26 @@ func (w *writer) value(v any) error {
 	err := w.enc.Encode(v)
 	w.buf = bytes.TrimSuffix(w.buf, []byte("\n"))
 	return err
+}
+
+// fields writes a struct all of whose fields are omitted where they are empty. encoding/json
+// would get to know the types of all fields first, which takes a while at a start.
+func (w *writer) fields(v reflect.Value) error {
+	comma := "{"
+	for i := range v.NumField() {
+		f := v.Field(i)
+		if f.IsZero() || f.Kind() == reflect.Slice && f.Len() == 0 || f.Kind() == reflect.Map && f.Len() == 0 {
+			continue
+		}
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		w.write(comma + `"` + name + `":`)
+		if err := w.value(f.Interface()); err != nil {
+			return err
+		}
+		comma = ","
+	}
+	w.write(strings.TrimPrefix(comma, ",") + "}")
+	return nil
 }
 
 // message writes c, which is known or not, behind a comma if it is not the first.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -116,6 +117,33 @@ func TestCarried(t *testing.T) {
 			}
 			if got.FieldByName(name).IsZero() {
 				t.Errorf("%s is not read from %s", name, said)
+			}
+		}
+	}
+}
+
+// What is written field by field is what encoding/json writes.
+func TestFieldsWritten(t *testing.T) {
+	for _, value := range []any{genai.GenerateContentConfig{}, genai.Tool{}} {
+		kind := reflect.TypeOf(value)
+		for i := range kind.NumField() + 1 {
+			for _, empty := range []bool{false, true} {
+				v := reflect.New(kind).Elem()
+				if i < kind.NumField() {
+					f := v.Field(i)
+					switch {
+					case !empty:
+						f.Set(something(f.Type()))
+					case f.Kind() == reflect.Slice:
+						f.Set(reflect.MakeSlice(f.Type(), 0, 0))
+					case f.Kind() == reflect.Map:
+						f.Set(reflect.MakeMap(f.Type()))
+					}
+				}
+				got, want := newWriter(nil), newWriter(nil)
+				if err := cmp.Or(got.fields(v), want.value(v.Interface())); err != nil || string(got.buf) != string(want.buf) {
+					t.Errorf("%s is written, not %s: %v", got.buf, want.buf, err)
+				}
 			}
 		}
 	}

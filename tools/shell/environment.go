@@ -283,8 +283,8 @@ func named(name string) (secret, password, sum bool) {
 	return secret || password, password, sum
 }
 
-// harmlessValue matches what no secret is, under whatever name.
-var harmlessValue = text.Pattern(`(?i)^(?:true|false|yes|no|on|off|none|null|nil|enabled|disabled|auto|always|never|required|optional|prompt)?$`)
+// harmlessValues are no secrets, under whatever name.
+var harmlessValues = set("TRUE FALSE YES NO ON OFF NONE NULL NIL ENABLED DISABLED AUTO ALWAYS NEVER REQUIRED OPTIONAL PROMPT")
 
 // secret reports whether a variable is withheld.
 func (s Settings) secret(name, value string) bool {
@@ -312,7 +312,7 @@ func Secret(name, value string) bool {
 	secret, password, sum := named(name)
 	number := strings.Trim(value, "0123456789") == ""
 	switch {
-	case harmlessValue().MatchString(value), number && !password && strings.HasSuffix(strings.ToUpper(name), "S"):
+	case value == "", harmlessValues[strings.ToUpper(value)], number && !password && strings.HasSuffix(strings.ToUpper(name), "S"):
 		return false
 	case secret:
 		return !isPath(value)
