@@ -38,7 +38,7 @@ import (
 
 // Crash is a panic that was recovered.
 type Crash struct {
-	Value         any
+	Value         any    // what panic was called with
 	ResumeCommand string // the command that goes on with the session, "" if nothing of it is kept
 }
 
@@ -57,9 +57,9 @@ func (c *Crash) Hint() string {
 	return hint
 }
 
-// Unwritten is the error of a run whose output can't be written, or that nobody
+// OutputError is the error of a run whose output can't be written, or that nobody
 // reads any more.
-func Unwritten(err error) error {
+func OutputError(err error) error {
 	if errors.Is(err, syscall.EPIPE) {
 		return Signal(syscall.SIGPIPE)
 	}
@@ -241,10 +241,10 @@ func is(target error, to end, hint string) func(error, *report.Outcome) bool {
 	}
 }
 
-// NewTally returns the count of nothing yet.
+// NewTally returns a tally that has counted nothing yet, and classifies failures by [Class].
 func NewTally() *tally.Tally { return &tally.Tally{Class: Class} }
 
-// Class names the class of a failed request for the statistics.
+// Class names the class of a failed request for the statistics, "" if the request was not sent.
 func Class(err error) string {
 	if e := (*limit.Error)(nil); errors.As(err, &e) && e.Unsent {
 		return ""
@@ -255,6 +255,7 @@ func Class(err error) string {
 // Signal is the error of a run that a signal ended.
 type Signal syscall.Signal
 
+// Error names the signal.
 func (s Signal) Error() string { return "stopped by " + signalName(syscall.Signal(s)) }
 
 func signalName(s syscall.Signal) string {

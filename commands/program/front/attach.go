@@ -20,7 +20,7 @@ func socketsIn(temp string) string { return filepath.Join(temp, "sockets") }
 
 // share lets other terminals reach the session, until end is called.
 func (i *interactive) share() (end func()) {
-	if i.frontend.run.store.Temp == "" || i.frontend.session.Trial {
+	if i.frontend.run.store.Temp == "" {
 		return func() {}
 	}
 	folder := i.opts.Paths.Cwd
@@ -51,7 +51,7 @@ func (i *interactive) detach() error {
 			if !shell {
 				how = ", and nothing waits for this terminal, which may be closed"
 			}
-			i.screen.Console.Out.Line(output.Info, "detached; the session goes on%s: gemline attach %s comes back, from any login of yours", how, text.ShortID(i.frontend.session.Chat.File.ID()))
+			i.screen.Console.Out.Line(output.Info, "detached; the session goes on%s: gemline attach %s comes back, from any login of yours", how, text.ShortID(i.frontend.session.Journal.File.ID()))
 		},
 		Resume: shell.ResumeBehind,
 	})

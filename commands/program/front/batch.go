@@ -43,7 +43,7 @@ func (r *Run) batch(ctx context.Context) (err error) {
 			r.notify("the output so far is in " + left)
 		}
 		if ferr != nil {
-			err = cmp.Or(err, ending.Unwritten(ferr))
+			err = cmp.Or(err, ending.OutputError(ferr))
 		}
 	}()
 	c := batch.Config{
@@ -81,7 +81,7 @@ func (r *Run) item(ctx context.Context, p *project.Project, t batch.Task) (err e
 			err = &ending.Crash{Value: v}
 		}
 	}()
-	s, err := session.Begin(ctx, p, session.Choice{OpenOptions: project.SessionToOpen(r.Options), Model: t.Item.Model, MaxTurns: t.Item.MaxTurns,
+	s, err := session.Begin(ctx, p, session.Config{Open: project.SessionToOpen(r.Options), Model: t.Item.Model, MaxTurns: t.Item.MaxTurns,
 		System: t.Item.System, Generator: t.Generator, Trial: t.Trial,
 		Limits: &limit.Config{Tokens: t.Item.MaxTokens,
 			Calls: cmp.Or(t.Item.MaxToolCalls, r.Options.Flags.MaxToolCalls), Time: cmp.Or(t.Item.Timeout,
@@ -95,8 +95,8 @@ func (r *Run) item(ctx context.Context, p *project.Project, t batch.Task) (err e
 	if err := f.files().Check(ctx, t.Item.Files); err != nil {
 		return err
 	}
-	defer s.End(ctx, "exit")
-	return f.reply(ctx, t.Reporter, t.Tally, report.Prompt{Text: t.Item.Text(), Context: s.Start(ctx, "startup")})
+	defer s.RunEndHooks(ctx, "exit")
+	return f.reply(ctx, t.Reporter, t.Tally, report.Prompt{Text: t.Item.Text(), Context: s.RunStartHooks(ctx, "startup")})
 }
 
 // shape tells what answers must hold.

@@ -218,19 +218,19 @@ func (e *editorServer) conversation(f *frontend, w acp.SessionRequest) *acp.Sess
 	if f.opts.Settings.Steering {
 		hints = &f.session.Hints
 	}
-	return &acp.Session{ID: f.session.Chat.File.ID(), Hints: hints, Tally: f.run.count, Close: f.close,
+	return &acp.Session{ID: f.session.Journal.File.ID(), Hints: hints, Tally: f.run.count, Close: f.close,
 		Run:       report.FailTruncated(f.say),
 		Expand:    input.Chain(commands.Step(app), f.references),
 		History:   f.session.Engine.History,
-		Shown:     func() map[string]string { return journal.Displays(f.session.Chat.File.Path()) },
+		Shown:     func() map[string]string { return journal.Displays(f.session.Journal.File.Path()) },
 		Title:     f.session.Tools.Title,
 		Kind:      f.session.Tools.Kind,
 		Commands:  func() []protocol.AvailableCommand { return available(app.Commands()) },
 		Permanent: permanent && !f.opts.Settings.NoAlways,
-		Mode: acp.Switch{Now: func() string { return string(f.session.Rules.Base.Mode()) },
-			All: func() []acp.Position { return modePositions(f.session.Rules) },
+		Mode: acp.Switch{Now: func() string { return string(f.session.Rules.Policy.Mode()) },
+			All: func() []acp.Position { return modePositions(f.session) },
 			Set: func(_ context.Context, id string) error { return f.session.Rules.SetMode(policy.Mode(id)) }},
-		Model: acp.Switch{Turn: true, Now: f.session.Models.Router.Wanted, All: f.session.Models.Positions,
+		Model: acp.Switch{Turn: true, Now: f.session.Models.Router.Wanted, All: func() []acp.Position { return modelPositions(f.session) },
 			Set: func(_ context.Context, id string) error {
 				if id == "" || strings.ContainsAny(id, "/?# \t\r\n") || strings.HasPrefix(id, "-") {
 					return &input.Error{Message: fmt.Sprintf("%.100q is not the name of a model", id)}
@@ -241,10 +241,21 @@ func (e *editorServer) conversation(f *frontend, w acp.SessionRequest) *acp.Sess
 	}
 }
 
+// modelPositions returns the models to choose from.
+func modelPositions(s *session.Session) (all []acp.Position) {
+	for _, c := range s.Project.Model.Presets.Choices() {
+		all = append(all, acp.Position{ID: c.Name, Name: c.Name, About: c.Note})
+	}
+	if now := s.Models.Router.Wanted(); !slices.ContainsFunc(all, func(p acp.Position) bool { return p.ID == now }) {
+		all = append(all, acp.Position{ID: now, Name: now})
+	}
+	return all
+}
+
 // modePositions returns the approval modes that may be used.
-func modePositions(r *session.Rules) (all []acp.Position) {
+func modePositions(s *session.Session) (all []acp.Position) {
 	for _, m := range policy.Modes {
-		if r.MayUse(m) == nil || m == r.Base.Mode() {
+		if s.Rules.CheckMode(m) == nil || m == s.Rules.Policy.Mode() {
 			all = append(all, acp.Position{ID: string(m), About: session.ModeMeanings[m]})
 		}
 	}

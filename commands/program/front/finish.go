@@ -18,7 +18,7 @@ func (r *Run) Finish(ctx context.Context, reporter report.Reporter, err error) i
 		err = cause
 	}
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == r.Options.Env.Process.Stdout.Name() { // of what needs no run
-		err = ending.Unwritten(err)
+		err = ending.OutputError(err)
 	}
 	o, left := r.ended(err), r.ended(ending.Signal(syscall.SIGPIPE)).ExitCode
 	if o.Silent {
@@ -33,7 +33,7 @@ func (r *Run) Finish(ctx context.Context, reporter report.Reporter, err error) i
 	case errors.Is(werr, syscall.EPIPE):
 		return left
 	case werr != nil && err == nil:
-		fmt.Fprintf(r.Options.Env.Process.Stderr, "error: %v\n", ending.Unwritten(werr))
+		fmt.Fprintf(r.Options.Env.Process.Stderr, "error: %v\n", ending.OutputError(werr))
 		return 1
 	}
 	return o.ExitCode

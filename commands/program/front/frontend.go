@@ -39,7 +39,7 @@ func frontendOf(r *Run, s *session.Session) *frontend {
 // setSession makes s the conversation of the front end.
 func (f *frontend) setSession(s *session.Session) {
 	f.session = s
-	f.run.count.Begin(s.Tally)
+	f.run.count.Begin(s.Config.Tally)
 	f.run.Status.Session.Store(s.Info())
 	if hub := f.hub; hub != nil {
 		hub.Move()

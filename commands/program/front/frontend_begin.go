@@ -26,7 +26,7 @@ func (f *frontend) begin(ctx context.Context, approver engine.Approver) error {
 
 // beginIn begins a conversation in p.
 func (f *frontend) beginIn(ctx context.Context, p *project.Project, c journal.OpenOptions, approver engine.Approver) error {
-	s, err := session.Begin(ctx, p, session.Choice{OpenOptions: c, Schema: f.run.schema, Tally: ending.NewTally(), Approver: f.run.count.Asking(approver)})
+	s, err := session.Begin(ctx, p, session.Config{Open: c, Schema: f.run.schema, Tally: ending.NewTally(), Approver: f.run.count.Asking(approver)})
 	if err != nil {
 		return err
 	}
@@ -36,9 +36,9 @@ func (f *frontend) beginIn(ctx context.Context, p *project.Project, c journal.Op
 		if !f.discard {
 			f.session.Summarize(ctx)
 		}
-		f.session.End(ctx, "exit")
+		f.session.RunEndHooks(ctx, "exit")
 	})
-	f.first = s.Start(ctx, s.Chat.Source())
+	f.first = s.RunStartHooks(ctx, s.Journal.Source())
 	return nil
 }
 

@@ -40,7 +40,7 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 			Resume: func(ctx context.Context, c journal.OpenOptions) (*commands.Conversation, error) {
 				err := f.replace(ctx, c, "other", "resume")
 				if err == nil {
-					_, err = fmt.Fprintln(out, f.session.Chat.Resumed.Introduction(time.Now()))
+					_, err = fmt.Fprintln(out, f.session.Journal.Resumed.Introduction(time.Now()))
 				}
 				return conversation(f.session), err
 			}},
@@ -71,13 +71,13 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 				append(things(f.opts, sessionProject{f}, f.run.notify), servers, f.session.Project.Skills, cli.Attach(nil))...)
 		},
 		Compress:  func(ctx context.Context, keep string) error { return f.session.Compress(ctx, keep, show) },
-		Ran:       func(path []string, err error) { session.RecordCommand(f.session.Models.Recorder, path, err) },
+		Ran:       func(path []string, err error) { f.session.Models.RecordCommand(path, err) },
 		Questions: commands.Questions{Confirm: f.confirm},
 		Terminal: commands.Terminal{Copy: func(ctx context.Context, text string) (string, error) {
 			return commands.Clipboard(ctx, f.opts.Env.Process.Getenv, shell.Own(f.opts.Env.Process.Environ()), text)
 		}},
 	}
-	if f.session.Chat.Recorded() {
+	if f.session.Journal.Recorded() {
 		app.Discard = func() { f.discard = true }
 	}
 	if f.session.Project.Model.Setup.Fake == "" {
@@ -90,33 +90,27 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 func conversation(s *session.Session) *commands.Conversation {
 	models := commands.Models{Presets: s.Project.Model.Presets, Chosen: s.Models.Router.Shown,
 		Choose: func(name string) { s.Models.Choose(s.Engine, name) }, Think: s.Models.Think}
-	return &commands.Conversation{Engine: s.Engine, Model: models, Policy: s.Rules.Base, Tools: s.Tools.All,
-		Workspace: s.Project.Workspace, Journal: s.Chat.File, Keeper: s.Keeper, Jobs: s.Project.Launcher.Jobs, Memory: s.Memory, Tally: s.Tally,
+	return &commands.Conversation{Engine: s.Engine, Model: models, Policy: s.Rules.Policy, Tools: s.Tools.Toolset,
+		Workspace: s.Project.Workspace, Journal: s.Journal.File, Keeper: s.Keeper, Jobs: s.Project.Launcher.Jobs, Memory: s.Memory, Tally: s.Config.Tally,
 		Todos: func() []string {
 			return append(s.Tools.Families.Todos.Lines(),
 				tracker.Lines(s.Tools.Families.Tasks)...)
-		}, Plan: func() (commands.Plan, error) { return session.ReadPlan(s.Tools.Families.Plans) }, About: func() []commands.Property { return about(s) }, Mode: s.Rules.Mode, Directories: s.Chat.File.SetDirectories}
+		}, Plan: s.Tools.ReadPlan, About: func() []commands.Property { return about(s) }, Mode: s.Rules.ModeCommand, Directories: s.Journal.File.SetDirectories}
 }
 
-// replace ends the conversation and begins or resumes another with the same model, approval
-// mode and directories. Grants are forgotten and the budget starts anew. Hooks are told the
-// reason. If the other conversation can't begin, the current one stays.
+// replace ends the conversation and begins or resumes another. The budget starts anew. Hooks are
+// told the reason. If the other conversation can't begin, the current one stays.
 func (f *frontend) replace(ctx context.Context, c journal.OpenOptions, reason, source string) error {
-	next := f.session.Choice
-	next.OpenOptions, next.Directories = c, f.session.Project.Workspace.Roots()[1:]
-	next.Model, next.Thinking = f.session.Models.Router.Wanted(), f.session.Models.Thinking
-	next.Policy, next.Tally = f.session.Policy.As(f.session.Policy.Unattended), ending.NewTally()
-	next.Policy.Forget()
-	s, err := session.Begin(ctx, f.session.Project, next)
+	s, err := session.BeginNext(ctx, f.session, c, ending.NewTally())
 	if err != nil {
 		return err
 	}
 	f.session.Summarize(ctx)
-	f.session.End(ctx, reason)
+	f.session.RunEndHooks(ctx, reason)
 	f.session.Close()
 	f.session.Project.Model.Budget.Renew()
 	f.setSession(s)
-	s.AddContext(ctx, s.Start(ctx, source))
+	s.AddContext(ctx, s.RunStartHooks(ctx, source))
 	return nil
 }
 
@@ -125,9 +119,9 @@ func about(s *session.Session) []commands.Property {
 	return []commands.Property{
 		{Name: "version", Value: s.Project.Options.Env.Process.Version},
 		{Name: "model", Value: s.Models.Router.Shown()},
-		{Name: "approval mode", Value: string(s.Rules.Base.Mode())},
-		{Name: "session", Value: text.ShortID(s.Chat.File.ID())},
-		{Name: "session file", Value: s.Chat.File.Path()},
+		{Name: "approval mode", Value: string(s.Rules.Policy.Mode())},
+		{Name: "session", Value: text.ShortID(s.Journal.File.ID())},
+		{Name: "session file", Value: s.Journal.File.Path()},
 		{Name: "directory", Value: s.Project.Options.Paths.Cwd},
 		{Name: "system", Value: runtime.GOOS + "/" + runtime.GOARCH},
 		{Name: "sandbox", Value: s.Project.Launcher.State().Name + ": " + s.Project.Launcher.State().Step},

@@ -82,9 +82,9 @@ func TestFrontEndInMemory(t *testing.T) {
 	asked()
 	say("/stats", "4 calls, 3 succeeded")
 
-	first := f.session.Chat.File.ID()
+	first := f.session.Journal.File.ID()
 	say("/clear", "A new session begins.")
-	if f.session.Chat.File.ID() == first {
+	if f.session.Journal.File.ID() == first {
 		t.Error("the conversation is the same")
 	}
 	say("/stats", "Models: none was asked yet.")
@@ -92,7 +92,7 @@ func TestFrontEndInMemory(t *testing.T) {
 	asked("touch made")
 	f.close()
 
-	again, err := session.Begin(t.Context(), p, session.Choice{OpenOptions: journal.OpenOptions{Resume: true, Which: first}, Tally: ending.NewTally(), Approver: m})
+	again, err := session.Begin(t.Context(), p, session.Config{Open: journal.OpenOptions{Resume: true, Which: first}, Tally: ending.NewTally(), Approver: m})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/commands"
-	"gemline/commands/program/session"
 	"gemline/engine/journal"
 	"gemline/engine/model/preset"
 	"gemline/engine/text"
@@ -92,20 +91,20 @@ func tail(path string, size int) string {
 // welcome tells whoever comes back to a session where it stands: what it is
 // about, what was under way when it ended, and what was said last.
 func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *commands.Screen) {
-	if i.frontend.session.Chat.Resumed == nil {
+	if i.frontend.session.Journal.Resumed == nil {
 		return
 	}
-	defer func() { i.frontend.session.Chat.Resumed = nil }()
-	said := journal.Turns(i.frontend.session.Chat.Resumed.History)
-	out.Line(output.Info, "%s", output.EscapeLine(i.frontend.session.Chat.Resumed.Introduction(time.Now())))
+	defer func() { i.frontend.session.Journal.Resumed = nil }()
+	said := journal.Turns(i.frontend.session.Journal.Resumed.History)
+	out.Line(output.Info, "%s", output.EscapeLine(i.frontend.session.Journal.Resumed.Introduction(time.Now())))
 	if len(said) == 0 {
 		return
 	}
-	if plan, err := session.ReadPlan(i.frontend.session.Tools.Families.Plans); err == nil && plan.Path != "" {
+	if plan, err := i.frontend.session.Tools.ReadPlan(); err == nil && plan.Path != "" {
 		out.Line(output.Info, "there is a plan (%s); /plan shows it", plan.State())
 	}
-	i.listCut(ctx, out, "interrupted, outcome unknown", i.frontend.session.Chat.Resumed.Interrupted)
-	i.listCut(ctx, out, "not run", i.frontend.session.Chat.Resumed.Unbegun)
+	i.listCut(ctx, out, "interrupted, outcome unknown", i.frontend.session.Journal.Resumed.Interrupted)
+	i.listCut(ctx, out, "not run", i.frontend.session.Journal.Resumed.Unbegun)
 	last := said[len(said)-1]
 	question, whole := shortened(last.Question, 160, 1)
 	answer, also := shortened(last.Answer, 320, 3)
@@ -113,8 +112,8 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	switch {
 	case answer != "":
 		show.Answer(answer)
-	case len(i.frontend.session.Chat.Resumed.Interrupted)+len(i.frontend.session.Chat.Resumed.Unbegun) == 0:
-		out.Line(output.Warning, "cut off%s; \"go on\" continues", after(i.frontend.session.Chat.Resumed.History[last.From:last.To]))
+	case len(i.frontend.session.Journal.Resumed.Interrupted)+len(i.frontend.session.Journal.Resumed.Unbegun) == 0:
+		out.Line(output.Warning, "cut off%s; \"go on\" continues", after(i.frontend.session.Journal.Resumed.History[last.From:last.To]))
 	}
 	if !whole || !also || len(said) > 1 {
 		out.Line(output.Info, "/history shows the rest")

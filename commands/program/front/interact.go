@@ -14,7 +14,6 @@ import (
 	"gemline/commands/custom"
 	"gemline/commands/program/ending"
 	"gemline/commands/program/project"
-	"gemline/commands/program/session"
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/steer"
@@ -80,7 +79,7 @@ func (r *Run) interact(ctx context.Context) error {
 	}
 	if i.opts.Settings.Steering {
 		loop.Steering = &repl.Steering{Hint: func(text string) { i.frontend.session.Hints.Add(steer.Hint{Text: text}) },
-			Late: func() []string { return session.LateHints(&i.frontend.session.Hints) }}
+			Late: func() []string { return lateHints(&i.frontend.session.Hints) }}
 	}
 	return i.talk(ctx, loop)
 }
@@ -89,7 +88,7 @@ func (r *Run) interact(ctx context.Context) error {
 func (i *interactive) commands() *commands.Deps {
 	app := i.frontend.commands(i.screen.Console.Out, i.show)
 	app.Questions.Permit, app.Terminal.Screen = project.Permit(i.opts, i.screen.Console, i.frontend.run.notify), screenCommands(i.screen)
-	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.frontend.session.SummarizeListed(ctx, list) }
+	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.frontend.session.SummarizeLatest(ctx, list) }
 	app.Sessions.Confirm, app.Questions.Choose = i.screen.Console.Confirm, i.choose
 	app.Sessions.Resume = func(ctx context.Context, c journal.OpenOptions) (*commands.Conversation, error) {
 		err := i.frontend.replace(ctx, c, "other", "resume")
@@ -156,11 +155,11 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 	if left := leftRunning(i.frontend.session.Project.Launcher.Jobs); left != "" {
 		r.Console.Out.Line(output.Info, "%s", output.EscapeLine(left))
 	}
-	if missing := i.frontend.session.Chat.Saver.Missing(); missing != "" && !i.frontend.discard {
+	if missing := i.frontend.session.Journal.Missing(); missing != "" && !i.frontend.discard {
 		r.Console.Out.Line(output.Warning, "%s", output.EscapeLine(missing))
 	}
-	if len(journal.Turns(i.frontend.session.Engine.History())) > 0 && i.frontend.session.Chat.File.Kept() && !i.frontend.discard {
-		r.Console.Out.Line(output.Info, "go on with %s", output.Uncut(i.frontend.session.Chat.ResumeCommand()))
+	if len(journal.Turns(i.frontend.session.Engine.History())) > 0 && i.frontend.session.Journal.File.Kept() && !i.frontend.discard {
+		r.Console.Out.Line(output.Info, "go on with %s", output.Uncut(i.frontend.session.Journal.ResumeCommand()))
 	}
 	tellTree(i.opts, i.frontend.run.Status, i.frontend.run.Status.PrintInfo)
 	return err

@@ -150,7 +150,7 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 		return nil, err
 	}
 	end := func() { os.RemoveAll(scratch); p.Close() }
-	c := session.Choice{Trial: true, Scratch: scratch, Tally: ending.NewTally()}
+	c := session.Config{Trial: true, Scratch: scratch, Tally: ending.NewTally()}
 	if !headless {
 		c.Approver = &question.Headless{} // nothing is asked
 	}
@@ -163,7 +163,7 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 		p.MCP.Servers.Start()
 		p.MCP.Servers.Wait(ctx, time.Duration(p.Options.Settings.ConnectSeconds)*time.Second)
 	}
-	return &cli.Trial{Tools: t.Tools.All, Policy: t.Policy, Offers: t.Rules.Offers, Explain: t.Rules.Explain,
+	return &cli.Trial{Tools: t.Tools.Toolset, Policy: t.Rules.Policy, Offers: t.Rules.Offers, Explain: t.Rules.Explain,
 		Close: func() { t.Close(); end() }}, nil
 }
 
@@ -171,16 +171,16 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 func (s *inspection) Launcher() (*launch.Launcher, error) { return s.launcher() }
 
 // Rules implements [cli.Project].
-func (h sessionProject) Rules() (*policy.Policy, error) { return h.f.session.Policy, nil }
+func (h sessionProject) Rules() (*policy.Policy, error) { return h.f.session.Rules.Policy, nil }
 
 // Trial implements [cli.Project] by the conversation itself.
 func (h sessionProject) Trial(_ context.Context, headless bool) (*cli.Trial, error) {
 	s := h.f.session
-	t := &cli.Trial{Tools: s.Tools.All, Policy: s.Policy, Offers: s.Rules.Offers, Explain: s.Rules.Explain, Close: func() {}}
-	if headless != s.Policy.Unattended {
-		t.Policy = s.Policy.As(headless)
+	t := &cli.Trial{Tools: s.Tools.Toolset, Policy: s.Rules.Policy, Offers: s.Rules.Offers, Explain: s.Rules.Explain, Close: func() {}}
+	if headless != s.Rules.Policy.Unattended {
+		t.Policy = s.Rules.Policy.As(headless)
 		t.Explain = func(_ context.Context, q engine.Proposal) policy.Explanation {
-			return s.Rules.Files().Explain(t.Policy, q)
+			return s.Rules.GuardedFiles().Explain(t.Policy, q)
 		}
 	}
 	return t, nil
@@ -212,7 +212,7 @@ func (s *inspection) Keeper(session string) (kept *cli.Kept, err error) {
 // Keeper implements [cli.Project].
 func (h sessionProject) Keeper(session string) (*cli.Kept, error) {
 	kept := &cli.Kept{Keeper: h.f.session.Keeper, Session: session, Rel: h.f.session.Project.Workspace.Rel, Done: func() {}}
-	if session == h.f.session.Chat.File.ID() || session == "" {
+	if session == h.f.session.Journal.File.ID() || session == "" {
 		return kept, nil
 	}
 	kept.Keeper = h.f.session.Keeper.For(session)

@@ -14,13 +14,13 @@ var cycle = []policy.Mode{policy.Default, policy.AutoEdit, policy.Auto, policy.P
 // nextMode goes on to the next approval mode that may be used here, says which
 // it is, and returns the prompt.
 func (i *interactive) nextMode() string {
-	at := slices.Index(cycle, i.frontend.session.Rules.Base.Mode())
+	at := slices.Index(cycle, i.frontend.session.Rules.Policy.Mode())
 	for n := range cycle {
 		if i.frontend.session.Rules.SetMode(cycle[(at+1+n)%len(cycle)]) == nil {
 			break
 		}
 	}
-	if said, err := i.frontend.session.Rules.Mode(""); err == nil {
+	if said, err := i.frontend.session.Rules.ModeCommand(""); err == nil {
 		i.screen.Console.Out.Line(output.Info, "%s", said)
 	}
 	return i.readyPrompt()
@@ -35,5 +35,5 @@ func (i *interactive) readyPrompt() string {
 	case i.screen.Console.Stable:
 		return output.Ready
 	}
-	return output.ReadyIn(string(i.frontend.session.Rules.Base.Mode()))
+	return output.ReadyIn(string(i.frontend.session.Rules.Policy.Mode()))
 }

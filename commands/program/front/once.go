@@ -70,10 +70,10 @@ func (r *Run) serve(ctx context.Context) error {
 	t := &talk.Server{Config: talk.Config{In: r.Options.Env.Process.Stdin, Stream: r.stream, Tally: r.count,
 		Now: time.Now, Outcome: r.outcome, Nobody: asker,
 		Steering:   talk.Steering{Hints: func() *steer.Hints { return &f.session.Hints }, Always: r.Options.Settings.Steering},
-		FailOnDeny: r.Options.Flags.FailOnDeny, Session: func() string { return f.session.Chat.File.ID() }}}
+		FailOnDeny: r.Options.Flags.FailOnDeny, Session: func() string { return f.session.Journal.File.ID() }}}
 	if asker == nil {
 		t.Nobody = &question.Headless{FailOnAsk: r.Options.Flags.FailOnAsk,
-			Flags: func(q engine.Proposal) string { return f.session.Rules.Allowing(q) }}
+			Flags: func(q engine.Proposal) string { return f.session.Rules.AllowingFlags(q) }}
 		if !r.Options.Flags.NoInput {
 			asker = t
 		}

@@ -22,14 +22,14 @@ func (f *frontend) reply(ctx context.Context, reporter report.Reporter, count *t
 	})
 	app.Restart, app.Sessions.Resume = nil, nil // one prompt has nothing to forget, and what it may spend is not its own
 	ask := f.session.PromptRun()                // a schema has it asked again
-	if f.session.Schema == nil {                // which knows better what is missing
+	if f.session.Config.Schema == nil {         // which knows better what is missing
 		ask = report.FailTruncated(ask)
 	}
 	ask = report.Waiting(ask, f.session.Project.Model.LastHeard, reporter.Event)
 	runner := &report.Once{Model: f.session.Models.Router.Shown(), Reporter: reporter, Tally: count,
-		Session: f.session.Chat.File.ID(), Now: time.Now, FailOnDeny: f.opts.Flags.FailOnDeny,
-		NoRestart: f.opts.Flags.Stream == "token" && !f.opts.Flags.AllowRestart && f.run.text(f.session.Schema) && !isTerminal(f.opts.Env.Process.Stdout),
-		Ask:       ask, Schema: f.session.Schema, Expand: input.Chain(commands.Step(app), f.references)}
+		Session: f.session.Journal.File.ID(), Now: time.Now, FailOnDeny: f.opts.Flags.FailOnDeny,
+		NoRestart: f.opts.Flags.Stream == "token" && !f.opts.Flags.AllowRestart && f.run.text(f.session.Config.Schema) && !isTerminal(f.opts.Env.Process.Stdout),
+		Ask:       ask, Schema: f.session.Config.Schema, Expand: input.Chain(commands.Step(app), f.references)}
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, input.ErrQuit) {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 func (f *frontend) prune() {
 	shelf := cli.Shelf(f.run.store)
 	if f.discard {
-		switch err := shelf.Remove(f.session.Chat.File.ID()); {
+		switch err := shelf.Remove(f.session.Journal.File.ID()); {
 		case err == nil:
 			f.session.Project.Status.PrintInfo("the session is deleted")
 		case !errors.Is(err, fs.ErrNotExist): // nothing of it was written
@@ -36,7 +36,7 @@ func (f *frontend) prune() {
 	sessions, err := journal.List(shelf.Chats)
 	if err == nil {
 		old, newer := r.Expired(sessions, time.Now())
-		old = slices.DeleteFunc(old, func(s journal.Session) bool { return s.ID == f.session.Chat.File.ID() })
+		old = slices.DeleteFunc(old, func(s journal.Session) bool { return s.ID == f.session.Journal.File.ID() })
 		var strays []string
 		if strays, err = cli.Strays(f.run.store, sessions, r); err == nil {
 			err = cli.Forget(f.run.store, strays)

@@ -65,7 +65,7 @@ func (i *interactive) openScreen() error {
 func (i *interactive) setUpScreen() {
 	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.opts.Settings.Stream, i.opts.Settings.Detail, i.opts.Settings.Vi
 	i.screen.Printer = &repl.Printer{Out: i.screen.Console.Out, Tally: i.frontend.run.count, Uncited: !i.opts.Settings.Cite, Thoughts: i.opts.Settings.Thinking == "full",
-		Kind:  func(name string) engine.Kind { return engine.KindOf(i.frontend.session.Tools.All, name) },
+		Kind:  func(name string) engine.Kind { return engine.KindOf(i.frontend.session.Tools.Toolset, name) },
 		Heard: i.frontend.session.Project.Model.LastHeard, Hook: func() string { return i.frontend.session.Hooks.Running() },
 		Files: func() (int, bool) { return i.frontend.session.Keeper.Files() }}
 	if i.opts.Settings.Layout != "plain" {
@@ -77,7 +77,7 @@ func (i *interactive) setUpScreen() {
 	}
 	n := &repl.Notifier{Method: i.opts.Settings.NotifyMethod, Environ: shell.Environment(i.opts.Env.Environ(), i.frontend.session.Project.Launcher.Config.Shell),
 		Terminal: i.screen.Console.Out.Terminal(), Smart: i.screen.Mode.Smart,
-		Lookup: i.opts.Env.Process.Lookup, Dir: i.opts.Paths.Cwd, ID: func() string { return i.frontend.session.Chat.File.ID() }, Warn: func(text string) { i.frontend.notify(text) }}
+		Lookup: i.opts.Env.Process.Lookup, Dir: i.opts.Paths.Cwd, ID: func() string { return i.frontend.session.Journal.File.ID() }, Warn: func(text string) { i.frontend.notify(text) }}
 	if command := i.opts.Settings.NotifyCommand; command != "" {
 		n.Command = []string{"sh", "-c", command}
 		if runtime.GOOS == "windows" {
@@ -118,7 +118,7 @@ func screenCommands(s *repl.Screen) *commands.Screen {
 func (i *interactive) history(warn func(string)) repl.InputHistory {
 	file := func(name string) repl.HistoryConfig {
 		c := repl.HistoryConfig{Secrets: i.opts.Secrets,
-			Session: func() string { return i.frontend.session.Chat.File.ID() }, Now: time.Now, Warn: warn}
+			Session: func() string { return i.frontend.session.Journal.File.ID() }, Now: time.Now, Warn: warn}
 		if i.frontend.run.store.Temp != "" {
 			c.Path = filepath.Join(i.frontend.run.store.Temp, name)
 		}

@@ -95,7 +95,7 @@ func (r *Run) converse(ctx context.Context, p *project.Project, w serve.SessionR
 	if r.Options.Flags.NoInput {
 		w.Approver = nil
 	}
-	s, err := session.Begin(ctx, p, session.Choice{OpenOptions: journal.OpenOptions{Session: w.Name}, Tally: count,
+	s, err := session.Begin(ctx, p, session.Config{Open: journal.OpenOptions{Session: w.Name}, Tally: count,
 		Approver: count.Asking(w.Approver),
 		Notify:   r.Options.Redacting(w.Notify)})
 	if err != nil {
@@ -107,36 +107,36 @@ func (r *Run) converse(ctx context.Context, p *project.Project, w serve.SessionR
 		}
 	}
 	begun := false
-	c := &serve.Session{ID: s.Chat.File.ID(), Tally: count, Model: s.ModelName, Tools: s.Tools.ForClients, Offered: s.Tools.ForModel}
+	c := &serve.Session{ID: s.Journal.File.ID(), Tally: count, Model: s.ModelName, Tools: s.Tools.OfferedToClients, Offered: s.Tools.OfferedToModel}
 	c.Ask = func(ctx context.Context, to report.Reporter, prompt string) error {
 		p := report.Prompt{Text: prompt}
 		if !begun {
-			begun, p.Context = true, s.Start(ctx, s.Chat.Source())
+			begun, p.Context = true, s.RunStartHooks(ctx, s.Journal.Source())
 		}
 		plain := func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) { return parts, nil }
 		once := &report.Once{Model: s.Models.Router.Shown(), Reporter: to, Tally: count,
-			Session: s.Chat.File.ID(), Now: time.Now, FailOnDeny: r.Options.Flags.FailOnDeny,
+			Session: s.Journal.File.ID(), Now: time.Now, FailOnDeny: r.Options.Flags.FailOnDeny,
 			Ask: report.FailTruncated(s.PromptRun()), Expand: input.Processor(plain)}
 		return once.Run(ctx, p)
 	}
 	c.Call = func(ctx context.Context, t engine.Tool, args map[string]any, show func(engine.Event)) error {
-		return s.CallAside(ctx, "call of "+t.Name()+" by another program", t, args, w.Name != "", show)
+		return s.CallTool(ctx, "call of "+t.Name()+" by another program", t, args, w.Name != "", show)
 	}
 	c.Again = func(ctx context.Context, name string, args map[string]any, show func(engine.Event)) (bool, error) {
-		tools := s.Tools.All.Tools()
+		tools := s.Tools.Toolset.Tools()
 		i := slices.IndexFunc(tools, func(t engine.Tool) bool { return t.Name() == name })
 		if i < 0 {
 			return false, nil
 		}
-		return true, s.CallAside(ctx, "the call of "+name+" that was interrupted while the user was asked about it", tools[i], args, true, show)
+		return true, s.CallTool(ctx, "the call of "+name+" that was interrupted while the user was asked about it", tools[i], args, true, show)
 	}
 	if r.Options.Settings.Steering {
 		c.Hint = func(text string) { s.Hints.Add(steer.Hint{Text: text}) }
-		c.Late = func() string { return strings.Join(session.LateHints(&s.Hints), "\n") }
+		c.Late = func() string { return strings.Join(lateHints(&s.Hints), "\n") }
 	}
 	c.Close = func() {
 		if begun {
-			s.End(ctx, "exit")
+			s.RunEndHooks(ctx, "exit")
 		}
 		s.Close()
 	}

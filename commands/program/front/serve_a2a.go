@@ -104,7 +104,7 @@ func extensionData(o *project.Options) []map[string]any {
 // outside carries out a slash command outside of any conversation, and returns what it
 // prints, or else what it has to say to the model.
 func outside(ctx context.Context, r *Run, p *project.Project, line string) (printed, prompt string, err error) {
-	s, err := session.Begin(ctx, p, session.Choice{Tally: ending.NewTally()})
+	s, err := session.Begin(ctx, p, session.Config{Tally: ending.NewTally()})
 	if err != nil {
 		return "", "", err
 	}

@@ -42,7 +42,7 @@ func checkpointName(c checkpoint.State) string {
 // last one first, with the calls that did. These are what gemline undo finds.
 func eachRestorable(ctx context.Context, p *project.Project,
 	do func(k *checkpoint.Keeper, calls []checkpoint.State) (more bool, err error)) error {
-	s, err := session.Begin(ctx, p, session.Choice{Tally: ending.NewTally()})
+	s, err := session.Begin(ctx, p, session.Config{Tally: ending.NewTally()})
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func (r *Run) PrepareOutput(subcommand bool) (err error) {
 // Reporter returns who tells how the run goes and ends. For a sub-command that is
 // the text form: the document that it prints is its own, and no record of a run.
 func (r *Run) Reporter(subcommand bool, stop context.CancelCauseFunc) report.Reporter {
-	r.broken = func(err error) { stop(ending.Unwritten(err)) }
+	r.broken = func(err error) { stop(ending.OutputError(err)) }
 	out := report.Config{
 		Out: r.Options.Env.Process.Stdout, Err: r.Options.Env.Process.Stderr, Tally: r.count, Now: time.Now, Quiet: r.Options.Flags.Quiet,
 		Text: report.Text{Raw: r.Options.Flags.RawOutput, Uncited: r.Options.Settings != nil && !r.Options.Settings.Cite},
@@ -113,7 +113,7 @@ func (r *Run) Reporter(subcommand bool, stop context.CancelCauseFunc) report.Rep
 			Mode: r.Status.Mode, Sandbox: r.Status.Sandbox, Unused: r.Status.Unused},
 		Schema:    r.schema,
 		Broken:    r.broken,
-		Unwritten: func(err error) report.Outcome { return r.ended(ending.Unwritten(err)) },
+		Unwritten: func(err error) report.Outcome { return r.ended(ending.OutputError(err)) },
 	}
 	if subcommand || r.Options.User.Serving != nil || r.Options.Flags.ACP { // standard output is for what was asked for
 		return report.New("text", out)

@@ -7,8 +7,8 @@ import (
 
 	"google.golang.org/genai"
 
-	"gemline/commands/program/session"
 	"gemline/engine"
+	"gemline/engine/steer"
 	"gemline/engine/text"
 	"gemline/repl"
 	"gemline/repl/input"
@@ -21,7 +21,7 @@ import (
 // references is the step that reads what @NAME refers to.
 func (f *frontend) references(next input.Processor) input.Processor {
 	sources := func() []input.Source {
-		return []input.Source{session.AgentReferences{Session: f.session}, resources{f.session.Project.MCP.Servers, f.notify}, f.files()}
+		return []input.Source{agentReferences{f.session}, resources{f.session.Project.MCP.Servers, f.notify}, f.files()}
 	}
 	rs := input.References{Sources: sources, Notify: f.notify}
 	if screen := f.run.shown.Load(); screen != nil {
@@ -109,4 +109,12 @@ func (i *interactive) show(ev engine.Event) {
 		i.screen.Printer.Begin(time.Now())
 	}
 	i.screen.Printer.Print(ev, time.Now())
+}
+
+// lateHints returns the hints that came too late for the model to be told while it works.
+func lateHints(h *steer.Hints) (texts []string) {
+	for _, one := range h.Take() {
+		texts = append(texts, one.Text)
+	}
+	return texts
 }

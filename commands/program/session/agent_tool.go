@@ -2,11 +2,7 @@ package session
 
 import (
 	"context"
-	"fmt"
 	"iter"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"google.golang.org/genai"
@@ -18,7 +14,6 @@ import (
 	"gemline/engine/prompt"
 	"gemline/engine/redact/wrap"
 	"gemline/engine/text"
-	"gemline/repl/input"
 	"gemline/tools/agent"
 	"gemline/tools/files"
 	"gemline/tools/plan"
@@ -39,8 +34,8 @@ func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
 // to do and the record are its own.
 func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 	file := journal.New(journal.Config{Dir: s.Project.Store.Chats(), ID: t.ID, ProjectHash: s.Project.Store.Hash,
-		Parent: s.Chat.File.ID()})
-	saver, sync := s.Chat.Saver.Agent(file), s.Chat.syncing(file)
+		Parent: s.Journal.File.ID()})
+	saver, sync := s.Journal.saver.Agent(file), s.Journal.syncing(file)
 	var e *engine.Engine
 	judge := t.Policy(s.Rules)
 	f := s.Tools.Families
@@ -55,14 +50,14 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 		f.Todos = &plan.Todos{}
 	}
 	if f.Commands.AutoGrant != nil {
-		f.Commands.AutoGrant = gives(judge)
+		f.Commands.AutoGrant = allowsUnasked(judge)
 	}
 	servers := s.agents.servers(t.Agent, s.Notices.Notify)
-	ts := s.Tools.wrapped(engine.Join(s.Tools.served(servers, judge), s.Tools.offered(f, judge, s.Project.MCP.Servers), s.Tools.Skills), sync)
+	ts := s.Tools.wrapped(engine.Join(s.Tools.serverTools(servers, judge), s.Tools.withServers(f, judge, s.Project.MCP.Servers), s.Tools.Skills), sync)
 	judge = s.Hooks.Policy(s.Tools.Rehearsal.Policy(judge))
 	ts = t.Tools(s.Hooks.Tools(ts, judge))
 	approver := engine.Approver(t)
-	if s.Approver == nil { // nobody can be asked which model is to stand in for another
+	if s.Config.Approver == nil { // nobody can be asked which model is to stand in for another
 		approver = nil
 	}
 	router := s.Models.newRouter(s.agents.model(t), approver)
@@ -72,7 +67,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 		TokenLimit: s.Project.Model.Presets.TokenLimit, Context: newCompressor(s.Project.Options.Settings, s.Models.asker, s.Hooks, s.Tools.Families.Commands.Outputs.Keep),
 		System:  func() string { said, _ := prompt.System(told()); return said },
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, told()) }}
-	if s.Chat.Recorded() {
+	if s.Journal.Recorded() {
 		cfg.Journal = wrap.Journal(saver, s.Project.Options.Secrets.Text)
 	}
 	e = engine.New(cfg)
@@ -106,7 +101,7 @@ func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Pol
 		}
 	}
 	cfg.Skills = s.Tools.offeredSkills(cfg.Tools)
-	if cfg.More = agent.Rules(); s.Rules.Base.Mode() == policy.Plan {
+	if cfg.More = agent.Rules(); s.Rules.Policy.Mode() == policy.Plan {
 		cfg.More += "\n- Plan mode is on: nothing is changed, and calls that would change something are denied."
 	}
 	if cfg.Files.Plan != "" {
@@ -134,31 +129,3 @@ func (a asked) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*gen
 	}
 	return a.Generator.Generate(ctx, &own)
 }
-
-// AgentReferences are the agents that a prompt may name by an @.
-type AgentReferences struct{ Session *Session }
-
-// Find implements [input.Source].
-func (c AgentReferences) Find(_ context.Context, r input.Ref) (input.Target, error) {
-	if r.Mail {
-		return input.Target{}, nil
-	}
-	name := strings.TrimRight(r.Name, ".:") // of the sentence around it
-	list, _ := c.Session.Project.Options.Agents().List()
-	i := slices.IndexFunc(list, func(d agent.Definition) bool { return d.Name == name })
-	if i >= 0 && list[i].Off == "" {
-		return input.Target{Note: engine.MidTurnNote("The user has named the agent '" + name +
-			"' by an @. Unless the rest of the message says otherwise, call invoke_agent with it, and hand it the whole task.")}, nil
-	}
-	if _, err := c.Session.Project.Workspace.Lstat(filepath.Join(c.Session.Project.Options.Paths.Cwd, name)); err == nil {
-		return input.Target{}, nil // a file is meant
-	}
-	if i >= 0 {
-		c.Session.Notices.Notify(fmt.Sprintf("@%s: the agent can't be called: %s; sent as text", name, list[i].Off))
-		return input.Target{Told: true}, nil
-	}
-	return input.Target{}, nil
-}
-
-// Read implements [input.Source].
-func (AgentReferences) Read(context.Context, []string) ([]*genai.Part, error) { return nil, nil }

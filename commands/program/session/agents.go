@@ -56,7 +56,7 @@ type remoteAgent struct {
 }
 
 // newAgents returns the agents of the conversation in a session file.
-func newAgents(p *project.Project, c *Chat) *agents {
+func newAgents(p *project.Project, c *Journal) *agents {
 	r := &agents{project: p, clients: map[string]*remoteAgent{}, places: map[string]journal.RemoteTask{}}
 	if c.continues() {
 		maps.Copy(r.places, c.Resumed.RemoteTasks)

@@ -9,35 +9,36 @@ import (
 	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/prompt"
+	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/tools/checkpoint"
 )
 
 // Begin returns a conversation that can be asked: a new or a resumed one.
-func Begin(ctx context.Context, p *project.Project, c Choice) (*Session, error) {
+func Begin(ctx context.Context, p *project.Project, c Config) (*Session, error) {
 	if c.Policy == nil {
 		c.Policy = p.Policy.As(c.Approver == nil)
 	}
-	s := &Session{Project: p, Choice: c, Notices: newNotices(p.Status, c.Notify)}
+	s := &Session{Project: p, Config: c, Notices: newNotices(p.Status, c.Notify)}
 	var err error
-	if s.Chat, err = openChat(p, c, s.Notices.Notify); err != nil {
+	if s.Journal, err = openJournal(p, c, s.Notices.Notify); err != nil {
 		return nil, err
 	}
-	s.agents = newAgents(p, s.Chat)
-	recorder := newRecorder(p, c, s.Chat.File.ID())
+	s.agents = newAgents(p, s.Journal)
+	recorder := newRecorder(p, c, s.Journal.File.ID())
 	s.newHooks(recorder)
 	planned := func() bool { return s.Tools != nil && s.Tools.Families.Plans.Approved() != "" }
-	s.Models = newModels(p, c, recorder, s.Hooks, s.ModelName, planned, s.Chat.ResumeCommand)
+	s.Models = newModels(p, c, recorder, s.Hooks, s.ModelName, planned, s.Journal.ResumeCommand)
 	var found engine.Tools // that a command has declared
-	if s.Generator == nil {
+	if s.Config.Generator == nil {
 		found, err = p.Options.DiscoveredTools(ctx, p.Launcher, p.Status.Notify)
 	}
 	s.newTools(found)
-	if s.Generator == nil {
-		err = cmp.Or(err, s.Rules.checkMode())
+	if s.Config.Generator == nil {
+		err = cmp.Or(err, s.Rules.checkFirstMode())
 	}
-	if err = cmp.Or(err, s.Models.structure(s.Schema)); err == nil {
+	if err = cmp.Or(err, s.Models.structure(s.Config.Schema)); err == nil {
 		s.newEngine()
 		err = cmp.Or(checkInstructions(p.Options, s.prompt), ctx.Err())
 	}
@@ -51,13 +52,24 @@ func Begin(ctx context.Context, p *project.Project, c Choice) (*Session, error) 
 	return s, nil
 }
 
+// BeginNext begins or resumes another conversation with the model, the approval mode and the
+// directories of s. The user's grants are forgotten.
+func BeginNext(ctx context.Context, s *Session, open journal.OpenOptions, count *tally.Tally) (*Session, error) {
+	next := s.Config
+	next.Open, next.Tally, next.Directories = open, count, s.Project.Workspace.Roots()[1:]
+	next.Model, next.Thinking = s.Models.Router.Wanted(), s.Models.thinking
+	next.Policy = s.Config.Policy.As(s.Config.Policy.Unattended)
+	next.Policy.Forget()
+	return Begin(ctx, s.Project, next)
+}
+
 // Close ends the conversation, and leaves its file to others.
 func (s *Session) Close() {
-	recordEnd(s.Models.Recorder, s.Policy.Mode())
+	recordEnd(s.Models.recorder, s.Config.Policy.Mode())
 	s.agents.Close()
 	s.Tools.Skills.Close()
 	s.Keeper.Close()
-	s.Chat.close()
+	s.Journal.close()
 }
 
 // checkInstructions finds out whether the system instruction can be had: a file of the
@@ -75,17 +87,17 @@ func checkInstructions(o *project.Options, cfg func() prompt.Config) error {
 // keepInterrupted keeps what commands have done that were running when the session ended
 // before its end, so that it can be taken back.
 func (s *Session) keepInterrupted(ctx context.Context) {
-	if !s.Chat.continues() {
+	if !s.Journal.continues() {
 		return
 	}
-	said := journal.Turns(s.Chat.Resumed.History)
-	for _, fc := range s.Chat.Resumed.Interrupted {
-		if kind := engine.KindOf(s.Tools.All, fc.Name); len(said) == 0 || kind.ReadOnly() || kind == engine.Edit {
+	said := journal.Turns(s.Journal.Resumed.History)
+	for _, fc := range s.Journal.Resumed.Interrupted {
+		if kind := engine.KindOf(s.Tools.Toolset, fc.Name); len(said) == 0 || kind.ReadOnly() || kind == engine.Edit {
 			continue
 		}
 		last := said[len(said)-1]
 		turn := checkpoint.Turn{Asked: text.OneLine(last.Question, 200),
-			Print: checkpoint.Print(s.Chat.Resumed.History[last.From].Parts)}
+			Print: checkpoint.Print(s.Journal.Resumed.History[last.From].Parts)}
 		if err := s.Keeper.Interrupted(ctx, turn, fc.Name, "interrupted: "+s.Tools.Title(ctx, fc)); err != nil {
 			s.Notices.Notify(fmt.Sprintf("what the interrupted call has changed can't be taken back: %v", err))
 		}
@@ -95,6 +107,6 @@ func (s *Session) keepInterrupted(ctx context.Context) {
 
 // Info returns what records say of the conversation.
 func (s *Session) Info() *project.SessionInfo {
-	return &project.SessionInfo{ID: s.Chat.File.ID, Mode: func() string { return string(s.Policy.Mode()) }, ResumeCommand: s.Chat.ResumeCommand,
-		Stored: s.Chat.File.Kept, Collected: s.Tools.collected}
+	return &project.SessionInfo{ID: s.Journal.File.ID, Mode: func() string { return string(s.Config.Policy.Mode()) }, ResumeCommand: s.Journal.ResumeCommand,
+		Stored: s.Journal.File.Kept, Collected: s.Tools.collected}
 }

@@ -43,8 +43,8 @@ func (s *Session) Compress(ctx context.Context, keep string, show func(engine.Ev
 	var err error
 	stopped := s.Project.Status.Wait(ctx, engine.ErrCompressing.Error, func(ctx context.Context, do func(func())) {
 		_, err = s.Engine.Shorten(ctx, by, func(ev engine.Event) error {
-			s.Models.Recorder.Compression(ev)
-			s.note(ev)
+			s.Models.recorder.Compression(ev)
+			s.observe(ev)
 			do(func() { show(ev) })
 			return nil
 		})
@@ -53,7 +53,7 @@ func (s *Session) Compress(ctx context.Context, keep string, show func(engine.Ev
 	if by.Err == compress.ErrNothing {
 		by.Err = &commands.Error{Message: by.Err.Error()}
 	}
-	return cmp.Or(stopped, err, by.Err, s.Chat.sync())
+	return cmp.Or(stopped, err, by.Err, s.Journal.sync())
 }
 
 // summed reports whether a notice says that a summary stands for answers.
@@ -62,10 +62,10 @@ func summed(n engine.Notice) bool {
 	return errors.As(n.Cause, &by) && by.Summarized
 }
 
-// note takes note of an event: where conversations with agents are, and that a summary
+// observe takes note of an event: where conversations with agents are, and that a summary
 // stands for the answers with which context files came. These come with the next call there
 // once more.
-func (s *Session) note(ev engine.Event) {
+func (s *Session) observe(ev engine.Event) {
 	if n, _ := ev.(engine.Notice); summed(n) {
 		s.Memory.Reload()
 	}

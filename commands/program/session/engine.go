@@ -21,38 +21,38 @@ func (s *Session) newEngine() {
 	s.compressor = newCompressor(s.Project.Options.Settings, s.Models.asker, s.Hooks, s.Tools.Families.Commands.Outputs.Keep)
 	judge := s.Hooks.Policy(s.Tools.Rehearsal.Policy(s.Rules))
 	asker := s.Rules.asker
-	if s.Approver != nil { // else nobody is asked
+	if s.Config.Approver != nil { // else nobody is asked
 		asker = s.Hooks.Approver(asker)
 	}
 	cfg := engine.Config{
 		Model:      s.Models.Router.Model(),
 		Generator:  s.Models.generator,
-		Tools:      s.Hooks.Tools(s.Tools.All, judge),
+		Tools:      s.Hooks.Tools(s.Tools.Toolset, judge),
 		Policy:     judge,
 		Approver:   asker,
-		MaxTurns:   cmp.Or(s.MaxTurns, s.Project.Options.Settings.MaxTurns),
+		MaxTurns:   cmp.Or(s.Config.MaxTurns, s.Project.Options.Settings.MaxTurns),
 		TokenLimit: s.Project.Model.Presets.TokenLimit,
 		Context:    s.compressor,
 		System: func() string {
-			if s.System != "" {
-				return s.System
+			if s.Config.System != "" {
+				return s.Config.System
 			}
 			text, _ := prompt.System(s.prompt()) // checkInstructions has seen what may be wrong
 			return text
 		},
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
 	}
-	if s.Chat.Recorded() {
-		cfg.Journal = wrap.Journal(s.Chat.Saver, s.Project.Options.Secrets.Text)
+	if s.Journal.Recorded() {
+		cfg.Journal = wrap.Journal(s.Journal.saver, s.Project.Options.Secrets.Text)
 	}
-	s.Engine = engine.New(cfg, s.Chat.said...)
+	s.Engine = engine.New(cfg, s.Journal.history...)
 	if !s.Project.Options.Settings.NoLoopCheck {
-		s.guard = loop.New(loop.Config{Approver: s.Approver, Asker: s.Models.asker, History: s.Engine.History, Resume: s.Chat.ResumeCommand})
+		s.guard = loop.New(loop.Config{Approver: s.Config.Approver, Asker: s.Models.asker, History: s.Engine.History, Resume: s.Journal.ResumeCommand})
 	}
-	s.Tools.Families.Todos.Restore(s.Chat.said)
-	s.Tools.Families.Plans.Restore(s.Chat.said)
-	s.Tools.Skills.Restore(s.Chat.said)
-	s.Chat.said = nil
+	s.Tools.Families.Todos.Restore(s.Journal.history)
+	s.Tools.Families.Plans.Restore(s.Journal.history)
+	s.Tools.Skills.Restore(s.Journal.history)
+	s.Journal.history = nil
 }
 
 // prompt is what the system instruction and the opening message depend on, as
@@ -60,8 +60,8 @@ func (s *Session) newEngine() {
 func (s *Session) prompt() prompt.Config {
 	m := s.Memory.Contents()
 	cfg := prompt.Config{
-		Interactive: s.Approver != nil,
-		Mode:        string(s.Policy.Mode()),
+		Interactive: s.Config.Approver != nil,
+		Mode:        string(s.Rules.Policy.Mode()),
 		Git:         prompt.InRepository(s.Project.Options.Paths.Cwd),
 		Hooks:       s.Hooks != nil,
 		Override: prompt.Override{Disabled: prompt.Disabled(s.Project.Options.Env.Getenv),
@@ -88,8 +88,8 @@ func (s *Session) prompt() prompt.Config {
 			cfg.Sandbox = s.Project.Launcher.State().Name
 		}
 	}
-	for _, t := range s.Tools.All.Tools() {
-		if s.Tools.Rehearsal.Policy(s.Policy).Offers(t) {
+	for _, t := range s.Tools.Toolset.Tools() {
+		if s.Tools.Rehearsal.Policy(s.Rules.Policy).Offers(t) {
 			cfg.Tools = append(cfg.Tools, t.Name())
 		}
 	}

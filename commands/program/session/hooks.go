@@ -20,7 +20,7 @@ func (s *Session) newHooks(r *telemetry.Recorder) {
 		if s.Tools != nil && s.Tools.Families.Plans != nil { // which are made after the hooks
 			plans = s.Tools.Families.Plans.Dir
 		}
-		return hook.Session{ID: s.Chat.File.ID(), Transcript: s.Chat.File.Path(), Cwd: s.Project.Options.Paths.Cwd,
+		return hook.Session{ID: s.Journal.File.ID(), Transcript: s.Journal.File.Path(), Cwd: s.Project.Options.Paths.Cwd,
 			Plans: plans}
 	})
 	if len(cfg.Hooks) == 0 {
@@ -32,28 +32,28 @@ func (s *Session) newHooks(r *telemetry.Recorder) {
 	s.Hooks = hook.New(cfg)
 }
 
-// Start runs the hooks of the beginning of the conversation, and returns what the model is
+// RunStartHooks runs the hooks of the beginning of the conversation, and returns what the model is
 // to know before the first prompt.
-func (s *Session) Start(ctx context.Context, source string) string {
+func (s *Session) RunStartHooks(ctx context.Context, source string) string {
 	more := ""
-	s.forHooks(ctx, func(ctx context.Context) { more = s.Hooks.Start(ctx, source) })
+	s.waitForHooks(ctx, func(ctx context.Context) { more = s.Hooks.Start(ctx, source) })
 	return more
 }
 
-// End runs the hooks of the end of the conversation. Of a run that was told to stop they
+// RunEndHooks runs the hooks of the end of the conversation. Of a run that was told to stop they
 // do not have long.
-func (s *Session) End(ctx context.Context, reason string) {
+func (s *Session) RunEndHooks(ctx context.Context, reason string) {
 	const moment = 2 * time.Second
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), moment)
 		defer cancel()
 	}
-	s.forHooks(ctx, func(ctx context.Context) { s.Hooks.End(ctx, reason) })
+	s.waitForHooks(ctx, func(ctx context.Context) { s.Hooks.End(ctx, reason) })
 }
 
-// forHooks waits for hooks that run outside of a turn.
-func (s *Session) forHooks(ctx context.Context, run func(context.Context)) {
+// waitForHooks waits for hooks that run outside of a turn.
+func (s *Session) waitForHooks(ctx context.Context, run func(context.Context)) {
 	which := func() string { return repl.ForHook(s.Hooks.Running()) }
 	s.Project.Status.Wait(ctx, which, func(ctx context.Context, _ func(func())) { run(ctx) })
 	s.Notices.hooks(s.Hooks)
@@ -69,9 +69,9 @@ func (s *Session) AddContext(ctx context.Context, more string) {
 	}
 }
 
-// checked returns the check of what is done in the conversation.
-func (s *Session) checked() check.Config {
-	if s.Tools.Rehearsal != nil || s.Generator != nil {
+// checkConfig returns the check of what is done in the conversation.
+func (s *Session) checkConfig() check.Config {
+	if s.Tools.Rehearsal != nil || s.Config.Generator != nil {
 		return check.Config{}
 	}
 	mends := 3
@@ -79,7 +79,7 @@ func (s *Session) checked() check.Config {
 		mends = *n
 	}
 	return check.Config{Command: s.Project.Check, Mends: mends,
-		Kind: func(name string) engine.Kind { return engine.KindOf(s.Tools.All, name) },
+		Kind: func(name string) engine.Kind { return engine.KindOf(s.Tools.Toolset, name) },
 		Run: func(ctx context.Context) (engine.Result, int, error) {
 			return s.Tools.Families.Commands.Check(ctx, s.Project.Check)
 		}}

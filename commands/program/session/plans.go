@@ -28,7 +28,7 @@ func newPlans(p *project.Project, r *Rules, session string, recorded bool) *plan
 		made = filepath.Join(p.Store.Temp, "plans.txt")
 	}
 	return &plan.Folder{Workspace: p.Workspace, Dir: dir, Made: made, HasUser: r.hasUser,
-		Planning: func() bool { return r.Base.Mode() == policy.Plan },
+		Planning: func() bool { return r.Policy.Mode() == policy.Plan },
 		Enter:    func() error { return r.SetMode(policy.Plan) },
 		Leave:    r.leavePlanMode,
 		Modes: func() (list []plan.Mode) {
@@ -93,8 +93,9 @@ func keepsState(paths dirs.Paths, dir string) bool {
 	})
 }
 
-// ReadPlan returns the plan of a conversation.
-func ReadPlan(plans *plan.Folder) (p commands.Plan, err error) {
+// ReadPlan returns the plan of the conversation. Its path is "" if there is none.
+func (t *Toolbox) ReadPlan() (p commands.Plan, err error) {
+	plans := t.Families.Plans
 	path := plans.Current()
 	if path == "" {
 		return p, nil

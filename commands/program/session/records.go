@@ -26,7 +26,7 @@ import (
 )
 
 // newRecorder begins the records of a session, nil if there are none.
-func newRecorder(p *project.Project, c Choice, session string) *telemetry.Recorder {
+func newRecorder(p *project.Project, c Config, session string) *telemetry.Recorder {
 	if p.Telemetry == nil || c.Trial {
 		return nil
 	}
@@ -65,7 +65,7 @@ func newRecorder(p *project.Project, c Choice, session string) *telemetry.Record
 }
 
 // RecordCommand records that the user ran a slash command.
-func RecordCommand(r *telemetry.Recorder, path []string, err error) {
+func (m *Models) RecordCommand(path []string, err error) {
 	status := "success"
 	if err != nil && !errors.Is(err, input.ErrQuit) {
 		status = "error"
@@ -75,7 +75,7 @@ func RecordCommand(r *telemetry.Recorder, path []string, err error) {
 	if len(path) > 1 {
 		ev.Attrs = append(ev.Attrs, slog.String("subcommand", path[1]))
 	}
-	r.Log(ev)
+	m.recorder.Log(ev)
 }
 
 // recordDecision records which model answers a prompt.

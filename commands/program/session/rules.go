@@ -25,19 +25,18 @@ import (
 // Rules judge the calls of a conversation: by its policy, and by what holds for the
 // conversation alone. They are an [engine.Policy].
 type Rules struct {
-	engine.Policy // guards the files that are not edited like others
-
-	Base        *policy.Policy
-	asker       engine.Approver // who is asked about calls
-	hasUser     bool            // a person is
-	Files       func() policy.GuardedFiles
-	project     *project.Project
-	keeper      *checkpoint.Keeper
-	skills      *skill.Active
-	model       func() string // that is asked
-	recorder    *telemetry.Recorder
-	notify      func(string)
-	skillPolicy atomic.Pointer[allowedTools] // the command that allows only some tools; nil if all are allowed
+	Policy       *policy.Policy  // the mode, the rules and the grants of the conversation
+	guarded      engine.Policy   // the same, and guards the files that are not edited like others
+	asker        engine.Approver // who is asked about calls
+	hasUser      bool            // somebody can be asked
+	GuardedFiles func() policy.GuardedFiles
+	project      *project.Project
+	keeper       *checkpoint.Keeper
+	skills       *skill.Active
+	model        func() string // that is asked
+	recorder     *telemetry.Recorder
+	notify       func(string)
+	allowedTools atomic.Pointer[allowedTools] // the command that allows only some tools; nil if all are allowed
 }
 
 // Offers implements [engine.Policy]. The search of Google's server is offered only where
@@ -50,8 +49,8 @@ func (r *Rules) Offers(t engine.Tool) bool {
 			return false
 		}
 	}
-	by := r.skillPolicy.Load()
-	return r.Policy.Offers(t) && (by == nil || by.only.Offers(t))
+	by := r.allowedTools.Load()
+	return r.guarded.Offers(t) && (by == nil || by.only.Offers(t))
 }
 
 // Judge implements [engine.Policy]. It judges by the mode that can be used at the moment,
@@ -59,28 +58,31 @@ func (r *Rules) Offers(t engine.Tool) bool {
 // activated that nobody need be asked about.
 func (r *Rules) Judge(ctx context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
 	r.leaveAuto()
-	if by := r.skillPolicy.Load(); by != nil && !by.only.Allows(q) {
+	if by := r.allowedTools.Load(); by != nil && !by.only.Allows(q) {
 		return engine.Deny, engine.Reason{Text: "The command /" + by.command +
 			" allows only other calls (its allowed-tools)."}
 	}
-	verdict, reason := r.Policy.Judge(ctx, q)
+	verdict, reason := r.guarded.Judge(ctx, q)
 	if verdict == engine.Ask && r.skills.Unasked(q) {
 		return engine.Allow, engine.Reason{}
 	}
 	return verdict, reason
 }
 
+// Learn implements [engine.Policy].
+func (r *Rules) Learn(g engine.Grant, s engine.Scope) error { return r.guarded.Learn(g, s) }
+
 // Explain says what would become of a call.
 func (r *Rules) Explain(ctx context.Context, q engine.Proposal) policy.Explanation {
-	e := r.Files().Explain(r.Base, q)
+	e := r.GuardedFiles().Explain(r.Policy, q)
 	if verdict, reason := r.Judge(ctx, q); verdict != e.Verdict {
 		e.Ruling = policy.Ruling{Verdict: verdict, Why: cmp.Or(reason.Text, "the session decides it, not a rule")}
 	}
 	return e
 }
 
-// allowed returns why the settings and the folder do not allow an approval mode, nil if they do.
-func allowed(o *project.Options, m policy.Mode) error {
+// checkModeSettings returns why the settings and the folder do not allow an approval mode, nil if they do.
+func checkModeSettings(o *project.Options, m policy.Mode) error {
 	untrusted := o.Trust.State < trust.Unneeded
 	switch {
 	case !slices.Contains(policy.Modes[:], m):
@@ -99,10 +101,10 @@ func allowed(o *project.Options, m policy.Mode) error {
 	return nil
 }
 
-// MayUse returns why an approval mode can't be used here, nil if it can. In auto nothing
-// is asked about that is held and can be taken back, so both have to be so.
-func (r *Rules) MayUse(m policy.Mode) error {
-	err := allowed(r.project.Options, m)
+// CheckMode returns why an approval mode can't be used here, nil if it can. In the mode auto, edits and
+// commands run unasked because they are confined and can be taken back; so both must hold.
+func (r *Rules) CheckMode(m policy.Mode) error {
+	err := checkModeSettings(r.project.Options, m)
 	if err != nil || m != policy.Auto {
 		return err
 	}
@@ -119,35 +121,35 @@ func (r *Rules) MayUse(m policy.Mode) error {
 	return nil
 }
 
-// SetMode changes the approval mode, as far as a flag could have set it.
+// SetMode changes the approval mode. It returns an error if [Rules.CheckMode] does.
 func (r *Rules) SetMode(m policy.Mode) error {
-	err := r.MayUse(m)
+	err := r.CheckMode(m)
 	if err == nil {
-		recordMode(r.recorder, r.Base.Mode(), m)
-		r.Base.SetMode(m)
+		recordMode(r.recorder, r.Policy.Mode(), m)
+		r.Policy.SetMode(m)
 	}
 	return err
 }
 
-// Mode changes the approval mode of the session, unless word is empty, and says
-// which it is.
-func (r *Rules) Mode(word string) (string, error) {
+// ModeCommand carries out /mode: it changes the approval mode unless word is empty, and says which it
+// is.
+func (r *Rules) ModeCommand(word string) (string, error) {
 	if word != "" {
 		if err := r.SetMode(policy.Mode(word)); err != nil {
 			return "", err
 		}
 	}
-	m := r.Base.Mode()
+	m := r.Policy.Mode()
 	return fmt.Sprintf("approval mode: %s (%s)", m, ModeMeanings[m]), nil
 }
 
-// checkMode refuses the mode auto of the command line where it can't be used. That of the
+// checkFirstMode refuses the mode auto of the command line where it can't be used. That of the
 // settings gives way to default.
-func (r *Rules) checkMode() error {
-	if r.Base.Mode() != policy.Auto {
+func (r *Rules) checkFirstMode() error {
+	if r.Policy.Mode() != policy.Auto {
 		return nil
 	}
-	err := r.MayUse(policy.Auto)
+	err := r.CheckMode(policy.Auto)
 	if err != nil && r.project.Options.Flags.Mode() == string(policy.Auto) {
 		return &settings.ForbiddenError{Message: err.Error()}
 	}
@@ -157,31 +159,31 @@ func (r *Rules) checkMode() error {
 
 // leaveAuto changes from the mode auto to default, where it can't be used any more.
 func (r *Rules) leaveAuto() {
-	if r.Base.Mode() != policy.Auto {
+	if r.Policy.Mode() != policy.Auto {
 		return
 	}
-	if err := r.MayUse(policy.Auto); err != nil {
+	if err := r.CheckMode(policy.Auto); err != nil {
 		recordMode(r.recorder, policy.Auto, policy.Default)
-		r.Base.SetMode(policy.Default)
+		r.Policy.SetMode(policy.Default)
 		r.notify(fmt.Sprintf("the approval mode is default from here on: %v", err))
 	}
 }
 
 // revertible reports whether what is held and can be taken back runs unasked.
 func (r *Rules) revertible() bool {
-	return r.Base.Mode() == policy.Auto && r.MayUse(policy.Auto) == nil
+	return r.Policy.Mode() == policy.Auto && r.CheckMode(policy.Auto) == nil
 }
 
 // afterPlan returns the approval mode that plan mode was entered from, and the others that
 // may follow it. It is never yolo that nobody watches.
 func (r *Rules) afterPlan() []policy.Mode {
-	before := r.Base.Before()
-	if r.MayUse(before) != nil || before == policy.Yolo && !r.hasUser {
+	before := r.Policy.Before()
+	if r.CheckMode(before) != nil || before == policy.Yolo && !r.hasUser {
 		before = policy.Default
 	}
 	list := []policy.Mode{before}
 	for _, m := range []policy.Mode{policy.Default, policy.AutoEdit, policy.Auto} {
-		if m != before && r.MayUse(m) == nil {
+		if m != before && r.CheckMode(m) == nil {
 			list = append(list, m)
 		}
 	}
@@ -213,7 +215,7 @@ func (r *Rules) leavePlanMode(word string) (string, error) {
 
 // denied returns the programs that are not there for commands, with the rules.
 func (r *Rules) denied() (list []command.Denied) {
-	rules := r.Base.Denied()
+	rules := r.Policy.Denied()
 	if len(rules) == 0 {
 		return nil
 	}
@@ -223,13 +225,13 @@ func (r *Rules) denied() (list []command.Denied) {
 	return list
 }
 
-// Allowing returns the narrowest flags with which a call that is asked about would
+// AllowingFlags returns the narrowest flags with which a call that is asked about would
 // run unasked, "" if there are none. It says nothing that it has not tried.
-func (r *Rules) Allowing(q engine.Proposal) string {
+func (r *Rules) AllowingFlags(q engine.Proposal) string {
 	allows := func(m policy.Mode, rules ...policy.Rule) bool {
-		return r.Files().Explain(r.Base.With(m, rules...), q).Verdict == engine.Allow
+		return r.GuardedFiles().Explain(r.Policy.With(m, rules...), q).Verdict == engine.Allow
 	}
-	mode := r.Base.Mode()
+	mode := r.Policy.Mode()
 	for _, list := range policy.Entries(q) {
 		rules, wrong := policy.Lists{Allowed: list}.Rules(policy.User, "the command line")
 		flag := "--allowed-tools " + flagList(list)
@@ -237,7 +239,7 @@ func (r *Rules) Allowing(q engine.Proposal) string {
 			return flag
 		}
 	}
-	if q.Intent.Secret == "" && r.MayUse(policy.Yolo) == nil && allows(policy.Yolo) {
+	if q.Intent.Secret == "" && r.CheckMode(policy.Yolo) == nil && allows(policy.Yolo) {
 		return "--approval-mode yolo"
 	}
 	return ""
@@ -275,8 +277,8 @@ type allowedTools struct {
 	only    custom.Only
 }
 
-// Narrow has only the tools be called, until the next prompt has been answered, that a
-// command allows.
-func (r *Rules) Narrow(command string, only custom.Only) {
-	r.skillPolicy.Store(&allowedTools{command, only})
+// RestrictTools allows only the tools that a custom command allows, until the next prompt has been
+// answered.
+func (r *Rules) RestrictTools(command string, only custom.Only) {
+	r.allowedTools.Store(&allowedTools{command, only})
 }

@@ -15,7 +15,6 @@ import (
 	"gemline/engine/limit"
 	"gemline/engine/loop"
 	"gemline/engine/media"
-	"gemline/engine/steer"
 )
 
 // Run says parts to the model, within what may be spent. It is an [engine.Run].
@@ -27,18 +26,18 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 // the same model answers, and what repeats itself is counted on. Hooks and checks stand
 // around that, and say things again themselves: what a hook keeps back, no model reads.
 func (s *Session) PromptRun() engine.Run {
-	run := s.Hints.Run(s.Engine, s.Notices.withNotices(s.Chat.File.Begun(media.Keep(s.Engine.Run, s.Engine.History, s.Chat.outputs)), s.note))
+	run := s.Hints.Run(s.Engine, s.Notices.withNotices(s.Journal.File.Begun(media.Keep(s.Engine.Run, s.Engine.History, s.Journal.outputs)), s.observe))
 	if !s.Project.Options.Settings.SkipNextSpeaker {
 		run = loop.Continue(run, s.Models.asker, s.Engine.History)
 	}
-	run = s.checked().Wrap(s.Hooks.Run(s.Models.Router.Run(s.Engine, s.guard.Run(run))))
-	run = s.Keeper.Run(s.Models.watch(s.Models.Recorder.Run(limit.Turns(run, turns(s.Project.Options, s.Choice)))))
+	run = s.checkConfig().Wrap(s.Hooks.Run(s.Models.Router.Run(s.Engine, s.guard.Run(run))))
+	run = s.Keeper.Run(s.Models.watch(s.Models.recorder.Run(limit.Turns(run, maxTurns(s.Project.Options, s.Config)))))
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			s.Project.MCP.Await(ctx, s.Project.Status.PrintInfo)
 			s.Tools.tellSkills(s.Notices.Notify)
-			defer s.Rules.skillPolicy.Store(nil)
-			s.withContextReload(journal.Synced(s.Chat.Saver.Run(run), s.Chat.sync))(ctx, parts...)(yield)
+			defer s.Rules.allowedTools.Store(nil)
+			s.withContextReload(journal.Synced(s.Journal.saver.Run(run), s.Journal.sync))(ctx, parts...)(yield)
 		}
 	}
 }
@@ -83,20 +82,12 @@ func newContext(changes []engine.Change, roots, names []string) string {
 	return ""
 }
 
-// turns returns how many requests a prompt may take where nobody watches it and nothing
+// maxTurns returns how many requests a prompt may take where nobody watches it and nothing
 // else is said; 0 is no limit.
-func turns(o *project.Options, c Choice) int {
+func maxTurns(o *project.Options, c Config) int {
 	const most = 200
 	if o.User.HasUser() || c.MaxTurns != 0 || o.Flags.MaxTurns != 0 || o.Settings.IsSet("model.maxSessionTurns") {
 		return 0
 	}
 	return most
-}
-
-// LateHints returns the hints that came too late for the model to be told while it works.
-func LateHints(h *steer.Hints) (texts []string) {
-	for _, one := range h.Take() {
-		texts = append(texts, one.Text)
-	}
-	return texts
 }

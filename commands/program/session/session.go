@@ -5,7 +5,7 @@
 //
 // A Session is complete when Begin returns it, and closes what it owns. A prompt, a session at
 // a terminal, /clear, a program that talks and each item of a batch begin in
-// the same way, and differ in their [Choice].
+// the same way, and differ in their [Config].
 //
 // # Nothing is shared but the project
 //
@@ -24,27 +24,27 @@ import (
 	"gemline/tools/checkpoint"
 )
 
-// A Session is one conversation in a Project: what is said and recorded, what was
+// A Session is one conversation in a project: what is said and recorded, what was
 // granted and what it may spend.
 type Session struct {
-	Project *project.Project
-	Choice
+	Project    *project.Project
+	Config     Config
 	Notices    *Notices
-	Chat       *Chat
+	Journal    *Journal
 	agents     *agents
 	Hooks      *hook.Hooks // nil if there are none
 	Models     *Models
 	Memory     *memory.Memory
-	Keeper     *checkpoint.Keeper // of the states of files
+	Keeper     *checkpoint.Keeper // stores states of files, for undo
 	Rules      *Rules
 	Tools      *Toolbox
 	Engine     *engine.Engine
 	compressor *compress.Compressor
-	guard      *loop.Guard // against loops, nil if nobody looks for them
+	guard      *loop.Guard // against loops; nil if the settings switch it off
 	Hints      steer.Hints // the user's, not sent to the model yet
 }
 
-// ModelName returns the name of the model that is asked, "" before there is a conversation.
+// ModelName returns the name of the model that is asked, "" before the engine is made.
 func (s *Session) ModelName() string {
 	if s.Engine == nil {
 		return ""

@@ -30,17 +30,17 @@ func TestSideBySide(t *testing.T) {
 		p := projecttest.Open(t, o, t.TempDir(), func(string) {})
 		for _, name := range []string{"a.txt", "b.txt"} {
 			p.Model.Generator = et.NewScript(et.Says("", et.Call("1", "write_file", "file_path", name, "content", p.Options.Paths.Cwd+"\n")), et.Says("Done."))
-			s, err := Begin(t.Context(), p, Choice{Tally: &tally.Tally{}})
+			s, err := Begin(t.Context(), p, Config{Tally: &tally.Tally{}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if name == "a.txt" { // the other one is asked, and there is nobody
-				s.Policy.SetMode(policy.AutoEdit)
+				s.Rules.Policy.SetMode(policy.AutoEdit)
 			}
-			if seen[s.Chat.File.ID()] {
+			if seen[s.Journal.File.ID()] {
 				t.Error("one journal for two conversations")
 			}
-			seen[s.Chat.File.ID()] = true
+			seen[s.Journal.File.ID()] = true
 			all.Go(func() {
 				defer s.Close()
 				for _, err := range s.Run(t.Context(), genai.NewPartFromText("go")) {
@@ -110,17 +110,17 @@ func TestLateTools(t *testing.T) {
 				et.Says("", et.Call("3", "mcp_late_look")), et.Says("", et.Call("4", "send")), et.Says("Done."))
 			p.Model.Generator = script
 
-			s := &Session{Project: p, Notices: newNotices(p.Status, nil), Choice: Choice{Tally: &tally.Tally{}, Policy: p.Policy}}
+			s := &Session{Project: p, Notices: newNotices(p.Status, nil), Config: Config{Policy: p.Policy, Tally: &tally.Tally{}}}
 			var err error
-			if s.Chat, err = openChat(p, s.Choice, s.Notices.Notify); err != nil {
+			if s.Journal, err = openJournal(p, s.Config, s.Notices.Notify); err != nil {
 				t.Fatal(err)
 			}
-			s.agents = newAgents(p, s.Chat)
+			s.agents = newAgents(p, s.Journal)
 			defer s.Close()
 			s.newHooks(nil)
-			s.Models = newModels(p, s.Choice, nil, s.Hooks, s.ModelName, func() bool { return false }, s.Chat.ResumeCommand)
+			s.Models = newModels(p, s.Config, nil, s.Hooks, s.ModelName, func() bool { return false }, s.Journal.ResumeCommand)
 			s.newTools(nil)
-			s.Tools.All = s.Tools.wrapped(late, s.Chat.sync)
+			s.Tools.Toolset = s.Tools.wrapped(late, s.Journal.sync)
 			s.newEngine()
 			answers := map[string]string{}
 			for ev, err := range s.Run(t.Context(), genai.NewPartFromText("go")) {
@@ -184,13 +184,13 @@ func TestComplaintsOfAResumedSession(t *testing.T) {
 		var told []string
 		p := projecttest.Open(t, o, here, func(text string) { told = append(told, text) })
 		p.Model.Generator = et.NewScript(et.Says("Hello."))
-		s, err := Begin(t.Context(), p, Choice{OpenOptions: journal.OpenOptions{Resume: resumed, Which: "latest"}, Tally: &tally.Tally{}})
+		s, err := Begin(t.Context(), p, Config{Open: journal.OpenOptions{Resume: resumed, Which: "latest"}, Tally: &tally.Tally{}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !resumed {
 			s.Project.AddDirectory(more)
-			if err := s.Chat.File.SetDirectories([]string{more}); err != nil {
+			if err := s.Journal.File.SetDirectories([]string{more}); err != nil {
 				t.Fatal(err)
 			}
 			for _, err := range s.Run(t.Context(), genai.NewPartFromText("hi")) {

@@ -21,29 +21,29 @@ import (
 	"gemline/tools/skill"
 )
 
-// A Toolbox is what the model of a conversation may call.
+// A Toolbox has the tools of a conversation.
 type Toolbox struct {
-	project   *project.Project
-	models    *Models
-	rules     *Rules
-	keeper    *checkpoint.Keeper
-	memory    *memory.Memory
-	Skills    *skill.Active    // nil if there are to be none
-	Rehearsal *tools.Rehearsal // of a run that changes nothing, else nil
-	Families  tools.Families
-	found     engine.Tools   // that a command has declared
-	All       engine.Toolset // as they work in the conversation
+	project    *project.Project
+	models     *Models
+	rules      *Rules
+	keeper     *checkpoint.Keeper
+	memory     *memory.Memory
+	Skills     *skill.Active    // nil if there are to be none
+	Rehearsal  *tools.Rehearsal // of a run that changes nothing, else nil
+	Families   tools.Families   // the built-in tools
+	discovered engine.Tools     // what the command of the settings has declared
+	Toolset    engine.Toolset   // all tools, as they work in the conversation
 }
 
-// offered returns the built-in tools, and those of servers, for a conversation whose calls
+// withServers returns the built-in tools, and the tools of servers, for a conversation whose calls
 // are judged by judge.
-func (t *Toolbox) offered(f tools.Families, judge engine.Policy, servers *mcp.Set) engine.Toolset {
-	return engine.Join(f.Plans.Tools(slices.Concat(tools.New(f), t.found)), t.served(servers, judge))
+func (t *Toolbox) withServers(f tools.Families, judge engine.Policy, servers *mcp.Set) engine.Toolset {
+	return engine.Join(f.Plans.Tools(slices.Concat(tools.New(f), t.discovered)), t.serverTools(servers, judge))
 }
 
-// served returns the tools of servers, as they are judged and answered in a conversation.
-func (t *Toolbox) served(servers *mcp.Set, judge engine.Policy) engine.Toolset {
-	c := mcp.Callbacks{Policy: judge, Trusting: func() bool { return t.rules.Base.Mode() == policy.Yolo },
+// serverTools returns the tools of servers, as they are judged and answered in a conversation.
+func (t *Toolbox) serverTools(servers *mcp.Set, judge engine.Policy) engine.Toolset {
+	c := mcp.Callbacks{Policy: judge, Trusting: func() bool { return t.rules.Policy.Mode() == policy.Yolo },
 		Cut: t.Families.Commands.Outputs.Cut}
 	if t.models.asker != nil {
 		c.Answer = t.models.answer
@@ -60,7 +60,7 @@ func (t *Toolbox) wrapped(ts engine.Toolset, sync func() error) engine.Toolset {
 
 // Title says what a call was to do, in the words of its tool where it can tell.
 func (t *Toolbox) Title(ctx context.Context, fc *genai.FunctionCall) string {
-	for _, tool := range t.All.Tools() {
+	for _, tool := range t.Toolset.Tools() {
 		if tool.Name() != fc.Name || tool.Prepare == nil {
 			continue
 		}
@@ -73,26 +73,26 @@ func (t *Toolbox) Title(ctx context.Context, fc *genai.FunctionCall) string {
 
 // Kind returns the kind that a call of a tool has.
 func (t *Toolbox) Kind(name string, args map[string]any) engine.Kind {
-	for _, tool := range t.All.Tools() {
+	for _, tool := range t.Toolset.Tools() {
 		if tool.Name() == name && tool.KindOf != nil {
 			return tool.KindOf(args)
 		}
 	}
-	return engine.KindOf(t.All, name)
+	return engine.KindOf(t.Toolset, name)
 }
 
-// ForClients returns the tools that another program may call: no tools of other servers,
+// OfferedToClients returns the tools that another program may call: no tools of other servers,
 // which the program can reach itself, nor tools that belong to a conversation.
-func (t *Toolbox) ForClients() []engine.Tool {
-	return slices.DeleteFunc(t.ForModel(), func(t engine.Tool) bool {
+func (t *Toolbox) OfferedToClients() []engine.Tool {
+	return slices.DeleteFunc(t.OfferedToModel(), func(t engine.Tool) bool {
 		return t.Server != "" || t.Kind == engine.AskUser || t.Kind == engine.Planning || t.Kind == engine.Think
 	})
 }
 
-// ForModel returns the tools that the model may call.
-func (t *Toolbox) ForModel() []engine.Tool {
-	return slices.DeleteFunc(slices.Clone(t.All.Tools()), func(tool engine.Tool) bool {
-		return tool.When != nil && !tool.When() || !t.rules.Base.Offers(tool)
+// OfferedToModel returns the tools that the model may call.
+func (t *Toolbox) OfferedToModel() []engine.Tool {
+	return slices.DeleteFunc(slices.Clone(t.Toolset.Tools()), func(tool engine.Tool) bool {
+		return tool.When != nil && !tool.When() || !t.rules.Policy.Offers(tool)
 	})
 }
 
@@ -132,8 +132,8 @@ func (t *Toolbox) collected() report.Collected {
 	return c
 }
 
-// gives returns whether a policy lets a call run unasked.
-func gives(p engine.Policy) func(context.Context, engine.Proposal) bool {
+// allowsUnasked returns whether a policy lets a call run unasked.
+func allowsUnasked(p engine.Policy) func(context.Context, engine.Proposal) bool {
 	return func(ctx context.Context, q engine.Proposal) bool {
 		verdict, _ := p.Judge(ctx, q)
 		return verdict == engine.Allow

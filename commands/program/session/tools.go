@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"path/filepath"
 
 	"gemline/commands/program/project"
@@ -9,6 +10,7 @@ import (
 	"gemline/repl/output"
 	"gemline/repl/question"
 	"gemline/tools"
+	"gemline/tools/checkpoint"
 	"gemline/tools/command"
 	"gemline/tools/files"
 	"gemline/tools/outputs"
@@ -19,32 +21,32 @@ import (
 
 // newRules returns the rules of a conversation with a memory and a keeper.
 func newRules(s *Session, skills *skill.Active) *Rules {
-	p, approver := s.Project, s.Approver
-	r := &Rules{Base: s.Policy, hasUser: approver != nil, project: p, keeper: s.Keeper, skills: skills,
-		model: s.ModelName, recorder: s.Models.Recorder, notify: s.Notices.Notify}
-	r.Files = func() policy.GuardedFiles {
+	p, approver := s.Project, s.Config.Approver
+	r := &Rules{Policy: s.Config.Policy, hasUser: approver != nil, project: p, keeper: s.Keeper, skills: skills,
+		model: s.ModelName, recorder: s.Models.recorder, notify: s.Notices.Notify}
+	r.GuardedFiles = func() policy.GuardedFiles {
 		return project.GuardedFiles(p.Options, p.Workspace.Roots, p.Store.Temp, s.Memory.Names())
 	}
 	if approver == nil {
-		approver = &question.Headless{FailOnAsk: p.Options.Flags.FailOnAsk, Flags: r.Allowing}
+		approver = &question.Headless{FailOnAsk: p.Options.Flags.FailOnAsk, Flags: r.AllowingFlags}
 	}
-	r.Policy, r.asker = policy.Guard(r.Base, r.Base.OfferRules(approver, p.Options.Settings.NoAlways), r.Files())
+	r.guarded, r.asker = policy.Guard(r.Policy, r.Policy.OfferRules(approver, p.Options.Settings.NoAlways), r.GuardedFiles())
 	return r
 }
 
 // newTools makes the memory, the keeper, the rules and the tools. A command has declared the
 // tools that were found.
 func (s *Session) newTools(found engine.Tools) {
-	s.Tally.Cost = s.Project.Model.Cost
+	s.Config.Tally.Cost = s.Project.Model.Cost
 	s.Memory = project.NewMemory(s.Project.Options, s.Project.Workspace, s.Project.Store.Temp, s.Notices.Notify)
-	s.Keeper = newKeeper(s.Project, s.Choice, s.Chat, s.Notices.Notify)
-	skills := newSkills(s.Project, s.Choice)
+	s.Keeper = newKeeper(s.Project, s.Config, s.Journal, s.Notices.Notify)
+	skills := newSkills(s.Project, s.Config)
 	s.Rules = newRules(s, skills)
 	s.Tools = newToolbox(s, skills, found)
-	if s.Generator == nil {
-		own := s.Tools.offered(s.Tools.Families, s.Rules, s.Project.MCP.Servers)
-		own = s.Tools.wrapped(engine.Join(own, skills), s.Chat.sync)
-		s.Tools.All = engine.Join(own, s.agentTool(own))
+	if s.Config.Generator == nil {
+		own := s.Tools.withServers(s.Tools.Families, s.Rules, s.Project.MCP.Servers)
+		own = s.Tools.wrapped(engine.Join(own, skills), s.Journal.sync)
+		s.Tools.Toolset = engine.Join(own, s.agentTool(own))
 	}
 }
 
@@ -52,7 +54,7 @@ func (s *Session) newTools(found engine.Tools) {
 func newToolbox(s *Session, skills *skill.Active, found engine.Tools) *Toolbox {
 	p, o := s.Project, s.Project.Options
 	t := &Toolbox{project: p, models: s.Models, rules: s.Rules, keeper: s.Keeper, memory: s.Memory, Skills: skills,
-		found: found, All: engine.Tools(nil)}
+		discovered: found, Toolset: engine.Tools(nil)}
 	launcher := *p.Launcher
 	cut := outputs.Limits{Secrets: o.Secrets, Threshold: o.Settings.Threshold,
 		Summaries: o.Settings.Summaries(), Asker: s.Models.asker}
@@ -60,13 +62,13 @@ func newToolbox(s *Session, skills *skill.Active, found engine.Tools) *Toolbox {
 		cut.Distill = outputs.Distillation{Most: o.Settings.DistillTo, SumUp: o.Settings.DistillSumUp}
 	}
 	if p.Store.Temp != "" {
-		cut.Dir = s.Chat.outputs
+		cut.Dir = s.Journal.outputs
 	}
 	t.Families = tools.Families{
 		Files: files.Tools{Workspace: p.Workspace, Secrets: o.Secrets, Ripgrep: o.Settings.Ripgrep, Seen: &files.Sight{}},
 		Web:   web.Tools{Fetcher: p.Web, Asker: s.Models.asker, Direct: o.Settings.DirectWeb},
 		Commands: command.Tools{Workspace: p.Workspace, Launcher: &launcher, WithheldNotice: p.Once.WithheldNotice,
-			Answered: s.Approver != nil, Outputs: cut, Emit: s.Notices.Notify},
+			Answered: s.Config.Approver != nil, Outputs: cut, Emit: s.Notices.Notify},
 		Model:  s.ModelName,
 		Topics: o.Settings.Topics,
 	}
@@ -77,20 +79,48 @@ func newToolbox(s *Session, skills *skill.Active, found engine.Tools) *Toolbox {
 		t.Families.Todos = &plan.Todos{}
 	}
 	if o.Settings.Tracker && p.Store.Temp != "" {
-		t.Families.Tasks = func() string { return filepath.Join(p.Store.Temp, s.Chat.File.ID(), "tracker") }
+		t.Families.Tasks = func() string { return filepath.Join(p.Store.Temp, s.Journal.File.ID(), "tracker") }
 	}
 	plain := func(text string) bool { return output.Visible(text) == text }
 	t.Rehearsal = tools.Rehearse(p.Workspace, p.Workspace.Overlay, o.Flags.DryRun, plain)
-	if t.Families.Plans = newPlans(p, s.Rules, s.Chat.File.ID(), s.Chat.Recorded()); t.Families.Plans != nil {
-		s.Rules.Base.Plans = t.Families.Plans.Is
+	if t.Families.Plans = newPlans(p, s.Rules, s.Journal.File.ID(), s.Journal.Recorded()); t.Families.Plans != nil {
+		s.Rules.Policy.Plans = t.Families.Plans.Is
 	}
 	if p.Launcher.Sandbox != nil {
-		launcher.Denied = func() []string { return policy.Programs(s.Rules.Base.Denied()) }
+		launcher.Denied = func() []string { return policy.Programs(s.Rules.Policy.Denied()) }
 		run := &t.Families.Commands
-		run.Denied, s.Rules.Base.Masked = s.Rules.denied, p.Launcher.Masked
-		run.Revertible, run.Guards = s.Rules.revertible, s.Rules.Files().Named
+		run.Denied, s.Rules.Policy.Masked = s.Rules.denied, p.Launcher.Masked
+		run.Revertible, run.Guards = s.Rules.revertible, s.Rules.GuardedFiles().Named
 		run.Uncovered = s.Keeper.Uncovered
-		run.AutoGrant = gives(s.Rules)
+		run.AutoGrant = allowsUnasked(s.Rules)
 	}
 	return t
+}
+
+// newSkills returns the skills of a conversation, nil if there are to be none.
+func newSkills(p *project.Project, c Config) *skill.Active {
+	if !p.Options.Settings.Skills || c.Generator != nil {
+		return nil
+	}
+	return &skill.Active{Library: p.Skills, Lend: p.Workspace.Lend}
+}
+
+// newKeeper returns what keeps the states of files for a conversation.
+func newKeeper(p *project.Project, c Config, at *Journal, notify func(string)) *checkpoint.Keeper {
+	cfg := checkpoint.Config{Dir: p.Store.History(), Workspace: p.Workspace, Ledger: p.Options.Ledger,
+		Except: project.UntrackedDirs(p.Options), Session: at.File.ID,
+		Hide: p.Options.Secrets.Text, Notify: notify, Strict: func() bool { return c.Policy.Mode() == policy.Auto }}
+	switch {
+	case !p.Options.Settings.Checkpoints:
+		cfg.Off = "general.checkpointing.enabled in the settings is false"
+	case c.Scratch != "":
+		cfg.Dir = c.Scratch
+	case c.Trial, p.Workspace.Overlay != nil, p.Options.Flags.DryRun:
+		cfg.Off = "nothing is changed by this run"
+	}
+	k := checkpoint.New(cfg)
+	if err := k.Copy(at.copyOf); err != nil {
+		notify(fmt.Sprintf("what the session has changed that this is a copy of can't be taken back here: %v", err))
+	}
+	return k
 }

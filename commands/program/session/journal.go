@@ -15,22 +15,22 @@ import (
 	dirs "gemline/settings/project"
 )
 
-// A Chat is where a conversation is stored: the file of its session, and the conversation that
-// the session continues.
-type Chat struct {
+// A Journal stores a conversation: it has the file of the session, and the conversation that the
+// session continues.
+type Journal struct {
 	opts    *project.Options
 	store   dirs.Store
-	File    *journal.File
-	Saver   *journal.Saver         // writes it; nil if nothing is recorded
+	File    *journal.File          // its session's
+	saver   *journal.Saver         // writes it; nil if nothing is recorded
 	Resumed *journal.LoadedSession // the resumed conversation, nil for a new one
-	said    []*genai.Content       // in the resumed conversation, nil once the engine has it
+	history []*genai.Content       // of the resumed conversation, nil once the engine has it
 	copyOf  string                 // the session that was copied, "" for no copy
 }
 
-// openChat finds the conversation that is resumed, or begins another. The directories that it
+// openJournal finds the conversation that is resumed, or begins another. The directories that it
 // was about are worked in again.
-func openChat(p *project.Project, c Choice, notify func(string)) (*Chat, error) {
-	o, err := journal.Open(journal.Config{Dir: p.Store.Chats(), ProjectHash: p.Store.Hash, Directories: c.Directories}, c.OpenOptions)
+func openJournal(p *project.Project, c Config, notify func(string)) (*Journal, error) {
+	o, err := journal.Open(journal.Config{Dir: p.Store.Chats(), ProjectHash: p.Store.Hash, Directories: c.Directories}, c.Open)
 	if err != nil {
 		return nil, &input.Error{Message: err.Error(), Err: err}
 	}
@@ -49,63 +49,66 @@ func openChat(p *project.Project, c Choice, notify func(string)) (*Chat, error) 
 			notify(fmt.Sprintf("the directories were not saved with the session: %v", err))
 		}
 	}
-	chat := &Chat{opts: p.Options, store: p.Store, File: o.File, Resumed: o.From, said: o.History, copyOf: o.CopyOf}
+	at := &Journal{opts: p.Options, store: p.Store, File: o.File, Resumed: o.From, history: o.History, copyOf: o.CopyOf}
 	if p.Store.Temp == "" || c.Trial {
-		return chat, nil
+		return at, nil
 	}
-	chat.Saver = journal.NewSaver(o.File, func(n engine.Notice) { p.Status.Queue.Add(n) })
+	at.saver = journal.NewSaver(o.File, func(n engine.Notice) { p.Status.Queue.Add(n) })
 	if o.Copy { // which the user has asked for
 		if err := o.File.Keep(); err != nil {
 			notify(fmt.Sprintf("the copy is not saved yet: %v", err))
 		}
 	}
-	return chat, nil
+	return at, nil
 }
 
 // close leaves the file to others.
-func (c *Chat) close() {
-	c.Saver.Missing() // the last attempt
-	c.File.Close()
+func (j *Journal) close() {
+	j.saver.Missing() // the last attempt
+	j.File.Close()
 }
 
+// Missing tries to write what is not written yet, and says what is missing in the file, "" if nothing is.
+func (j *Journal) Missing() string { return j.saver.Missing() }
+
 // Recorded reports whether the conversation is written to the file.
-func (c *Chat) Recorded() bool { return c.Saver != nil }
+func (j *Journal) Recorded() bool { return j.saver != nil }
 
 // continues reports whether the session of the resumed conversation goes on. That of a copy
 // does not.
-func (c *Chat) continues() bool { return c.Resumed != nil && c.Resumed.ID == c.File.ID() }
+func (j *Journal) continues() bool { return j.Resumed != nil && j.Resumed.ID == j.File.ID() }
 
-// Source is how the conversation has begun, as hooks are told.
-func (c *Chat) Source() string {
-	if c.Resumed != nil {
+// Source returns how the conversation has begun, as hooks name it: resume or startup.
+func (j *Journal) Source() string {
+	if j.Resumed != nil {
 		return "resume"
 	}
 	return "startup"
 }
 
 // ResumeCommand returns the command that resumes the session, "" if there is none.
-func (c *Chat) ResumeCommand() string {
-	if c.store.Temp == "" {
+func (j *Journal) ResumeCommand() string {
+	if j.store.Temp == "" {
 		return ""
 	}
-	return c.opts.WorktreePrefix() + "gemline --resume " + text.ShortID(c.File.ID())
+	return j.opts.WorktreePrefix() + "gemline --resume " + text.ShortID(j.File.ID())
 }
 
 // outputs returns the directory of files that belong to the session, "" if there is none.
-func (c *Chat) outputs() string {
-	if c.store.Temp == "" {
+func (j *Journal) outputs() string {
+	if j.store.Temp == "" {
 		return ""
 	}
-	return filepath.Join(c.store.Temp, "tool-outputs", "session-"+c.File.ID())
+	return filepath.Join(j.store.Temp, "tool-outputs", "session-"+j.File.ID())
 }
 
 // sync has the disk keep the session, unless the settings leave that to the system.
-func (c *Chat) sync() error { return c.syncing(c.File)() }
+func (j *Journal) sync() error { return j.syncing(j.File)() }
 
 // syncing returns what has the disk keep a file of the conversation or of an agent's.
-func (c *Chat) syncing(f *journal.File) func() error {
+func (j *Journal) syncing(f *journal.File) func() error {
 	return func() error {
-		if !c.opts.Settings.SyncSession {
+		if !j.opts.Settings.SyncSession {
 			return nil
 		}
 		return f.Sync()

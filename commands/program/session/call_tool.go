@@ -14,9 +14,10 @@ import (
 	"gemline/engine/text"
 )
 
-// CallAside makes a call of another program's, as one prompt would be carried out. What it
-// did is in the session if something may have changed, and for a model that goes on with it.
-func (s *Session) CallAside(ctx context.Context, title string, t engine.Tool, args map[string]any,
+// CallTool makes a call of another program's, as one prompt would be carried out. The call is added to
+// the conversation if it may have changed something, or if the model knows of the program's calls
+// (known).
+func (s *Session) CallTool(ctx context.Context, title string, t engine.Tool, args map[string]any,
 	known bool, show func(engine.Event)) (failed error) {
 	run := engine.Run(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
@@ -24,7 +25,7 @@ func (s *Session) CallAside(ctx context.Context, title string, t engine.Tool, ar
 			_, err := s.Engine.RunCall(ctx, t.Name(), args, func(ev engine.Event) error {
 				f, ok := ev.(engine.CallFinished)
 				if ok && (known || !t.Kind.ReadOnly()) {
-					if err := s.Engine.Add(ctx, genai.NewPartFromText(aside(title, f))); err != nil {
+					if err := s.Engine.Add(ctx, genai.NewPartFromText(callNote(title, f))); err != nil {
 						s.Notices.Notify(err.Error())
 					}
 				}
@@ -38,19 +39,19 @@ func (s *Session) CallAside(ctx context.Context, title string, t engine.Tool, ar
 			}
 		}
 	})
-	run = s.Keeper.Run(s.Models.watch(s.Models.Recorder.Run(journal.Synced(run, s.Chat.sync))))
+	run = s.Keeper.Run(s.Models.watch(s.Models.recorder.Run(journal.Synced(run, s.Journal.sync))))
 	for ev, err := range run(ctx, genai.NewPartFromText(title)) {
 		if err != nil {
 			return err
 		}
-		s.Tally.Observe(ev, time.Now())
+		s.Config.Tally.Observe(ev, time.Now())
 		show(ev)
 	}
 	return nil
 }
 
-// aside tells the model of a call that another program has made.
-func aside(title string, f engine.CallFinished) string {
+// callNote tells the model of a call that another program has made.
+func callNote(title string, f engine.CallFinished) string {
 	const most = 10_000 // characters
 	args, _ := text.JSON(f.Args, "")
 	said := f.Result.Text
