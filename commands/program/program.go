@@ -71,7 +71,7 @@ func Run(p project.Process) (code int) {
 		ctx = late
 	}
 	reporter := sync.OnceValue(func() report.Reporter { return r.Reporter(subcommand, stop) })
-	defer listen(ctx, stop, r.Options.User.Interactive, r.HungUp, p.Exit, func(err error) { // until the last word is written
+	defer listen(ctx, stop, r.Options.User.Interactive, r.SurvivesHangup, p.Exit, func(err error) { // until the last word is written
 		defer func() { recover() }() // nobody is left to tell
 		r.Abandon()
 		r.Finish(ctx, reporter(), err)
@@ -105,7 +105,7 @@ func Run(p project.Process) (code int) {
 			return 0
 		}
 	case subcommand:
-		if err = r.Manage(ctx, reporter(), command); err == nil {
+		if err = r.RunSubcommand(ctx, reporter(), command); err == nil {
 			return 0
 		}
 	default:

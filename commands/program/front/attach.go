@@ -15,7 +15,7 @@ import (
 	"gemline/tools/shell"
 )
 
-// socketsIn returns where the sockets of a project's sessions are, which is kept in temp.
+// socketsIn returns the directory of the sockets of a project's sessions, below its stored state at temp.
 func socketsIn(temp string) string { return filepath.Join(temp, "sockets") }
 
 // share lets other terminals reach the session, until end is called.
@@ -81,8 +81,8 @@ func (t terminal) attach(ctx context.Context, c *attach.Conn) error {
 	return shown.Show(ctx, c)
 }
 
-// HungUp reports whether the session goes on although its terminal has gone away.
-func (r *Run) HungUp() bool {
-	screen := r.shown.Load()
+// SurvivesHangup reports whether the session goes on although its terminal has gone away.
+func (r *Run) SurvivesHangup() bool {
+	screen := r.screen.Load()
 	return screen != nil && screen.Console.Sharing.HungUp()
 }

@@ -49,12 +49,12 @@ func (r *Run) batch(ctx context.Context) (err error) {
 	c := batch.Config{
 		Source: source, Format: cmp.Or(batch.Format(r.Options.Flags.BatchFormat), batch.FormatOf(r.Options.Flags.Batch)),
 		State: batch.StateFile{File: r.Options.Flags.BatchState, Fresh: r.Options.Flags.BatchFresh},
-		Key:   batch.Key(r.Options.Paths.Cwd, p.Model.Resolve(p.Options.Settings.Model), r.Options.Settings.ApprovalMode, shape(r.schema, r.Options.Flags), r.Options.Flags.BatchAPI),
+		Key:   batch.Key(r.Options.Paths.Cwd, p.Model.Resolve(p.Options.Settings.Model), r.Options.Settings.ApprovalMode, schemaKey(r.schema, r.Options.Flags), r.Options.Flags.BatchAPI),
 		Jobs:  r.Options.Flags.Jobs, Unordered: r.Options.Flags.Unordered,
 		Ask:    func(ctx context.Context, t batch.Task) error { return r.item(ctx, p, t) },
 		Schema: func(it batch.Item) (*report.OutputSchema, error) { return itemSchema(r.Options.Flags, it) },
 		Errors: batch.Errors{Spent: spent, Refused: refused, Outcome: r.outcome}, Tally: r.count,
-		Out: out, Broken: r.broken, Notify: batch.Notes(r.Options.Env.Process.Stderr, "", r.Options.Flags.Quiet), Quiet: r.Options.Flags.Quiet,
+		Out: out, Broken: r.onBroken, Notify: batch.Notes(r.Options.Env.Process.Stderr, "", r.Options.Flags.Quiet), Quiet: r.Options.Flags.Quiet,
 	}
 	r.count.Cost = p.Model.Cost
 	if r.store.Temp != "" {
@@ -99,8 +99,8 @@ func (r *Run) item(ctx context.Context, p *project.Project, t batch.Task) (err e
 	return f.reply(ctx, t.Reporter, t.Tally, report.Prompt{Text: t.Item.Text(), Context: s.RunStartHooks(ctx, "startup")})
 }
 
-// shape tells what answers must hold.
-func shape(d *report.OutputSchema, f *flags.Set) string {
+// schemaKey returns what answers must hold, as it is part of the key of a batch.
+func schemaKey(d *report.OutputSchema, f *flags.Set) string {
 	if d != nil && d.Schema != nil {
 		return string(d.Schema.JSON())
 	}

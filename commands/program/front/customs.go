@@ -31,18 +31,18 @@ func (f *frontend) customs(out io.Writer, show func(engine.Event)) *commands.Cus
 		Served: func() commands.Set { return append(f.skillCommands(show), f.promptCommands(out)...) },
 		Narrow: f.session.Rules.RestrictTools,
 		Sources: custom.Sources{
-			Run: func(ctx context.Context, command string) (string, error) { return f.output(ctx, command, show) },
+			Run: func(ctx context.Context, command string) (string, error) { return f.commandOutput(ctx, command, show) },
 			Files: func(ctx context.Context, path string, own bool) ([]*genai.Part, error) {
-				return f.content(ctx, path, own, show)
+				return f.fileContent(ctx, path, own, show)
 			},
 			Insert: insertArguments,
 		}}
 }
 
-// output runs a command that a prompt holds, judged and asked about like a call of the
+// commandOutput runs a command that a prompt holds, judged and asked about like a call of the
 // model's, and returns what stands in its place.
-func (f *frontend) output(ctx context.Context, command string, show func(engine.Event)) (string, error) {
-	result, err := f.session.Engine.RunCall(ctx, "run_shell_command", map[string]any{"command": command}, shown(show))
+func (f *frontend) commandOutput(ctx context.Context, command string, show func(engine.Event)) (string, error) {
+	result, err := f.session.Engine.RunCall(ctx, "run_shell_command", map[string]any{"command": command}, eventHandler(show))
 	var failed *engine.CallError
 	switch {
 	case err == nil:
@@ -67,10 +67,10 @@ func userError(err error) error {
 	return errors.New(engine.DisplayError(err))
 }
 
-// content returns what a path in a prompt holds, nil if it can't be used. What may hold
+// fileContent returns what a path in a prompt holds, nil if it can't be used. What may hold
 // secrets is asked about, like a call of the model's, unless the user has named it in a
 // command of their own.
-func (f *frontend) content(ctx context.Context, path string, own bool, show func(engine.Event)) ([]*genai.Part, error) {
+func (f *frontend) fileContent(ctx context.Context, path string, own bool, show func(engine.Event)) ([]*genai.Part, error) {
 	places, mark := f.files(), "@{"+path+"}"
 	places.Search = false
 	target, err := places.Find(ctx, input.Ref{Name: path, As: mark})
@@ -81,7 +81,7 @@ func (f *frontend) content(ctx context.Context, path string, own bool, show func
 		return nil, err
 	}
 	if !own && len(target.Names) == 1 && f.session.Project.Workspace.Private(target.Names[0]) {
-		result, err := f.session.Engine.RunCall(ctx, "read_file", map[string]any{"file_path": target.Names[0]}, shown(show))
+		result, err := f.session.Engine.RunCall(ctx, "read_file", map[string]any{"file_path": target.Names[0]}, eventHandler(show))
 		if err != nil {
 			return nil, input.Unsent(ctx, mark, userError(err))
 		}
@@ -128,8 +128,8 @@ func insertArguments(line string, marks *regexp.Regexp, value func(string) strin
 	}), nil
 }
 
-// shown returns the handler of a call's events, for a call outside of the conversation.
-func shown(show func(engine.Event)) func(engine.Event) error {
+// eventHandler returns the handler of a call's events, for a call outside of the conversation.
+func eventHandler(show func(engine.Event)) func(engine.Event) error {
 	return func(ev engine.Event) error { show(ev); return nil }
 }
 
@@ -145,7 +145,7 @@ func (f *frontend) skillCommands(show func(engine.Event)) (set commands.Set) {
 			Args: "[TEXT]", Summary: one.Description, Custom: true, Typed: true,
 			Prompt: func(ctx context.Context, _, args string) ([]*genai.Part, error) {
 				defer f.session.Tools.Skills.Call(one.Name)()
-				result, err := f.session.Engine.RunCall(ctx, skill.ToolName, map[string]any{"name": one.Name}, shown(show))
+				result, err := f.session.Engine.RunCall(ctx, skill.ToolName, map[string]any{"name": one.Name}, eventHandler(show))
 				if err != nil {
 					return nil, input.Unsent(ctx, "/"+name, userError(err))
 				}

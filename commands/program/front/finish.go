@@ -20,7 +20,7 @@ func (r *Run) Finish(ctx context.Context, reporter report.Reporter, err error) i
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == r.Options.Env.Process.Stdout.Name() { // of what needs no run
 		err = ending.OutputError(err)
 	}
-	o, left := r.ended(err), r.ended(ending.Signal(syscall.SIGPIPE)).ExitCode
+	o, left := r.finalOutcome(err), r.finalOutcome(ending.Signal(syscall.SIGPIPE)).ExitCode
 	if o.Silent {
 		left = o.ExitCode
 	}
@@ -39,9 +39,9 @@ func (r *Run) Finish(ctx context.Context, reporter report.Reporter, err error) i
 	return o.ExitCode
 }
 
-// ended is the outcome of a run that ended with err. That nobody reads what it
-// writes is told to nobody, and is no failure with --pipe-ok.
-func (r *Run) ended(err error) report.Outcome {
+// finalOutcome returns the outcome of a run that ended with err. A closed pipe is reported to nobody,
+// and is no failure with --pipe-ok.
+func (r *Run) finalOutcome(err error) report.Outcome {
 	o := ending.Of(err)
 	if goOn := r.Status.ResumeCommand(); goOn != "" && errors.Is(err, engine.ErrMaxTurns) {
 		o.Hint = goOn + " goes on; " + o.Hint

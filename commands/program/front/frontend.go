@@ -10,22 +10,23 @@ import (
 	"gemline/commands/program/project"
 	"gemline/commands/program/session"
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/repl/attach"
 	"gemline/repl/input"
+	"gemline/tools/files"
 )
 
-// A frontend is a front end: it holds conversations, one after the other, with a
-// person or a program.
+// A frontend holds conversations, one after the other, with a person or a program.
 type frontend struct {
-	opts    *project.Options
-	run     *Run
-	session *session.Session // once it has begun
-	notify  func(string)     // tells what is odd but no error
-	first   string           // what hooks want the model to know before the first prompt
-	discard bool             // the session is deleted when it is over
-	confirm confirm          // asks in the name of a command; nil if nobody can be asked
-	closers []func()
-	hub     *attach.Hub // by which other terminals reach a session at one; nil if they can't
+	opts         *project.Options
+	run          *Run
+	session      *session.Session // once it has begun
+	notify       func(string)     // tells what is odd but no error
+	startContext string           // what hooks want the model to know before the first prompt
+	discard      bool             // the session is deleted when it is over
+	confirm      confirm          // asks in the name of a command; nil if nobody can be asked
+	closers      []func()
+	hub          *attach.Hub // by which other terminals reach a session at one; nil if they can't
 }
 
 // newFrontend returns a front end that has begun no conversation yet.
@@ -66,9 +67,25 @@ func (f *frontend) files() input.Files {
 				}
 				f.notify(fmt.Sprintf("%s is not read: %s", f.session.Project.Workspace.Rel(sk.Path), sk.Reason))
 			}
-			if said := attached(parts); said != "" && f.opts.User.Interactive {
+			if said := attachedNotice(parts); said != "" && f.opts.User.Interactive {
 				f.run.Status.PrintInfo(said)
 			}
 			return parts, err
 		}}
+}
+
+// attachedNotice says how much stands beside a prompt, "" if that is no more than a screen shows.
+func attachedNotice(parts []*genai.Part) string {
+	const screen = 24 * 80 / 4 // tokens
+	tokens, _ := engine.EstimateTokens(parts)
+	if tokens <= screen {
+		return ""
+	}
+	attached := 0
+	for _, p := range parts {
+		if _, label := files.Labelled(p); label || p.InlineData != nil {
+			attached++
+		}
+	}
+	return fmt.Sprintf("attached: %s, about %s tokens", text.Count(attached, "file"), text.Number(tokens))
 }

@@ -38,7 +38,7 @@ func (f *frontend) beginIn(ctx context.Context, p *project.Project, c journal.Op
 		}
 		f.session.RunEndHooks(ctx, "exit")
 	})
-	f.first = s.RunStartHooks(ctx, s.Journal.Source())
+	f.startContext = s.RunStartHooks(ctx, s.Journal.Source())
 	return nil
 }
 

@@ -26,8 +26,8 @@ import (
 	"gemline/tools/workspace"
 )
 
-// commands returns what the slash commands may reach. They write to out, and tell by show
-// what happens in calls of theirs.
+// commands returns what the slash commands use. They write to out, and show prints the events of
+// their calls.
 func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.Deps {
 	app := &commands.Deps{Conversation: conversation(f.session), Out: out, Customs: f.customs(out, show),
 		Home: f.opts.Paths.Home, LocateCommand: func(name string) string { return skillHint(f.session.Project, name) },
@@ -55,7 +55,7 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 				Open: func() (*launch.Launcher, *workspace.Workspace, error) {
 					return f.session.Project.Launcher, f.session.Project.Workspace, nil
 				}}
-			if screen := f.run.shown.Load(); screen != nil {
+			if screen := f.run.screen.Load(); screen != nil {
 				if ask.Confirm = screen.Console.Confirm; !screen.Console.Sharing.Left() {
 					ask.Secret = screen.Console.Lines.Secret
 				}
@@ -68,7 +68,7 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 				}
 			}
 			return cli.Run(ctx, printer(f.opts, to, f.run.notify), ask, args,
-				append(things(f.opts, sessionProject{f}, f.run.notify), servers, f.session.Project.Skills, cli.Attach(nil))...)
+				append(subcommandDeps(f.opts, sessionProject{f}, f.run.notify), servers, f.session.Project.Skills, cli.Attach(nil))...)
 		},
 		Compress:  func(ctx context.Context, keep string) error { return f.session.Compress(ctx, keep, show) },
 		Ran:       func(path []string, err error) { f.session.Models.RecordCommand(path, err) },
@@ -86,7 +86,7 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 	return app
 }
 
-// conversation returns what the slash commands reach of the conversation.
+// conversation returns what the slash commands use of a conversation.
 func conversation(s *session.Session) *commands.Conversation {
 	models := commands.Models{Presets: s.Project.Model.Presets, Chosen: s.Models.Router.Shown,
 		Choose: func(name string) { s.Models.Choose(s.Engine, name) }, Think: s.Models.Think}
@@ -114,7 +114,7 @@ func (f *frontend) replace(ctx context.Context, c journal.OpenOptions, reason, s
 	return nil
 }
 
-// about says what a conversation is held with.
+// about returns the properties of a conversation that /about prints.
 func about(s *session.Session) []commands.Property {
 	return []commands.Property{
 		{Name: "version", Value: s.Project.Options.Env.Process.Version},

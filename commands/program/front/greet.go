@@ -17,15 +17,15 @@ import (
 	dirs "gemline/settings/project"
 )
 
-// A start is no longer than this, prompt included: it is read at 300 baud, by
+// startBytes is how long a start is at most, prompt included: it is read at 300 baud, by
 // ear, and by finger.
 const startBytes = 200
 
 // keyless says where a key comes from.
 const keyless = "no key: make one at aistudio.google.com/apikey, then /auth signin"
 
-// greet begins a session with a line that says in which mode it is, what is talked to, where,
-// and what lists the commands; and one more if the first answer would fail for want
+// greet begins a session with a line that names the mode, the model, the folder and the command
+// that lists the commands; and one more if the first answer would fail for want
 // of a key. The name of the folder gives way.
 func (i *interactive) greet() {
 	const around = len("warning: \r\n") // the longest label and the end of a line
@@ -88,8 +88,8 @@ func tail(path string, size int) string {
 	return left + end
 }
 
-// welcome tells whoever comes back to a session where it stands: what it is
-// about, what was under way when it ended, and what was said last.
+// welcome prints where a resumed session stands: what it is about, what was under way when it ended,
+// and what was said last.
 func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *commands.Screen) {
 	if i.frontend.session.Journal.Resumed == nil {
 		return

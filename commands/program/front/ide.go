@@ -50,10 +50,12 @@ func (i *interactive) startCompanion() {
 	}
 }
 
-// sayBeside says parts to the model, which knows by then what is open in the editor.
-func (i *interactive) sayBeside(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
+// sayWithCompanion says parts to the model, after what is newly open in the editor.
+func (i *interactive) sayWithCompanion(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {
-		i.updates.begin(ctx, i)
+		i.updates.begin(ctx, i.opts,
+			func(text string) { i.screen.Show(func() { i.frontend.run.Status.PrintInfo(text) }) },
+			func() []any { return subcommandDeps(i.opts, sessionProject{i.frontend}, i.frontend.run.notify) })
 		if news := i.companion.News(i.frontend.session.Engine.History()); news != nil {
 			if err := i.frontend.session.Engine.Add(ctx, news); err != nil && !yield(engine.Notice{Text: err.Error()}, nil) {
 				return

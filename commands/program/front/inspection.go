@@ -1,11 +1,20 @@
 package front
 
 import (
+	"context"
+	"os"
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"gemline/commands/cli"
+	"gemline/commands/program/ending"
 	"gemline/commands/program/project"
+	"gemline/commands/program/session"
 	"gemline/engine/policy"
+	"gemline/repl/question"
+	"gemline/settings/trust"
+	"gemline/tools/checkpoint"
 	"gemline/tools/launch"
 	"gemline/tools/workspace"
 )
@@ -13,13 +22,13 @@ import (
 // An inspection finds out what a project has, for sub-commands. It begins nothing, and a
 // failure is an error only of the sub-commands that need the missing part.
 type inspection struct {
-	opts     *project.Options
-	run      *Run
-	launcher func() (*launch.Launcher, error)
-	seen     func() (findings, error)
-	wrong    func() []cli.Problem
-	listed   atomic.Bool                     // Problems was asked, so that its caller says what is wrong with the rules
-	made     atomic.Pointer[launch.Launcher] // what launcher has returned, if it was asked
+	opts           *project.Options
+	run            *Run
+	launcher       func() (*launch.Launcher, error)
+	findOnce       func() (findings, error)
+	problemsOnce   func() []cli.Problem
+	problemsListed atomic.Bool                     // Problems was asked, so that its caller says what is wrong with the rules
+	madeLauncher   atomic.Pointer[launch.Launcher] // what launcher has returned, if it was asked
 }
 
 // findings are the rules of a run, and the directories that it works in.
@@ -28,5 +37,121 @@ type findings struct {
 	workspace *workspace.Workspace
 }
 
-// sessionProject is the project of a conversation, for the sub-commands in a session.
-type sessionProject struct{ f *frontend }
+// newInspection returns an inspection that has looked at nothing yet. It may be asked for
+// several things at once.
+func newInspection(r *Run) *inspection {
+	s := &inspection{opts: r.Options, run: r}
+	s.launcher = sync.OnceValues(func() (*launch.Launcher, error) {
+		l, err := project.NewLauncher(r.Options)
+		s.madeLauncher.Store(l)
+		return l, err
+	})
+	s.findOnce = sync.OnceValues(s.find)
+	s.problemsOnce = sync.OnceValue(s.findProblems)
+	return s
+}
+
+// Close lets go of what was made.
+func (s *inspection) Close() {
+	if l := s.madeLauncher.Load(); l != nil {
+		l.Close()
+	}
+}
+
+// find finds the rules of a run.
+func (s *inspection) find() (v findings, err error) {
+	if s.opts.Trust.State < trust.Unneeded {
+		s.opts.Settings.Confine()
+	}
+	if v.workspace, err = project.NewWorkspace(s.opts, s.opts.Paths.Expected().Temp, nil, s.run.notify); err != nil {
+		return v, err
+	}
+	for _, w := range v.workspace.Ignore.Problems() {
+		s.run.notify(w)
+	}
+	l, err := s.launcher()
+	if err != nil {
+		l = &launch.Launcher{}
+	}
+	warn := s.run.notify
+	if s.problemsListed.Load() {
+		warn = func(string) {}
+	}
+	v.policy, err = project.NewPolicy(s.opts, l, !s.opts.User.Interactive, warn, s.run.notify)
+	return v, err
+}
+
+// Rules implements [cli.Project].
+func (s *inspection) Rules() (*policy.Policy, error) {
+	v, err := s.findOnce()
+	return v.policy, err
+}
+
+// Trial implements [cli.Project].
+func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, error) {
+	if _, err := s.findOnce(); err != nil { // which says what is wrong with the rules
+		return nil, err
+	}
+	o := s.opts.Copy(!headless)
+	p, err := project.OpenTrial(o, s.opts.Paths.Expected())
+	if err != nil {
+		return nil, err
+	}
+	scratch, err := os.MkdirTemp("", "gemline-trial-")
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	end := func() { os.RemoveAll(scratch); p.Close() }
+	c := session.Config{Trial: true, Scratch: scratch, Tally: ending.NewTally()}
+	if !headless {
+		c.Approver = &question.Headless{} // nothing is asked
+	}
+	t, err := session.Begin(ctx, p, c)
+	if err != nil {
+		end()
+		return nil, err
+	}
+	if p.MCP.Servers != nil {
+		p.MCP.Servers.Start()
+		p.MCP.Servers.Wait(ctx, time.Duration(p.Options.Settings.ConnectSeconds)*time.Second)
+	}
+	return &cli.Trial{Tools: t.Tools.Toolset, Policy: t.Rules.Policy, Offers: t.Rules.Offers, Explain: t.Rules.Explain,
+		Close: func() { t.Close(); end() }}, nil
+}
+
+// Launcher implements [cli.Project].
+func (s *inspection) Launcher() (*launch.Launcher, error) { return s.launcher() }
+
+// Keeper implements [cli.Project].
+func (s *inspection) Keeper(session string) (kept *cli.Kept, err error) {
+	cfg := checkpoint.Config{Ledger: s.opts.Ledger, Except: project.UntrackedDirs(s.opts),
+		Session: func() string { return session }, Hide: s.opts.Secrets.Text, Notify: s.run.notify}
+	temp := ""
+	if known, ok := s.opts.Paths.Registered(); ok {
+		cfg.Dir, temp = known.History(), known.Temp
+	}
+	if s.opts.Trust.State < trust.Unneeded {
+		s.opts.Settings.Confine()
+	}
+	if cfg.Workspace, err = project.NewWorkspace(s.opts, temp, nil, s.run.notify); err != nil {
+		return nil, err
+	}
+	k := checkpoint.New(cfg)
+	return &cli.Kept{Keeper: k, Session: session, Rel: cfg.Workspace.Rel, Done: k.Close}, nil
+}
+
+// Problems implements [cli.Project].
+func (s *inspection) Problems() []cli.Problem {
+	s.problemsListed.Store(true)
+	return s.problemsOnce()
+}
+
+// findProblems returns what is wrong with the files of the directory.
+func (s *inspection) findProblems() []cli.Problem {
+	l, err := s.launcher()
+	if err != nil {
+		l = &launch.Launcher{}
+	}
+	return append(failed("sandbox", err), problems(s.opts, l)...)
+}

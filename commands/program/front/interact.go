@@ -32,7 +32,7 @@ func (r *Run) interact(ctx context.Context) error {
 	if err := i.openScreen(); err != nil {
 		return err
 	}
-	i.frontend.run.shown.Store(i.screen)
+	i.frontend.run.screen.Store(i.screen)
 	console, out := i.screen.Console, i.screen.Console.Out
 	if i.screen.Mode.Smart && i.opts.Settings.Layout != "plain" { // questions come before the session
 		out.Wrap(terminal{i.opts}.width)
@@ -47,7 +47,7 @@ func (r *Run) interact(ctx context.Context) error {
 	r.Status.PrintWarning = r.Options.Redacting(func(text string) { out.Line(output.Warning, "%s", text) })
 	r.Status.PrintInfo = r.Options.Redacting(func(text string) { out.Line(output.Info, "%s", text) })
 	defer i.frontend.close()
-	if err := r.enter(ctx, console); err != nil {
+	if err := r.enterFolder(ctx, console); err != nil {
 		return err
 	}
 	if err := project.OfferLocalModels(ctx, i.opts, console, i.frontend.notify); err != nil {
@@ -63,7 +63,7 @@ func (r *Run) interact(ctx context.Context) error {
 	defer func() { i.updates.end() }()
 	app := i.commands()
 	i.complete = i.completion(app).Complete
-	i.offer()
+	i.offerScreenReader()
 	i.welcome(ctx, out, app.Terminal.Screen)
 	loop := &repl.REPL{Console: console, Printer: i.screen.Printer, Asker: asker, Outcome: i.frontend.run.outcome,
 		Prompt: i.readyPrompt,
@@ -73,9 +73,9 @@ func (r *Run) interact(ctx context.Context) error {
 			commands.Step(app),         // /stats: done, or yields parts
 			input.Braces(i.substitute), // !{date}: judged, asked about, replaced
 			i.frontend.references,      // @main.go: the file's text
-			i.frontend.recall,
+			i.frontend.loadContext,
 		),
-		Run: i.sayBeside,
+		Run: i.sayWithCompanion,
 	}
 	if i.opts.Settings.Steering {
 		loop.Steering = &repl.Steering{Hint: func(text string) { i.frontend.session.Hints.Add(steer.Hint{Text: text}) },
@@ -84,7 +84,7 @@ func (r *Run) interact(ctx context.Context) error {
 	return i.talk(ctx, loop)
 }
 
-// commands returns what the slash commands may reach.
+// commands returns what the slash commands use.
 func (i *interactive) commands() *commands.Deps {
 	app := i.frontend.commands(i.screen.Console.Out, i.show)
 	app.Questions.Permit, app.Terminal.Screen = project.Permit(i.opts, i.screen.Console, i.frontend.run.notify), screenCommands(i.screen)
@@ -128,7 +128,7 @@ func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
 	err := i.frontend.begin(ctx, asker)
 	i.frontend.run.Status.PrintWarning = warn
 	if err == nil {
-		i.frontend.session.AddContext(ctx, i.frontend.first)
+		i.frontend.session.AddContext(ctx, i.frontend.startContext)
 		i.setUpScreen()
 		i.greet()
 		i.startServers()
@@ -161,7 +161,7 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 	if len(journal.Turns(i.frontend.session.Engine.History())) > 0 && i.frontend.session.Journal.File.Kept() && !i.frontend.discard {
 		r.Console.Out.Line(output.Info, "go on with %s", output.Uncut(i.frontend.session.Journal.ResumeCommand()))
 	}
-	tellTree(i.opts, i.frontend.run.Status, i.frontend.run.Status.PrintInfo)
+	printWorktree(i.opts, i.frontend.run.Status, i.frontend.run.Status.PrintInfo)
 	return err
 }
 
@@ -182,8 +182,8 @@ func leftRunning(jobs *shell.Jobs) string {
 // longestCommand is how many characters name a command that runs in the background.
 const longestCommand = 60
 
-// offer says how screen reader mode is for good, once, if the command line switches it on.
-func (i *interactive) offer() {
+// offerScreenReader says how screen reader mode is for good, once, if the command line switches it on.
+func (i *interactive) offerScreenReader() {
 	const key = "ui.accessibility.screenReader"
 	on := i.opts.Flags.ScreenReader
 	if on == nil || !*on || i.screen.Console.Stable || i.opts.Settings.IsSet(key) || !i.opts.Paths.Once("screen-reader-offered") {

@@ -3,12 +3,15 @@ package front
 import (
 	"context"
 	"os"
-	"sync"
+	"slices"
+	"time"
 
 	"gemline/commands/program/project"
-	"gemline/engine/parallel"
+	"gemline/engine"
+	"gemline/engine/policy"
 	"gemline/repl"
 	"gemline/repl/input"
+	"gemline/repl/output"
 	"gemline/tools/ide"
 )
 
@@ -24,11 +27,41 @@ type interactive struct {
 	complete   func(ctx context.Context, line string, at int) (int, []input.Candidate)
 }
 
-// Updates of extensions whose user has said --auto-update, beside the session. They begin
-// with the first prompt, so that no start waits for them.
-type updates struct {
-	once   sync.Once
-	cancel context.CancelFunc
-	done   sync.WaitGroup
-	panic  parallel.Panic
+// cycle are the approval modes that Shift-Tab goes through. Yolo has to be
+// asked for by its name.
+var cycle = []policy.Mode{policy.Default, policy.AutoEdit, policy.Auto, policy.Plan}
+
+// nextMode goes on to the next approval mode that may be used here, says which
+// it is, and returns the prompt.
+func (i *interactive) nextMode() string {
+	at := slices.Index(cycle, i.frontend.session.Rules.Policy.Mode())
+	for n := range cycle {
+		if i.frontend.session.Rules.SetMode(cycle[(at+1+n)%len(cycle)]) == nil {
+			break
+		}
+	}
+	if said, err := i.frontend.session.Rules.ModeCommand(""); err == nil {
+		i.screen.Console.Out.Line(output.Info, "%s", said)
+	}
+	return i.readyPrompt()
+}
+
+// readyPrompt returns the prompt, which shows any approval mode but default.
+// Programs that wait for a prompt get the same one in all modes.
+func (i *interactive) readyPrompt() string {
+	switch {
+	case i.typed.Mode():
+		return output.Shell
+	case i.screen.Console.Stable:
+		return output.Ready
+	}
+	return output.ReadyIn(string(i.frontend.session.Rules.Policy.Mode()))
+}
+
+// show prints what happens in a call that is no part of an answer.
+func (i *interactive) show(ev engine.Event) {
+	if _, ok := ev.(engine.CallRequested); ok {
+		i.screen.Printer.Begin(time.Now())
+	}
+	i.screen.Printer.Print(ev, time.Now())
 }

@@ -3,18 +3,13 @@ package front
 import (
 	"context"
 	"os"
-	"time"
 
-	"gemline/commands"
 	"gemline/commands/program/project"
 	"gemline/engine"
-	"gemline/engine/steer"
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
-	"gemline/repl/question"
 	"gemline/repl/report"
-	"gemline/repl/talk"
 )
 
 // once answers one prompt.
@@ -28,11 +23,11 @@ func (r *Run) once(ctx context.Context, reporter report.Reporter) error {
 	if err := f.begin(ctx, approver); err != nil {
 		return err
 	}
-	p, err := piped(ctx, r.Options, r.notify)
+	p, err := readPrompt(ctx, r.Options, r.notify)
 	if err != nil {
 		return err
 	}
-	p.Context = f.first
+	p.Context = f.startContext
 	return f.reply(ctx, reporter, r.count, p)
 }
 
@@ -55,52 +50,12 @@ func (f *frontend) approver(ctx context.Context) (engine.Approver, error) {
 		return nil, err
 	}
 	f.closers = append(f.closers, func() { screen.Close(); tty.Close() })
-	f.run.shown.Store(screen)
-	return &repl.Asker{Console: console}, f.run.enter(ctx, console)
+	f.run.screen.Store(screen)
+	return &repl.Asker{Console: console}, f.run.enterFolder(ctx, console)
 }
 
-// serve holds a session with a program.
-func (r *Run) serve(ctx context.Context) error {
-	f := newFrontend(r)
-	defer f.close()
-	asker, err := f.approver(ctx)
-	if err != nil {
-		return err
-	}
-	t := &talk.Server{Config: talk.Config{In: r.Options.Env.Process.Stdin, Stream: r.stream, Tally: r.count,
-		Now: time.Now, Outcome: r.outcome, Nobody: asker,
-		Steering:   talk.Steering{Hints: func() *steer.Hints { return &f.session.Hints }, Always: r.Options.Settings.Steering},
-		FailOnDeny: r.Options.Flags.FailOnDeny, Session: func() string { return f.session.Journal.File.ID() }}}
-	if asker == nil {
-		t.Nobody = &question.Headless{FailOnAsk: r.Options.Flags.FailOnAsk,
-			Flags: func(q engine.Proposal) string { return f.session.Rules.AllowingFlags(q) }}
-		if !r.Options.Flags.NoInput {
-			asker = t
-		}
-	}
-	r.Status.PrintWarning = r.Options.Redacting(t.Notify)
-	r.Status.PrintInfo = r.Options.Redacting(func(text string) { t.Show(engine.Notice{Text: text, Info: true}) })
-	if r.Options.Flags.AskTrust {
-		if err := r.enter(ctx, t); err != nil {
-			return err
-		}
-		f.opts.Agents().Ask, f.opts.Agents().Notify = t.Consent, f.notify
-	}
-	if err := f.begin(ctx, asker); err != nil {
-		return err
-	}
-	f.session.AddContext(ctx, f.first)
-	app := f.commands(t, t.Show)
-	if r.Options.Flags.AskTrust {
-		app.Questions.Permit = project.Permit(r.Options, t, r.notify)
-	}
-	t.Expand = input.Chain(commands.Step(app), f.references)
-	t.Run = report.FailTruncated(f.say)
-	return t.Serve(ctx, report.Init{Model: f.session.Models.Router.Shown()})
-}
-
-// piped returns the prompt of the command line and of standard input.
-func piped(ctx context.Context, o *project.Options, notify func(string)) (report.Prompt, error) {
+// readPrompt returns the prompt of the command line and of standard input.
+func readPrompt(ctx context.Context, o *project.Options, notify func(string)) (report.Prompt, error) {
 	p := report.Prompt{Text: input.Words(o.Flags.Text(), project.Charsets(o), notify)}
 	in := input.Stdin{Terminal: isTerminal(o.Env.Process.Stdin), Force: o.Flags.Stdin || o.Flags.Dash(),
 		Forbid: o.Flags.NoStdin, Prompt: p.Text != ""}

@@ -11,26 +11,6 @@ import (
 	"gemline/tools/launch"
 )
 
-// Problems implements [cli.Project].
-func (s *inspection) Problems() []cli.Problem {
-	s.listed.Store(true)
-	return s.wrong()
-}
-
-// findWrong returns what is wrong with the files of the directory.
-func (s *inspection) findWrong() []cli.Problem {
-	l, err := s.launcher()
-	if err != nil {
-		l = &launch.Launcher{}
-	}
-	return append(failed("sandbox", err), problems(s.opts, l)...)
-}
-
-// Problems implements [cli.Project].
-func (h sessionProject) Problems() []cli.Problem {
-	return problems(h.f.opts, h.f.session.Project.Launcher)
-}
-
 // problems returns what a run would say about the files of a directory, by the readers of a
 // run.
 func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {

@@ -28,7 +28,7 @@ func (f *frontend) reply(ctx context.Context, reporter report.Reporter, count *t
 	ask = report.Waiting(ask, f.session.Project.Model.LastHeard, reporter.Event)
 	runner := &report.Once{Model: f.session.Models.Router.Shown(), Reporter: reporter, Tally: count,
 		Session: f.session.Journal.File.ID(), Now: time.Now, FailOnDeny: f.opts.Flags.FailOnDeny,
-		NoRestart: f.opts.Flags.Stream == "token" && !f.opts.Flags.AllowRestart && f.run.text(f.session.Config.Schema) && !isTerminal(f.opts.Env.Process.Stdout),
+		NoRestart: f.opts.Flags.Stream == "token" && !f.opts.Flags.AllowRestart && f.run.printsText(f.session.Config.Schema) && !isTerminal(f.opts.Env.Process.Stdout),
 		Ask:       ask, Schema: f.session.Config.Schema, Expand: input.Chain(commands.Step(app), f.references)}
 	if err := runner.Run(ctx, p); err != nil && !errors.Is(err, input.ErrQuit) {
 		return err

@@ -30,18 +30,18 @@ import (
 type Run struct {
 	Options   *project.Options
 	Status    *project.Status
-	store     dirs.Store           // where what is kept of the directory is
+	store     dirs.Store           // of the directory
 	json      *os.File             // of --json-fd, nil without
 	output    *report.Destination  // nil for standard output
 	schema    *report.OutputSchema // nil if any answer will do
 	stream    *report.Stream       // of a conversation with a program
 	count     *tally.Tally
-	broken    func(error)                 // told that standard output is gone
-	shown     atomic.Pointer[repl.Screen] // of the terminal that is read from
+	onBroken  func(error)                 // told that standard output is gone
+	screen    atomic.Pointer[repl.Screen] // of the terminal that is read from
 	abandoned atomic.Bool                 // the run did not end when it was told to
 }
 
-// notify tells what is odd but no error.
+// notify prints a warning at once.
 func (r *Run) notify(text string) { r.Status.PrintWarning(text) }
 
 // openProject opens the directory to work in, with the settings of the command line.
@@ -53,8 +53,8 @@ func (r *Run) openProject() (*project.Project, error) {
 	return p, err
 }
 
-// text reports whether the answer, as text, is what the run prints.
-func (r *Run) text(d *report.OutputSchema) bool {
+// printsText reports whether the run prints the answer as text.
+func (r *Run) printsText(d *report.OutputSchema) bool {
 	f := r.Options.Flags
 	asText := r.json != nil || cmp.Or(f.Format(), r.Options.Settings.Format, "text") == "text"
 	return asText && d == nil && !f.Patch && !f.DryRun
@@ -83,13 +83,13 @@ func (r *Run) outcome(err error) report.Outcome {
 // Abandon leaves the run behind, and the terminal as it was found, whoever reads from it.
 func (r *Run) Abandon() {
 	r.abandoned.Store(true)
-	if screen := r.shown.Load(); screen != nil {
+	if screen := r.screen.Load(); screen != nil {
 		screen.Restore()
 	}
 }
 
-// lines returns what a client says and is told at the standard streams.
-func lines(p project.Process) rpc.Stream {
+// stdioStream returns the stream of messages at standard input and output.
+func stdioStream(p project.Process) rpc.Stream {
 	in, feed := io.Pipe() // since reading from standard input has no end of its own
 	go func() {
 		_, err := io.Copy(feed, p.Stdin)

@@ -26,8 +26,8 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// unserved returns why flags can't go with what serves clients, nil if they can.
-func unserved(f *flags.Set, server string) error {
+// checkServing returns why flags can't go with what serves clients, nil if they can.
+func checkServing(f *flags.Set, server string) error {
 	for _, one := range []struct {
 		set  bool
 		name string
@@ -49,24 +49,11 @@ func unserved(f *flags.Set, server string) error {
 // acpFlag has an editor be served.
 const acpFlag = "--acp"
 
-// served serves other programs: the one at the standard streams, or all that come by HTTP.
-func (r *Run) served(ctx context.Context) error {
-	p, err := r.openProject()
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	if r.Options.User.Serving.A2A {
-		return r.serveA2A(ctx, p)
-	}
-	return r.serveIn(ctx, p)
-}
-
-// serveIn serves other programs that work in p.
-func (r *Run) serveIn(ctx context.Context, p *project.Project) error {
+// serveMCP serves clients of the Model Context Protocol, which work in p.
+func (r *Run) serveMCP(ctx context.Context, p *project.Project) error {
 	cfg := mcp.Config{Version: r.Options.Env.Process.Version, Dir: p.Options.Paths.Cwd, Outcome: r.outcome, Redact: r.Options.Secrets.Text,
 		Begin: func(ctx context.Context, w serve.SessionRequest) (*serve.Session, error) {
-			return r.converse(ctx, p, w)
+			return r.beginServed(ctx, p, w)
 		},
 		Reporter: func(out io.Writer, count *tally.Tally) report.Reporter {
 			return report.New("json", report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now,
@@ -85,12 +72,12 @@ func (r *Run) serveIn(ctx context.Context, p *project.Project) error {
 	if isTerminal(r.Options.Env.Process.Stdin) {
 		r.Status.PrintInfo("a client of the Model Context Protocol is waited for at standard input; gemline help mcp says how clients are set up, and Ctrl-D ends this")
 	}
-	mcp.Serve(ctx, cfg, lines(r.Options.Env.Process))
+	mcp.Serve(ctx, cfg, stdioStream(r.Options.Env.Process))
 	return context.Cause(ctx)
 }
 
-// converse begins a conversation for a client.
-func (r *Run) converse(ctx context.Context, p *project.Project, w serve.SessionRequest) (*serve.Session, error) {
+// beginServed begins a conversation for a client.
+func (r *Run) beginServed(ctx context.Context, p *project.Project, w serve.SessionRequest) (*serve.Session, error) {
 	count := ending.NewTally()
 	if r.Options.Flags.NoInput {
 		w.Approver = nil

@@ -21,7 +21,7 @@ import (
 	"gemline/settings/flags"
 )
 
-// serveA2A serves other agents that work in p.
+// serveA2A serves other agents, which work in p.
 func (r *Run) serveA2A(ctx context.Context, p *project.Project) error {
 	port := r.Options.User.Serving.Port
 	if said := r.Options.Env.Process.Getenv("CODER_AGENT_PORT"); said != "" && port == 0 {
@@ -36,7 +36,7 @@ func (r *Run) serveA2A(ctx context.Context, p *project.Project) error {
 				Outcome: r.outcome, Redact: r.Options.Secrets.Text, Warn: r.notify,
 				Begin: func(ctx context.Context,
 					w serve.SessionRequest) (*serve.Session, error) {
-					return r.converse(ctx, p, w)
+					return r.beginServed(ctx, p, w)
 				},
 				Commands: clientCommands(),
 				Execute: func(ctx context.Context, name, args string) (any, string, error) {
@@ -87,7 +87,7 @@ func clientCommand(ctx context.Context, r *Run, p *project.Project, name, args s
 		data, err = restoreTo(ctx, p, args)
 		return data, "", err
 	}
-	return outside(ctx, r, p, strings.TrimSpace("/"+name+" "+args))
+	return commandOutside(ctx, r, p, strings.TrimSpace("/"+name+" "+args))
 }
 
 // extensionData returns the extensions.
@@ -101,9 +101,9 @@ func extensionData(o *project.Options) []map[string]any {
 	return all
 }
 
-// outside carries out a slash command outside of any conversation, and returns what it
+// commandOutside carries out a slash command outside of any conversation, and returns what it
 // prints, or else what it has to say to the model.
-func outside(ctx context.Context, r *Run, p *project.Project, line string) (printed, prompt string, err error) {
+func commandOutside(ctx context.Context, r *Run, p *project.Project, line string) (printed, prompt string, err error) {
 	s, err := session.Begin(ctx, p, session.Config{Tally: ending.NewTally()})
 	if err != nil {
 		return "", "", err

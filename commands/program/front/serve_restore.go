@@ -29,8 +29,8 @@ type restoreReply struct {
 	Content string `json:"content"`
 }
 
-// restoreSaid returns a reply in words.
-func restoreSaid(kind, content string) restoreReply { return restoreReply{"message", kind, content} }
+// restoreMessage returns a reply with a text.
+func restoreMessage(kind, content string) restoreReply { return restoreReply{"message", kind, content} }
 
 // checkpointName names a call for clients, which may name it again later.
 func checkpointName(c checkpoint.State) string {
@@ -79,16 +79,16 @@ func restorables(ctx context.Context, p *project.Project) (restoreReply, error) 
 		return true, nil
 	})
 	b, jerr := text.JSON(all, "")
-	return restoreSaid("info", string(b)), cmp.Or(err, jerr)
+	return restoreMessage("info", string(b)), cmp.Or(err, jerr)
 }
 
 // restoreTo goes back to before a call, as far as nobody else has changed its files since.
 func restoreTo(ctx context.Context, p *project.Project, name string) ([]restoreReply, error) {
 	name = strings.TrimSuffix(name, ".json")
 	if name == "" {
-		return []restoreReply{restoreSaid("error", "Please provide a checkpoint name to restore.")}, nil
+		return []restoreReply{restoreMessage("error", "Please provide a checkpoint name to restore.")}, nil
 	}
-	said := []restoreReply{restoreSaid("error", "File not found: "+name+".json")}
+	said := []restoreReply{restoreMessage("error", "File not found: "+name+".json")}
 	err := eachRestorable(ctx, p, func(k *checkpoint.Keeper, calls []checkpoint.State) (bool, error) {
 		i := slices.IndexFunc(calls, func(c checkpoint.State) bool { return checkpointName(c) == name })
 		if i < 0 {
@@ -102,22 +102,22 @@ func restoreTo(ctx context.Context, p *project.Project, name string) ([]restoreR
 		if err != nil {
 			return false, err
 		}
-		said = restoredSaid(calls[i], plan, o, filepath.Base)
+		said = restoreReport(calls[i], plan, o, filepath.Base)
 		return false, nil
 	})
 	return said, err
 }
 
-// restoredSaid says what became of going back to before a call.
-func restoredSaid(c checkpoint.State, p *checkpoint.Plan, o checkpoint.Outcome, rel func(string) string) []restoreReply {
+// restoreReport says what became of going back to before a call.
+func restoreReport(c checkpoint.State, p *checkpoint.Plan, o checkpoint.Outcome, rel func(string) string) []restoreReply {
 	done := fmt.Sprintf("Restored project to the state before the tool call: %s (%s)", text.OneLine(c.Title, 100), o.Count())
-	said := []restoreReply{restoreSaid("info", done)}
+	said := []restoreReply{restoreMessage("info", done)}
 	if len(p.Conflicts) > 0 {
-		said = append(said, restoreSaid("error", "changed by others since, and left as they are: "+
+		said = append(said, restoreMessage("error", "changed by others since, and left as they are: "+
 			text.List(checkpoint.Named(p.Conflicts, rel))))
 	}
 	for _, l := range o.Lines(rel) {
-		said = append(said, restoreSaid("error", l))
+		said = append(said, restoreMessage("error", l))
 	}
 	return said
 }

@@ -86,7 +86,7 @@ func served(t *testing.T, over string, replies ...et.Reply) (begin func(*user) *
 	r.Options.Env.Process.Stdin, r.Options.Env.Process.Stdout = in, feed
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
-	go func() { defer close(ended); r.serveIn(ctx, p) }()
+	go func() { defer close(ended); r.serveMCP(ctx, p) }()
 	t.Cleanup(func() { stop(); <-ended })
 	if over == "http" {
 		var at struct{ URL, Token string }
@@ -345,7 +345,7 @@ func TestServeFails(t *testing.T) {
 	ended := make(chan any, 1)
 	go func() {
 		defer func() { ended <- recover() }()
-		r.serveIn(t.Context(), p)
+		r.serveMCP(t.Context(), p)
 	}()
 	c := client.NewClient(transport.NewIO(back, out, io.NopCloser(strings.NewReader(""))))
 	if err := c.Start(t.Context()); err != nil {

@@ -50,9 +50,9 @@ func New(p project.Process) (r *Run, command []string, err error) {
 	switch {
 	case err != nil:
 	case serving != nil:
-		err = unserved(line, serving.Name())
+		err = checkServing(line, serving.Name())
 	case line.ACP && !subcommand:
-		err = unserved(line, acpFlag)
+		err = checkServing(line, acpFlag)
 	}
 	if err == nil && line.DeleteSession != "" && !subcommand { // as the Gemini CLI spells it
 		command = []string{"sessions", "delete", "--", line.DeleteSession}
@@ -81,15 +81,14 @@ func New(p project.Process) (r *Run, command []string, err error) {
 	return r, command, err
 }
 
-// PrepareOutput sees to what has to hold when the run is over: what the answer is to
-// be, and where it goes.
+// PrepareOutput finds what the answer must hold and where it goes, before anything is asked.
 func (r *Run) PrepareOutput(subcommand bool) (err error) {
 	if !subcommand {
 		if r.schema, err = outputSchema(r.Options.Flags); err != nil {
 			return err
 		}
 	}
-	if name := r.Options.Flags.Output; name != "" && name != "-" && runs(r.Options.Flags, subcommand) {
+	if name := r.Options.Flags.Output; name != "" && name != "-" && answersPrompt(r.Options.Flags, subcommand) {
 		if r.output, err = report.NewDestination(name, r.Options.Env.Process.Stdout, r.Options.Ledger); err != nil {
 			return &input.Error{Message: err.Error(), Err: err}
 		}
@@ -102,18 +101,19 @@ func (r *Run) PrepareOutput(subcommand bool) (err error) {
 	return nil
 }
 
-// Reporter returns who tells how the run goes and ends. For a sub-command that is
-// the text form: the document that it prints is its own, and no record of a run.
+// Reporter returns what reports how the run goes and ends, and has stop called when standard output
+// is gone. A sub-command has the text form: the document that it prints is its own, and no record
+// of a run.
 func (r *Run) Reporter(subcommand bool, stop context.CancelCauseFunc) report.Reporter {
-	r.broken = func(err error) { stop(ending.OutputError(err)) }
+	r.onBroken = func(err error) { stop(ending.OutputError(err)) }
 	out := report.Config{
 		Out: r.Options.Env.Process.Stdout, Err: r.Options.Env.Process.Stderr, Tally: r.count, Now: time.Now, Quiet: r.Options.Flags.Quiet,
 		Text: report.Text{Raw: r.Options.Flags.RawOutput, Uncited: r.Options.Settings != nil && !r.Options.Settings.Cite},
 		RunInfo: report.RunInfo{Version: r.Options.Env.Process.Version, Dir: func() string { return r.Options.Paths.Cwd },
 			Mode: r.Status.Mode, Sandbox: r.Status.Sandbox, Unused: r.Status.Unused},
 		Schema:    r.schema,
-		Broken:    r.broken,
-		Unwritten: func(err error) report.Outcome { return r.ended(ending.OutputError(err)) },
+		Broken:    r.onBroken,
+		Unwritten: func(err error) report.Outcome { return r.finalOutcome(ending.OutputError(err)) },
 	}
 	if subcommand || r.Options.User.Serving != nil || r.Options.Flags.ACP { // standard output is for what was asked for
 		return report.New("text", out)
@@ -139,13 +139,13 @@ func (r *Run) Reporter(subcommand bool, stop context.CancelCauseFunc) report.Rep
 	return report.New(format, out)
 }
 
-// runs reports whether the program answers a prompt, rather than telling
+// answersPrompt reports whether the program answers a prompt, rather than telling
 // something about itself.
-func runs(f *flags.Set, subcommand bool) bool {
+func answersPrompt(f *flags.Set, subcommand bool) bool {
 	return !subcommand && !f.Version && !f.Help && !f.ListSessions && !f.ListExtensions && f.Batch == ""
 }
 
-// Start does what the user wants.
+// Start has the front end that the command line names hold a conversation, and waits for its end.
 func (r *Run) Start(ctx context.Context, reporter report.Reporter) error {
 	r.Options.Ledger.Sweep()
 	var perr error
@@ -168,20 +168,33 @@ func (r *Run) Start(ctx context.Context, reporter report.Reporter) error {
 		r.notify(perr.Error())
 	}
 	if !r.Options.User.AsksForTrust() { // else a question comes first
-		if err := r.checkOut(ctx); err != nil {
+		if err := r.checkOutWorktree(ctx); err != nil {
 			return err
 		}
 	}
-	defer tellTree(r.Options, r.Status, func(text string) { r.Status.PrintInfo(text) })
+	defer printWorktree(r.Options, r.Status, func(text string) { r.Status.PrintInfo(text) })
 	switch {
 	case r.Options.User.Serving != nil:
-		return r.served(ctx)
+		return r.serveClients(ctx)
 	case r.Options.Flags.ACP:
-		return r.serveEditor(ctx)
+		return r.serveACP(ctx)
 	case r.Options.Flags.Talks():
-		return r.serve(ctx)
+		return r.serveStream(ctx)
 	case r.Options.Flags.Batch != "":
 		return r.batch(ctx)
 	}
 	return r.once(ctx, reporter)
+}
+
+// serveClients serves other programs: the one at the standard streams, or all that come by HTTP.
+func (r *Run) serveClients(ctx context.Context) error {
+	p, err := r.openProject()
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	if r.Options.User.Serving.A2A {
+		return r.serveA2A(ctx, p)
+	}
+	return r.serveMCP(ctx, p)
 }

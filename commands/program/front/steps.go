@@ -2,18 +2,13 @@ package front
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"google.golang.org/genai"
 
-	"gemline/engine"
 	"gemline/engine/steer"
-	"gemline/engine/text"
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
-	"gemline/tools/files"
 	"gemline/tools/launch"
 	"gemline/tools/shell"
 )
@@ -24,31 +19,15 @@ func (f *frontend) references(next input.Processor) input.Processor {
 		return []input.Source{agentReferences{f.session}, resources{f.session.Project.MCP.Servers, f.notify}, f.files()}
 	}
 	rs := input.References{Sources: sources, Notify: f.notify}
-	if screen := f.run.shown.Load(); screen != nil {
+	if screen := f.run.screen.Load(); screen != nil {
 		rs.Pasted = screen.Pasted
 	}
 	return rs.Step(next)
 }
 
-// attached says how much stands beside a prompt, "" if that is no more than a screen shows.
-func attached(parts []*genai.Part) string {
-	const screen = 24 * 80 / 4 // tokens
-	tokens, _ := engine.EstimateTokens(parts)
-	if tokens <= screen {
-		return ""
-	}
-	attached := 0
-	for _, p := range parts {
-		if _, label := files.Labelled(p); label || p.InlineData != nil {
-			attached++
-		}
-	}
-	return fmt.Sprintf("attached: %s, about %s tokens", text.Count(attached, "file"), text.Number(tokens))
-}
-
-// recall is the step that reads the context files, before the first prompt
+// loadContext is the step that reads the context files, before the first prompt
 // needs them.
-func (f *frontend) recall(next input.Processor) input.Processor {
+func (f *frontend) loadContext(next input.Processor) input.Processor {
 	return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
 		f.session.Memory.Contents()
 		return next(ctx, parts)
@@ -100,15 +79,7 @@ func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outco
 // substitute runs a command that the user put into a prompt: judged and asked
 // about like a call of the model's.
 func (i *interactive) substitute(ctx context.Context, command string) (string, error) {
-	return i.frontend.output(ctx, command, i.show)
-}
-
-// show prints what happens in a call that is no part of an answer.
-func (i *interactive) show(ev engine.Event) {
-	if _, ok := ev.(engine.CallRequested); ok {
-		i.screen.Printer.Begin(time.Now())
-	}
-	i.screen.Printer.Print(ev, time.Now())
+	return i.frontend.commandOutput(ctx, command, i.show)
 }
 
 // lateHints returns the hints that came too late for the model to be told while it works.

@@ -4,26 +4,36 @@ import (
 	"context"
 	"io"
 	"slices"
+	"sync"
 
 	"gemline/commands/cli"
+	"gemline/commands/program/project"
+	"gemline/engine/parallel"
 	"gemline/settings/extension"
 )
 
-// begin begins them, once. What becomes of them is told as it comes.
-func (u *updates) begin(ctx context.Context, i *interactive) {
+// updates are of extensions that the user has installed with --auto-update. They run beside the
+// session, and begin with the first prompt, so that no start waits for them.
+type updates struct {
+	once   sync.Once
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+	panic  parallel.Panic
+}
+
+// begin begins the updates, once. Tell prints what becomes of them, and deps returns what the
+// sub-command that updates takes.
+func (u *updates) begin(ctx context.Context, o *project.Options, tell func(string), deps func() []any) {
 	u.once.Do(func() {
-		if !slices.ContainsFunc(i.opts.ActiveExtensions(), func(x extension.Extension) bool { return x.Install.AutoUpdate }) {
+		if !slices.ContainsFunc(o.ActiveExtensions(), func(x extension.Extension) bool { return x.Install.AutoUpdate }) {
 			return
 		}
 		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // a turn's end is not theirs
 		u.cancel = cancel
-		out := &cli.Output{Out: io.Discard, Notify: func(text string) {
-			i.screen.Show(func() { i.frontend.run.Status.PrintInfo(text) })
-		}}
-		things := things(i.opts, sessionProject{i.frontend}, i.frontend.run.notify)
+		out, all := &cli.Output{Out: io.Discard, Notify: tell}, deps()
 		u.done.Go(func() {
 			defer u.panic.Catch()
-			cli.Run(ctx, out, &cli.Asker{}, []string{"extensions", "update", "--unasked"}, things...)
+			cli.Run(ctx, out, &cli.Asker{}, []string{"extensions", "update", "--unasked"}, all...)
 		})
 	})
 }

@@ -11,10 +11,10 @@ import (
 	"gemline/tools/worktree"
 )
 
-// checkOut makes the worktree that the command line wants, and goes there. It comes
+// checkOutWorktree makes the worktree that the command line wants, and goes there. It comes
 // after the user was asked whether the folder is trusted, and before anything of it is
 // used but its settings.
-func (r *Run) checkOut(ctx context.Context) error {
+func (r *Run) checkOutWorktree(ctx context.Context) error {
 	if !r.Options.Flags.Worktree.Set || r.Options.Worktree != "" {
 		return nil
 	}
@@ -53,8 +53,8 @@ func (r *Run) checkOut(ctx context.Context) error {
 	return nil
 }
 
-// tellTree prints how to continue in, and remove, the run's worktree.
-func tellTree(o *project.Options, st *project.Status, tell func(string)) {
+// printWorktree prints how to continue in, and remove, the run's worktree.
+func printWorktree(o *project.Options, st *project.Status, tell func(string)) {
 	if o.Worktree == "" {
 		return
 	}
@@ -64,13 +64,13 @@ func tellTree(o *project.Options, st *project.Status, tell func(string)) {
 	tell("the worktree stays; gemline worktree remove " + o.Worktree + " removes it")
 }
 
-// enter asks about a folder that nobody has decided about, before anything of
+// enterFolder asks about a folder that nobody has decided about, before anything of
 // it is used.
-func (r *Run) enter(ctx context.Context, user project.Consenter) error {
+func (r *Run) enterFolder(ctx context.Context, user project.Consenter) error {
 	if err := r.Options.AskTrust(ctx, user, r.notify); err != nil {
 		return err
 	}
-	if err := r.checkOut(ctx); err != nil {
+	if err := r.checkOutWorktree(ctx); err != nil {
 		return err
 	}
 	if r.Options.Worktree != "" {

@@ -33,17 +33,17 @@ import (
 	dirs "gemline/settings/project"
 )
 
-// An editorServer is what an editor is served by.
-type editorServer struct {
+// An acpServer serves an editor.
+type acpServer struct {
 	opts    *project.Options
 	run     *Run
 	mu      sync.Mutex
 	gateway map[string]string // variables that the editor has given in the place of the environment's
 }
 
-// serveEditor is the agent of the editor at the standard streams.
-func (r *Run) serveEditor(ctx context.Context) error {
-	e := &editorServer{opts: r.Options, run: r, gateway: map[string]string{}}
+// serveACP is the agent of the editor at the standard streams.
+func (r *Run) serveACP(ctx context.Context) error {
+	e := &acpServer{opts: r.Options, run: r, gateway: map[string]string{}}
 	lookup := r.Options.Env.Process.Lookup
 	r.Options.Env.Process.Lookup = func(name string) (string, bool) {
 		e.mu.Lock()
@@ -57,13 +57,13 @@ func (r *Run) serveEditor(ctx context.Context) error {
 	if isTerminal(r.Options.Env.Process.Stdin) {
 		r.Status.PrintInfo("an editor that speaks the Agent Client Protocol is waited for at standard input; gemline help acp says how editors are set up, and Ctrl-D ends this")
 	}
-	acp.Serve(ctx, acp.Config{Version: r.Options.Env.Process.Version, Methods: methods, Outcome: r.outcome, Redact: r.Options.Secrets.Text,
-		Authenticate: e.authenticate, Begin: e.begin, List: e.list}, lines(r.Options.Env.Process))
+	acp.Serve(ctx, acp.Config{Version: r.Options.Env.Process.Version, Methods: signInMethods, Outcome: r.outcome, Redact: r.Options.Secrets.Text,
+		Authenticate: e.authenticate, Begin: e.begin, List: e.list}, stdioStream(r.Options.Env.Process))
 	return context.Cause(ctx)
 }
 
-// methods are the ways to sign in that an editor offers its user.
-var methods = []acp.Method{
+// signInMethods are the ways to sign in that an editor offers its user.
+var signInMethods = []acp.Method{
 	{ID: string(auth.APIKey), Name: "Gemini API key", About: "Use a key of the Gemini API",
 		Meta: map[string]any{"api-key": map[string]any{"provider": "google"}}},
 	{ID: string(auth.Vertex), Name: "Vertex AI", About: "Use Vertex AI of a Google Cloud project"},
@@ -74,7 +74,7 @@ var methods = []acp.Method{
 
 // authenticate keeps how the user signs in, and a key. A gateway is that of the editor, and is
 // not kept.
-func (e *editorServer) authenticate(ctx context.Context, l acp.Login) error {
+func (e *acpServer) authenticate(ctx context.Context, l acp.Login) error {
 	m, known := auth.Known(l.Method)
 	if !known || !slices.Contains(auth.Methods(), m) {
 		return &input.Error{Message: fmt.Sprintf("there is no method %.100q here", l.Method),
@@ -102,7 +102,7 @@ func (e *editorServer) authenticate(ctx context.Context, l acp.Login) error {
 }
 
 // list returns the sessions that were kept of a directory, or of all, the latest first.
-func (e *editorServer) list(_ context.Context, dir string) (all []protocol.SessionInfo, err error) {
+func (e *acpServer) list(_ context.Context, dir string) (all []protocol.SessionInfo, err error) {
 	stores := e.opts.Paths.All()
 	if dir != "" {
 		stores = nil
@@ -127,7 +127,7 @@ func (e *editorServer) list(_ context.Context, dir string) (all []protocol.Sessi
 
 // begin begins a session of an editor's, in a project of its own: the editor names servers
 // for it.
-func (e *editorServer) begin(ctx context.Context, w acp.SessionRequest) (*acp.Session, error) {
+func (e *acpServer) begin(ctx context.Context, w acp.SessionRequest) (*acp.Session, error) {
 	if info, err := os.Stat(w.Dir); err != nil || !info.IsDir() {
 		return nil, &input.Error{Message: w.Dir + " is not a folder"}
 	}
@@ -136,7 +136,7 @@ func (e *editorServer) begin(ctx context.Context, w acp.SessionRequest) (*acp.Se
 		return nil, err
 	}
 	o.User.Editor, o.User.EditorServers = w.Editor, serversOf(w.Servers)
-	r := &Run{Options: o, Status: project.NewStatus(), count: ending.NewTally(), broken: e.run.broken}
+	r := &Run{Options: o, Status: project.NewStatus(), count: ending.NewTally(), onBroken: e.run.onBroken}
 	var known atomic.Bool // the session, to the editor
 	var early project.EventQueue
 	telling := func(tell func(string), info bool) func(string) {
@@ -165,7 +165,7 @@ func (e *editorServer) begin(ctx context.Context, w acp.SessionRequest) (*acp.Se
 }
 
 // open begins the conversation of f.
-func (e *editorServer) open(ctx context.Context, f *frontend, w acp.SessionRequest) error {
+func (e *acpServer) open(ctx context.Context, f *frontend, w acp.SessionRequest) error {
 	p, err := f.run.openProject()
 	if err != nil {
 		return err
@@ -197,15 +197,15 @@ func (e *editorServer) open(ctx context.Context, f *frontend, w acp.SessionReque
 	for _, dir := range w.Directories {
 		p.AddDirectory(dir)
 	}
-	f.session.AddContext(ctx, f.first)
+	f.session.AddContext(ctx, f.startContext)
 	return nil
 }
 
 // errEditorsSession is the error of a command that would leave the session.
 var errEditorsSession = &input.Error{Message: "another session is for the editor to begin, or to go on with"}
 
-// conversation returns what an editor has of f.
-func (e *editorServer) conversation(f *frontend, w acp.SessionRequest) *acp.Session {
+// conversation returns the session of f for the editor.
+func (e *acpServer) conversation(f *frontend, w acp.SessionRequest) *acp.Session {
 	app := f.commands(writer(w.Write), w.Show)
 	app.Restart = func(context.Context) (*commands.Conversation, error) { return nil, errEditorsSession }
 	app.Sessions.Resume = func(context.Context,
@@ -225,7 +225,7 @@ func (e *editorServer) conversation(f *frontend, w acp.SessionRequest) *acp.Sess
 		Shown:     func() map[string]string { return journal.Displays(f.session.Journal.File.Path()) },
 		Title:     f.session.Tools.Title,
 		Kind:      f.session.Tools.Kind,
-		Commands:  func() []protocol.AvailableCommand { return available(app.Commands()) },
+		Commands:  func() []protocol.AvailableCommand { return availableCommands(app.Commands()) },
 		Permanent: permanent && !f.opts.Settings.NoAlways,
 		Mode: acp.Switch{Now: func() string { return string(f.session.Rules.Policy.Mode()) },
 			All: func() []acp.Position { return modePositions(f.session) },
@@ -266,9 +266,9 @@ func modePositions(s *session.Session) (all []acp.Position) {
 var terminalCommands = []string{"accessible", "again", "brief", "chat", "clear", "copy", "detach",
 	"detail", "editor", "fork", "history", "ide", "last", "quit", "resume", "show", "stream", "vim"}
 
-// available returns commands as an editor offers them: those that are about the screen are not
+// availableCommands returns commands as an editor offers them: those that are about the screen are not
 // there.
-func available(set commands.Set) []protocol.AvailableCommand {
+func availableCommands(set commands.Set) []protocol.AvailableCommand {
 	all := []protocol.AvailableCommand{}
 	for _, c := range set {
 		if slices.Contains(terminalCommands, c.Name) {

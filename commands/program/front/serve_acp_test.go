@@ -32,7 +32,7 @@ func TestEditorSignsIn(t *testing.T) {
 	r.Options.Env.Process.Stdin, r.Options.Env.Process.Stdout = in, feed
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { defer close(ended); r.serveEditor(ctx) }()
+	go func() { defer close(ended); r.serveACP(ctx) }()
 	t.Cleanup(func() { stop(); <-ended })
 	lines := bufio.NewReader(back)
 	ask := func(method, params string) (code int, message string) {
