@@ -8,12 +8,14 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/text"
+	"gemline/settings/consent"
+	"gemline/tools/agent"
 	"gemline/tools/mcp"
 )
 
 // Connections are the connections of a project to MCP servers.
 type Connections struct {
-	Connector   Connector
+	connector   connector
 	Servers     *mcp.Set          // nil if none is set up
 	events      *EventQueue       // takes notices about servers
 	PrintNotice func(text string) // prints a notice when that disturbs nobody; nil has it wait for the next event
@@ -32,7 +34,7 @@ func (c *Connections) Await(ctx context.Context, tell func(string)) {
 	}
 	c.Servers.Start()
 	wait := max(0, time.Until(c.until()))
-	if c.Connector.Options.User.Interactive {
+	if c.connector.opts.User.Interactive {
 		wait = 0
 	}
 	late := c.Servers.Wait(ctx, min(wait, SilentWait))
@@ -43,11 +45,24 @@ func (c *Connections) Await(ctx context.Context, tell func(string)) {
 	}
 	c.late.Do(func() {
 		if len(late) > 0 && ctx.Err() == nil {
-			c.events.Add(engine.Notice{Info: c.Connector.Options.User.Interactive,
+			c.events.Add(engine.Notice{Info: c.connector.opts.User.Interactive,
 				Text: "MCP servers are not ready yet, their tools come later: " +
 					text.PrintableLine(strings.Join(late, ", "))})
 		}
 	})
+}
+
+// AgentServers returns the MCP servers of an agent's own, which are not connected to yet. Servers of its
+// definition run with the agent's rights, servers of the user's settings with the user's rights.
+// Notify prints why a server can't start.
+func (c *Connections) AgentServers(d agent.Definition, notify func(string)) *mcp.Set {
+	return c.connector.agentServers(d, notify)
+}
+
+// VariablesFor returns a lookup of the variables that a project's settings may use: none of gemline's
+// own credentials, and no secrets unless r is [consent.All].
+func (c *Connections) VariablesFor(r consent.Rights) func(string) (string, bool) {
+	return c.connector.variablesFor(r)
 }
 
 // note prints a notice about a server, or has it wait for the next event.

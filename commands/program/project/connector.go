@@ -23,20 +23,20 @@ import (
 	"gemline/tools/shell"
 )
 
-// A Connector connects to MCP servers.
-type Connector struct {
-	Options  *Options
-	Launcher *launch.Launcher                        // starts local servers
-	Roots    func() []string                         // the directories of the workspace
-	Notify   func(string)                            // prints why a wanted server is not started
-	Note     func(string)                            // prints a note about a connected server
-	Log      func(server, said string)               // logs what a server writes to its standard error; may be nil
-	Keep     func(server, said string) (path string) // stores the same, and returns the file, "" if it can't
+// A connector connects to MCP servers.
+type connector struct {
+	opts     *Options
+	launcher *launch.Launcher                        // starts local servers
+	roots    func() []string                         // the directories of the workspace
+	notify   func(string)                            // prints why a wanted server is not started
+	note     func(string)                            // prints a note about a connected server
+	log      func(server, said string)               // logs what a server writes to its standard error; may be nil
+	keep     func(server, said string) (path string) // stores the same, and returns the file, "" if it can't
 }
 
 // serve returns the servers of a directory, nil if there are none. Open prints which are
 // unused because the user has not decided about them.
-func (c Connector) serve(set *serverSet, open func(string)) *mcp.Set {
+func (c connector) serve(set *serverSet, open func(string)) *mcp.Set {
 	if len(set.list) == 0 {
 		return nil
 	}
@@ -45,7 +45,7 @@ func (c Connector) serve(set *serverSet, open func(string)) *mcp.Set {
 		if !m.projects() || m.off != "" || set.rights(m) != "" {
 			continue
 		}
-		if !agreedByFlag(c.Options, set.item(m)) {
+		if !agreedByFlag(c.opts, set.item(m)) {
 			names = append(names, text.PrintableLine(m.Name))
 		}
 	}
@@ -57,18 +57,18 @@ func (c Connector) serve(set *serverSet, open func(string)) *mcp.Set {
 }
 
 // connected returns a set of servers, each with its rights of the moment.
-func (c Connector) connected(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
-	cfg := mcp.Config{Launcher: c.Launcher, Version: c.Options.Env.Process.Version, Roots: c.Roots, Notify: c.Note,
-		Log: c.Log, Keep: c.Keep}
-	logins := sync.OnceValue(func() oauth.Config { return newLogins(c.Options) }) // when the first remote server is connected to
-	var remote map[string]oauth.Server                                            // by name
+func (c connector) connected(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
+	cfg := mcp.Config{Launcher: c.launcher, Version: c.opts.Env.Process.Version, Roots: c.roots, Notify: c.note,
+		Log: c.log, Keep: c.keep}
+	logins := sync.OnceValue(func() oauth.Config { return newLogins(c.opts) }) // when the first remote server is connected to
+	var remote map[string]oauth.Server                                         // by name
 	cfg.Transport = func(s mcp.Server) (http.RoundTripper, error) { return oauth.New(logins(), remote[s.Name]) }
-	cfg.Pins = &mcp.ToolPins{Path: c.Options.Paths.User("gemline", "mcp-tools.json"),
-		Failed: func(err error) { c.Note("what MCP servers say of their tools is not kept: " + err.Error()) }}
+	cfg.Pins = &mcp.ToolPins{Path: c.opts.Paths.User("gemline", "mcp-tools.json"),
+		Failed: func(err error) { c.note("what MCP servers say of their tools is not kept: " + err.Error()) }}
 	for _, m := range list {
 		filled := c.filled(m, rights(m))
 		s := c.described(filled)
-		if c.Options.User.Serving != nil && isServing(s.Command) {
+		if c.opts.User.Serving != nil && isServing(s.Command) {
 			s.Off = "it is gemline itself"
 		}
 		s.Rights = func() (bool, error) {
@@ -86,10 +86,10 @@ func (c Connector) connected(list []mcpServer, rights func(mcpServer) consent.Ri
 	return mcp.New(cfg)
 }
 
-// AgentServers returns an agent's own MCP servers. Servers of its definition run with the agent's
+// agentServers returns an agent's own MCP servers. Servers of its definition run with the agent's
 // rights, servers of the user's settings with the user's rights.
-func (c Connector) AgentServers(d agent.Definition, notify func(string)) *mcp.Set {
-	o := c.Options
+func (c connector) agentServers(d agent.Definition, notify func(string)) *mcp.Set {
+	o := c.opts
 	set := &serverSet{opts: o}
 	for _, m := range settings.ServersIn(d.Access.Given, nil) { // which was filled in with the settings
 		m.Scope = settings.User
@@ -138,28 +138,28 @@ func bringerOf(o *Options, d agent.Definition) (extension.Extension, bool) {
 
 // filled returns a server with the project's variables filled in by the rights, switched off
 // if it must not start.
-func (c Connector) filled(m mcpServer, rights consent.Rights) mcpServer {
+func (c connector) filled(m mcpServer, rights consent.Rights) mcpServer {
 	if m.projects() && m.off == "" {
-		m.Server = m.Filled(c.VariablesFor(rights))
-		m.Env = merged(c.Options.Env.projectVars(), m.Env)
+		m.Server = m.Filled(c.variablesFor(rights))
+		m.Env = merged(c.opts.Env.projectVars(), m.Env)
 		if err := cmp.Or(startable(rights), m.Err); err != nil {
 			m.off = err.Error()
 		}
-		m.tell(c.Notify)
+		m.tell(c.notify)
 	}
 	return m
 }
 
 // described returns a server in the form that the connection needs.
-func (c Connector) described(m mcpServer) mcp.Server {
+func (c connector) described(m mcpServer) mcp.Server {
 	s := mcp.Server{Name: m.Name, Description: m.Description, From: m.extension, Command: m.words(),
 		Dir: m.Dir, Env: m.Env,
 		URL: m.address(), Kind: m.Type, Header: m.Headers, Timeout: m.Timeout, Include: m.Include, Exclude: m.Exclude, Off: m.off}
 	if m.HTTPURL != "" {
 		s.Kind = "http"
 	}
-	if s.Dir = c.Options.Paths.Folder(s.Dir); m.Dir == "" {
-		s.Dir = c.Options.Paths.Cwd
+	if s.Dir = c.opts.Paths.Folder(s.Dir); m.Dir == "" {
+		s.Dir = c.opts.Paths.Cwd
 	}
 	return s
 }
@@ -209,17 +209,17 @@ func isServing(argv []string) bool {
 		slices.Contains(argv, "mcp") && slices.Contains(argv, "serve")
 }
 
-// VariablesFor returns a lookup of the variables that a project's settings may use: none of
+// variablesFor returns a lookup of the variables that a project's settings may use: none of
 // gemline's own credentials, and without the user's consent no secrets.
-func (c Connector) VariablesFor(r consent.Rights) func(string) (string, bool) {
-	env := shell.Own(c.Options.Env.Process.Environ())
+func (c connector) variablesFor(r consent.Rights) func(string) (string, bool) {
+	env := shell.Own(c.opts.Env.Process.Environ())
 	if r != consent.All {
-		sealed := c.Launcher.Config.Shell
+		sealed := c.launcher.Config.Shell
 		sealed.Reveal = false
-		env = shell.Inherited(c.Options.Env.Process.Environ(), sealed)
+		env = shell.Inherited(c.opts.Env.Process.Environ(), sealed)
 	}
 	if r == consent.All || r == consent.Confined {
-		env = append(c.Options.Env.projectEnviron(), env...)
+		env = append(c.opts.Env.projectEnviron(), env...)
 	}
 	return func(name string) (string, bool) { return launch.Lookup(env, name) }
 }
@@ -228,7 +228,7 @@ func (c Connector) VariablesFor(r consent.Rights) func(string) (string, bool) {
 // prints what else is wrong with servers.
 func ServerProblems(o *Options, notify func(string)) (list []string) {
 	for _, m := range o.servers(notify).list {
-		if err := mcp.Wrong((Connector{Options: o}).described(m)); m.off == "" && err != nil {
+		if err := mcp.Wrong((connector{opts: o}).described(m)); m.off == "" && err != nil {
 			list = append(list, "MCP server "+text.PrintableLine(m.Name)+": "+text.PrintableLine(err.Error())+"; its tools are not there")
 		}
 	}

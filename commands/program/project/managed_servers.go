@@ -33,7 +33,7 @@ func (m ManagedServers) Status(ctx context.Context, most time.Duration, names ..
 		return m.Connected.Status(), nil
 	}
 	quiet := func(string) {} // what fails is in the Status
-	c := Connector{Options: m.Options, Notify: m.Notify, Note: quiet}
+	c := connector{opts: m.Options, notify: m.Notify, note: quiet}
 	only := *m.set()
 	only.list = slices.Clone(only.list)
 	for i := range only.list {
@@ -48,7 +48,7 @@ func (m ManagedServers) Status(ctx context.Context, most time.Duration, names ..
 		if err != nil {
 			return nil, err
 		}
-		c.Launcher, c.Roots = l, w.Roots
+		c.launcher, c.roots = l, w.Roots
 	}
 	servers := c.serve(&only, quiet)
 	defer servers.Close()
@@ -70,7 +70,7 @@ func (m ManagedServers) Login(name string) (*oauth.Client, error) {
 			if err != nil {
 				return nil, err
 			}
-			s = Connector{Options: m.Options, Launcher: l, Notify: m.Notify}.filled(s, m.set().rights(s))
+			s = connector{opts: m.Options, launcher: l, notify: m.Notify}.filled(s, m.set().rights(s))
 		}
 		o := s.login(s.address())
 		if o.Provider != "" && o.Provider != "dynamic_discovery" {

@@ -180,16 +180,16 @@ func (p *Project) connect() {
 	c := &Connections{events: &p.Status.Queue, until: sync.OnceValue(func() time.Time {
 		return time.Now().Add(time.Duration(o.Settings.ConnectSeconds) * time.Second)
 	})}
-	c.Connector = Connector{Options: o, Launcher: p.Launcher, Roots: p.Workspace.Roots, Notify: p.Status.Notify,
-		Note: c.note, Keep: func(server, said string) string { return keepErrors(p.Store.Temp, server, o.Secrets.Text(said)) }}
+	c.connector = connector{opts: o, launcher: p.Launcher, roots: p.Workspace.Roots, notify: p.Status.Notify,
+		note: c.note, keep: func(server, said string) string { return keepErrors(p.Store.Temp, server, o.Secrets.Text(said)) }}
 	if o.Flags.Debug {
-		c.Connector.Log = func(server, said string) {
+		c.connector.log = func(server, said string) {
 			if l := p.Model.Setup.Logger; l != nil {
 				l.Debug("MCP server", "server", server, "said", text.OneLine(said, 2000))
 			}
 		}
 	}
-	c.Servers = c.Connector.serve(o.servers(p.Status.Notify), p.Status.Notify)
+	c.Servers = c.connector.serve(o.servers(p.Status.Notify), p.Status.Notify)
 	p.MCP = c
 }
 

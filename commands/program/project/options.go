@@ -15,8 +15,8 @@
 // # What the options make
 //
 // [NewLauncher] makes the launcher that confines commands, [NewWorkspace] the workspace,
-// [NewPolicy] the policy that judges calls, and a [Connector] connects to servers. [Open]
-// makes all of these, and the [ModelServer] that answers requests; it is complete when it is
+// and [NewPolicy] the policy that judges calls. [Open] makes all of these, the [Connections] to MCP
+// servers, and the [ModelServer] that answers requests. The [Project] is complete when it is
 // returned, and closes what it owns.
 package project
 

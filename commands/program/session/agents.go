@@ -106,7 +106,7 @@ func (r *agents) servers(d agent.Definition, notify func(string)) *mcp.Set {
 	if len(d.Access.Servers)+len(d.Access.Given) == 0 {
 		return nil
 	}
-	return r.project.MCP.Connector.AgentServers(d, notify)
+	return r.project.MCP.AgentServers(d, notify)
 }
 
 // model returns the model that an agent begins with: its own, unless that is one of
@@ -208,7 +208,7 @@ func agentValue(ctx context.Context, p *project.Project, d agent.Definition, sai
 	}
 	look := p.Options.Env.Lookup
 	if !own {
-		look = p.MCP.Connector.VariablesFor(rights)
+		look = p.MCP.VariablesFor(rights)
 	}
 	if v, ok := look(rest); ok && v != "" {
 		return v, nil

@@ -3,7 +3,10 @@ package session
 import (
 	"cmp"
 	"context"
+	"errors"
+	"log/slog"
 	"slices"
+	"strings"
 
 	"google.golang.org/genai"
 
@@ -17,6 +20,7 @@ import (
 	"gemline/engine/model/route"
 	"gemline/engine/policy"
 	"gemline/engine/telemetry"
+	"gemline/repl/input"
 	"gemline/repl/report"
 	"gemline/settings"
 	"gemline/tools/mcp"
@@ -165,4 +169,18 @@ func (m *Models) answer(ctx context.Context, host engine.Host, q mcp.Sampling) (
 	}
 	return mcp.Answer{Text: oneshot.Words(c), Model: m.server.Presets.Purpose(name).Model,
 		Cut: c.FinishReason == genai.FinishReasonMaxTokens}, nil
+}
+
+// RecordCommand records that the user ran a slash command.
+func (m *Models) RecordCommand(path []string, err error) {
+	status := "success"
+	if err != nil && !errors.Is(err, input.ErrQuit) {
+		status = "error"
+	}
+	ev := telemetry.Event{Name: "gemini_cli.slash_command", Body: "Slash command: " + strings.Join(path, " ") + ".",
+		Attrs: []slog.Attr{slog.String("command", path[0]), slog.String("status", status)}}
+	if len(path) > 1 {
+		ev.Attrs = append(ev.Attrs, slog.String("subcommand", path[1]))
+	}
+	m.recorder.Log(ev)
 }

@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -21,7 +20,6 @@ import (
 	"gemline/engine/policy"
 	"gemline/engine/telemetry"
 	"gemline/engine/text"
-	"gemline/repl/input"
 	dirs "gemline/settings/project"
 )
 
@@ -62,20 +60,6 @@ func newRecorder(p *project.Project, c Config, session string) *telemetry.Record
 		slog.String("extensions", strings.Join(extensions, ",")), slog.Int("extensions_count", len(extensions)),
 	}})
 	return recorder
-}
-
-// RecordCommand records that the user ran a slash command.
-func (m *Models) RecordCommand(path []string, err error) {
-	status := "success"
-	if err != nil && !errors.Is(err, input.ErrQuit) {
-		status = "error"
-	}
-	ev := telemetry.Event{Name: "gemini_cli.slash_command", Body: "Slash command: " + strings.Join(path, " ") + ".",
-		Attrs: []slog.Attr{slog.String("command", path[0]), slog.String("status", status)}}
-	if len(path) > 1 {
-		ev.Attrs = append(ev.Attrs, slog.String("subcommand", path[1]))
-	}
-	m.recorder.Log(ev)
 }
 
 // recordDecision records which model answers a prompt.
