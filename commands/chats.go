@@ -155,7 +155,7 @@ func (cmd chatCommands) sessionChoice(s journal.Session, n int) MenuItem {
 // pickFound goes on with the session whose title has all words, or else with the one that holds
 // them. If there are several, they are listed, and the user chooses.
 func (cmd chatCommands) pickFound(ctx context.Context, all []journal.Session, words string, none *journal.NotFoundError) error {
-	current := func(f journal.Found) bool { return f.ID == cmd.c.Journal.ID() }
+	current := func(f journal.SearchResult) bool { return f.ID == cmd.c.Journal.ID() }
 	found := slices.DeleteFunc(titled(all, words), current)
 	if len(found) == 0 {
 		var err error
@@ -181,12 +181,12 @@ func (cmd chatCommands) pickFound(ctx context.Context, all []journal.Session, wo
 }
 
 // titled returns the sessions whose title has all words, in any order and case.
-func titled(all []journal.Session, words string) (found []journal.Found) {
+func titled(all []journal.Session, words string) (found []journal.SearchResult) {
 	for i, s := range all {
 		title := strings.ToLower(s.Title)
 		if !slices.ContainsFunc(strings.Fields(strings.ToLower(words)),
 			func(w string) bool { return !strings.Contains(title, w) }) {
-			found = append(found, journal.Found{Session: s, Number: i + 1})
+			found = append(found, journal.SearchResult{Session: s, Number: i + 1})
 		}
 	}
 	return found
@@ -213,7 +213,7 @@ func (cmd chatCommands) resumeSession(ctx context.Context, s journal.Session) er
 	if s.ID == cmd.c.Journal.ID() {
 		return unavailable("that is the session you are in; /fork goes on with a copy of it")
 	}
-	choice := journal.OpenOptions{Resume: true, Which: s.ID}
+	choice := journal.OpenOptions{Resume: true, Selector: s.ID}
 	next, err := cmd.sessions.Resume(ctx, choice)
 	if busy := (*journal.BusyError)(nil); errors.As(err, &busy) && cmd.sessions.Confirm != nil {
 		yes, asked := cmd.sessions.Confirm(ctx, busy.Error()+"; go on with a copy?")
@@ -242,7 +242,7 @@ func (cmd chatCommands) fork(ctx context.Context, arg string) error {
 		}
 	}
 	next, err := cmd.sessions.Resume(ctx,
-		journal.OpenOptions{Resume: true, Which: cmd.c.Journal.ID(), Fork: true, Turns: turn})
+		journal.OpenOptions{Resume: true, Selector: cmd.c.Journal.ID(), Fork: true, Turns: turn})
 	if nf := (*journal.NotFoundError)(nil); errors.As(err, &nf) {
 		return unavailable("nothing was said in this session yet")
 	} else if err != nil {

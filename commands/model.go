@@ -163,7 +163,7 @@ func described(choices []preset.ListedModel) (lines []string) {
 
 // pick prints the chosen model and the usual ones to choose from, and has one chosen.
 func (cmd modelCommands) pick(ctx context.Context) error {
-	choices := cmd.c.Model.Presets.Usual(cmd.c.Model.Chosen())
+	choices := cmd.c.Model.Presets.CommonChoices(cmd.c.Model.Chosen())
 	all := fmt.Sprintf("/model list has all %d", len(cmd.c.Model.Presets.Choices()))
 	if cmd.pickOne == nil {
 		return sentences(cmd.out, append(append([]string{cmd.chosen(), "", "Names you can give:"}, described(choices)...), all)...)

@@ -356,7 +356,7 @@ func (cmd undoCommands) restoreOriginal(ctx context.Context, name string) error 
 	if err != nil {
 		return err
 	}
-	next, err := cmd.sessions.Resume(ctx, journal.OpenOptions{Saved: c.Said})
+	next, err := cmd.sessions.Resume(ctx, journal.OpenOptions{Saved: c.History})
 	if err != nil {
 		return err
 	}

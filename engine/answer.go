@@ -65,7 +65,7 @@ func response(fc *genai.FunctionCall, r Result, err error, model string) (parts,
 		case isAudioVideo(b):
 			stripped = append(stripped, b.MIMEType)
 			injected = append(injected, p)
-		case catalog.Of(model).Kin.Media:
+		case catalog.Lookup(model).Kin.Media:
 			fr.Parts = append(fr.Parts, &genai.FunctionResponsePart{
 				InlineData: &genai.FunctionResponseBlob{MIMEType: b.MIMEType, Data: b.Data}})
 		default:

@@ -156,7 +156,7 @@ func (r *historyFile) Add(text string) {
 func (r *historyFile) warn(err error) {
 	if err != nil && !r.warned && r.Warn != nil {
 		r.warned = true
-		r.Warn(fmt.Sprintf("what you enter is not kept: %v", disk.Full(err)))
+		r.Warn(fmt.Sprintf("what you enter is not kept: %v", disk.AsFull(err)))
 	}
 }
 
@@ -191,7 +191,7 @@ func readHistory(path string) ([]byte, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	case errors.As(err, new(disk.LargeError)):
+	case errors.As(err, new(disk.TooLargeError)):
 		return nil, fmt.Errorf("%w; move it away", err)
 	}
 	return b, err

@@ -53,9 +53,9 @@ func (src Source) change(ctx context.Context, key string, edit func([]byte, []st
 	}
 	c := Change{Path: src.Path}
 	if src.Path != "" {
-		c.Path = disk.Follow(src.Path)
+		c.Path = disk.ResolveLinks(src.Path)
 	}
-	folder := disk.Follow(filepath.Dir(filepath.Dir(src.Path)))
+	folder := disk.ResolveLinks(filepath.Dir(filepath.Dir(src.Path)))
 	if src.Scope == Workspace && !disk.Inside(folder, c.Path) {
 		return c, &jsonc.Error{Path: src.Path,
 			Message: fmt.Sprintf("leads out of the folder, to %s, and is left alone", c.Path)}

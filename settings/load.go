@@ -64,8 +64,8 @@ func Sources(p project.Paths, lookup func(string) (string, bool), workspace bool
 // Astray says where the file at path leads by links, if that is not in the
 // directory, and else "": the user who trusted the directory was not shown what is there.
 func Astray(path, dir string) string {
-	real := disk.Follow(path)
-	if disk.Inside(disk.Follow(dir), real) {
+	real := disk.ResolveLinks(path)
+	if disk.Inside(disk.ResolveLinks(dir), real) {
 		return ""
 	}
 	return "it leads out of the folder, to " + real

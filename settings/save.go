@@ -35,7 +35,7 @@ func save(ctx context.Context, path string, mode fs.FileMode, edit func(text []b
 	if path == "" {
 		return errors.New("no home directory: there is no place for settings")
 	}
-	target := disk.Follow(path)
+	target := disk.ResolveLinks(path)
 	dir := filepath.Dir(target)
 	if err := os.MkdirAll(dir, mode|mode&0o444>>2); err != nil {
 		return fmt.Errorf("make the directory of the settings: %w", err)

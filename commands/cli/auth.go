@@ -136,7 +136,7 @@ func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 	}
 	st := authRecord{Method: c.Method, From: c.From, Credential: c.Key.From, Bearer: c.Bearer,
 		Project: c.Project.Value, ProjectFrom: c.Project.From, Location: c.Location.Value,
-		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseURL.From, Headers: c.Fields(), Note: c.Instead,
+		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseURL.From, Headers: c.HeaderNames(), Note: c.Instead,
 		Others: keyed(ctx, here, others)}
 	if s, serr := here.settings(); serr == nil {
 		for _, said := range s.Values(c.From) { // the strongest file is the last one
@@ -181,7 +181,7 @@ func (st *authRecord) find(ctx context.Context, here *Folder, c auth.Credentials
 }
 
 func (st *authRecord) machine(c auth.Credentials) error {
-	if !c.Account.Machine() {
+	if !c.Account.OnGoogleMachine() {
 		e := &auth.Error{Message: "no Google credentials: GOOGLE_APPLICATION_CREDENTIALS is not set, gcloud has left none, and this is not a Google Cloud machine",
 			Advice: "gcloud auth application-default login makes some"}
 		if c.Method == auth.Vertex {
@@ -241,7 +241,7 @@ type authUse struct {
 
 // Run keeps the choice in the user's settings, if it can be used at all.
 func (u *authUse) Run(ctx context.Context, out *Output, here *Folder, ask *Asker) error {
-	m, known := auth.Known(u.Type)
+	m, known := auth.ParseMethod(u.Type)
 	if !known {
 		return misused("%q is not a way to sign in; there are gemini-api-key, vertex-ai, gateway and compute-default-credentials", u.Type)
 	}

@@ -301,7 +301,7 @@ func problemsBeside(ctx context.Context, here *Folder, out *Output, project Proj
 	case c.From == "" || c.Key.Value != "": // nobody says how to pay, or there is a key to pay with
 	case err == nil && c.Account != nil:
 		err = st.find(ctx, here, c)
-	case err == nil && c.Stored && !here.keys().May(c):
+	case err == nil && c.Stored && !here.keys().MayHaveKey(c):
 		list = append(list, Problem{About: "credentials", Message: c.ErrNoKey().Error()}) // not for want of a better file
 	}
 	if err != nil && c.From != "" {

@@ -63,7 +63,7 @@ func packageAt(paths project.Paths, said string) (extension.Install, error) {
 
 // Run links an extension.
 func (c *extensionsLink) Run(ctx context.Context, set *extensionSet) error {
-	return set.install(ctx, extension.Install{Source: disk.Follow(set.here.Paths.Folder(c.Path)),
+	return set.install(ctx, extension.Install{Source: disk.ResolveLinks(set.here.Paths.Folder(c.Path)),
 		Type: "link"}, nil, c.Consent, true)
 }
 

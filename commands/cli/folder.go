@@ -62,7 +62,7 @@ func (here *Folder) Credential(s *settings.Settings, notify func(string)) (auth.
 		at = fmt.Sprintf("security.auth.selectedType in %s:%d", said.File, said.Line)
 	}
 	return auth.Choose(auth.Config{Selected: s.AuthType, SelectedAt: at, Enforced: s.EnforcedAuth, External: s.ExternalAuth,
-		Key: auth.Setting{Value: key, From: "--key-file"}, KeyStored: func() bool { return here.keys().May(auth.Credentials{}) }, Getenv: here.getenv, DotEnv: here.DotEnv.Values(), GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
+		Key: auth.Setting{Value: key, From: "--key-file"}, KeyStored: func() bool { return here.keys().MayHaveKey(auth.Credentials{}) }, Getenv: here.getenv, DotEnv: here.DotEnv.Values(), GOOS: runtime.GOOS, Request: s.VertexShare, Shared: s.VertexUrge})
 }
 
 func (here *Folder) userFile() settings.Source {

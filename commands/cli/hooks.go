@@ -85,7 +85,7 @@ func (*hooksList) Run(out *Output, here *Folder, hooks Hooks) error {
 	list, wrong := hooks.List()
 	l := listingOf("hooks", list).add("problems", "not used: ")
 	for _, p := range wrong {
-		l.add("problems", map[bool]string{true: "to look at: ", false: "not used: "}[p.Runs], p.Text)
+		l.add("problems", map[bool]string{true: "to look at: ", false: "not used: "}[p.StillRuns], p.Text)
 	}
 	if why := here.unread(); why != "" {
 		l.add("problems", "not used: ", why)

@@ -160,7 +160,7 @@ func (here *Folder) model(c auth.Credentials) (string, *preset.Table, error) {
 	if err == nil {
 		names.Today = here.Today
 		if large, small := s.Auto(); large != "" && small != "" {
-			names.Between(large, small)
+			names.SetAutoModels(large, small)
 		}
 	}
 	return cmp.Or(strings.TrimSpace(s.Model), preset.Default), names, err
@@ -205,7 +205,7 @@ func (c *modelsList) onServers(ctx context.Context, out *Output, here *Folder, a
 
 // onServer asks the server of a provider.
 func onServer(ctx context.Context, provider string, api API, set *provider.Set) (list []modelRecord, err error) {
-	var listed []model.Listed
+	var listed []model.ModelInfo
 	prefix := ""
 	if provider != model.Gemini && provider != "vertex" {
 		listed, err = set.List(ctx, provider)

@@ -34,7 +34,7 @@ type ruleRecord struct {
 }
 
 func ruleOf(r policy.Rule) ruleRecord {
-	return ruleRecord{policy.Word(r.Verdict), r.Tier.String(), r.Priority, r.Origin.File, r.Origin.Line, r.Tools, r.About(),
+	return ruleRecord{policy.VerdictName(r.Verdict), r.Tier.String(), r.Priority, r.Origin.File, r.Origin.Line, r.Tools, r.About(),
 		r.Message, r.Where()}
 }
 
@@ -146,7 +146,7 @@ func (out *Output) judge(ctx context.Context, trial *Trial, name string, args ma
 		j.Class = "" // there is no command
 	}
 	if all {
-		j.Rules = each(p.Concerning(q.Tool), ruleOf)
+		j.Rules = each(p.RulesFor(q.Tool), ruleOf)
 	}
 	return out.show(j, j.lines()...)
 }
@@ -181,7 +181,7 @@ func (j judgement) lines() (lines []string) {
 	}
 	lines = append(lines, subject+": "+verdictText(j.of, j.unattended))
 	if j.Class != "" && j.ClassWhy != "" && j.Why == "" {
-		lines = append(lines, "it "+policy.Obscurity(j.class)+": "+j.ClassWhy)
+		lines = append(lines, "it "+policy.ClassReason(j.class)+": "+j.ClassWhy)
 	}
 	if j.Reason != "" {
 		lines = append(lines, "the model would be told: "+j.Reason)

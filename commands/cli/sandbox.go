@@ -53,7 +53,7 @@ func (m maskRecord) line() string {
 
 // masks returns what rules deny.
 func masks(rules *policy.Policy, l *launch.Launcher) []maskRecord {
-	return each(l.Masks(policy.Programs(rules.Denied())), func(m mask.Mask) maskRecord {
+	return each(l.Masks(policy.DeniedPrograms(rules.Denied())), func(m mask.Mask) maskRecord {
 		return maskRecord{Program: m.Program, Files: append([]string{}, m.Files...),
 			Others: append([]string{}, l.Finder.Others(m)...), Left: m.Left}
 	})
@@ -180,7 +180,7 @@ func (c *sandboxRun) Run(ctx context.Context, out *Output, here *Folder, ask *As
 		return err
 	}
 	at := *l
-	at.Denied = func() []string { return policy.Programs(rules.Denied()) }
+	at.Denied = func() []string { return policy.DeniedPrograms(rules.Denied()) }
 	err = at.Attach(ctx, cmd, launch.Streams{In: ask.In, Out: out.Out, Err: out.Err})
 	code := 0
 	switch status := (*exec.ExitError)(nil); {

@@ -59,7 +59,7 @@ func (c sessionID) ProvideSession(here *Folder) (*storedSession, error) {
 	}
 	s, err := journal.Find(list, c.ID)
 	if len(list) == 0 {
-		err = journal.ErrNone
+		err = journal.ErrNoSessions
 	}
 	if err != nil {
 		return nil, &NoSessionError{err}
@@ -155,7 +155,7 @@ func messageOf(c *genai.Content) message {
 			m.Text += p.Text + engine.CodeText(p)
 		}
 	}
-	m.note = c.Role == genai.RoleUser && m.Text != "" && !engine.HasAnswers(c) && !journal.Spoken(c)
+	m.note = c.Role == genai.RoleUser && m.Text != "" && !engine.HasAnswers(c) && !journal.HasWords(c)
 	return m
 }
 
@@ -197,7 +197,7 @@ func (*sessionsDelete) Run(out *Output, s *storedSession) error {
 		return err
 	}
 	by := ""
-	if s.Newer {
+	if s.NewerFormat {
 		by = ", of a newer gemline"
 	}
 	return out.show(map[string]any{"deleted": s.ID, "title": s.Title},

@@ -20,9 +20,9 @@ import (
 var taken = []string{"chats", "tool-outputs", "memory", "checkpoints", "logs", "images", "plans", "policies", "batches"}
 
 // Shelf returns where the sessions of a directory are kept, with all that belongs to them.
-func Shelf(store project.Store) journal.Shelf {
+func Shelf(store project.Store) journal.Storage {
 	kept := checkpoint.Store(store.History())
-	return journal.Shelf{Chats: store.Chats(), Drop: kept.Drop, Tidy: kept.Collect, Dirs: func(id string) []string {
+	return journal.Storage{Chats: store.Chats(), Drop: kept.Drop, Tidy: kept.Collect, Dirs: func(id string) []string {
 		dirs := []string{filepath.Join(store.Temp, "tool-outputs", "session-"+id)}
 		if !slices.Contains(taken, id) {
 			dirs = append(dirs, filepath.Join(store.Temp, id)) // of its plans and tasks

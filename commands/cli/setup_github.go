@@ -234,7 +234,7 @@ func existing(dir *disk.Dir, name string) ([]byte, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	defer f.Close()
-	b, err := disk.Content(f, workflowsMost)
+	b, err := disk.ReadOpen(f, workflowsMost)
 	return b, info, err
 }
 

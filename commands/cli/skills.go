@@ -183,8 +183,8 @@ type skillsLink struct {
 
 // Run links skills.
 func (c *skillsLink) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, skills *skill.Library, to skillsDir) error {
-	from := disk.Follow(here.Paths.Folder(c.Path))
-	if c.Scope == "workspace" && !disk.Inside(disk.Follow(string(to)), from) {
+	from := disk.ResolveLinks(here.Paths.Folder(c.Path))
+	if c.Scope == "workspace" && !disk.Inside(disk.ResolveLinks(string(to)), from) {
 		return errors.New("links that lead out of a project's skills are not followed; install the skill, or link it for yourself: --scope user")
 	}
 	return out.installSkills(ctx, ask, skills, from, to, c.Scope, c.Consent, "linked", func(s skill.Skill, at string) error {

@@ -190,7 +190,7 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 	}
 	to := list[i].Path
 	if c.To != "" {
-		to = filepath.Join(disk.Follow(filepath.Dir(disk.Absolute(c.To, here.Paths.Folder(""),
+		to = filepath.Join(disk.ResolveLinks(filepath.Dir(disk.Absolute(c.To, here.Paths.Folder(""),
 			here.Paths.Home))), filepath.Base(c.To))
 	}
 	p, err := one.Keeper.Recover(ctx, list[i], to)

@@ -29,7 +29,7 @@ func (*worktreeCommand) ProvideRepository(here *Folder, project Project) (*workt
 
 // inUse returns an error if somebody works in a tree, as far as that is known.
 func inUse(paths project.Paths, t worktree.Tree) error {
-	if disk.Inside(t.Path, disk.Follow(paths.Cwd)) {
+	if disk.Inside(t.Path, disk.ResolveLinks(paths.Cwd)) {
 		return &input.Error{Message: fmt.Sprintf("the worktree %s is kept: you are in it", t.Name),
 			Advice: "go to another directory first"}
 	}

@@ -186,7 +186,7 @@ func (l *loader) unknown(c *Command, keys []string) {
 // walk reads what is in dir, whose name below the loader's directory is segments. The
 // directories above it are in way, so that links lead nowhere for ever.
 func (l *loader) walk(dir string, segments []string, way map[string]bool) {
-	real := disk.Follow(dir)
+	real := disk.ResolveLinks(dir)
 	if way[real] || len(segments) > maxDepth {
 		return
 	}
@@ -212,7 +212,7 @@ func (l *loader) walk(dir string, segments []string, way map[string]bool) {
 		case err != nil && is:
 			l.note(path, "%v", disk.Cause(err))
 		case err != nil:
-		case link && l.dir.Within && (is || info.IsDir()) && !disk.Inside(disk.Follow(l.dir.Path), disk.Follow(path)):
+		case link && l.dir.Within && (is || info.IsDir()) && !disk.Inside(disk.ResolveLinks(l.dir.Path), disk.ResolveLinks(path)):
 			l.note(path, "it is a link that leads out of the folder")
 		case info.IsDir():
 			l.walk(path, append(slices.Clone(segments), e.Name()), way)

@@ -21,8 +21,8 @@ type Account struct {
 	// set, it has to be there, and nothing else counts.
 	File string
 
-	// Usual is where gcloud auth application-default login leaves them.
-	Usual string
+	// DefaultFile is where gcloud auth application-default login leaves them.
+	DefaultFile string
 
 	// Host is the server that tells a machine of Google's about itself;
 	// empty for its usual address.
@@ -44,13 +44,13 @@ func account(cfg Config, get func(string) string) *Account {
 	const name = "application_default_credentials.json"
 	switch dir, home := get("CLOUDSDK_CONFIG"), get("HOME"); {
 	case dir != "":
-		a.Usual = filepath.Join(dir, name)
+		a.DefaultFile = filepath.Join(dir, name)
 	case cfg.GOOS == "windows":
 		if data := get("APPDATA"); data != "" {
-			a.Usual = filepath.Join(data, "gcloud", name)
+			a.DefaultFile = filepath.Join(data, "gcloud", name)
 		}
 	case home != "":
-		a.Usual = filepath.Join(home, ".config", "gcloud", name)
+		a.DefaultFile = filepath.Join(home, ".config", "gcloud", name)
 	}
 	return a
 }
@@ -61,7 +61,7 @@ func (a *Account) Read() (data []byte, from string, err error) {
 	const hint = "make the file with gcloud auth application-default login, or correct GOOGLE_APPLICATION_CREDENTIALS"
 	from = a.File
 	if from == "" {
-		if from = a.Usual; from == "" {
+		if from = a.DefaultFile; from == "" {
 			return nil, "", nil
 		}
 		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
@@ -80,12 +80,12 @@ func (a *Account) Read() (data []byte, from string, err error) {
 // absent reports whether there is no file of credentials, and no machine to ask.
 func (a *Account) absent() bool {
 	_, from, _ := a.Read()
-	return from == "" && !a.Machine()
+	return from == "" && !a.OnGoogleMachine()
 }
 
-// Machine reports whether this seems to be a machine of Google's, which has an
+// OnGoogleMachine reports whether this seems to be a machine of Google's, which has an
 // account of its own.
-func (a *Account) Machine() bool {
+func (a *Account) OnGoogleMachine() bool {
 	if a.cloud || a.Host != "" {
 		return true
 	}

@@ -24,8 +24,8 @@ const (
 // Methods returns the methods that can be chosen, in the order to offer them.
 func Methods() []Method { return []Method{APIKey, Vertex, Gateway, Compute} }
 
-// Known returns the method of the given name. The name may be an older one.
-func Known(name string) (Method, bool) {
+// ParseMethod returns the method of the given name. The name may be an older one.
+func ParseMethod(name string) (Method, bool) {
 	if name == "cloud-shell" {
 		return Compute, true
 	}
@@ -213,12 +213,12 @@ func (c Credentials) ErrNoKey() error {
 
 // decide finds the method.
 func (c *Credentials) decide(cfg Config, get func(string) string) error {
-	enforced, known := Known(cfg.Enforced)
+	enforced, known := ParseMethod(cfg.Enforced)
 	if cfg.Enforced != "" && !known {
 		return unknown("security.auth.enforcedType", cfg.Enforced)
 	}
 	if cfg.Selected != "" {
-		if c.Method, known = Known(cfg.Selected); !known {
+		if c.Method, known = ParseMethod(cfg.Selected); !known {
 			err := unknown(cmp.Or(cfg.SelectedAt, selectedType), cfg.Selected)
 			if cfg.Enforced == "" && c.instead(cfg, get, err.Error()) {
 				return nil
@@ -490,8 +490,8 @@ func (c Credentials) Address() string {
 	return u.String()
 }
 
-// Fields returns the names of the further header fields, in order.
-func (c Credentials) Fields() []string {
+// HeaderNames returns the names of the further header fields, in order.
+func (c Credentials) HeaderNames() []string {
 	names := make([]string, 0, len(c.Header))
 	for name := range c.Header {
 		names = append(names, name)

@@ -41,7 +41,7 @@ func sum(c auth.Credentials) string {
 	add("location", c.Location.Value)
 	add("quota", c.Quota)
 	add("version", c.APIVersion.Value)
-	add("header", strings.Join(c.Fields(), "+"))
+	add("header", strings.Join(c.HeaderNames(), "+"))
 	for name, on := range map[string]bool{"stored": c.Stored} {
 		if on {
 			words = append(words, name)

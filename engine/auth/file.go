@@ -161,7 +161,7 @@ func (f File) read() (entries, error) {
 // write replaces the file as a whole.
 func (f File) write(all entries) error {
 	if len(all) == 0 {
-		if err := os.Remove(disk.Follow(f.Path)); err != nil {
+		if err := os.Remove(disk.ResolveLinks(f.Path)); err != nil {
 			return f.unwritten(err)
 		}
 		return nil

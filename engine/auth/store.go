@@ -47,10 +47,10 @@ func (s *Store) load(ctx context.Context) (key, from string, err error) {
 	return unwrap(value), from, err
 }
 
-// May reports whether there may be a key for c, without asking the keyring,
+// MayHaveKey reports whether there may be a key for c, without asking the keyring,
 // which may ask the user. A key is in the keyring if it was put there from here;
 // the Gemini CLI chooses it in the settings.
-func (s *Store) May(c Credentials) bool {
+func (s *Store) MayHaveKey(c Credentials) bool {
 	is := func(path string) bool { _, err := os.Stat(path); return err == nil }
 	return is(s.vault.file.Path) || s.vault.ring != nil && (c.From != "" || is(s.mark))
 }

@@ -95,8 +95,8 @@ func (f Format) Reader(r io.Reader) io.Reader {
 	return enc.NewDecoder().Reader(r)
 }
 
-// Marked reports whether b begins with a byte order mark of another charset than UTF-8.
-func Marked(b []byte) bool {
+// HasOtherBOM reports whether b begins with a byte order mark of another charset than UTF-8.
+func HasOtherBOM(b []byte) bool {
 	for _, mark := range marks {
 		if bytes.HasPrefix(b, []byte(mark.bytes)) {
 			return true
@@ -173,9 +173,9 @@ func (d Decoder) decode(b []byte) (string, Format, error) {
 		if text, charset, ok := guessUTF16(b); ok {
 			return text, Format{Charset: charset}, nil
 		}
-		text, exact, ok := decodeAs(b, d.Told)
-		if ok && exact && width(d.Told) > 1 && controls([]byte(text)) == 0 && spoken(text) {
-			return text, Format{Charset: d.Told}, nil
+		text, exact, ok := decodeAs(b, d.Declared)
+		if ok && exact && width(d.Declared) > 1 && controls([]byte(text)) == 0 && spoken(text) {
+			return text, Format{Charset: d.Declared}, nil
 		}
 		return "", Format{}, ErrBinary
 	}

@@ -12,15 +12,15 @@ import (
 // A Decoder decodes texts. It knows what decides where the bytes don't say what a text is
 // written in; the zero Decoder knows nothing.
 type Decoder struct {
-	Told   string   // the charset of what is not UTF-8, as a setting or a file says
-	Local  string   // the likeliest charset for the user's language
-	Beside [][]byte // the files of the same folder, which are likely written in the same charset
+	Declared      string   // the charset of what is not UTF-8, as a setting or a file says
+	LocaleCharset string   // the likeliest charset for the user's language
+	Neighbours    [][]byte // the files of the same folder, which are likely written in the same charset
 }
 
 // New returns the Decoder for the charset of a setting and for a locale, such as ru_RU.UTF-8.
 // Either may be "".
 func New(setting, locale string) Decoder {
-	return Decoder{Told: Name(setting), Local: localCharset(locale)}
+	return Decoder{Declared: Name(setting), LocaleCharset: localCharset(locale)}
 }
 
 // Name returns the name that the WHATWG gives a charset, or "" if it is not known.
@@ -60,14 +60,14 @@ func Name(label string) string {
 func (d Decoder) around(b []byte) string {
 	own := sample(b)
 	all := slices.Clone(own)
-	for _, other := range d.Beside {
+	for _, other := range d.Neighbours {
 		if !utf8.Valid(other) && !damaged(other) && bytes.IndexByte(other, 0) < 0 {
 			all = append(all, sample(other)...)
 		}
 	}
 	found := likely(all)
 	if len(all) == len(own) || len(found) == 0 || found[0].Confidence < sure ||
-		found[0].Charset == western && d.Local != "" && doubtful(found[0], d.Local, all) {
+		found[0].Charset == western && d.LocaleCharset != "" && doubtful(found[0], d.LocaleCharset, all) {
 		return ""
 	}
 	return found[0].Charset

@@ -23,11 +23,11 @@ func (d Decoder) guess(b []byte) (string, Format, error) {
 		text, f := withRaw(b, b, Format{Charset: "utf-8"})
 		return text, f, nil
 	}
-	if text, exact, ok := decodeAs(b, d.Told); ok && exact && width(d.Told) == 1 {
-		return text, Format{Charset: d.Told}, nil
+	if text, exact, ok := decodeAs(b, d.Declared); ok && exact && width(d.Declared) == 1 {
+		return text, Format{Charset: d.Declared}, nil
 	}
 	if around := d.around(b); around == "" || !single(around) {
-		name := eastern(b, cmp.Or(around, d.Local))
+		name := eastern(b, cmp.Or(around, d.LocaleCharset))
 		if text, exact, ok := decodeAs(b, name); ok && exact {
 			return text, Format{Charset: name, Guessed: true}, nil
 		}
@@ -58,7 +58,7 @@ func (d Decoder) guess(b []byte) (string, Format, error) {
 // usual decodes b as the files beside it are decoded, or as is usual for the user's language,
 // where the detector leaves a doubt. The name is "" if neither fits.
 func (d Decoder) usual(b []byte, candidates []chardet.Result) (text, name string) {
-	for _, name := range []string{d.around(b), d.Local} {
+	for _, name := range []string{d.around(b), d.LocaleCharset} {
 		if name == "" || len(candidates) > 0 && !doubtful(candidates[0], name, b) {
 			continue
 		}

@@ -34,8 +34,8 @@ import (
 type Config struct {
 	Command string // as the user knows it
 
-	// Mends is how often the model gets the findings to mend them.
-	Mends int
+	// MaxRepairs is how often the model gets the findings to mend them.
+	MaxRepairs int
 
 	// Run runs the command once. The Result's text is for the model, and the error
 	// why the check is red, such as an [*engine.CallError]; code is the exit code.
@@ -110,7 +110,7 @@ func (w *work) do(ctx context.Context, run engine.Run, parts []*genai.Part) erro
 		if err != nil || w.left || why == "" {
 			return err
 		}
-		if red = (&Error{Command: w.Command, Why: why}); round > w.Mends {
+		if red = (&Error{Command: w.Command, Why: why}); round > w.MaxRepairs {
 			return red
 		}
 		parts = []*genai.Part{{Text: engine.MidTurnNote(fmt.Sprintf(message, why, res))}}

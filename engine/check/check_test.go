@@ -48,7 +48,7 @@ func calls(name string) et.Reply { return et.Says("", et.Call("", name)) }
 
 // red and green are the outcomes of checks, in order.
 func config(mends int, greens ...bool) check.Config {
-	return check.Config{Command: "make test", Mends: mends, Kind: func(name string) engine.Kind { return kinds[name] },
+	return check.Config{Command: "make test", MaxRepairs: mends, Kind: func(name string) engine.Kind { return kinds[name] },
 		Run: func(ctx context.Context) (engine.Result, int, error) {
 			green := greens[0]
 			greens = greens[1:]

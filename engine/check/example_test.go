@@ -20,7 +20,7 @@ func Example() {
 			yield(engine.CallFinished{Name: "replace", Result: engine.Result{Changes: []engine.Change{{Path: "sum.go", Added: 1}}}}, nil)
 		}
 	}
-	c := check.Config{Command: "go test", Mends: 3, Kind: func(string) engine.Kind { return engine.Edit },
+	c := check.Config{Command: "go test", MaxRepairs: 3, Kind: func(string) engine.Kind { return engine.Edit },
 		Run: func(context.Context) (engine.Result, int, error) {
 			found := tests[0]
 			if tests = tests[1:]; found == "" {

@@ -42,8 +42,8 @@ type Config struct {
 
 // A Window bounds a conversation in tokens, whatever its model's context holds.
 type Window struct {
-	Most int // from this on it is compressed; 0 is no bound
-	Stay int // about so many of the newest are not summed up
+	MaxTokens  int // from this on it is compressed; 0 is no bound
+	KeptTokens int // about so many of the newest are not summed up
 }
 
 // A Question is one that is asked beside the conversation.
@@ -125,7 +125,7 @@ func (c *Compressor) due(s engine.FitRequest) bool {
 		limit = min(c.refused, cmp.Or(limit, math.MaxInt))
 	}
 	full := int(math.Ceil(c.cfg.Threshold * float64(limit)))
-	if most := c.cfg.Window.Most; most > 0 {
+	if most := c.cfg.Window.MaxTokens; most > 0 {
 		full = min(most, cmp.Or(full, most))
 	}
 	if c.fresh {
@@ -137,7 +137,7 @@ func (c *Compressor) due(s engine.FitRequest) bool {
 // growth returns by how many tokens a conversation has to grow before it is tried again.
 func (c *Compressor) growth(limit int) int {
 	const part = 20
-	if most := c.cfg.Window.Most; most > 0 {
+	if most := c.cfg.Window.MaxTokens; most > 0 {
 		limit = min(most, cmp.Or(limit, most))
 	}
 	return limit / part
@@ -190,7 +190,7 @@ func (c *Compressor) compress(ctx context.Context, s engine.FitRequest, by Trigg
 		short = s.History
 	}
 	before := engine.Estimate(s.History)
-	at := split(short, c.cfg.Window.Stay)
+	at := split(short, c.cfg.Window.KeptTokens)
 	unasked := by == Auto && !s.Refused
 	if at == 0 || unasked && (c.larger || engine.Estimate(s.History[:at]) < before/worth) {
 		return lighter, ErrNothing

@@ -183,7 +183,7 @@ func TestWindow(t *testing.T) {
 	s := &sage{answers: []any{facts, facts, facts, facts}}
 	var told []string
 	for _, limit := range []int{0, 1_000_000} {
-		c := New(Config{Ask: s.ask, Keep: shelf{}.keep, Window: Window{Most: 20_000, Stay: 4_000}})
+		c := New(Config{Ask: s.ask, Keep: shelf{}.keep, Window: Window{MaxTokens: 20_000, KeptTokens: 4_000}})
 		fit := func(of string) string {
 			now := sending(talk(of), &told)
 			now.Limit = limit

@@ -54,7 +54,7 @@ func (d *Dir) Path() string { return d.path }
 // Gone reports whether the directory was removed.
 func (d *Dir) Gone() bool {
 	info, err := d.root.Stat(".")
-	return err != nil || Links(info) == 0
+	return err != nil || LinkCount(info) == 0
 }
 
 // Is reports whether the directory is the one that info, of package os,

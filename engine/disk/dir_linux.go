@@ -189,13 +189,13 @@ func synthetic(kind int64) bool {
 	return false
 }
 
-// A Raw is an open file without what os.File costs when very many are read.
-type Raw int
+// A RawFile is an open file without what os.File costs when very many are read.
+type RawFile int
 
-// Raw opens the regular file called name, as File does, and tells its size. It does not check
+// RawFile opens the regular file called name, as File does, and tells its size. It does not check
 // the type first, so name must have been listed as a regular file. It reads what is there and
 // never waits.
-func (d *Dir) Raw(name string) (Raw, int64, error) {
+func (d *Dir) RawFile(name string) (RawFile, int64, error) {
 	if d.quick.dir == nil {
 		f, info, err := d.fileSlow(name)
 		if err != nil {
@@ -203,7 +203,7 @@ func (d *Dir) Raw(name string) (Raw, int64, error) {
 		}
 		defer f.Close()
 		fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-		return Raw(fd), info.Size(), err
+		return RawFile(fd), info.Size(), err
 	}
 	fd, err := d.quick.openat(name, syscall.O_RDONLY|careful)
 	if err != nil {
@@ -214,5 +214,5 @@ func (d *Dir) Raw(name string) (Raw, int64, error) {
 		syscall.Close(fd)
 		return -1, 0, err
 	}
-	return Raw(fd), size, nil
+	return RawFile(fd), size, nil
 }

@@ -41,7 +41,7 @@ func TestIrregular(t *testing.T) {
 			if _, _, err := d.File(name); !errors.Is(err, ErrIrregular) {
 				t.Errorf("%s: %s: %v", way, name, err)
 			}
-			if _, _, err := d.Raw(name); err == nil {
+			if _, _, err := d.RawFile(name); err == nil {
 				t.Errorf("%s: %s was opened raw", way, name)
 			}
 		}
@@ -60,7 +60,7 @@ func TestIrregular(t *testing.T) {
 		if _, _, err := d.File("environ"); !errors.Is(err, ErrKernel) {
 			t.Errorf("%s: the environment was opened: %v", way, err)
 		}
-		if _, _, err := d.Raw("environ"); !errors.Is(err, ErrKernel) {
+		if _, _, err := d.RawFile("environ"); !errors.Is(err, ErrKernel) {
 			t.Errorf("%s: the environment was opened raw: %v", way, err)
 		}
 	}

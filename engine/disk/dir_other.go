@@ -20,14 +20,14 @@ func (d *Dir) list(name string) ([]fs.DirEntry, error)         { return d.listSl
 // made has nothing to find here.
 func made(*os.File) error { return nil }
 
-// A Raw is an open file.
-type Raw struct{ *os.File }
+// A RawFile is an open file.
+type RawFile struct{ *os.File }
 
-// Raw opens the regular file called name, as File does, and tells its size.
-func (d *Dir) Raw(name string) (Raw, int64, error) {
+// RawFile opens the regular file called name, as File does, and tells its size.
+func (d *Dir) RawFile(name string) (RawFile, int64, error) {
 	f, info, err := d.File(name)
 	if err != nil {
-		return Raw{}, 0, err
+		return RawFile{}, 0, err
 	}
-	return Raw{f}, info.Size(), nil
+	return RawFile{f}, info.Size(), nil
 }

@@ -75,7 +75,7 @@ func TestReach(t *testing.T) {
 			if pe := (*fs.PathError)(nil); err != nil && (!errors.As(err, &pe) || pe.Path != filepath.Join(dir, "in", name)) {
 				t.Errorf("%s: %v does not name %s", way, err, name)
 			}
-			raw, size, rerr := d.Raw(name)
+			raw, size, rerr := d.RawFile(name)
 			if !errors.Is(rerr, want) {
 				t.Errorf("%s: %s opened raw: %v; want %v", way, name, rerr, want)
 			}

@@ -16,8 +16,8 @@ const (
 
 const careful = NoFollow | syscall.O_CLOEXEC
 
-// Links returns how many names a file has.
-func Links(info fs.FileInfo) uint64 {
+// LinkCount returns how many names a file has.
+func LinkCount(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink)
 	}

@@ -9,5 +9,5 @@ const (
 	careful  = 0
 )
 
-// Links returns how many names a file has, which is not known here.
-func Links(fs.FileInfo) uint64 { return 1 }
+// LinkCount returns how many names a file has, which is not known here.
+func LinkCount(fs.FileInfo) uint64 { return 1 }

@@ -32,7 +32,7 @@ func Example() {
 			fmt.Println(name, disk.Cause(err))
 			continue
 		}
-		text, err := disk.Content(f, 1<<20)
+		text, err := disk.ReadOpen(f, 1<<20)
 		fmt.Printf("%s %q %v\n", name, text, err)
 		f.Close()
 	}

@@ -8,36 +8,36 @@ import (
 	"path/filepath"
 )
 
-// A Folder is an open directory whose entries are looked at one by one. Names are
+// A RawDir is an open directory whose entries are looked at one by one. Names are
 // those of entries; no link is followed.
-type Folder struct {
+type RawDir struct {
 	path string
 	root *os.Root
 }
 
-// Folder opens the directory called name.
-func (d *Dir) Folder(name string) (*Folder, error) {
+// RawDir opens the directory called name.
+func (d *Dir) RawDir(name string) (*RawDir, error) {
 	at, err := d.Sub(name)
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{filepath.Join(d.path, name), at}, nil
+	return &RawDir{filepath.Join(d.path, name), at}, nil
 }
 
-// Folder opens the directory called name.
-func (f *Folder) Folder(name string) (*Folder, error) {
+// RawDir opens the directory called name.
+func (f *RawDir) RawDir(name string) (*RawDir, error) {
 	at, err := step(f.root, name)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: filepath.Join(f.path, name), Err: Cause(err)}
 	}
-	return &Folder{filepath.Join(f.path, name), at}, nil
+	return &RawDir{filepath.Join(f.path, name), at}, nil
 }
 
 // Close closes the directory.
-func (f *Folder) Close() { f.root.Close() }
+func (f *RawDir) Close() { f.root.Close() }
 
 // Names returns the names of the entries, in no order.
-func (f *Folder) Names() ([]string, error) {
+func (f *RawDir) Names() ([]string, error) {
 	file, err := f.root.Open(".")
 	if err != nil {
 		return nil, err
@@ -47,10 +47,10 @@ func (f *Folder) Names() ([]string, error) {
 }
 
 // Stat returns the metadata of the directory itself.
-func (f *Folder) Stat() (Stat, error) { return f.StatAt(".") }
+func (f *RawDir) Stat() (Stat, error) { return f.StatAt(".") }
 
 // StatAt returns the metadata of an entry, without following a link.
-func (f *Folder) StatAt(name string) (Stat, error) {
+func (f *RawDir) StatAt(name string) (Stat, error) {
 	info, err := f.root.Lstat(name)
 	if err != nil {
 		return Stat{}, err
@@ -60,7 +60,7 @@ func (f *Folder) StatAt(name string) (Stat, error) {
 }
 
 // File opens a regular file for reading.
-func (f *Folder) File(name string) (*os.File, error) {
+func (f *RawDir) File(name string) (*os.File, error) {
 	was, err := f.root.Lstat(name)
 	if err == nil {
 		err = Regular(was)
@@ -72,4 +72,4 @@ func (f *Folder) File(name string) (*os.File, error) {
 }
 
 // Readlink returns where a link leads.
-func (f *Folder) Readlink(name string) (string, error) { return f.root.Readlink(name) }
+func (f *RawDir) Readlink(name string) (string, error) { return f.root.Readlink(name) }

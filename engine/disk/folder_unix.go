@@ -11,15 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Folder is an open directory whose entries are looked at one by one, as cheaply
+// A RawDir is an open directory whose entries are looked at one by one, as cheaply
 // as the system lets it. Names are those of entries; no link is followed.
-type Folder struct {
+type RawDir struct {
 	path string
 	fd   int
 }
 
-// Folder opens the directory called name.
-func (d *Dir) Folder(name string) (*Folder, error) {
+// RawDir opens the directory called name.
+func (d *Dir) RawDir(name string) (*RawDir, error) {
 	at, err := d.sub(name)
 	if err != nil {
 		return nil, d.blame(err, "open", name)
@@ -31,22 +31,22 @@ func (d *Dir) Folder(name string) (*Folder, error) {
 	}
 	defer f.Close()
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	return &Folder{filepath.Join(d.path, name), fd}, err
+	return &RawDir{filepath.Join(d.path, name), fd}, err
 }
 
-// Folder opens the directory called name.
-func (f *Folder) Folder(name string) (*Folder, error) {
+// RawDir opens the directory called name.
+func (f *RawDir) RawDir(name string) (*RawDir, error) {
 	fd, err := f.open(name, unix.O_DIRECTORY)
 	if err != nil {
 		return nil, err
 	}
-	return &Folder{filepath.Join(f.path, name), fd}, nil
+	return &RawDir{filepath.Join(f.path, name), fd}, nil
 }
 
 // Close closes the directory.
-func (f *Folder) Close() { syscall.Close(f.fd) }
+func (f *RawDir) Close() { syscall.Close(f.fd) }
 
-func (f *Folder) open(name string, flags int) (int, error) {
+func (f *RawDir) open(name string, flags int) (int, error) {
 	for {
 		fd, err := unix.Openat(f.fd, name, flags|unix.O_RDONLY|careful, 0)
 		switch err {
@@ -62,7 +62,7 @@ func (f *Folder) open(name string, flags int) (int, error) {
 }
 
 // Names returns the names of the entries, in no order.
-func (f *Folder) Names() ([]string, error) {
+func (f *RawDir) Names() ([]string, error) {
 	fd, err := f.open(".", unix.O_DIRECTORY) // which begins at the first one
 	if err != nil {
 		return nil, err
@@ -76,14 +76,14 @@ func (f *Folder) Names() ([]string, error) {
 }
 
 // Stat returns the metadata of the directory itself.
-func (f *Folder) Stat() (Stat, error) {
+func (f *RawDir) Stat() (Stat, error) {
 	var st unix.Stat_t
 	err := unix.Fstat(f.fd, &st)
 	return statOf(&st), err
 }
 
 // StatAt returns the metadata of an entry, without following a link.
-func (f *Folder) StatAt(name string) (Stat, error) {
+func (f *RawDir) StatAt(name string) (Stat, error) {
 	var st unix.Stat_t
 	err := unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
 	if err != nil {
@@ -93,7 +93,7 @@ func (f *Folder) StatAt(name string) (Stat, error) {
 }
 
 // File opens a regular file for reading. It never waits.
-func (f *Folder) File(name string) (*os.File, error) {
+func (f *RawDir) File(name string) (*os.File, error) {
 	fd, err := f.open(name, 0)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (f *Folder) File(name string) (*os.File, error) {
 }
 
 // Readlink returns where a link leads.
-func (f *Folder) Readlink(name string) (string, error) {
+func (f *RawDir) Readlink(name string) (string, error) {
 	for size := 128; ; size *= 2 {
 		b := make([]byte, size)
 		n, err := unix.Readlinkat(f.fd, name, b)

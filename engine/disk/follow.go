@@ -19,7 +19,7 @@ func Inside(dir, path string) bool {
 // InsideAny reports whether path, which has no links, is in dirs or below one of them, after
 // links in dirs are followed.
 func InsideAny(dirs []string, path string) bool {
-	return slices.ContainsFunc(dirs, func(dir string) bool { return dir != "" && Inside(Follow(dir), path) })
+	return slices.ContainsFunc(dirs, func(dir string) bool { return dir != "" && Inside(ResolveLinks(dir), path) })
 }
 
 // Absolute returns the absolute path that a user means by path: ~ stands for
@@ -37,10 +37,10 @@ func Absolute(path, dir, home string) string {
 // mostLinks is how many links of a path are followed, as by Linux.
 const mostLinks = 40
 
-// Follow returns where path leads by its symbolic links, also by those that lead
+// ResolveLinks returns where path leads by its symbolic links, also by those that lead
 // to what is not there yet. Of a path that leads in a circle the rest is left as
 // it is.
-func Follow(path string) string {
+func ResolveLinks(path string) string {
 	if runtime.GOOS == "windows" { // where names have short forms, too
 		if real, err := filepath.EvalSymlinks(path); err == nil {
 			return real
@@ -49,18 +49,18 @@ func Follow(path string) string {
 	return follow(path, func(string) {})
 }
 
-// mostLeads is how many entries of directories [Leads] looks at, and leadDepth how deep they
+// mostLeads is how many entries of directories [LinkTargets] looks at, and leadDepth how deep they
 // may lie.
 const (
 	mostLeads = 2000
 	leadDepth = 3
 )
 
-// Leads returns where links lead by which something is reached that is at path, or a few
+// LinkTargets returns where links lead by which something is reached that is at path, or a few
 // levels below it: the links behind the first one, and what they lead to. Nothing is reached by
 // one that leads to where path is in.
-func Leads(path string) (places []string) {
-	path = filepath.Join(Follow(filepath.Dir(path)), filepath.Base(path))
+func LinkTargets(path string) (places []string) {
+	path = filepath.Join(ResolveLinks(filepath.Dir(path)), filepath.Base(path))
 	left := mostLeads
 	var visit func(at string, depth int)
 	visit = func(at string, depth int) {
@@ -90,12 +90,12 @@ func Leads(path string) (places []string) {
 	return slices.Compact(places)
 }
 
-// mostTwins is how many files [Twins] looks at.
+// mostTwins is how many files [HardLinks] looks at.
 const mostTwins = 200_000
 
-// Twins returns the other names below roots of the files at or below paths that have several,
+// HardLinks returns the other names below roots of the files at or below paths that have several,
 // on Linux: who writes to one of these hard links writes to the file.
-func Twins(paths, roots []string) (twins []string) {
+func HardLinks(paths, roots []string) (twins []string) {
 	left, files := mostTwins, map[Stamp]bool{}
 	visit := func(top string, see func(path string, file Stamp)) {
 		filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
@@ -105,7 +105,7 @@ func Twins(paths, roots []string) (twins []string) {
 			if err != nil || !e.Type().IsRegular() { // what can't be read is not obeyed
 				return nil
 			}
-			if info, err := e.Info(); err == nil && Links(info) > 1 {
+			if info, err := e.Info(); err == nil && LinkCount(info) > 1 {
 				if file, ok := StampOf(info); ok {
 					see(path, file)
 				}
@@ -130,7 +130,7 @@ func Twins(paths, roots []string) (twins []string) {
 	return slices.Compact(twins)
 }
 
-// follow follows links as [Follow] does, and calls visit with each.
+// follow follows links as [ResolveLinks] does, and calls visit with each.
 func follow(path string, visit func(link string)) string {
 	split := func(path string) (top string, rest []string) {
 		volume := filepath.VolumeName(path)

@@ -8,9 +8,9 @@ import (
 // ErrFull says that there is no room left for a file.
 var ErrFull = errors.New("the disk is full")
 
-// Full returns an error that means [ErrFull], and says it in the words that users read, if
+// AsFull returns an error that means [ErrFull], and says it in the words that users read, if
 // err says that there is no room left; else err.
-func Full(err error) error {
+func AsFull(err error) error {
 	if err == nil || !full(err) {
 		return err
 	}

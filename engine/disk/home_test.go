@@ -12,7 +12,7 @@ import (
 )
 
 // others are the files beside this package that read a link or rename a file
-// themselves, and why Follow and Replace are not for them.
+// themselves, and why ResolveLinks and Replace are not for them.
 var others = map[string]string{
 	"Readlink commands/program/front/closed_linux.go": "asks what a descriptor is",
 	"Readlink tools/shell/process_linux.go":           "asks what a descriptor is",

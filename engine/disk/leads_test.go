@@ -12,7 +12,7 @@ import (
 
 // Each link on the way is told, and what it leads to, but for what leads upward.
 func TestLeads(t *testing.T) {
-	root := Follow(t.TempDir())
+	root := ResolveLinks(t.TempDir())
 	at := func(name string) string { return filepath.Join(root, name) }
 	for _, dir := range []string{"conf", "d/er", "own/skills", "sk", "a/c"} {
 		if err := os.MkdirAll(at(dir), 0o700); err != nil {
@@ -35,7 +35,7 @@ func TestLeads(t *testing.T) {
 		"lost": {"nowhere"}, "far": {"a/c", "b"}, "b/none": nil,
 	} {
 		var places []string
-		for _, place := range Leads(at(name)) {
+		for _, place := range LinkTargets(at(name)) {
 			rel, err := filepath.Rel(root, place)
 			if err != nil {
 				t.Fatal(err)
@@ -46,15 +46,15 @@ func TestLeads(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	Leads(at("circle"))
-	if got := Leads(at("out")); len(got) != 1 || got[0] != "/nowhere/else" {
+	LinkTargets(at("circle"))
+	if got := LinkTargets(at("out")); len(got) != 1 || got[0] != "/nowhere/else" {
 		t.Errorf("out: %q", got)
 	}
 }
 
 // Hard links of files are found wherever they are, and only those.
 func TestTwins(t *testing.T) {
-	root := Follow(t.TempDir())
+	root := ResolveLinks(t.TempDir())
 	at := func(name string) string { return filepath.Join(root, name) }
 	for _, dir := range []string{"conf/deep", "work/far"} {
 		if err := os.MkdirAll(at(dir), 0o700); err != nil {
@@ -77,7 +77,7 @@ func TestTwins(t *testing.T) {
 			want = []string{at("work/far/a")}
 		}
 	}
-	if diff := cmp.Diff(want, Twins([]string{at("conf")}, []string{root, at("work"), at("none")})); diff != "" {
+	if diff := cmp.Diff(want, HardLinks([]string{at("conf")}, []string{root, at("work"), at("none")})); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -18,7 +18,7 @@ func ChangeObject[V any](ctx context.Context, path string, change func(map[strin
 	const most = 1 << 20
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	path = Follow(path)
+	path = ResolveLinks(path)
 	unlock, err := Lock(ctx, path)
 	if err != nil {
 		return err

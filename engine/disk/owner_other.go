@@ -8,11 +8,11 @@ import "os"
 // system to say.
 func WorldWritable(string) string { return "" }
 
-// Shared says nothing, for the same reason.
-func Shared(string) string { return "" }
+// WritableByOthers says nothing, for the same reason.
+func WritableByOthers(string) string { return "" }
 
 // OwnedByOther says nothing, for the same reason.
 func OwnedByOther(string, string) string { return "" }
 
-// Mine says yes, for the same reason.
-func Mine(os.FileInfo) bool { return true }
+// OwnedByUser says yes, for the same reason.
+func OwnedByUser(os.FileInfo) bool { return true }

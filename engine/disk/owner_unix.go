@@ -80,11 +80,11 @@ func owner(path string) int {
 	return int(st.Uid)
 }
 
-// Shared says why somebody other than the user and the administrator may have
+// WritableByOthers says why somebody other than the user and the administrator may have
 // written the file at path. A group that has the user's own number is the
 // user's alone, on the systems that give everybody one.
-func Shared(path string) string {
-	real := Follow(path)
+func WritableByOthers(path string) string {
+	real := ResolveLinks(path)
 	for _, at := range []string{real, filepath.Dir(real)} {
 		info, err := os.Stat(at)
 		if err != nil {
@@ -112,8 +112,8 @@ func Shared(path string) string {
 	return ""
 }
 
-// Mine reports whether what info is about belongs to the user.
-func Mine(info os.FileInfo) bool {
+// OwnedByUser reports whether what info is about belongs to the user.
+func OwnedByUser(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Geteuid()
 }

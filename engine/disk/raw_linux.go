@@ -6,7 +6,7 @@ import (
 )
 
 // Read implements [io.Reader].
-func (f Raw) Read(b []byte) (int, error) {
+func (f RawFile) Read(b []byte) (int, error) {
 	n, err := syscall.Read(int(f), b)
 	for err == syscall.EINTR {
 		n, err = syscall.Read(int(f), b)
@@ -21,4 +21,4 @@ func (f Raw) Read(b []byte) (int, error) {
 }
 
 // Close implements [io.Closer].
-func (f Raw) Close() error { return syscall.Close(int(f)) }
+func (f RawFile) Close() error { return syscall.Close(int(f)) }

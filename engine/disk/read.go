@@ -9,11 +9,11 @@ import (
 	"os"
 )
 
-// A LargeError says that a file has more than so many bytes.
-type LargeError int64
+// A TooLargeError says that a file has more than so many bytes.
+type TooLargeError int64
 
 // Error returns the reason.
-func (e LargeError) Error() string {
+func (e TooLargeError) Error() string {
 	if n := int64(e); n%(1<<20) != 0 {
 		return fmt.Sprintf("is larger than %d bytes", n)
 	}
@@ -23,14 +23,14 @@ func (e LargeError) Error() string {
 // Read returns the content of the regular file at path, which may be a link to
 // one and has at most so many bytes. What is no regular file is not opened: a
 // pipe may have its reader wait, and opening a device may do something. An
-// error of such a file is [ErrDirectory], [ErrIrregular] or a [LargeError].
+// error of such a file is [ErrDirectory], [ErrIrregular] or a [TooLargeError].
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return Content(f, most)
+	return ReadOpen(f, most)
 }
 
 // Open opens the regular file at path for reading, as [Read] does.
@@ -56,8 +56,8 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Content is [Read] of an open file, from where that stands.
-func Content(f *os.File, most int64) ([]byte, error) {
+// ReadOpen is [Read] of an open file, from where that stands.
+func ReadOpen(f *os.File, most int64) ([]byte, error) {
 	wrong := func(err error) ([]byte, error) { return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: err} }
 	info, err := f.Stat()
 	if err != nil {
@@ -67,7 +67,7 @@ func Content(f *os.File, most int64) ([]byte, error) {
 		return wrong(err)
 	}
 	if info.Size() > most {
-		return wrong(LargeError(most))
+		return wrong(TooLargeError(most))
 	}
 	var b bytes.Buffer
 	b.Grow(int(info.Size()) + bytes.MinRead)
@@ -75,7 +75,7 @@ func Content(f *os.File, most int64) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case n > most:
-		return wrong(LargeError(most))
+		return wrong(TooLargeError(most))
 	}
 	return b.Bytes(), nil
 }

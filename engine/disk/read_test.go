@@ -19,10 +19,10 @@ func TestRead(t *testing.T) {
 		err  error
 	}{
 		{"file", 7, "content", nil},
-		{"file", 6, "", LargeError(6)},
+		{"file", 6, "", TooLargeError(6)},
 		{"empty", 0, "", nil},
 		{"link", 7, "content", nil},
-		{"link", 6, "", LargeError(6)},
+		{"link", 6, "", TooLargeError(6)},
 		{"hanging", 7, "", fs.ErrNotExist},
 		{"none", 7, "", fs.ErrNotExist},
 		{"dir", 7, "", ErrDirectory},
@@ -55,13 +55,13 @@ func TestContent(t *testing.T) {
 	if b, err := Read("/proc/self/maps", 1<<20); err != nil || len(b) == 0 {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
-	if b, err := Read("/proc/self/maps", 10); b != nil || !errors.Is(err, LargeError(10)) {
+	if b, err := Read("/proc/self/maps", 10); b != nil || !errors.Is(err, TooLargeError(10)) {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
 }
 
 func TestLargeError(t *testing.T) {
-	for e, want := range map[LargeError]string{4 << 20: "is larger than 4 MiB", 1000: "is larger than 1000 bytes"} {
+	for e, want := range map[TooLargeError]string{4 << 20: "is larger than 4 MiB", 1000: "is larger than 1000 bytes"} {
 		if e.Error() != want {
 			t.Errorf("%v, want %s", e, want)
 		}

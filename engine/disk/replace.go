@@ -52,7 +52,7 @@ func Replace(path string, b []byte, mode fs.FileMode) error {
 // Replace is [Replace], and notes the temporary file, so that the next start removes it if
 // the process is killed.
 func (l *Ledger) Replace(path string, b []byte, mode fs.FileMode) error {
-	path = Follow(path)
+	path = ResolveLinks(path)
 	failed := func(err error) error { // with the file's own path, not the temporary one
 		return &fs.PathError{Op: "write", Path: path, Err: Cause(err)}
 	}

@@ -92,7 +92,7 @@ func TestLock(t *testing.T) {
 }
 
 func TestFollow(t *testing.T) {
-	dir := disk.Follow(t.TempDir())
+	dir := disk.ResolveLinks(t.TempDir())
 	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
 	os.MkdirAll(at("a/b"), 0o700)
 	for name, to := range map[string]string{"l": "a/b", "abs": at("a"), "nowhere": "a/none/x", "up": "l/../c", "circle": "circle", "two": "l/three", "a/b/three": "../four"} {
@@ -104,13 +104,13 @@ func TestFollow(t *testing.T) {
 		"a": "a", "l": "a/b", "abs/b": "a/b", "none": "none", "l/none/y": "a/b/none/y", "nowhere": "a/none/x",
 		"nowhere/../z": "a/none/z", "up": "a/c", "two": "a/four", "circle": "circle", "circle/x": "circle/x",
 	} {
-		if got := disk.Follow(dir + "/" + path); got != at(want) {
+		if got := disk.ResolveLinks(dir + "/" + path); got != at(want) {
 			t.Errorf("%s leads to %s, not %s", path, got, at(want))
 		}
 	}
 	t.Chdir(at("a"))
 	for path, want := range map[string]string{"b/three": "four", "none/x": "none/x", "../l/x": "../a/b/x"} {
-		if got := filepath.ToSlash(disk.Follow(path)); got != want {
+		if got := filepath.ToSlash(disk.ResolveLinks(path)); got != want {
 			t.Errorf("%s leads to %s, not %s", path, got, want)
 		}
 	}

@@ -13,5 +13,5 @@ type Stamp struct {
 // with another time.
 const settled = 3 * time.Second
 
-// Settled reports whether whatever changes from at on gets another stamp.
-func (s Stamp) Settled(at time.Time) bool { return s.Changed.Before(at.Add(-settled)) }
+// Stable reports whether whatever changes from at on gets another stamp.
+func (s Stamp) Stable(at time.Time) bool { return s.Changed.Before(at.Add(-settled)) }

@@ -22,9 +22,9 @@ func StampOf(info fs.FileInfo) (Stamp, bool) {
 var local = []int64{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC,
 	unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC}
 
-// Local reports whether a path is known to lie on a disk that nobody but this
+// OnLocalDisk reports whether a path is known to lie on a disk that nobody but this
 // machine writes to.
-func Local(path string) bool {
+func OnLocalDisk(path string) bool {
 	var st unix.Statfs_t
 	return unix.Statfs(path, &st) == nil && slices.Contains(local, int64(st.Type))
 }

@@ -21,8 +21,8 @@ type Answer struct {
 	// StopReason and Reason say why; see [Answer.Why].
 	StopReason, Reason string
 
-	// Message is for the user, and By names the hooks whose Decision it is.
-	Message, By string
+	// Message is for the user, and HookNames names the hooks whose Decision it is.
+	Message, HookNames string
 
 	// Specific are the fields that only some events have.
 	Specific map[string]any
@@ -135,7 +135,7 @@ var refusing = text.Pattern(`(?i)decision|continue|den(?:y|ied)|block|reject|ref
 
 // output returns the part of the hook's output that counts.
 func (o Outcome) output() string {
-	if o.Unused != "" { // half an object is none
+	if o.IgnoredOutput != "" { // half an object is none
 		return ""
 	}
 	const mark = "\ufeff" // some programs of Windows write it before their text
@@ -309,9 +309,9 @@ func united(e Event, answers []Answer) (all Answer) {
 		}
 		switch {
 		case rank(a.Decision) > rank(all.Decision):
-			all.Decision, all.By = a.Decision, a.By
+			all.Decision, all.HookNames = a.Decision, a.HookNames
 		case a.Decision == all.Decision && a.Decision != "":
-			all.By += ", " + a.By
+			all.HookNames += ", " + a.HookNames
 		}
 		all.Reason = joined(all.Reason, a.Reason)
 		if text := a.text("additionalContext"); text != "" {

@@ -52,9 +52,9 @@ func bash(ctx context.Context, p hook.Process) (o hook.Outcome) {
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	if o.Stdout, o.Stderr = out.kept.String(), errs.kept.String(); out.cut || errs.cut {
-		o.Unused = "it printed too much"
+		o.IgnoredOutput = "it printed too much"
 	}
-	if o.Late = errors.Is(ctx.Err(), context.DeadlineExceeded); cmd.ProcessState == nil {
+	if o.TimedOut = errors.Is(ctx.Err(), context.DeadlineExceeded); cmd.ProcessState == nil {
 		o.Err = err
 		return o
 	}

@@ -32,8 +32,8 @@ const (
 var Events = []Event{SessionStart, BeforeAgent, BeforeModel, BeforeToolSelection, AfterModel,
 	BeforeTool, Notification, AfterTool, AfterAgent, PreCompress, SessionEnd}
 
-// Blocks reports whether a hook of e can keep something from happening.
-func (e Event) Blocks() bool {
+// CanBlock reports whether a hook of e can keep something from happening.
+func (e Event) CanBlock() bool {
 	return slices.Contains([]Event{BeforeAgent, AfterAgent, BeforeModel, AfterModel, BeforeTool, AfterTool}, e)
 }
 
@@ -78,14 +78,14 @@ const timeout = time.Minute
 
 // A Problem is a mistake in a hook of a file.
 type Problem struct {
-	Event Event
-	Runs  bool   // the hook runs all the same, in the way that Text says
-	Empty bool   // there is nothing that could have run
-	Text  string // with the file that sets the hook, and the line if it is known
+	Event     Event
+	StillRuns bool   // the hook runs all the same, in the way that Text says
+	Empty     bool   // there is nothing that could have run
+	Text      string // with the file that sets the hook, and the line if it is known
 }
 
 // Unguarded reports whether something may happen that a hook was set to keep from happening.
-func (p Problem) Unguarded() bool { return p.Event.Blocks() && !p.Runs && !p.Empty }
+func (p Problem) Unguarded() bool { return p.Event.CanBlock() && !p.StillRuns && !p.Empty }
 
 // A File is a file that sets hooks.
 type File struct {
@@ -144,7 +144,7 @@ func (p *parser) complain(runs bool, format string, args ...any) {
 		}
 	}
 	what := fmt.Sprintf("%s: hooks.%s: ", at, p.event) + fmt.Sprintf(format, args...)
-	p.wrong = append(p.wrong, Problem{Event: p.event, Runs: runs, Text: what})
+	p.wrong = append(p.wrong, Problem{Event: p.event, StillRuns: runs, Text: what})
 }
 
 // broken keeps a problem with a value that gives no hook.
@@ -294,9 +294,9 @@ func (h Hook) Matches(subject string) bool {
 	return !exact || matcher == subject
 }
 
-// For returns the hooks that run at e for subject, in the order of their sources. If hooks
+// Matching returns the hooks that run at e for subject, in the order of their sources. If hooks
 // have the same key, the first in the list runs.
-func For(hooks []Hook, e Event, subject string) []Hook {
+func Matching(hooks []Hook, e Event, subject string) []Hook {
 	var out []Hook
 	for _, h := range hooks {
 		same := func(o Hook) bool { return o.key() == h.key() }

@@ -130,7 +130,7 @@ func TestParse(t *testing.T) {
 	}
 	var text string
 	for _, p := range wrong {
-		text += p.Text + map[bool]string{true: " (runs)"}[p.Runs] + map[bool]string{true: " (ends)"}[p.Unguarded()] + "\n"
+		text += p.Text + map[bool]string{true: " (runs)"}[p.StillRuns] + map[bool]string{true: " (ends)"}[p.Unguarded()] + "\n"
 	}
 	const want = `F:20: hooks.AfterAgent: item 1 has no list of hooks (ends)
 F:21: hooks.AfterTool: item 1: a hook of the type "plugin" can't be run, only commands can (ends)

@@ -29,13 +29,13 @@ type Outcome struct {
 	Stdout, Stderr string
 	Code           int
 	Signal         string // that ended it, else empty
-	Late           bool   // it ran longer than its Timeout, and was ended
-	Unused         string // why what it printed does not count, else empty
+	TimedOut       bool   // it ran longer than its Timeout, and was ended
+	IgnoredOutput  string // why what it printed does not count, else empty
 	Err            error  // it could not be started, or the user does not want it to run
 }
 
 // failed reports whether o is no answer.
-func (o Outcome) failed() bool { return o.Err != nil || o.Late || o.Signal != "" }
+func (o Outcome) failed() bool { return o.Err != nil || o.TimedOut || o.Signal != "" }
 
 // missing reports whether the shell could not run the command.
 func (o Outcome) missing() bool { return o.Code == 126 || o.Code == 127 }
@@ -45,12 +45,12 @@ func (o Outcome) Status(h Hook) string {
 	switch {
 	case o.Err != nil:
 		return o.Err.Error()
-	case o.Late:
+	case o.TimedOut:
 		return fmt.Sprintf("Hook timed out after %dms", h.Timeout.Milliseconds())
 	case o.Signal != "":
 		return "it was ended by " + o.Signal
-	case o.Unused != "":
-		return o.Unused + ", so that what it says is not used"
+	case o.IgnoredOutput != "":
+		return o.IgnoredOutput + ", so that what it says is not used"
 	case o.misread() != "":
 		return o.misread()
 	case o.Code != 0:
@@ -203,7 +203,7 @@ func (h *Hooks) calls(ctx context.Context, e Event, subject string, more fields)
 	if !h.any(e) {
 		return nil
 	}
-	hooks := For(h.cfg.Hooks, e, subject)
+	hooks := Matching(h.cfg.Hooks, e, subject)
 	hooks = slices.DeleteFunc(hooks, func(k Hook) bool { return h.cfg.Enabled != nil && !h.cfg.Enabled(k) })
 	if len(hooks) == 0 {
 		return nil
@@ -242,7 +242,7 @@ func (h *Hooks) settle(e Event, calls []Call) Answer {
 			answer, ok = Answer{Reason: answer.Reason}, false
 		}
 		status := c.Outcome.Status(c.Hook)
-		said := answer.Message != "" && c.Outcome.misread() == "" || answer.Decision == block && e.Blocks() &&
+		said := answer.Message != "" && c.Outcome.misread() == "" || answer.Decision == block && e.CanBlock() &&
 			(c.Outcome.misread() == "" || strings.HasSuffix(answer.Reason, status))
 		if status != "" && !said && h.notices.first(c.Hook, status) {
 			if answer.Reason != "" && !strings.HasSuffix(answer.Reason, status) {
@@ -259,7 +259,7 @@ func (h *Hooks) settle(e Event, calls []Call) Answer {
 				h.notices.keep(engine.Notice{Info: !warning, Text: "hook " + name(c.Hook) + ": " + line})
 			}
 		}
-		answer.By = name(c.Hook)
+		answer.HookNames = name(c.Hook)
 		answers = append(answers, answer)
 	}
 	return united(e, answers)

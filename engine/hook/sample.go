@@ -9,10 +9,10 @@ import (
 	"gemline/engine/model/catalog"
 )
 
-// Try runs the hooks of e with a made-up input, in which more stands in the place of what
+// RunTest runs the hooks of e with a made-up input, in which more stands in the place of what
 // only this event has, and returns what each of them said. Nothing is done about it. The
 // subject, if it is not empty, is what matchers look at.
-func (h *Hooks) Try(ctx context.Context, e Event, subject string, more map[string]any) []Call {
+func (h *Hooks) RunTest(ctx context.Context, e Event, subject string, more map[string]any) []Call {
 	args := map[string]any{"command": "echo hello"}
 	response := map[string]any{"llmContent": "Output: hello", "returnDisplay": "hello"}
 	request := modelRequest{Model: catalog.Shipped().Models[0].Name, Messages: []modelMessage{{"user", "Say hello."}}}

@@ -114,7 +114,7 @@ func TestOnce(t *testing.T) {
 	other, unnamed := k, k
 	other.Source, other.Timeout, unnamed.Name = hook.Project, time.Nanosecond, ""
 	k.Source = hook.User
-	list := hook.For([]hook.Hook{k, other, unnamed, unnamed}, hook.SessionStart, "startup")
+	list := hook.Matching([]hook.Hook{k, other, unnamed, unnamed}, hook.SessionStart, "startup")
 	if len(list) != 2 || list[1].Timeout != k.Timeout {
 		t.Errorf("%+v", list)
 	}

@@ -56,7 +56,7 @@ func (o observed) tool(t engine.Tool, original string, tails int) engine.Tool {
 		case before.Decision == block:
 			return titled(ctx, prepare, args), &engine.CallError{Type: engine.PolicyViolation,
 				Message: "Tool execution blocked: " + before.Why(),
-				Display: text.OneLine("denied by hook "+before.By+": "+before.Why(), longest)}
+				Display: text.OneLine("denied by hook "+before.HookNames+": "+before.Why(), longest)}
 		}
 		changed := before.object("tool_input")
 		if changed != nil {
@@ -74,7 +74,7 @@ func (o observed) tool(t engine.Tool, original string, tails int) engine.Tool {
 			call.Args = args
 		}
 		if before.Decision == ask {
-			call.Intent.Ask, call.Intent.Grants = "hook "+before.By+" wants to ask: "+before.Why(), nil
+			call.Intent.Ask, call.Intent.Grants = "hook "+before.HookNames+" wants to ask: "+before.Why(), nil
 		}
 		run := call.Run
 		call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {

@@ -15,9 +15,9 @@ type begunLine struct {
 	ID      string `json:"id"`      // of the call
 }
 
-// Begun returns a Run that records the beginning of each call before the call runs: after a
+// RecordCalls returns a Run that records the beginning of each call before the call runs: after a
 // session was killed, calls that only waited for approval are then known not to have run.
-func (f *File) Begun(run engine.Run) engine.Run {
+func (f *File) RecordCalls(run engine.Run) engine.Run {
 	f.begins = true
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {

@@ -7,7 +7,7 @@
 // # Only appended to
 //
 // A session file grows by whole lines and is never rewritten or shortened, and
-// only [Shelf.Remove] deletes one. A correction is a line too: a message replaces an earlier
+// only [Storage.Remove] deletes one. A correction is a line too: a message replaces an earlier
 // one with the same id, a rewind drops a message and all later ones, and a list of messages
 // replaces all. A reader skips lines that it can't parse.
 //

@@ -35,7 +35,7 @@ func Example() {
 		}
 	}
 	say(journal.OpenOptions{}, "What is the capital of Peru?", "Lima.")
-	say(journal.OpenOptions{Resume: true, Which: "latest"}, "And of Chile?", "Santiago.")
+	say(journal.OpenOptions{Resume: true, Selector: "latest"}, "And of Chile?", "Santiago.")
 
 	sessions, err := journal.List(dir)
 	for _, s := range sessions {

@@ -108,9 +108,9 @@ func (p *platter) work(t *testing.T, f *File) (notices []string, answered int) {
 		}
 		return tool
 	})
-	e := engine.New(engine.Config{Model: "m", Generator: &says, Tools: Durable(watched, f.Sync), Policy: allow{}, Journal: f,
+	e := engine.New(engine.Config{Model: "m", Generator: &says, Tools: SyncTools(watched, f.Sync), Policy: allow{}, Journal: f,
 		Opening: func(context.Context) *genai.Content { return user("<session_context>now</session_context>") }})
-	run := Synced(e.Run, f.Sync)
+	run := SyncRun(e.Run, f.Sync)
 	for range 3 {
 		for ev, err := range run(t.Context(), genai.NewPartFromText("go")) {
 			switch ev := ev.(type) {

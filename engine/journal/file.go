@@ -143,18 +143,18 @@ func (f *File) ID() string { return f.id }
 // Path returns the name of the file, which may not exist yet.
 func (f *File) Path() string { return f.path }
 
-// Keep writes a copy of what was said elsewhere, in which nothing was said yet. What was
+// StoreCopy writes a copy of what was said elsewhere, in which nothing was said yet. What was
 // recorded is written without it.
-func (f *File) Keep() error {
+func (f *File) StoreCopy() error {
 	if f.exists || !f.pending.copied {
 		return nil
 	}
 	return f.append(nil, f.now())
 }
 
-// Kept reports whether there is a file, with what was recorded in it as far as that could
+// Stored reports whether there is a file, with what was recorded in it as far as that could
 // be written.
-func (f *File) Kept() bool { return f.exists && !f.empty }
+func (f *File) Stored() bool { return f.exists && !f.empty }
 
 // Close closes the file, and leaves the session to others. A later Record opens
 // it again.
@@ -267,8 +267,8 @@ func (f *File) SetDirectories(dirs []string) error {
 	return f.set(map[string]any{"directories": dirs})
 }
 
-// SetElsewhere records where conversations with agents on other servers are.
-func (f *File) SetElsewhere(places map[string]RemoteTask) error {
+// SetRemoteTasks records where conversations with agents on other servers are.
+func (f *File) SetRemoteTasks(places map[string]RemoteTask) error {
 	return f.set(map[string]any{"remoteAgents": places})
 }
 

@@ -13,21 +13,21 @@ import (
 // fork returns a session that begins with the messages of another, or with those of its first
 // turns. Its name is the other's, changed to a copy's name that no session of there has. The
 // other session is not changed; another process may work with it.
-func fork(cfg Config, from Session, there []Session, turns int) (Opened, error) {
+func fork(cfg Config, from Session, there []Session, turns int) (OpenedSession, error) {
 	c, r, err := loadRecord(from.Path, true)
 	if err != nil {
-		return Opened{}, err
+		return OpenedSession{}, err
 	}
 	said := c.History
 	all := Turns(said)
 	switch {
 	case len(all) == 0:
-		return Opened{}, errors.New("nothing was said in that session yet")
+		return OpenedSession{}, errors.New("nothing was said in that session yet")
 	case turns > len(all):
-		return Opened{}, fmt.Errorf("there is no turn %d: that session has %d", turns, len(all))
+		return OpenedSession{}, fmt.Errorf("there is no turn %d: that session has %d", turns, len(all))
 	case turns > 0 && turns < len(all):
 		said = said[:all[turns].From]
-		c.Interrupted, c.Unbegun = nil, nil
+		c.Interrupted, c.NotStarted = nil, nil
 	}
 	cfg.Directories, cfg.ForkOf = c.Directories, c.ID
 	o, err := begin(cfg, r, said)
@@ -64,12 +64,12 @@ var copied = text.Pattern(` \(fork( [0-9]+)?\)$`)
 
 // restored returns a session that begins with what was said, as a file says that
 // may be anybody's. Every call in it has one answer.
-func restored(cfg Config, saved Saved) (Opened, error) {
+func restored(cfg Config, saved SavedConversation) (OpenedSession, error) {
 	r := &record{}
 	said := slices.DeleteFunc(slices.Clone(saved.History), func(c *genai.Content) bool { return c == nil })
 	list, err := r.list(said, saved.At)
 	if err != nil {
-		return Opened{}, err
+		return OpenedSession{}, err
 	}
 	o, err := begin(cfg, r, historyOf(list))
 	o.File.opening = false // it would stand in the place of the messages
@@ -80,12 +80,12 @@ func restored(cfg Config, saved Saved) (Opened, error) {
 
 // begin returns a session that begins with what was said, in the messages of r where it
 // has them.
-func begin(cfg Config, r *record, said []*genai.Content) (Opened, error) {
+func begin(cfg Config, r *record, said []*genai.Content) (OpenedSession, error) {
 	f := New(cfg)
 	f.known = nil // it begins with what another one says
 	list, err := r.list(said, f.now())
 	if err != nil {
-		return Opened{File: f}, err
+		return OpenedSession{File: f}, err
 	}
-	return Opened{File: f, History: said, Copy: true}, f.startWith(list)
+	return OpenedSession{File: f, History: said, Copy: true}, f.startWith(list)
 }

@@ -43,7 +43,7 @@ func TestFork(t *testing.T) {
 	dir := filepath.Dir(f.Path())
 	for n, said := range []int{0: 8, 1: 2, 2: 6, 3: 8} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			o, err := Open(Config{Dir: dir, Now: clock()}, OpenOptions{Resume: true, Which: testID, Fork: true, Turns: n})
+			o, err := Open(Config{Dir: dir, Now: clock()}, OpenOptions{Resume: true, Selector: testID, Fork: true, Turns: n})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -73,7 +73,7 @@ func TestFork(t *testing.T) {
 	if after, _ := os.ReadFile(f.Path()); string(after) != string(before) {
 		t.Error("the session that it comes from has changed")
 	}
-	if _, err := Open(Config{Dir: dir}, OpenOptions{Resume: true, Which: testID, Fork: true, Turns: 4}); err == nil {
+	if _, err := Open(Config{Dir: dir}, OpenOptions{Resume: true, Selector: testID, Fork: true, Turns: 4}); err == nil {
 		t.Error("there is no fourth turn")
 	}
 }
@@ -89,14 +89,14 @@ func TestForkIsKept(t *testing.T) {
 	dir := filepath.Dir(f.Path())
 	for n, name := range []string{"Fruit (fork)", "Fruit (fork 2)", "Fruit (fork 3)"} {
 		from := []string{testID, testID, "Fruit (fork)"}[n]
-		o, err := Open(Config{Dir: dir, Now: clock()}, OpenOptions{Resume: true, Which: from, Fork: true})
+		o, err := Open(Config{Dir: dir, Now: clock()}, OpenOptions{Resume: true, Selector: from, Fork: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.File.Kept() {
+		if o.File.Stored() {
 			t.Error("it has a file that nobody asked for")
 		}
-		if err := o.File.Keep(); err != nil || !o.Copy || o.CopyOf == "" {
+		if err := o.File.StoreCopy(); err != nil || !o.Copy || o.CopyOf == "" {
 			t.Errorf("%+v, %v", o, err)
 		}
 		o.File.Close()
@@ -115,7 +115,7 @@ func TestSaved(t *testing.T) {
 	history := []*genai.Content{user("<session_context>old"), user("one"), nil,
 		genai.NewContentFromParts([]*genai.Part{nil, callPart("ls", "c1", nil, "")}, genai.RoleModel),
 		user("two"), genai.NewContentFromParts([]*genai.Part{answerPart("ls", "other", "x")}, genai.RoleUser), model("Done.")}
-	o, err := Open(Config{Dir: t.TempDir(), Now: clock()}, OpenOptions{Saved: &Saved{Title: "tag", At: time.Now(), History: history}})
+	o, err := Open(Config{Dir: t.TempDir(), Now: clock()}, OpenOptions{Saved: &SavedConversation{Title: "tag", At: time.Now(), History: history}})
 	if err != nil {
 		t.Fatal(err)
 	}

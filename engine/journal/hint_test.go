@@ -24,7 +24,7 @@ func TestHintComesBack(t *testing.T) {
 		{Content: genai.NewContentFromParts([]*genai.Part{{FunctionCall: call}}, genai.RoleModel)},
 		{Content: genai.NewContentFromParts([]*genai.Part{genai.NewPartFromFunctionResponse("look", map[string]any{"output": "x"})}, genai.RoleUser),
 			Calls: []engine.CallRecord{{ID: engine.CallID(call), Name: "look"}}},
-		{Content: genai.NewContentFromParts([]*genai.Part{steer.Part(steer.Hint{Text: "in Go"})}, genai.RoleUser)},
+		{Content: genai.NewContentFromParts([]*genai.Part{steer.HintPart(steer.Hint{Text: "in Go"})}, genai.RoleUser)},
 		{Content: genai.NewContentFromText("done", genai.RoleModel)},
 	}
 	said[2].Content.Parts[0].FunctionResponse.ID = "1"

@@ -11,17 +11,17 @@ import (
 // importFile returns a session that begins with what was said in the session
 // file path, by the user and the model. The file is not changed. Its author may be anybody,
 // so only the messages count: no directory that the file names is worked in.
-func importFile(cfg Config, path string) (Opened, error) {
+func importFile(cfg Config, path string) (OpenedSession, error) {
 	c, r, err := loadRecord(path, true)
 	if err != nil {
-		return Opened{}, err
+		return OpenedSession{}, err
 	}
 	f := New(cfg)
 	f.known, f.opening = nil, false // it would stand in the place of the messages
 	note, err := json.Marshal(map[string]string{"id": uuid.NewString(),
 		"timestamp": text.Timestamp(f.now()), "type": "info", "content": "Imported from " + path})
 	if err != nil {
-		return Opened{}, err
+		return OpenedSession{}, err
 	}
 	messages := []json.RawMessage{note}
 	for _, m := range r.messages {
@@ -29,5 +29,5 @@ func importFile(cfg Config, path string) (Opened, error) {
 			messages = append(messages, m.raw)
 		}
 	}
-	return Opened{File: f, History: c.History, From: c, Copy: true}, f.startWith(messages)
+	return OpenedSession{File: f, History: c.History, From: c, Copy: true}, f.startWith(messages)
 }

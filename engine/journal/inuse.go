@@ -22,7 +22,7 @@ func InUse(dir string) error {
 		ok, err := l.TryLock()
 		l.Close()
 		if err == nil && !ok {
-			return &BusyError{ID: id, Holder: readHolder(path)}
+			return &BusyError{ID: id, LockHolder: readHolder(path)}
 		}
 	}
 	return nil

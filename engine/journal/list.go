@@ -35,7 +35,7 @@ type Session struct {
 	Messages    int      // questions and answers
 	Partial     bool     // of a long file's messages, a list has counted the first and the last
 	Directories []string // that were worked in beside the project's
-	Newer       bool     // of a newer gemline: perhaps none of its messages can be read here
+	NewerFormat bool     // of a newer gemline: perhaps none of its messages can be read here
 
 	// RemoteTasks says where conversations with agents on other servers are, keyed by a name
 	// for each.
@@ -64,7 +64,7 @@ func List(dir string) ([]Session, error) {
 }
 
 // empty reports whether nothing was said in a session.
-func (s Session) empty() bool { return s.Messages == 0 && !s.Newer }
+func (s Session) empty() bool { return s.Messages == 0 && !s.NewerFormat }
 
 // sessionsIn returns the sessions of the files in dir whose names hold part, each read as far
 // as a list needs.
@@ -108,7 +108,7 @@ func (r *record) summary() Session {
 	m := &r.meta
 	s := Session{ID: m.SessionID, ProjectHash: m.ProjectHash, Kind: cmp.Or(m.Kind, "main"), Name: title(m.Name),
 		Summary: m.Summary, ForkOf: title(m.ForkOf), Start: r.start, Updated: r.updated, Directories: m.Directories,
-		RemoteTasks: m.RemoteTasks, Partial: r.partial, Newer: m.Format > FormatVersion}
+		RemoteTasks: m.RemoteTasks, Partial: r.partial, NewerFormat: m.Format > FormatVersion}
 	for _, m := range r.messages {
 		if m.question() != "" || m.Type == "gemini" && len(m.Content)+len(m.Parts)+len(m.Thoughts)+len(m.Calls) > 0 {
 			s.Messages++
@@ -167,8 +167,8 @@ func validID(id string) bool {
 	return id != "" && len(id) <= 128 && fileName(id) == id
 }
 
-// ErrNone means that there are no sessions to come back to.
-var ErrNone = errors.New("no previous sessions found for this project")
+// ErrNoSessions means that there are no sessions to come back to.
+var ErrNoSessions = errors.New("no previous sessions found for this project")
 
 // A NotFoundError means that no session is the one asked for.
 type NotFoundError struct {
@@ -198,12 +198,12 @@ const shortestID = 6
 
 // Find returns the session that arg names: one by its full id, its number in the list,
 // counted from 1, its name, or how its id alone begins, and the one begun last by "latest" or
-// nothing. The error is [ErrNone] if there is no latest, and a [*NotFoundError] if none fits.
+// nothing. The error is [ErrNoSessions] if there is no latest, and a [*NotFoundError] if none fits.
 func Find(sessions []Session, arg string) (Session, error) {
 	arg = strings.TrimSpace(arg)
 	if arg == "" || arg == "latest" {
 		if len(sessions) == 0 {
-			return Session{}, ErrNone
+			return Session{}, ErrNoSessions
 		}
 		return sessions[len(sessions)-1], nil
 	}
@@ -254,7 +254,7 @@ func (s Session) Line(n int, current string, now time.Time) string {
 	if s.ID == current {
 		mark += ", current"
 	}
-	if s.Newer {
+	if s.NewerFormat {
 		mark += ", of a newer gemline"
 	}
 	return fmt.Sprintf("%d. %s (%s%s) [%s]", n, s.Title, Ago(s.Updated, now), mark, text.ShortID(s.ID))
@@ -274,8 +274,8 @@ func Ago(t, now time.Time) string {
 	return "Just now"
 }
 
-// A Listed is a session as --list-sessions --json prints it.
-type Listed struct {
+// A ListEntry is a session as --list-sessions --json prints it.
+type ListEntry struct {
 	Index       int       `json:"index"`
 	ID          string    `json:"id"`
 	Title       string    `json:"title"`
@@ -290,17 +290,17 @@ type Listed struct {
 }
 
 // JSON returns the list of sessions for programs. It is never nil.
-func JSON(sessions []Session, current string) []Listed {
-	out := make([]Listed, len(sessions))
+func JSON(sessions []Session, current string) []ListEntry {
+	out := make([]ListEntry, len(sessions))
 	for i, s := range sessions {
 		if s.Partial {
 			if whole, err := new(record).read(s.Path); err == nil {
 				s.Messages = whole.Messages
 			}
 		}
-		out[i] = Listed{Index: i + 1, ID: s.ID, Title: s.Title, Name: s.Name, ForkOf: s.ForkOf,
+		out[i] = ListEntry{Index: i + 1, ID: s.ID, Title: s.Title, Name: s.Name, ForkOf: s.ForkOf,
 			StartTime: s.Start.UTC(), LastUpdated: s.Updated.UTC(),
-			Messages: s.Messages, Current: s.ID == current, Newer: s.Newer, Path: s.Path}
+			Messages: s.Messages, Current: s.ID == current, Newer: s.NewerFormat, Path: s.Path}
 	}
 	return out
 }

@@ -136,7 +136,7 @@ func TestFind(t *testing.T) {
 		if got.ID != c.want || (err == nil) != (c.err == "") || err != nil && !strings.HasPrefix(err.Error(), c.err) {
 			t.Errorf("Find(%d sessions, %q) = %q, %v", len(c.in), c.arg, got.ID, err)
 		}
-		if nf := (*NotFoundError)(nil); err != nil && errors.As(err, &nf) == errors.Is(err, ErrNone) {
+		if nf := (*NotFoundError)(nil); err != nil && errors.As(err, &nf) == errors.Is(err, ErrNoSessions) {
 			t.Errorf("%q: error is %T", c.arg, err)
 		}
 	}

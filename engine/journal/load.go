@@ -23,8 +23,8 @@ type LoadedSession struct {
 	History []*genai.Content
 
 	// Interrupted are the calls of the last message that have begun, as far as is known, and
-	// whose end was not recorded; Unbegun are those that had not begun.
-	Interrupted, Unbegun []*genai.FunctionCall
+	// whose end was not recorded; NotStarted are those that had not begun.
+	Interrupted, NotStarted []*genai.FunctionCall
 
 	opened bool              // the file has an opening message
 	kept   []json.RawMessage // the messages of a file that must be copied
@@ -49,9 +49,9 @@ func LoadMessages(path string) (*LoadedSession, []json.RawMessage, error) {
 	return c, r.bytes(), nil
 }
 
-// Displays returns the results of calls in a session file as the user saw them, by the ids of
-// the calls. It lacks results that were not text, and is empty if the file can't be read.
-func Displays(path string) map[string]string {
+// DisplayedResults returns the results of calls in a session file as the user saw them, by the ids
+// of the calls. It lacks results that were not text, and is empty if the file can't be read.
+func DisplayedResults(path string) map[string]string {
 	shown := map[string]string{}
 	var r record
 	r.read(path) // what can't be read has no messages
@@ -72,12 +72,12 @@ func loadRecord(path string, keep bool) (*LoadedSession, *record, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if s.Newer {
-		return nil, nil, &NewerError{ID: s.ID, Format: r.meta.Format}
+	if s.NewerFormat {
+		return nil, nil, &NewerFormatError{ID: s.ID, Format: r.meta.Format}
 	}
 	_, opened := r.index[openingID]
 	c := &LoadedSession{Session: s, opened: opened}
-	c.History, c.Interrupted, c.Unbegun = history(r.messages)
+	c.History, c.Interrupted, c.NotStarted = history(r.messages)
 	return c, r, nil
 }
 
@@ -91,20 +91,20 @@ func (r *record) bytes() (all []json.RawMessage) {
 	return all
 }
 
-// A NewerError means that a session is in a format of a newer program.
-type NewerError struct {
+// A NewerFormatError means that a session is in a format of a newer program.
+type NewerFormatError struct {
 	ID     string
 	Format disk.Format
 }
 
 // Error says which format it is in.
-func (e *NewerError) Error() string {
+func (e *NewerFormatError) Error() string {
 	return fmt.Sprintf("session %s was written by a newer gemline: its format is %v, and this gemline reads %v",
 		e.ID, e.Format, FormatVersion)
 }
 
 // Hint says how to get the newer program.
-func (e *NewerError) Hint() string {
+func (e *NewerFormatError) Hint() string {
 	return "gemline update says which command updates this one"
 }
 

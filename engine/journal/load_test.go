@@ -35,12 +35,12 @@ func TestNewer(t *testing.T) {
 				"load":     func() error { _, err := Load(path); return err },
 				"messages": func() error { _, _, err := LoadMessages(path); return err },
 				"latest":   func() error { return closed(Open(Config{Dir: dir}, OpenOptions{Resume: true})) },
-				"named":    func() error { return closed(Open(Config{Dir: dir}, OpenOptions{Resume: true, Which: "51c623e0-1"})) },
+				"named":    func() error { return closed(Open(Config{Dir: dir}, OpenOptions{Resume: true, Selector: "51c623e0-1"})) },
 				"session":  func() error { return closed(Open(Config{Dir: dir}, OpenOptions{Session: "51c623e0-1"})) },
 				"fork":     func() error { return closed(Open(Config{Dir: dir}, OpenOptions{Resume: true, Fork: true})) },
 				"import":   func() error { return closed(Open(Config{Dir: dir}, OpenOptions{Import: path})) },
 			} {
-				if err := load(); errors.As(err, new(*NewerError)) != newer || newer && err == nil || err != nil && !newer && message == known {
+				if err := load(); errors.As(err, new(*NewerFormatError)) != newer || newer && err == nil || err != nil && !newer && message == known {
 					t.Errorf("%s, format %s: %v", name, format, err)
 				}
 			}
@@ -52,7 +52,7 @@ func TestNewer(t *testing.T) {
 }
 
 // closed leaves an opened session to others, and returns the error of its opening.
-func closed(o Opened, err error) error {
+func closed(o OpenedSession, err error) error {
 	if o.File != nil {
 		o.File.Close()
 	}

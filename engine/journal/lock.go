@@ -18,11 +18,11 @@ import (
 // not report are empty.
 type BusyError struct {
 	ID string
-	Holder
+	LockHolder
 }
 
-// A Holder is a process that works with a session, by its own report.
-type Holder struct {
+// A LockHolder is a process that works with a session, by its own report.
+type LockHolder struct {
 	PID      int
 	Since    time.Time
 	Host     string
@@ -72,7 +72,7 @@ func lockSession(dir, id string) (*flock.Flock, error) {
 			return nil, nil
 		}
 		if !ok {
-			return nil, &BusyError{ID: id, Holder: readHolder(path)}
+			return nil, &BusyError{ID: id, LockHolder: readHolder(path)}
 		}
 		ours, err := l.Stat()
 		there, gone := os.Stat(path)
@@ -86,8 +86,8 @@ func lockSession(dir, id string) (*flock.Flock, error) {
 }
 
 // newHolder returns the report of this process about itself.
-func newHolder() Holder {
-	h := Holder{PID: os.Getpid(), Since: time.Now()}
+func newHolder() LockHolder {
+	h := LockHolder{PID: os.Getpid(), Since: time.Now()}
 	h.Host, _ = os.Hostname()
 	for _, fd := range []string{"0", "2"} { // where the system says it
 		if name, err := os.Readlink("/proc/self/fd/" + fd); err == nil &&
@@ -100,19 +100,19 @@ func newHolder() Holder {
 }
 
 // lines returns h as a lock's file has it.
-func (h Holder) lines() []byte {
+func (h LockHolder) lines() []byte {
 	return fmt.Appendf(nil, "%d\n%s\n%s\n%s\n", h.PID, text.Timestamp(h.Since), h.Host, h.Terminal)
 }
 
 // readHolder returns who a lock's file names.
-func readHolder(path string) (h Holder) {
+func readHolder(path string) (h LockHolder) {
 	b, err := disk.Read(path, 4096)
 	if err != nil {
 		return h
 	}
 	lines := append(strings.Split(string(b), "\n"), "", "", "")
 	if h.PID, err = strconv.Atoi(lines[0]); err != nil || h.PID < 1 {
-		return Holder{}
+		return LockHolder{}
 	}
 	h.Since, _ = time.Parse(time.RFC3339, lines[1])
 	h.Host, h.Terminal = title(lines[2]), title(lines[3])

@@ -30,7 +30,7 @@ func TestOneWriter(t *testing.T) {
 	put(t, begun.File, engine.Entry{Content: user("q")})
 	busy(OpenOptions{Session: "mine"})
 	busy(OpenOptions{Resume: true})
-	busy(OpenOptions{Resume: true, Which: "mine"})
+	busy(OpenOptions{Resume: true, Selector: "mine"})
 	if other, err := Open(Config{Dir: dir}, OpenOptions{Session: "mine-too"}); err != nil {
 		t.Error(err)
 	} else {

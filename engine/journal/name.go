@@ -20,8 +20,8 @@ func (f *File) SetSummary(summary string) error {
 	return f.set(map[string]any{"summary": title(summary)})
 }
 
-// Titled reports whether the session has a name or a summary.
-func (f *File) Titled() bool { return f.titled }
+// HasTitle reports whether the session has a name or a summary.
+func (f *File) HasTitle() bool { return f.titled }
 
 // set merges metadata. When the session was last worked with it leaves as it is.
 func (f *File) set(meta map[string]any) error {

@@ -78,9 +78,9 @@ func TestHolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	since := time.Now().Add(-time.Hour)
 	for _, c := range []struct{ content, want string }{
-		{string(Holder{PID: 7, Since: since, Host: host, Terminal: "/dev/pts/3"}.lines()),
+		{string(LockHolder{PID: 7, Since: since, Host: host, Terminal: "/dev/pts/3"}.lines()),
 			"session x is in use by process 7 since " + since.Format("2006-01-02 15:04") + ", at /dev/pts/3"},
-		{string(Holder{PID: 7, Since: since, Host: "elsewhere"}.lines()),
+		{string(LockHolder{PID: 7, Since: since, Host: "elsewhere"}.lines()),
 			"session x is in use by process 7 since " + since.Format("2006-01-02 15:04") + ", on elsewhere"},
 		{"7\n", "session x is in use by process 7"},
 		{"", "session x is in use by another process"},
@@ -90,7 +90,7 @@ func TestHolder(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		err := &BusyError{ID: "x", Holder: readHolder(path)}
+		err := &BusyError{ID: "x", LockHolder: readHolder(path)}
 		if got := err.Error(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}

@@ -22,47 +22,47 @@ import (
 
 // OpenOptions says which session to resume or to begin.
 type OpenOptions struct {
-	Resume  bool   // resume a stored session
-	Which   string // see [Find]
-	Session string // the id of a session to resume, or to begin if it is new
-	ID      string // of a new session; made up if empty
-	Import  string // a session file, whose copy the session begins with
-	Fork    bool   // a copy of the resumed session
-	Turns   int    // how many turns the copy has; 0 is all
-	Saved   *Saved // what the session begins with
+	Resume   bool               // resume a stored session
+	Selector string             // see [Find]
+	Session  string             // the id of a session to resume, or to begin if it is new
+	ID       string             // of a new session; made up if empty
+	Import   string             // a session file, whose copy the session begins with
+	Fork     bool               // a copy of the resumed session
+	Turns    int                // how many turns the copy has; 0 is all
+	Saved    *SavedConversation // what the session begins with
 }
 
-// Saved is a conversation that was saved beside the sessions.
-type Saved struct {
+// SavedConversation is a conversation that was saved beside the sessions.
+type SavedConversation struct {
 	Title   string
 	Session string // the conversation's session, "" if unknown
 	At      time.Time
 	History []*genai.Content
 }
 
-// Opened is a session to work with.
-type Opened struct {
+// OpenedSession is a session to work with.
+type OpenedSession struct {
 	File        *File
 	History     []*genai.Content
 	Directories []string       // that were worked in beside the project's
 	Fresh       bool           // it is new, since the session to resume does not exist
 	From        *LoadedSession // the resumed conversation; nil if there is none
-	Copy        bool           // it is a copy, which [File.Keep] writes
+	Copy        bool           // it is a copy, which [File.StoreCopy] writes
 	CopyOf      string         // the id of the copied session of this directory, "" for other sessions
 }
 
 // Open returns the session in cfg.Dir that choice names, or a new one with choice's ID. If
 // another process works with the session, the error is a [BusyError].
-func Open(cfg Config, choice OpenOptions) (Opened, error) {
+func Open(cfg Config, choice OpenOptions) (OpenedSession, error) {
 	if choice.Resume {
 		if o, ok := resumeLast(cfg, choice); ok {
 			return o, nil
 		}
 		sessions, err := List(cfg.Dir)
 		if err != nil {
-			return Opened{}, err
+			return OpenedSession{}, err
 		}
-		found, err := Find(sessions, choice.Which)
+		found, err := Find(sessions, choice.Selector)
 		if err == nil && choice.Fork {
 			cfg.ID = uuid.NewString()
 			return fork(cfg, found, sessions, choice.Turns)
@@ -70,8 +70,8 @@ func Open(cfg Config, choice OpenOptions) (Opened, error) {
 		if err == nil {
 			return resume(found, cfg.Now)
 		}
-		if !errors.Is(err, ErrNone) {
-			return Opened{}, err
+		if !errors.Is(err, ErrNoSessions) {
+			return OpenedSession{}, err
 		}
 	}
 	cfg.ID = cmp.Or(choice.Session, choice.ID)
@@ -83,20 +83,20 @@ func Open(cfg Config, choice OpenOptions) (Opened, error) {
 		case choice.Saved != nil:
 			return restored(cfg, *choice.Saved)
 		}
-		return Opened{File: New(cfg), Fresh: choice.Resume}, nil
+		return OpenedSession{File: New(cfg), Fresh: choice.Resume}, nil
 	}
 	if !validID(cfg.ID) {
-		return Opened{}, errors.New("the id of a session is made of letters, digits, - and _")
+		return OpenedSession{}, errors.New("the id of a session is made of letters, digits, - and _")
 	}
 	return openNamed(cfg, choice.Session != "")
 }
 
 // resumeLast returns the latest session, if choice names it and the first lines of the files
 // suffice to find it. Then only its own file has to be read, and once.
-func resumeLast(cfg Config, choice OpenOptions) (o Opened, ok bool) {
+func resumeLast(cfg Config, choice OpenOptions) (o OpenedSession, ok bool) {
 	names, err := sessionNames(cfg.Dir)
-	if which := strings.TrimSpace(choice.Which); err != nil || choice.Fork || which != "" && which != "latest" {
-		return Opened{}, false
+	if which := strings.TrimSpace(choice.Selector); err != nil || choice.Fork || which != "" && which != "latest" {
+		return OpenedSession{}, false
 	}
 	found := make([]Session, len(names))
 	parallel.Each(len(names), runtime.GOMAXPROCS(0),
@@ -105,7 +105,7 @@ func resumeLast(cfg Config, choice OpenOptions) (o Opened, ok bool) {
 	seen := map[string]bool{}
 	for _, s := range found {
 		if s.ID == "" || s.Start.IsZero() || seen[s.ID] {
-			return Opened{}, false
+			return OpenedSession{}, false
 		}
 		seen[s.ID] = true
 		if s.Kind != "subagent" && !s.Start.Before(last.Start) {
@@ -113,14 +113,14 @@ func resumeLast(cfg Config, choice OpenOptions) (o Opened, ok bool) {
 		}
 	}
 	if last.ID == "" {
-		return Opened{}, false
+		return OpenedSession{}, false
 	}
 	if o, err = resume(last, cfg.Now); err != nil {
-		return Opened{}, false
+		return OpenedSession{}, false
 	}
 	if is := o.From; is.ID != last.ID || !is.Start.Equal(last.Start) || is.Kind == "subagent" || is.empty() {
 		o.File.Close()
-		return Opened{}, false
+		return OpenedSession{}, false
 	}
 	return o, true
 }
@@ -146,10 +146,10 @@ func begins(path string) Session {
 
 // openNamed returns a new session cfg.ID. If the session exists, it is resumed with goOn, and
 // an error without.
-func openNamed(cfg Config, goOn bool) (o Opened, err error) {
+func openNamed(cfg Config, goOn bool) (o OpenedSession, err error) {
 	lock, err := lockSession(cfg.Dir, cfg.ID)
 	if err != nil {
-		return Opened{}, err
+		return OpenedSession{}, err
 	}
 	defer func() {
 		if err != nil {
@@ -162,42 +162,42 @@ func openNamed(cfg Config, goOn bool) (o Opened, err error) {
 	switch {
 	case goOn && len(kept) > 0:
 		if o, err = reopen(kept[0].Path, cfg.Now); err != nil {
-			return Opened{}, err
+			return OpenedSession{}, err
 		}
 	case !goOn && len(files) > 0:
-		return Opened{}, fmt.Errorf("there is a session %s already; --resume %s goes on with it", cfg.ID, cfg.ID)
+		return OpenedSession{}, fmt.Errorf("there is a session %s already; --resume %s goes on with it", cfg.ID, cfg.ID)
 	default:
-		o = Opened{File: New(cfg)}
+		o = OpenedSession{File: New(cfg)}
 	}
 	o.File.disk.lock = lock
 	return o, nil
 }
 
 // resume returns a stored session.
-func resume(s Session, now func() time.Time) (Opened, error) {
+func resume(s Session, now func() time.Time) (OpenedSession, error) {
 	lock, err := lockSession(filepath.Dir(s.Path), s.ID)
 	if err != nil {
-		return Opened{}, err
+		return OpenedSession{}, err
 	}
 	o, err := reopen(s.Path, now)
 	if err != nil {
 		unlock(lock)
-		return Opened{}, err
+		return OpenedSession{}, err
 	}
 	o.File.disk.lock = lock
 	return o, nil
 }
 
-func reopen(path string, now func() time.Time) (Opened, error) {
+func reopen(path string, now func() time.Time) (OpenedSession, error) {
 	talk, err := Load(path)
 	if err != nil {
-		return Opened{}, err
+		return OpenedSession{}, err
 	}
 	f, err := talk.resume(now)
 	if err != nil {
-		return Opened{}, err
+		return OpenedSession{}, err
 	}
-	return Opened{File: f, History: talk.History, Directories: talk.Directories, From: talk}, nil
+	return OpenedSession{File: f, History: talk.History, Directories: talk.Directories, From: talk}, nil
 }
 
 // Print writes the sessions in dir as --list-sessions shows them, as text or

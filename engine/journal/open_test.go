@@ -40,7 +40,7 @@ func TestResumeLast(t *testing.T) {
 		}
 		want, werr := Find(list, "latest")
 		o, err := Open(Config{Dir: dir}, OpenOptions{Resume: true})
-		if errors.Is(werr, ErrNone) {
+		if errors.Is(werr, ErrNoSessions) {
 			if err != nil || !o.Fresh {
 				t.Errorf("seed %d: %+v, %v", seed, o, err)
 			}

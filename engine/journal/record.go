@@ -130,10 +130,10 @@ func (r *record) read(path string) (Session, error) {
 		return Session{}, err
 	}
 	if info.Size() > maxFile && !r.glance {
-		return Session{}, &fs.PathError{Op: "read", Path: path, Err: disk.LargeError(maxFile)}
+		return Session{}, &fs.PathError{Op: "read", Path: path, Err: disk.TooLargeError(maxFile)}
 	}
 	if strings.HasSuffix(path, ".json") {
-		b, err := disk.Content(f, maxFile)
+		b, err := disk.ReadOpen(f, maxFile)
 		if err != nil {
 			return Session{}, err
 		}

@@ -13,14 +13,14 @@ var errNewer = errors.New("the session has been gone on with")
 
 // remove deletes the session id with its files, unless one was written after a time that is
 // given. What belongs to the session goes first: without its files nobody would know of it.
-func (s Shelf) remove(id string, paths []string, last time.Time) error {
+func (s Storage) remove(id string, paths []string, last time.Time) error {
 	lock, err := lockSession(s.Chats, id)
 	if err != nil {
 		return err
 	}
 	defer unlock(lock)
 	for _, path := range paths {
-		if now, err := glance(path); !last.IsZero() && err == nil && (now.Updated.After(last) || now.Newer) {
+		if now, err := glance(path); !last.IsZero() && err == nil && (now.Updated.After(last) || now.NewerFormat) {
 			return errNewer
 		}
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // shelfOf returns a shelf of sessions to which nothing else belongs.
-func shelfOf(chats string) Shelf {
-	return Shelf{Chats: chats, Dirs: func(string) []string { return nil }, Drop: func(string) error { return nil },
+func shelfOf(chats string) Storage {
+	return Storage{Chats: chats, Dirs: func(string) []string { return nil }, Drop: func(string) error { return nil },
 		Tidy: func() error { return nil }}
 }
 

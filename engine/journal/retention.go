@@ -56,7 +56,7 @@ func (r Retention) Expired(sessions []Session, now time.Time) (expired, newer []
 	for i, s := range byAge {
 		age := now.Sub(s.Updated)
 		switch old := age >= r.MinAge && (r.MaxAge > 0 && age > r.MaxAge || r.MaxCount > 0 && i >= r.MaxCount); {
-		case old && s.Newer:
+		case old && s.NewerFormat:
 			newer = append(newer, s)
 		case old:
 			expired = append(expired, s)
@@ -65,9 +65,9 @@ func (r Retention) Expired(sessions []Session, now time.Time) (expired, newer []
 	return expired, newer
 }
 
-// A Shelf is the storage of a directory's sessions and of all that belongs to them. All its
+// A Storage is the storage of a directory's sessions and of all that belongs to them. All its
 // fields have to be set.
-type Shelf struct {
+type Storage struct {
 	Chats string                      // the directory of their files
 	Dirs  func(id string) []string    // further directories of a session
 	Drop  func(id string) (err error) // drops the session's data elsewhere
@@ -75,7 +75,7 @@ type Shelf struct {
 }
 
 // tidy makes room after sessions were removed.
-func (s Shelf) tidy() error {
+func (s Storage) tidy() error {
 	if err := s.Tidy(); err != nil {
 		return fmt.Errorf("what was kept to take changes back is still on the disk: %w", err)
 	}
@@ -84,7 +84,7 @@ func (s Shelf) tidy() error {
 
 // Remove deletes a session and what belongs to it: its files, in either form, and those of
 // its agents. A session in use by a process stays, and the error is a [*BusyError].
-func (s Shelf) Remove(id string) error {
+func (s Storage) Remove(id string) error {
 	if !validID(id) {
 		return errors.New("no session has such an id")
 	}
@@ -108,7 +108,7 @@ func notRemoved(id string, err error) error {
 
 // Prune removes sessions, and returns the removed ones. A session stays if it was written to
 // since it was listed, or if a process works with it.
-func (s Shelf) Prune(sessions []Session) (gone []Session, err error) {
+func (s Storage) Prune(sessions []Session) (gone []Session, err error) {
 	if len(sessions) == 0 {
 		return nil, nil
 	}

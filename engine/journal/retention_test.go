@@ -71,7 +71,7 @@ func TestPrune(t *testing.T) {
 	defer unlock(lock)
 	write(t, chats, "session-newer.jsonl", session("newer", 50, ask("q"))...)
 	dropped := ""
-	shelf := Shelf{Chats: chats, Dirs: func(id string) []string { return []string{filepath.Join(dir, "outputs", id)} },
+	shelf := Storage{Chats: chats, Dirs: func(id string) []string { return []string{filepath.Join(dir, "outputs", id)} },
 		Drop: func(id string) error { dropped += id; return nil }, Tidy: func() error { return nil }}
 	os.MkdirAll(filepath.Join(dir, "outputs", "gone"), 0o700)
 	gone, err := shelf.Prune(listed)

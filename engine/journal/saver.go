@@ -20,7 +20,7 @@ import (
 type UnwrittenError struct{ Err error }
 
 // Error returns the reason.
-func (e *UnwrittenError) Error() string { return disk.Full(e.Err).Error() }
+func (e *UnwrittenError) Error() string { return disk.AsFull(e.Err).Error() }
 
 // Unwrap returns the cause.
 func (e *UnwrittenError) Unwrap() error { return e.Err }
@@ -52,7 +52,7 @@ func (s *Saver) Agent(f *File) *Saver {
 
 // Close closes the file of an agent, or leaves it to the Saver above if it lacks something.
 func (s *Saver) Close() {
-	if s.Missing() == "" || s.above == nil {
+	if s.WriteMissing() == "" || s.above == nil {
 		s.file.Close()
 		return
 	}
@@ -66,7 +66,7 @@ func (s *Saver) agents() (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.left = slices.DeleteFunc(s.left, func(a *Saver) bool {
-		if a.Missing() != "" {
+		if a.WriteMissing() != "" {
 			err = a.err
 			return false
 		}
@@ -78,7 +78,7 @@ func (s *Saver) agents() (err error) {
 
 // Record implements [engine.Journal].
 func (s *Saver) Record(e engine.Entry) error {
-	if c := e.Content; c != nil && !e.Opening && c.Role == genai.RoleUser && Spoken(c) {
+	if c := e.Content; c != nil && !e.Opening && c.Role == genai.RoleUser && HasWords(c) {
 		s.asked = words(c)
 	}
 	return s.saved(s.file.Record(e))
@@ -114,9 +114,9 @@ func (s *Saver) saved(err error) error {
 	return err
 }
 
-// Missing tries again to write what is missing. It returns in a sentence what still is, ""
+// WriteMissing tries again to write what is missing. It returns in a sentence what still is, ""
 // if nothing is.
-func (s *Saver) Missing() string {
+func (s *Saver) WriteMissing() string {
 	if s == nil {
 		return ""
 	}
@@ -157,7 +157,7 @@ func (s *Saver) Run(run engine.Run) engine.Run {
 			if !over {
 				s.tell = func(n engine.Notice) { yield(n, nil) }
 			}
-			s.Missing()
+			s.WriteMissing()
 		}
 	}
 }

@@ -75,9 +75,9 @@ func TestSavedAgain(t *testing.T) {
 			if err := s.Rewrite(want); err != nil {
 				t.Fatal(err)
 			}
-			missing := s.Missing()
+			missing := s.WriteMissing()
 			space = -1
-			if again := s.Missing(); again != "" {
+			if again := s.WriteMissing(); again != "" {
 				t.Errorf("%d: %s", room, again)
 			}
 			if room == 0 {
@@ -112,12 +112,12 @@ func TestAgentSavedAgain(t *testing.T) {
 	}
 	a.Close()
 	for range 2 {
-		if missing := s.Missing(); missing != "what agents said is not saved: the disk is full" {
+		if missing := s.WriteMissing(); missing != "what agents said is not saved: the disk is full" {
 			t.Errorf("%q", missing)
 		}
 	}
 	space = -1
-	if missing := s.Missing(); missing != "" || len(told) != 1 || len(s.left) != 0 {
+	if missing := s.WriteMissing(); missing != "" || len(told) != 1 || len(s.left) != 0 {
 		t.Errorf("%q, told %q", missing, told)
 	}
 	same(t, want, load(t, agent.Path()).History)
@@ -135,11 +135,11 @@ func TestSavedAgainInNewFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if s.Missing() == "" || f.Kept() {
+	if s.WriteMissing() == "" || f.Stored() {
 		t.Error("it is said to be saved")
 	}
 	os.Remove(home)
-	if missing := s.Missing(); missing != "" || !f.Kept() {
+	if missing := s.WriteMissing(); missing != "" || !f.Stored() {
 		t.Error(missing)
 	}
 	same(t, []*genai.Content{user("q"), model("a")}, load(t, f.Path()).History)
@@ -172,7 +172,7 @@ func TestUnbegun(t *testing.T) {
 				}
 			}
 			was := f.begins
-			for range f.Begun(begins)(t.Context()) {
+			for range f.RecordCalls(begins)(t.Context()) {
 			}
 			f.begins = was
 			for i := range tt.ended {
@@ -193,8 +193,8 @@ func TestUnbegun(t *testing.T) {
 					got = append(got, r["output"].(string))
 				}
 			}
-			if all := strings.Join(got, ", "); all != tt.want || strings.Count(all, "unknown") != len(c.Interrupted) || strings.Count(all, "not run") != len(c.Unbegun) {
-				t.Errorf("%s, not %s; %d interrupted, %d not begun", all, tt.want, len(c.Interrupted), len(c.Unbegun))
+			if all := strings.Join(got, ", "); all != tt.want || strings.Count(all, "unknown") != len(c.Interrupted) || strings.Count(all, "not run") != len(c.NotStarted) {
+				t.Errorf("%s, not %s; %d interrupted, %d not begun", all, tt.want, len(c.Interrupted), len(c.NotStarted))
 			}
 		})
 	}

@@ -23,15 +23,15 @@ type Hit struct {
 	Line string // shortened around what was searched for
 }
 
-// A Found is a session with what was searched for.
-type Found struct {
+// A SearchResult is a session with what was searched for.
+type SearchResult struct {
 	Session
 	Number int // in the list of its directory, from 1
 	Hits   []Hit
 }
 
 // HitLines returns lines that tell of the first hits in turns.
-func (f *Found) HitLines() (lines []string) {
+func (f *SearchResult) HitLines() (lines []string) {
 	const most = 5
 	for _, h := range f.Hits {
 		if h.Turn > 0 { // else the line of the list has it
@@ -46,17 +46,17 @@ func (f *Found) HitLines() (lines []string) {
 
 // Search returns the sessions of dir that hold words, in any case of letters: in their
 // name or summary, in what was said, and in what was done. The oldest comes first.
-func Search(dir, words string) ([]Found, error) {
+func Search(dir, words string) ([]SearchResult, error) {
 	sessions, err := List(dir)
 	if err != nil {
 		return nil, err
 	}
 	words = strings.ToLower(strings.TrimSpace(words))
-	found := make([]Found, len(sessions))
+	found := make([]SearchResult, len(sessions))
 	parallel.Each(len(sessions), runtime.GOMAXPROCS(0), func(i int) {
-		found[i] = Found{sessions[i], i + 1, search(sessions[i], words)}
+		found[i] = SearchResult{sessions[i], i + 1, search(sessions[i], words)}
 	})
-	return slices.DeleteFunc(found, func(f Found) bool { return len(f.Hits) == 0 }), nil
+	return slices.DeleteFunc(found, func(f SearchResult) bool { return len(f.Hits) == 0 }), nil
 }
 
 // search returns where a session holds words. Most hold them nowhere, which their bytes tell.

@@ -34,10 +34,10 @@ func (f *File) Sync() error {
 	return fmt.Errorf("this session may be lost if the power fails: %w", err)
 }
 
-// Durable returns the tools of ts such that sync is called before a call runs
+// SyncTools returns the tools of ts such that sync is called before a call runs
 // that may change something: whatever it has done by the time the power fails,
 // the journal then knows that it was made.
-func Durable(ts engine.Toolset, sync func() error) engine.Toolset {
+func SyncTools(ts engine.Toolset, sync func() error) engine.Toolset {
 	return engine.Map(ts, func(t engine.Tool) engine.Tool {
 		prepare := t.Prepare
 		if t.Kind.ReadOnly() {
@@ -58,9 +58,9 @@ func Durable(ts engine.Toolset, sync func() error) engine.Toolset {
 	})
 }
 
-// Synced returns a Run that yields what run does, and has sync called before its
+// SyncRun returns a Run that yields what run does, and has sync called before its
 // end is known.
-func Synced(run engine.Run, sync func() error) engine.Run {
+func SyncRun(run engine.Run, sync func() error) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			for ev, err := range run(ctx, parts...) {

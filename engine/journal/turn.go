@@ -26,7 +26,7 @@ func Turns(history []*genai.Content) (all []Turn) {
 	for i, c := range history {
 		said := words(c)
 		switch {
-		case !Spoken(c):
+		case !HasWords(c):
 		case steer.HintLines(said) != "" && len(all) > 0:
 			all[len(all)-1].Question += "\n" + steer.HintLines(said)
 		case c.Role == genai.RoleUser && len(all) > 0 && all[len(all)-1].Answer == "" && !slices.ContainsFunc(history[all[len(all)-1].From:i], engine.HasCalls):
@@ -44,8 +44,8 @@ func Turns(history []*genai.Content) (all []Turn) {
 	return all
 }
 
-// Spoken reports whether a message has words that somebody has said.
-func Spoken(c *genai.Content) bool {
+// HasWords reports whether a message has words that somebody has said.
+func HasWords(c *genai.Content) bool {
 	said := words(c)
 	return said != "" && !engine.HasAnswers(c) && engine.NoteText(said) == ""
 }

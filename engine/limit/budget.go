@@ -63,8 +63,8 @@ func New(cfg Config) *Budget {
 	return &Budget{cfg: cfg, gate: make(chan struct{}, 1), freed: make(chan struct{})}
 }
 
-// Renew makes the Budget unspent again, for a new conversation.
-func (b *Budget) Renew() {
+// Reset makes the Budget unspent again, for a new conversation.
+func (b *Budget) Reset() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tokens, b.cost, b.calls = 0, 0, 0

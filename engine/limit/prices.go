@@ -110,7 +110,7 @@ func Shipped(today time.Time) Prices {
 	c := catalog.Shipped()
 	ps := Prices{}
 	for _, m := range c.Models {
-		if p := c.Answers(m.Name, "key", today).At(today); p != nil {
+		if p := c.AnsweringModel(m.Name, "key", today).At(today); p != nil {
 			ps[m.Name] = Price{Rate: Rate(p.Rate), Above: p.Long.Above, Long: Rate(p.Long.Rate), Date: c.Date}
 		}
 	}

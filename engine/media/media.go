@@ -1,5 +1,5 @@
 // Package media keeps the images, sounds and films that a model answers with as files, so
-// that an answer in pictures is seen. [Keep] is a wrapper of a Run.
+// that an answer in pictures is seen. [Store] is a wrapper of a Run.
 //
 // What the user is shown is a line of the answer with the path of the file, where the model
 // has put the picture or behind its text. The conversation itself stays as it is.
@@ -24,9 +24,9 @@ import (
 // errNowhere is the error of a session that has no directory.
 var errNowhere = errors.New("this session keeps no files")
 
-// Keep returns a Run around run that stores the media of answers in the directory that dir
+// Store returns a Run around run that stores the media of answers in the directory that dir
 // returns; "" stores nothing. The function history returns the history of the engine below.
-func Keep(run engine.Run, history func() []*genai.Content, dir func() string) engine.Run {
+func Store(run engine.Run, history func() []*genai.Content, dir func() string) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			line := true // what was shown ends with its line

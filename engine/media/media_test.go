@@ -39,7 +39,7 @@ func TestKeep(t *testing.T) {
 			e := engine.New(engine.Config{Model: "m", Generator: et.NewScript(et.Message(&genai.Content{Role: genai.RoleModel, Parts: c.parts}))})
 			var shown strings.Builder
 			answered := false
-			for ev, err := range media.Keep(e.Run, e.History, func() string { return dir })(t.Context(), text("draw")) {
+			for ev, err := range media.Store(e.Run, e.History, func() string { return dir })(t.Context(), text("draw")) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -82,7 +82,7 @@ func TestNotKept(t *testing.T) {
 		e := engine.New(engine.Config{Model: "m", Generator: et.NewScript(et.Message(&genai.Content{Role: genai.RoleModel,
 			Parts: []*genai.Part{{InlineData: &genai.Blob{MIMEType: "image/png", Data: []byte("P")}}}}))})
 		var told []string
-		for ev, err := range media.Keep(e.Run, e.History, func() string { return c.dir })(t.Context(), genai.NewPartFromText("draw")) {
+		for ev, err := range media.Store(e.Run, e.History, func() string { return c.dir })(t.Context(), genai.NewPartFromText("draw")) {
 			if err != nil {
 				t.Fatal(err)
 			}

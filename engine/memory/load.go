@@ -137,7 +137,7 @@ func (l *loader) take(path string, b boundary, tier Tier) bool {
 		}
 		return false
 	}
-	if tier == Project || tier == Late {
+	if tier == Project || tier == Discovered {
 		// A link may have taken the place of the directory since it was found
 		// to be in the project.
 		if project, _ := l.projectOf(b.real); project == nil {

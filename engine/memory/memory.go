@@ -111,11 +111,11 @@ type Tier string
 
 // The tiers, as they are named to the user.
 const (
-	Global    Tier = "Global"
-	Private   Tier = "Private Project Memory"
-	Extension Tier = "Extension"
-	Project   Tier = "Project"
-	Late      Tier = "Newly Discovered" // came with the answer to a call
+	Global     Tier = "Global"
+	Private    Tier = "Private Project Memory"
+	Extension  Tier = "Extension"
+	Project    Tier = "Project"
+	Discovered Tier = "Newly Discovered" // came with the answer to a call
 )
 
 // A File is a context file that is in use.
@@ -267,7 +267,7 @@ func (m *Memory) Discover(path string) (text string, warnings []string) {
 	l.seen = slices.Clip(m.seen)
 	l.left = l.limit
 	l.touched = real // its text is known to whoever touched it
-	l.project(upward(dir, ceiling(root, l.markers)), Late)
+	l.project(upward(dir, ceiling(root, l.markers)), Discovered)
 	if m.cfg.Undecided != nil && m.cfg.Undecided() {
 		for _, f := range l.files {
 			l.warn("%s is not used: nobody has decided about this folder; gemline trust add trusts it", f.Path)
@@ -276,5 +276,5 @@ func (m *Memory) Discover(path string) (text string, warnings []string) {
 	}
 	m.files = append(m.files, l.files...)
 	m.seen = l.seen
-	return framed(l.files, Late), append(warnings, m.tell(l.allWarnings())...)
+	return framed(l.files, Discovered), append(warnings, m.tell(l.allWarnings())...)
 }

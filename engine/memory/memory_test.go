@@ -375,7 +375,7 @@ func TestDiscover(t *testing.T) {
 			}
 		})
 	}
-	if got := m.Contents(); got.Files[len(got.Files)-1] != (File{at("repo/app/ui/x/GEMINI.md"), Late, strings.Split(x, "\n--- End")[0][strings.Index(x, "\n")+1:]}) ||
+	if got := m.Contents(); got.Files[len(got.Files)-1] != (File{at("repo/app/ui/x/GEMINI.md"), Discovered, strings.Split(x, "\n--- End")[0][strings.Index(x, "\n")+1:]}) ||
 		!strings.Contains(got.Show(), "--- Newly Discovered ---\n"+ui) {
 		t.Errorf("what came late is not in use: %s", got.Show())
 	}

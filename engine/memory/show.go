@@ -16,7 +16,7 @@ func (c Contents) Show() string {
 		tier Tier
 		text string
 	}{{Global, c.Global}, {Private, c.Private}, {Extension, c.Extension}, {Project,
-		c.Project}, {Late, framed(c.Files, Late)}} {
+		c.Project}, {Discovered, framed(c.Files, Discovered)}} {
 		if part.text != "" {
 			parts = append(parts, fmt.Sprintf("--- %s ---\n%s\n", part.tier, part.text))
 		}

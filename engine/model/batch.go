@@ -23,9 +23,9 @@ type Job struct {
 	Title string // ours
 	State string // such as pending, running or succeeded
 
-	// Over says that nothing more will come. Err is why there are no
+	// Done says that nothing more will come. Err is why there are no
 	// replies, an [*Error], or nil.
-	Over bool
+	Done bool
 	Err  error
 
 	// Replies are the answers to the requests of a job that is over, by key.
@@ -41,7 +41,7 @@ type Reply struct {
 // Submit has the server work on requests to one model, which are known by
 // their place as [Key] has it. It returns the name of the job. Where the error
 // does not come from the server, the server may have taken the job all the
-// same; [Genai.Find] tells.
+// same; [Genai.FindJob] tells.
 func (g *Genai) Submit(ctx context.Context, title string, requests []*engine.Request) (name string, err error) {
 	if len(requests) == 0 {
 		return "", errors.New("a job without requests")
@@ -74,8 +74,8 @@ func (g *Genai) Submit(ctx context.Context, title string, requests []*engine.Req
 // Key names the request at a place of a job.
 func Key(i int) string { return strconv.Itoa(i) }
 
-// Look returns how far a job is.
-func (g *Genai) Look(ctx context.Context, name string) (Job, error) {
+// JobStatus returns how far a job is.
+func (g *Genai) JobStatus(ctx context.Context, name string) (Job, error) {
 	return g.job(ctx, question{model: name, method: http.MethodGet, url: g.url("/" + name)})
 }
 
@@ -92,9 +92,9 @@ func (g *Genai) job(ctx context.Context, q question) (j Job, err error) {
 	return j, err
 }
 
-// Find returns the name of the job with a title of ours, "" if there is none
+// FindJob returns the name of the job with a title of ours, "" if there is none
 // among the recent ones.
-func (g *Genai) Find(ctx context.Context, title string) (name string, err error) {
+func (g *Genai) FindJob(ctx context.Context, title string) (name string, err error) {
 	const pages, size = 20, 100
 	token := ""
 	for range pages {
@@ -158,9 +158,9 @@ func (g *Genai) read(x *exchange, o jobOperation) (Job, error) {
 	j.State = strings.ReplaceAll(oneLine(j.State), "_", " ")
 	switch j.State {
 	case "succeeded", "failed", "cancelled", "expired", "partially succeeded":
-		j.Over = true
+		j.Done = true
 	}
-	if j.Over = j.Over || o.Done; !j.Over {
+	if j.Done = j.Done || o.Done; !j.Done {
 		return j, nil
 	}
 	out := o.Metadata.Output.InlinedResponses.InlinedResponses
@@ -233,6 +233,8 @@ var httpOf = map[int]int{1: 499, 2: 500, 3: 400, 4: 504, 5: 404, 6: 409, 7: 403,
 	10: 409, 11: 400, 12: 501,
 	13: 500, 14: 503, 15: 500, 16: 401}
 
-// Once returns a Generator that gives a reply to the first request, and refuses
+// Generator returns a Generator that gives a reply to the first request, and refuses
 // any other: a job answers each request once.
-func (r Reply) Once() engine.Generator { return Retry(&replay{reply: r}, RetryOptions{Attempts: 1}) }
+func (r Reply) Generator() engine.Generator {
+	return Retry(&replay{reply: r}, RetryOptions{Attempts: 1})
+}

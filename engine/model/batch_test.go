@@ -49,18 +49,18 @@ func TestJob(t *testing.T) {
 			t.Errorf("%s is not in %s", want, sent.Body)
 		}
 	}
-	if found, err := g.Find(t.Context(), "a title"); found != name || err != nil {
+	if found, err := g.FindJob(t.Context(), "a title"); found != name || err != nil {
 		t.Errorf("%q, %v", found, err)
 	}
-	if found, err := g.Find(t.Context(), "another"); found != "" || err != nil {
+	if found, err := g.FindJob(t.Context(), "another"); found != "" || err != nil {
 		t.Errorf("%q, %v", found, err)
 	}
-	j, err := g.Look(t.Context(), name)
-	if err != nil || j.Over || j.State != "running" || j.Title != "a title" {
+	j, err := g.JobStatus(t.Context(), name)
+	if err != nil || j.Done || j.State != "running" || j.Title != "a title" {
 		t.Errorf("%+v, %v", j, err)
 	}
-	j, err = g.Look(t.Context(), name)
-	if err != nil || !j.Over || j.Err != nil || len(j.Replies) != 4 {
+	j, err = g.JobStatus(t.Context(), name)
+	if err != nil || !j.Done || j.Err != nil || len(j.Replies) != 4 {
 		t.Fatalf("%+v, %v", j, err)
 	}
 	if r := j.Replies["0"]; r.Err != nil || r.Response.Candidates[0].Content.Parts[0].Text != "the first" {
@@ -72,7 +72,7 @@ func TestJob(t *testing.T) {
 			t.Errorf("%s: %+v", key, j.Replies[key].Err)
 		}
 	}
-	_, err = heard(t, j.Replies["3"].Once())
+	_, err = heard(t, j.Replies["3"].Generator())
 	if e := (*model.Error)(nil); !errors.As(err, &e) || e.Kind != model.Refused {
 		t.Errorf("%v", err)
 	}
@@ -93,7 +93,7 @@ func heard(t *testing.T, g engine.Generator) (text string, err error) {
 // A reply is given once.
 func TestReply(t *testing.T) {
 	said := et.Says("yes").Chunks
-	g := model.Reply{Response: said[len(said)-1]}.Once()
+	g := model.Reply{Response: said[len(said)-1]}.Generator()
 	if text, err := heard(t, g); text != "yes" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
@@ -105,11 +105,11 @@ func TestReply(t *testing.T) {
 // An answer that would go on in another request is cut short: a job makes none.
 func TestReplyContinues(t *testing.T) {
 	j, err := rawServer(t, `{"name":"batches/x","done":true,"response":{"inlinedResponses":{"inlinedResponses":[{"metadata":{"key":"0"},"response":`+
-		`{"candidates":[{"content":{"parts":[{"text":"half"}]},"finishReason":"CONTINUATION","continuationToken":"dG9rZW4="}]}}]}}}`).Look(t.Context(), "batches/x")
+		`{"candidates":[{"content":{"parts":[{"text":"half"}]},"finishReason":"CONTINUATION","continuationToken":"dG9rZW4="}]}}]}}}`).JobStatus(t.Context(), "batches/x")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, err := heard(t, j.Replies["0"].Once()); text != "half" || err != nil {
+	if text, err := heard(t, j.Replies["0"].Generator()); text != "half" || err != nil {
 		t.Errorf("%q, %v", text, err)
 	}
 }
@@ -129,7 +129,7 @@ func TestJobsGoneWrong(t *testing.T) {
 		{`<html><title>Log in</title></html>`, "", "with a web page: Log in", ""},
 	} {
 		t.Run(c.body, func(t *testing.T) {
-			j, err := rawServer(t, c.body).Look(t.Context(), "batches/x")
+			j, err := rawServer(t, c.body).JobStatus(t.Context(), "batches/x")
 			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Fatalf("%v", err)
 			}
@@ -151,14 +151,14 @@ func FuzzJob(f *testing.F) {
 	f.Add(`{"name":"batches/x","metadata":{"state":"BATCH_STATE_FAILED"},"error":{"code":"x","message":7,"details":[1]}}`)
 	f.Add(`{"name":"batches/x","done":true,"error":"no"}`)
 	f.Fuzz(func(t *testing.T, body string) {
-		j, err := rawServer(t, body).Look(t.Context(), "batches/x")
+		j, err := rawServer(t, body).JobStatus(t.Context(), "batches/x")
 		if err != nil {
 			if err.Error() == "" {
 				t.Fatal("an error without a word")
 			}
 			return
 		}
-		if j.Name == "" || !j.Over && j.Replies != nil {
+		if j.Name == "" || !j.Done && j.Replies != nil {
 			t.Fatalf("%+v", j)
 		}
 		for _, r := range j.Replies {

@@ -56,8 +56,8 @@ func newClient(o Options, base *url.URL, d dialect) (*Client, error) {
 	if err := checkProxy(o.Network.Proxy); err != nil {
 		return nil, err
 	}
-	if o.Heard == nil {
-		o.Heard = func() {}
+	if o.OnReceive == nil {
+		o.OnReceive = func() {}
 	}
 	c := &Client{opts: o, base: base, redact: cmp.Or(o.Secrets, &redact.Redactor{}), dialect: d,
 		log: cmp.Or(o.Logger, slog.New(slog.DiscardHandler))}
@@ -88,7 +88,7 @@ func (c *Client) idle(model string) time.Duration {
 	case c.opts.Idle > 0:
 		return c.opts.Idle
 	}
-	return max(usual, time.Duration(catalog.Of(model).Wait))
+	return max(usual, time.Duration(catalog.Lookup(model).Wait))
 }
 
 // Close drops the connections that are kept for the next request.
@@ -351,8 +351,8 @@ func (a *Answer) Unreadable(err error, data []byte) error { return &malformed{er
 // Broken returns the error of an answer that breaks off.
 func (a *Answer) Broken() error { return io.ErrUnexpectedEOF }
 
-// Missing reports whether err says that the server has no such path, or no such model.
-func Missing(err error) bool {
+// IsNotFound reports whether err says that the server has no such path, or no such model.
+func IsNotFound(err error) bool {
 	e := (*Error)(nil)
 	return errors.As(err, &e) && (e.HTTP == http.StatusNotFound || e.HTTP == http.StatusMethodNotAllowed)
 }

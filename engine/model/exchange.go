@@ -43,7 +43,7 @@ type exchange struct {
 // ask asks q, and has read read the answer. All that goes wrong becomes an
 // [Error] here.
 func (c *Client) ask(ctx context.Context, q question, read func(*Answer) error) error {
-	x := &exchange{question: q, caller: ctx, idle: c.idle(q.model), heard: c.opts.Heard, start: time.Now()}
+	x := &exchange{question: q, caller: ctx, idle: c.idle(q.model), heard: c.opts.OnReceive, start: time.Now()}
 	x.ctx, x.stop = context.WithCancelCause(ctx)
 	x.guard = time.AfterFunc(x.idle, func() { x.stop(ErrIdle) })
 	defer x.end()

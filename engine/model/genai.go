@@ -58,8 +58,8 @@ type Options struct {
 	// longer for a model that thinks longer, for ever if negative.
 	Connect, Idle time.Duration
 
-	// Heard, if not nil, is called when something comes from the server.
-	Heard func()
+	// OnReceive, if not nil, is called when something comes from the server.
+	OnReceive func()
 
 	// Secrets, if not nil, is what is taken out of requests, errors and logs.
 	// It learns what pays for requests.
@@ -297,7 +297,7 @@ func (g *Genai) body(req *engine.Request) (model string, b body) {
 		model, config = p.Model, p.Config
 	}
 	config = Merge(config, req.Config)
-	config.ThinkingConfig = preset.Allowed(model, config.ThinkingConfig)
+	config.ThinkingConfig = preset.FitThinking(model, config.ThinkingConfig)
 	return model, body{req.Contents, config, g.client.redact}
 }
 

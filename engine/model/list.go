@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A Listed is a model as the server lists it.
-type Listed struct {
+// A ModelInfo is a model as the server lists it.
+type ModelInfo struct {
 	Name   string // as it is asked for
 	Title  string // for people; may be empty
 	Input  int    // tokens that its context holds; 0 if the server does not say
@@ -28,11 +28,11 @@ const maxPages = 20
 
 // List returns the models that the server has for conversations, in its order.
 // Code Assist has no list, which is an error.
-func (g *Genai) List(ctx context.Context) ([]Listed, error) {
+func (g *Genai) List(ctx context.Context) ([]ModelInfo, error) {
 	if g.opts.Google.CodeAssist {
 		return nil, &Error{Kind: BadRequest, Final: true, Message: "Code Assist has no list of models"}
 	}
-	var all []Listed
+	var all []ModelInfo
 	token := ""
 	for range maxPages {
 		page, err := g.list(ctx, token)
@@ -45,7 +45,7 @@ func (g *Genai) List(ctx context.Context) ([]Listed, error) {
 			}
 			name := m.Name[strings.LastIndexByte(m.Name, '/')+1:]
 			if modelName(name) {
-				all = append(all, Listed{Name: name, Title: m.DisplayName, Input: m.Input, Output: m.Output})
+				all = append(all, ModelInfo{Name: name, Title: m.DisplayName, Input: m.Input, Output: m.Output})
 			}
 		}
 		if token = page.NextPageToken; token == "" {

@@ -18,11 +18,11 @@ func TestList(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		replies []et.Reply
-		want    []model.Listed
+		want    []model.ModelInfo
 		wrong   string
 	}{
-		{"one", nil, []model.Listed{{Name: "gemini-2.5-flash", Title: "Flash", Input: 1048576, Output: 65536}}, ""},
-		{"pages", []et.Reply{first, second}, []model.Listed{{Name: "a", Title: "A", Input: 9, Output: 2}, {Name: "b"}}, ""},
+		{"one", nil, []model.ModelInfo{{Name: "gemini-2.5-flash", Title: "Flash", Input: 1048576, Output: 65536}}, ""},
+		{"pages", []et.Reply{first, second}, []model.ModelInfo{{Name: "a", Title: "A", Input: 9, Output: 2}, {Name: "b"}}, ""},
 		{"none", []et.Reply{et.Whole(`{}`)}, nil, ""},
 		{"refused", []et.Reply{et.BadKey()}, nil, "API key not valid"},
 		{"an error beside others", []et.Reply{et.Whole(`{"models":[],"error":{"code":400,"message":"not you"}}`)}, nil, "not you"},

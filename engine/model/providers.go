@@ -93,9 +93,9 @@ func (p Provider) Lacks(model, what string) bool {
 	return slices.Contains(lacks, what)
 }
 
-// Holds returns how many tokens the context of a model of p has at least, 0 if only the
+// ContextTokens returns how many tokens the context of a model of p has at least, 0 if only the
 // server knows it.
-func (p Provider) Holds(model string) (n int) {
+func (p Provider) ContextTokens(model string) (n int) {
 	for _, e := range p.Models {
 		if strings.HasPrefix(model, e.Prefix) && e.Context > 0 {
 			n = e.Context

@@ -134,7 +134,7 @@ func (*Structured) with(req *engine.Request, config *genai.GenerateContentConfig
 }
 
 // together reports whether a model takes tools and a schema in one request.
-func together(model string) bool { return catalog.Of(model).Kin.Schemas }
+func together(model string) bool { return catalog.Lookup(model).Kin.Schemas }
 
 // unfit reports whether err may be about the schema. What the API says about
 // one is different from model to model, so that only the next request tells.

@@ -39,7 +39,7 @@ func (g *Genai) accessToken(ctx context.Context, x *exchange) (credential, error
 		return credential{}, g.tokenError(ctx, x, from, err)
 	}
 	g.client.redact.Add("access token", token.Secret)
-	p := credential{secret: token.Secret, token: true, quota: cmp.Or(g.opts.Google.Quota, token.Quota), until: token.Until}
+	p := credential{secret: token.Secret, token: true, quota: cmp.Or(g.opts.Google.Quota, token.Quota), until: token.Expires}
 	if p.until.IsZero() {
 		p.until = time.Now().Add(time.Hour) // no token is for ever
 	}
@@ -58,7 +58,7 @@ func (g *Genai) tokenError(ctx context.Context, x *exchange, from string, err er
 	var (
 		refused *auth.Error
 		outer   *url.Error
-		bad     google.Unusable
+		bad     google.UnusableCredentials
 	)
 	e := &Error{Kind: Unavailable, Advice: hintNetwork}
 	switch {

@@ -18,8 +18,8 @@ type Denied struct {
 // Reason says so to the model.
 func (d Denied) Reason() string { return d.Rule.reason(d.Program) }
 
-// Programs returns the names in denied.
-func Programs(denied []Denied) (names []string) {
+// DeniedPrograms returns the names in denied.
+func DeniedPrograms(denied []Denied) (names []string) {
 	for _, d := range denied {
 		names = append(names, d.Program)
 	}
@@ -29,7 +29,7 @@ func Programs(denied []Denied) (names []string) {
 // Denied returns the programs that rules deny to the shell as a whole, in this mode,
 // each with the rule that decides.
 func (p *Policy) Denied() (all []Denied) {
-	p = p.As(p.Unattended)
+	p = p.WithUnattended(p.Unattended)
 	u := p.ask(engine.Proposal{Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: Shell}, Kind: engine.Execute}})
 	for i := range p.rules {
 		r := &p.rules[i]

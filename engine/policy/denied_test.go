@@ -61,7 +61,7 @@ func TestMasked(t *testing.T) {
 		p.Masked = func(programs []string) bool {
 			return !slices.ContainsFunc(programs, func(name string) bool { return !slices.Contains(strings.Fields(test.masked), name) })
 		}
-		for _, p := range []*policy.Policy{p, p.As(false)} {
+		for _, p := range []*policy.Policy{p, p.WithUnattended(false)} {
 			if got, why := p.Judge(t.Context(), q); got != test.want {
 				t.Errorf("%s: %v (%s), want %v", test.rules, got, why.Text, test.want)
 			}

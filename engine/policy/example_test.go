@@ -33,7 +33,7 @@ priority = 50
 	p := policy.New(policy.Default, rules...)
 	for _, line := range []string{"git log", "git -C sub push", "make"} {
 		e := p.Explain(command(line))
-		fmt.Printf("%s: %s, by %s\n", line, policy.Word(e.Verdict), e.Rule.Origin.File)
+		fmt.Printf("%s: %s, by %s\n", line, policy.VerdictName(e.Verdict), e.Rule.Origin.File)
 	}
 	// Output:
 	// git log: allow, by git.toml

@@ -61,7 +61,7 @@ func quoteWord(w string) (quoted string, ok bool) {
 
 // With returns a copy of p that judges in another mode and by more rules.
 func (p *Policy) With(m Mode, more ...Rule) *Policy {
-	c := p.As(p.Unattended)
+	c := p.WithUnattended(p.Unattended)
 	c.mode, c.rules = m, slices.Concat(c.rules, more)
 	return c
 }

@@ -116,7 +116,7 @@ func (g guard) Judge(_ context.Context, q engine.Proposal) (engine.Verdict, engi
 
 // Explain is [Policy.Explain] for a p that [Guard] guards.
 func (g GuardedFiles) Explain(p *Policy, q engine.Proposal) Explanation {
-	p = p.As(p.Unattended) // the mode must not change during the judgement
+	p = p.WithUnattended(p.Unattended) // the mode must not change during the judgement
 	e := p.Explain(q)
 	w := guard{p, g}
 	yolo := p.Mode() == Yolo
@@ -167,7 +167,9 @@ func (g guard) protects(path string) bool {
 // user's are, or what they go by, or around that.
 func (g guard) opensPrograms(q engine.Proposal) bool {
 	return slices.ContainsFunc(q.Intent.Plan.Rights.Write, func(path string) bool {
-		near := func(dir string) bool { return insideFollowed(dir, path) || insideFollowed(path, disk.Follow(dir)) }
+		near := func(dir string) bool {
+			return insideFollowed(dir, path) || insideFollowed(path, disk.ResolveLinks(dir))
+		}
 		return slices.ContainsFunc(g.files.Programs, near) ||
 			slices.ContainsFunc(elements(path),
 				func(name string) bool { return name == ".config" || g.files.isProtectedName(name) })
@@ -196,7 +198,7 @@ func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 		}
 		paths = append(slices.Clip(paths), path)
 	}
-	return slices.ContainsFunc(paths, func(path string) bool { return is(path) || is(disk.Follow(path)) })
+	return slices.ContainsFunc(paths, func(path string) bool { return is(path) || is(disk.ResolveLinks(path)) })
 }
 
 // isAgreed reports whether the file at path runs with all rights.
@@ -211,7 +213,7 @@ func (g GuardedFiles) protects(path string) bool {
 		return true
 	}
 	for _, root := range g.roots() {
-		for _, root := range []string{root, disk.Follow(root)} {
+		for _, root := range []string{root, disk.ResolveLinks(root)} {
 			below, ok := inside(root, path)
 			if !ok {
 				continue
@@ -245,7 +247,7 @@ func (g GuardedFiles) isProtectedFile(root, path string) bool {
 				return true
 			}
 		}
-		if slices.ContainsFunc(disk.Leads(filepath.Join(dir, ".gemini")),
+		if slices.ContainsFunc(disk.LinkTargets(filepath.Join(dir, ".gemini")),
 			func(place string) bool { return slices.Contains(way, place) }) {
 			return true
 		}
@@ -253,9 +255,9 @@ func (g GuardedFiles) isProtectedFile(root, path string) bool {
 	return false
 }
 
-// Named reports whether the file at a path below a directory that is worked in is
+// GuardsName reports whether the file at a path below a directory that is worked in is
 // guarded by its last name.
-func (g GuardedFiles) Named(path string) bool {
+func (g GuardedFiles) GuardsName(path string) bool {
 	parts := elements(path)
 	return g.isProtectedName(parts[len(parts)-1]) || len(parts) > 1 && workflow(parts[len(parts)-2:])
 }

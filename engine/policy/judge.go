@@ -42,7 +42,7 @@ func (e Explanation) verdict() (engine.Verdict, engine.Reason) {
 
 // Explain judges a call and says why.
 func (p *Policy) Explain(q engine.Proposal) Explanation {
-	p = p.As(p.Unattended) // a copy, so that nobody waits for the judgement
+	p = p.WithUnattended(p.Unattended) // a copy, so that nobody waits for the judgement
 	u := p.ask(q)
 	var e Explanation
 	if runs(q) {
@@ -184,7 +184,7 @@ func (p *Policy) script(u question) Explanation {
 	}
 	if e.Verdict == engine.Allow && u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.IsReadOnly &&
 		u.mode != Yolo && !undoable {
-		e.Verdict, e.Why = engine.Ask, fmt.Sprintf("only plain commands run unasked, and this one %s%s", Obscurity(u.Intent.Plan.Class), because(u.Intent.Plan.Why))
+		e.Verdict, e.Why = engine.Ask, fmt.Sprintf("only plain commands run unasked, and this one %s%s", ClassReason(u.Intent.Plan.Class), because(u.Intent.Plan.Why))
 	}
 	return e
 }
@@ -208,8 +208,8 @@ func (u *question) safety(f Ruling) string {
 	return f.Why
 }
 
-// Obscurity says why a command line of a class that is not plain is not.
-func Obscurity(c engine.Class) string {
+// ClassReason says why a command line of a class that is not plain is not.
+func ClassReason(c engine.Class) string {
 	if c == engine.Opaque {
 		return "may run more than can be read in it"
 	}
@@ -294,7 +294,7 @@ func sentence(s string) string {
 // Offers implements [engine.Policy]. A tool is not offered if no call of it
 // could run.
 func (p *Policy) Offers(t engine.Tool) bool {
-	p = p.As(p.Unattended)
+	p = p.WithUnattended(p.Unattended)
 	u := p.ask(engine.Proposal{Tool: t})
 	look := u.mode != Plan || looks(t.Kind)
 	ruling := strongest(p.aboutAny(&u), look, func(r *Rule) bool {
@@ -336,10 +336,10 @@ func (r *Rule) deniesAll(u *question) bool {
 // confined reports whether commands that are safe may run in plan mode.
 func (p *Policy) confined() bool { return p.Confined != nil && p.Confined() }
 
-// Concerning returns the rules that may decide about a tool in this mode, the
+// RulesFor returns the rules that may decide about a tool in this mode, the
 // strongest first.
-func (p *Policy) Concerning(t engine.Tool) []Rule {
-	p = p.As(p.Unattended)
+func (p *Policy) RulesFor(t engine.Tool) []Rule {
+	p = p.WithUnattended(p.Unattended)
 	u := p.ask(engine.Proposal{Tool: t})
 	return slices.DeleteFunc(p.Rules(), func(r Rule) bool { return !r.concerns(&u) })
 }

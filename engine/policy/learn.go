@@ -234,9 +234,9 @@ func (p *Policy) Learn(g engine.Grant, s engine.Scope) error {
 // thisSession stands in the place of a file in rules that are not kept in one.
 const thisSession = "this session"
 
-// Forget takes back what was granted for the session, which is over. What was
+// ForgetGrants takes back what was granted for the session, which is over. What was
 // kept in files stays, and so does the mode.
-func (p *Policy) Forget() {
+func (p *Policy) ForgetGrants() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	clear(p.granted)

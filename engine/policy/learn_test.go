@@ -78,7 +78,7 @@ func TestProposals(t *testing.T) {
 			p := policy.New(policy.Default, parse(t, policy.User, g.Rule)...)
 			judge := func(script string, want engine.Verdict) {
 				if got, _ := p.Judge(t.Context(), shell(engine.Plain, script)); got != want {
-					t.Errorf("%s: %s for %q, by\n%s", c.script, policy.Word(got), script, g.Rule)
+					t.Errorf("%s: %s for %q, by\n%s", c.script, policy.VerdictName(got), script, g.Rule)
 				}
 			}
 			judge(c.script, engine.Allow)
@@ -150,7 +150,7 @@ func TestKeep(t *testing.T) {
 	if err := p.Learn(grants[0], engine.InProject); err != nil {
 		t.Fatal(err)
 	}
-	if rules, _, err := policy.Load([]policy.Source{{Path: store.Project, Tier: policy.User, Must: true}}); err != nil || len(rules) != 1 || !rules[0].Learned() {
+	if rules, _, err := policy.Load([]policy.Source{{Path: store.Project, Tier: policy.User, Required: true}}); err != nil || len(rules) != 1 || !rules[0].Learned() {
 		t.Error(rules, err)
 	}
 	if info, err := os.Stat(store.Project); err != nil || info.Mode().Perm() != 0o600 {
@@ -179,7 +179,7 @@ func TestKeep(t *testing.T) {
 	}
 	for script, want := range map[string]engine.Verdict{"git log": engine.Allow, "git show": engine.Ask} {
 		if v, _ := p.Judge(t.Context(), shell(engine.Plain, script)); v != want {
-			t.Errorf("%s: %s", script, policy.Word(v))
+			t.Errorf("%s: %s", script, policy.VerdictName(v))
 		}
 	}
 
@@ -188,10 +188,10 @@ func TestKeep(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules := len(policy.New(policy.Default).Rules())
-	p.Forget()
+	p.ForgetGrants()
 	for _, script := range []string{"git log", "ls"} {
 		if v, _ := p.Judge(t.Context(), shell(engine.Plain, script)); v != engine.Ask {
-			t.Errorf("%s: %s after all", script, policy.Word(v))
+			t.Errorf("%s: %s after all", script, policy.VerdictName(v))
 		}
 	}
 	if n := len(p.Rules()); n != rules {
@@ -237,7 +237,7 @@ func TestOffered(t *testing.T) {
 		}
 		if g := offered(t, q, false)[0]; g.Rule != "" {
 			if v, _ := policy.New(policy.Default, parse(t, policy.User, g.Rule)...).Judge(t.Context(), q); v != engine.Allow || g.ProjectOnly != (c.kind == engine.Edit) {
-				t.Errorf("%v: %s by\n%s", c.args, policy.Word(v), g.Rule)
+				t.Errorf("%v: %s by\n%s", c.args, policy.VerdictName(v), g.Rule)
 			}
 		}
 		q.Intent.Grants = nil
@@ -432,22 +432,22 @@ func TestProposalsAreExact(t *testing.T) {
 		return v
 	}
 	if v := judge(guarded, "/dir"); v != engine.Allow {
-		t.Errorf("it is %s", policy.Word(v))
+		t.Errorf("it is %s", policy.VerdictName(v))
 	}
 	for _, script := range []string{"rm -rf build", "test -d sub", "rm -rf build | test -d sub", "test -d other | rm -rf build", guarded + " | ls", " " + guarded} {
 		if v := judge(script, "/dir"); v != engine.Ask {
-			t.Errorf("%q is %s", script, policy.Word(v))
+			t.Errorf("%q is %s", script, policy.VerdictName(v))
 		}
 	}
 	for _, dir := range []string{"/", "/dir/sub", "/other", ""} {
 		if v := judge(guarded, dir); v != engine.Ask {
-			t.Errorf("in %q it is %s", dir, policy.Word(v))
+			t.Errorf("in %q it is %s", dir, policy.VerdictName(v))
 		}
 	}
 	deny := "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"rm\"\ndecision = \"deny\"\npriority = 1\n"
 	p = policy.New(policy.Default, append(parse(t, policy.User, offered(t, asked(engine.Plain, guarded), false)[0].Rule), parse(t, policy.User, deny)...)...)
 	if v := judge(guarded, "/dir"); v != engine.Deny {
-		t.Errorf("in spite of a rule that denies it is %s", policy.Word(v))
+		t.Errorf("in spite of a rule that denies it is %s", policy.VerdictName(v))
 	}
 }
 
@@ -473,7 +473,7 @@ func TestSecretFiles(t *testing.T) {
 	} {
 		p := policy.New(c.mode, parse(t, policy.User, c.rule)...)
 		if got, _ := p.Judge(t.Context(), q); got != c.want {
-			t.Errorf("%s: %s", c.name, policy.Word(got))
+			t.Errorf("%s: %s", c.name, policy.VerdictName(got))
 		}
 	}
 	p := policy.New(policy.Default)
@@ -481,11 +481,11 @@ func TestSecretFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := p.Judge(t.Context(), q); got != engine.Allow {
-		t.Errorf("in spite of always it is %s", policy.Word(got))
+		t.Errorf("in spite of always it is %s", policy.VerdictName(got))
 	}
 	q.Intent.Grants[0].Target, q.Args["file_path"] = "/dir/other.key", "other.key"
 	if got, _ := p.Judge(t.Context(), q); got != engine.Ask {
-		t.Errorf("another file is %s", policy.Word(got))
+		t.Errorf("another file is %s", policy.VerdictName(got))
 	}
 }
 
@@ -513,7 +513,7 @@ func TestTargets(t *testing.T) {
 		}
 		for _, target := range c.asked {
 			if v, _ := p.Judge(t.Context(), fetch(target)); v != engine.Ask {
-				t.Errorf("%q is %s by\n%s", target, policy.Word(v), rule)
+				t.Errorf("%q is %s by\n%s", target, policy.VerdictName(v), rule)
 			}
 		}
 	}

@@ -13,11 +13,11 @@ import (
 // Lists are what the settings say about tools: their names. The name of the shell may
 // be followed by the beginning of a command, as in run_shell_command(git status).
 type Lists struct {
-	Core    []string // the only tools there are, if not nil; they run unasked
-	Allowed []string // tools that run unasked
-	As      string   // what Allowed is called where it comes from; tools.allowed if empty
-	Exclude []string // tools that do not run
-	Confirm []string // tools that are asked about
+	Core        []string // the only tools there are, if not nil; they run unasked
+	Allowed     []string // tools that run unasked
+	AllowedName string   // what Allowed is called where it comes from; tools.allowed if empty
+	Exclude     []string // tools that do not run
+	Confirm     []string // tools that are asked about
 
 	// Servers of MCP. Their tools run unasked, but for plan mode, or not at all.
 	Trusted  []string // by mcpServers.NAME.trust
@@ -39,7 +39,7 @@ func (l Lists) Rules(tier Tier, from string) (rules []Rule, warnings []string) {
 	b.each("tools.exclude", l.Exclude, engine.Deny, 400)
 	b.each("tools.confirmationRequired", l.Confirm, engine.Ask, 350)
 	if !tier.narrows() {
-		b.allowed(cmp.Or(l.As, "tools.allowed"), l.Allowed)
+		b.allowed(cmp.Or(l.AllowedName, "tools.allowed"), l.Allowed)
 		for _, s := range l.Trusted {
 			b.server(s, Rule{When: When{Modes: acting}, Verdict: engine.Allow, Priority: 200,
 				Origin: Origin{text: "mcpServers." + oneLine(s) + ".trust"}})

@@ -19,9 +19,9 @@ import (
 // A Source is a file of rules, or a directory. Of a directory all files count whose
 // names end in .toml.
 type Source struct {
-	Path string
-	Tier Tier
-	Must bool // it was named explicitly and must exist
+	Path     string
+	Tier     Tier
+	Required bool // it was named explicitly and must exist
 
 	// WorldWritable says why somebody else may have written a path, "" if nobody
 	// else can. What is exposed is passed over. Nil trusts everybody.
@@ -84,8 +84,8 @@ func denials(path string, tier Tier, file []byte) (rules []Rule) {
 	return append(rules, Rule{Tier: tier, Origin: Origin{File: path}, Tools: []string{"*"}, Verdict: engine.Ask, Priority: maxPriority})
 }
 
-// Holds reports whether src has a file of rules that is not passed over.
-func (src Source) Holds() bool {
+// Exists reports whether src has a file of rules that is not passed over.
+func (src Source) Exists() bool {
 	files, err := src.files()
 	return err == nil && slices.ContainsFunc(files,
 		func(path string) bool { return src.WorldWritable == nil || src.WorldWritable(path) == "" })
@@ -95,7 +95,7 @@ func (src Source) Holds() bool {
 func (src Source) files() ([]string, error) {
 	info, err := os.Stat(src.Path)
 	switch {
-	case (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) && !src.Must:
+	case (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) && !src.Required:
 		return nil, nil
 	case err != nil:
 		return nil, unread(src.Path, err)

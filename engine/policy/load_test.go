@@ -49,14 +49,14 @@ func TestLoad(t *testing.T) {
 		src := policy.Source{Path: c.path, WorldWritable: func(path string) string {
 			return map[bool]string{true: "somebody wrote it"}[strings.HasSuffix(path, c.exposed)]
 		}}
-		if src.Holds() != c.want {
+		if src.Exists() != c.want {
 			t.Errorf("%s holds rules that count, where %s does not: %v", c.path, c.exposed, !c.want)
 		}
 	}
-	if !(policy.Source{Path: d}).Holds() {
+	if !(policy.Source{Path: d}).Exists() {
 		t.Error("nobody is trusted")
 	}
-	if rules, warnings, err := policy.Load([]policy.Source{{Path: bad, Tier: policy.User, Must: true}}); err != nil || len(rules) != 1 || len(warnings) != 1 ||
+	if rules, warnings, err := policy.Load([]policy.Source{{Path: bad, Tier: policy.User, Required: true}}); err != nil || len(rules) != 1 || len(warnings) != 1 ||
 		!strings.HasPrefix(warnings[0], bad+":1:") || rules[0].Verdict != engine.Ask {
 		t.Error(rules, warnings, err)
 	}
@@ -69,7 +69,7 @@ func TestLoad(t *testing.T) {
 		t.Error(rules, warnings, err)
 	}
 	for _, path := range []string{text, filepath.Join(dir, "none")} {
-		if _, _, err := policy.Load([]policy.Source{{Path: path, Must: true}}); err == nil || !strings.HasPrefix(err.Error(), path+":") {
+		if _, _, err := policy.Load([]policy.Source{{Path: path, Required: true}}); err == nil || !strings.HasPrefix(err.Error(), path+":") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -83,7 +83,7 @@ func TestUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{filepath.Join(dir, "no.toml"): "can't be read, and the rules in it would not hold: no such file", filepath.Join(file, "x"): "can't be read, and the rules in it would not hold: not a dir"} {
-		_, _, err := policy.Load([]policy.Source{{Path: path, Must: true}})
+		_, _, err := policy.Load([]policy.Source{{Path: path, Required: true}})
 		if err == nil || err.Error()[:len(path)+2] != path+": " || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

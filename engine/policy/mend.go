@@ -31,10 +31,10 @@ func (r *reader) mended() (rules []Rule, became string) {
 	switch {
 	case !says && !commands:
 		return nil, "it says nothing, and is passed over"
-	case v == engine.Allow && table["decision"] != Word(v):
+	case v == engine.Allow && table["decision"] != VerdictName(v):
 		return nil, "it allows nothing"
 	}
-	table["decision"] = Word(v)
+	table["decision"] = VerdictName(v)
 	for range 2 * len(fields) {
 		m := reader{table: table}
 		rule := m.rule()

@@ -180,7 +180,7 @@ func TestEntries(t *testing.T) {
 				got += map[bool]string{true: "y", false: "n"}[e.Verdict == v && !(v == engine.Deny && strings.Contains(e.Reason, "Only the commands"))]
 			}
 			if got != tried {
-				t.Errorf("%s, %s: %s, want %s (%v)", entry, policy.Word(v), got, tried, warnings)
+				t.Errorf("%s, %s: %s, want %s (%v)", entry, policy.VerdictName(v), got, tried, warnings)
 			}
 		}
 	}
@@ -235,7 +235,7 @@ func TestDeniedByDefault(t *testing.T) {
 			}
 		}
 		if got, why := p.Judge(t.Context(), q); got != c.want {
-			t.Errorf("%s: %s %s", c.name, policy.Word(got), why.Text)
+			t.Errorf("%s: %s %s", c.name, policy.VerdictName(got), why.Text)
 		}
 		if got := p.Offers(q.Tool); got != c.offered {
 			t.Errorf("%s: offered: %t", c.name, got)

@@ -388,15 +388,15 @@ func TestPropertiesOfTheModel(t *testing.T) {
 		p.Unattended = w.alone
 		p.Confined = func() bool { return w.Intent.Plan.Confined }
 		got := p.Explain(w.Proposal)
-		if want := verdict(all, w); policy.Word(got.Verdict) != want {
+		if want := verdict(all, w); policy.VerdictName(got.Verdict) != want {
 			var text strings.Builder
 			for _, s := range all[len(standing):] {
 				fmt.Fprintf(&text, "# %s\n%s", s.tier, s.text())
 			}
-			t.Fatalf("%s, not %s: %q (%s) with %q by %q, mode %s, alone %t\n%+v\n%s", policy.Word(got.Verdict), want, w.Args, w.Intent.Plan.Class, w.Intent.Plan.Rights, w.Agent, w.mode, w.alone, got.Ruling, text.String())
+			t.Fatalf("%s, not %s: %q (%s) with %q by %q, mode %s, alone %t\n%+v\n%s", policy.VerdictName(got.Verdict), want, w.Args, w.Intent.Plan.Class, w.Intent.Plan.Rights, w.Agent, w.mode, w.alone, got.Ruling, text.String())
 		}
 		if (got.Verdict == engine.Deny) != (got.Reason != "") {
-			t.Fatalf("%s: %q", policy.Word(got.Verdict), got.Reason)
+			t.Fatalf("%s: %q", policy.VerdictName(got.Verdict), got.Reason)
 		}
 		if len(got.Commands) > 0 && len(got.Commands) != len(w.Intent.Plan.Commands) {
 			t.Fatalf("%+v", got)

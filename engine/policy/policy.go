@@ -94,8 +94,8 @@ func New(mode Mode, others ...Rule) *Policy {
 	return &Policy{mode: mode, rules: append(defaultRules(), others...), granted: map[engine.Grant]bool{}}
 }
 
-// As returns a copy of p that judges with a user present, or unattended.
-func (p *Policy) As(unattended bool) *Policy {
+// WithUnattended returns a copy of p that judges with a user present, or unattended.
+func (p *Policy) WithUnattended(unattended bool) *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return &Policy{Unattended: unattended, Confined: p.Confined, Plans: p.Plans, Masked: p.Masked,
@@ -130,9 +130,9 @@ func (p *Policy) SetMode(m Mode) {
 	p.mode = m
 }
 
-// Before returns the mode from which plan mode was entered last, "" if it was on from
+// PreviousMode returns the mode from which plan mode was entered last, "" if it was on from
 // the start or never.
-func (p *Policy) Before() Mode {
+func (p *Policy) PreviousMode() Mode {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.before

@@ -95,8 +95,8 @@ func TestPlanFiles(t *testing.T) {
 func TestBefore(t *testing.T) {
 	p := policy.New(policy.Plan)
 	for _, c := range []struct{ set, want policy.Mode }{{policy.Plan, ""}, {policy.AutoEdit, ""}, {policy.Plan, policy.AutoEdit}, {policy.Plan, policy.AutoEdit}, {policy.Yolo, policy.AutoEdit}, {policy.Plan, policy.Yolo}} {
-		if p.SetMode(c.set); p.Before() != c.want || p.As(true).Before() != c.want {
-			t.Errorf("after %s: %q, want %q", c.set, p.Before(), c.want)
+		if p.SetMode(c.set); p.PreviousMode() != c.want || p.WithUnattended(true).PreviousMode() != c.want {
+			t.Errorf("after %s: %q, want %q", c.set, p.PreviousMode(), c.want)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func TestRightsAreNamed(t *testing.T) {
 	} {
 		p := policy.New(c.mode, parse(t, policy.User, c.rules)...)
 		if e := p.Explain(wanting(c.script, c.rights)); e.Verdict != c.want {
-			t.Errorf("%s with %s in mode %q: %s, want %s; rules:\n%s", c.script, c.rights, c.mode, policy.Word(e.Verdict), policy.Word(c.want), c.rules)
+			t.Errorf("%s with %s in mode %q: %s, want %s; rules:\n%s", c.script, c.rights, c.mode, policy.VerdictName(e.Verdict), policy.VerdictName(c.want), c.rules)
 		}
 		if !p.Offers(named(policy.Shell, engine.Execute)) && c.mode != policy.Plan {
 			t.Errorf("the shell is not offered with the rules:\n%s", c.rules)
@@ -83,7 +83,7 @@ func TestRightsAreKept(t *testing.T) {
 	for _, g := range grants {
 		p := policy.New(policy.Default, parse(t, policy.User, g.Rule)...)
 		if v, _ := p.Judge(t.Context(), wanting("npm ci", engine.Rights{Network: true})); v != allow || !strings.Contains(g.Rule, "\nnetwork = true\n") {
-			t.Errorf("%s: %s", g.Rule, policy.Word(v))
+			t.Errorf("%s: %s", g.Rule, policy.VerdictName(v))
 		}
 	}
 	q := wanting("make install", engine.Rights{Network: true, Write: []string{"/opt"}})
@@ -143,7 +143,7 @@ func TestAskedAgain(t *testing.T) {
 		p.Learn(q.Intent.Grants[0], engine.Session)
 		g, _ := policy.Guard(p, nil, policy.GuardedFiles{Own: []string{own}})
 		if v, _ := g.Judge(t.Context(), q); v != ask {
-			t.Errorf("writing to %s: %s", path, policy.Word(v))
+			t.Errorf("writing to %s: %s", path, policy.VerdictName(v))
 		}
 	}
 }

@@ -167,8 +167,8 @@ func strictness(v engine.Verdict) int {
 // verdicts are the words for verdicts in files of rules.
 var verdicts = map[string]engine.Verdict{"allow": engine.Allow, "ask_user": engine.Ask, "deny": engine.Deny}
 
-// Word returns the word for a verdict in files of rules.
-func Word(v engine.Verdict) string {
+// VerdictName returns the word for a verdict in files of rules.
+func VerdictName(v engine.Verdict) string {
 	for word, is := range verdicts {
 		if is == v {
 			return word

@@ -146,7 +146,7 @@ func TestShell(t *testing.T) {
 		p := policy.New(c.mode, parse(t, policy.User, c.rules)...)
 		e := p.Explain(shell(c.class, c.script))
 		if e.Verdict != c.want {
-			t.Errorf("%s of class %s in mode %q: %s, want %s, by %+v; rules:%s", c.script, c.class, c.mode, policy.Word(e.Verdict), policy.Word(c.want), e, c.rules)
+			t.Errorf("%s of class %s in mode %q: %s, want %s, by %+v; rules:%s", c.script, c.class, c.mode, policy.VerdictName(e.Verdict), policy.VerdictName(c.want), e, c.rules)
 		}
 		if e.Verdict == deny && c.mode != policy.Plan && !strings.Contains(e.Reason, "p.toml:2") && !strings.Contains(e.Reason, "p.toml:1") {
 			t.Errorf("%s: no rule is named: %s", c.script, e.Reason)
@@ -161,7 +161,7 @@ func TestEqualRules(t *testing.T) {
 	allow := "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"git\"\ndecision = \"allow\"\npriority = 6\n"
 	for _, rules := range []string{asks + about + allow, about + asks + allow, allow + about + asks} {
 		if got, why := policy.New(policy.Default, parse(t, policy.User, rules)...).Judge(t.Context(), shell(engine.Plain, "git log")); got != engine.Ask {
-			t.Errorf("%s %s by\n%s", policy.Word(got), why.Text, rules)
+			t.Errorf("%s %s by\n%s", policy.VerdictName(got), why.Text, rules)
 		}
 	}
 }
@@ -195,7 +195,7 @@ func TestTiers(t *testing.T) {
 		rules := slices.Concat(parse(t, policy.Admin, c.admin), parse(t, policy.User, c.user), parse(t, policy.Project, c.project))
 		p := policy.New(c.mode, rules...)
 		if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: named("write_file", engine.Edit)}); got != c.want {
-			t.Errorf("%+v: %s", c, policy.Word(got))
+			t.Errorf("%+v: %s", c, policy.VerdictName(got))
 		}
 		if got := p.Offers(named("write_file", engine.Edit)); got != (c.want != deny) {
 			t.Errorf("%+v: offered: %v", c, got)
@@ -230,7 +230,7 @@ func TestNames(t *testing.T) {
 	} {
 		p := policy.New(policy.Default, parse(t, policy.User, "[[rule]]\ndecision = \"deny\"\npriority = 1\n"+rule)...)
 		if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: mcp}); (got == engine.Deny) != want {
-			t.Errorf("%s: %s", rule, policy.Word(got))
+			t.Errorf("%s: %s", rule, policy.VerdictName(got))
 		}
 	}
 	p := policy.New(policy.Default, parse(t, policy.User, "[[rule]]\ndecision = \"deny\"\npriority = 1\ntoolName = \"mcp_*\"\n")...)
@@ -325,14 +325,14 @@ func TestLists(t *testing.T) {
 		p := policy.New(policy.Default, rules...)
 		for i, q := range []engine.Proposal{shell(engine.Plain, "git log"), ls, write} {
 			if got, why := p.Judge(t.Context(), q); got != []engine.Verdict{c.git, c.ls, c.w}[i] {
-				t.Errorf("%+v: %d: %s %s", c.lists, i, policy.Word(got), why.Text)
+				t.Errorf("%+v: %d: %s %s", c.lists, i, policy.VerdictName(got), why.Text)
 			}
 		}
 	}
 	// An opaque command is no matter of a list that says nothing of commands.
 	rules, _ := policy.Lists{Core: []string{policy.Shell}}.Rules(policy.User, "settings")
 	if got, why := policy.New(policy.Yolo, rules...).Judge(t.Context(), shell(engine.Opaque, "$x")); got != allow {
-		t.Error(policy.Word(got), why)
+		t.Error(policy.VerdictName(got), why)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // isOwn reports whether path is in the directories of gemline's configuration.
 func (g GuardedFiles) isOwn(path string) bool {
 	for _, dir := range g.Except {
-		for _, dir := range []string{dir, disk.Follow(dir)} {
+		for _, dir := range []string{dir, disk.ResolveLinks(dir)} {
 			if rel, ok := insideExactly(dir, path); ok {
 				return g.isOwnState(elements(rel))
 			}
@@ -57,7 +57,7 @@ func (g GuardedFiles) isOwnState(below []string) bool {
 // insideFollowed reports whether path is dir or below it, by any name of dir's.
 func insideFollowed(dir, path string) bool {
 	_, ok := inside(dir, path)
-	_, real := inside(disk.Follow(dir), path)
+	_, real := inside(disk.ResolveLinks(dir), path)
 	return ok || real
 }
 
@@ -88,7 +88,7 @@ func (g GuardedFiles) touchesOwn(c engine.Command, dir string) bool {
 			at = filepath.Join(dir, at)
 		}
 		switch {
-		case !w.Known && g.mayBecomeOwn(w.Text), w.Known && i > 0 && c.Facts.ModifiesOperands && (g.isOwn(at) || g.isOwn(disk.Follow(at))):
+		case !w.Known && g.mayBecomeOwn(w.Text), w.Known && i > 0 && c.Facts.ModifiesOperands && (g.isOwn(at) || g.isOwn(disk.ResolveLinks(at))):
 			return true
 		}
 	}

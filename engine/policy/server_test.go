@@ -38,7 +38,7 @@ func TestServersThatReadTheSame(t *testing.T) {
 			}
 			want := map[bool]engine.Verdict{true: map[string]engine.Verdict{"allow": engine.Allow, "deny": engine.Deny}[verdict], false: engine.Ask}[catches]
 			if got != want {
-				t.Errorf("%s %s, of the server %q: %s", verdict, c.rule, c.server, policy.Word(got))
+				t.Errorf("%s %s, of the server %q: %s", verdict, c.rule, c.server, policy.VerdictName(got))
 			}
 		}
 	}

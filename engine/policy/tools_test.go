@@ -37,7 +37,7 @@ func TestDiscovered(t *testing.T) {
 	p := policy.New(policy.Yolo, parse(t, policy.User, "[[rule]]\ntoolName = \"discovered_tool_*\"\ndecision = \"deny\"\npriority = 1\n")...)
 	for name, want := range map[string]engine.Verdict{"discovered_tool_x": engine.Deny, "discovered": engine.Allow, "glob": engine.Allow} {
 		if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: named(name, engine.Other)}); got != want {
-			t.Errorf("%s: %s", name, policy.Word(got))
+			t.Errorf("%s: %s", name, policy.VerdictName(got))
 		}
 	}
 }
@@ -58,7 +58,7 @@ func TestDeclared(t *testing.T) {
 		"no JSON":     {&genai.FunctionDeclaration{Name: "x", ParametersJsonSchema: map[string]any{"properties": map[string]any{"a": true}}}, map[string]any{"a": func() {}}, engine.Ask},
 	} {
 		if got, _ := policy.New(policy.Default, allow...).Judge(t.Context(), engine.Proposal{Tool: engine.Tool{Declaration: c.declaration}, Args: c.args}); got != c.want {
-			t.Errorf("%s: %s", name, policy.Word(got))
+			t.Errorf("%s: %s", name, policy.VerdictName(got))
 		}
 	}
 }
@@ -143,7 +143,7 @@ func TestAgents(t *testing.T) {
 		{hub, "scout", engine.Allow},
 	} {
 		if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: c.tool, Args: map[string]any{"agent_name": c.agent}}); got != c.want {
-			t.Errorf("%s %v: %s", c.tool.Name(), c.agent, policy.Word(got))
+			t.Errorf("%s %v: %s", c.tool.Name(), c.agent, policy.VerdictName(got))
 		}
 	}
 	if !p.Offers(call) {

@@ -73,7 +73,7 @@ func TestWhy(t *testing.T) {
 			commands = append(commands, f.Why)
 		}
 		if e.Verdict != c.want || e.Why != c.call || !slices.Equal(commands, c.commands) {
-			t.Errorf("%s: %s, %q, of the commands %q; want %s, %q, %q", c.name, policy.Word(e.Verdict), e.Why, commands, policy.Word(c.want), c.call, c.commands)
+			t.Errorf("%s: %s, %q, of the commands %q; want %s, %q, %q", c.name, policy.VerdictName(e.Verdict), e.Why, commands, policy.VerdictName(c.want), c.call, c.commands)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestCoreHides(t *testing.T) {
 		}
 		p := policy.New(policy.Default, rules...)
 		if v, why := p.Judge(t.Context(), shell(engine.Opaque, "git x")); v != want {
-			t.Errorf("%s: %s (%+v), want %s", core, policy.Word(v), why, policy.Word(want))
+			t.Errorf("%s: %s (%+v), want %s", core, policy.VerdictName(v), why, policy.VerdictName(want))
 		}
 	}
 }
@@ -105,13 +105,13 @@ func TestRunners(t *testing.T) {
 	const denies = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"rm\"\ndecision = \"deny\"\npriority = 1\n"
 	for script, want := range map[string]engine.Verdict{"npx rm a": deny, "npx -y rm": deny, "uv run --with x rm": deny, "npx $x": ask, "npx x": ask, "cat rm": ask, "npx": ask} {
 		if v, _ := policy.New(policy.Default, parse(t, policy.User, denies)...).Judge(t.Context(), shell(engine.Plain, script)); v != want {
-			t.Errorf("%s: %s, want %s", script, policy.Word(v), policy.Word(want))
+			t.Errorf("%s: %s, want %s", script, policy.VerdictName(v), policy.VerdictName(want))
 		}
 	}
 	const pattern = "[[rule]]\ntoolName = \"run_shell_command\"\nargsPattern = '\"command\":\"rm'\ndecision = \"deny\"\npriority = 1\n"
 	q := shell(engine.Plain, "rm a")
 	q.Args = nil
 	if v, _ := policy.New(policy.Default, parse(t, policy.User, pattern)...).Judge(t.Context(), q); v != deny {
-		t.Error("without arguments:", policy.Word(v))
+		t.Error("without arguments:", policy.VerdictName(v))
 	}
 }

@@ -44,7 +44,7 @@ func TestAbout(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for v, want := range map[engine.Verdict]string{engine.Allow: "allow", engine.Deny: "deny", engine.Ask: "ask_user", 9: "ask_user"} {
-		if got := policy.Word(v); got != want {
+		if got := policy.VerdictName(v); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
@@ -85,7 +85,7 @@ func TestOrder(t *testing.T) {
 	words := func(list []policy.Rule) (words []string) {
 		for _, r := range list {
 			if r.Tier != policy.BuiltIn {
-				words = append(words, fmt.Sprint(policy.Word(r.Verdict), " ", r.Priority))
+				words = append(words, fmt.Sprint(policy.VerdictName(r.Verdict), " ", r.Priority))
 			}
 		}
 		return words
@@ -94,18 +94,18 @@ func TestOrder(t *testing.T) {
 	if got := words(p.Rules()); !slices.Equal(got, append(want, "deny 999")) {
 		t.Errorf("%q", got)
 	}
-	if got := words(p.Concerning(named("glob", engine.Search))); !slices.Equal(got, want) {
+	if got := words(p.RulesFor(named("glob", engine.Search))); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 	// Nothing is left locked.
 	if p.SetMode(policy.Yolo); p.Mode() != policy.Yolo {
 		t.Error(p.Mode())
 	}
-	as := p.As(true)
+	as := p.WithUnattended(true)
 	if !as.Unattended || as.Mode() != policy.Yolo || !slices.Equal(words(as.Rules()), words(p.Rules())) {
 		t.Error("the copy is another")
 	}
-	if v, _ := p.As(false).Judge(t.Context(), engine.Proposal{Tool: named("glob", engine.Search)}); v != engine.Deny {
+	if v, _ := p.WithUnattended(false).Judge(t.Context(), engine.Proposal{Tool: named("glob", engine.Search)}); v != engine.Deny {
 		t.Error(v)
 	}
 }
@@ -119,7 +119,7 @@ func TestListsOutdo(t *testing.T) {
 		}
 		got := map[string]int{}
 		for _, r := range rules {
-			got[policy.Word(r.Verdict)+" "+r.About()] = r.Priority
+			got[policy.VerdictName(r.Verdict)+" "+r.About()] = r.Priority
 		}
 		return got
 	}
@@ -360,7 +360,7 @@ func TestSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, _ := p.Judge(t.Context(), q); got != c.want {
-			t.Errorf("%s %s: %s", c.tier, c.rule, policy.Word(got))
+			t.Errorf("%s %s: %s", c.tier, c.rule, policy.VerdictName(got))
 		}
 	}
 	both := slices.Concat(parse(t, policy.User, rule("951")), parse(t, policy.Project, rule("0")))
@@ -369,7 +369,7 @@ func TestSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := p.Judge(t.Context(), q); got != engine.Ask {
-		t.Error("a project's rule takes the place of a stronger one:", policy.Word(got))
+		t.Error("a project's rule takes the place of a stronger one:", policy.VerdictName(got))
 	}
 }
 
@@ -378,7 +378,7 @@ func TestNoCommands(t *testing.T) {
 	q := shell(engine.Plain, "ls")
 	q.Intent.Plan.Commands = nil
 	if got, _ := policy.New(policy.Default, parse(t, policy.User, allowGit)...).Judge(t.Context(), q); got != engine.Ask {
-		t.Error(policy.Word(got))
+		t.Error(policy.VerdictName(got))
 	}
 	if e := policy.New(policy.Default).Explain(shell(engine.Readable, "ls")); e.Verdict != engine.Ask || e.Why != "" {
 		t.Errorf("%+v", e)

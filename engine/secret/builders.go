@@ -42,9 +42,9 @@ var builders = []builder{
 	{".cargo/config.toml .cargo/config", "CARGO_HOME", `(?m)^\s*(token|secret-key)\s*=\s*["'][^"']`},
 }
 
-// Held returns the files of programs that build which hold a password, a key or a token at the
-// moment, below the home directory or where variables say that they lie.
-func Held(home string, getenv func(string) string) (list []string) {
+// StoredFiles returns the files of programs that build which hold a password, a key or a token at
+// the moment, below the home directory or where variables say that they lie.
+func StoredFiles(home string, getenv func(string) string) (list []string) {
 	inside := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(inAddress) })
 	for _, b := range builders {
 		to := getenv(b.variable)

@@ -62,7 +62,7 @@ func TestHeld(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := secret.Held(home, func(string) string { return "" }); slices.Contains(got, path) != c.held || len(got) > 1 {
+		if got := secret.StoredFiles(home, func(string) string { return "" }); slices.Contains(got, path) != c.held || len(got) > 1 {
 			t.Errorf("%s with %s: %v", c.path, c.text, got)
 		}
 	}
@@ -86,7 +86,7 @@ func TestHeldElsewhere(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got := secret.Held("", func(name string) string {
+		got := secret.StoredFiles("", func(name string) string {
 			if name == c.variable {
 				return filepath.Join(dir, c.value)
 			}

@@ -12,9 +12,9 @@ type entry struct {
 // ours are gemline's own, below its directory.
 const ours = ".env gemini-credentials.json oauth_creds.json mcp-oauth-tokens.json mcp-oauth-tokens-v2.json a2a-oauth-tokens.json google_accounts.json"
 
-// Not below the home directory is what a program reads at every run and ends with an error
-// if it can't: that is in the table of [Held]. Nor is Julia's ~/.julia/logs, where Pkg writes
-// down what is in use, but for the history.
+// Not below the home directory is what a program reads at every run and ends with an error if it
+// can't: that is in the table of [StoredFiles]. Nor is Julia's ~/.julia/logs, where Pkg writes down
+// what is in use, but for the history.
 //
 // pip's configuration says where packages come from, which is no secret: who
 // builds without it may get another package by the same name.

@@ -5,7 +5,7 @@
 //
 // Whoever reads what the user says calls [Hints.Add], on any goroutine, while the Run goes
 // on, and shows what it likes. The Run that [Hints.Run] returns tells of the hints that a
-// request takes along, by a [engine.Notice] whose cause is a [*Given]. When the Run is
+// request takes along, by a [engine.Notice] whose cause is a [*GivenHints]. When the Run is
 // over, [Hints.Take] returns those that came too late: they are the next prompt, or, if
 // the user has stopped the Run, what it says to have kept.
 //
@@ -71,11 +71,11 @@ func (s *Hints) Drop(id string) bool {
 	return len(s.waiting) < all
 }
 
-// A Given is the cause of a [engine.Notice] that the request about to be made has hints.
-type Given struct{ Hints []Hint }
+// A GivenHints is the cause of a [engine.Notice] that the request about to be made has hints.
+type GivenHints struct{ Hints []Hint }
 
 // Error says what they are, on one line.
-func (g *Given) Error() string {
+func (g *GivenHints) Error() string {
 	var texts []string
 	for _, h := range g.Hints {
 		texts = append(texts, strings.Join(strings.Fields(h.Text), " "))
@@ -124,10 +124,10 @@ func (s *Hints) give(c Interjector, yield func(engine.Event, error) bool) bool {
 		}
 		return nil
 	}
-	if c.Interject(emit, Part(hs...)) != nil {
+	if c.Interject(emit, HintPart(hs...)) != nil {
 		return false
 	}
-	g := &Given{hs}
+	g := &GivenHints{hs}
 	return emit(engine.Notice{Text: g.Error(), Cause: g, Info: true}) == nil
 }
 
@@ -139,8 +139,8 @@ const (
 		"Change your plan by no more than it asks for, say in one short sentence that you have read it, and go on working."
 )
 
-// Part returns what the model is told.
-func Part(hs ...Hint) *genai.Part {
+// HintPart returns what the model is told.
+func HintPart(hs ...Hint) *genai.Part {
 	var b strings.Builder
 	b.WriteString(opening)
 	for i, h := range hs {

@@ -43,7 +43,7 @@ func TestHintGoesWithTheNextRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n, ok := ev.(engine.Notice); ok {
-			var g *steer.Given
+			var g *steer.GivenHints
 			if !errors.As(n.Cause, &g) || !n.Info {
 				t.Fatalf("an odd notice: %+v", n)
 			}

@@ -166,7 +166,7 @@ func (s *Server) newTask(contextID string, w settings) (*task, error) {
 	switch {
 	case len(contextID) > mostNames || output.EscapeLine(contextID) != contextID:
 		return nil, faultf(invalidParams, "contextId is a short name")
-	case w.Workspace != "" && disk.Follow(filepath.Clean(w.Workspace)) != disk.Follow(s.Dir):
+	case w.Workspace != "" && disk.ResolveLinks(filepath.Clean(w.Workspace)) != disk.ResolveLinks(s.Dir):
 		return nil, faultf(invalidParams,
 			"this server works in %s; begin another one in %.300s", s.Dir, w.Workspace)
 	}

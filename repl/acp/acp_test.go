@@ -363,7 +363,7 @@ func TestHints(t *testing.T) {
 					return
 				}
 				<-proceed
-				given := &steer.Given{Hints: hints.Take()}
+				given := &steer.GivenHints{Hints: hints.Take()}
 				yield(engine.Notice{Text: given.Error(), Cause: given, Info: true}, nil)
 				<-proceed
 			}

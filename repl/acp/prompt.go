@@ -126,7 +126,7 @@ func (p *prompt) isHint() bool {
 }
 
 // given notes which prompts the model was told while it worked.
-func (h *editorSession) given(g *steer.Given) {
+func (h *editorSession) given(g *steer.GivenHints) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, p := range h.queue {
@@ -282,7 +282,7 @@ func (h *editorSession) show(ev engine.Event) {
 			h.view.say("\n\n(The answer broke off. It begins again.)\n\n")
 		}
 	case engine.Notice:
-		if g := (*steer.Given)(nil); errors.As(ev.Cause, &g) {
+		if g := (*steer.GivenHints)(nil); errors.As(ev.Cause, &g) {
 			h.given(g)
 		}
 		said := ev.Text

@@ -343,7 +343,7 @@ func (v *view) replay(ctx context.Context) {
 		user := c.Role == genai.RoleUser
 		parts := c.Parts
 		if user {
-			if parts = input.OwnParts(parts); !journal.Spoken(c) {
+			if parts = input.OwnParts(parts); !journal.HasWords(c) {
 				continue
 			}
 		}

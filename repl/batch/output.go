@@ -32,7 +32,7 @@ func Create(path string, w io.Writer, source Source) (*Output, error) {
 	o := &Output{name: path, path: path}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().IsRegular() {
-		o.path = disk.Follow(path)
+		o.path = disk.ResolveLinks(path)
 	}
 	mode := fs.FileMode(0o666)
 	switch {

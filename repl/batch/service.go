@@ -28,11 +28,11 @@ type Service interface {
 	// not the server's leaves open whether the server has them.
 	Submit(ctx context.Context, title string, requests []*engine.Request) (name string, err error)
 
-	// Find returns the name of the job with a title, "" if there is none.
-	Find(ctx context.Context, title string) (name string, err error)
+	// FindJob returns the name of the job with a title, "" if there is none.
+	FindJob(ctx context.Context, title string) (name string, err error)
 
-	// Look returns how far a job is.
-	Look(ctx context.Context, name string) (model.Job, error)
+	// JobStatus returns how far a job is.
+	JobStatus(ctx context.Context, name string) (model.Job, error)
 }
 
 // How much goes into one job: the API takes 20 MB.
@@ -221,7 +221,7 @@ func refused(err error) bool {
 // seek finds a job by its title, however long the server is away.
 func (c *client) seek(ctx context.Context, title string) (name string, err error) {
 	for attempt := 1; ; attempt++ {
-		name, err = c.runner.Config.Service.Find(ctx, title)
+		name, err = c.runner.Config.Service.FindJob(ctx, title)
 		if err == nil || ctx.Err() != nil || refused(err) || attempt == tries {
 			return name, err
 		}
@@ -266,7 +266,7 @@ func (c *client) await(ctx context.Context, j *job) error {
 	}
 	state, delay, failures := "", firstLook, 0
 	for {
-		now, err := c.runner.Config.Service.Look(ctx, j.Name)
+		now, err := c.runner.Config.Service.JobStatus(ctx, j.Name)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -280,7 +280,7 @@ func (c *client) await(ctx context.Context, j *job) error {
 				return err
 			}
 			continue
-		case now.Over:
+		case now.Done:
 			return c.settle(ctx, j, now)
 		}
 		if failures = 0; now.State != state {
@@ -335,7 +335,7 @@ func (c *client) settle(ctx context.Context, j *job, over model.Job) error {
 					Message: fmt.Sprintf("the server's job %s has no answer to this request", j.Name)}
 			}
 		}
-		e := c.runner.answer(ctx, *t.item, t.entry(), &replay{Generator: reply.Once(), job: j.Name})
+		e := c.runner.answer(ctx, *t.item, t.entry(), &replay{Generator: reply.Generator(), job: j.Name})
 		if t.item = nil; e.cut {
 			return cmp.Or(ctx.Err(), e.end)
 		}

@@ -60,18 +60,18 @@ func (r *remote) Submit(ctx context.Context, title string, requests []*engine.Re
 	return name, err
 }
 
-func (r *remote) Find(_ context.Context, title string) (string, error) {
+func (r *remote) FindJob(_ context.Context, title string) (string, error) {
 	return r.titles[title], next(&r.find)
 }
 
-func (r *remote) Look(_ context.Context, name string) (model.Job, error) {
+func (r *remote) JobStatus(_ context.Context, name string) (model.Job, error) {
 	if err := next(&r.look); err != nil {
 		return model.Job{}, err
 	}
 	if r.looks--; r.looks >= 0 {
 		return model.Job{Name: name, State: "running"}, nil
 	}
-	j := model.Job{Name: name, Over: true, Err: r.dead, Replies: map[string]model.Reply{}}
+	j := model.Job{Name: name, Done: true, Err: r.dead, Replies: map[string]model.Reply{}}
 	for i, req := range r.jobs[name] {
 		text := req.Contents[0].Parts[0].Text
 		switch {
@@ -227,14 +227,14 @@ func (s *stopping) Submit(ctx context.Context, title string, requests []*engine.
 	return name, err
 }
 
-func (s *stopping) Find(ctx context.Context, title string) (string, error) {
+func (s *stopping) FindJob(ctx context.Context, title string) (string, error) {
 	defer s.count()
-	return s.remote.Find(ctx, title)
+	return s.remote.FindJob(ctx, title)
 }
 
-func (s *stopping) Look(ctx context.Context, name string) (model.Job, error) {
+func (s *stopping) JobStatus(ctx context.Context, name string) (model.Job, error) {
 	defer s.count()
-	return s.remote.Look(ctx, name)
+	return s.remote.JobStatus(ctx, name)
 }
 
 // An item that changed while a job had it is submitted as it is now.

@@ -67,7 +67,7 @@ func (r Record) read() (all map[string]map[string]Rights, err error) {
 	if err != nil {
 		return all, err
 	}
-	if why := disk.Shared(r.Path); why != "" {
+	if why := disk.WritableByOthers(r.Path); why != "" {
 		return all, fmt.Errorf("%s: %s, so it holds no agreement", r.Path, why)
 	}
 	if err = json.Unmarshal(b, &all); err == nil && all == nil {

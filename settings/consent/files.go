@@ -68,7 +68,7 @@ func (f *files) names(word string) {
 
 // add adds a file, if it is of the project.
 func (f *files) add(path string) {
-	real := disk.Follow(path)
+	real := disk.ResolveLinks(path)
 	if !f.inside(path) && !f.inside(real) || slices.Contains(f.found.Files, path) {
 		return
 	}
@@ -92,7 +92,7 @@ func (f *files) steered(value string) {
 func (f *files) leadsIn(part string) bool {
 	return slices.ContainsFunc(f.at(part), func(path string) bool {
 		_, err := os.Stat(path)
-		return err == nil && f.inside(disk.Follow(path))
+		return err == nil && f.inside(disk.ResolveLinks(path))
 	})
 }
 

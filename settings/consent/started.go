@@ -46,9 +46,9 @@ func (s Started) Held() []string { return append(slices.Clip(s.Files), s.Dirs...
 
 // Find returns what is started.
 func (s Start) Find() Started {
-	r := &reader{from: s, files: files{dirs: []string{disk.Follow(s.Dir)}}, set: map[string]string{}}
+	r := &reader{from: s, files: files{dirs: []string{disk.ResolveLinks(s.Dir)}}, set: map[string]string{}}
 	for _, root := range s.Roots {
-		r.files.roots = append(r.files.roots, disk.Follow(root))
+		r.files.roots = append(r.files.roots, disk.ResolveLinks(root))
 	}
 	r.set["PWD"] = r.files.dirs[0]
 	for _, name := range []string{"HOME", "PATH"} {
@@ -130,7 +130,7 @@ func (r *reader) environment() {
 		}
 	}
 	for _, dir := range r.path() {
-		if !filepath.IsAbs(dir) || r.files.inside(disk.Follow(dir)) {
+		if !filepath.IsAbs(dir) || r.files.inside(disk.ResolveLinks(dir)) {
 			r.files.unsure("programs are looked for in %s, which the PATH names", cmp.Or(dir, "."))
 			r.files.steered(dir)
 		}
@@ -278,7 +278,7 @@ func (r *reader) start(argv []string, unknown []bool) {
 		}
 	}
 	path := r.found(argv[0])
-	if path != "" && (r.files.inside(path) || r.files.inside(disk.Follow(path))) {
+	if path != "" && (r.files.inside(path) || r.files.inside(disk.ResolveLinks(path))) {
 		r.run(path, executed)
 		return
 	}

@@ -82,7 +82,7 @@ func fits(rule, at string) bool {
 
 // slashed returns a directory as the rules write it.
 func slashed(dir string) string {
-	if dir = strings.Trim(filepath.ToSlash(disk.Follow(dir)), "/"); dir == "" {
+	if dir = strings.Trim(filepath.ToSlash(disk.ResolveLinks(dir)), "/"); dir == "" {
 		return "/"
 	}
 	return "/" + dir + "/"

@@ -46,7 +46,9 @@ func (p Paths) Workspace(elem ...string) string {
 
 // AtHome reports whether the working directory is the home directory, whose
 // .gemini is the user's own.
-func (p Paths) AtHome() bool { return p.Home != "" && disk.Follow(p.Cwd) == disk.Follow(p.Home) }
+func (p Paths) AtHome() bool {
+	return p.Home != "" && disk.ResolveLinks(p.Cwd) == disk.ResolveLinks(p.Home)
+}
 
 // Own reports whether a file is the user's, and not the project's: one in the
 // home directory itself, or in its .gemini.
@@ -54,14 +56,14 @@ func (p Paths) Own(path string) bool {
 	if p.Home == "" {
 		return false
 	}
-	dir := disk.Follow(filepath.Dir(path))
-	return dir == disk.Follow(p.Home) || dir == disk.Follow(p.User())
+	dir := disk.ResolveLinks(filepath.Dir(path))
+	return dir == disk.ResolveLinks(p.Home) || dir == disk.ResolveLinks(p.User())
 }
 
 // Folder returns the real path of a folder as the user names it: from the
 // working directory, or with ~ from the home directory. Nothing is the former.
 func (p Paths) Folder(name string) string {
-	return disk.Follow(filepath.Clean(disk.Absolute(name, p.Cwd, p.Home)))
+	return disk.ResolveLinks(filepath.Clean(disk.Absolute(name, p.Cwd, p.Home)))
 }
 
 // Once reports whether this is the first time that the user is told or asked

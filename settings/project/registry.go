@@ -58,7 +58,7 @@ func Hash(path string) string {
 // could not be read or written: its slug is then the one that would have been
 // entered.
 func (p Paths) Register(ctx context.Context) (Store, error) {
-	root := disk.Follow(p.Cwd)
+	root := disk.ResolveLinks(p.Cwd)
 	pr := Store{Root: root, Hash: Hash(root), Slug: slugOf(root)}
 	if p.Home == "" {
 		return pr, errors.New("no home directory: nothing of this session can be kept")
@@ -95,7 +95,7 @@ func (p Paths) Registered() (Store, bool) {
 	if p.Home == "" {
 		return Store{}, false
 	}
-	root := disk.Follow(p.Cwd)
+	root := disk.ResolveLinks(p.Cwd)
 	r := registry{dir: p.User(), root: root}
 	if runtime.GOOS == "windows" {
 		r.root = strings.ToLower(root)
@@ -114,7 +114,7 @@ func (p Paths) Expected() Store {
 	if known, ok := p.Registered(); ok || p.Home == "" {
 		return known
 	}
-	root := disk.Follow(p.Cwd)
+	root := disk.ResolveLinks(p.Cwd)
 	s := Store{Root: root, Hash: Hash(root), Slug: Hash(root)}
 	s.Temp = p.User("tmp", s.Slug)
 	return s
@@ -199,7 +199,7 @@ func (r registry) slug(ctx context.Context) (string, error) {
 // unsaved says what it means that a project can't be registered: its sessions have no place.
 func (r registry) unsaved(err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
-		if info, err := os.Stat(filepath.Dir(r.dir)); err == nil && !disk.Mine(info) {
+		if info, err := os.Stat(filepath.Dir(r.dir)); err == nil && !disk.OwnedByUser(info) {
 			return fmt.Errorf("~/.gemini can't be written (%w): this session is not saved; HOME is the home of another user, "+
 				"and sudo -H, or HOME=... before gemline, makes it yours", path.Err)
 		}

@@ -39,7 +39,7 @@ func (d Decision) About() string {
 	if d.Rule == Parent {
 		path = filepath.Dir(path)
 	}
-	return disk.Follow(path)
+	return disk.ResolveLinks(path)
 }
 
 // A List is the user's list of folders.
@@ -57,7 +57,7 @@ func Folders(p project.Paths, lookup func(string) (string, bool)) List {
 // does where it can't be read.
 func (l List) Denied(folder string) bool {
 	rules, err := l.Decisions()
-	state, _ := judge(rules, disk.Follow(folder))
+	state, _ := judge(rules, disk.ResolveLinks(folder))
 	return err != nil || state == Distrusted
 }
 
@@ -69,7 +69,7 @@ func (l List) Decisions() ([]Decision, error) {
 	if err != nil || b == nil {
 		return nil, err
 	}
-	if why := disk.Shared(l.Path); why != "" {
+	if why := disk.WritableByOthers(l.Path); why != "" {
 		return nil, &jsonc.Error{Path: l.Path, Message: why + ", so it decides nothing"}
 	}
 	d, err := jsonc.Parse(l.Path, b)
@@ -214,9 +214,9 @@ func (d Decision) named(folder string) bool {
 	case !filepath.IsAbs(path):
 		return false
 	case d.Rule == Parent: // what matters is where the folder stands
-		return filepath.Join(disk.Follow(filepath.Dir(path)), filepath.Base(path)) == folder
+		return filepath.Join(disk.ResolveLinks(filepath.Dir(path)), filepath.Base(path)) == folder
 	}
-	return disk.Follow(path) == folder
+	return disk.ResolveLinks(path) == folder
 }
 
 // rewrite changes the list of folders, while no other program does.

@@ -258,7 +258,7 @@ func (v *view) read(name, kind string) (text []byte, ok bool) {
 		return nil, false
 	}
 	defer f.Close()
-	if text, err = disk.Content(f, jsonc.MaxFile); err != nil {
+	if text, err = disk.ReadOpen(f, jsonc.MaxFile); err != nil {
 		v.add(Item{Kind: kind, Name: name, Detail: "can't be used: " + disk.Cause(err).Error()})
 	}
 	return text, err == nil
@@ -406,7 +406,7 @@ func (v *view) context(p project.Paths, s *settings.Settings) {
 		}
 	}
 	seen := map[string]bool{}
-	for _, cwd := range []string{p.Cwd, disk.Follow(p.Cwd)} { // which may be in different places
+	for _, cwd := range []string{p.Cwd, disk.ResolveLinks(p.Cwd)} { // which may be in different places
 		v.upto(p, upwards(cwd, s.Markers), names, seen)
 	}
 }
@@ -424,7 +424,7 @@ func (v *view) upto(p project.Paths, dirs, names []string, seen map[string]bool)
 		for _, name := range names {
 			file := filepath.Join(dir, name)
 			at, err := filepath.Rel(root.Name(), file)
-			if real := disk.Follow(file); err != nil || seen[real] || p.Own(file) ||
+			if real := disk.ResolveLinks(file); err != nil || seen[real] || p.Own(file) ||
 				above(p, dir) && disk.OwnedByOther(file, p.Cwd) != "" {
 				continue
 			} else {

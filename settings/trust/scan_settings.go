@@ -55,7 +55,7 @@ func (v *view) hooks(hooks map[string]any) {
 			name += " of " + h.Matcher
 		}
 		v.add(Item{Kind: "hook", Name: name, Detail: h.Command})
-		if !slices.ContainsFunc(wrong, func(p hook.Problem) bool { return p.Event == h.Event && !p.Runs }) {
+		if !slices.ContainsFunc(wrong, func(p hook.Problem) bool { return p.Event == h.Event && !p.StillRuns }) {
 			delete(hooks, string(h.Event))
 		}
 	}

@@ -66,7 +66,7 @@ func (e *RefusedError) Hint() string {
 // and the user's list of folders, in this order. A list that can't be read is a
 // [jsonc.Error].
 func Decide(p project.Paths, s *settings.Settings, f *flags.Set, lookup func(string) (string, bool)) (Status, error) {
-	t := Status{Folder: disk.Follow(p.Cwd)}
+	t := Status{Folder: disk.ResolveLinks(p.Cwd)}
 	if err := t.decide(p, s, f, lookup); err != nil || t.State == Trusted {
 		return t, err
 	}

@@ -130,7 +130,7 @@ func LoadFile(path string) (list []Definition, problems []error) {
 }
 
 func (s Source) load(path string, link bool) ([]Definition, error) {
-	if link && s.Within && !disk.Inside(disk.Follow(s.Dir), disk.Follow(path)) {
+	if link && s.Within && !disk.Inside(disk.ResolveLinks(s.Dir), disk.ResolveLinks(path)) {
 		return nil, &FileError{path, 1, "it is a link that leads out of the folder"}
 	}
 	b, err := disk.Read(path, maxFile)

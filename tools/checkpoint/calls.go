@@ -187,7 +187,7 @@ func (h *watching) begin(ctx context.Context) error {
 	}
 	err := h.look(ctx, h.before)
 	if h.begun = err == nil; err != nil {
-		h.k.cfg.Notify("what follows can't be taken back by /undo: " + disk.Full(err).Error()) // in the same words each time, so that it is told once
+		h.k.cfg.Notify("what follows can't be taken back by /undo: " + disk.AsFull(err).Error()) // in the same words each time, so that it is told once
 	}
 	return err
 }
@@ -217,7 +217,7 @@ func (h *watching) before(ctx context.Context) error {
 			continue
 		}
 		h.paths = append(h.paths, k.history.name(path))
-		if real := disk.Follow(path); real != path { // what the link leads to is written
+		if real := disk.ResolveLinks(path); real != path { // what the link leads to is written
 			h.paths = append(h.paths, k.history.name(real))
 		}
 	}

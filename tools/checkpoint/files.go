@@ -80,7 +80,7 @@ func (r *store) read(name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return disk.Content(f, most)
+	return disk.ReadOpen(f, most)
 }
 
 // isGit reports whether git's repositories are called so, under any spelling.

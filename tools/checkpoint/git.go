@@ -93,7 +93,7 @@ func (r *repositories) staged(path string, ask func(args ...string) string) stri
 		return holds
 	}
 	sum := sumOf([]byte(ask("ls-files", "-s", "-v", "-z"))).String()
-	if ok && stamp.Settled(time.Now()) {
+	if ok && stamp.Stable(time.Now()) {
 		r.index[stamp] = sum
 	}
 	return sum

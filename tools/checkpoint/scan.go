@@ -55,7 +55,7 @@ func (h *history) newScan(ctx context.Context) *scan {
 	s := &scan{history: h, ctx: ctx, except: map[string]bool{}, at: time.Now(),
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
 	for _, path := range h.cfg.Except {
-		s.except[disk.Follow(path)] = true
+		s.except[disk.ResolveLinks(path)] = true
 	}
 	return s
 }
@@ -127,13 +127,13 @@ func (s *scan) root(n *node, path string) {
 }
 
 // open opens a directory from which others are reached, nil if it can't be.
-func (s *scan) open(n *node, path string) *disk.Folder {
-	s.local = disk.Local(path)
+func (s *scan) open(n *node, path string) *disk.RawDir {
+	s.local = disk.OnLocalDisk(path)
 	d, err := disk.OpenDir(path)
 	if err == nil {
 		defer d.Close()
-		var f *disk.Folder
-		if f, err = d.Folder("."); err == nil {
+		var f *disk.RawDir
+		if f, err = d.RawDir("."); err == nil {
 			return f
 		}
 	}
@@ -145,7 +145,7 @@ func (s *scan) open(n *node, path string) *disk.Folder {
 }
 
 // folder looks at the entries of a directory.
-func (s *scan) folder(n *node, f *disk.Folder, path string) {
+func (s *scan) folder(n *node, f *disk.RawDir, path string) {
 	look, err := f.Stat()
 	if err != nil {
 		s.fail(err)
@@ -186,9 +186,9 @@ func sameDir(a, b disk.Stat) bool {
 }
 
 // enter looks at a directory in another one, beside others if somebody has time.
-func (s *scan) enter(k *node, f *disk.Folder, path string, wg *sync.WaitGroup, p *parallel.Panic) {
+func (s *scan) enter(k *node, f *disk.RawDir, path string, wg *sync.WaitGroup, p *parallel.Panic) {
 	k.become(true)
-	sub, err := f.Folder(k.name)
+	sub, err := f.RawDir(k.name)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) && k.there() {
 			s.note(&s.lost, path+string(filepath.Separator)+": it can't be read")
@@ -234,7 +234,7 @@ func (s *scan) loses(k *node) {
 }
 
 // list finds out which entries a directory has, and what is kept of them.
-func (s *scan) list(n *node, f *disk.Folder, path string) error {
+func (s *scan) list(n *node, f *disk.RawDir, path string) error {
 	names, err := f.Names()
 	if err != nil {
 		if errors.Is(err, disk.ErrKernel) {
@@ -277,7 +277,7 @@ func (s *scan) list(n *node, f *disk.Folder, path string) error {
 }
 
 // assign says what is kept of an entry. A file that is named is kept in any case.
-func (s *scan) assign(k *node, f *disk.Folder, hides func(string, bool) bool) {
+func (s *scan) assign(k *node, f *disk.RawDir, hides func(string, bool) bool) {
 	look, err := f.StatAt(k.name)
 	if err != nil {
 		return
@@ -298,7 +298,7 @@ func (s *scan) assign(k *node, f *disk.Folder, hides func(string, bool) bool) {
 }
 
 // file looks at what is no directory.
-func (s *scan) file(k *node, f *disk.Folder, look disk.Stat, dir string) {
+func (s *scan) file(k *node, f *disk.RawDir, look disk.Stat, dir string) {
 	if k.tracking != ignored {
 		s.files.Add(1)
 	}
@@ -353,7 +353,7 @@ func unwritten(a, b disk.Stat) bool {
 }
 
 // content returns what is kept of a file.
-func (s *scan) content(k *node, f *disk.Folder, look disk.Stat, path string) ([]byte, error) {
+func (s *scan) content(k *node, f *disk.RawDir, look disk.Stat, path string) ([]byte, error) {
 	link := look.Mode&fs.ModeSymlink != 0
 	switch {
 	case k.tracking == ignored, secret.Path(s.history.cfg.Workspace.Rel(path)), !link && (!look.Mode.IsRegular() || look.Size > s.history.cfg.MostBytes):
@@ -367,7 +367,7 @@ func (s *scan) content(k *node, f *disk.Folder, look disk.Stat, path string) ([]
 		return nil, err
 	}
 	defer file.Close()
-	return disk.Content(file, s.history.cfg.MostBytes)
+	return disk.ReadOpen(file, s.history.cfg.MostBytes)
 }
 
 // path looks at a file that an edit names, and at the directories above it from base
@@ -402,7 +402,7 @@ func (s *scan) path(top *node, base, path string) {
 		if last {
 			return
 		}
-		next, err := f.Folder(name)
+		next, err := f.RawDir(name)
 		if err != nil {
 			return // nobody can edit it there
 		}

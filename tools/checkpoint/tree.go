@@ -40,7 +40,7 @@ func (h *history) rulesAbove() string {
 // name has a file kept from now on, whatever rules say of it, and returns where it is:
 // a link is kept as one.
 func (h *history) name(path string) string {
-	path = filepath.Join(disk.Follow(filepath.Dir(path)), filepath.Base(path))
+	path = filepath.Join(disk.ResolveLinks(filepath.Dir(path)), filepath.Base(path))
 	h.keep(path)
 	return path
 }
@@ -117,7 +117,7 @@ func (h *history) read(path string) (v Version, content []byte, err error) {
 	}
 	if f, _, err := d.File(rel); err == nil {
 		defer f.Close()
-		if b, err := disk.Content(f, h.cfg.MostBytes); err == nil {
+		if b, err := disk.ReadOpen(f, h.cfg.MostBytes); err == nil {
 			return Version{info.Mode(), sumOf(b)}, b, nil
 		}
 	}

@@ -105,7 +105,7 @@ func (l *readOnlyCheck) lists(words []engine.Word) (out []string, ok bool) {
 		}
 		for _, dir := range l.dirs {
 			at := l.at(dir, word)
-			real := disk.Follow(at)
+			real := disk.ResolveLinks(at)
 			switch _, err := os.Lstat(at); {
 			case err != nil || l.inside(real) || public(real):
 				if l.path(at, word) != "" {
@@ -252,7 +252,7 @@ func (l *readOnlyCheck) cd(args []engine.Word) string {
 func (l *readOnlyCheck) below(dirs []string, path string) (to []string) {
 	for _, dir := range dirs {
 		at := l.at(dir, path)
-		if !l.inside(disk.Follow(at)) {
+		if !l.inside(disk.ResolveLinks(at)) {
 			return nil
 		}
 		to = append(to, at)
@@ -298,13 +298,13 @@ func (l *readOnlyCheck) path(at, word string) string {
 	if _, err := os.Lstat(at); err != nil {
 		return ""
 	}
-	real := disk.Follow(at)
+	real := disk.ResolveLinks(at)
 	if public(real) && (public(at) || l.inside(at)) {
 		return ""
 	}
 	inside := false
 	for _, root := range l.c.env.Workspace.Roots() {
-		for _, root := range []string{root, disk.Follow(root)} {
+		for _, root := range []string{root, disk.ResolveLinks(root)} {
 			for _, path := range []string{at, real} {
 				if rel, err := filepath.Rel(root, path); err == nil && disk.Inside(root, path) {
 					inside = inside || path == real
@@ -363,7 +363,7 @@ func (l *readOnlyCheck) installed(name string) string {
 			return why
 		case file == "" && name != "bash":
 			return name + " is not installed"
-		case file != "" && (l.inside(file) || l.inside(disk.Follow(file)) || l.inside(disk.Follow(filepath.Dir(file)))):
+		case file != "" && (l.inside(file) || l.inside(disk.ResolveLinks(file)) || l.inside(disk.ResolveLinks(filepath.Dir(file)))):
 			return fmt.Sprintf("%s is a program of the project's (%s)", name, brief(file))
 		}
 	}

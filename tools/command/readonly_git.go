@@ -175,7 +175,7 @@ func (l *readOnlyCheck) repository(dir string) string {
 	switch {
 	case why != "" || tree == "":
 		return why
-	case !l.inside(tree) && slices.ContainsFunc([]string{l.c.env.variable("HOME"), "/"}, func(home string) bool { return home != "" && disk.Inside(tree, disk.Follow(home)) }):
+	case !l.inside(tree) && slices.ContainsFunc([]string{l.c.env.variable("HOME"), "/"}, func(home string) bool { return home != "" && disk.Inside(tree, disk.ResolveLinks(home)) }):
 		return "the repository is that of a directory with more in it: " + brief(tree)
 	}
 	for _, file := range []string{filepath.Join(kept[len(kept)-1], "config"),

@@ -87,7 +87,7 @@ func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 			f.secrets = append(f.secrets, name)
 		}
 	}
-	if k != nil && local && err == nil && f.stamp.Dev == dev && f.stamp.Settled(now) && len(k.folders) < mostKnown {
+	if k != nil && local && err == nil && f.stamp.Dev == dev && f.stamp.Stable(now) && len(k.folders) < mostKnown {
 		k.folders[path] = f
 	}
 	return f
@@ -131,7 +131,7 @@ func (k *known) concealed(f folder, at string, roots []string) (hidden []string)
 		hidden = append(hidden, filepath.Join(at, name))
 	}
 	for _, name := range f.links {
-		if path := disk.Follow(filepath.Join(at, name)); disk.InsideAny(roots, path) {
+		if path := disk.ResolveLinks(filepath.Join(at, name)); disk.InsideAny(roots, path) {
 			hidden = append(hidden, path)
 			if k != nil && k.targets == nil {
 				k.targets = map[string]bool{}
@@ -153,7 +153,7 @@ func (k *known) walk(roots []string, visit func(at string, f folder)) bool {
 	}
 	left := mostSeen
 	for _, root := range roots {
-		local, dev := disk.Local(root), uint64(0)
+		local, dev := disk.OnLocalDisk(root), uint64(0)
 		if info, err := os.Stat(root); err == nil {
 			stamp, _ := disk.StampOf(info)
 			dev = stamp.Dev
@@ -205,7 +205,7 @@ func (k *known) search(kept []string, text string, search func() (why string, su
 func state(kept []string) string {
 	now, sum := time.Now(), sha256.New()
 	for _, dir := range kept {
-		if !disk.Local(dir) {
+		if !disk.OnLocalDisk(dir) {
 			return ""
 		}
 		objects := filepath.Join(dir, "objects")
@@ -218,7 +218,7 @@ func state(kept []string) string {
 				return err
 			}
 			stamp, ok := disk.StampOf(info)
-			if !ok || !stamp.Settled(now) {
+			if !ok || !stamp.Stable(now) {
 				return fs.ErrInvalid
 			}
 			fmt.Fprintln(sum, path, stamp.Dev, stamp.Ino, stamp.Changed.UnixNano())

@@ -49,7 +49,7 @@ func (h held) named(text string) string {
 
 func newHeld(t *testing.T) held {
 	h := held{shellBench: newShellBench(t), profiles: new([]sandbox.Profile), asked: new([]engine.Proposal)}
-	h.outside, h.secret = disk.Follow(t.TempDir()), disk.Follow(t.TempDir())
+	h.outside, h.secret = disk.ResolveLinks(t.TempDir()), disk.ResolveLinks(t.TempDir())
 	if err := errors.Join(os.Symlink(h.secret, filepath.Join(h.dir, "link")), os.WriteFile(filepath.Join(h.dir, "sub", "tool"), []byte("tool"), 0o700)); err != nil {
 		t.Fatal(err)
 	}

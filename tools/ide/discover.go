@@ -120,7 +120,7 @@ func (p Environment) find() ([]companion, error) {
 // holds returns how long the path of the folder is that cwd lies in, 0 if it lies in none.
 func (c companion) holds(cwd string) (longest int) {
 	for _, f := range c.folders {
-		if real := disk.Follow(f); disk.Inside(real, disk.Follow(cwd)) {
+		if real := disk.ResolveLinks(f); disk.Inside(real, disk.ResolveLinks(cwd)) {
 			longest = max(longest, len(real))
 		}
 	}
@@ -183,7 +183,7 @@ func (p Environment) files(editor string) (found []companion, said []error) {
 		switch info, err := os.Lstat(d); {
 		case err != nil:
 			return nil, nil
-		case !info.IsDir() || !disk.Mine(info) || writableByOthers(info):
+		case !info.IsDir() || !disk.OwnedByUser(info) || writableByOthers(info):
 			return nil, []error{fmt.Errorf("%s is not used: it is no directory that you alone can write to", d)}
 		}
 	}
@@ -242,12 +242,12 @@ func readInfo(path, editor, port string) (c companion, err error) {
 	switch {
 	case !os.SameFile(named, info): // which a link is not
 		return c, errors.New("it is a link")
-	case !disk.Mine(info):
+	case !disk.OwnedByUser(info):
 		return c, errors.New("it belongs to another user")
 	case writableByOthers(info):
 		return c, errors.New("others may write it")
 	}
-	b, err := disk.Content(f, longestFile)
+	b, err := disk.ReadOpen(f, longestFile)
 	if err != nil {
 		return c, disk.Cause(err)
 	}

@@ -40,7 +40,7 @@ func newLauncher(t *testing.T, dir string) *Launcher {
 // What is read where commands have a directory of their own is seen, and no more
 // than that.
 func TestRead(t *testing.T) {
-	dir, there := disk.Follow(t.TempDir()), disk.Follow(t.TempDir())
+	dir, there := disk.ResolveLinks(t.TempDir()), disk.ResolveLinks(t.TempDir())
 	l := newLauncher(t, dir)
 	file := filepath.Join(there, "file")
 	if err := os.WriteFile(file, []byte("seen"), 0o600); err != nil {
@@ -66,7 +66,7 @@ func TestRead(t *testing.T) {
 // A hook has what happened to read, and two outputs. It ends in time, and so does
 // what it has started; what it may do, it is told.
 func TestHook(t *testing.T) {
-	dir, out := disk.Follow(t.TempDir()), disk.Follow(t.TempDir())
+	dir, out := disk.ResolveLinks(t.TempDir()), disk.ResolveLinks(t.TempDir())
 	l := newLauncher(t, dir)
 	long := strings.Repeat("x", 1<<20)
 	for _, test := range []struct {
@@ -98,7 +98,7 @@ func TestHook(t *testing.T) {
 
 // A server stays until it is closed, however it takes that, and nothing of it goes on.
 func TestServer(t *testing.T) {
-	dir := disk.Follow(t.TempDir())
+	dir := disk.ResolveLinks(t.TempDir())
 	l := newLauncher(t, dir)
 	for _, test := range []struct {
 		name, text string

@@ -175,7 +175,7 @@ func (l *Launcher) MissingRights(plan engine.Plan, o shell.Outcome) (r engine.Ri
 	own := append([]string{p.Root}, p.Write...)
 	var writes []string
 	for _, path := range plan.Writes {
-		writes = append(writes, disk.Follow(absolute(path, plan)))
+		writes = append(writes, disk.ResolveLinks(absolute(path, plan)))
 	}
 	kept := readOnlyPaths(o.Output, plan, p)
 	for _, path := range kept {
@@ -186,7 +186,7 @@ func (l *Launcher) MissingRights(plan engine.Plan, o shell.Outcome) (r engine.Ri
 		if disk.InsideAny(kept, located(said.Path, plan)) {
 			continue
 		}
-		if slices.Contains(p.Masked, disk.Follow(path)) || said.missing && !concealed(path) {
+		if slices.Contains(p.Masked, disk.ResolveLinks(path)) || said.missing && !concealed(path) {
 			continue
 		}
 		named, at, ok := place(path, said.taken, plan)
@@ -249,7 +249,7 @@ func (l *Launcher) Needs(plan engine.Plan, inputs []engine.Word) (r engine.Right
 	}
 	hidden := l.Given(plan.Rights).Hidden
 	for _, path := range paths {
-		if path = disk.Follow(path); len(above(path, hidden)) > 0 && sandbox.Readable(path) {
+		if path = disk.ResolveLinks(path); len(above(path, hidden)) > 0 && sandbox.Readable(path) {
 			r.Read = adding(r.Read, path)
 		}
 	}
@@ -319,7 +319,7 @@ func (l *Launcher) Tried(plan engine.Plan, o shell.Outcome) (r engine.Rights, wr
 	for _, s := range said {
 		path := absolute(s.Path, plan)
 		if _, err := os.Lstat(path); err == nil && !s.Written && !slices.Contains(masked, path) &&
-			!disk.InsideAny(l.Roots(), disk.Follow(path)) && sandbox.Readable(path) {
+			!disk.InsideAny(l.Roots(), disk.ResolveLinks(path)) && sandbox.Readable(path) {
 			read = adding(read, path)
 		}
 	}
@@ -384,11 +384,11 @@ func place(path string, taken bool, plan engine.Plan) (named, at string, ok bool
 		}
 	}
 	if !taken {
-		named = disk.Follow(named)
+		named = disk.ResolveLinks(named)
 		at, ok = sandbox.Writable(named)
 		return named, at, ok
 	}
-	named = filepath.Join(disk.Follow(filepath.Dir(named)), filepath.Base(named))
+	named = filepath.Join(disk.ResolveLinks(filepath.Dir(named)), filepath.Base(named))
 	at, ok = sandbox.Writable(filepath.Dir(named))
 	return named, at, ok
 }
@@ -418,7 +418,7 @@ func gone(plan engine.Plan) (paths []string) {
 // shown to it without what that may write to.
 func unseen(path string, p sandbox.Profile) bool {
 	holds := func(dir string) bool {
-		return disk.Inside(path, disk.Follow(dir)) || disk.Inside(disk.Follow(dir), path)
+		return disk.Inside(path, disk.ResolveLinks(dir)) || disk.Inside(disk.ResolveLinks(dir), path)
 	}
 	return concealed(path) && !slices.ContainsFunc(append([]string{p.Root}, p.Write...), holds)
 }
@@ -426,7 +426,7 @@ func unseen(path string, p sandbox.Profile) bool {
 // concealed reports whether path, or the directory it would be in, is there and
 // in a temporary directory, of which commands have their own.
 func concealed(path string) bool {
-	path = disk.Follow(path)
+	path = disk.ResolveLinks(path)
 	at, _ := sandbox.Writable(path)
 	return (at == path || at == filepath.Dir(path)) &&
 		slices.ContainsFunc([]string{"/tmp", "/var/tmp"}, func(temp string) bool {

@@ -79,7 +79,7 @@ func Protected(name string) bool {
 // above returns those of dirs, without links, that path is or lies below.
 func above(path string, dirs []string) (found []string) {
 	for _, dir := range dirs {
-		if dir = disk.Follow(dir); disk.InsideAny([]string{dir}, path) {
+		if dir = disk.ResolveLinks(dir); disk.InsideAny([]string{dir}, path) {
 			found = append(found, dir)
 		}
 	}
@@ -100,7 +100,7 @@ func absolutePaths(paths []string, dir string) ([]string, error) {
 		if !filepath.IsAbs(p) {
 			p = filepath.Join(dir, p)
 		}
-		if p = disk.Follow(filepath.Clean(p)); !slices.Contains(list, p) {
+		if p = disk.ResolveLinks(filepath.Clean(p)); !slices.Contains(list, p) {
 			list = append(list, p)
 		}
 	}
@@ -113,7 +113,7 @@ func (l *Launcher) Given(r engine.Rights) sandbox.Profile {
 	p.Network, p.Unprotected = p.Network || r.Network, p.Unprotected || r.Protected
 	p.Write = append(slices.Clone(p.Write), r.Write...)
 	p.ReadOnly = slices.DeleteFunc(slices.Clone(p.ReadOnly),
-		func(path string) bool { return len(r.Write) > 0 && slices.Contains(r.Write, disk.Follow(path)) })
+		func(path string) bool { return len(r.Write) > 0 && slices.Contains(r.Write, disk.ResolveLinks(path)) })
 	for _, path := range r.Read {
 		if len(above(path, p.Hidden)) == 0 && !disk.InsideAny(r.Write, path) {
 			p.ReadOnly = append(p.ReadOnly, path) // it is seen then
@@ -138,7 +138,7 @@ func without(paths, granted []string) (left []string) {
 // besides is without for one path. A directory of very many files stays hidden.
 func besides(path string, granted []string) (left []string) {
 	const most = 1000
-	real := disk.Follow(path)
+	real := disk.ResolveLinks(path)
 	switch {
 	case slices.Contains(granted, real):
 		return nil

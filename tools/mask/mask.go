@@ -199,8 +199,8 @@ func (f *Finder) find(name string) Mask {
 // files returns all names in the directories of the file that path leads to, and
 // first its own.
 func (f *Finder) files(path string, info fs.FileInfo) []string {
-	real := disk.Follow(path)
-	if disk.Links(info) == 1 {
+	real := disk.ResolveLinks(path)
+	if disk.LinkCount(info) == 1 {
 		return []string{real}
 	}
 	same := func(path string) bool {
@@ -237,7 +237,7 @@ func links(path, name string) (all []string) {
 		if !filepath.IsAbs(to) {
 			to = filepath.Join(filepath.Dir(path), to)
 		}
-		path = filepath.Join(disk.Follow(filepath.Dir(to)), filepath.Base(to))
+		path = filepath.Join(disk.ResolveLinks(filepath.Dir(to)), filepath.Base(to))
 		if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
 			return all
 		}

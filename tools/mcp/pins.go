@@ -67,7 +67,7 @@ func (s *ToolPins) agree(server Server, t tool) {
 
 func (s *ToolPins) read() map[string]map[string]pin {
 	all := map[string]map[string]pin{}
-	if b, err := os.ReadFile(s.Path); err == nil && disk.Shared(s.Path) == "" {
+	if b, err := os.ReadFile(s.Path); err == nil && disk.WritableByOthers(s.Path) == "" {
 		json.Unmarshal(b, &all) // what can't be understood is seen anew
 	}
 	return all

@@ -67,7 +67,7 @@ func (p *Folder) Is(path string) bool {
 		return filepath.Dir(path) == p.Dir && filepath.Ext(name) == planEnding &&
 			!strings.HasPrefix(name, ".") && text.Name(name) == name
 	}
-	return p != nil && is(path) && is(disk.Follow(path))
+	return p != nil && is(path) && is(disk.ResolveLinks(path))
 }
 
 // path returns the path of the plan that the model means by name: a file name or a path. A
@@ -76,7 +76,7 @@ func (p *Folder) path(name string) (string, error) {
 	dir, file := filepath.Split(filepath.Clean(strings.ReplaceAll(strings.TrimPrefix(name, "@"), "\x00", "")))
 	path := filepath.Join(p.Dir, file)
 	if dir != "" && filepath.Clean(dir) != filepath.Base(p.Dir) {
-		if at, err := p.Workspace.Resolve(name); err != nil || disk.Follow(filepath.Dir(at)) != p.Dir {
+		if at, err := p.Workspace.Resolve(name); err != nil || disk.ResolveLinks(filepath.Dir(at)) != p.Dir {
 			path = ""
 		}
 	}
@@ -231,7 +231,7 @@ func (p *Folder) Approved() string {
 // one that was written last. It is "" if there is none.
 func (p *Folder) Current() string {
 	path := p.Approved()
-	if p == nil || path != "" || disk.Follow(p.Dir) != p.Dir {
+	if p == nil || path != "" || disk.ResolveLinks(p.Dir) != p.Dir {
 		return path
 	}
 	entries, _ := os.ReadDir(p.Dir) // none, if that fails

@@ -18,7 +18,7 @@ import (
 // planning returns plans that are kept in a folder, beside a project with a file.
 func planning(t testing.TB) (p *Folder, project string) {
 	t.Helper()
-	top := disk.Follow(t.TempDir())
+	top := disk.ResolveLinks(t.TempDir())
 	project, temp := filepath.Join(top, "project"), filepath.Join(top, "temp")
 	p = &Folder{Dir: filepath.Join(temp, "id", "plans"), Planning: func() bool { return true }}
 	for _, dir := range []string{project, p.Dir} {

@@ -140,7 +140,7 @@ func WriteTodos(given *Todos, model func() string) engine.Tool {
 // listless reports whether a model does better with a list to write to.
 func listless(model string) bool {
 	name := path.Base(model)
-	return catalog.Of(name).Kin.Todos && !strings.Contains(name, "preview")
+	return catalog.Lookup(name).Kin.Todos && !strings.Contains(name, "preview")
 }
 
 func (a writeTodosArgs) check() error {

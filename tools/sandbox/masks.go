@@ -135,7 +135,7 @@ func protected(root string) (readOnly, anchored []string) {
 		anchored = []string{git}
 	}
 	for _, path := range slices.Clone(readOnly) {
-		for _, place := range disk.Leads(path) {
+		for _, place := range disk.LinkTargets(path) {
 			if info, err := os.Lstat(place); err == nil && info.Mode()&os.ModeSymlink == 0 && disk.Inside(root, place) {
 				readOnly = append(readOnly, place)
 			}

@@ -166,7 +166,7 @@ func (d Dir) Skills() (list []Skill, notes []string) {
 
 // read reads what the skill in a file is.
 func (d Dir) read(path string) (s Skill, err error) {
-	if d.Within && !disk.Inside(disk.Follow(d.Path), disk.Follow(path)) {
+	if d.Within && !disk.Inside(disk.ResolveLinks(d.Path), disk.ResolveLinks(path)) {
 		return s, errors.New("it is a link that leads out of the folder")
 	}
 	b, err := disk.Read(path, maxFile)

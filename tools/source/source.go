@@ -166,7 +166,7 @@ func Check(dir string) error { return verify(dir) }
 // verify returns an error if a package that is there holds a link that leads out of it, or
 // what is neither a file nor a directory, or too much.
 func verify(dir string) error {
-	top, t := disk.Follow(dir), &tally{}
+	top, t := disk.ResolveLinks(dir), &tally{}
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -176,7 +176,7 @@ func verify(dir string) error {
 		case name == ".git" && d.IsDir():
 			return fs.SkipDir
 		case d.Type()&fs.ModeSymlink != 0:
-			if !disk.Inside(top, disk.Follow(path)) {
+			if !disk.Inside(top, disk.ResolveLinks(path)) {
 				target, _ := os.Readlink(path)
 				return fmt.Errorf("it has a link %.80q to %.80q, which leads out of it", filepath.ToSlash(name), target)
 			}

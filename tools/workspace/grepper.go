@@ -38,7 +38,7 @@ func (g *grepper) file(path string) []Match {
 	if p.dir == nil {
 		return nil
 	}
-	f, size, err := p.dir.Raw(p.rel)
+	f, size, err := p.dir.RawFile(p.rel)
 	if err != nil {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (g *grepper) written(path string, b []byte) []Match {
 // wide returns the format of a text whose characters have two or four bytes; b is its
 // beginning.
 func (g *grepper) wide(path string, b []byte) (charset.Format, bool) {
-	if !charset.Marked(b) && bytes.IndexByte(b, 0) < 0 {
+	if !charset.HasOtherBOM(b) && bytes.IndexByte(b, 0) < 0 {
 		return charset.Format{}, false
 	}
 	for _, cut := range []int{0, 2} { // which may part a pair of surrogates

@@ -343,7 +343,7 @@ func readLine(name string) string {
 		return ""
 	}
 	defer f.Close()
-	b, _ := disk.Content(f, maxRules)
+	b, _ := disk.ReadOpen(f, maxRules)
 	line, _, _ := strings.Cut(string(b), "\n")
 	return strings.TrimRight(line, "\r")
 }
@@ -386,7 +386,7 @@ func (ig *Ignore) rulesAt(path string) ruleset {
 		return ruleset{}
 	}
 	defer f.Close()
-	b, _ := disk.Content(f, maxRules)
+	b, _ := disk.ReadOpen(f, maxRules)
 	return parseRules(b)
 }
 

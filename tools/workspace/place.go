@@ -200,8 +200,8 @@ func (p ResolvedPath) load(limit int64) ([]byte, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	defer f.Close()
-	b, err := disk.Content(f, limit)
-	if large := disk.LargeError(0); errors.As(err, &large) {
+	b, err := disk.ReadOpen(f, limit)
+	if large := disk.TooLargeError(0); errors.As(err, &large) {
 		err = &SizeError{Path: p.name, Size: max(info.Size(), limit+1), Limit: limit}
 	}
 	return b, info, err

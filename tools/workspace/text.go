@@ -26,10 +26,10 @@ func (w *Workspace) Decode(path string, b []byte) (string, Format, error) {
 	}
 	d := w.charsets
 	if named := editorConfig(w, path); named != "" {
-		d.Told = named
+		d.Declared = named
 	}
 	if err == nil {
-		d.Beside = beside(w, path)
+		d.Neighbours = beside(w, path)
 	}
 	return d.Decode(b)
 }

@@ -13,5 +13,5 @@ func writing(err error, path string) error {
 	if outside := (*OutsideError)(nil); err == nil || errors.As(err, &outside) {
 		return err
 	}
-	return &fs.PathError{Op: "write", Path: path, Err: disk.Full(disk.Cause(err))}
+	return &fs.PathError{Op: "write", Path: path, Err: disk.AsFull(disk.Cause(err))}
 }

@@ -15,7 +15,7 @@ const mostConfig = 1 << 20
 // Find returns the tree that a directory belongs to, and the directories
 // in which git keeps its repository; nothing if there is none.
 func Find(dir string) (tree string, kept []string, why string) {
-	for dir = disk.Follow(dir); ; dir = filepath.Dir(dir) {
+	for dir = disk.ResolveLinks(dir); ; dir = filepath.Dir(dir) {
 		at := filepath.Join(dir, ".git")
 		info, err := os.Lstat(at)
 		switch {
@@ -60,5 +60,5 @@ func line(path string) string {
 	if to != "" && !filepath.IsAbs(to) {
 		to = filepath.Join(filepath.Dir(path), to)
 	}
-	return disk.Follow(filepath.Clean(to))
+	return disk.ResolveLinks(filepath.Clean(to))
 }

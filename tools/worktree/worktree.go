@@ -51,7 +51,7 @@ func Open(dir string, l *launch.Launcher) (*Repository, error) {
 		return nil, &Error{Message: "no worktree can be made here: " + why,
 			Advice: "git worktree add makes one; start gemline in it"}
 	case tree == "":
-		return nil, &Error{Message: text.PrintableLine(disk.Follow(dir)) +
+		return nil, &Error{Message: text.PrintableLine(disk.ResolveLinks(dir)) +
 			" is in no git repository, so it has no worktrees", Advice: "git init makes it one"}
 	}
 	if _, err := exec.LookPath("git"); err != nil {
@@ -161,8 +161,8 @@ func (r *Repository) Add(ctx context.Context, name string) (Tree, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil { // as git makes directories
 		return Tree{}, fmt.Errorf("the worktree can't be made: %w", err)
 	}
-	if disk.Follow(dir) != dir {
-		return Tree{}, &Error{Message: fmt.Sprintf("%s leads to %s, and worktrees are made in the repository", text.PrintableLine(dir), text.PrintableLine(disk.Follow(dir)))}
+	if disk.ResolveLinks(dir) != dir {
+		return Tree{}, &Error{Message: fmt.Sprintf("%s leads to %s, and worktrees are made in the repository", text.PrintableLine(dir), text.PrintableLine(disk.ResolveLinks(dir)))}
 	}
 	if err := hide(dir); err != nil {
 		return Tree{}, fmt.Errorf("the worktree can't be made: %w", err)

@@ -150,7 +150,7 @@ var endings = []func(error, *report.Outcome) bool{
 	as[*cli.NoSessionError](inputEnd, nil),
 	as[*worktree.Error](inputEnd, nil),
 	as[*journal.BusyError](inputEnd, nil),
-	as[*journal.NewerError](inputEnd, nil),
+	as[*journal.NewerFormatError](inputEnd, nil),
 	as[*engine.OverflowError](overflowEnd, nil),
 	as[*check.Error](end{71, "check_failed", "CheckFailedError"}, nil),
 	as[*loop.Error](end{69, "loop", "LoopDetectedError"}, nil),

@@ -69,7 +69,7 @@ func (t terminal) attach(ctx context.Context, c *attach.Conn) error {
 	defer signal.Stop(interrupts)
 	_, echoed := t.opts.Env.Process.Lookup("INSIDE_EMACS")
 	const stdin = "/proc/self/fd/0"
-	name := disk.Follow(stdin)
+	name := disk.ResolveLinks(stdin)
 	if name == stdin {
 		name = "its name is not known here"
 	}

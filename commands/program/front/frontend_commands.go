@@ -108,7 +108,7 @@ func (f *frontend) replace(ctx context.Context, c journal.OpenOptions, reason, s
 	f.session.Summarize(ctx)
 	f.session.RunEndHooks(ctx, reason)
 	f.session.Close()
-	f.session.Project.Model.Budget.Renew()
+	f.session.Project.Model.Budget.Reset()
 	f.setSession(s)
 	s.AddContext(ctx, s.RunStartHooks(ctx, source))
 	return nil

@@ -92,7 +92,7 @@ func TestFrontEndInMemory(t *testing.T) {
 	asked("touch made")
 	f.close()
 
-	again, err := session.Begin(t.Context(), p, session.Config{Open: journal.OpenOptions{Resume: true, Which: first}, Tally: ending.NewTally(), Approver: m})
+	again, err := session.Begin(t.Context(), p, session.Config{Open: journal.OpenOptions{Resume: true, Selector: first}, Tally: ending.NewTally(), Approver: m})
 	if err != nil {
 		t.Fatal(err)
 	}

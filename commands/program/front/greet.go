@@ -104,7 +104,7 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 		out.Line(output.Info, "there is a plan (%s); /plan shows it", plan.State())
 	}
 	i.listCut(ctx, out, "interrupted, outcome unknown", i.frontend.session.Journal.Resumed.Interrupted)
-	i.listCut(ctx, out, "not run", i.frontend.session.Journal.Resumed.Unbegun)
+	i.listCut(ctx, out, "not run", i.frontend.session.Journal.Resumed.NotStarted)
 	last := said[len(said)-1]
 	question, whole := shortened(last.Question, 160, 1)
 	answer, also := shortened(last.Answer, 320, 3)
@@ -112,7 +112,7 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	switch {
 	case answer != "":
 		show.Answer(answer)
-	case len(i.frontend.session.Journal.Resumed.Interrupted)+len(i.frontend.session.Journal.Resumed.Unbegun) == 0:
+	case len(i.frontend.session.Journal.Resumed.Interrupted)+len(i.frontend.session.Journal.Resumed.NotStarted) == 0:
 		out.Line(output.Warning, "cut off%s; \"go on\" continues", after(i.frontend.session.Journal.Resumed.History[last.From:last.To]))
 	}
 	if !whole || !also || len(said) > 1 {

@@ -158,7 +158,7 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 	if missing := i.frontend.session.Journal.Missing(); missing != "" && !i.frontend.discard {
 		r.Console.Out.Line(output.Warning, "%s", output.EscapeLine(missing))
 	}
-	if len(journal.Turns(i.frontend.session.Engine.History())) > 0 && i.frontend.session.Journal.File.Kept() && !i.frontend.discard {
+	if len(journal.Turns(i.frontend.session.Engine.History())) > 0 && i.frontend.session.Journal.File.Stored() && !i.frontend.discard {
 		r.Console.Out.Line(output.Info, "go on with %s", output.Uncut(i.frontend.session.Journal.ResumeCommand()))
 	}
 	printWorktree(i.opts, i.frontend.run.Status, i.frontend.run.Status.PrintInfo)

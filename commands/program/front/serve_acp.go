@@ -75,7 +75,7 @@ var signInMethods = []acp.Method{
 // authenticate keeps how the user signs in, and a key. A gateway is that of the editor, and is
 // not kept.
 func (e *acpServer) authenticate(ctx context.Context, l acp.Login) error {
-	m, known := auth.Known(l.Method)
+	m, known := auth.ParseMethod(l.Method)
 	if !known || !slices.Contains(auth.Methods(), m) {
 		return &input.Error{Message: fmt.Sprintf("there is no method %.100q here", l.Method),
 			Advice: "gemline help credentials says which there are"}
@@ -185,7 +185,7 @@ func (e *acpServer) open(ctx context.Context, f *frontend, w acp.SessionRequest)
 		if !slices.ContainsFunc(list, func(s journal.Session) bool { return s.ID == w.Session }) {
 			return &input.Error{Message: fmt.Sprintf("no session %.100q was kept of %s", w.Session, p.Options.Paths.Cwd)}
 		}
-		choice = journal.OpenOptions{Resume: true, Which: w.Session}
+		choice = journal.OpenOptions{Resume: true, Selector: w.Session}
 	}
 	approver := w.Approver
 	if f.opts.Flags.NoInput {
@@ -222,7 +222,7 @@ func (e *acpServer) conversation(f *frontend, w acp.SessionRequest) *acp.Session
 		Run:       report.FailTruncated(f.say),
 		Expand:    input.Chain(commands.Step(app), f.references),
 		History:   f.session.Engine.History,
-		Shown:     func() map[string]string { return journal.Displays(f.session.Journal.File.Path()) },
+		Shown:     func() map[string]string { return journal.DisplayedResults(f.session.Journal.File.Path()) },
 		Title:     f.session.Tools.Title,
 		Kind:      f.session.Tools.Kind,
 		Commands:  func() []protocol.AvailableCommand { return availableCommands(app.Commands()) },

@@ -20,7 +20,7 @@ func (h sessionProject) Trial(_ context.Context, headless bool) (*cli.Trial, err
 	s := h.f.session
 	t := &cli.Trial{Tools: s.Tools.Toolset, Policy: s.Rules.Policy, Offers: s.Rules.Offers, Explain: s.Rules.Explain, Close: func() {}}
 	if headless != s.Rules.Policy.Unattended {
-		t.Policy = s.Rules.Policy.As(headless)
+		t.Policy = s.Rules.Policy.WithUnattended(headless)
 		t.Explain = func(_ context.Context, q engine.Proposal) policy.Explanation {
 			return s.Rules.GuardedFiles().Explain(t.Policy, q)
 		}

@@ -55,7 +55,7 @@ func findAccount(o *Options, notify func(string)) (a account, err error) {
 	}
 	if c.Stored {
 		store := auth.NewStore(o.Paths.User(), o.Env.Getenv)
-		a.missingKey = !store.May(c)
+		a.missingKey = !store.MayHaveKey(c)
 		a.api.FindKey = func(ctx context.Context) (string, error) {
 			key, _, err := store.Find(ctx, c)
 			return key, withOffer(ctx, o, err)

@@ -134,7 +134,7 @@ func (a *consents) running() []string {
 func otherNames(o *Options) (paths []string) {
 	var roots []string
 	for _, root := range workedIn(o) {
-		roots = append(roots, disk.Follow(root))
+		roots = append(roots, disk.ResolveLinks(root))
 	}
 	files := []string{o.Paths.Folder(".git/config"), o.Paths.Folder(".git/hooks")}
 	for _, dir := range []string{o.Paths.User(), o.Paths.Workspace()} {
@@ -145,15 +145,15 @@ func otherNames(o *Options) (paths []string) {
 			}
 			files = append(files, filepath.Join(dir, e.Name()))
 			if dir == o.Paths.User() {
-				paths = append(paths, disk.Leads(filepath.Join(dir, e.Name()))...)
+				paths = append(paths, disk.LinkTargets(filepath.Join(dir, e.Name()))...)
 			}
 		}
 	}
-	if user := disk.Follow(o.Paths.User()); user != o.Paths.Folder(".gemini") {
+	if user := disk.ResolveLinks(o.Paths.User()); user != o.Paths.Folder(".gemini") {
 		paths = append(paths, user)
 	}
 	paths = slices.DeleteFunc(paths, func(path string) bool { return !disk.InsideAny(roots, path) })
-	return append(paths, disk.Twins(append(files, paths...), roots)...)
+	return append(paths, disk.HardLinks(append(files, paths...), roots)...)
 }
 
 // workedIn returns the directories of the workspace at the start of the run.

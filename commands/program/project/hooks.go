@@ -168,8 +168,8 @@ func (o *Options) loadHooks(notify func(string)) error {
 	}
 	for _, x := range o.ActiveExtensions() { // one that is developed here
 		for _, path := range []string{x.Manifest(), x.HooksFile()} {
-			if disk.Inside(o.Paths.Cwd, disk.Follow(path)) {
-				o.agreed.protect(consent.Started{Files: []string{disk.Follow(path)}})
+			if disk.Inside(o.Paths.Cwd, disk.ResolveLinks(path)) {
+				o.agreed.protect(consent.Started{Files: []string{disk.ResolveLinks(path)}})
 			}
 		}
 	}
@@ -230,12 +230,12 @@ func (h *HookSet) run(l *launch.Launcher) hook.Runner {
 		clean := h.opts.Secrets.RedactKnown
 		most := func(s string) string { return s[:min(len(s), mostOutput)] }
 		out = hook.Outcome{Stdout: clean(most(o.Output)), Stderr: clean(most(o.Stderr)), Code: o.Code,
-			Late: o.Limit > 0, Err: o.Err}
+			TimedOut: o.Limit > 0, Err: o.Err}
 		switch {
 		case o.Binary:
-			out.Unused = "it printed something that is no text"
+			out.IgnoredOutput = "it printed something that is no text"
 		case o.Cut, len(o.Output) > mostOutput:
-			out.Unused = "it printed too much"
+			out.IgnoredOutput = "it printed too much"
 		}
 		if o.Signal != 0 {
 			out.Signal = o.SignalName
@@ -281,7 +281,7 @@ func (m ManagedHooks) Try(
 	}
 	session := hook.Session{ID: "00000000-0000-0000-0000-000000000000", Cwd: m.Options.Paths.Cwd}
 	cfg := m.Options.Hooks().Config(l, func() hook.Session { return session })
-	calls := hook.New(cfg).Try(ctx, e, subject, input)
+	calls := hook.New(cfg).RunTest(ctx, e, subject, input)
 	return calls, ctx.Err()
 }
 

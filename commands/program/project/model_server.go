@@ -57,7 +57,7 @@ func (s *ModelServer) Resolve(wanted ...string) string {
 
 // ListModels asks the server of a provider for the names of its models; "" is Google's.
 func (s *ModelServer) ListModels(ctx context.Context, provider string) (names []string, err error) {
-	var listed []model.Listed
+	var listed []model.ModelInfo
 	if provider != "" {
 		listed, err = s.providers.List(ctx, provider)
 	} else if g, gerr := model.NewGenai(s.Setup.API); gerr != nil {
@@ -155,7 +155,7 @@ func (s *ModelServer) open() error {
 			return err
 		}
 		setup.Closed = err
-		a.api.Heard = func() { s.heard.Store(time.Now().UnixNano()) }
+		a.api.OnReceive = func() { s.heard.Store(time.Now().UnixNano()) }
 		setup.API, s.access, s.AuthMethod, s.MissingKey = a.api, a.access, a.method, a.missingKey
 	}
 	if s.options.Flags.Debug {
@@ -210,7 +210,7 @@ func (s *ModelServer) newProviders(setup *model.Setup) {
 	set := FindProviders(s.options)
 	s.providers, set.Presets, set.Paths = set, s.Presets, setup.API.Google.Vertex
 	s.Presets.Context = set.Context
-	set.Common.Idle, set.Common.Heard, set.Common.Logger = setup.API.Idle, setup.API.Heard, setup.API.Logger
+	set.Common.Idle, set.Common.OnReceive, set.Common.Logger = setup.API.Idle, setup.API.OnReceive, setup.API.Logger
 	setup.Providers = s.providers.Generator
 	s.MissingKey = s.MissingKey && !s.asksOthers()
 	s.closers = append(s.closers, func() { s.providers.Close() })
@@ -230,7 +230,7 @@ func (s *ModelServer) readPresets() (*preset.Table, error) {
 	}
 	presets.Today, presets.Roles = s.options.Env.Process.Today, s.options.Settings.Roles()
 	if large, small := s.options.Settings.Auto(); large != "" && small != "" {
-		presets.Between(large, small)
+		presets.SetAutoModels(large, small)
 		presets.Roles["routing"] = cmp.Or(presets.Roles["routing"], presets.Roles["fast"], small)
 	}
 	return presets, nil

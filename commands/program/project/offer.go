@@ -22,7 +22,7 @@ func OfferLocalModels(ctx context.Context, o *Options, console *repl.Console, no
 		return nil
 	}
 	c, err := o.Folder().Credential(o.Settings, func(string) {})
-	if err != nil || !c.Stored || auth.NewStore(o.Paths.User(), o.Env.Getenv).May(c) {
+	if err != nil || !c.Stored || auth.NewStore(o.Paths.User(), o.Env.Getenv).MayHaveKey(c) {
 		return nil
 	}
 	names := localModels(ctx, o)

@@ -88,7 +88,7 @@ func Charsets(o *Options) charset.Decoder {
 
 // SessionToOpen returns which conversation the command line resumes, forks or begins.
 func SessionToOpen(o *Options) journal.OpenOptions {
-	return journal.OpenOptions{Resume: o.Flags.Resume.Set, Which: o.Flags.Resume.Value, Fork: o.Flags.Fork,
+	return journal.OpenOptions{Resume: o.Flags.Resume.Set, Selector: o.Flags.Resume.Value, Fork: o.Flags.Fork,
 		Session: o.Flags.Session, ID: o.Flags.SessionID, Import: o.Flags.SessionFile}
 }
 

@@ -42,7 +42,7 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 	}
 	all = append(all, b.listed(unattended)...)
 	if given := b.opts.Flags.AllowedTools; len(given) > 0 {
-		more, wrong := policy.Lists{Allowed: given, As: "--allowed-tools"}.Rules(policy.User, "the command line")
+		more, wrong := policy.Lists{Allowed: given, AllowedName: "--allowed-tools"}.Rules(policy.User, "the command line")
 		for _, w := range wrong {
 			b.warn(w)
 		}
@@ -148,7 +148,7 @@ func (b rulebook) files() []policy.Source {
 	system := policy.Source{Path: settings.SystemPolicies(b.opts.Env.Process.Lookup), Tier: policy.Admin, WorldWritable: disk.WorldWritable}
 	list := []policy.Source{system}
 	admin := append(append([]string{}, b.opts.Flags.AdminPolicy...), b.opts.userSettings.AdminPolicyPaths...)
-	if system.Holds() {
+	if system.Exists() {
 		if len(admin) > 0 {
 			b.warn("this machine's administrator has policy files in " + system.Path +
 				", so --admin-policy and adminPolicyPaths are ignored")
@@ -156,14 +156,14 @@ func (b rulebook) files() []policy.Source {
 		admin = nil
 	}
 	for _, path := range admin {
-		list = append(list, policy.Source{Path: newUserDirs(b.opts).place(path), Tier: policy.Admin, Must: true})
+		list = append(list, policy.Source{Path: newUserDirs(b.opts).place(path), Tier: policy.Admin, Required: true})
 	}
 	user := b.opts.Flags.Policy
 	if len(user) == 0 {
 		user = b.opts.userSettings.PolicyPaths
 	}
 	for _, path := range user {
-		list = append(list, policy.Source{Path: newUserDirs(b.opts).place(path), Tier: policy.User, Must: true})
+		list = append(list, policy.Source{Path: newUserDirs(b.opts).place(path), Tier: policy.User, Required: true})
 	}
 	if len(user) == 0 {
 		list = append(list, policy.Source{Path: b.opts.Paths.User("policies"), Tier: policy.User},

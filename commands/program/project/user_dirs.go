@@ -45,7 +45,7 @@ func (p userDirs) hooks() (dir string) {
 
 // hidden returns the paths that commands can't read.
 func (p userDirs) hidden() []string {
-	list := append(secret.Files(p.paths.Home, p.paths.User(), p.env), secret.Held(p.paths.Home, p.env)...)
+	list := append(secret.Files(p.paths.Home, p.paths.User(), p.env), secret.StoredFiles(p.paths.Home, p.env)...)
 	for _, path := range []string{p.keyFile, p.getenv("GOOGLE_APPLICATION_CREDENTIALS")} {
 		if path != "" {
 			list = append(list, p.place(path))
@@ -57,7 +57,7 @@ func (p userDirs) hidden() []string {
 // keptSecret returns paths that may hold secrets, also behind a link of the home directory.
 func (p userDirs) keptSecret() []string {
 	list := p.hidden()
-	if real := disk.Follow(p.paths.Home); real != p.paths.Home {
+	if real := disk.ResolveLinks(p.paths.Home); real != p.paths.Home {
 		list = append(list, secret.Files(real, "", func(string) string { return "" })...)
 	}
 	return list

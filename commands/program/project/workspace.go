@@ -122,7 +122,7 @@ func GuardedFiles(o *Options, roots func() []string, temp string, names []string
 		g.Agreed = func() []string { return append(o.agreed.running(), obeyed...) }
 	}
 	if o.Paths.Home != "" {
-		g.Own, g.Except = append(g.Own, o.Paths.User(), disk.Follow(UserContextFile(o))), []string{o.Paths.User("tmp")}
+		g.Own, g.Except = append(g.Own, o.Paths.User(), disk.ResolveLinks(UserContextFile(o))), []string{o.Paths.User("tmp")}
 		g.State = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}
 	}
 	for _, dir := range filepath.SplitList(o.Env.Getenv("PATH")) {

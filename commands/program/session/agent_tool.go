@@ -80,7 +80,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 					text.PrintableLine(text.List(late))})
 			}
 		}
-		return journal.Synced(s.Models.watch(router.Run(e, e.Run)), sync)(ctx, parts...)
+		return journal.SyncRun(s.Models.watch(router.Run(e, e.Run)), sync)(ctx, parts...)
 	}
 	return &agent.Session{Run: run, End: func(goal string) {
 		if goal != "" && cfg.Journal != nil {

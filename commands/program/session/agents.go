@@ -62,7 +62,7 @@ func newAgents(p *project.Project, c *Journal) *agents {
 		maps.Copy(r.places, c.Resumed.RemoteTasks)
 	}
 	if c.Recorded() {
-		r.record = c.File.SetElsewhere
+		r.record = c.File.SetRemoteTasks
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop, r.describe = stop, func(c *remote.Client) string {
@@ -128,7 +128,7 @@ func (r *agents) model(t *agent.Task) string {
 		})
 		own = ""
 	}
-	return cmp.Or(own, r.project.Model.Presets.Kin(t.Agent.Model.Class, t.Model))
+	return cmp.Or(own, r.project.Model.Presets.FamilyModel(t.Agent.Model.Class, t.Model))
 }
 
 // ask is an [agent.Config.Remote].

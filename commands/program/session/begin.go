@@ -18,7 +18,7 @@ import (
 // Begin returns a conversation that can be asked: a new or a resumed one.
 func Begin(ctx context.Context, p *project.Project, c Config) (*Session, error) {
 	if c.Policy == nil {
-		c.Policy = p.Policy.As(c.Approver == nil)
+		c.Policy = p.Policy.WithUnattended(c.Approver == nil)
 	}
 	s := &Session{Project: p, Config: c, Notices: newNotices(p.Status, c.Notify)}
 	var err error
@@ -58,8 +58,8 @@ func BeginNext(ctx context.Context, s *Session, open journal.OpenOptions, count 
 	next := s.Config
 	next.Open, next.Tally, next.Directories = open, count, s.Project.Workspace.Roots()[1:]
 	next.Model, next.Thinking = s.Models.Router.Wanted(), s.Models.thinking
-	next.Policy = s.Config.Policy.As(s.Config.Policy.Unattended)
-	next.Policy.Forget()
+	next.Policy = s.Config.Policy.WithUnattended(s.Config.Policy.Unattended)
+	next.Policy.ForgetGrants()
 	return Begin(ctx, s.Project, next)
 }
 
@@ -108,5 +108,5 @@ func (s *Session) keepInterrupted(ctx context.Context) {
 // Info returns what records say of the conversation.
 func (s *Session) Info() *project.SessionInfo {
 	return &project.SessionInfo{ID: s.Journal.File.ID, Mode: func() string { return string(s.Config.Policy.Mode()) }, ResumeCommand: s.Journal.ResumeCommand,
-		Stored: s.Journal.File.Kept, Collected: s.Tools.collected}
+		Stored: s.Journal.File.Stored, Collected: s.Tools.collected}
 }

@@ -20,7 +20,7 @@ import (
 func newCompressor(o *settings.Settings, asker *oneshot.Asker, h *hook.Hooks, keep func(name, text string) (string, error)) *compress.Compressor {
 	var window compress.Window
 	if o.ManageContext {
-		window = compress.Window{Most: o.WindowMost, Stay: o.WindowStay}
+		window = compress.Window{MaxTokens: o.WindowMost, KeptTokens: o.WindowStay}
 	}
 	return compress.New(compress.Config{
 		Threshold: o.Compression,

@@ -78,7 +78,7 @@ func (s *Session) checkConfig() check.Config {
 	if n := s.Project.Options.Flags.CheckRounds; n != nil {
 		mends = *n
 	}
-	return check.Config{Command: s.Project.Check, Mends: mends,
+	return check.Config{Command: s.Project.Check, MaxRepairs: mends,
 		Kind: func(name string) engine.Kind { return engine.KindOf(s.Tools.Toolset, name) },
 		Run: func(ctx context.Context) (engine.Result, int, error) {
 			return s.Tools.Families.Commands.Check(ctx, s.Project.Check)

@@ -55,7 +55,7 @@ func openJournal(p *project.Project, c Config, notify func(string)) (*Journal, e
 	}
 	at.saver = journal.NewSaver(o.File, func(n engine.Notice) { p.Status.Queue.Add(n) })
 	if o.Copy { // which the user has asked for
-		if err := o.File.Keep(); err != nil {
+		if err := o.File.StoreCopy(); err != nil {
 			notify(fmt.Sprintf("the copy is not saved yet: %v", err))
 		}
 	}
@@ -64,12 +64,12 @@ func openJournal(p *project.Project, c Config, notify func(string)) (*Journal, e
 
 // close leaves the file to others.
 func (j *Journal) close() {
-	j.saver.Missing() // the last attempt
+	j.saver.WriteMissing() // the last attempt
 	j.File.Close()
 }
 
 // Missing tries to write what is not written yet, and says what is missing in the file, "" if nothing is.
-func (j *Journal) Missing() string { return j.saver.Missing() }
+func (j *Journal) Missing() string { return j.saver.WriteMissing() }
 
 // Recorded reports whether the conversation is written to the file.
 func (j *Journal) Recorded() bool { return j.saver != nil }

@@ -159,7 +159,7 @@ func (m *Models) answer(ctx context.Context, host engine.Host, q mcp.Sampling) (
 			if q.Most > 0 && q.Most <= most {
 				cfg.MaxOutputTokens = int32(q.Most + thoughts)
 			}
-			if q.Temperature > 0 && !slices.Contains(catalog.Of(m.server.Presets.Chat(name, false).Model).Ignores, "temperature") {
+			if q.Temperature > 0 && !slices.Contains(catalog.Lookup(m.server.Presets.Chat(name, false).Model).Ignores, "temperature") {
 				cfg.Temperature = new(float32(q.Temperature))
 			}
 			cfg.StopSequences = q.Stop
@@ -167,7 +167,7 @@ func (m *Models) answer(ctx context.Context, host engine.Host, q mcp.Sampling) (
 	if err != nil {
 		return a, err
 	}
-	return mcp.Answer{Text: oneshot.Words(c), Model: m.server.Presets.Purpose(name).Model,
+	return mcp.Answer{Text: oneshot.AnswerText(c), Model: m.server.Presets.Purpose(name).Model,
 		Cut: c.FinishReason == genai.FinishReasonMaxTokens}, nil
 }
 

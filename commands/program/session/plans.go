@@ -55,7 +55,7 @@ func planDir(p *project.Project, session string, notify func(string)) string {
 	if dir != "" {
 		root := p.Workspace.Roots()[0]
 		at := filepath.Join(root, dir)
-		if filepath.IsLocal(dir) && at != root && holdsPlans(dir) && !keepsState(p.Options.Paths, at) && disk.Follow(at) == at {
+		if filepath.IsLocal(dir) && at != root && holdsPlans(dir) && !keepsState(p.Options.Paths, at) && disk.ResolveLinks(at) == at {
 			return at
 		}
 		notify(fmt.Sprintf("%s: %s is no folder in the project, or a hidden one, and none for plans below .gemini; "+

@@ -111,7 +111,7 @@ func recordHook(r *telemetry.Recorder, c hook.Call) {
 		Private: []slog.Attr{slog.String("hook_name", c.Hook.ID()), slog.String("hook_input", string(c.Input)),
 			slog.String("hook_output", hookOutput(c)),
 			slog.String("stdout", o.Stdout), slog.String("stderr", o.Stderr)}}
-	if o.Err == nil && !o.Late && o.Signal == "" { // else it has none
+	if o.Err == nil && !o.TimedOut && o.Signal == "" { // else it has none
 		ev.Attrs = append(ev.Attrs, slog.Int("exit_code", o.Code))
 	}
 	if failed != "" {

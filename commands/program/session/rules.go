@@ -44,7 +44,7 @@ type Rules struct {
 // web.
 func (r *Rules) Offers(t engine.Tool) bool {
 	if t.Name() == "google_web_search" {
-		asked := r.project.Model.Presets.Beside("web-search", r.model())[0].Model
+		asked := r.project.Model.Presets.SideQuestion("web-search", r.model())[0].Model
 		if provider, _ := catalog.Provider(asked); provider != "" {
 			return false
 		}
@@ -177,7 +177,7 @@ func (r *Rules) revertible() bool {
 // afterPlan returns the approval mode that plan mode was entered from, and the others that
 // may follow it. It is never yolo that nobody watches.
 func (r *Rules) afterPlan() []policy.Mode {
-	before := r.Policy.Before()
+	before := r.Policy.PreviousMode()
 	if r.CheckMode(before) != nil || before == policy.Yolo && !r.hasUser {
 		before = policy.Default
 	}
@@ -219,7 +219,7 @@ func (r *Rules) denied() (list []command.Denied) {
 	if len(rules) == 0 {
 		return nil
 	}
-	for i, m := range r.project.Launcher.Masks(policy.Programs(rules)) {
+	for i, m := range r.project.Launcher.Masks(policy.DeniedPrograms(rules)) {
 		list = append(list, command.Denied{Mask: m, Reason: rules[i].Reason()})
 	}
 	return list

@@ -26,7 +26,7 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 // the same model answers, and what repeats itself is counted on. Hooks and checks stand
 // around that, and say things again themselves: what a hook keeps back, no model reads.
 func (s *Session) PromptRun() engine.Run {
-	run := s.Hints.Run(s.Engine, s.Notices.withNotices(s.Journal.File.Begun(media.Keep(s.Engine.Run, s.Engine.History, s.Journal.outputs)), s.observe))
+	run := s.Hints.Run(s.Engine, s.Notices.withNotices(s.Journal.File.RecordCalls(media.Store(s.Engine.Run, s.Engine.History, s.Journal.outputs)), s.observe))
 	if !s.Project.Options.Settings.SkipNextSpeaker {
 		run = loop.Continue(run, s.Models.asker, s.Engine.History)
 	}
@@ -37,7 +37,7 @@ func (s *Session) PromptRun() engine.Run {
 			s.Project.MCP.Await(ctx, s.Project.Status.PrintInfo)
 			s.Tools.tellSkills(s.Notices.Notify)
 			defer s.Rules.allowedTools.Store(nil)
-			s.withContextReload(journal.Synced(s.Journal.saver.Run(run), s.Journal.sync))(ctx, parts...)(yield)
+			s.withContextReload(journal.SyncRun(s.Journal.saver.Run(run), s.Journal.sync))(ctx, parts...)(yield)
 		}
 	}
 }

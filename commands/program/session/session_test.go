@@ -184,7 +184,7 @@ func TestComplaintsOfAResumedSession(t *testing.T) {
 		var told []string
 		p := projecttest.Open(t, o, here, func(text string) { told = append(told, text) })
 		p.Model.Generator = et.NewScript(et.Says("Hello."))
-		s, err := Begin(t.Context(), p, Config{Open: journal.OpenOptions{Resume: resumed, Which: "latest"}, Tally: &tally.Tally{}})
+		s, err := Begin(t.Context(), p, Config{Open: journal.OpenOptions{Resume: resumed, Selector: "latest"}, Tally: &tally.Tally{}})
 		if err != nil {
 			t.Fatal(err)
 		}

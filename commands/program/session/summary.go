@@ -48,7 +48,7 @@ func (s *Session) sumUp(ctx context.Context, turns []journal.Turn) (line string)
 func (s *Session) Summarize(ctx context.Context) {
 	turns := journal.Turns(s.Engine.History())
 	if !s.Project.Options.User.Interactive || s.Config.Trial || s.Config.Generator != nil || s.Project.Store.Temp == "" || ctx.Err() != nil ||
-		s.Journal.File.Titled() || len(turns) < summedUp {
+		s.Journal.File.HasTitle() || len(turns) < summedUp {
 		return
 	}
 	if line := s.sumUp(ctx, turns); line != "" {

@@ -55,7 +55,7 @@ func (t *Toolbox) serverTools(servers *mcp.Set, judge engine.Policy) engine.Tool
 // Its record is on the disk after sync.
 func (t *Toolbox) wrapped(ts engine.Toolset, sync func() error) engine.Toolset {
 	ts = t.Families.Commands.Outputs.Distilled(wrap.Tools(files.WithMemory(ts, t.memory.Discover), t.project.Options.Secrets))
-	return journal.Durable(t.keeper.Tools(t.Rehearsal.Tools(ts)), sync)
+	return journal.SyncTools(t.keeper.Tools(t.Rehearsal.Tools(ts)), sync)
 }
 
 // Title says what a call was to do, in the words of its tool where it can tell.

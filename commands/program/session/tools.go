@@ -87,10 +87,10 @@ func newToolbox(s *Session, skills *skill.Active, found engine.Tools) *Toolbox {
 		s.Rules.Policy.Plans = t.Families.Plans.Is
 	}
 	if p.Launcher.Sandbox != nil {
-		launcher.Denied = func() []string { return policy.Programs(s.Rules.Policy.Denied()) }
+		launcher.Denied = func() []string { return policy.DeniedPrograms(s.Rules.Policy.Denied()) }
 		run := &t.Families.Commands
 		run.Denied, s.Rules.Policy.Masked = s.Rules.denied, p.Launcher.Masked
-		run.Revertible, run.Guards = s.Rules.revertible, s.Rules.GuardedFiles().Named
+		run.Revertible, run.Guards = s.Rules.revertible, s.Rules.GuardedFiles().GuardsName
 		run.Uncovered = s.Keeper.Uncovered
 		run.AutoGrant = allowsUnasked(s.Rules)
 	}

@@ -38,8 +38,8 @@ func run(dir, text string) error {
 		return err
 	}
 	defer g.Close()
-	session, err := journal.Open(journal.Config{Dir: dir}, journal.OpenOptions{Resume: true, Which: "latest"})
-	if errors.Is(err, journal.ErrNone) { // it is the first
+	session, err := journal.Open(journal.Config{Dir: dir}, journal.OpenOptions{Resume: true, Selector: "latest"})
+	if errors.Is(err, journal.ErrNoSessions) { // it is the first
 		session, err = journal.Open(journal.Config{Dir: dir}, journal.OpenOptions{})
 	}
 	if err != nil {

@@ -63,13 +63,13 @@ type Source struct {
 
 // A Token is good for a while.
 type Token struct {
-	Secret string
-	Until  time.Time // zero if nobody said
-	Quota  string    // the project that requests are counted for, "" if the credentials name none
+	Secret  string
+	Expires time.Time // zero if nobody said
+	Quota   string    // the project that requests are counted for, "" if the credentials name none
 }
 
-// Token exchanges the credentials in data, or those of the machine if data is nil. The error
-// is an [Unusable], [ErrNoMetadata], an [auth.Error] for a refusal, or one of the network.
+// Token exchanges the credentials in data, or those of the machine if data is nil. The error is an
+// [UnusableCredentials], [ErrNoMetadata], an [auth.Error] for a refusal, or one of the network.
 func (s Source) Token(ctx context.Context, data []byte) (Token, error) {
 	if data == nil {
 		return s.machine(ctx)
@@ -88,17 +88,17 @@ func (s Source) file(ctx context.Context, data []byte) (Token, error) {
 		Token   string `json:"token_uri"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
-		return Token{}, Unusable("they are not JSON")
+		return Token{}, UnusableCredentials("they are not JSON")
 	}
 	for _, secret := range []string{file.Key, file.Refresh, file.Secret} {
 		s.AddSecret("credentials", secret)
 	}
 	kind, known := types[file.Type]
 	if !known {
-		return Token{}, Unusable(fmt.Sprintf("credentials of the type %q are not understood", file.Type))
+		return Token{}, UnusableCredentials(fmt.Sprintf("credentials of the type %q are not understood", file.Type))
 	}
 	if u, err := url.Parse(file.Token); err != nil || u.Scheme == "http" && !text.Loopback(u.Hostname()) {
-		return Token{}, Unusable("token_uri must begin with https://")
+		return Token{}, UnusableCredentials("token_uri must begin with https://")
 	}
 	var creds *auth.Credentials
 	var err error
@@ -110,20 +110,20 @@ func (s Source) file(ctx context.Context, data []byte) (Token, error) {
 			&idtoken.Options{Audience: s.Audience, Logger: silent, Client: s.Client})
 	}
 	if err != nil {
-		return Token{}, Unusable(err.Error())
+		return Token{}, UnusableCredentials(err.Error())
 	}
 	token, err := creds.Token(ctx)
 	if err != nil {
 		return Token{}, err
 	}
-	return Token{Secret: token.Value, Until: token.Expiry, Quota: file.Quota}, nil
+	return Token{Secret: token.Value, Expires: token.Expiry, Quota: file.Quota}, nil
 }
 
-// Unusable says why credentials make no sense.
-type Unusable string
+// UnusableCredentials says why credentials make no sense.
+type UnusableCredentials string
 
 // Error returns the reason.
-func (u Unusable) Error() string { return string(u) }
+func (u UnusableCredentials) Error() string { return string(u) }
 
 // metadata is where machines of Google's are told about themselves.
 const metadata = "169.254.169.254"
@@ -143,7 +143,7 @@ func (s Source) machine(ctx context.Context) (Token, error) {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return Token{}, Unusable("GCE_METADATA_HOST is not a host name")
+		return Token{}, UnusableCredentials("GCE_METADATA_HOST is not a host name")
 	}
 	req.Header.Set("Metadata-Flavor", "Google")
 	t := &http.Transport{DialContext: s.Network.Dial(&net.Dialer{Timeout: 3 * time.Second}), DisableKeepAlives: true}
@@ -169,18 +169,18 @@ func (s Source) machine(ctx context.Context) (Token, error) {
 		token := strings.TrimSpace(string(body))
 		until := Expiry(token)
 		if until.IsZero() {
-			return Token{}, Unusable("the metadata server's answer holds no token")
+			return Token{}, UnusableCredentials("the metadata server's answer holds no token")
 		}
-		return Token{Secret: token, Until: until}, nil
+		return Token{Secret: token, Expires: until}, nil
 	}
 	var token struct {
 		Value   string `json:"access_token"`
 		Expires int    `json:"expires_in"`
 	}
 	if json.Unmarshal(body, &token) != nil || token.Value == "" {
-		return Token{}, Unusable("the metadata server's answer holds no token")
+		return Token{}, UnusableCredentials("the metadata server's answer holds no token")
 	}
-	return Token{Secret: token.Value, Until: time.Now().Add(time.Duration(token.Expires) * time.Second)}, nil
+	return Token{Secret: token.Value, Expires: time.Now().Add(time.Duration(token.Expires) * time.Second)}, nil
 }
 
 // Expiry returns when a token ends that says so itself (RFC 7519), zero if it does not.

@@ -62,7 +62,7 @@ func TestAudience(t *testing.T) {
 		{"user", "https://a.run.app", []byte(`{"type": "authorized_user", "client_id": "i", "client_secret": "s", "refresh_token": "r"}`), false}} {
 		src := google.Source{Audience: test.audience, Client: s.Client(), Host: strings.TrimPrefix(s.URL, "http://"), AddSecret: func(string, string) {}}
 		got, err := src.Token(t.Context(), test.data)
-		if test.ok && (err != nil || got.Secret != token || !got.Until.Equal(until)) || !test.ok && err == nil {
+		if test.ok && (err != nil || got.Secret != token || !got.Expires.Equal(until)) || !test.ok && err == nil {
 			t.Errorf("%s: %+v, %v", test.name, got, err)
 		}
 	}

@@ -16,9 +16,9 @@ import (
 // A Checkpoint is what the Gemini CLI has kept before a call that changes files, until it
 // is started the next time.
 type Checkpoint struct {
-	Said   *journal.Saved
-	Commit string // in the shadow repository of the files
-	Tool   string // the tool to be called
+	History *journal.SavedConversation
+	Commit  string // in the shadow repository of the files
+	Tool    string // the tool to be called
 }
 
 // Checkpoints returns the names of the existing checkpoints, the oldest first.
@@ -55,5 +55,5 @@ func (s Store) Checkpoint(name string) (*Checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Checkpoint{&journal.Saved{Title: name, At: info.ModTime(), History: f.Said}, f.Commit, f.Call.Name}, nil
+	return &Checkpoint{&journal.SavedConversation{Title: name, At: info.ModTime(), History: f.Said}, f.Commit, f.Call.Name}, nil
 }

@@ -13,8 +13,8 @@
 //
 // # Anybody's
 //
-// What a file says is not believed: [gemline/engine/journal.Saved] makes a history of it that
-// can be sent. No tag leaves the directory, and only ordinary files are read.
+// What a file says is not believed: [gemline/engine/journal.SavedConversation] makes a history of
+// it that can be sent. No tag leaves the directory, and only ordinary files are read.
 package saved
 
 import (
@@ -155,19 +155,21 @@ func (e *NotFoundError) Error() string {
 
 // An AuthError is a conversation that was saved under another way to sign in than that of
 // now. Whoever answers there may not be who answers here.
-type AuthError struct{ Tag, Was, Is string }
+type AuthError struct{ Tag, SavedWith, Current string }
 
 // Error names both.
 func (e *AuthError) Error() string {
-	return fmt.Sprintf("%q was saved under %s, and you sign in with %s", e.Tag, text.PrintableLine(e.Was), e.Is)
+	return fmt.Sprintf("%q was saved under %s, and you sign in with %s", e.Tag, text.PrintableLine(e.SavedWith), e.Current)
 }
 
 // Hint says what to do about it.
-func (e *AuthError) Hint() string { return "/auth use " + text.PrintableLine(e.Was) + " changes to it" }
+func (e *AuthError) Hint() string {
+	return "/auth use " + text.PrintableLine(e.SavedWith) + " changes to it"
+}
 
 // Load returns the conversation that is saved under a tag. One that was saved under another
 // way to sign in is refused with an [*AuthError].
-func (s Store) Load(tag, auth string) (*journal.Saved, error) {
+func (s Store) Load(tag, auth string) (*journal.SavedConversation, error) {
 	path, there := s.path(tag)
 	if !there {
 		return nil, &NotFoundError{tag}
@@ -187,7 +189,7 @@ func (s Store) Load(tag, auth string) (*journal.Saved, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &journal.Saved{Title: tag, At: info.ModTime(), Session: f.Session, History: f.History}, nil
+	return &journal.SavedConversation{Title: tag, At: info.ModTime(), Session: f.Session, History: f.History}, nil
 }
 
 // read reads the content of a file.

@@ -101,7 +101,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		o, err := journal.Open(journal.Config{Dir: dir}, journal.OpenOptions{Saved: &journal.Saved{Title: "x", History: got.History}})
+		o, err := journal.Open(journal.Config{Dir: dir}, journal.OpenOptions{Saved: &journal.SavedConversation{Title: "x", History: got.History}})
 		if err != nil {
 			return
 		}

@@ -91,7 +91,7 @@ func (g *Generator) Count(ctx context.Context, req *engine.Request) (int, error)
 }
 
 // List returns the models that the server has.
-func (g *Generator) List(ctx context.Context) (all []model.Listed, err error) {
+func (g *Generator) List(ctx context.Context) (all []model.ModelInfo, err error) {
 	var said struct {
 		Data []struct {
 			ID     string
@@ -102,7 +102,7 @@ func (g *Generator) List(ctx context.Context) (all []model.Listed, err error) {
 	}
 	err = g.client.Get(ctx, "v1/models?limit=1000", &said)
 	for _, m := range said.Data {
-		all = append(all, model.Listed{Name: m.ID, Title: m.Title, Input: m.Input, Output: m.Output})
+		all = append(all, model.ModelInfo{Name: m.ID, Title: m.Title, Input: m.Input, Output: m.Output})
 	}
 	return all, err
 }

@@ -244,7 +244,7 @@ func (g *Generator) assistant(said *genai.Content) (all []block) {
 			}
 			all = append(all, block{Type: "tool_use", ID: protocol.ID(p.FunctionCall.ID, g.provider.IDs), Name: p.FunctionCall.Name, Input: &args})
 		case p.InlineData != nil || p.FileData != nil:
-			all = append(all, block{Type: "text", Text: protocol.Described(p)})
+			all = append(all, block{Type: "text", Text: protocol.DescribeFile(p)})
 		case strings.TrimSpace(p.Text+engine.CodeText(p)) != "":
 			all = append(all, block{Type: "text", Text: p.Text + engine.CodeText(p)})
 		}
@@ -257,7 +257,7 @@ func (g *Generator) user(said *genai.Content, lacks func(string) bool) []block {
 	var results, rest []block
 	answers, others := protocol.Results(said)
 	for _, r := range answers {
-		results = append(results, block{Type: "tool_result", ToolUseID: protocol.ID(r.ID, g.provider.IDs), Content: r.Said, IsError: r.Failed})
+		results = append(results, block{Type: "tool_result", ToolUseID: protocol.ID(r.ID, g.provider.IDs), Content: r.Text, IsError: r.Failed})
 	}
 	for _, p := range others {
 		switch {
@@ -285,7 +285,7 @@ func asBlock(p *genai.Part, lacks func(string) bool) block {
 		}
 	}
 	if kind == "" || lacks(kinds[kind]) {
-		return block{Type: "text", Text: protocol.Described(p)}
+		return block{Type: "text", Text: protocol.DescribeFile(p)}
 	}
 	return block{Type: kind, Source: &source{"base64", p.InlineData.MIMEType, p.InlineData.Data}}
 }

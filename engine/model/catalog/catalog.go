@@ -1,7 +1,7 @@
 // Package catalog is the dated table of models: what the program knows by a model's name.
 //
 // All code that depends on the model reads the table: the meanings of names, the settings of
-// requests, the prices of tokens, the replacements of models. Begin with [Of], which knows
+// requests, the prices of tokens, the replacements of models. Begin with [Lookup], which knows
 // something of every name, or with [Shipped].
 //
 // # Every name has a row
@@ -211,11 +211,11 @@ func (m *Model) inherit(f Family) {
 	}
 }
 
-// Of returns the properties of the model called name, with or without "models/".
-func Of(name string) Model { return Shipped().Of(name) }
+// Lookup returns the properties of the model called name, with or without "models/".
+func Lookup(name string) Model { return Shipped().Lookup(name) }
 
-// Of returns the properties of the model called name, its family's if the table lacks it.
-func (c *Catalog) Of(name string) Model {
+// Lookup returns the properties of the model called name, its family's if the table lacks it.
+func (c *Catalog) Lookup(name string) Model {
 	name = plain(name)
 	if i := slices.IndexFunc(c.Models, func(m Model) bool { return m.Name == name }); i >= 0 {
 		return c.Models[i]
@@ -282,14 +282,14 @@ func (m Model) Ended(access string, day time.Time) (on string, ended bool) {
 	return on, on != "" && day.Format(time.DateOnly) >= on
 }
 
-// Answers returns the model that answers on a day where one is asked by its name.
-func (c *Catalog) Answers(name, access string, day time.Time) Model {
-	m := c.Of(name)
+// AnsweringModel returns the model that answers on a day where one is asked by its name.
+func (c *Catalog) AnsweringModel(name, access string, day time.Time) Model {
+	m := c.Lookup(name)
 	for range c.Models {
 		if _, ended := m.Ended(access, day); !ended {
 			break
 		}
-		m = c.Of(m.Successor)
+		m = c.Lookup(m.Successor)
 	}
 	return m
 }

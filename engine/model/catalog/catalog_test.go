@@ -71,11 +71,11 @@ func TestOf(t *testing.T) {
 		"gemini-30": "gemini-4", "gemini-12-pro": "gemini-4", "gemini-2.0-flash": "gemini-2", "gemini-2.5-flash-001": "gemini-2.5",
 		"gemini-1.5-pro": "", "gemini-": "", "gemini-exp": "", "gemini-3x": "", "gemma-4-9b": "gemma-4", "gemma-3-27b": "", "my-model": "", "": "",
 	} {
-		if got := Of(name).Family; got != want {
+		if got := Lookup(name).Family; got != want {
 			t.Errorf("%q is of the family %q, want %q", name, got, want)
 		}
 	}
-	if m := Of("gemini-3.9-flash-lite"); m.Class != "flash-lite" || !m.Quiet || m.Context != defaultContext {
+	if m := Lookup("gemini-3.9-flash-lite"); m.Class != "flash-lite" || !m.Quiet || m.Context != defaultContext {
 		t.Errorf("%+v", m)
 	}
 }
@@ -144,7 +144,7 @@ func TestExamplesLast(t *testing.T) {
 		}
 		for i, line := range strings.Split(text, "\n") {
 			for _, name := range model.FindAllString(line, -1) {
-				m := Of(strings.TrimRight(name, ".-"))
+				m := Lookup(strings.TrimRight(name, ".-"))
 				for _, on := range m.Ends {
 					if !strings.Contains(line, on) { // which says so
 						t.Errorf("%s:%d uses %s, which ends on %s", path, i+1, m.Name, on)

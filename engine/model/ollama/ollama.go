@@ -104,7 +104,7 @@ func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2
 			g.tellLoading(ctx, r, req)
 		}
 		err = g.ask(ctx, req, r, tools, emit)
-		if len(r.Tools) > 0 && protocol.Refused(err, []string{model.Tools}) != "" { // where /api/show says nothing of tools
+		if len(r.Tools) > 0 && protocol.RefusedFeature(err, []string{model.Tools}) != "" { // where /api/show says nothing of tools
 			g.mu.Lock()
 			about.toolless = true
 			g.mu.Unlock()
@@ -178,12 +178,12 @@ func (g *Generator) Show(ctx context.Context, name string) (*About, error) {
 }
 
 // List returns the models of the server, each with the server's facts about it.
-func (g *Generator) List(ctx context.Context) ([]model.Listed, error) {
+func (g *Generator) List(ctx context.Context) ([]model.ModelInfo, error) {
 	var said struct{ Models []struct{ Name string } }
 	if err := g.client.Get(ctx, "api/tags", &said); err != nil {
 		return nil, err
 	}
-	all, talks := make([]model.Listed, len(said.Models)), make([]bool, len(said.Models))
+	all, talks := make([]model.ModelInfo, len(said.Models)), make([]bool, len(said.Models))
 	var asked sync.WaitGroup
 	for i, m := range said.Models {
 		all[i].Name, talks[i] = m.Name, true
@@ -201,7 +201,7 @@ func (g *Generator) List(ctx context.Context) ([]model.Listed, error) {
 		})
 	}
 	asked.Wait()
-	var list []model.Listed
+	var list []model.ModelInfo
 	for i, m := range all {
 		if talks[i] {
 			list = append(list, m)

@@ -77,7 +77,7 @@ func (g *Generator) request(req *engine.Request, about *About) (*request, []prot
 		about.told = true
 		g.mu.Unlock()
 		if !told && req.Notify != nil {
-			req.Notify(protocol.OnlyTalks(g.provider.Name + "/" + req.Model))
+			req.Notify(protocol.NoToolsNotice(g.provider.Name + "/" + req.Model))
 		}
 	}
 	if how, _ := protocol.ToolChoice(c); how == "none" {
@@ -121,7 +121,7 @@ func (g *Generator) assistant(said *genai.Content) message {
 			}
 			m.ToolCalls = append(m.ToolCalls, call)
 		case p.InlineData != nil || p.FileData != nil:
-			m.Content += protocol.Described(p)
+			m.Content += protocol.DescribeFile(p)
 		case engine.CodeText(p) != "":
 			m.Content += engine.CodeText(p)
 		default:
@@ -137,14 +137,14 @@ func user(said *genai.Content, sees bool) (all []message) {
 	var texts []string
 	results, rest := protocol.Results(said)
 	for _, r := range results {
-		all = append(all, message{Role: "tool", Content: r.Marked(), ToolName: r.Name, ToolCallID: r.ID})
+		all = append(all, message{Role: "tool", Content: r.MarkedText(), ToolName: r.Name, ToolCallID: r.ID})
 	}
 	for _, p := range rest {
 		switch {
 		case p.InlineData != nil && sees && strings.HasPrefix(p.InlineData.MIMEType, "image/"):
 			m.Images = append(m.Images, p.InlineData.Data)
 		case p.InlineData != nil || p.FileData != nil:
-			texts = append(texts, protocol.Described(p))
+			texts = append(texts, protocol.DescribeFile(p))
 		case p.Text != "":
 			texts = append(texts, p.Text)
 		}

@@ -86,7 +86,7 @@ func TestFamily(t *testing.T) {
 		{"gemini-4-argon", "gemini-3.8-flash", "gemini-3.8-flash gemini-4-argon"},
 	} {
 		var got []string
-		for _, p := range (*preset.Table)(nil).Beside(c.purpose, c.talk) {
+		for _, p := range (*preset.Table)(nil).SideQuestion(c.purpose, c.talk) {
 			got = append(got, p.Model)
 		}
 		if s := strings.Join(got, " "); s != c.want {

@@ -115,7 +115,7 @@ func (a *Asker) Text(ctx context.Context, q Question) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return Words(c), nil
+	return AnswerText(c), nil
 }
 
 // JSON has the question answered with JSON that fits a schema, and reads the answer
@@ -126,7 +126,7 @@ func (a *Asker) JSON(ctx context.Context, q Question, schema, into any) error {
 	_, err := a.ask(ctx, q, func(c *genai.GenerateContentConfig) {
 		c.ResponseMIMEType, c.ResponseJsonSchema = "application/json", schema
 	}, func(c *genai.Candidate) error {
-		if unread = json.Unmarshal(unfenced(Words(c)), into); q.Once {
+		if unread = json.Unmarshal(unfenced(AnswerText(c)), into); q.Once {
 			return nil
 		}
 		return unread
@@ -182,7 +182,7 @@ func (a *Asker) models(purpose string) []*preset.Preset {
 	if a.Model != nil {
 		talk = a.Model()
 	}
-	all := a.Presets.Beside(purpose, talk)
+	all := a.Presets.SideQuestion(purpose, talk)
 	if a.Health != nil {
 		down := func(p *preset.Preset) bool { return a.Health.Down(p.Model) }
 		if able := slices.DeleteFunc(slices.Clone(all), down); len(able) > 0 {
@@ -328,10 +328,10 @@ func (g *checking) hear(chunk *genai.GenerateContentResponse) error {
 		return nil
 	}
 	switch {
-	case Words(c) == "" && g.once:
+	case AnswerText(c) == "" && g.once:
 		return &model.Error{Kind: model.Invalid, Code: "NO_RESPONSE_TEXT", Final: true, Answering: true,
 			Message: "the model's answer has no text"}
-	case Words(c) == "":
+	case AnswerText(c) == "":
 		return nil // which is known below as no answer
 	}
 	if err := g.read(c); err != nil {
@@ -358,8 +358,8 @@ func joined(begun, c *genai.Candidate) *genai.Candidate {
 	return &whole
 }
 
-// Words returns what an answer says.
-func Words(c *genai.Candidate) string { return strings.TrimSpace(engine.TextOf(c.Content.Parts)) }
+// AnswerText returns what an answer says.
+func AnswerText(c *genai.Candidate) string { return strings.TrimSpace(engine.TextOf(c.Content.Parts)) }
 
 // unfenced returns what stands in a code fence, if s is one.
 func unfenced(s string) []byte {

@@ -74,7 +74,7 @@ func (l *list) UnmarshalJSON(b []byte) error {
 }
 
 // List returns the models of the server, each with the server's facts about it.
-func (g *Generator) List(ctx context.Context) (all []model.Listed, err error) {
+func (g *Generator) List(ctx context.Context) (all []model.ModelInfo, err error) {
 	path := "models"
 	if g.provider.List == "lmstudio" {
 		path = "../api/v0/models" // which says more
@@ -89,7 +89,7 @@ func (g *Generator) List(ctx context.Context) (all []model.Listed, err error) {
 		} `json:"default_generation_settings"`
 	}
 	if g.provider.List == "llamacpp" {
-		if err := g.client.Get(ctx, "../props", &props); err != nil && !model.Missing(err) {
+		if err := g.client.Get(ctx, "../props", &props); err != nil && !model.IsNotFound(err) {
 			return nil, err
 		}
 	}
@@ -98,7 +98,7 @@ func (g *Generator) List(ctx context.Context) (all []model.Listed, err error) {
 		if talks, known := can["completion_chat"]; m.Type == "embeddings" || known && !talks {
 			continue
 		}
-		l := model.Listed{Name: string(m.ID), Title: string(m.Name),
+		l := model.ModelInfo{Name: string(m.ID), Title: string(m.Name),
 			Input: int(cmp.Or(props.Settings.Context, m.Loaded, m.MaxLen, m.Length, m.Window, m.Longest, m.Meta.Trained))}
 		if _, mistral := can["function_calling"]; m.Parameters != nil || mistral || can != nil && g.provider.List == "lmstudio" {
 			l.Takes = []string{}

@@ -187,7 +187,7 @@ func (g *Generator) assistant(said *genai.Content) message {
 			m.ToolCalls = append(m.ToolCalls, toolCall{protocol.ID(p.FunctionCall.ID, g.provider.IDs), "function",
 				function{p.FunctionCall.Name, text.Compact(args)}})
 		case p.InlineData != nil || p.FileData != nil:
-			words.WriteString(protocol.Described(p))
+			words.WriteString(protocol.DescribeFile(p))
 		case engine.CodeText(p) != "":
 			words.WriteString(engine.CodeText(p))
 		default:
@@ -217,7 +217,7 @@ func (g *Generator) user(r *request, said *genai.Content, lacks func(string) boo
 	files := false
 	results, rest := protocol.Results(said)
 	for _, answer := range results {
-		all = append(all, message{Role: "tool", ToolCallID: protocol.ID(answer.ID, g.provider.IDs), Content: answer.Marked()})
+		all = append(all, message{Role: "tool", ToolCallID: protocol.ID(answer.ID, g.provider.IDs), Content: answer.MarkedText()})
 	}
 	for _, p := range rest {
 		if p.Text != "" || p.InlineData != nil || p.FileData != nil {
@@ -245,7 +245,7 @@ func (g *Generator) user(r *request, said *genai.Content, lacks func(string) boo
 func asPart(p *genai.Part, lacks func(string) bool) part {
 	if p.InlineData == nil {
 		if p.FileData != nil {
-			return part{Type: "text", Text: protocol.Described(p)}
+			return part{Type: "text", Text: protocol.DescribeFile(p)}
 		}
 		return part{Type: "text", Text: p.Text}
 	}
@@ -262,5 +262,5 @@ func asPart(p *genai.Part, lacks func(string) bool) part {
 	case (mime == "audio/mpeg" || mime == "audio/mp3") && !lacks(model.Audio):
 		return part{Type: "input_audio", Audio: &audio{data, "mp3"}}
 	}
-	return part{Type: "text", Text: protocol.Described(p)}
+	return part{Type: "text", Text: protocol.DescribeFile(p)}
 }

@@ -78,6 +78,6 @@ func purposeOf(name string) purpose {
 
 // Compression returns the purpose of compressing a conversation with a model.
 func Compression(model string) string {
-	m := catalog.Of(model)
+	m := catalog.Lookup(model)
 	return cmp.Or(m.Kin.Compression[m.Class], "chat-compression-default")
 }

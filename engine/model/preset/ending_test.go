@@ -50,7 +50,7 @@ func TestEnding(t *testing.T) {
 		if seen[c.name] == nil {
 			seen[c.name] = map[bool]bool{}
 		}
-		_, after := catalog.Of(c.name).Ended("key", table.Today)
+		_, after := catalog.Lookup(c.name).Ended("key", table.Today)
 		seen[c.name][after] = true
 		for _, asked := range []string{c.name, " " + c.name + "\n"} {
 			if got := table.Resolve(asked); got != c.answers || table.Chat(asked, false).Model != c.answers {
@@ -153,11 +153,11 @@ func TestDearer(t *testing.T) {
 		{"gemini-3.8-flash", "gemini-4-argon", ""}, {"gemini-3.8-flash", "gemini-3.8-flash", ""},
 		{"mine", "gemini-3.8-flash", ""}, {"gemini-4-argon", "mine", ""},
 	} {
-		if got := on(t, preset.ByKey, "2026-11-20", nil).Dearer(c.name, c.than); got != c.want {
+		if got := on(t, preset.ByKey, "2026-11-20", nil).PriceNote(c.name, c.than); got != c.want {
 			t.Errorf("%s for %s: %q, want %q", c.name, c.than, got, c.want)
 		}
 	}
-	if got := (&preset.Table{}).Dearer("gemini-4-argon", "gemini-3.8-flash"); got != "" {
+	if got := (&preset.Table{}).PriceNote("gemini-4-argon", "gemini-3.8-flash"); got != "" {
 		t.Errorf("without a day: %q", got)
 	}
 }

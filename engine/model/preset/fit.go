@@ -81,9 +81,9 @@ func budgeted(m catalog.Model, is, set map[string]any) {
 	is[budget] = tokens
 }
 
-// Allowed returns c with a level in the place of a budget that a model refuses.
-func Allowed(model string, c *genai.ThinkingConfig) *genai.ThinkingConfig {
-	m := catalog.Of(model)
+// FitThinking returns c with a level in the place of a budget that a model refuses.
+func FitThinking(model string, c *genai.ThinkingConfig) *genai.ThinkingConfig {
+	m := catalog.Lookup(model)
 	if c == nil || c.ThinkingBudget == nil || !m.RefusesBudget(int(*c.ThinkingBudget)) {
 		return c
 	}

@@ -78,7 +78,7 @@ func (n names) next(name string) string {
 		}
 		return n.of(cmp.Or(row.Is, name))
 	}
-	if m := catalog.Of(name); slices.Contains(m.Replaced, n.access.String()) || n.ended(m) {
+	if m := catalog.Lookup(name); slices.Contains(m.Replaced, n.access.String()) || n.ended(m) {
 		return n.of(m.Successor)
 	}
 	return name
@@ -111,7 +111,7 @@ func (n names) first(class, family string) string {
 // after returns the replacements of a model, in the order of preference. If quiet is true,
 // the change needs no question: the model was the cheapest.
 func (n names) after(name string) (models []string, quiet bool) {
-	m := catalog.Of(name)
+	m := catalog.Lookup(name)
 	for _, f := range m.Fallback {
 		if id := n.resolve(f); id != m.Name && !slices.Contains(models, id) {
 			models = append(models, id)
@@ -158,11 +158,11 @@ func (t *Table) Nearest(name string, there []string) string {
 	if t = t.some(); !catalog.Shipped().Has(name) || t.chained(name) != nil {
 		return ""
 	}
-	n, m := t.naming().names, catalog.Of(name)
+	n, m := t.naming().names, catalog.Lookup(name)
 	is := func(id string) bool {
 		return id != "" && id != m.Name && (there == nil || slices.Contains(there, id))
 	}
-	for next := m; next.Successor != ""; next = catalog.Of(n.of(next.Successor)) {
+	for next := m; next.Successor != ""; next = catalog.Lookup(n.of(next.Successor)) {
 		id := n.of(next.Successor)
 		if is(id) {
 			return id
@@ -232,7 +232,7 @@ func (t *Table) Ending(name string) string {
 	}
 	naming := t.naming()
 	for id, last := t.written(name), ""; id != last; id, last = naming.step(id), id {
-		m := catalog.Of(id)
+		m := catalog.Lookup(id)
 		on, ended := m.Ended(t.access.String(), t.Today)
 		if _, mine := t.tables.ids[id]; mine || on == "" {
 			continue
@@ -250,14 +250,14 @@ func (t *Table) Ending(name string) string {
 	return ""
 }
 
-// Dearer returns the price of the tokens of a model that replaces another, as the end of a
+// PriceNote returns the price of the tokens of a model that replaces another, as the end of a
 // sentence; "" if it is no higher or not known.
-func (t *Table) Dearer(name, than string) string {
+func (t *Table) PriceNote(name, than string) string {
 	t = t.some()
 	if t.Today.IsZero() {
 		return ""
 	}
-	p, other := catalog.Of(name).At(t.Today), catalog.Of(than).At(t.Today)
+	p, other := catalog.Lookup(name).At(t.Today), catalog.Lookup(than).At(t.Today)
 	if p == nil || other == nil || p.Output <= other.Output && p.Input <= other.Input {
 		return ""
 	}
@@ -266,7 +266,7 @@ func (t *Table) Dearer(name, than string) string {
 
 // priced returns the price of a model's tokens on a day, "" if it is not known.
 func priced(name string, day time.Time) string {
-	p := catalog.Of(name).At(day)
+	p := catalog.Lookup(name).At(day)
 	if p == nil {
 		return ""
 	}

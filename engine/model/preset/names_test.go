@@ -155,7 +155,7 @@ func TestThinking(t *testing.T) {
 		{"gemini-4-argon", 0, "LOW"}, {"gemini-4-argon", 2000, "LOW"}, {"gemini-4-argon", 8192, "MEDIUM"}, {"gemini-4-argon", 9000, "HIGH"}, {"gemini-4-argon", -1, ""},
 		{"gemini-3.5-flash-lite", 0, "MINIMAL"}, {"gemini-3.5-flash-lite", 1, "1"}, {"gemini-2.5-flash", 0, "0"}, {"gemini-3.8-flash", 100, "100"}, {"my-model", 0, "0"},
 	} {
-		if got := say(preset.Allowed(c.model, &genai.ThinkingConfig{ThinkingBudget: &c.budget})); got != c.want {
+		if got := say(preset.FitThinking(c.model, &genai.ThinkingConfig{ThinkingBudget: &c.budget})); got != c.want {
 			t.Errorf("%s thinks with %d tokens as %s, want %s", c.model, c.budget, got, c.want)
 		}
 	}

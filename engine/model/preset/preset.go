@@ -115,7 +115,7 @@ func New(access Access, modelConfigs map[string]any) (*Table, error) {
 	if len(t.aliases.custom) == 0 {
 		return t, nil
 	}
-	names := t.Customs()
+	names := t.CustomNames()
 	for _, r := range catalog.Shipped().Aliases { // which stand on the user's where these have their names
 		names = append(names, r.Name)
 	}
@@ -132,8 +132,8 @@ func New(access Access, modelConfigs map[string]any) (*Table, error) {
 	return t, nil
 }
 
-// Customs returns the names of the user's aliases, in order.
-func (t *Table) Customs() []string {
+// CustomNames returns the names of the user's aliases, in order.
+func (t *Table) CustomNames() []string {
 	if t == nil {
 		return nil
 	}
@@ -145,11 +145,11 @@ func (t *Table) Customs() []string {
 func (t *Table) Chat(model string, again bool) *Preset { return t.find(key{name: model, again: again}) }
 
 // Purpose returns what is asked beside a conversation with, where nothing is known of it.
-func (t *Table) Purpose(name string) *Preset { return t.Beside(name, "")[0] }
+func (t *Table) Purpose(name string) *Preset { return t.SideQuestion(name, "")[0] }
 
-// Beside returns what is asked beside a conversation with a model, each where those before
+// SideQuestion returns what is asked beside a conversation with a model, each where those before
 // it can't answer: the model that the user names, if any, and those of the conversation.
-func (t *Table) Beside(name, model string) (all []*Preset) {
+func (t *Table) SideQuestion(name, model string) (all []*Preset) {
 	t = t.some()
 	k := key{name: name, aside: true}
 	class := t.aliases.sum(k, t.naming()).class
@@ -198,8 +198,8 @@ func (t *Table) EndingBeside(name string) string {
 	return t.Ending(s.model)
 }
 
-// Kin returns the model of a class in the family of model, or model itself.
-func (t *Table) Kin(class, model string) string {
+// FamilyModel returns the model of a class in the family of model, or model itself.
+func (t *Table) FamilyModel(class, model string) string {
 	if t = t.some(); class == "" {
 		return model
 	}
@@ -341,7 +341,7 @@ func (as *aliases) alias(name string) (alias, bool) {
 
 // modelLike reports whether a name that no alias has may be a model's.
 func modelLike(name string) bool {
-	m := catalog.Of(name)
+	m := catalog.Lookup(name)
 	provider, _ := catalog.Provider(name)
 	return m.Class != "" || m.Family != "" || provider != ""
 }
@@ -385,9 +385,9 @@ func (t tables) family(name string) string {
 func (t tables) known(name string) catalog.Model {
 	family := t.definitions[name].family
 	if family == "" {
-		return catalog.Of(name)
+		return catalog.Lookup(name)
 	}
-	m := catalog.Of(family)
+	m := catalog.Lookup(family)
 	m.Name = strings.TrimPrefix(name, "models/")
 	return m
 }

@@ -31,14 +31,14 @@ func names(table *preset.Table, name string) string {
 	if small, auto := table.Auto(name); auto {
 		s += ", or " + small
 	}
-	if table.Scored(name) {
+	if table.UsesScoring(name) {
 		s += ", scored"
 	}
 	return s
 }
 
 // chain says what a chain does about failures.
-func chain(stands []preset.Stand) string {
+func chain(stands []preset.ChainModel) string {
 	var all []string
 	for _, s := range stands {
 		one := s.Model
@@ -108,7 +108,7 @@ func TestTables(t *testing.T) {
 			case kind == "choices":
 				got = fmt.Sprint(table.Choices())
 			case kind == "usual":
-				got = fmt.Sprint(table.Usual(arg))
+				got = fmt.Sprint(table.CommonChoices(arg))
 			case kind == "compression":
 				got = preset.Compression(arg)
 			default:
@@ -146,7 +146,7 @@ func FuzzNew(f *testing.F) {
 			}
 			return
 		}
-		for _, name := range append(table.Customs(), "classifier", "gemini-2.5-pro") {
+		for _, name := range append(table.CustomNames(), "classifier", "gemini-2.5-pro") {
 			table.Chat(name, true)
 			table.Purpose(name)
 			table.Chain(name)

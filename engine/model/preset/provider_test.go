@@ -18,7 +18,7 @@ func TestProviders(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, purpose := range []string{"summarizer-default", "next-speaker-checker", "web-fetch", "loop-detection", "llm-edit-fixer", "chat-compression-default"} {
-		for _, p := range table.Beside(purpose, "ollama/qwen3:4b") {
+		for _, p := range table.SideQuestion(purpose, "ollama/qwen3:4b") {
 			if p.Model != "ollama/qwen3:4b" {
 				t.Errorf("%s asks %s", purpose, p.Model)
 			}
@@ -42,7 +42,7 @@ func TestProviders(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
-	if chain := table.Chain("openai/flash"); slices.ContainsFunc(chain, func(s Stand) bool { return s.Model != "openai/flash" }) {
+	if chain := table.Chain("openai/flash"); slices.ContainsFunc(chain, func(s ChainModel) bool { return s.Model != "openai/flash" }) {
 		t.Errorf("others answer: %+v", chain)
 	}
 }

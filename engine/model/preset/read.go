@@ -209,11 +209,11 @@ func (r reader) resolution(at string, one map[string]any, access Access) (res re
 	return res
 }
 
-func (r reader) chain(at string, v any) (chain []Stand) {
+func (r reader) chain(at string, v any) (chain []ChainModel) {
 	for i, v := range r.list(at, v) {
 		at := fmt.Sprintf("%s[%d]", at, i)
 		one := r.object(at, v)
-		s := Stand{Model: r.text(at+".model", one["model"]), Attempts: r.number(at+".maxAttempts", one["maxAttempts"]),
+		s := ChainModel{Model: r.text(at+".model", one["model"]), Attempts: r.number(at+".maxAttempts", one["maxAttempts"]),
 			Last:   r.flag(at+".isLastResort", one["isLastResort"], false),
 			silent: map[string]bool{}, states: map[string]string{}}
 		if s.Model == "" {

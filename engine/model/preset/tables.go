@@ -13,7 +13,7 @@ import (
 type tables struct {
 	definitions  map[string]definition // by the name of a model
 	ids, classes map[string]resolution // which model a name, and a class of prompts, stands for
-	chains       [][]Stand
+	chains       [][]ChainModel
 }
 
 // A definition is what is known of a model.
@@ -48,8 +48,8 @@ func (r resolution) of(wanted string) string {
 	return r.target
 }
 
-// A Stand is a model in a chain of models that can answer in each other's place.
-type Stand struct {
+// A ChainModel is a model in a chain of models that can answer in each other's place.
+type ChainModel struct {
 	Model    string
 	Attempts int  // how often it is asked; 0 is the usual number
 	Last     bool // it is asked if no model is left, whatever its state
@@ -60,20 +60,20 @@ type Stand struct {
 
 // Silent reports whether the failed model is replaced without a question; way is terminal,
 // transient, not_found or unknown.
-func (s Stand) Silent(way string) bool { return s.silent[way] }
+func (s ChainModel) Silent(way string) bool { return s.silent[way] }
 
 // Covers reports whether the chain says what to do about failures that are unknown.
-func (s Stand) Covers() bool { _, ok := s.silent["unknown"]; return ok }
+func (s ChainModel) Covers() bool { _, ok := s.silent["unknown"]; return ok }
 
 // Sticky is the state of a failed model that gets one more attempt. In any other state it
 // can't answer for some time.
 const Sticky = "sticky_retry"
 
 // State returns the state of the model after a failure.
-func (s Stand) State(way string) string { return s.states[way] }
+func (s ChainModel) State(way string) string { return s.states[way] }
 
 // Chain returns the fallback chain from the model called name on.
-func (t *Table) Chain(name string) (found []Stand) {
+func (t *Table) Chain(name string) (found []ChainModel) {
 	t = t.some()
 	if found = t.chained(name); found != nil {
 		return found
@@ -84,17 +84,17 @@ func (t *Table) Chain(name string) (found []Stand) {
 		silent["terminal"], silent["not_found"] = true, true
 	}
 	for _, m := range append([]string{name}, models...) {
-		found = append(found, Stand{Model: m, silent: silent, states: map[string]string{"transient": Sticky}})
+		found = append(found, ChainModel{Model: m, silent: silent, states: map[string]string{"transient": Sticky}})
 	}
 	return found
 }
 
 // chained returns the models from the one of that name on in a chain of the user's, nil if
 // it is in none.
-func (t *Table) chained(name string) (found []Stand) {
+func (t *Table) chained(name string) (found []ChainModel) {
 	best := 0
 	for _, chain := range t.tables.chains {
-		i := slices.IndexFunc(chain, func(s Stand) bool { return t.Chat(s.Model, false).Model == name })
+		i := slices.IndexFunc(chain, func(s ChainModel) bool { return t.Chat(s.Model, false).Model == name })
 		if i >= 0 && (found == nil || i < best) {
 			found, best = chain[i:], i
 		}
@@ -171,9 +171,9 @@ func (n naming) open(name string) bool {
 	return auto || n.tables.definitions[name].tier == "auto"
 }
 
-// Between has names that leave the model open stand for large, or small where that will do.
+// SetAutoModels has names that leave the model open stand for large, or small where that will do.
 // It is called before the first use.
-func (t *Table) Between(large, small string) {
+func (t *Table) SetAutoModels(large, small string) {
 	classes := maps.Clone(t.tables.classes)
 	if classes == nil {
 		classes = map[string]resolution{}
@@ -203,8 +203,8 @@ func (t *Table) Auto(name string) (small string, auto bool) {
 	return small, true
 }
 
-// Scored reports whether prompts for a model are scored, as those for newer ones are.
-func (t *Table) Scored(name string) bool {
+// UsesScoring reports whether prompts for a model are scored, as those for newer ones are.
+func (t *Table) UsesScoring(name string) bool {
 	t = t.some()
 	return t.tables.known(t.Chat(name, false).Model).Thinks == "level"
 }
@@ -243,21 +243,21 @@ func (t *Table) Choices() (choices []ListedModel) {
 			choices = append(choices, ListedModel{name, cmp.Or(d.note, t.meaning(name))})
 		}
 	}
-	for _, name := range t.Customs() {
+	for _, name := range t.CustomNames() {
 		choices = append(choices, ListedModel{name, "yours, " + t.Chat(name, false).Model})
 	}
 	return choices
 }
 
-// Usual returns the names to offer first: the names of the newest models, the user's own
+// CommonChoices returns the names to offer first: the names of the newest models, the user's own
 // names, and now, the name that is chosen.
-func (t *Table) Usual(now string) (choices []ListedModel) {
+func (t *Table) CommonChoices(now string) (choices []ListedModel) {
 	t = t.some()
 	shown := map[string]bool{}
 	for _, row := range catalog.Shipped().Names {
 		shown[row.Name] = row.Listed && !catalog.Shipped().Has(row.Is)
 	}
-	for _, name := range slices.AppendSeq(t.Customs(), maps.Keys(t.tables.definitions)) {
+	for _, name := range slices.AppendSeq(t.CustomNames(), maps.Keys(t.tables.definitions)) {
 		shown[name] = true
 	}
 	choices = slices.DeleteFunc(t.Choices(), func(c ListedModel) bool { return !shown[c.Name] && c.Name != now })

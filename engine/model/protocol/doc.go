@@ -5,7 +5,7 @@
 //
 // The history has one form, that of google.golang.org/genai, whoever has answered. A
 // generator writes it in the words of its server for each request, and nothing of that stays.
-// What a server does not take is said in words ([Described]); ids that it refuses are
+// What a server does not take is said in words ([DescribeFile]); ids that it refuses are
 // replaced by others, the same ones each time ([ID]).
 //
 // # An answer has faults

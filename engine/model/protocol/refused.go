@@ -31,9 +31,9 @@ var refusals = []struct {
 // choose among tools, and takes others.
 var onlySome = []string{"/", " format", " type", " mime", " size", "s larger", "s over", " larger", "_choice", " choice"}
 
-// Refused returns what of what was sent the model does not take, as err says; "" if err is
+// RefusedFeature returns what of what was sent the model does not take, as err says; "" if err is
 // about anything else.
-func Refused(err error, sent []string) string {
+func RefusedFeature(err error, sent []string) string {
 	e, ok := err.(*model.Error)
 	if !ok || e.Answering || e.HTTP < 400 || e.HTTP == http.StatusUnauthorized {
 		return ""
@@ -74,7 +74,7 @@ func (r *Refusals) Lacks(p model.Provider, name string) func(what string) bool {
 // Learn reports whether err says that a model of p does not take something of what was sent,
 // so that req may be asked again without. The user is told, once.
 func (r *Refusals) Learn(p model.Provider, req *engine.Request, err error, sent []string) bool {
-	what := Refused(err, sent)
+	what := RefusedFeature(err, sent)
 	if what == "" {
 		return false
 	}
@@ -88,23 +88,23 @@ func (r *Refusals) Learn(p model.Provider, req *engine.Request, err error, sent 
 	}
 	r.mu.Unlock()
 	if !known && req.Notify != nil { // not while others wait
-		req.Notify(Without(p.Name+"/"+req.Model, what))
+		req.Notify(UnsupportedNotice(p.Name+"/"+req.Model, what))
 	}
 	return true
 }
 
-// Without is what the user is told of a model that does not take something.
-func Without(name, what string) engine.Notice {
+// UnsupportedNotice is what the user is told of a model that does not take something.
+func UnsupportedNotice(name, what string) engine.Notice {
 	switch what {
 	case model.Tools:
-		return OnlyTalks(name)
+		return NoToolsNotice(name)
 	case model.PDF:
 		what = "PDF files"
 	}
 	return engine.Notice{Text: name + " takes no " + what + ": it is only told that there are some"}
 }
 
-// OnlyTalks is what the user is told of a model that takes no tools.
-func OnlyTalks(name string) engine.Notice {
+// NoToolsNotice is what the user is told of a model that takes no tools.
+func NoToolsNotice(name string) engine.Notice {
 	return engine.Notice{Text: name + " takes no tools: it can only talk, and reads and changes nothing"}
 }

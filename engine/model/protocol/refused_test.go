@@ -17,7 +17,7 @@ func TestRefusedOne(t *testing.T) {
 		"the image input is not valid": "", "the audio input is not in a known format": "",
 		"m does not support file type .pages": "", "m does not support tool_choice": "", "m does not support tool choice required": "",
 	} {
-		if got := Refused(&model.Error{HTTP: 400, Message: said}, sent); got != want {
+		if got := RefusedFeature(&model.Error{HTTP: 400, Message: said}, sent); got != want {
 			t.Errorf("%s: %q", said, got)
 		}
 	}

@@ -216,16 +216,16 @@ func Effort(c *genai.GenerateContentConfig) string {
 
 // A Result is the answer to a call.
 type Result struct {
-	ID, Name, Said string
+	ID, Name, Text string
 	Failed         bool
 }
 
-// Marked returns what r says, and says that the call failed if it did.
-func (r Result) Marked() string {
+// MarkedText returns what r says, and says that the call failed if it did.
+func (r Result) MarkedText() string {
 	if r.Failed {
-		return "Error: " + r.Said
+		return "Error: " + r.Text
 	}
-	return r.Said
+	return r.Text
 }
 
 // Results returns the answers to calls in a message of the user, and what else the user says:
@@ -279,8 +279,8 @@ func media(fr *genai.FunctionResponse) (all []*genai.Part) {
 	return all
 }
 
-// Described says in words what a file is that can't be sent.
-func Described(p *genai.Part) string {
+// DescribeFile says in words what a file is that can't be sent.
+func DescribeFile(p *genai.Part) string {
 	if b := p.InlineData; b != nil {
 		return fmt.Sprintf("[a file of %s with %d bytes, which this model can't read]", b.MIMEType, len(b.Data))
 	}

@@ -20,7 +20,7 @@ func (s *Set) Context(name string) int {
 	s.mu.Unlock()
 	provider, own := catalog.Provider(name)
 	if p, err := s.Providers.Named(provider); n == 0 && err == nil {
-		n = p.Holds(own)
+		n = p.ContextTokens(own)
 	}
 	return n
 }
@@ -35,7 +35,7 @@ func (s *Set) fetchContext(ctx context.Context, req, asked *engine.Request) {
 	_, known := s.holds[name]
 	o := s.open[provider]
 	s.mu.Unlock()
-	if err != nil || known || p.Holds(asked.Model) > 0 {
+	if err != nil || known || p.ContextTokens(asked.Model) > 0 {
 		return
 	}
 	n := s.ask(ctx, o.generator, asked.Model)

@@ -62,7 +62,7 @@ type opened struct {
 type generator interface {
 	engine.Generator
 	io.Closer
-	List(context.Context) ([]model.Listed, error)
+	List(context.Context) ([]model.ModelInfo, error)
 }
 
 // Generator returns a Generator that asks google for models that are no other provider's.
@@ -114,7 +114,7 @@ func (s *Set) Options(p model.Provider) model.Options {
 const Patience = 30 * time.Second
 
 // List returns the models that the server of a provider has.
-func (s *Set) List(ctx context.Context, name string) ([]model.Listed, error) {
+func (s *Set) List(ctx context.Context, name string) ([]model.ModelInfo, error) {
 	o, err := s.of(name)
 	if err != nil {
 		return nil, err

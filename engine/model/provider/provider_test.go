@@ -18,31 +18,31 @@ func TestList(t *testing.T) {
 	for _, c := range []struct {
 		provider string
 		others   map[string]string
-		want     []model.Listed
+		want     []model.ModelInfo
 	}{
 		{"vllm", map[string]string{"/v1/models": `{"object":"list","data":[{"id":"Qwen/Q","object":"model","owned_by":"vllm","max_model_len":40960}]}`},
-			[]model.Listed{{Name: "Qwen/Q", Input: 40960}}},
+			[]model.ModelInfo{{Name: "Qwen/Q", Input: 40960}}},
 		{"openrouter", map[string]string{"/v1/models": `{"data":[{"id":"a/b","name":"A: B","context_length":200000,"architecture":{"input_modalities":["text","image"]},"supported_parameters":["tools"]},
 			{"id":"c/d","context_length":4096,"supported_parameters":[]}]}`},
-			[]model.Listed{{Name: "a/b", Title: "A: B", Input: 200000, Takes: []string{"tools", "images"}}, {Name: "c/d", Input: 4096, Takes: []string{}}}},
+			[]model.ModelInfo{{Name: "a/b", Title: "A: B", Input: 200000, Takes: []string{"tools", "images"}}, {Name: "c/d", Input: 4096, Takes: []string{}}}},
 		{"xai", map[string]string{"/v1/models": `[{"id":"t","context_length":"4096"},{"id":7,"context_length":8192.0,"meta":null,"capabilities":null}]`}, // as Together lists its models
-			[]model.Listed{{Name: "t", Input: 4096}, {Name: "7", Input: 8192}}},
+			[]model.ModelInfo{{Name: "t", Input: 4096}, {Name: "7", Input: 8192}}},
 		{"mistral", map[string]string{"/v1/models": `{"data":[{"id":"m","name":"m","max_context_length":131072,"capabilities":{"completion_chat":true,"function_calling":true,"vision":false}},{"id":"e","capabilities":{"completion_chat":false}}]}`},
-			[]model.Listed{{Name: "m", Title: "m", Input: 131072, Takes: []string{"tools"}}}},
+			[]model.ModelInfo{{Name: "m", Title: "m", Input: 131072, Takes: []string{"tools"}}}},
 		{"lmstudio", map[string]string{"/api/v0/models": `{"data":[{"id":"q","type":"llm","max_context_length":32768,"capabilities":["tool_use"]},{"id":"p","type":"vlm","capabilities":[]}]}`},
-			[]model.Listed{{Name: "q", Input: 32768, Takes: []string{"tools"}}, {Name: "p", Takes: []string{"images"}}}},
+			[]model.ModelInfo{{Name: "q", Input: 32768, Takes: []string{"tools"}}, {Name: "p", Takes: []string{"images"}}}},
 		{"openai", map[string]string{"/v1/models": `{"data":[{"id":"c","capabilities":{"family":"x","supports":{"tool_calls":true}}},{"id":"d","capabilities":["completion","tools"]}]}`},
-			[]model.Listed{{Name: "c"}, {Name: "d"}}},
-		{"groq", map[string]string{"/v1/models": `{"data":[{"id":"x","context_window":131072}]}`}, []model.Listed{{Name: "x", Input: 131072}}},
+			[]model.ModelInfo{{Name: "c"}, {Name: "d"}}},
+		{"groq", map[string]string{"/v1/models": `{"data":[{"id":"x","context_window":131072}]}`}, []model.ModelInfo{{Name: "x", Input: 131072}}},
 		{"llamacpp", map[string]string{"/v1/models": `{"data":[{"id":"g.gguf","meta":{"n_ctx_train":131072}}]}`, "/props": `{"default_generation_settings":{"n_ctx":8192}}`},
-			[]model.Listed{{Name: "g.gguf", Input: 8192}}},
+			[]model.ModelInfo{{Name: "g.gguf", Input: 8192}}},
 		{"lmstudio", map[string]string{"/api/v0/models": `{"data":[{"id":"q","type":"vlm","max_context_length":32768,"loaded_context_length":4096},{"id":"e","type":"embeddings"}]}`},
-			[]model.Listed{{Name: "q", Input: 4096, Takes: []string{"images"}}}},
+			[]model.ModelInfo{{Name: "q", Input: 4096, Takes: []string{"images"}}}},
 		{"anthropic", map[string]string{"/v1/models": `{"data":[{"type":"model","id":"claude-x","display_name":"Claude X","max_input_tokens":200000,"max_tokens":64000}],"has_more":false}`},
-			[]model.Listed{{Name: "claude-x", Title: "Claude X", Input: 200000, Output: 64000}}},
+			[]model.ModelInfo{{Name: "claude-x", Title: "Claude X", Input: 200000, Output: 64000}}},
 		{"ollama", map[string]string{"/api/tags": `{"models":[{"name":"q:4b"},{"name":"e"}]}`,
 			"/api/show": `{"capabilities":["completion","tools","vision"],"model_info":{"q.context_length":40960}}`},
-			[]model.Listed{{Name: "q:4b", Input: 40960, Takes: []string{"tools", "images"}}, {Name: "e", Input: 40960, Takes: []string{"tools", "images"}}}},
+			[]model.ModelInfo{{Name: "q:4b", Input: 40960, Takes: []string{"tools", "images"}}, {Name: "e", Input: 40960, Takes: []string{"tools", "images"}}}},
 	} {
 		t.Run(c.provider, func(t *testing.T) {
 			s := et.NewDialectServer(et.OpenAI)

@@ -95,7 +95,7 @@ func (f fallback) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*
 			}
 			if req.Notify != nil {
 				req.Notify(engine.Retry{Attempt: 1, MaxAttempts: 2, Err: because(a.Model, err), Restart: heard, Model: next.Model,
-					Price: f.r.cfg.Presets.Dearer(next.Model, a.Model)})
+					Price: f.r.cfg.Presets.PriceNote(next.Model, a.Model)})
 			}
 			asked.Model, a = next.Model, *next
 		}
@@ -104,8 +104,8 @@ func (f fallback) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*
 
 // An attempt is one model's.
 type attempt struct {
-	preset.Stand
-	rest []preset.Stand // the models that can replace it
+	preset.ChainModel
+	rest []preset.ChainModel // the models that can replace it
 }
 
 // attempt asks one model. It returns the next attempt, nil if none is left; the caller then
@@ -161,10 +161,10 @@ func (r *Router) living(ctx context.Context, a attempt, err error) (attempt, err
 		return a, err
 	}
 	there := r.cfg.Health.models(ctx, r.cfg.List)
-	var rest []preset.Stand
+	var rest []preset.ChainModel
 	near := r.cfg.Presets.Nearest(a.Model, there)
 	if near != "" && (there != nil || len(a.rest) == 0) {
-		rest = []preset.Stand{{Model: near}}
+		rest = []preset.ChainModel{{Model: near}}
 	}
 	for _, s := range a.rest {
 		id := r.cfg.Presets.Chat(s.Model, false).Model
@@ -205,21 +205,21 @@ func (r *Router) thinking(c *genai.GenerateContentConfig, name string) *genai.Ge
 // first returns the attempt of a model, and those that can answer in its place.
 func (r *Router) first(name string) attempt {
 	chain := r.cfg.Presets.Chain(name)
-	a := attempt{Stand: chain[0]}
+	a := attempt{ChainModel: chain[0]}
 	if a.Model = name; r.cfg.Action == Off {
-		return attempt{Stand: preset.Stand{Model: name}}
+		return attempt{ChainModel: preset.ChainModel{Model: name}}
 	}
 	if next := r.cfg.Health.stands(name); next != "" {
-		chain = slices.Insert(slices.Clone(chain), 1, preset.Stand{Model: next})
+		chain = slices.Insert(slices.Clone(chain), 1, preset.ChainModel{Model: next})
 	}
-	var last []preset.Stand
+	var last []preset.ChainModel
 	for _, s := range chain[1:] {
 		switch id := r.cfg.Presets.Chat(s.Model, false).Model; {
 		case id == name:
 		case !r.cfg.Health.Down(id):
 			a.rest = append(a.rest, s)
 		case s.Last && last == nil:
-			last = []preset.Stand{s}
+			last = []preset.ChainModel{s}
 		}
 	}
 	if a.rest == nil {

@@ -241,7 +241,7 @@ func (r *Router) instead(name string) (Decision, bool) {
 		return Decision{}, false
 	}
 	return Decision{Model: rest[0].Model, Source: fromFallback,
-		Reason: id + " can't at the moment" + r.cfg.Presets.Dearer(rest[0].Model, id)}, true
+		Reason: id + " can't at the moment" + r.cfg.Presets.PriceNote(rest[0].Model, id)}, true
 }
 
 // byClass decides by how hard the prompt is.
@@ -254,7 +254,7 @@ func (r *Router) byClass(ctx context.Context, parts []*genai.Part, large, small 
 	if !r.cfg.Health.classifies() {
 		return r.unscored(large, small)
 	}
-	hard, reason, err := r.hard(ctx, parts, r.cfg.Presets.Scored(large), tell)
+	hard, reason, err := r.hard(ctx, parts, r.cfg.Presets.UsesScoring(large), tell)
 	if ctx.Err() != nil {
 		return d
 	}

@@ -54,7 +54,7 @@ func newGoogle(cfg Config, s Server) (*googleServer, error) {
 		cfg.AddSecret = func(string, string) {}
 	}
 	g := &googleServer{cfg: cfg, server: s, url: u, turn: make(chan google.Token, 1)}
-	g.turn <- google.Token{Until: time.Unix(1, 0)}
+	g.turn <- google.Token{Expires: time.Unix(1, 0)}
 	return g, nil
 }
 
@@ -81,7 +81,7 @@ func (g *googleServer) token(ctx context.Context) (google.Token, error) {
 	select {
 	case held := <-g.turn:
 		defer func() { g.turn <- held }()
-		if !held.Until.IsZero() && time.Until(held.Until) < early {
+		if !held.Expires.IsZero() && time.Until(held.Expires) < early {
 			ctx, cancel := context.WithTimeoutCause(ctx, mostTime, fmt.Errorf("no token within %s", mostTime))
 			defer cancel()
 			fresh, err := g.fresh(ctx)
@@ -117,8 +117,8 @@ func (g *googleServer) fresh(ctx context.Context) (google.Token, error) {
 		g.cfg.AddSecret("access token", token.Secret)
 		token, err = g.impersonate(ctx, token)
 	}
-	if err == nil && token.Until.IsZero() {
-		token.Until = time.Now().Add(time.Hour) // none is for ever
+	if err == nil && token.Expires.IsZero() {
+		token.Expires = time.Now().Add(time.Hour) // none is for ever
 	}
 	return token, err
 }
@@ -153,9 +153,9 @@ func (g *googleServer) impersonate(ctx context.Context, own google.Token) (googl
 	}
 	var got struct{ Token string }
 	if json.Unmarshal(answer, &got) != nil || got.Token == "" {
-		return google.Token{}, google.Unusable("the answer holds no token of the service account")
+		return google.Token{}, google.UnusableCredentials("the answer holds no token of the service account")
 	}
-	return google.Token{Secret: got.Token, Until: google.Expiry(got.Token)}, nil
+	return google.Token{Secret: got.Token, Expires: google.Expiry(got.Token)}, nil
 }
 
 // failed makes the error of a token that was not given.

@@ -172,7 +172,7 @@ func (g *guard) protect(f found) error {
 // apart protects the repository below the workspace that a file .git leads to,
 // if it has another name.
 func (g *guard) apart(f found) error {
-	at := disk.Follow(f.where())
+	at := disk.ResolveLinks(f.where())
 	if f.stat.Mode&unix.S_IFMT == unix.S_IFREG {
 		at = repositoryAt(gitdir(path.Dir(f.where())))
 	}
@@ -210,7 +210,7 @@ func (g *guard) apart(f found) error {
 // linked protects the targets below the workspace of links at a protected path, and of
 // links in it. The parent directories of a target can't be moved, nor can links on the way.
 func (g *guard) linked(t *top, where string) error {
-	for _, place := range disk.Leads(where) {
+	for _, place := range disk.LinkTargets(where) {
 		if !t.within(place) {
 			continue
 		}
