@@ -10,16 +10,16 @@ import (
 	"gemline/tools/shell"
 )
 
-// What the program itself writes to. It is not what os.Stdout and os.Stderr
-// are, once stray has been called.
+// stdout and stderr are the streams that the program itself writes to. They are not os.Stdout and
+// os.Stderr, once redirectOutput has been called.
 var stdout, stderr = kept(os.Stdout), kept(os.Stderr)
 
 func kept(f *os.File) *os.File { file := *f; return &file }
 
-// stray sends to f what libraries write to standard output and standard error,
+// redirectOutput sends to f what libraries write to standard output and standard error,
 // whenever they took hold of these. A crash is still seen: the runtime does
 // not write to files.
-func stray(f *os.File) { *os.Stdout, *os.Stderr = *f, *f }
+func redirectOutput(f *os.File) { *os.Stdout, *os.Stderr = *f, *f }
 
 // Main is the process: it runs the program with the process's own arguments,
 // streams and environment, and returns the exit code. The version, the commit
@@ -37,7 +37,7 @@ func Main(version, commit, date string, today time.Time) int {
 		Args:  os.Args[1:],
 		Stdin: os.Stdin, Stdout: stdout, Stderr: stderr,
 		Environ: os.Environ, Lookup: os.LookupEnv,
-		Exit: os.Exit, RedirectOutput: stray,
+		Exit: os.Exit, RedirectOutput: redirectOutput,
 		Version: version, Commit: commit, Date: date, Today: today,
 	})
 }

@@ -15,11 +15,11 @@ import (
 // can write its final record. In a session, Ctrl-C is the session's. What was
 // ignored when the program began, as by nohup, stays ignored.
 //
-// A run that is told to stop may not do so, as when nobody reads what it writes.
-// If it does not end soon, or is told again, it is left behind, and last has a
-// moment to say how it ended. The same holds for a run whose time is up.
+// A run that gets a signal may not stop, as when nobody reads what it writes. If it does not end
+// soon, or gets another signal, it is left behind, and last has a moment to write how it ended. The
+// same holds for a run whose time is up.
 //
-// HungUp reports whether the run goes on where the terminal has gone away.
+// HungUp reports whether the run goes on although the terminal has gone away.
 //
 // The signals stay caught until the process is gone. So the exit code is the same
 // if a terminal that goes away is noticed before its signal comes.
@@ -70,10 +70,9 @@ func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool,
 	return func() { close(done); wg.Wait() }
 }
 
-// overdue waits for a run that was told to stop, and reports whether it is left
-// behind: when it does not end soon, or at once if it is told again. What comes together
-// with the first signal, as where a program and its group get the same one,
-// tells nothing new.
+// overdue waits for a run that got a signal, and reports whether it is left behind: when it does not
+// end soon, or at once after another signal. A signal that comes together with the first, as where a
+// program and its group get the same, does not count.
 func overdue(soon time.Duration, again <-chan os.Signal, done <-chan struct{}) bool {
 	const together = 500 * time.Millisecond
 	late, told := time.After(soon), time.Now()

@@ -2,5 +2,5 @@
 
 package front
 
-// outputClosed can't be told here.
+// outputClosed reports false: it can be found out on Linux only.
 func outputClosed() bool { return false }

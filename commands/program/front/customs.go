@@ -24,8 +24,8 @@ import (
 	"gemline/tools/skill"
 )
 
-// customs returns the commands that the user, the project and extensions bring. What
-// happens in a command that runs programs is told by show.
+// customs returns the commands that the user, the project and extensions bring. Show prints the events
+// of commands that run programs.
 func (f *frontend) customs(out io.Writer, show func(engine.Event)) *commands.Customs {
 	return &commands.Customs{Library: &f.session.Project.Commands, Notify: func(text string) { f.session.Project.Status.Notify(text) },
 		Served: func() commands.Set { return append(f.skillCommands(show), f.promptCommands(out)...) },
@@ -133,8 +133,7 @@ func eventHandler(show func(engine.Event)) func(engine.Event) error {
 	return func(ev engine.Event) error { show(ev); return nil }
 }
 
-// skillCommands returns the skills, as commands. What happens when one is activated is told
-// by show.
+// skillCommands returns the skills, as commands. Show prints the events of activating a skill.
 func (f *frontend) skillCommands(show func(engine.Event)) (set commands.Set) {
 	if f.session.Tools.Skills == nil {
 		return nil

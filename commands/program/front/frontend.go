@@ -21,7 +21,7 @@ type frontend struct {
 	opts         *project.Options
 	run          *Run
 	session      *session.Session // once it has begun
-	notify       func(string)     // tells what is odd but no error
+	notify       func(string)     // prints a warning
 	startContext string           // what hooks want the model to know before the first prompt
 	discard      bool             // the session is deleted when it is over
 	confirm      confirm          // asks in the name of a command; nil if nobody can be asked

@@ -8,7 +8,7 @@ import (
 	"gemline/commands/program/project"
 )
 
-// gathered are warnings of a beginning, which are told together when that is over. It is
+// gathered are warnings of a beginning, which are printed together when it is over. They are
 // safe for concurrent use.
 type gathered struct {
 	mu    sync.Mutex
@@ -16,7 +16,7 @@ type gathered struct {
 	over  bool
 }
 
-// add adds a warning, or has tell tell it if it comes later than the others.
+// add adds a warning, or prints it by tell if the others are printed.
 func (g *gathered) add(text string, tell func(...string)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -27,7 +27,7 @@ func (g *gathered) add(text string, tell func(...string)) {
 	g.texts = append(g.texts, text)
 }
 
-// all has tell tell what was gathered.
+// all prints by tell the warnings so far, sorted.
 func (g *gathered) all(tell func(...string)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -119,8 +119,8 @@ func (i *interactive) choose(ctx context.Context, ask, enter string, list []comm
 	return i.screen.Console.Choose(ctx, m)
 }
 
-// begin begins the conversation and greets its user. What is told meanwhile
-// stands below that.
+// begin begins the conversation and greets its user. Warnings of the beginning are printed below
+// the greeting.
 func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
 	warn := i.frontend.run.Status.PrintWarning
 	var early []string

@@ -36,8 +36,8 @@ func readKeymap(p dirs.Paths) (keymap.Map, []string) {
 	return m, problems
 }
 
-// readKeys reads which keys the user has given another meaning. Where the terminal edits the
-// line by itself, that has none, which is said once.
+// readKeys reads which keys the user has given another meaning. Where the terminal edits the line by
+// itself (edits is false) they have no effect, which is printed once.
 func readKeys(o *project.Options, edits bool) keymap.Map {
 	m, problems := readKeymap(o.Paths)
 	o.Warnings = append(o.Warnings, problems...)

@@ -13,8 +13,8 @@ import (
 	"gemline/engine/text"
 )
 
-// prune deletes the session that is over, if the user wants that, and then those that the
-// settings do not want to be kept. It says what it has deleted.
+// prune deletes the ended session if the user wants that, and then old sessions as the settings
+// say. It prints how many it has deleted.
 func (f *frontend) prune() {
 	shelf := cli.Shelf(f.run.store)
 	if f.discard {

@@ -36,7 +36,7 @@ type Run struct {
 	schema    *report.OutputSchema // nil if any answer will do
 	stream    *report.Stream       // of a conversation with a program
 	count     *tally.Tally
-	onBroken  func(error)                 // told that standard output is gone
+	onBroken  func(error)                 // is called when standard output is gone
 	screen    atomic.Pointer[repl.Screen] // of the terminal that is read from
 	abandoned atomic.Bool                 // the run did not end when it was told to
 }
@@ -75,7 +75,7 @@ func outputSchema(f *flags.Set) (*report.OutputSchema, error) {
 	return nil, nil
 }
 
-// outcome classifies what went wrong, and tells no secret.
+// outcome classifies an error, without secrets.
 func (r *Run) outcome(err error) report.Outcome {
 	return ending.Redacted(ending.Of(err), r.Options.Secrets)
 }

@@ -74,8 +74,8 @@ func clientCommands() (list []a2a.Command) {
 
 const restoreList = "restore list" // as the Gemini CLI calls it
 
-// clientCommand carries out a command of a client's, and returns what comes of it in the form
-// that the Gemini CLI's server has, or else what is to be said to the model.
+// clientCommand carries out a command of a client's, and returns its result in the form of the Gemini
+// CLI's server, or else a prompt for the model.
 func clientCommand(ctx context.Context, r *Run, p *project.Project, name, args string) (data any, prompt string, err error) {
 	switch name {
 	case "extensions", "extensions list":
@@ -102,7 +102,7 @@ func extensionData(o *project.Options) []map[string]any {
 }
 
 // commandOutside carries out a slash command outside of any conversation, and returns what it
-// prints, or else what it has to say to the model.
+// prints, or else its prompt for the model.
 func commandOutside(ctx context.Context, r *Run, p *project.Project, line string) (printed, prompt string, err error) {
 	s, err := session.Begin(ctx, p, session.Config{Tally: ending.NewTally()})
 	if err != nil {

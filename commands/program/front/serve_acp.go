@@ -72,8 +72,7 @@ var signInMethods = []acp.Method{
 	{ID: "terminal", Name: "At a terminal", About: "Type a key of the Gemini API at a terminal", Words: []string{"auth", "signin"}},
 }
 
-// authenticate keeps how the user signs in, and a key. A gateway is that of the editor, and is
-// not kept.
+// authenticate stores how the user signs in, and a key. A gateway is the editor's, and is not stored.
 func (e *acpServer) authenticate(ctx context.Context, l acp.Login) error {
 	m, known := auth.ParseMethod(l.Method)
 	if !known || !slices.Contains(auth.Methods(), m) {
@@ -101,7 +100,7 @@ func (e *acpServer) authenticate(ctx context.Context, l acp.Login) error {
 	return cli.Run(ctx, out, ask, []string{"auth", "set-key"}, e.opts.Folder())
 }
 
-// list returns the sessions that were kept of a directory, or of all, the latest first.
+// list returns the stored sessions of a directory, or of all directories if dir is "", the latest first.
 func (e *acpServer) list(_ context.Context, dir string) (all []protocol.SessionInfo, err error) {
 	stores := e.opts.Paths.All()
 	if dir != "" {

@@ -82,7 +82,7 @@ func (i *interactive) substitute(ctx context.Context, command string) (string, e
 	return i.frontend.commandOutput(ctx, command, i.show)
 }
 
-// lateHints returns the hints that came too late for the model to be told while it works.
+// lateHints returns the hints that came when the model was done.
 func lateHints(h *steer.Hints) (texts []string) {
 	for _, one := range h.Take() {
 		texts = append(texts, one.Text)

@@ -113,7 +113,7 @@ func (c connector) agentServers(d agent.Definition, notify func(string)) *mcp.Se
 	}
 	set.block()
 	for _, m := range set.list {
-		m.tell(notify)
+		m.printProblem(notify)
 	}
 	rights := o.Agents().ServerRights(d)
 	return c.connected(set.list, func(m mcpServer) consent.Rights {
@@ -145,7 +145,7 @@ func (c connector) filled(m mcpServer, rights consent.Rights) mcpServer {
 		if err := cmp.Or(startable(rights), m.Err); err != nil {
 			m.off = err.Error()
 		}
-		m.tell(c.notify)
+		m.printProblem(c.notify)
 	}
 	return m
 }

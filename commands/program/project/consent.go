@@ -65,8 +65,8 @@ func (a *consents) granted(i item) consent.Rights {
 	return a.of(print)
 }
 
-// rights is said for an item that starts. Files of the project that run with all rights are
-// held from then on, whoever has set up the item.
+// rights returns the rights of an item that is about to start. If it starts with all rights, the
+// project's files that it runs are protected from then on, whoever has set up the item.
 func (a *consents) rights(i item) consent.Rights {
 	s, print := i.starts()
 	r := consent.All
@@ -262,8 +262,8 @@ func (a *consents) keep(ctx context.Context, wishes []undecided, answer question
 // unkept says that a decision holds for this run only.
 func unkept(err error) string { return fmt.Sprintf("the decision was not saved: %v", err) }
 
-// trustedByFlag reports whether the run was told to trust the folder, which stands for an
-// agreement where nobody is asked.
+// trustedByFlag reports whether the command line or the environment trusts the folder, which stands
+// for an agreement where nobody is asked.
 func trustedByFlag(o *Options) bool {
 	why := o.Trust.Why
 	return o.Trust.State == trust.Trusted &&

@@ -77,7 +77,7 @@ func learnSettings(o *Options) {
 	}
 }
 
-// Redacting returns a tell that redacts secrets.
+// Redacting returns a function that prints a text by tell, without secrets.
 func (o *Options) Redacting(tell func(string)) func(string) {
 	return func(text string) { tell(o.Secrets.Text(text)) }
 }

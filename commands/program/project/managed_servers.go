@@ -18,7 +18,7 @@ type ManagedServers struct {
 	Notify    func(string)
 	Connected *mcp.Set // the servers of the session, nil outside of a session
 
-	// Open returns what starts local servers, and the directories that they are told.
+	// Open returns what starts local servers, and the workspace whose directories servers are given.
 	Open func() (*launch.Launcher, *workspace.Workspace, error)
 }
 

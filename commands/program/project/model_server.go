@@ -27,7 +27,7 @@ import (
 // A ModelServer answers requests: the API of a model's provider, or a recording.
 type ModelServer struct {
 	options    *Options
-	notify     func(string) // tells what is odd but no error
+	notify     func(string) // prints a warning
 	closers    []func()
 	Budget     *limit.Budget // of all conversations together
 	Setup      model.Setup
@@ -80,7 +80,7 @@ func (s *ModelServer) BatchAPI() (*model.Genai, error) {
 	return model.NewGenai(s.Setup.API)
 }
 
-// newBudget makes the budget. What tokens cost is read when somebody counts money.
+// newBudget makes the budget. Prices are read when they are needed first.
 func (s *ModelServer) newBudget(resume func() string) error {
 	var told sync.Once
 	load := sync.OnceValues(func() (limit.Prices,
@@ -141,8 +141,7 @@ func (s *ModelServer) RetryOptions(most int) model.RetryOptions {
 // LastHeard returns when something last came from the model's server, 1970 if nothing has come.
 func (s *ModelServer) LastHeard() time.Time { return time.Unix(0, s.heard.Load()) }
 
-// open makes the generator of single attempts: the API or a recording, and what
-// wraps it.
+// open makes the generator of single attempts: the API or a recording, and its wrappers.
 func (s *ModelServer) open() error {
 	setup := model.Setup{Fake: s.options.Flags.FakeResponses, Strict: true, Record: s.options.Flags.RecordResponses,
 		Meter: s.Budget.Generator}
@@ -204,8 +203,8 @@ func (s *ModelServer) free(name string) bool {
 	return err == nil && found.Free(own)
 }
 
-// newProviders has models of other providers be asked, too. Where the user wants such a one,
-// it does not matter whether Google's can be asked.
+// newProviders adds the models of other providers than Google. If the user wants one of them, no key
+// of Google's is missing.
 func (s *ModelServer) newProviders(setup *model.Setup) {
 	set := FindProviders(s.options)
 	s.providers, set.Presets, set.Paths = set, s.Presets, setup.API.Google.Vertex

@@ -23,35 +23,33 @@ import (
 	"gemline/tools/workspace"
 )
 
-// Open makes the owners of what is worked with, in the order in which they need
-// each other. The status takes what is odd but no error. After an error nothing stays
-// open.
-func Open(o *Options, told *Status, store dirs.Store) (*Project, error) {
-	p := newProject(o, told, store)
+// Open opens a project in the directory of the options. Status prints warnings. After an error nothing
+// stays open.
+func Open(o *Options, status *Status, store dirs.Store) (*Project, error) {
+	p := newProject(o, status, store)
 	return p.opened(p.loadRules, p.openWorkspace, p.newTelemetry, p.newBudget, p.newGenerator)
 }
 
-// OpenTrial opens a project of which no model is asked and nothing is recorded. It tells
-// nobody anything.
+// OpenTrial opens a project for conversations that ask no model and record nothing. It prints nothing.
 func OpenTrial(o *Options, store dirs.Store) (*Project, error) {
 	p := newProject(o, NewStatus(), store)
 	return p.opened(p.loadRules, p.openWorkspace, p.newBudget, p.Model.newPresets)
 }
 
 // newProject returns a project that has opened nothing yet.
-func newProject(o *Options, told *Status, store dirs.Store) *Project {
-	p := &Project{Options: o, Status: told, Store: store}
-	p.Model.options, p.Model.notify = o, told.Notify
+func newProject(o *Options, status *Status, store dirs.Store) *Project {
+	p := &Project{Options: o, Status: status, Store: store}
+	p.Model.options, p.Model.notify = o, status.Notify
 	p.Options.Agents() // which conversations share
 	p.Commands.Dirs = func() []custom.Dir { return CommandDirs(o) }
 	p.Skills = Skills(o)
 	return p
 }
 
-// newBudget makes the budget of all conversations.
+// newBudget makes the budget that all conversations share.
 func (p *Project) newBudget() error { return p.Model.newBudget(p.Status.ResumeCommand) }
 
-// newGenerator makes what answers.
+// newGenerator makes the generator that answers requests.
 func (p *Project) newGenerator() error {
 	p.closers = append(p.closers, p.Model.close)
 	return p.Model.open()
@@ -68,7 +66,7 @@ func (p *Project) opened(steps ...func() error) (*Project, error) {
 	return p, nil
 }
 
-// loadRules finds out what commands are held by and what calls are judged by.
+// loadRules makes the launcher, the policy and the hooks.
 func (p *Project) loadRules() error {
 	l, err := NewLauncher(p.Options) // before the warnings, since what is wrong may be refused
 	for _, w := range p.Options.Warnings {
@@ -112,7 +110,7 @@ func (p *Project) loadRules() error {
 	return err
 }
 
-// distrust holds a session in a folder that is not trusted to asking.
+// distrust limits a session in a folder that is not trusted to approval modes that ask.
 func (p *Project) distrust() {
 	if p.Options.Trust.State >= trust.Unneeded {
 		return
@@ -141,7 +139,7 @@ func (p *Project) forbidPlanMode() {
 	}
 }
 
-// openWorkspace makes the workspace and what commands run in.
+// openWorkspace makes the workspace, the web client, the connections and the background jobs.
 func (p *Project) openWorkspace() (err error) {
 	var overlay *workspace.Overlay
 	if p.Options.Flags.Patch || p.Options.Flags.DryRun {
@@ -220,8 +218,7 @@ func withheld(names []string) string {
 		"; security.environmentVariableRedaction.allowed lets them through"
 }
 
-// onceText returns a function that returns what tell does the first time, and
-// nothing after it.
+// onceText returns a function that returns the text of tell the first time, and "" after it.
 func onceText(tell func() string) func() string {
 	var first sync.Once
 	return func() (text string) {

@@ -74,7 +74,7 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 	}
 	set.block()
 	for _, m := range set.list {
-		m.tell(notify)
+		m.printProblem(notify)
 	}
 	for _, name := range o.Flags.Servers {
 		set.known(strings.TrimSpace(name), notify)
@@ -274,8 +274,8 @@ func (m mcpServer) words() []string {
 	return append([]string{m.Command}, m.Args...)
 }
 
-// tell prints why a wanted server can't start, or which of its variables stay unfilled.
-func (m mcpServer) tell(notify func(string)) {
+// printProblem prints why a wanted server can't start, or which of its variables stay unfilled.
+func (m mcpServer) printProblem(notify func(string)) {
 	switch {
 	case m.Err != nil && m.off == m.Err.Error():
 		notify(text.PrintableLine("MCP server " + m.Name + " is not started: " + m.off))

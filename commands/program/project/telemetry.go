@@ -17,8 +17,8 @@ import (
 	"gemline/engine/telemetry/outfile"
 )
 
-// newTelemetry makes what records of sessions go through, if they go anywhere. What
-// is wrong with a target is told, and the run goes on without it.
+// newTelemetry makes the provider of telemetry, if the settings name a target. A target that can't be
+// used is printed and left out.
 func (p *Project) newTelemetry() error {
 	var targets []telemetry.Target
 	add := func(t telemetry.Target, err error) {
@@ -54,7 +54,7 @@ const (
 	collectorGrace = time.Second
 )
 
-// telemetryTarget returns where the settings send records to, the file before all else.
+// telemetryTarget returns where the settings send records: to a file if they name one.
 func telemetryTarget(o *Options) (t telemetry.Target, err error) {
 	s := o.Settings
 	t = telemetry.Target{Prompts: RecordsPrompts(o), Traces: s.TelemetryTraces, Trouble: "telemetry is not recorded"}
@@ -82,7 +82,7 @@ func telemetryTarget(o *Options) (t telemetry.Target, err error) {
 	return t, nil
 }
 
-// TelemetryRefused says why the settings have nothing recorded, nil if something may be.
+// TelemetryRefused returns why telemetry that is switched on records nothing, nil if it may record.
 func TelemetryRefused(o *Options) error {
 	s := o.Settings
 	switch {
@@ -99,8 +99,8 @@ func TelemetryRefused(o *Options) error {
 	return nil
 }
 
-// RecordsPrompts reports whether records hold what is said. They do in a file, which
-// stays on the machine, and elsewhere if the user says so.
+// RecordsPrompts reports whether records hold prompts and answers: in a file, which stays on the
+// machine, or if the user says so.
 func RecordsPrompts(o *Options) bool {
 	s := o.Settings
 	said := s.TelemetryOutfile != "" || s.IsSet("telemetry.logPrompts") || o.Env.Getenv("GEMINI_TELEMETRY_LOG_PROMPTS") != ""

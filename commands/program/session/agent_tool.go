@@ -91,7 +91,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 	}}, nil
 }
 
-// agentPrompt is what an agent is told before its task.
+// agentPrompt returns what the instruction and the opening message of an agent depend on.
 func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Policy, model string) prompt.Config {
 	cfg := s.prompt()
 	cfg.Interactive, cfg.Agents, cfg.Override.WriteSystemMD, cfg.Tools = false, nil, "", nil

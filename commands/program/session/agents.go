@@ -28,14 +28,14 @@ import (
 	"gemline/tools/mcp"
 )
 
-// What the model is told of agents.
+// Limits of the list of agents in the prompt.
 const (
-	longestAbout = 500 // characters of what one is for
-	mostAgents   = 100 // that are named
+	longestAbout = 500 // characters of a description
+	mostAgents   = 100 // agents that are listed
 )
 
-// agents are those that one conversation may call. Those on other servers know what was said
-// to them.
+// agents are the agents that one conversation may call. Agents on other servers remember what the
+// conversation has said to them.
 type agents struct {
 	project  *project.Project
 	record   func(map[string]journal.RemoteTask) error // stores the places; nil if nothing is recorded
@@ -72,14 +72,14 @@ func newAgents(p *project.Project, c *Journal) *agents {
 	return r
 }
 
-// Close ends what is still read.
+// Close ends the reading of cards.
 func (r *agents) Close() {
 	r.stop()
 	r.looking.Wait()
 }
 
-// callable returns the agents that the model is told of. What is wrong with others is
-// told with the next event, once.
+// callable returns the agents that the prompt lists. Problems of others are printed with the next
+// event, once.
 func (r *agents) callable() []agent.Definition {
 	list, _ := r.project.Options.Agents().List()
 	list = slices.DeleteFunc(list, func(d agent.Definition) bool { return d.Off != "" })

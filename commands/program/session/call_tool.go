@@ -50,7 +50,7 @@ func (s *Session) CallTool(ctx context.Context, title string, t engine.Tool, arg
 	return nil
 }
 
-// callNote tells the model of a call that another program has made.
+// callNote returns the message that tells the model of a call of another program's.
 func callNote(title string, f engine.CallFinished) string {
 	const most = 10_000 // characters
 	args, _ := text.JSON(f.Args, "")

@@ -15,8 +15,8 @@ import (
 	"gemline/tools"
 )
 
-// newCompressor returns what keeps a conversation within the model's context. Asker is who
-// is asked for summaries, and keep stores outputs.
+// newCompressor returns what keeps a conversation within the model's context. Asker asks for
+// summaries, and keep stores outputs.
 func newCompressor(o *settings.Settings, asker *oneshot.Asker, h *hook.Hooks, keep func(name, text string) (string, error)) *compress.Compressor {
 	var window compress.Window
 	if o.ManageContext {
@@ -36,8 +36,8 @@ func newCompressor(o *settings.Settings, asker *oneshot.Asker, h *hook.Hooks, ke
 	})
 }
 
-// Compress makes the conversation shorter, and keeps above all what keep says. What is
-// told on the way is shown.
+// Compress makes the conversation shorter. Keep says in words what the summary must hold, "" for
+// nothing special; show prints the events.
 func (s *Session) Compress(ctx context.Context, keep string, show func(engine.Event)) error {
 	by := &compress.Command{Compressor: s.compressor, Keep: keep}
 	var err error

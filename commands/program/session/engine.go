@@ -55,8 +55,7 @@ func (s *Session) newEngine() {
 	s.Journal.history = nil
 }
 
-// prompt is what the system instruction and the opening message depend on, as
-// it is at the moment.
+// prompt returns what the system instruction and the opening message depend on, as it is now.
 func (s *Session) prompt() prompt.Config {
 	m := s.Memory.Contents()
 	cfg := prompt.Config{

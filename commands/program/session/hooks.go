@@ -32,16 +32,15 @@ func (s *Session) newHooks(r *telemetry.Recorder) {
 	s.Hooks = hook.New(cfg)
 }
 
-// RunStartHooks runs the hooks of the beginning of the conversation, and returns what the model is
-// to know before the first prompt.
+// RunStartHooks runs the hooks of the beginning of the conversation, and returns the text that the
+// model reads before the first prompt, "" for none.
 func (s *Session) RunStartHooks(ctx context.Context, source string) string {
 	more := ""
 	s.waitForHooks(ctx, func(ctx context.Context) { more = s.Hooks.Start(ctx, source) })
 	return more
 }
 
-// RunEndHooks runs the hooks of the end of the conversation. Of a run that was told to stop they
-// do not have long.
+// RunEndHooks runs the hooks of the end of the conversation. If ctx is done, they have two seconds.
 func (s *Session) RunEndHooks(ctx context.Context, reason string) {
 	const moment = 2 * time.Second
 	if ctx.Err() != nil {
@@ -59,7 +58,7 @@ func (s *Session) waitForHooks(ctx context.Context, run func(context.Context)) {
 	s.Notices.hooks(s.Hooks)
 }
 
-// AddContext has the model know what the hooks of the beginning have said.
+// AddContext adds the text of the hooks of the beginning to the conversation; "" adds nothing.
 func (s *Session) AddContext(ctx context.Context, more string) {
 	if more == "" {
 		return
@@ -69,7 +68,7 @@ func (s *Session) AddContext(ctx context.Context, more string) {
 	}
 }
 
-// checkConfig returns the check of what is done in the conversation.
+// checkConfig returns the configuration of the check of the model's work.
 func (s *Session) checkConfig() check.Config {
 	if s.Tools.Rehearsal != nil || s.Config.Generator != nil {
 		return check.Config{}

@@ -11,7 +11,7 @@ import (
 	"gemline/engine/hook"
 )
 
-// Notices are what is printed beside the answers of a conversation.
+// Notices prints warnings beside the answers of a conversation.
 type Notices struct {
 	status *project.Status
 	warn   func(string)       // nil is the status's
@@ -23,7 +23,7 @@ func newNotices(s *project.Status, warn func(string)) *Notices {
 	return &Notices{status: s, warn: warn}
 }
 
-// Notify tells what is odd but no error.
+// Notify prints a warning: with the next event of a run, or at once.
 func (n *Notices) Notify(text string) {
 	switch {
 	case n.warn == nil:
@@ -33,7 +33,7 @@ func (n *Notices) Notify(text string) {
 	}
 }
 
-// hooks tells what hooks have said outside of a run.
+// hooks prints the notices of hooks that ran outside of a run.
 func (n *Notices) hooks(h *hook.Hooks) {
 	for _, said := range h.Notices() {
 		if said.Info {

@@ -169,7 +169,7 @@ func (r *Rules) leaveAuto() {
 	}
 }
 
-// revertible reports whether what is held and can be taken back runs unasked.
+// revertible reports whether commands that are confined and can be taken back run unasked.
 func (r *Rules) revertible() bool {
 	return r.Policy.Mode() == policy.Auto && r.CheckMode(policy.Auto) == nil
 }
@@ -245,8 +245,7 @@ func (r *Rules) AllowingFlags(q engine.Proposal) string {
 	return ""
 }
 
-// flagList writes values as the one value of a flag that takes several, for a
-// shell.
+// flagList returns several values as the one value of a flag, quoted for a shell.
 func flagList(values []string) string {
 	var list []string
 	for _, v := range values {

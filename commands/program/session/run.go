@@ -22,9 +22,9 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 	return s.PromptRun()(ctx, parts...)
 }
 
-// PromptRun returns the Run of one prompt. What is said by it again is about the same prompt:
-// the same model answers, and what repeats itself is counted on. Hooks and checks stand
-// around that, and say things again themselves: what a hook keeps back, no model reads.
+// PromptRun returns the Run of one prompt. If it is called again, the parts are about the same
+// prompt: the same model answers, and the counts of repetitions go on. Hooks and checks wrap it, and
+// may call it again; a prompt that a hook holds back reaches no model.
 func (s *Session) PromptRun() engine.Run {
 	run := s.Hints.Run(s.Engine, s.Notices.withNotices(s.Journal.File.RecordCalls(media.Store(s.Engine.Run, s.Engine.History, s.Journal.outputs)), s.observe))
 	if !s.Project.Options.Settings.SkipNextSpeaker {
@@ -82,8 +82,8 @@ func newContext(changes []engine.Change, roots, names []string) string {
 	return ""
 }
 
-// maxTurns returns how many requests a prompt may take where nobody watches it and nothing
-// else is said; 0 is no limit.
+// maxTurns returns how many requests a prompt may take where nobody watches and no setting limits
+// them; 0 is no limit.
 func maxTurns(o *project.Options, c Config) int {
 	const most = 200
 	if o.User.HasUser() || c.MaxTurns != 0 || o.Flags.MaxTurns != 0 || o.Settings.IsSet("model.maxSessionTurns") {

@@ -58,7 +58,7 @@ func (t *Toolbox) wrapped(ts engine.Toolset, sync func() error) engine.Toolset {
 	return journal.SyncTools(t.keeper.Tools(t.Rehearsal.Tools(ts)), sync)
 }
 
-// Title says what a call was to do, in the words of its tool where it can tell.
+// Title returns the title of a call by its tool, or the name of the tool if it gives none.
 func (t *Toolbox) Title(ctx context.Context, fc *genai.FunctionCall) string {
 	for _, tool := range t.Toolset.Tools() {
 		if tool.Name() != fc.Name || tool.Prepare == nil {
