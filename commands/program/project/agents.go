@@ -52,7 +52,7 @@ func (o *Options) Agents() *AgentSet {
 
 // sources returns everything that may bring agents, the strongest first.
 func (a *AgentSet) sources() (list []agent.Source) {
-	if dir := a.opts.Paths.Workspace("agents"); a.opts.brings(dir) {
+	if dir := a.opts.Paths.Workspace("agents"); a.opts.projectFileCounts(dir) {
 		list = append(list, agent.Source{Name: AgentOfProject, Dir: dir, Within: true})
 	}
 	list = append(list, agent.Source{Name: AgentOfUser, Dir: a.opts.Paths.User("agents")})
@@ -76,15 +76,15 @@ func (a *AgentSet) List() (list []agent.Definition, wrong []error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	list, wrong = a.library.Find(agent.BuiltIn()...)
-	if err := a.opts.agreed.kept(); err != nil {
+	if err := a.opts.consents.readStored(); err != nil {
 		wrong = append(wrong, err)
 	}
 	over, own := overrides(a.opts.Settings), overrides(a.opts.userSettings)
 	for i := range list {
 		d := &list[i]
-		on, err := overridden(d, over[d.Name])
+		on, err := applyOverrides(d, over[d.Name])
 		if err == nil {
-			err = givenServers(d, own[d.Name], over[d.Name])
+			err = addGivenServers(d, own[d.Name], over[d.Name])
 		}
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("agents.overrides.%s in the settings: %w", d.Name, err))
@@ -97,7 +97,7 @@ func (a *AgentSet) List() (list []agent.Definition, wrong []error) {
 		case !on:
 			d.Off = "the settings switch it off (agents.overrides." + d.Name + ".enabled)"
 		case d.Source == AgentOfProject:
-			d.Off = a.unagreed(*d)
+			d.Off = a.refusal(*d)
 		}
 	}
 	return list, wrong
@@ -110,9 +110,9 @@ func overrides(s *settings.Settings) map[string]any {
 	return all
 }
 
-// givenServers gives an agent the MCP servers that the user's own settings have for it,
+// addGivenServers gives an agent the MCP servers that the user's own settings have for it,
 // beside those of its definition. A project can give it none: they would be started.
-func givenServers(d *agent.Definition, own, all any) error {
+func addGivenServers(d *agent.Definition, own, all any) error {
 	read := func(said any) any {
 		m, _ := said.(map[string]any)
 		return m["mcpServers"]
@@ -129,8 +129,8 @@ func givenServers(d *agent.Definition, own, all any) error {
 	return nil
 }
 
-// overridden applies the settings to d, and reports whether they switch it on.
-func overridden(d *agent.Definition, said any) (on bool, err error) {
+// applyOverrides applies the settings to d, and reports whether they switch it on.
+func applyOverrides(d *agent.Definition, said any) (on bool, err error) {
 	if said == nil {
 		return true, nil
 	}
@@ -175,10 +175,10 @@ func overridden(d *agent.Definition, said any) (on bool, err error) {
 
 // item returns an agent with its own servers, in the form that the user agrees to.
 func (a *AgentSet) item(d agent.Definition) item {
-	return item{projects: d.Source == AgentOfProject,
+	return item{ofProject: d.Source == AgentOfProject,
 		consent: question.ConsentItem{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File},
 			Agent: true, Idle: len(d.Access.Servers) == 0},
-		starts: func() (all consent.Started, print string) {
+		findStarted: func() (all consent.Started, print string) {
 			for _, m := range settings.ServersIn(d.Access.Servers, nil) {
 				s := startedBy(a.opts, m)
 				all.Files, all.Dirs = append(all.Files, s.Files...), append(all.Dirs, s.Dirs...)
@@ -188,10 +188,10 @@ func (a *AgentSet) item(d agent.Definition) item {
 		}}
 }
 
-// unagreed says why an agent of the project can't be called, "" if it can.
-func (a *AgentSet) unagreed(d agent.Definition) string {
+// refusal says why an agent of the project can't be called, "" if it can.
+func (a *AgentSet) refusal(d agent.Definition) string {
 	i := a.item(d)
-	switch said := a.opts.agreed.granted(i); {
+	switch said := a.opts.consents.granted(i); {
 	case said == "" && !agreedByFlag(a.opts, i):
 		return notAgreed
 	case said == consent.None:
@@ -216,7 +216,7 @@ func (a *AgentSet) items() (list []item) {
 // ServerRights returns the rights of the MCP servers that an agent brings, "" if the user has not
 // decided about them.
 func (a *AgentSet) ServerRights(d agent.Definition) consent.Rights {
-	return a.opts.agreed.rights(a.item(d))
+	return a.opts.consents.rights(a.item(d))
 }
 
 // OwnedByUser reports whether an agent lies in the user's own folder. Its source alone does not tell:
@@ -249,7 +249,7 @@ func (a *AgentSet) Reload(ctx context.Context) error {
 	if a.Ask == nil {
 		return nil
 	}
-	return a.opts.agreed.ask(ctx, a.Ask, a.opts.agreed.open(a.items()...), a.Notify)
+	return a.opts.consents.ask(ctx, a.Ask, a.opts.consents.open(a.items()...), a.Notify)
 }
 
 // Turn implements [cli.Agents].

@@ -10,9 +10,9 @@ import (
 // agrees to.
 func checkItem(o *Options) item {
 	command := o.Settings.Check
-	return item{projects: command != "" && command != o.userSettings.Check, confined: true,
+	return item{ofProject: command != "" && command != o.userSettings.Check, confined: true,
 		consent: question.ConsentItem{Title: "check of the model's work, confined in any case", Command: command},
-		starts: func() (consent.Started, string) {
+		findStarted: func() (consent.Started, string) {
 			s := startedFiles(o, o.Paths.Cwd, nil, nil, command)
 			return s, s.Fingerprint("check", command)
 		}}
@@ -26,13 +26,13 @@ func (o *Options) loadCheck(notify func(string)) (check string) {
 	if check == "" && o.Flags.CheckRounds != nil {
 		notify("--check-rounds does nothing: neither --check nor the setting check names a command")
 	}
-	if !i.projects {
+	if !i.ofProject {
 		return check
 	}
-	if err := o.agreed.kept(); err != nil {
+	if err := o.consents.readStored(); err != nil {
 		notify(err.Error())
 	}
-	switch said := o.agreed.granted(i); {
+	switch said := o.consents.granted(i); {
 	case said == consent.Confined || said == consent.All:
 	case said == "" && agreedByFlag(o, i):
 	case said == "":

@@ -42,7 +42,7 @@ func (c connector) serve(set *serverSet, open func(string)) *mcp.Set {
 	}
 	var names []string
 	for _, m := range set.list {
-		if !m.projects() || m.off != "" || set.rights(m) != "" {
+		if !m.ofProject() || m.off != "" || set.rights(m) != "" {
 			continue
 		}
 		if !agreedByFlag(c.opts, set.item(m)) {
@@ -53,11 +53,11 @@ func (c connector) serve(set *serverSet, open func(string)) *mcp.Set {
 		open("MCP servers of this project are not used, since nobody has agreed to what they are now: " +
 			strings.Join(names, ", ") + howAgreed)
 	}
-	return c.connected(set.list, set.rights)
+	return c.connect(set.list, set.rights)
 }
 
-// connected returns a set of servers, each with its rights of the moment.
-func (c connector) connected(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
+// connect returns a set of servers, which asks for the rights of each when it starts it.
+func (c connector) connect(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
 	cfg := mcp.Config{Launcher: c.launcher, Version: c.opts.Env.Process.Version, Roots: c.roots, Notify: c.note,
 		Log: c.log, Keep: c.keep}
 	logins := sync.OnceValue(func() oauth.Config { return newLogins(c.opts) }) // when the first remote server is connected to
@@ -67,7 +67,7 @@ func (c connector) connected(list []mcpServer, rights func(mcpServer) consent.Ri
 		Failed: func(err error) { c.note("what MCP servers say of their tools is not kept: " + err.Error()) }}
 	for _, m := range list {
 		filled := c.filled(m, rights(m))
-		s := c.described(filled)
+		s := c.serverConfig(filled)
 		if c.opts.User.Serving != nil && isServing(s.Command) {
 			s.Off = "it is gemline itself"
 		}
@@ -111,13 +111,13 @@ func (c connector) agentServers(d agent.Definition, notify func(string)) *mcp.Se
 		m.File = d.File
 		set.list = append(set.list, mcpServer{Server: m})
 	}
-	set.block()
+	set.switchOff()
 	for _, m := range set.list {
 		m.printProblem(notify)
 	}
 	rights := o.Agents().ServerRights(d)
-	return c.connected(set.list, func(m mcpServer) consent.Rights {
-		if m.projects() {
+	return c.connect(set.list, func(m mcpServer) consent.Rights {
+		if m.ofProject() {
 			return rights
 		}
 		return consent.All
@@ -139,7 +139,7 @@ func bringerOf(o *Options, d agent.Definition) (extension.Extension, bool) {
 // filled returns a server with the project's variables filled in by the rights, switched off
 // if it must not start.
 func (c connector) filled(m mcpServer, rights consent.Rights) mcpServer {
-	if m.projects() && m.off == "" {
+	if m.ofProject() && m.off == "" {
 		m.Server = m.Filled(c.variablesFor(rights))
 		m.Env = merged(c.opts.Env.projectVars(), m.Env)
 		if err := cmp.Or(startable(rights), m.Err); err != nil {
@@ -150,8 +150,8 @@ func (c connector) filled(m mcpServer, rights consent.Rights) mcpServer {
 	return m
 }
 
-// described returns a server in the form that the connection needs.
-func (c connector) described(m mcpServer) mcp.Server {
+// serverConfig returns a server as package mcp takes it.
+func (c connector) serverConfig(m mcpServer) mcp.Server {
 	s := mcp.Server{Name: m.Name, Description: m.Description, From: m.extension, Command: m.words(),
 		Dir: m.Dir, Env: m.Env,
 		URL: m.address(), Kind: m.Type, Header: m.Headers, Timeout: m.Timeout, Include: m.Include, Exclude: m.Exclude, Off: m.off}
@@ -228,7 +228,7 @@ func (c connector) variablesFor(r consent.Rights) func(string) (string, bool) {
 // prints what else is wrong with servers.
 func ServerProblems(o *Options, notify func(string)) (list []string) {
 	for _, m := range o.servers(notify).list {
-		if err := mcp.Wrong((connector{opts: o}).described(m)); m.off == "" && err != nil {
+		if err := mcp.Wrong((connector{opts: o}).serverConfig(m)); m.off == "" && err != nil {
 			list = append(list, "MCP server "+text.PrintableLine(m.Name)+": "+text.PrintableLine(err.Error())+"; its tools are not there")
 		}
 	}

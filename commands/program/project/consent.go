@@ -20,28 +20,28 @@ import (
 // consents are the user's decisions about the programs that a project wants to run, by
 // fingerprint: the stored decisions, and the decisions of this run. They are safe for concurrent use.
 type consents struct {
-	record consent.Record
-	folder func() string   // the folder that the decisions are about
-	kept   func() error    // reads the stored decisions, once
-	obeyed func() []string // finds other names of gemline's and git's configuration, once
+	record      consent.Record
+	folder      func() string   // the folder that the decisions are about
+	readStored  func() error    // reads the stored decisions, once
+	configPaths func() []string // finds other names of gemline's and git's configuration, once
 
-	mu     sync.Mutex
-	given  map[string]consent.Rights
-	free   map[string]bool // files and directories of what may run with all rights
-	before bool            // something was agreed to by an earlier form of fingerprint
+	mu             sync.Mutex
+	given          map[string]consent.Rights
+	protectedPaths map[string]bool // files and directories of what may run with all rights
+	outdated       bool            // something stored has an earlier form of fingerprint
 }
 
 // newConsents returns the consents for the folder, which are read at first use.
 func newConsents(o *Options) *consents {
 	a := &consents{record: consent.In(o.Paths), folder: func() string { return o.Trust.Folder },
-		given: map[string]consent.Rights{}, free: map[string]bool{}, obeyed: sync.OnceValue(func() []string { return otherNames(o) })}
-	a.kept = sync.OnceValue(func() error {
+		given: map[string]consent.Rights{}, protectedPaths: map[string]bool{}, configPaths: sync.OnceValue(func() []string { return otherNames(o) })}
+	a.readStored = sync.OnceValue(func() error {
 		if o.Trust.State != trust.Trusted {
 			return nil
 		}
 		kept, before, err := a.record.Of(o.Trust.Folder)
 		a.give(kept)
-		a.before = before
+		a.outdated = before
 		return err
 	})
 	return a
@@ -49,28 +49,28 @@ func newConsents(o *Options) *consents {
 
 // An item is a program that a folder brings.
 type item struct {
-	projects bool                             // the project brings it, and not the user
-	consent  question.ConsentItem             // for the question, without what the item starts
-	starts   func() (consent.Started, string) // finds what the item starts now, with its fingerprint
-	confined bool                             // confined whatever the user agrees to
+	ofProject   bool                             // the project brings it, and not the user
+	consent     question.ConsentItem             // for the question, without what the item starts
+	findStarted func() (consent.Started, string) // finds what the item starts now, with its fingerprint
+	confined    bool                             // confined whatever the user agrees to
 }
 
 // granted returns the rights that the user gave an item in its present form, "" if the user has
 // not decided. The user's own items have all rights.
 func (a *consents) granted(i item) consent.Rights {
-	if !i.projects {
+	if !i.ofProject {
 		return consent.All
 	}
-	_, print := i.starts()
+	_, print := i.findStarted()
 	return a.of(print)
 }
 
 // rights returns the rights of an item that is about to start. If it starts with all rights, the
 // project's files that it runs are protected from then on, whoever has set up the item.
 func (a *consents) rights(i item) consent.Rights {
-	s, print := i.starts()
+	s, print := i.findStarted()
 	r := consent.All
-	if i.projects {
+	if i.ofProject {
 		r = a.of(print)
 	}
 	if r == consent.All {
@@ -81,7 +81,7 @@ func (a *consents) rights(i item) consent.Rights {
 
 // of returns the rights that were given to a fingerprint.
 func (a *consents) of(print string) consent.Rights {
-	a.kept() // why it can't be read is told where it matters
+	a.readStored() // why it can't be read is told where it matters
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.given[print]
@@ -93,7 +93,7 @@ func (a *consents) open(items ...item) (list []undecided) {
 		if a.granted(i) != "" {
 			continue
 		}
-		s, print := i.starts()
+		s, print := i.findStarted()
 		w := undecided{i.consent, print}
 		if w.Files = append(w.Files, s.Files...); !i.confined {
 			w.Only = s.Unsure
@@ -108,7 +108,7 @@ func (a *consents) protect(s consent.Started) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, path := range s.Held() {
-		a.free[path] = true
+		a.protectedPaths[path] = true
 	}
 }
 
@@ -119,14 +119,14 @@ func (a *consents) readOnlyPaths() []string {
 	if a == nil {
 		return nil
 	}
-	return append(a.running(), a.obeyed()...)
+	return append(a.protected(), a.configPaths()...)
 }
 
-// running returns the files and directories that start with all rights.
-func (a *consents) running() []string {
+// protected returns the files and directories of programs that run with all rights.
+func (a *consents) protected() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return slices.Sorted(maps.Keys(a.free))
+	return slices.Sorted(maps.Keys(a.protectedPaths))
 }
 
 // otherNames returns other paths in the workspace of gemline's and git's configuration: the
@@ -201,8 +201,8 @@ func (a *consents) give(given map[string]consent.Rights) {
 func agreedByFlag(o *Options, i item) bool {
 	by := trustedByFlag(o) && !o.User.AsksForTrust()
 	if by {
-		_, print := i.starts()
-		o.agreed.give(map[string]consent.Rights{print: consent.Confined})
+		_, print := i.findStarted()
+		o.consents.give(map[string]consent.Rights{print: consent.Confined})
 	}
 	return by
 }
@@ -225,7 +225,7 @@ func (a *consents) ask(ctx context.Context, ask asking, wishes []undecided, noti
 	if len(wishes) == 0 {
 		return nil
 	}
-	if a.before {
+	if a.outdated {
 		notify("what was agreed to here is asked about once more: an agreement is about all files that run now")
 	}
 	shown := make([]question.ConsentItem, len(wishes))
@@ -254,13 +254,13 @@ func (a *consents) keep(ctx context.Context, wishes []undecided, answer question
 		}
 	}
 	if err := a.record.Keep(ctx, a.folder(), given); err != nil {
-		notify(unkept(err))
+		notify(notSaved(err))
 	}
 	a.give(given)
 }
 
-// unkept says that a decision holds for this run only.
-func unkept(err error) string { return fmt.Sprintf("the decision was not saved: %v", err) }
+// notSaved says that a decision holds for this run only.
+func notSaved(err error) string { return fmt.Sprintf("the decision was not saved: %v", err) }
 
 // trustedByFlag reports whether the command line or the environment trusts the folder, which stands
 // for an agreement where nobody is asked.

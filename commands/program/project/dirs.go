@@ -26,7 +26,7 @@ func skillDirs(o *Options) (dirs []skill.Dir) {
 	dirs = append(dirs, skill.Dir{Path: o.Paths.User("skills"), Source: skill.User},
 		skill.Dir{Path: agents(o.Paths.Home), Source: skill.User})
 	for _, path := range []string{o.Paths.Workspace("skills"), agents(o.Paths.Cwd)} {
-		if o.brings(path) {
+		if o.projectFileCounts(path) {
 			dirs = append(dirs, skill.Dir{Path: path, Source: skill.Workspace, Within: true})
 		}
 	}
@@ -50,7 +50,7 @@ func CommandDirs(o *Options) (dirs []custom.Dir) {
 		dirs = append(dirs, dir)
 	}
 	dirs = append(dirs, custom.Dir{Path: o.Paths.User("commands"), Owner: "user"})
-	if dir := o.Paths.Workspace("commands"); o.brings(dir) {
+	if dir := o.Paths.Workspace("commands"); o.projectFileCounts(dir) {
 		dirs = append(dirs, custom.Dir{Path: dir, Owner: "workspace", Within: true})
 	}
 	return dirs

@@ -17,9 +17,9 @@ import (
 // A discovery holds the settings' command that declares tools, and the command that calls them.
 type discovery struct {
 	tools.Discovery
-	project bool // the project's settings have a part in it
-	agreed  *consents
-	start   func() consent.Started // finds what is started
+	ofProject bool // the project's settings have a part in it
+	consents  *consents
+	start     func() consent.Started // finds the files that start
 
 	mu    sync.Mutex
 	done  bool
@@ -28,17 +28,17 @@ type discovery struct {
 
 // newDiscovery returns the discovery of the settings. Nothing runs yet.
 func newDiscovery(o *Options) (d *discovery, err error) {
-	d = &discovery{agreed: o.agreed}
+	d = &discovery{consents: o.consents}
 	said, user := o.Settings, o.userSettings
 	d.Command, d.Call = strings.TrimSpace(said.DiscoveryCommand), strings.TrimSpace(said.CallCommand)
-	d.Dir, d.Rights = o.Paths.Cwd, d.free
+	d.Dir, d.Rights = o.Paths.Cwd, d.runsUnconfined
 	d.start = func() consent.Started { return startedFiles(o, d.Dir, nil, nil, d.Command, d.Call) }
-	d.project = said.DiscoveryCommand != user.DiscoveryCommand || said.CallCommand != user.CallCommand
-	if d.project {
+	d.ofProject = said.DiscoveryCommand != user.DiscoveryCommand || said.CallCommand != user.CallCommand
+	if d.ofProject {
 		d.Env = o.Env.projectEnviron()
 	}
-	if d.Command != "" && d.project {
-		err = o.agreed.kept()
+	if d.Command != "" && d.ofProject {
+		err = o.consents.readStored()
 	}
 	return d, err
 }
@@ -56,10 +56,10 @@ func (o *Options) loadDiscovery(notify func(string)) {
 
 // item returns the commands in the form that the user agrees to.
 func (d *discovery) item() item {
-	return item{projects: d.project,
+	return item{ofProject: d.ofProject,
 		consent: question.ConsentItem{Title: "tools that the first command declares and the second carries out",
 			Command: d.Command + "\n" + d.Call},
-		starts: func() (consent.Started, string) {
+		findStarted: func() (consent.Started, string) {
 			s := d.start()
 			return s, s.Fingerprint("tools", d.Command, d.Call)
 		}}
@@ -75,17 +75,17 @@ func (d *discovery) items() []item {
 
 // rights returns the rights of the commands, "" if the user has not decided about their
 // present form.
-func (d *discovery) rights() consent.Rights { return d.agreed.rights(d.item()) }
+func (d *discovery) rights() consent.Rights { return d.consents.rights(d.item()) }
 
-// free is the [tools.Discovery.Rights] of a run.
-func (d *discovery) free() (bool, error) {
+// runsUnconfined reports whether the commands run unconfined; see [tools.Discovery.Rights].
+func (d *discovery) runsUnconfined() (bool, error) {
 	switch d.rights() {
 	case consent.All:
 		return true, nil
 	case consent.Confined:
 		return false, nil
 	}
-	return false, errors.New("tools.discoveryCommand or tools.callCommand has changed since it was agreed to; " +
+	return false, errors.New("tools.discoveryCommand or tools.callCommand has changed since it was consents to; " +
 		"the next session asks about it")
 }
 
@@ -103,7 +103,7 @@ func (o *Options) DiscoveredTools(ctx context.Context, l *launch.Launcher, notif
 	}
 	switch d.rights() {
 	case "":
-		notify("the tools of this project are not offered, since nobody has agreed to what " +
+		notify("the tools of this project are not offered, since nobody has consents to what " +
 			"tools.discoveryCommand and tools.callCommand are now" + howAgreed)
 	case consent.None:
 	default:

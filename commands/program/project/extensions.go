@@ -39,7 +39,7 @@ func extensionValues(o *Options, x extension.Extension) map[string]string {
 	if len(x.Settings) == 0 {
 		return nil
 	}
-	if known, ok := o.kept.Load(x.Home); ok { // the keyring is slow
+	if known, ok := o.extensionValues.Load(x.Home); ok { // the keyring is slow
 		return known.(map[string]string)
 	}
 	cwd := ""
@@ -53,6 +53,6 @@ func extensionValues(o *Options, x extension.Extension) map[string]string {
 			o.Secrets.Add(s.EnvVar, values[s.EnvVar])
 		}
 	}
-	o.kept.Store(x.Home, values)
+	o.extensionValues.Store(x.Home, values)
 	return values
 }

@@ -74,7 +74,7 @@ func findHooks(o *Options) *HookSet {
 		return -1
 	})
 	if slices.ContainsFunc(h.list, projects) {
-		if err := o.agreed.kept(); err != nil {
+		if err := o.consents.readStored(); err != nil {
 			h.wrong = append(h.wrong, hook.Problem{Text: err.Error()})
 		}
 	}
@@ -94,8 +94,8 @@ func (h *HookSet) item(k hook.Hook) item {
 	for _, kv := range env {
 		title += ", with " + kv
 	}
-	return item{projects: k.Source == hook.Project, consent: question.ConsentItem{Title: title, Command: k.Command},
-		starts: func() (consent.Started, string) {
+	return item{ofProject: k.Source == hook.Project, consent: question.ConsentItem{Title: title, Command: k.Command},
+		findStarted: func() (consent.Started, string) {
 			s := startedFiles(h.opts, h.opts.Paths.Cwd, k.Env, nil, k.Command)
 			return s, s.Fingerprint(append(slices.Clone(env), "hook", string(k.Event), k.Matcher, k.Name, k.Command,
 				fmt.Sprint(k.Timeout, k.Sequential, len(env)))...)
@@ -105,7 +105,7 @@ func (h *HookSet) item(k hook.Hook) item {
 // items returns the hooks that are switched on, as they are agreed to.
 func (h *HookSet) items() (list []item) {
 	for _, k := range h.list {
-		if h.on(k) {
+		if h.isOn(k) {
 			list = append(list, h.item(k))
 		}
 	}
@@ -113,10 +113,10 @@ func (h *HookSet) items() (list []item) {
 }
 
 // rights returns a hook's rights, "" if the user has not decided about its present form.
-func (h *HookSet) rights(k hook.Hook) consent.Rights { return h.opts.agreed.rights(h.item(k)) }
+func (h *HookSet) rights(k hook.Hook) consent.Rights { return h.opts.consents.rights(h.item(k)) }
 
-// on reports whether a hook is switched on. A project switches off only its own.
-func (h *HookSet) on(k hook.Hook) bool {
+// isOn reports whether a hook is switched on. A project switches off only its own.
+func (h *HookSet) isOn(k hook.Hook) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if on, ok := h.switched[k.ID()]; ok {
@@ -135,7 +135,7 @@ func (h *HookSet) on(k hook.Hook) bool {
 // be typed.
 func (h *HookSet) IDs(on bool) (list []string) {
 	for _, k := range h.list {
-		if h.on(k) == on && text.PrintableLine(k.ID()) == k.ID() {
+		if h.isOn(k) == on && text.PrintableLine(k.ID()) == k.ID() {
 			list = append(list, k.ID())
 		}
 	}
@@ -150,9 +150,9 @@ func (h *HookSet) turn(id string, on bool) {
 	h.switched[id] = on
 }
 
-// open returns the hooks that the user has neither agreed to nor refused in their present form.
-func (h *HookSet) open() []hook.Hook {
-	return slices.DeleteFunc(slices.Clone(h.list), func(k hook.Hook) bool { return h.rights(k) != "" || !h.on(k) })
+// undecided returns the hooks that the user has neither agreed to nor refused in their present form.
+func (h *HookSet) undecided() []hook.Hook {
+	return slices.DeleteFunc(slices.Clone(h.list), func(k hook.Hook) bool { return h.rights(k) != "" || !h.isOn(k) })
 }
 
 // loadHooks finds the hooks of the project, and prints which of them do not run. An
@@ -169,12 +169,12 @@ func (o *Options) loadHooks(notify func(string)) error {
 	for _, x := range o.ActiveExtensions() { // one that is developed here
 		for _, path := range []string{x.Manifest(), x.HooksFile()} {
 			if disk.Inside(o.Paths.Cwd, disk.ResolveLinks(path)) {
-				o.agreed.protect(consent.Started{Files: []string{disk.ResolveLinks(path)}})
+				o.consents.protect(consent.Started{Files: []string{disk.ResolveLinks(path)}})
 			}
 		}
 	}
 	var left []string
-	for _, k := range h.open() {
+	for _, k := range h.undecided() {
 		if !agreedByFlag(o, h.item(k)) {
 			left = append(left, text.OneLine(k.ID(), MaxNameLength))
 		}
@@ -186,8 +186,8 @@ func (o *Options) loadHooks(notify func(string)) error {
 	return nil
 }
 
-// ready returns the hooks that may run as they are now.
-func (h *HookSet) ready() []hook.Hook {
+// runnable returns the hooks that may run in their present form.
+func (h *HookSet) runnable() []hook.Hook {
 	return slices.DeleteFunc(slices.Clone(h.list), func(k hook.Hook) bool {
 		r := h.rights(k)
 		return r == "" || r == consent.None
@@ -249,7 +249,7 @@ func (h *HookSet) run(l *launch.Launcher) hook.Runner {
 
 // Config returns the configuration of hooks that l starts.
 func (h *HookSet) Config(l *launch.Launcher, session func() hook.Session) hook.Config {
-	return hook.Config{Hooks: h.ready(), Enabled: h.on, Run: h.run(l), Session: session}
+	return hook.Config{Hooks: h.runnable(), Enabled: h.isOn, Run: h.run(l), Session: session}
 }
 
 // ManagedHooks are the hooks of a directory for sub-commands. They are a [cli.Hooks].
@@ -263,7 +263,7 @@ func (m ManagedHooks) List() (list []cli.ListedHook, wrong []hook.Problem) {
 	h := m.Options.Hooks()
 	for _, k := range h.list {
 		list = append(list, cli.ListedHook{Hook: k, Source: k.Source.String(), Timeout: k.Timeout.Milliseconds(),
-			Enabled: h.on(k), Rights: string(h.rights(k))})
+			Enabled: h.isOn(k), Rights: string(h.rights(k))})
 	}
 	return list, h.wrong
 }

@@ -43,7 +43,7 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 	if err == nil {
 		l.Finder = &mask.Finder{Path: o.Env.Process.Getenv("PATH"), Home: o.Paths.Home}
 		l.Roots = func() []string { return []string{o.Paths.Folder("")} }
-		l.Agreed = func() []string { return o.agreed.readOnlyPaths() }
+		l.Agreed = func() []string { return o.consents.readOnlyPaths() }
 	}
 	return l, err
 }

@@ -65,7 +65,7 @@ func (m ManagedServers) Login(name string) (*oauth.Client, error) {
 		if s.Name != name || s.address() == "" {
 			continue
 		}
-		if s.projects() {
+		if s.ofProject() {
 			l, _, err := m.Open()
 			if err != nil {
 				return nil, err

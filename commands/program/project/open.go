@@ -27,13 +27,13 @@ import (
 // stays open.
 func Open(o *Options, status *Status, store dirs.Store) (*Project, error) {
 	p := newProject(o, status, store)
-	return p.opened(p.loadRules, p.openWorkspace, p.newTelemetry, p.newBudget, p.newGenerator)
+	return p.runSteps(p.loadRules, p.openWorkspace, p.newTelemetry, p.newBudget, p.newGenerator)
 }
 
 // OpenTrial opens a project for conversations that ask no model and record nothing. It prints nothing.
 func OpenTrial(o *Options, store dirs.Store) (*Project, error) {
 	p := newProject(o, NewStatus(), store)
-	return p.opened(p.loadRules, p.openWorkspace, p.newBudget, p.Model.newPresets)
+	return p.runSteps(p.loadRules, p.openWorkspace, p.newBudget, p.Model.newPresets)
 }
 
 // newProject returns a project that has opened nothing yet.
@@ -55,8 +55,8 @@ func (p *Project) newGenerator() error {
 	return p.Model.open()
 }
 
-// opened carries out steps in their order. After an error nothing stays open.
-func (p *Project) opened(steps ...func() error) (*Project, error) {
+// runSteps carries out steps in their order, and returns p. After an error nothing stays open.
+func (p *Project) runSteps(steps ...func() error) (*Project, error) {
 	for _, step := range steps {
 		if err := step(); err != nil {
 			p.Close()

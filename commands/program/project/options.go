@@ -44,21 +44,21 @@ import (
 // Options are the user's wishes for a directory: the command line, the environment and the
 // settings files joined. They start and create nothing.
 type Options struct {
-	Env          Env
-	User         User
-	found        found
-	Flags        *flags.Set
-	Paths        project.Paths
-	Settings     *settings.Settings
-	userSettings *settings.Settings // without the project's
-	Warnings     []string           // about the settings, printed once
-	loadError    error              // of the settings files, for sub-commands; a run ends with it
-	Trust        trust.Status
-	agreed       *consents        // about what the project wants to run
-	Worktree     string           // the name of the run's worktree, "" for none
-	Secrets      *redact.Redactor // takes secrets out of all stored, printed and sent texts
-	Ledger       *disk.Ledger     // of the files that are being written
-	kept         *sync.Map        // values of extensions' settings, by the extension's directory
+	Env             Env
+	User            User
+	found           found
+	Flags           *flags.Set
+	Paths           project.Paths
+	Settings        *settings.Settings
+	userSettings    *settings.Settings // without the project's
+	Warnings        []string           // about the settings; printed once
+	loadError       error              // of the settings files, for sub-commands; a run ends with it
+	Trust           trust.Status
+	consents        *consents        // to programs that the project wants to run
+	Worktree        string           // the name of the run's worktree, "" for none
+	Secrets         *redact.Redactor // takes secrets out of all stored, printed and sent texts
+	Ledger          *disk.Ledger     // of the files that are being written
+	extensionValues *sync.Map        // by the extension's directory
 }
 
 // found holds what the folder brings. A field is nil until it is looked for.
@@ -69,15 +69,16 @@ type found struct {
 	agents    *AgentSet
 }
 
-// New returns options that know only the command line.
+// New returns options that know only the command line, until [Options.Read]. Serving is nil if no other
+// programs are served.
 func New(p Process, line *flags.Set, serving *cli.Serving) *Options {
 	return &Options{Env: Env{Process: p}, User: User{Serving: serving, flags: line}, Flags: line,
 		Secrets: &redact.Redactor{}, Settings: settings.Default()}
 }
 
-// brings reports whether a trusted project's file at a path counts: no link leads out of the
-// project.
-func (o *Options) brings(path string) bool {
+// projectFileCounts reports whether the project's file at a path is used: the project is trusted, and no
+// link leads out of it.
+func (o *Options) projectFileCounts(path string) bool {
 	return o.Trust.State == trust.Trusted && !o.Paths.AtHome() && settings.Astray(path, o.Paths.Cwd) == ""
 }
 

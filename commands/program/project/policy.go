@@ -13,9 +13,9 @@ import (
 	"gemline/tools/launch"
 )
 
-// A rulebook finds the rules of a directory: built-in rules, rule files, and the rules that
+// A policyBuilder makes a policy of the rules of a directory: built-in rules, rule files, and the rules that
 // settings and command line stand for.
-type rulebook struct {
+type policyBuilder struct {
 	opts     *Options
 	launcher *launch.Launcher
 	warn     func(string)
@@ -26,10 +26,11 @@ type rulebook struct {
 // prints the problems of rules, and tell which rules were stored. A file that can't be read as
 // rules is an error, since nobody knows what it would deny.
 func NewPolicy(o *Options, l *launch.Launcher, unattended bool, warn, tell func(string)) (*policy.Policy, error) {
-	return rulebook{o, l, warn, tell}.policy(unattended)
+	return policyBuilder{o, l, warn, tell}.build(unattended)
 }
 
-func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
+// build returns the policy.
+func (b policyBuilder) build(unattended bool) (*policy.Policy, error) {
 	if b.opts.loadError != nil {
 		return nil, b.opts.loadError
 	}
@@ -40,7 +41,7 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, b.listed(unattended)...)
+	all = append(all, b.settingRules(unattended)...)
 	if given := b.opts.Flags.AllowedTools; len(given) > 0 {
 		more, wrong := policy.Lists{Allowed: given, AllowedName: "--allowed-tools"}.Rules(policy.User, "the command line")
 		for _, w := range wrong {
@@ -68,7 +69,7 @@ func (b rulebook) policy(unattended bool) (*policy.Policy, error) {
 }
 
 // store returns where "always" is stored: nowhere if other files replace the user's own rules.
-func (b rulebook) store() policy.Store {
+func (b policyBuilder) store() policy.Store {
 	if b.opts.Paths.Home == "" || len(b.opts.Flags.Policy)+len(b.opts.userSettings.PolicyPaths) > 0 {
 		return policy.Store{}
 	}
@@ -87,8 +88,8 @@ var listKeys = map[string]func(l *policy.Lists, values []string){
 	"mcp.excluded":               func(l *policy.Lists, values []string) { l.Excluded = values },
 }
 
-// listed returns the rules that settings stand for, each with the setting's place.
-func (b rulebook) listed(unattended bool) (all []policy.Rule) {
+// settingRules returns the rules that settings stand for, each with the setting's place.
+func (b policyBuilder) settingRules(unattended bool) (all []policy.Rule) {
 	add := func(tier policy.Tier, from string, l policy.Lists) {
 		more, wrong := l.Rules(tier, from)
 		for _, w := range wrong {
@@ -115,14 +116,14 @@ func (b rulebook) listed(unattended bool) (all []policy.Rule) {
 			add(policy.Extension, x.Manifest(), policy.Lists{Exclude: x.Contents.ExcludeTools})
 		}
 	}
-	b.served(unattended, func(from string, l policy.Lists) { add(policy.User, from, l) })
+	b.serverRules(unattended, func(from string, l policy.Lists) { add(policy.User, from, l) })
 	return all
 }
 
-// served adds rules that let tools of MCP servers run unasked, by the user's settings. It
+// serverRules adds rules that let tools of MCP servers run unasked, by the user's settings. It
 // leaves out servers that the project defines: the user may have meant another server of
 // that name.
-func (b rulebook) served(unattended bool, add func(from string, l policy.Lists)) {
+func (b policyBuilder) serverRules(unattended bool, add func(from string, l policy.Lists)) {
 	foreign := map[string]bool{}
 	for _, server := range b.opts.Settings.Servers() {
 		if foreign[server.Name] = server.Scope == settings.Workspace; foreign[server.Name] {
@@ -144,7 +145,7 @@ func (b rulebook) served(unattended bool, add func(from string, l policy.Lists))
 }
 
 // files returns where rules are looked for.
-func (b rulebook) files() []policy.Source {
+func (b policyBuilder) files() []policy.Source {
 	system := policy.Source{Path: settings.SystemPolicies(b.opts.Env.Process.Lookup), Tier: policy.Admin, WorldWritable: disk.WorldWritable}
 	list := []policy.Source{system}
 	admin := append(append([]string{}, b.opts.Flags.AdminPolicy...), b.opts.userSettings.AdminPolicyPaths...)
@@ -169,7 +170,7 @@ func (b rulebook) files() []policy.Source {
 		list = append(list, policy.Source{Path: b.opts.Paths.User("policies"), Tier: policy.User},
 			policy.Source{Path: b.store().Project, Tier: policy.User})
 	}
-	if dir := b.opts.Paths.Workspace("policies"); b.opts.brings(dir) {
+	if dir := b.opts.Paths.Workspace("policies"); b.opts.projectFileCounts(dir) {
 		list = append(list, policy.Source{Path: dir, Tier: policy.Project})
 	}
 	return append(list, b.extensionRules()...)
@@ -177,7 +178,7 @@ func (b rulebook) files() []policy.Source {
 
 // extensionRules returns where the rules of extensions are. They can only
 // narrow, so a project that switches an extension off keeps its rules.
-func (b rulebook) extensionRules() (list []policy.Source) {
+func (b policyBuilder) extensionRules() (list []policy.Source) {
 	if !b.opts.userSettings.Extensions {
 		return nil
 	}

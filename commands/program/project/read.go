@@ -37,7 +37,7 @@ func (o *Options) In(dir string) (*Options, error) {
 func (o *Options) Read(dir string, subcommand bool) error {
 	home, _ := os.UserHomeDir() // without one, nothing is kept
 	o.Paths = project.New(home, o.Env.Process.Getenv("GEMINI_CLI_HOME"), dir)
-	o.kept, o.agreed = &sync.Map{}, newConsents(o)
+	o.extensionValues, o.consents = &sync.Map{}, newConsents(o)
 	err := o.load(false)
 	if err != nil && !subcommand || o.Flags.ListSessions || o.Flags.ListExtensions {
 		return err
@@ -56,7 +56,7 @@ func (o *Options) Read(dir string, subcommand bool) error {
 		err = o.load(true)
 		if o.Flags.Trust {
 			if err := trust.Folders(o.Paths, o.Env.Lookup).Keep(context.Background(), o.Trust.Folder); err != nil {
-				o.Warnings = append(o.Warnings, unkept(err))
+				o.Warnings = append(o.Warnings, notSaved(err))
 			}
 		}
 		return err

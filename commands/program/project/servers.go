@@ -30,8 +30,8 @@ type mcpServer struct {
 	off       string // the reason why it is not used
 }
 
-// projects reports whether the project defines the server.
-func (m mcpServer) projects() bool { return m.Scope == settings.Workspace }
+// ofProject reports whether the project defines the server.
+func (m mcpServer) ofProject() bool { return m.Scope == settings.Workspace }
 
 // newServerSet returns the servers of the files of settings, of a trusted project's
 // .mcp.json and of the extensions, the strongest for each name.
@@ -46,13 +46,13 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 		case set.list[i].extension != "":
 			notify(fmt.Sprintf("the MCP server %s of the extension %s is not used: %s has one of that name", text.PrintableLine(s.Name), from, set.list[i].extension))
 		case set.list[i].Scope != settings.Workspace:
-			set.list[i] = mcpServer{Server: tuned(s, set.list[i].Server), extension: from}
+			set.list[i] = mcpServer{Server: withUserSettings(s, set.list[i].Server), extension: from}
 		}
 	}
 	for _, s := range o.Settings.Servers() {
 		add(s, "")
 	}
-	if path := filepath.Join(o.Paths.Cwd, ".mcp.json"); o.brings(path) {
+	if path := filepath.Join(o.Paths.Cwd, ".mcp.json"); o.projectFileCounts(path) {
 		list, err := settings.ProjectServers(path)
 		if err != nil {
 			notify(text.PrintableLine(err.Error()))
@@ -72,15 +72,15 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 		set.list = slices.DeleteFunc(set.list, func(m mcpServer) bool { return m.Name == s.Name })
 		set.list = append(set.list, mcpServer{Server: s})
 	}
-	set.block()
+	set.switchOff()
 	for _, m := range set.list {
 		m.printProblem(notify)
 	}
 	for _, name := range o.Flags.Servers {
-		set.known(strings.TrimSpace(name), notify)
+		set.warnUnknown(strings.TrimSpace(name), notify)
 	}
-	if slices.ContainsFunc(set.list, mcpServer.projects) {
-		if err := o.agreed.kept(); err != nil {
+	if slices.ContainsFunc(set.list, mcpServer.ofProject) {
+		if err := o.consents.readStored(); err != nil {
 			notify(err.Error())
 		}
 	}
@@ -109,8 +109,8 @@ func broughtBy(o *Options, x extension.Extension, s settings.Server) settings.Se
 	return s
 }
 
-// known prints a note if no server has a name that the command line gives.
-func (set *serverSet) known(name string, notify func(string)) {
+// warnUnknown prints a warning if no server has a name that the command line gives.
+func (set *serverSet) warnUnknown(name string, notify func(string)) {
 	var names []string
 	for _, m := range set.list {
 		if strings.EqualFold(m.Name, name) {
@@ -125,8 +125,8 @@ func (set *serverSet) known(name string, notify func(string)) {
 	notify(said)
 }
 
-// tuned returns a server of an extension with the user's settings applied.
-func tuned(s, user settings.Server) settings.Server {
+// withUserSettings returns a server of an extension with the user's settings applied.
+func withUserSettings(s, user settings.Server) settings.Server {
 	if user.Command != "" || user.URL+user.HTTPURL != "" {
 		s.Command, s.Args, s.URL, s.HTTPURL, s.Type = user.Command, user.Args, user.URL, user.HTTPURL, user.Type
 	}
@@ -152,8 +152,8 @@ func tuned(s, user settings.Server) settings.Server {
 	return s
 }
 
-// block notes for each unused server the reason.
-func (set *serverSet) block() {
+// switchOff notes for each server that is not used the reason.
+func (set *serverSet) switchOff() {
 	o := set.opts
 	if len(set.list) == 0 {
 		return
@@ -225,7 +225,7 @@ func (set *serverSet) item(m mcpServer) item {
 	for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
 		w.Title += ", with the header " + name
 	}
-	return item{projects: m.projects(), consent: w, starts: func() (consent.Started, string) {
+	return item{ofProject: m.ofProject(), consent: w, findStarted: func() (consent.Started, string) {
 		b, _ := json.Marshal(m.Raw)
 		s := startedBy(set.opts, m.Server)
 		return s, s.Fingerprint("mcp", m.Name, string(b))
@@ -256,7 +256,9 @@ func startedBy(o *Options, m settings.Server) (s consent.Started) {
 }
 
 // rights returns a server's rights, "" if the user has not decided about its present form.
-func (set *serverSet) rights(m mcpServer) consent.Rights { return set.opts.agreed.rights(set.item(m)) }
+func (set *serverSet) rights(m mcpServer) consent.Rights {
+	return set.opts.consents.rights(set.item(m))
+}
 
 // address returns the address of a remote server, "" for a local one.
 func (m mcpServer) address() string {

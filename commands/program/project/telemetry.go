@@ -64,7 +64,7 @@ func telemetryTarget(o *Options) (t telemetry.Target, err error) {
 	if s.TelemetryOutfile != "" {
 		name := o.Paths.Folder(s.TelemetryOutfile)
 		t.Grace, t.Trouble = fileGrace, "telemetry is not written to "+name
-		t.Exporter, err = opened(outfile.Open(name))
+		t.Exporter, err = asExporter(outfile.Open(name))
 		return t, err
 	}
 	headers := map[string]string{}
@@ -107,8 +107,8 @@ func RecordsPrompts(o *Options) bool {
 	return s.TelemetryPrompts && said
 }
 
-// opened returns f as an Exporter, nil after an error.
-func opened(f *outfile.File, err error) (telemetry.Exporter, error) {
+// asExporter returns f as an Exporter, nil after an error.
+func asExporter(f *outfile.File, err error) (telemetry.Exporter, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func activityTarget(o *Options, name string) (telemetry.Target, error) {
 		return t, fmt.Errorf("GEMINI_CLI_ACTIVITY_LOG_TARGET names an address, and only a file is supported")
 	}
 	var err error
-	t.Exporter, err = opened(outfile.OpenLines(o.Paths.Folder(name)))
+	t.Exporter, err = asExporter(outfile.OpenLines(o.Paths.Folder(name)))
 	return t, err
 }
 

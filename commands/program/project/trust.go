@@ -24,7 +24,7 @@ func (o *Options) AskTrust(ctx context.Context, user Consenter, notify func(stri
 	if o.Trust.State != trust.Unknown {
 		return nil
 	}
-	wishes := foreseen(o)
+	wishes := itemsIfTrusted(o)
 	state, said, err := decide(ctx, o, user, notify, o.Trust, wishes)
 	if errors.Is(err, talk.ErrGone) {
 		return o.Trust.Refuse()
@@ -34,21 +34,21 @@ func (o *Options) AskTrust(ctx context.Context, user Consenter, notify func(stri
 	}
 	o.Trust.State = trust.Trusted
 	if said.Both {
-		o.agreed.keep(ctx, wishes, said.Commands, notify)
+		o.consents.keep(ctx, wishes, said.Commands, notify)
 	}
 	return o.load(true)
 }
 
-// foreseen returns the items that would need consent if the folder was trusted.
-func foreseen(o *Options) []undecided {
+// itemsIfTrusted returns the items that would need consent if the folder was trusted.
+func itemsIfTrusted(o *Options) []undecided {
 	copied := *o
 	in := &copied
 	in.Trust.State = trust.Trusted
-	in.agreed = newConsents(in)
+	in.consents = newConsents(in)
 	if in.load(true) != nil { // printed when the settings are read for use
 		return nil
 	}
-	return wanted(in, func(string) {})
+	return undecidedItems(in, func(string) {})
 }
 
 // decide asks about a folder, and stores the answer.
@@ -68,7 +68,7 @@ func decide(ctx context.Context, o *Options, user Consenter, notify func(string)
 	rule := map[question.Decision]trust.Rule{question.TrustFolder: trust.Folder,
 		question.TrustParent: trust.Parent, question.DoNotTrust: trust.Deny}[said.Folder]
 	if _, err := trust.Folders(o.Paths, o.Env.Lookup).Remember(ctx, t.Folder, rule); err != nil {
-		notify(unkept(err))
+		notify(notSaved(err))
 	}
 	if rule == trust.Deny {
 		return trust.Distrusted, said, nil
@@ -76,7 +76,8 @@ func decide(ctx context.Context, o *Options, user Consenter, notify func(string)
 	return trust.Trusted, said, nil
 }
 
-// Permit returns a function that asks about a folder in the middle of a session.
+// Permit returns a function that asks the user about a folder in the middle of a session, and returns
+// what was decided.
 func Permit(o *Options, user Consenter, notify func(string)) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, folder string) (string, error) {
 		paths := project.Paths{Home: o.Paths.Home, Cwd: o.Paths.Folder(folder)}
@@ -99,14 +100,14 @@ func Permit(o *Options, user Consenter, notify func(string)) func(context.Contex
 // Agree asks for consent to the project's items that are new or have changed, and stores the
 // answer.
 func (o *Options) Agree(ctx context.Context, user Consenter, notify func(string)) error {
-	said := o.agreed.given // together with the folder
-	o.agreed = newConsents(o)
-	o.agreed.give(said)
-	return o.agreed.ask(ctx, user.Consent, wanted(o, notify), notify)
+	said := o.consents.given // together with the folder
+	o.consents = newConsents(o)
+	o.consents.give(said)
+	return o.consents.ask(ctx, user.Consent, undecidedItems(o, notify), notify)
 }
 
-// wanted returns the project's items that need consent.
-func wanted(o *Options, notify func(string)) (all []undecided) {
+// undecidedItems returns the project's items that need consent.
+func undecidedItems(o *Options, notify func(string)) (all []undecided) {
 	var err error
 	o.found.hooks, o.found.agents = findHooks(o), newAgentSet(o)
 	if o.found.discovery, err = newDiscovery(o); err != nil {
@@ -114,5 +115,5 @@ func wanted(o *Options, notify func(string)) (all []undecided) {
 	}
 	o.found.servers = newServerSet(o, notify)
 	items := slices.Concat(o.found.hooks.items(), o.found.discovery.items(), o.found.servers.items(), o.found.agents.items(), []item{checkItem(o)})
-	return o.agreed.open(items...)
+	return o.consents.open(items...)
 }

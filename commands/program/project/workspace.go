@@ -28,7 +28,7 @@ func NewWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(
 		return nil, err
 	}
 	for _, dir := range o.Settings.IncludeDirs {
-		err := imposed(o, dir)
+		err := checkProjectDir(o, dir)
 		if err == nil {
 			err = addDirectory(o, ws, dir)
 		}
@@ -45,20 +45,20 @@ func addDirectory(o *Options, ws *workspace.Workspace, dir string) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) { // which system call failed says nothing to a user
 		err = fmt.Errorf("%s: %w", pe.Path, pe.Err)
 	}
-	return unadded(err)
+	return notAdded(err)
 }
 
-// unadded wraps the error that kept a directory out of the workspace.
-func unadded(err error) error {
+// notAdded wraps the error that kept a directory out of the workspace.
+func notAdded(err error) error {
 	if err != nil {
 		err = fmt.Errorf("the directory is not added: %w", err)
 	}
 	return err
 }
 
-// imposed returns an error if only the project's settings add a directory, and it holds the
+// checkProjectDir returns an error if only the project's settings add a directory, and it holds the
 // user's secrets. A user who trusts a project has not seen every setting in it.
-func imposed(o *Options, dir string) error {
+func checkProjectDir(o *Options, dir string) error {
 	if slices.Contains(o.userSettings.IncludeDirs, dir) {
 		return nil
 	}
@@ -71,7 +71,7 @@ func imposed(o *Options, dir string) error {
 	if i < 0 {
 		return nil
 	}
-	return unadded(fmt.Errorf("%s: a project can't add it, since %s is private; gemline --include-directories can", text.PrintableLine(path), text.PrintableLine(secret[i])))
+	return notAdded(fmt.Errorf("%s: a project can't add it, since %s is private; gemline --include-directories can", text.PrintableLine(path), text.PrintableLine(secret[i])))
 }
 
 // NewMemory makes the memory that holds the context files of ws. The directory's stored state
@@ -117,9 +117,9 @@ func NewMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 // the given names. The directory's stored state is at temp.
 func GuardedFiles(o *Options, roots func() []string, temp string, names []string) policy.GuardedFiles {
 	g := policy.GuardedFiles{Names: names, Roots: roots, Own: []string{o.Paths.Workspace()}}
-	if o.agreed != nil {
-		obeyed := o.agreed.obeyed()
-		g.Agreed = func() []string { return append(o.agreed.running(), obeyed...) }
+	if o.consents != nil {
+		obeyed := o.consents.configPaths()
+		g.Agreed = func() []string { return append(o.consents.protected(), obeyed...) }
 	}
 	if o.Paths.Home != "" {
 		g.Own, g.Except = append(g.Own, o.Paths.User(), disk.ResolveLinks(UserContextFile(o))), []string{o.Paths.User("tmp")}
