@@ -60,10 +60,7 @@ func (s *inspection) Close() {
 
 // find finds the rules of a run.
 func (s *inspection) find() (v findings, err error) {
-	if s.opts.Trust.State < trust.Unneeded {
-		s.opts.Settings.Confine()
-	}
-	if v.workspace, err = project.NewWorkspace(s.opts, s.opts.Paths.Expected().Temp, nil, s.run.notify); err != nil {
+	if v.workspace, err = s.openWorkspace(s.opts.Paths.Expected().Temp); err != nil {
 		return v, err
 	}
 	for _, w := range v.workspace.Ignore.Problems() {
@@ -79,6 +76,14 @@ func (s *inspection) find() (v findings, err error) {
 	}
 	v.policy, err = project.NewPolicy(s.opts, l, !s.opts.User.Interactive, warn, s.run.notify)
 	return v, err
+}
+
+// openWorkspace opens the directories of a run, whose stored state is at temp.
+func (s *inspection) openWorkspace(temp string) (*workspace.Workspace, error) {
+	if s.opts.Trust.State < trust.Unneeded {
+		s.opts.Settings.Confine()
+	}
+	return project.NewWorkspace(s.opts, temp, nil, s.run.notify)
 }
 
 // Rules implements [cli.Project].
@@ -131,10 +136,7 @@ func (s *inspection) Keeper(session string) (kept *cli.Kept, err error) {
 	if known, ok := s.opts.Paths.Registered(); ok {
 		cfg.Dir, temp = known.History(), known.Temp
 	}
-	if s.opts.Trust.State < trust.Unneeded {
-		s.opts.Settings.Confine()
-	}
-	if cfg.Workspace, err = project.NewWorkspace(s.opts, temp, nil, s.run.notify); err != nil {
+	if cfg.Workspace, err = s.openWorkspace(temp); err != nil {
 		return nil, err
 	}
 	k := checkpoint.New(cfg)

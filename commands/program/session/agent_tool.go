@@ -21,7 +21,7 @@ import (
 
 // agentTool returns the tool that calls agents, whose tools are among ts.
 func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
-	cfg := agent.Config{Tools: ts, Model: s.ModelName, Begin: s.beginAgent, Remote: s.agents.ask}
+	cfg := agent.Config{Tools: ts, Model: s.ModelName, Begin: s.beginAgent, Remote: s.agents.asker}
 	cfg.Agents = func() []agent.Definition { list, _ := s.Project.Options.Agents().List(); return list }
 	cfg.Cut = func(report string) (string, engine.Cut) {
 		return s.Tools.Families.Commands.Outputs.Cut(agent.ToolName, report)
@@ -35,7 +35,7 @@ func (s *Session) agentTool(ts engine.Toolset) engine.Toolset {
 func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 	file := journal.New(journal.Config{Dir: s.Project.Store.Chats(), ID: t.ID, ProjectHash: s.Project.Store.Hash,
 		Parent: s.Journal.File.ID()})
-	saver, sync := s.Journal.saver.Agent(file), s.Journal.syncing(file)
+	saver, sync := s.Journal.saver.Agent(file), s.Journal.syncFunc(file)
 	var e *engine.Engine
 	judge := t.Policy(s.Rules)
 	f := s.Tools.Families
@@ -53,7 +53,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 		f.Commands.AutoGrant = allowsUnasked(judge)
 	}
 	servers := s.agents.servers(t.Agent, s.Notices.Notify)
-	ts := s.Tools.wrapped(engine.Join(s.Tools.serverTools(servers, judge), s.Tools.withServers(f, judge, s.Project.MCP.Servers), s.Tools.Skills), sync)
+	ts := s.Tools.wrap(engine.Join(s.Tools.serverTools(servers, judge), s.Tools.withServers(f, judge, s.Project.MCP.Servers), s.Tools.Skills), sync)
 	judge = s.Hooks.Policy(s.Tools.Rehearsal.Policy(judge))
 	ts = t.Tools(s.Hooks.Tools(ts, judge))
 	approver := engine.Approver(t)
@@ -62,7 +62,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 	}
 	router := s.Models.newRouter(s.agents.model(t), approver)
 	told := func() prompt.Config { return s.agentPrompt(t, ts, judge, router.Model()) }
-	cfg := engine.Config{Model: router.Model(), Generator: asked{s.Models.routed(router), t.Agent.Model.Config},
+	cfg := engine.Config{Model: router.Model(), Generator: agentGenerator{s.Models.routedGenerator(router), t.Agent.Model.Config},
 		Tools: ts, Policy: judge, Approver: t,
 		TokenLimit: s.Project.Model.Presets.TokenLimit, Context: newCompressor(s.Project.Options.Settings, s.Models.asker, s.Hooks, s.Tools.Families.Commands.Outputs.Keep),
 		System:  func() string { said, _ := prompt.System(told()); return said },
@@ -80,7 +80,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 					text.PrintableLine(text.List(late))})
 			}
 		}
-		return journal.SyncRun(s.Models.watch(router.Run(e, e.Run)), sync)(ctx, parts...)
+		return journal.SyncRun(s.Models.withinBudget(router.Run(e, e.Run)), sync)(ctx, parts...)
 	}
 	return &agent.Session{Run: run, End: func(goal string) {
 		if goal != "" && cfg.Journal != nil {
@@ -115,14 +115,14 @@ func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Pol
 	return cfg
 }
 
-// asked sends the requests of an agent, with the agent's own settings.
-type asked struct {
+// agentGenerator sends the requests of an agent, with the agent's own settings.
+type agentGenerator struct {
 	engine.Generator
 	config *genai.GenerateContentConfig
 }
 
 // Generate implements [engine.Generator].
-func (a asked) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+func (a agentGenerator) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	own := *req
 	if own.Role = "subagent"; a.config != nil {
 		own.Config = model.Merge(a.config, req.Config)

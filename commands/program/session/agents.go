@@ -41,7 +41,7 @@ type agents struct {
 	record   func(map[string]journal.RemoteTask) error // stores the places; nil if nothing is recorded
 	describe func(*remote.Client) string               // reads a card
 	stop     context.CancelFunc                        // ends describe
-	looking  sync.WaitGroup                            // for cards that are read
+	reading  sync.WaitGroup                            // for cards that are read
 
 	mu      sync.Mutex
 	clients map[string]*remoteAgent       // by name and contents of the definition
@@ -50,9 +50,9 @@ type agents struct {
 }
 
 type remoteAgent struct {
-	client *remote.Client
-	about  string // what its card says
-	asked  bool   // the card is read, or was
+	client   *remote.Client
+	about    string // what its card says
+	cardRead bool   // the card is read, or was
 }
 
 // newAgents returns the agents of the conversation in a session file.
@@ -75,7 +75,7 @@ func newAgents(p *project.Project, c *Journal) *agents {
 // Close ends the reading of cards.
 func (r *agents) Close() {
 	r.stop()
-	r.looking.Wait()
+	r.reading.Wait()
 }
 
 // callable returns the agents that the prompt lists. Problems of others are printed with the next
@@ -131,8 +131,8 @@ func (r *agents) model(t *agent.Task) string {
 	return cmp.Or(own, r.project.Model.Presets.FamilyModel(t.Agent.Model.Class, t.Model))
 }
 
-// ask is an [agent.Config.Remote].
-func (r *agents) ask(d agent.Definition) agent.Asker {
+// asker is an [agent.Config.Remote].
+func (r *agents) asker(d agent.Definition) agent.Asker {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.agent(d).client
@@ -144,9 +144,9 @@ func (r *agents) about(d agent.Definition) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a := r.agent(d)
-	if !a.asked {
-		a.asked = true
-		r.looking.Go(func() {
+	if !a.cardRead {
+		a.cardRead = true
+		r.reading.Go(func() {
 			about := r.describe(a.client)
 			r.mu.Lock()
 			defer r.mu.Unlock()

@@ -38,7 +38,7 @@ func Begin(ctx context.Context, p *project.Project, c Config) (*Session, error) 
 	if s.Config.Generator == nil {
 		err = cmp.Or(err, s.Rules.checkFirstMode())
 	}
-	if err = cmp.Or(err, s.Models.structure(s.Config.Schema)); err == nil {
+	if err = cmp.Or(err, s.Models.requireSchema(s.Config.Schema)); err == nil {
 		s.newEngine()
 		err = cmp.Or(checkInstructions(p.Options, s.prompt), ctx.Err())
 	}

@@ -39,7 +39,7 @@ func (s *Session) CallTool(ctx context.Context, title string, t engine.Tool, arg
 			}
 		}
 	})
-	run = s.Keeper.Run(s.Models.watch(s.Models.recorder.Run(journal.SyncRun(run, s.Journal.sync))))
+	run = s.Keeper.Run(s.Models.withinBudget(s.Models.recorder.Run(journal.SyncRun(run, s.Journal.sync))))
 	for ev, err := range run(ctx, genai.NewPartFromText(title)) {
 		if err != nil {
 			return err

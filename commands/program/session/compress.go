@@ -56,8 +56,8 @@ func (s *Session) Compress(ctx context.Context, keep string, show func(engine.Ev
 	return cmp.Or(stopped, err, by.Err, s.Journal.sync())
 }
 
-// summed reports whether a notice says that a summary stands for answers.
-func summed(n engine.Notice) bool {
+// hasSummary reports whether a notice says that a summary stands for answers.
+func hasSummary(n engine.Notice) bool {
 	by := (*engine.ConversationShortened)(nil)
 	return errors.As(n.Cause, &by) && by.Summarized
 }
@@ -66,7 +66,7 @@ func summed(n engine.Notice) bool {
 // stands for the answers with which context files came. These come with the next call there
 // once more.
 func (s *Session) observe(ev engine.Event) {
-	if n, _ := ev.(engine.Notice); summed(n) {
+	if n, _ := ev.(engine.Notice); hasSummary(n) {
 		s.Memory.Reload()
 	}
 	if err := s.agents.recordPlaces(ev); err != nil {

@@ -94,19 +94,20 @@ func (j *Journal) ResumeCommand() string {
 	return j.opts.WorktreePrefix() + "gemline --resume " + text.ShortID(j.File.ID())
 }
 
-// outputs returns the directory of files that belong to the session, "" if there is none.
-func (j *Journal) outputs() string {
+// outputDir returns the directory of files that belong to the session, "" if there is none.
+func (j *Journal) outputDir() string {
 	if j.store.Temp == "" {
 		return ""
 	}
 	return filepath.Join(j.store.Temp, "tool-outputs", "session-"+j.File.ID())
 }
 
-// sync has the disk keep the session, unless the settings leave that to the system.
-func (j *Journal) sync() error { return j.syncing(j.File)() }
+// sync flushes the session to the disk, unless the settings leave that to the system.
+func (j *Journal) sync() error { return j.syncFunc(j.File)() }
 
-// syncing returns what has the disk keep a file of the conversation or of an agent's.
-func (j *Journal) syncing(f *journal.File) func() error {
+// syncFunc returns a function that flushes a file of the conversation or of an agent's to the disk,
+// unless the settings leave that to the system.
+func (j *Journal) syncFunc(f *journal.File) func() error {
 	return func() error {
 		if !j.opts.Settings.SyncSession {
 			return nil

@@ -61,17 +61,17 @@ func newModels(p *project.Project, c Config, r *telemetry.Recorder, h *hook.Hook
 		m.asker = &oneshot.Asker{Generator: attempt, Presets: p.Model.Presets, Attempts: p.Options.Settings.MaxAttempts,
 			Health: &p.Model.Health, Model: asked}
 	}
-	m.routing = m.routers(p, c, planned)
+	m.routing = m.routerConfig(p, c, planned)
 	m.Router = m.newRouter(cmp.Or(c.Model, p.Options.Settings.Model), c.Approver)
 	if m.generator = m.attempt; c.Generator == nil {
-		m.generator = m.routed(m.Router)
+		m.generator = m.routedGenerator(m.Router)
 	}
 	return m
 }
 
-// routers returns what routers have in common. Nothing is asked about a prompt that is a
+// routerConfig returns what the routers of a conversation have in common. Nothing is asked about a prompt that is a
 // trial, or whose answer is there.
-func (m *Models) routers(p *project.Project, c Config, planned func() bool) route.Config {
+func (m *Models) routerConfig(p *project.Project, c Config, planned func() bool) route.Config {
 	cfg := route.Config{Presets: p.Model.Presets, Health: &p.Model.Health, Action: route.Action(p.Options.Settings.Fallback)}
 	if m.recorder != nil {
 		cfg.Decided = func(d route.Decision) { recordDecision(m.recorder, c.Policy.Mode(), d) }
@@ -107,23 +107,23 @@ func (m *Models) newRouter(wanted string, approver engine.Approver) *route.Route
 	return route.New(cfg)
 }
 
-// routed returns what asks the models that a router decides on.
-func (m *Models) routed(r *route.Router) engine.Generator {
+// routedGenerator returns the generator that asks the models that a router decides on.
+func (m *Models) routedGenerator(r *route.Router) engine.Generator {
 	return r.Generator(func(most int) engine.Generator {
 		return m.recorder.Retries(model.Retry(m.attempt, m.server.RetryOptions(most)))
 	})
 }
 
-// watch returns a run within what may be spent.
-func (m *Models) watch(run engine.Run) engine.Run {
+// withinBudget returns a run that ends where the budget does.
+func (m *Models) withinBudget(run engine.Run) engine.Run {
 	if run = m.server.Budget.Watch(run); m.budget != nil {
 		run = m.budget.Watch(run)
 	}
 	return run
 }
 
-// structure has the generator ask for what the answer must hold.
-func (m *Models) structure(d *report.OutputSchema) error {
+// requireSchema has the generator ask for an answer by the schema of d; a nil d changes nothing.
+func (m *Models) requireSchema(d *report.OutputSchema) error {
 	if d == nil || d.Schema == nil {
 		return nil
 	}
@@ -147,8 +147,8 @@ func (m *Models) Think(level string) {
 	m.Router.Think(level)
 }
 
-// answer has the model of the conversation answer an MCP server, beside the conversation.
-func (m *Models) answer(ctx context.Context, host engine.Host, q mcp.Sampling) (a mcp.Answer, err error) {
+// answerServer has the model of the conversation answer an MCP server, beside the conversation.
+func (m *Models) answerServer(ctx context.Context, host engine.Host, q mcp.Sampling) (a mcp.Answer, err error) {
 	const (
 		thoughts = 8 << 10 // tokens, which count like those of the answer
 		most     = 32 << 10

@@ -64,7 +64,7 @@ func (n *Notices) withNotices(run engine.Run, note func(engine.Event)) engine.Ru
 			for ev, err := range run(ctx, parts...) {
 				note(ev)
 				failed = err != nil
-				if !answering(ev) && !told() || !yield(ev, err) {
+				if !isAnswerPart(ev) && !told() || !yield(ev, err) {
 					return
 				}
 			}
@@ -75,8 +75,8 @@ func (n *Notices) withNotices(run engine.Run, note func(engine.Event)) engine.Ru
 	}
 }
 
-// answering reports whether ev is a piece of an answer, which nothing may interrupt.
-func answering(ev engine.Event) bool {
+// isAnswerPart reports whether ev is a piece of an answer, which nothing may interrupt.
+func isAnswerPart(ev engine.Event) bool {
 	switch ev.(type) {
 	case engine.Text, engine.Thought:
 		return true

@@ -67,8 +67,8 @@ func planDir(p *project.Project, session string, notify func(string)) string {
 	return ""
 }
 
-// readLater are the folders below .gemini whose files steer sessions to come.
-var readLater = []string{"agents", "commands", "extensions", "hooks", "policies", "skills", "worktrees"}
+// steeringFolders are the folders below .gemini whose files steer sessions to come.
+var steeringFolders = []string{"agents", "commands", "extensions", "hooks", "policies", "skills", "worktrees"}
 
 // holdsPlans reports whether a folder of the project may hold plans: one that is not hidden, or
 // one below .gemini in which nothing is looked for.
@@ -76,7 +76,7 @@ func holdsPlans(dir string) bool {
 	parts := strings.Split(filepath.ToSlash(filepath.Clean(dir)), "/")
 	if parts[0] == ".gemini" && len(parts) > 1 {
 		isRead := func(name string) bool { return strings.EqualFold(name, parts[1]) }
-		if slices.ContainsFunc(readLater, isRead) {
+		if slices.ContainsFunc(steeringFolders, isRead) {
 			return false
 		}
 		parts = parts[1:]

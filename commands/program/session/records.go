@@ -29,7 +29,7 @@ func newRecorder(p *project.Project, c Config, session string) *telemetry.Record
 		return nil
 	}
 	recorder := p.Telemetry.Begin(telemetry.Session{ID: session,
-		Attrs: []slog.Attr{slog.String("installation.id", installation(p.Options.Paths)),
+		Attrs: []slog.Attr{slog.String("installation.id", installationID(p.Options.Paths)),
 			slog.Bool("interactive", p.Options.User.Interactive), slog.String("auth_type", p.Model.AuthMethod)},
 		Model: p.Model.Provider(),
 		Class: func(err error) (string, int) {
@@ -156,9 +156,9 @@ func hookOutput(c hook.Call) string {
 	return string(b)
 }
 
-// installation returns the id that the user's records have in common, made if there is
+// installationID returns the id that the user's records have in common, made if there is
 // none.
-func installation(paths dirs.Paths) string {
+func installationID(paths dirs.Paths) string {
 	name := paths.User("installation_id")
 	if b, err := os.ReadFile(name); err == nil && uuid.Validate(strings.TrimSpace(string(b))) == nil {
 		return strings.TrimSpace(string(b))

@@ -26,16 +26,16 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 // prompt: the same model answers, and the counts of repetitions go on. Hooks and checks wrap it, and
 // may call it again; a prompt that a hook holds back reaches no model.
 func (s *Session) PromptRun() engine.Run {
-	run := s.Hints.Run(s.Engine, s.Notices.withNotices(s.Journal.File.RecordCalls(media.Store(s.Engine.Run, s.Engine.History, s.Journal.outputs)), s.observe))
+	run := s.Hints.Run(s.Engine, s.Notices.withNotices(s.Journal.File.RecordCalls(media.Store(s.Engine.Run, s.Engine.History, s.Journal.outputDir)), s.observe))
 	if !s.Project.Options.Settings.SkipNextSpeaker {
 		run = loop.Continue(run, s.Models.asker, s.Engine.History)
 	}
 	run = s.checkConfig().Wrap(s.Hooks.Run(s.Models.Router.Run(s.Engine, s.guard.Run(run))))
-	run = s.Keeper.Run(s.Models.watch(s.Models.recorder.Run(limit.Turns(run, maxTurns(s.Project.Options, s.Config)))))
+	run = s.Keeper.Run(s.Models.withinBudget(s.Models.recorder.Run(limit.Turns(run, maxTurns(s.Project.Options, s.Config)))))
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			s.Project.MCP.Await(ctx, s.Project.Status.PrintInfo)
-			s.Tools.tellSkills(s.Notices.Notify)
+			s.Tools.printSkillProblems(s.Notices.Notify)
 			defer s.Rules.allowedTools.Store(nil)
 			s.withContextReload(journal.SyncRun(s.Journal.saver.Run(run), s.Journal.sync))(ctx, parts...)(yield)
 		}

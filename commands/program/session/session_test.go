@@ -120,7 +120,7 @@ func TestLateTools(t *testing.T) {
 			s.newHooks(nil)
 			s.Models = newModels(p, s.Config, nil, s.Hooks, s.ModelName, func() bool { return false }, s.Journal.ResumeCommand)
 			s.newTools(nil)
-			s.Tools.Toolset = s.Tools.wrapped(late, s.Journal.sync)
+			s.Tools.Toolset = s.Tools.wrap(late, s.Journal.sync)
 			s.newEngine()
 			answers := map[string]string{}
 			for ev, err := range s.Run(t.Context(), genai.NewPartFromText("go")) {

@@ -46,14 +46,14 @@ func (t *Toolbox) serverTools(servers *mcp.Set, judge engine.Policy) engine.Tool
 	c := mcp.Callbacks{Policy: judge, Trusting: func() bool { return t.rules.Policy.Mode() == policy.Yolo },
 		Cut: t.Families.Commands.Outputs.Cut}
 	if t.models.asker != nil {
-		c.Answer = t.models.answer
+		c.Answer = t.models.answerServer
 	}
 	return servers.Tools(c)
 }
 
-// wrapped returns the tools of ts as they work in a conversation, whenever they come.
-// Its record is on the disk after sync.
-func (t *Toolbox) wrapped(ts engine.Toolset, sync func() error) engine.Toolset {
+// wrap returns the tools of ts as they work in a conversation, also tools that come later. Sync flushes
+// the conversation's record to the disk.
+func (t *Toolbox) wrap(ts engine.Toolset, sync func() error) engine.Toolset {
 	ts = t.Families.Commands.Outputs.Distilled(wrap.Tools(files.WithMemory(ts, t.memory.Discover), t.project.Options.Secrets))
 	return journal.SyncTools(t.keeper.Tools(t.Rehearsal.Tools(ts)), sync)
 }
@@ -108,8 +108,8 @@ func (t *Toolbox) offeredSkills(names []string) (list []prompt.Entry) {
 	return list
 }
 
-// tellSkills prints the problems of skills.
-func (t *Toolbox) tellSkills(notify func(string)) {
+// printSkillProblems prints the problems of skills.
+func (t *Toolbox) printSkillProblems(notify func(string)) {
 	if t.Skills == nil {
 		return
 	}

@@ -45,7 +45,7 @@ func (s *Session) newTools(found engine.Tools) {
 	s.Tools = newToolbox(s, skills, found)
 	if s.Config.Generator == nil {
 		own := s.Tools.withServers(s.Tools.Families, s.Rules, s.Project.MCP.Servers)
-		own = s.Tools.wrapped(engine.Join(own, skills), s.Journal.sync)
+		own = s.Tools.wrap(engine.Join(own, skills), s.Journal.sync)
 		s.Tools.Toolset = engine.Join(own, s.agentTool(own))
 	}
 }
@@ -62,7 +62,7 @@ func newToolbox(s *Session, skills *skill.Active, found engine.Tools) *Toolbox {
 		cut.Distill = outputs.Distillation{Most: o.Settings.DistillTo, SumUp: o.Settings.DistillSumUp}
 	}
 	if p.Store.Temp != "" {
-		cut.Dir = s.Journal.outputs
+		cut.Dir = s.Journal.outputDir
 	}
 	t.Families = tools.Families{
 		Files: files.Tools{Workspace: p.Workspace, Secrets: o.Secrets, Ripgrep: o.Settings.Ripgrep, Seen: &files.Sight{}},
