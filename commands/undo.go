@@ -51,7 +51,7 @@ func (cmd undoCommands) undo(ctx context.Context, arg string) error {
 	if err != nil {
 		return err
 	}
-	list = slices.DeleteFunc(list, func(d *checkpoint.Done) bool { return d.Undone })
+	list = slices.DeleteFunc(list, func(d *checkpoint.ChangedTurn) bool { return d.Undone })
 	switch {
 	case len(list) == 0:
 		return checkpoint.ErrNothing
@@ -74,7 +74,7 @@ func number(arg, name string) (int, error) {
 }
 
 // takeBack undoes turns.
-func (cmd undoCommands) takeBack(ctx context.Context, list []*checkpoint.Done) error {
+func (cmd undoCommands) takeBack(ctx context.Context, list []*checkpoint.ChangedTurn) error {
 	p, err := cmd.c.Keeper.Undo(ctx, list)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (cmd undoCommands) apply(ctx context.Context, p *checkpoint.Plan, what stri
 		others, p.Settled = yes, true
 	}
 	if others {
-		if err := sentences(cmd.out, escaped(checkpoint.Named(p.Conflicts, cmd.c.Workspace.Rel))...); err != nil {
+		if err := sentences(cmd.out, escaped(checkpoint.ChangeLines(p.Conflicts, cmd.c.Workspace.Rel))...); err != nil {
 			return err
 		}
 	}
@@ -193,11 +193,11 @@ func (cmd undoCommands) rewind(ctx context.Context, args string) error {
 		return misused("/rewind %d takes both, conversation or files", n)
 	}
 	if what != "conversation" {
-		var list []*checkpoint.Done
+		var list []*checkpoint.ChangedTurn
 		for _, q := range asked[:len(asked)-n+1] { // as /history and /fork count
 			list = append(list, q.done...)
 		}
-		if list = slices.DeleteFunc(list, func(d *checkpoint.Done) bool { return d.Undone }); len(list) > 0 {
+		if list = slices.DeleteFunc(list, func(d *checkpoint.ChangedTurn) bool { return d.Undone }); len(list) > 0 {
 			err = cmd.takeBack(ctx, list)
 		} else {
 			err = sentences(cmd.out, "no files were changed since")
@@ -231,21 +231,21 @@ func (cmd undoCommands) forget(q asked) error {
 type asked struct {
 	at   int
 	text string
-	done []*checkpoint.Done
+	done []*checkpoint.ChangedTurn
 }
 
 // questions returns what the user has asked, the last one first.
 func (cmd undoCommands) questions(ctx context.Context) (list []asked, err error) {
 	turns, err := cmd.c.Keeper.Turns(ctx)
 	if err != nil && !errors.Is(err, checkpoint.ErrNothing) && !errors.Is(err, checkpoint.ErrOff) &&
-		!errors.Is(err, checkpoint.ErrNowhere) {
+		!errors.Is(err, checkpoint.ErrNoHome) {
 		return nil, err
 	}
 	history := cmd.c.Engine.History()
 	for _, t := range slices.Backward(journal.Turns(history)) {
 		q := asked{at: t.From, text: t.Question}
-		mine := func(d *checkpoint.Done) bool {
-			said := func(c *genai.Content) bool { return d.Print == checkpoint.Print(c.Parts) }
+		mine := func(d *checkpoint.ChangedTurn) bool {
+			said := func(c *genai.Content) bool { return d.Print == checkpoint.Fingerprint(c.Parts) }
 			return slices.ContainsFunc(history[t.From:t.To], said) || d.Asked != "" &&
 				strings.Contains(text.OneLine(q.text, 1<<20), strings.TrimSuffix(d.Asked, "..."))
 		}
@@ -303,7 +303,7 @@ func (cmd undoCommands) restore(ctx context.Context, arg string) error {
 	if n > len(calls) {
 		return misused("there are only %d calls that have changed files", len(calls))
 	}
-	p, err := cmd.c.Keeper.Back(ctx, calls[:n])
+	p, err := cmd.c.Keeper.UndoCalls(ctx, calls[:n])
 	if err != nil {
 		return err
 	}
@@ -317,7 +317,7 @@ func (cmd undoCommands) restore(ctx context.Context, arg string) error {
 func (cmd undoCommands) forgetCall(ctx context.Context, call checkpoint.State) error {
 	list, err := cmd.questions(ctx)
 	i := slices.IndexFunc(list, func(q asked) bool {
-		return slices.ContainsFunc(q.done, func(d *checkpoint.Done) bool { return d.ID == call.Turn })
+		return slices.ContainsFunc(q.done, func(d *checkpoint.ChangedTurn) bool { return d.ID == call.Turn })
 	})
 	if err != nil || i < 0 || cmd.confirm == nil {
 		return err
@@ -352,7 +352,7 @@ func (cmd undoCommands) restoreOriginal(ctx context.Context, name string) error 
 	if err != nil {
 		return err
 	}
-	p, err := cmd.c.Keeper.Original(ctx, c.Commit)
+	p, err := cmd.c.Keeper.RestoreCommit(ctx, c.Commit)
 	if err != nil {
 		return err
 	}

@@ -82,9 +82,9 @@ func (f *filler) arguments(path []string, command string, args []any) error {
 	for _, i := range program.Programs(words) { // now that the programs' names are filled in
 		words[i], values[i] = written[i], ""
 	}
-	texts := program.Texts(words)
+	texts := program.CodeWords(words)
 	for i, put := range values {
-		if !program.Plain(put) && (texts[i] || !program.Plain(around(written[i]))) {
+		if !program.IsPlain(put) && (texts[i] || !program.IsPlain(around(written[i]))) {
 			return codeError(written[i])
 		}
 		if i == 0 { // the command
@@ -149,7 +149,7 @@ func (f *filler) value(path []string, v any) (any, error) {
 	switch x := v.(type) {
 	case string:
 		out, put, err := f.text(path, x)
-		if n := len(path); n > 1 && path[n-2] == "env" && program.Steers(path[n-1]) && !harmless(x, put) {
+		if n := len(path); n > 1 && path[n-2] == "env" && program.IsSteering(path[n-1]) && !harmless(x, put) {
 			err = codeError(x)
 		}
 		return out, err
@@ -169,10 +169,10 @@ func (f *filler) value(path []string, v any) (any, error) {
 // harmless reports whether values may be put into a text of a variable that programs go by.
 // Blanks part options, and are a part of a path.
 func harmless(written, values string) bool {
-	if program.Plain(around(written)) {
+	if program.IsPlain(around(written)) {
 		values = strings.ReplaceAll(values, " ", "")
 	}
-	return program.Plain(values)
+	return program.IsPlain(values)
 }
 
 // text fills in the variables of a string. It also returns the inserted values, joined. In MCP

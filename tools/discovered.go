@@ -123,7 +123,7 @@ func (d Discovery) tool(l *launch.Launcher, declaration []byte) (engine.Tool, er
 	if len(f.ParametersJSONSchema) == 0 || string(f.ParametersJSONSchema) == "null" {
 		f.ParametersJSONSchema = json.RawMessage(`{"type":"object","properties":{}}`)
 	}
-	declared := mcp.Declared(f.ParametersJSONSchema) // with the types of other languages mapped
+	declared := mcp.DeclaredSchema(f.ParametersJSONSchema) // with the types of other languages mapped
 	shape, err := schema.Parse(f.ParametersJSONSchema)
 	if err != nil && strings.HasPrefix(strings.TrimSpace(string(f.ParametersJSONSchema)), "{") {
 		shape, err = schema.Parse(declared)

@@ -24,7 +24,7 @@ func PinnedResult(answer *genai.FunctionResponse) string {
 			return plan.ExitName
 		}
 	case skill.ToolName:
-		if name, ok := skill.Named(said); ok {
+		if name, ok := skill.ActivatedSkill(said); ok {
 			return skill.ToolName + " " + name
 		}
 	}

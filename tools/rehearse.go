@@ -51,7 +51,7 @@ func Rehearse(ws *workspace.Workspace, over *workspace.Overlay, pretend bool, pl
 	if over == nil {
 		return nil
 	}
-	return &Rehearsal{ws: ws, over: over, base: workspace.Top(ws.Roots()[0]), pretend: pretend, plain: plain}
+	return &Rehearsal{ws: ws, over: over, base: workspace.RepositoryRoot(ws.Roots()[0]), pretend: pretend, plain: plain}
 }
 
 // Steps returns what would have been done, in the order of the calls.
@@ -73,7 +73,7 @@ func (r *Rehearsal) Patch() string {
 	var files []edit.File
 	for _, c := range r.over.Changes() {
 		if rel, err := filepath.Rel(r.base, c.Path); err == nil && filepath.IsLocal(rel) {
-			files = append(files, edit.File{Name: filepath.ToSlash(rel), Made: c.Made, Executable: c.Mode&0o100 != 0,
+			files = append(files, edit.File{Name: filepath.ToSlash(rel), Created: c.Created, Executable: c.Mode&0o100 != 0,
 				Old: string(c.Old), New: string(c.New)})
 		}
 	}

@@ -66,7 +66,7 @@ func located(t engine.Tool, ws *workspace.Workspace) engine.Tool {
 		fitted, note, err := fit(args)
 		for _, key := range []string{"file_path", "dir_path"} {
 			if name, isText := fitted[key].(string); isText {
-				fitted[key] = workspace.Spelled(ws, name)
+				fitted[key] = workspace.DiskSpelling(ws, name)
 			}
 		}
 		return fitted, note, err

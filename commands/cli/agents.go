@@ -88,7 +88,7 @@ type agentServer struct {
 
 func recordOf(d agent.Definition) agentRecord {
 	a := agentRecord{Name: d.Name, Label: d.Label, Description: d.Description, Source: d.Source,
-		File: d.File, Callable: d.Off == "", Why: d.Off,
+		File: d.File, Callable: d.DisabledReason == "", Why: d.DisabledReason,
 		Model: cmp.Or(d.Model.Name, "inherit"), Tools: d.Access.Tools, MaxTurns: d.Turns(), MaxMinutes: d.Limit().Minutes(), Kind: "local"}
 	if r := d.Remote; r != nil {
 		a.Kind, a.Server, a.Card, a.Model, a.Tools, a.MaxTurns = "remote", r.Host(), r.CardURL, "", []string{}, 0
@@ -98,7 +98,7 @@ func recordOf(d agent.Definition) agentRecord {
 		return a
 	}
 	a.Servers = slices.Sorted(maps.Keys(d.Access.Servers))
-	for _, name := range slices.Sorted(maps.Keys(d.Access.Given)) {
+	for _, name := range slices.Sorted(maps.Keys(d.Access.UserServers)) {
 		if d.Access.Servers[name] == nil {
 			a.Servers = append(a.Servers, name)
 		}

@@ -479,14 +479,14 @@ func (d *doctor) checkSandbox(ctx context.Context) finding {
 		return worse(failing, hint(err), "%s", err)
 	}
 	if k := c.Container(); k != nil {
-		if err := k.Answers(ctx); err != nil {
+		if err := k.CheckEngine(ctx); err != nil {
 			return worse(failing, "start it, or use --sandbox=kernel, which needs no engine", "%s", err)
 		}
 	}
 	st := c.State()
 	switch {
-	case c.Instead != nil:
-		return worse(warning, c.Instead.Advice, "%s", c.Instead)
+	case c.FallbackNotice != nil:
+		return worse(warning, c.FallbackNotice.Advice, "%s", c.FallbackNotice)
 	case st.Confined():
 		return fine("%s: %s%s", st.Name, st.Step, d.unmasked(c))
 	case st.Files:

@@ -50,7 +50,7 @@ func (c *extensionsInstall) Run(ctx context.Context, set *extensionSet) error {
 
 // packageAt returns where a package is: at an address, or in a folder or an archive.
 func packageAt(paths project.Paths, said string) (extension.Install, error) {
-	if address := source.Address(said); address != "" {
+	if address := source.RepositoryAddress(said); address != "" {
 		return extension.Install{Source: address, Type: "git"}, nil
 	}
 	path := paths.Folder(said)
@@ -79,7 +79,7 @@ func (set *extensionSet) permitted(note extension.Install) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("security.allowedExtensions in the settings does not allow extensions from %s", text.PrintableLine(source.Shown(note.Source)))
+		return fmt.Errorf("security.allowedExtensions in the settings does not allow extensions from %s", text.PrintableLine(source.DisplayAddress(note.Source)))
 	}
 	if s.BlockGitExtensions && note.Type != "local" && note.Type != "link" {
 		return errors.New("security.blockGitExtensions in the settings takes no extensions from git")
@@ -179,7 +179,7 @@ func (set *extensionSet) install(ctx context.Context, note extension.Install, ol
 	}
 	x, err := extension.Read(at, set.here.Paths.Cwd)
 	if err != nil { // the folder that it was read in is gone when this is read
-		return errors.New(strings.ReplaceAll(err.Error(), fresh, text.PrintableLine(source.Shown(note.Source))))
+		return errors.New(strings.ReplaceAll(err.Error(), fresh, text.PrintableLine(source.DisplayAddress(note.Source))))
 	}
 	problems, _ := checkExtension(x)
 	for _, p := range problems {
@@ -274,13 +274,13 @@ func (set *extensionSet) report(ctx context.Context, x extension.Extension, note
 		said = fmt.Sprintf("Extension %q successfully updated: %s → %s.", x.Name, old.Version, x.Version)
 		if old.Install.Source != note.Source || old.Name != x.Name {
 			said = fmt.Sprintf("Extension %q has moved and is now %q, from %s: %s → %s.", old.Name,
-				x.Name, source.Shown(note.Source), old.Version, x.Version)
+				x.Name, source.DisplayAddress(note.Source), old.Version, x.Version)
 		}
 	case note.Type == "link":
 		said = fmt.Sprintf("Extension %q linked successfully and enabled.", x.Name)
 	}
 	return set.showExtension(map[string]any{"name": x.Name, "version": x.Version, "was": was,
-		"type": note.Type, "source": source.Shown(note.Source)}, said)
+		"type": note.Type, "source": source.DisplayAddress(note.Source)}, said)
 }
 
 // consentTo asks about what an extension can run, unless that was agreed to before.
@@ -301,7 +301,7 @@ func (set *extensionSet) consentTo(ctx context.Context, x extension.Extension, n
 			title += "."
 		}
 	}
-	lines := append([]string{title, "It comes from " + source.Shown(note.Source) +
+	lines := append([]string{title, "It comes from " + source.DisplayAddress(note.Source) +
 		". Extensions may bring unexpected behaviour: look at where one comes from, and at its author."}, asks...)
 	if given {
 		lines = append([]string{"You have consented to the following:"}, lines...)

@@ -101,7 +101,7 @@ func (set *extensionSet) newer(ctx context.Context, x extension.Extension) (stat
 	if err != nil {
 		return "", note, err
 	}
-	if to := cmp.Or(source.Address(x.MigratedTo), x.MigratedTo); to != "" && to != note.Source && !x.Linked {
+	if to := cmp.Or(source.RepositoryAddress(x.MigratedTo), x.MigratedTo); to != "" && to != note.Source && !x.Linked {
 		if err := h.Reach(ctx, to, note.PreRelease); err == nil {
 			note.Source, note.Type, note.Ref = to, "git", ""
 			return newer(true, nil)

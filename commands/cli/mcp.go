@@ -139,8 +139,8 @@ func (c *mcpTurn) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 	if err != nil {
 		return err
 	}
-	if bool(on) && strings.HasPrefix(found.Off, "mcp.") || strings.HasPrefix(found.Off, "--") {
-		return fmt.Errorf("MCP server %s can't be switched on: %s", text.PrintableLine(found.Name), found.Off)
+	if bool(on) && strings.HasPrefix(found.DisabledReason, "mcp.") || strings.HasPrefix(found.DisabledReason, "--") {
+		return fmt.Errorf("MCP server %s can't be switched on: %s", text.PrintableLine(found.Name), found.DisabledReason)
 	}
 	key := strings.ToLower(found.Name)
 	if !c.Session {

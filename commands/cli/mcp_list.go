@@ -68,9 +68,9 @@ var loginWords = map[oauth.State]string{oauth.LoggedIn: "OAuth", oauth.Expired: 
 
 // serverOf returns a server as it is listed.
 func serverOf(ctx context.Context, servers Servers, s mcp.Status, detail detail) serverRecord {
-	l := serverRecord{detail: detail, Name: s.Name, Description: s.Description, Extension: s.From,
+	l := serverRecord{detail: detail, Name: s.Name, Description: s.Description, Extension: s.Extension,
 		Transport: s.Transport, Command: settings.MaskWords(s.Command), URL: settings.MaskText(s.URL),
-		State: s.State, Why: s.Off, Title: s.Title,
+		State: s.State, Why: s.DisabledReason, Title: s.Title,
 		Tools: append([]mcp.ToolInfo{}, s.Tools...), Prompts: append([]mcp.Prompt{}, s.Prompts...),
 		Resources: append([]mcp.Resource{}, s.Resources...), Templates: append([]mcp.Resource{}, s.Templates...)}
 	switch {
@@ -285,7 +285,7 @@ func (c *mcpTest) Run(ctx context.Context, out *Output, servers Servers) error {
 	case s.State == mcp.Connected:
 		return nil
 	case s.State == mcp.Off:
-		return fmt.Errorf("MCP server %s is not used: %s", shown, s.Off)
+		return fmt.Errorf("MCP server %s is not used: %s", shown, s.DisabledReason)
 	case s.Err != nil:
 		return &testError{"MCP server " + shown + " can't be used: " + text.OneLine(s.Err.Error(), 300), s.Err}
 	}

@@ -55,7 +55,7 @@ func (m maskRecord) line() string {
 func masks(rules *policy.Policy, l *launch.Launcher) []maskRecord {
 	return each(l.Masks(policy.DeniedPrograms(rules.Denied())), func(m mask.Mask) maskRecord {
 		return maskRecord{Program: m.Program, Files: append([]string{}, m.Files...),
-			Others: append([]string{}, l.Finder.Others(m)...), Left: m.Left}
+			Others: append([]string{}, l.Finder.Others(m)...), Left: m.WhyRunnable}
 	})
 }
 
@@ -100,8 +100,8 @@ func shownSandbox(st sandbox.State) shownState {
 // ProvideLauncher returns what confines commands, and says if that is not what was asked for.
 func (*sandboxCommand) ProvideLauncher(out *Output, project Project) (*launch.Launcher, error) {
 	l, err := project.Launcher()
-	if err == nil && l.Instead != nil {
-		out.Notify(l.Instead.Message)
+	if err == nil && l.FallbackNotice != nil {
+		out.Notify(l.FallbackNotice.Message)
 	}
 	return l, err
 }

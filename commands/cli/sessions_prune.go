@@ -89,7 +89,7 @@ func LeftOut(newer []journal.Session) string {
 func Strays(store project.Store, list []journal.Session, r journal.Retention) ([]string, error) {
 	there := each(list, func(s journal.Session) string { return s.ID })
 	age := cmp.Or(r.MaxAge, 30*24*time.Hour)
-	return checkpoint.Store(store.History()).Strays(there, time.Now().Add(-age))
+	return checkpoint.Store(store.History()).OrphanSessions(there, time.Now().Add(-age))
 }
 
 // Forget drops what was kept to take back what sessions did that are not there any more.

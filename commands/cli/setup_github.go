@@ -109,7 +109,7 @@ func (c *setupGitHub) Run(ctx context.Context, out *Output, here *Folder, ask *A
 // githubRepository returns the repository of git that is worked in, which has to be
 // trusted before git looks at it, and what it is called on GitHub.
 func githubRepository(ctx context.Context, here *Folder, hub hub) (github source.Hub, top, repository string, err error) {
-	top, _, why := worktree.Find(here.Paths.Cwd)
+	top, _, why := worktree.FindTree(here.Paths.Cwd)
 	if top == "" {
 		return github, "", "", &input.Error{Message: "there are no workflows without a git repository of GitHub's, and " + cmp.Or(why, "this folder is in no git repository"),
 			Advice: "go to one, or make one: git init, then git remote add origin https://github.com/OWNER/NAME"}

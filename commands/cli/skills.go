@@ -170,7 +170,7 @@ func (c *skillsInstall) Run(ctx context.Context, out *Output, here *Folder, ask 
 	})
 	if err != nil && !strings.HasPrefix(from, note.Source) { // the error names a temporary folder
 		err = errors.New(strings.ReplaceAll(err.Error(), text.PrintableLine(from),
-			text.PrintableLine(source.Shown(note.Source))))
+			text.PrintableLine(source.DisplayAddress(note.Source))))
 	}
 	return err
 }

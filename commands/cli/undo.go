@@ -32,7 +32,7 @@ func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, projec
 		return err
 	}
 	defer k.Done()
-	p, err := k.Keeper.Undo(ctx, []*checkpoint.Done{d})
+	p, err := k.Keeper.Undo(ctx, []*checkpoint.ChangedTurn{d})
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func pathsOf(list []checkpoint.Change) []string {
 
 // lastTurn returns the last turn of a session that is not taken back, or of the last
 // session that has one.
-func lastTurn(ctx context.Context, here *Folder, project Project, session string) (*Kept, *checkpoint.Done, error) {
+func lastTurn(ctx context.Context, here *Folder, project Project, session string) (*Kept, *checkpoint.ChangedTurn, error) {
 	k, err := project.Keeper(session)
 	if err != nil {
 		return nil, nil, err
@@ -131,7 +131,7 @@ type trashCommand struct {
 // A trash is the files that calls deleted or overwrote, and what can bring them back.
 type trash struct {
 	*Kept
-	list []checkpoint.Discarded
+	list []checkpoint.DiscardedFile
 }
 
 // ProvideTrash returns the trash. Whoever takes it ends the work with it.
@@ -155,7 +155,7 @@ func (*trashList) Run(out *Output, trash *trash) error {
 	defer trash.Done()
 	var ls []string
 	for i, d := range trash.list {
-		ls = append(ls, fmt.Sprintf("%d: %s, %s %s by %s", i+1, trash.Rel(d.Path), d.What,
+		ls = append(ls, fmt.Sprintf("%d: %s, %s %s by %s", i+1, trash.Rel(d.Path), d.Action,
 			d.Time.Local().Format(time.DateTime), cmp.Or(text.OneLine(d.Title, 80), "a call")))
 	}
 	return out.listing(map[string]any{"files": trash.list}, ls, "nothing was deleted or overwritten by calls here")
@@ -172,7 +172,7 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 	defer trash.Done()
 	k, list := trash.Kept, trash.list
 	path := filepath.Clean(disk.Absolute(c.File, here.Paths.Folder(""), here.Paths.Home))
-	i := slices.IndexFunc(list, func(d checkpoint.Discarded) bool { return d.Path == path })
+	i := slices.IndexFunc(list, func(d checkpoint.DiscardedFile) bool { return d.Path == path })
 	if n, err := strconv.Atoi(c.File); i < 0 && err == nil && n > 0 && n <= len(list) {
 		i = n - 1
 	}
@@ -225,12 +225,12 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 }
 
 // question asks whether a file is brought back: what is in its place, and what comes there.
-func (c *trashRestore) question(ctx context.Context, k *Kept, d checkpoint.Discarded,
+func (c *trashRestore) question(ctx context.Context, k *Kept, d checkpoint.DiscardedFile,
 	change checkpoint.Change) (string, error) {
-	is, comes, err := k.Keeper.About(ctx, change)
+	is, comes, err := k.Keeper.DescribeChange(ctx, change)
 	from, to := k.Rel(d.Path), k.Rel(change.Path)
 	until := fmt.Sprintf("until %s (%s)", d.Time.Local().Format(time.DateTime), comes)
-	switch there := change.Before.There(); {
+	switch there := change.Before.Exists(); {
 	case !there && from == to:
 		return "bring back " + to + " as it was " + until + "?", err
 	case !there:

@@ -30,7 +30,7 @@ func Main(version, commit, date string, today time.Time) int {
 	if code, ok := sandbox.Init(os.Args, os.Stderr); ok {
 		return code
 	}
-	if code, ok := shell.First(os.Args[1:], [3]*os.File{os.Stdin, os.Stdout, os.Stderr}); ok {
+	if code, ok := shell.RunAsInit(os.Args[1:], [3]*os.File{os.Stdin, os.Stdout, os.Stderr}); ok {
 		return code
 	}
 	return Run(project.Process{

@@ -151,7 +151,7 @@ func (f Files) look(ctx context.Context, r Ref, name string) Target {
 	} else if dir, ok := strings.CutSuffix(plain, "/**"); ok {
 		plain = cmp.Or(dir, "/")
 	}
-	plain = workspace.Spelled(f.Workspace, plain)
+	plain = workspace.DiskSpelling(f.Workspace, plain)
 	for _, root := range f.Workspace.Roots() {
 		path := plain
 		if !filepath.IsAbs(plain) {
@@ -160,7 +160,7 @@ func (f Files) look(ctx context.Context, r Ref, name string) Target {
 		path = filepath.Clean(path)
 		info, err := f.Workspace.Stat(path)
 		if outside := (*workspace.OutsideError)(nil); err != nil &&
-			!(errors.As(err, &outside) && f.Workspace.There(path)) {
+			!(errors.As(err, &outside) && f.Workspace.Exists(path)) {
 			continue
 		}
 		return f.take(r, path, info)

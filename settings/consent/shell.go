@@ -223,7 +223,7 @@ func (r *reader) assigns(list []*syntax.Assign) {
 			continue
 		}
 		name := a.Name.Value
-		if program.Steers(name) {
+		if program.IsSteering(name) {
 			r.files.unsure("a script sets %s, which decides what runs", name)
 			if before, ok := r.set[name]; ok && !r.twice[name] {
 				r.known[name] = before

@@ -111,7 +111,7 @@ func (r *reader) environment() {
 		case name == "PATH":
 		case name == "BASH_ENV" || name == "ENV":
 			r.apart(func() { r.run(value, byShell) })
-		case program.Steers(name) && !strings.Contains(plain, " "+name+" "):
+		case program.IsSteering(name) && !strings.Contains(plain, " "+name+" "):
 			r.files.unsure("its %s may have other files loaded", name)
 			r.files.steered(value)
 		default:
@@ -312,7 +312,7 @@ func (r *reader) wrapped(name string, argv []string, unknown []bool) {
 			break
 		}
 		if v, _, ok := strings.Cut(arg, "="); ok && name == "env" {
-			if program.Steers(v) {
+			if program.IsSteering(v) {
 				break
 			}
 			continue

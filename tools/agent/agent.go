@@ -41,11 +41,11 @@ type Definition struct {
 	Label       string // the name that people read, may be empty
 	Description string // for the model that may call it
 
-	Source string       // who brings it: built-in, project, user, or the name of an extension
-	File   string       // empty if it is built in
-	Print  string       // a hash of the file's contents
-	Off    string       // why it can't be called, empty if it can
-	Notes  []*FileError // parts of the file with no effect or an unexpected one
+	Source         string       // who brings it: built-in, project, user, or the name of an extension
+	File           string       // empty if it is built in
+	Fingerprint    string       // a hash of the file's contents
+	DisabledReason string       // why it can't be called, empty if it can
+	Notes          []*FileError // parts of the file with no effect or an unexpected one
 
 	// Misread are values that were not understood and were replaced by safe ones.
 	Misread []error
@@ -72,10 +72,10 @@ type Prompt struct {
 
 // An Access says what an agent may use.
 type Access struct {
-	Tools   []string       // names and patterns of allowed tools; nil allows all
-	Except  []string       // names and patterns of forbidden tools
-	Servers map[string]any // MCP servers of its own, as settings have them
-	Given   map[string]any // MCP servers from the user's settings; they win over Servers
+	Tools       []string       // names and patterns of allowed tools; nil allows all
+	Except      []string       // names and patterns of forbidden tools
+	Servers     map[string]any // MCP servers of its own, as settings have them
+	UserServers map[string]any // MCP servers from the user's settings; they win over Servers
 }
 
 // A Model says which model is asked, and how.

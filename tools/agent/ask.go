@@ -22,7 +22,7 @@ func (c call) remoteIntent() engine.Intent {
 	in := engine.Intent{Title: title, Detail: "what it is told:\n  " +
 		strings.ReplaceAll(c.words(), "\n", "\n  ") + "\n",
 		Grants: []engine.Grant{{Label: "always " + c.agent.Name, Tool: ToolName,
-			Target: c.agent.Name + " " + c.agent.Print}}}
+			Target: c.agent.Name + " " + c.agent.Fingerprint}}}
 	if short := text.OneLine(c.words(), longestTitle); short == c.words() {
 		in.Title += ": " + short
 		in.Detail = ""

@@ -90,7 +90,7 @@ func Tool(cfg Config) engine.Tool {
 		return engine.Think
 	}
 	t.When = func() bool {
-		return slices.ContainsFunc(cfg.Agents(), func(d Definition) bool { return d.Off == "" })
+		return slices.ContainsFunc(cfg.Agents(), func(d Definition) bool { return d.DisabledReason == "" })
 	}
 	return t
 }
@@ -101,14 +101,14 @@ const longestTitle = 80 // characters of a task
 func (cfg Config) find(name string) (Definition, error) {
 	var names []string
 	for _, d := range cfg.Agents() {
-		if d.Name == name && d.Off != "" {
+		if d.Name == name && d.DisabledReason != "" {
 			return d, &engine.CallError{Type: engine.PolicyViolation,
-				Message: fmt.Sprintf("The agent %s can't be called: %s.", name, d.Off), Display: "denied: " + d.Off}
+				Message: fmt.Sprintf("The agent %s can't be called: %s.", name, d.DisabledReason), Display: "denied: " + d.DisabledReason}
 		}
 		if d.Name == name {
 			return d, nil
 		}
-		if d.Off == "" {
+		if d.DisabledReason == "" {
 			names = append(names, d.Name)
 		}
 	}

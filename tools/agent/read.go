@@ -58,7 +58,7 @@ func Parse(file, source string) ([]Definition, error) {
 	print := fmt.Sprintf("%x", sha256.Sum256([]byte(source)))
 	var list []Definition
 	read := func(n *yaml.Node) {
-		d := Definition{File: file, Print: print, Prompt: Prompt{Text: strings.TrimSpace(body)}}
+		d := Definition{File: file, Fingerprint: print, Prompt: Prompt{Text: strings.TrimSpace(body)}}
 		r.agent(n, &d)
 		list = append(list, d)
 	}

@@ -88,7 +88,7 @@ func (t *Task) converse(ctx context.Context) error {
 		return err
 	}
 	t.last = true
-	t.Tell(engine.Notice{Info: true, Text: t.why() + "; it is asked for its report once more",
+	t.Emit(engine.Notice{Info: true, Text: t.why() + "; it is asked for its report once more",
 		Cause: engine.Recovery{Reason: string(t.reason)}})
 	reason, err := t.work(ctx, c.Run, t.why()+". You have one final chance to complete the task, and little time: call "+
 		completeName+" now with what you have, and say what is missing. No other call is carried out.", 1, grace)
@@ -119,7 +119,7 @@ func (t *Task) work(ctx context.Context, run engine.Run, said string, most int, 
 				return maxTurns, nil
 			}
 		}
-		t.Tell(ev)
+		t.Emit(ev)
 		if f, over := ev.(engine.CallFinished); over && f.Name == completeName && f.Err == nil {
 			return goal, nil
 		}
@@ -146,8 +146,8 @@ func (t *Task) outcome() string {
 	return t.why() + "."
 }
 
-// Tell tells an event of the agent's conversation to whoever has called it.
-func (t *Task) Tell(ev engine.Event) {
+// Emit tells an event of the agent's conversation to whoever has called it.
+func (t *Task) Emit(ev engine.Event) {
 	t.clock.still(func() { t.host.Emit(engine.NestedEvent{Agent: t.Agent.Name, Event: ev}) })
 }
 
@@ -218,7 +218,7 @@ func (a Access) allows(t engine.Tool) bool {
 	case t.Kind == engine.AskUser, t.Kind == engine.Planning, t.Name() == ToolName, t.Name() == "update_topic",
 		matches(a.Except, t.Name()):
 		return false
-	case a.Tools == nil, t.Server != "" && (a.Servers[t.Server] != nil || a.Given[t.Server] != nil):
+	case a.Tools == nil, t.Server != "" && (a.Servers[t.Server] != nil || a.UserServers[t.Server] != nil):
 		return true
 	}
 	return matches(a.Tools, t.Name())
@@ -234,7 +234,7 @@ func matches(patterns []string, name string) bool {
 
 // looks reports whether the agent changes nothing, as far as its tools tell.
 func (a Access) looks(ts engine.Toolset) bool {
-	return len(a.Servers)+len(a.Given) == 0 && !slices.ContainsFunc(ts.Tools(), func(t engine.Tool) bool {
+	return len(a.Servers)+len(a.UserServers) == 0 && !slices.ContainsFunc(ts.Tools(), func(t engine.Tool) bool {
 		return a.allows(t) && !t.Kind.ReadOnly()
 	})
 }

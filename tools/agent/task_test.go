@@ -146,7 +146,7 @@ func TestOutcomes(t *testing.T) {
 // What an agent can't do it is told, and what is wrong with a call of one the model is.
 func TestRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		agents := []agent.Definition{{Name: "x", Access: agent.Access{Tools: []string{"read", "mcp_*"}}}, {Name: "gone", Off: "it is switched off"}}
+		agents := []agent.Definition{{Name: "x", Access: agent.Access{Tools: []string{"read", "mcp_*"}}}, {Name: "gone", DisabledReason: "it is switched off"}}
 		b := newBench(t, et.NewApprover(t), agents,
 			[]*genai.FunctionCall{invoke("1", "x", "go"), invoke("2", "somebody", "go"), invoke("3", "gone", "go"), et.Call("4", agent.ToolName, "agent_name", "x")},
 			map[string][]et.Reply{"x": {et.Says("", invoke("1", "x", "again"), et.Call("2", "write"), et.Call("3", "ask"), et.Call("4", "nothing")), done("ok")}})

@@ -26,7 +26,7 @@ type Turn struct{ ID, Asked, Print string }
 func (k *Keeper) Run(run engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
-			turn := Turn{ID: uuid.NewString(), Asked: text.OneLine(messageText(parts), 200), Print: Print(parts)}
+			turn := Turn{ID: uuid.NewString(), Asked: text.OneLine(messageText(parts), 200), Print: Fingerprint(parts)}
 			k.mu.Lock()
 			k.turn = turnWork{of: turn}
 			k.mu.Unlock()
@@ -79,9 +79,9 @@ func messageText(parts []*genai.Part) string {
 	return strings.Join(all, "\n")
 }
 
-// Print returns a fingerprint of a question, 16 hexadecimal digits, which is the same for
+// Fingerprint returns a fingerprint of a question, 16 hexadecimal digits, which is the same for
 // the same words.
-func Print(parts []*genai.Part) string {
+func Fingerprint(parts []*genai.Part) string {
 	sum := sha256.Sum256([]byte(messageText(parts)))
 	return hex.EncodeToString(sum[:8])
 }

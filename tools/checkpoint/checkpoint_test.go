@@ -174,7 +174,7 @@ func TestInterrupted(t *testing.T) {
 	before := p.picture()
 	p.run("rm a; echo c >c")
 	p.again("session-1")
-	turn.Print = Print([]*genai.Part{genai.NewPartFromText("a command")})
+	turn.Print = Fingerprint([]*genai.Part{genai.NewPartFromText("a command")})
 	for range 2 {
 		if err := p.Interrupted(t.Context(), turn, "run", "rm a"); err != nil {
 			t.Error(err)
@@ -224,7 +224,7 @@ func TestStates(t *testing.T) {
 	p := newPlace(t)
 	p.write("a", "1")
 	p.write("d/b", "1")
-	if err := p.Ready(); err != nil {
+	if err := p.CheckReady(); err != nil {
 		t.Fatal(err)
 	}
 	kinds := func(want ...Kind) {

@@ -13,12 +13,12 @@ type Version struct {
 	Sum  Sum
 }
 
-// There reports whether something was there.
-func (v Version) There() bool { return v != Version{} }
+// Exists reports whether something was there.
+func (v Version) Exists() bool { return v != Version{} }
 
 // dir reports whether it was a directory, and file whether it was anything else.
 func (v Version) dir() bool  { return v.Mode.IsDir() }
-func (v Version) file() bool { return v.There() && !v.dir() }
+func (v Version) file() bool { return v.Exists() && !v.dir() }
 
 // A Change is what became of one path.
 type Change struct {

@@ -265,7 +265,7 @@ func TestFullDisk(t *testing.T) {
 		if list, err = p.Turns(t.Context()); err != nil || len(list) == 0 {
 			t.Fatalf("%d: %d turns, %v", room, len(list), err)
 		}
-		if list = slices.DeleteFunc(list, func(d *Done) bool { return d.Undone }); len(list) > 0 {
+		if list = slices.DeleteFunc(list, func(d *ChangedTurn) bool { return d.Undone }); len(list) > 0 {
 			p.undo(len(list), true)
 		}
 		if b, _ := os.ReadFile(filepath.Join(p.dir, "a")); string(b) != "1" {

@@ -36,9 +36,9 @@ func (s Store) Collect() error {
 	})
 }
 
-// Strays returns the sessions that something is kept for and that are not there any more,
+// OrphanSessions returns the sessions that something is kept for and that are not there any more,
 // by what they are called, if nothing was kept for them since a time.
-func (s Store) Strays(there []string, since time.Time) (ids []string, err error) {
+func (s Store) OrphanSessions(there []string, since time.Time) (ids []string, err error) {
 	err = s.with(func(r *store) error {
 		all, err := r.refs()
 		for _, ref := range all {

@@ -55,13 +55,13 @@ func TestForget(t *testing.T) {
 	}
 	p.Keeper.Close()
 
-	if ids, err := store.Strays([]string{"session-1"}, time.Now().Add(time.Hour)); err != nil || len(ids) > 0 {
+	if ids, err := store.OrphanSessions([]string{"session-1"}, time.Now().Add(time.Hour)); err != nil || len(ids) > 0 {
 		t.Errorf("strays %q, %v", ids, err)
 	}
-	if ids, err := store.Strays(nil, time.Now().Add(-time.Hour)); err != nil || len(ids) > 0 {
+	if ids, err := store.OrphanSessions(nil, time.Now().Add(-time.Hour)); err != nil || len(ids) > 0 {
 		t.Errorf("young strays %q, %v", ids, err)
 	}
-	if ids, err := store.Strays(nil, time.Now().Add(time.Hour)); err != nil || len(ids) != 1 {
+	if ids, err := store.OrphanSessions(nil, time.Now().Add(time.Hour)); err != nil || len(ids) != 1 {
 		t.Errorf("strays %q, %v", ids, err)
 	}
 	if err := store.Drop("session-1"); err != nil {

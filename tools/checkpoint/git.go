@@ -43,7 +43,7 @@ func (r *repositories) see(ctx context.Context) (seen []string) {
 		}
 	}()
 	for _, root := range r.cfg.Workspace.Roots() {
-		tree := workspace.Top(root)
+		tree := workspace.RepositoryRoot(root)
 		dir := workspace.GitDir(tree)
 		if dir == "" {
 			continue

@@ -34,7 +34,7 @@ func (h *history) open() error {
 	case h.cfg.Off != "":
 		return fmt.Errorf("%w: %s", ErrOff, h.cfg.Off)
 	case h.cfg.Dir == "":
-		return ErrNowhere
+		return ErrNoHome
 	case h.store != nil:
 		return nil
 	}

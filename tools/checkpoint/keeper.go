@@ -84,7 +84,7 @@ func (k *Keeper) Copy(from string) error {
 
 // ifKept is err, but for that there is no store.
 func ifKept(err error) error {
-	if errors.Is(err, ErrNothing) || errors.Is(err, ErrNowhere) || errors.Is(err, ErrOff) {
+	if errors.Is(err, ErrNothing) || errors.Is(err, ErrNoHome) || errors.Is(err, ErrOff) {
 		return nil
 	}
 	return err
@@ -92,14 +92,14 @@ func ifKept(err error) error {
 
 // Why nothing can be taken back.
 var (
-	ErrNowhere = errors.New("there is no home directory to keep checkpoints in")
-	ErrOff     = errors.New("checkpoints are switched off")
+	ErrNoHome = errors.New("there is no home directory to keep checkpoints in")
+	ErrOff    = errors.New("checkpoints are switched off")
 )
 
-// Ready returns why what calls change can't be taken back here, nil if it can. It
+// CheckReady returns why what calls change can't be taken back here, nil if it can. It
 // makes the store, and looks at no files: that there are too many of them
 // shows when a command has run.
-func (k *Keeper) Ready() error {
+func (k *Keeper) CheckReady() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := k.history.open(); err != nil {

@@ -85,7 +85,7 @@ func (n *node) become(dir bool) {
 }
 
 // useless reports whether nothing is at n, or was in the last state, nor below it.
-func (n *node) useless() bool { return !n.there() && !n.was.There() && len(n.kids) == 0 }
+func (n *node) useless() bool { return !n.there() && !n.was.Exists() && len(n.kids) == 0 }
 
 // isDir stands for the sum of a directory that is kept.
 const isDir Sum = "/"

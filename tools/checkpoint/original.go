@@ -21,10 +21,10 @@ import (
 // mostOriginal is how many bytes of files of the Gemini CLI are read.
 const mostOriginal = 4 << 30
 
-// Original returns what has to be done for the files to be as they are in a commit of the
+// RestoreCommit returns what has to be done for the files to be as they are in a commit of the
 // repository that the Gemini CLI keeps of them: what it does not have is deleted, if it is
 // kept here. Nobody knows who has changed them since, so all of them are others' changes.
-func (k *Keeper) Original(ctx context.Context, commit string) (p *Plan, err error) {
+func (k *Keeper) RestoreCommit(ctx context.Context, commit string) (p *Plan, err error) {
 	p = &Plan{Kind: Undone}
 	theirs, err := originals(ctx, filepath.Join(filepath.Dir(k.cfg.Dir), ".git"), commit)
 	if err != nil {
@@ -53,7 +53,7 @@ func (k *Keeper) bring(ctx context.Context, p *Plan, theirs []original) error {
 		if g.after.Sum, err = k.history.store.add(f.content); err != nil {
 			return err
 		}
-		if g.after.Mode = f.mode; g.before.There() && g.before.Mode.Type() == g.after.Mode.Type() &&
+		if g.after.Mode = f.mode; g.before.Exists() && g.before.Mode.Type() == g.after.Mode.Type() &&
 			(g.before.Mode^g.after.Mode)&0o100 == 0 {
 			g.after.Mode = g.before.Mode // of which git keeps one bit
 		}
@@ -115,7 +115,7 @@ func originals(ctx context.Context, dir, commit string) (list []original, err er
 // git asks git for what is in a repository.
 func git(ctx context.Context, dir string, most int, in []byte, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + dir}, args...)...)
-	c.Env = append(gitconfig.Environ(gitconfig.Quiet...), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C")
+	c.Env = append(gitconfig.Environ(gitconfig.QuietArgs...), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C")
 	c.Stdin, c.WaitDelay = bytes.NewReader(in), time.Second
 	out, errs := bounded{most: most}, bounded{most: 4096}
 	c.Stdout, c.Stderr = &out, &errs

@@ -25,7 +25,7 @@ func TestOriginal(t *testing.T) {
 		before := p.picture()
 		p.run(`rm -rf d; echo two >a; chmod 644 b.sh; rm link; mkdir link; echo new >link/new; echo more >>big; echo S=2 >.env; echo o >a.o`)
 		after := p.picture()
-		plan, err := p.Original(t.Context(), commit)
+		plan, err := p.RestoreCommit(t.Context(), commit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,7 @@ func TestOriginal(t *testing.T) {
 		p.run("echo o >a.o; echo S=2 >.env")
 		p.redo()
 		same(t, "taken back", p.picture(), after)
-		if _, err := p.Original(t.Context(), strings.Repeat("0", 40)); err == nil {
+		if _, err := p.RestoreCommit(t.Context(), strings.Repeat("0", 40)); err == nil {
 			t.Error("there is no such commit")
 		}
 	}
@@ -57,7 +57,7 @@ func TestBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := p.Back(t.Context(), Calls(list)[:1])
+	plan, err := p.UndoCalls(t.Context(), Calls(list)[:1])
 	if err == nil {
 		_, err = p.Apply(t.Context(), plan, false)
 	}

@@ -16,12 +16,12 @@ import (
 // A Plan is what is done to files to take something back.
 type Plan struct {
 	Kind      Kind
-	Title     string   // of what is restored
-	Turns     []*Done  // that it is about, the last one first
-	Changes   []Change // what is done, from what is there to what will be
-	Conflicts []Change // the same of files that others have changed since
-	Outside   []string // files that may not be touched here
-	NotKept   []string // what was not kept and is not as it was
+	Title     string         // of what is restored
+	Turns     []*ChangedTurn // that it is about, the last one first
+	Changes   []Change       // what is done, from what is there to what will be
+	Conflicts []Change       // the same of files that others have changed since
+	Outside   []string       // files that may not be touched here
+	NotKept   []string       // what was not kept and is not as it was
 	More      int
 	GitMoved  []string // HEAD, branches and the like, which stay
 	Partial   string   // why only what is named was kept
@@ -50,7 +50,7 @@ var (
 
 // Turns returns the turns of the session that have changed something, the last one
 // first.
-func (k *Keeper) Turns(ctx context.Context) (list []*Done, err error) {
+func (k *Keeper) Turns(ctx context.Context) (list []*ChangedTurn, err error) {
 	err = k.with(ctx, func() error {
 		all, err := states(k.history.store, k.cfg.Session())
 		list = turns(all)
@@ -93,15 +93,15 @@ func (k *Keeper) use(ctx context.Context, do func() error) error {
 }
 
 // Undo returns what has to be done to take back turns, the last one first.
-func (k *Keeper) Undo(ctx context.Context, list []*Done) (*Plan, error) {
-	p, err := k.Back(ctx, Calls(list))
+func (k *Keeper) Undo(ctx context.Context, list []*ChangedTurn) (*Plan, error) {
+	p, err := k.UndoCalls(ctx, Calls(list))
 	p.Turns = list
 	return p, err
 }
 
-// Back returns what has to be done to take back calls, the last one first. It can be
+// UndoCalls returns what has to be done to take back calls, the last one first. It can be
 // done again, and their turns are not said to be taken back.
-func (k *Keeper) Back(ctx context.Context, calls []State) (*Plan, error) {
+func (k *Keeper) UndoCalls(ctx context.Context, calls []State) (*Plan, error) {
 	p := &Plan{Kind: Undone}
 	err := k.with(ctx, func() error {
 		all := targets(calls)
@@ -135,11 +135,11 @@ type target struct {
 // halfway reports whether something is as it is while it is brought back: what was there
 // is gone, or a directory has not got its mode yet.
 func (g *target) halfway(is Version) bool {
-	if !is.There() {
-		return g.after.There() && g.before.There() && g.after.dir() != g.before.dir()
+	if !is.Exists() {
+		return g.after.Exists() && g.before.Exists() && g.after.dir() != g.before.dir()
 	}
 	passing := func(mode fs.FileMode) bool { return mode.IsDir() && is.Mode == mode|0o700 }
-	return g.after.dir() && is.dir() && (!g.before.There() || passing(g.after.Mode) || passing(g.before.Mode))
+	return g.after.dir() && is.dir() && (!g.before.Exists() || passing(g.after.Mode) || passing(g.before.Mode))
 }
 
 // targets returns what takes back calls, the last one first. Where a call has not found a file
@@ -179,7 +179,7 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 			case s.Kind == Undone && skip > 0:
 				skip--
 			case s.Kind == Undone: // or what /restore has done, which is of no turns
-				p.Turns = slices.DeleteFunc(turns(all), func(d *Done) bool { return !slices.Contains(s.Turns, d.ID) })
+				p.Turns = slices.DeleteFunc(turns(all), func(d *ChangedTurn) bool { return !slices.Contains(s.Turns, d.ID) })
 				return k.history.fill(p, targets([]State{s}))
 			}
 		}
@@ -195,7 +195,7 @@ func (h *history) fill(p *Plan, targets map[string]*target) error {
 		if g.after == g.before && !g.conflict {
 			continue
 		}
-		if !g.after.There() && slices.ContainsFunc(h.cfg.Workspace.Roots(),
+		if !g.after.Exists() && slices.ContainsFunc(h.cfg.Workspace.Roots(),
 			func(root string) bool { return disk.Inside(path, root) }) {
 			continue // nothing removes what is worked in, not even where nobody had seen it before
 		}
@@ -215,7 +215,7 @@ func (h *history) fill(p *Plan, targets map[string]*target) error {
 		case is == g.after:
 		case is.dir() && g.after.dir() && is != g.before && !g.halfway(is):
 		case g.halfway(is), is == g.before && !g.conflict,
-			is.dir() && !g.after.There() && g.before.dir() && !g.conflict: // goes if it is empty
+			is.dir() && !g.after.Exists() && g.before.dir() && !g.conflict: // goes if it is empty
 			p.Changes = append(p.Changes, c)
 		default:
 			p.Conflicts = append(p.Conflicts, c)
@@ -235,7 +235,7 @@ func (h *history) unmake(all map[string]*target, made []string) {
 }
 
 // Calls returns the calls of turns that were not taken back, the last one first.
-func Calls(list []*Done) (calls []State) {
+func Calls(list []*ChangedTurn) (calls []State) {
 	for _, d := range list {
 		if !d.Undone {
 			last := len(calls)

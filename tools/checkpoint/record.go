@@ -30,7 +30,7 @@ type Record struct {
 
 	Turn  string `json:"turn,omitempty"`  // of a call
 	Asked string `json:"asked,omitempty"` // how the question begins
-	Print string `json:"print,omitempty"` // of the question, see [Print]
+	Print string `json:"print,omitempty"` // of the question, see [Fingerprint]
 	Tool  string `json:"tool,omitempty"`
 	Title string `json:"title,omitempty"`
 
@@ -90,8 +90,8 @@ func states(r *store, session string) (list []State, err error) {
 	return list, err
 }
 
-// A Done is a turn that has changed something.
-type Done struct {
+// A ChangedTurn is a turn that has changed something.
+type ChangedTurn struct {
 	ID     string
 	Asked  string
 	Print  string
@@ -101,15 +101,15 @@ type Done struct {
 }
 
 // turns returns the turns of a session that have changed something, the last one first.
-func turns(all []State) (list []*Done) {
-	byID := map[string]*Done{}
+func turns(all []State) (list []*ChangedTurn) {
+	byID := map[string]*ChangedTurn{}
 	for _, s := range slices.Backward(all) {
 		switch s.Kind {
 		case ToolCall, Restored:
 			s.Turn = cmp.Or(s.Turn, s.ID) // older releases gave none to what is restored
 			d := byID[s.Turn]
 			if d == nil {
-				d = &Done{ID: s.Turn, Asked: s.Asked, Print: s.Print, Time: s.Time}
+				d = &ChangedTurn{ID: s.Turn, Asked: s.Asked, Print: s.Print, Time: s.Time}
 				byID[s.Turn] = d
 				list = append(list, d)
 			}
@@ -127,7 +127,7 @@ func turns(all []State) (list []*Done) {
 }
 
 // String names the turn.
-func (d *Done) String() string {
+func (d *ChangedTurn) String() string {
 	if d.Asked == "" {
 		return fmt.Sprintf("what was done at %s", d.Time.Format("15:04"))
 	}

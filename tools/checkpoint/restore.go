@@ -31,7 +31,7 @@ func (o *Outcome) note(c Change, err error) {
 		return
 	}
 	o.Done++
-	if c.After.dir() || !c.After.There() && c.Before.dir() {
+	if c.After.dir() || !c.After.Exists() && c.Before.dir() {
 		o.Dirs++
 	}
 }
@@ -125,7 +125,7 @@ func (r *restorer) open(path string, wanted bool) (at *os.Root, name string, err
 func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
 	var later []Change
 	for _, c := range slices.Backward(changes) {
-		gone := c.Before.There() && (!c.After.There() || c.Before.dir() != c.After.dir())
+		gone := c.Before.Exists() && (!c.After.Exists() || c.Before.dir() != c.After.dir())
 		n := r.history.top.at(c.Path, false)
 		var err error
 		switch {
@@ -135,9 +135,9 @@ func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
 			err = r.remove(c)
 		}
 		switch {
-		case errors.Is(err, fs.ErrExist) && c.Before.dir() && !c.After.There(): // it is not empty
+		case errors.Is(err, fs.ErrExist) && c.Before.dir() && !c.After.Exists(): // it is not empty
 			o.Left = append(o.Left, c.Path)
-		case err != nil, gone && !c.After.There():
+		case err != nil, gone && !c.After.Exists():
 			o.note(c, err)
 		default:
 			later = append(later, c)

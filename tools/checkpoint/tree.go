@@ -18,7 +18,7 @@ import (
 func (h *history) rulesAbove() string {
 	var b strings.Builder
 	for _, root := range h.cfg.Workspace.Roots() {
-		top := workspace.Top(root)
+		top := workspace.RepositoryRoot(root)
 		for dir := root; ; dir = filepath.Dir(dir) {
 			for _, name := range []string{".gitignore", ".git", ".git/info/exclude"} {
 				switch info, err := os.Lstat(filepath.Join(dir, name)); {

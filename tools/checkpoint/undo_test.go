@@ -84,7 +84,7 @@ func (p *place) undo(n int, others bool) (*Plan, Outcome) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	list = slices.DeleteFunc(list, func(d *Done) bool { return d.Undone })
+	list = slices.DeleteFunc(list, func(d *ChangedTurn) bool { return d.Undone })
 	plan, err := p.Undo(p.t.Context(), list[:n])
 	if err != nil {
 		p.t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 // A FileStat says what became of a file.
 type FileStat struct {
 	Path    string `json:"path"`
-	What    string `json:"what"` // made, deleted, changed, or mode
+	Action  string `json:"what"` // made, deleted, changed, or mode
 	Added   int    `json:"added"`
 	Removed int    `json:"removed"`
 	Binary  bool   `json:"binary,omitempty"`
@@ -30,11 +30,11 @@ func (s FileStat) String() string {
 	if s.Binary {
 		lines = "not text"
 	}
-	return fmt.Sprintf("%s %s (%s)", s.What, s.Path, lines)
+	return fmt.Sprintf("%s %s (%s)", s.Action, s.Path, lines)
 }
 
 // Stats counts what a turn did to files. Directories are not counted.
-func (k *Keeper) Stats(ctx context.Context, d *Done) (list []FileStat, err error) {
+func (k *Keeper) Stats(ctx context.Context, d *ChangedTurn) (list []FileStat, err error) {
 	err = k.with(ctx, func() error {
 		calls := slices.Clone(d.Calls)
 		slices.Reverse(calls)
@@ -53,14 +53,14 @@ func (k *Keeper) Stats(ctx context.Context, d *Done) (list []FileStat, err error
 const mostCompared = 1 << 20
 
 func stat(c Change, before, after string) FileStat {
-	s := FileStat{Path: c.Path, What: "changed"}
+	s := FileStat{Path: c.Path, Action: "changed"}
 	switch {
 	case !c.Before.file():
-		s.What = "made"
+		s.Action = "made"
 	case !c.After.file():
-		s.What = "deleted"
+		s.Action = "deleted"
 	case c.Before.Sum == c.After.Sum:
-		s.What = "mode of"
+		s.Action = "mode of"
 	}
 	if s.Binary = !readable(before) || !readable(after); !s.Binary {
 		_, st := edit.Diff("a", "b", before, after)
@@ -81,7 +81,7 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 	if err != nil {
 		return nil, "", err
 	}
-	p, err := k.Back(ctx, Calls(all))
+	p, err := k.UndoCalls(ctx, Calls(all))
 	if err != nil {
 		return nil, "", err
 	}
@@ -95,11 +95,11 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 			before, after := k.history.stored(c.Before), k.history.current(c.Path)
 			list = append(list, stat(c, before, after))
 			mode := c.After.Mode
-			if !c.After.There() {
+			if !c.After.Exists() {
 				mode = c.Before.Mode
 			}
-			files = append(files, edit.File{Name: rel(c.Path), Made: !c.Before.There(),
-				Gone: !c.After.There(), Executable: mode&0o100 != 0, Old: before, New: after})
+			files = append(files, edit.File{Name: rel(c.Path), Created: !c.Before.Exists(),
+				Deleted: !c.After.Exists(), Executable: mode&0o100 != 0, Old: before, New: after})
 		}
 		return nil
 	})
@@ -111,7 +111,7 @@ const mostNamed = 20
 
 // Lines says what a plan does, or would do.
 func (p *Plan) Lines(rel func(string) string) (ls []string) {
-	ls = Named(p.Changes, rel)
+	ls = ChangeLines(p.Changes, rel)
 	var others []string
 	for _, c := range p.Conflicts {
 		others = append(others, rel(c.Path))
@@ -142,9 +142,9 @@ func (p *Plan) Lines(rel func(string) string) (ls []string) {
 	return ls
 }
 
-// Named says what is done with paths, an indented line each. Of a long list it names the
+// ChangeLines says what is done with paths, an indented line each. Of a long list it names the
 // first ones and counts the rest.
-func Named(list []Change, rel func(string) string) (ls []string) {
+func ChangeLines(list []Change, rel func(string) string) (ls []string) {
 	for i, c := range list {
 		if i == mostNamed {
 			return append(ls, fmt.Sprintf("  and %d more", len(list)-mostNamed))
@@ -157,9 +157,9 @@ func Named(list []Change, rel func(string) string) (ls []string) {
 // String says what is done with a path.
 func (c Change) String() string {
 	switch {
-	case !c.Before.There():
+	case !c.Before.Exists():
 		return "bring back"
-	case !c.After.There():
+	case !c.After.Exists():
 		return "delete"
 	case c.Before.Sum == c.After.Sum && c.Before.Mode.Type() == c.After.Mode.Type():
 		return "mode of"
@@ -191,10 +191,10 @@ func (o Outcome) Count() string {
 	return strings.Join(counts, ", ")
 }
 
-// A Discarded file is one that a call deleted or overwrote.
-type Discarded struct {
+// A DiscardedFile file is one that a call deleted or overwrote.
+type DiscardedFile struct {
 	Path    string    `json:"path"`
-	What    string    `json:"what"` // deleted or overwritten
+	Action  string    `json:"what"` // deleted or overwritten
 	Time    time.Time `json:"time"`
 	Session string    `json:"session"`
 	Title   string    `json:"title,omitempty"`
@@ -203,7 +203,7 @@ type Discarded struct {
 
 // Trash returns what calls of all sessions deleted or overwrote, and what was overwritten
 // when one of that was brought back, the last one first.
-func (k *Keeper) Trash(ctx context.Context) (list []Discarded, err error) {
+func (k *Keeper) Trash(ctx context.Context) (list []DiscardedFile, err error) {
 	err = k.with(ctx, func() error {
 		refs, err := k.history.store.refs()
 		if err != nil {
@@ -228,12 +228,12 @@ func (k *Keeper) Trash(ctx context.Context) (list []Discarded, err error) {
 					session = s.Session
 				}
 				for _, c := range s.changes {
-					d := Discarded{Path: c.Path, What: "overwritten", Time: s.Time,
+					d := DiscardedFile{Path: c.Path, Action: "overwritten", Time: s.Time,
 						Session: session, Title: s.Title, Version: c.Before}
 					if !c.After.file() {
-						d.What = "deleted"
+						d.Action = "deleted"
 					}
-					if c.Before.file() && (c.Before.Sum != c.After.Sum || d.What == "deleted") {
+					if c.Before.file() && (c.Before.Sum != c.After.Sum || d.Action == "deleted") {
 						list = append(list, d)
 					}
 				}
@@ -241,12 +241,12 @@ func (k *Keeper) Trash(ctx context.Context) (list []Discarded, err error) {
 		}
 		return nil
 	})
-	slices.SortStableFunc(list, func(a, b Discarded) int { return b.Time.Compare(a.Time) })
+	slices.SortStableFunc(list, func(a, b DiscardedFile) int { return b.Time.Compare(a.Time) })
 	return list, err
 }
 
 // Recover returns what has to be done to put a discarded file at a path.
-func (k *Keeper) Recover(ctx context.Context, d Discarded, path string) (p *Plan, err error) {
+func (k *Keeper) Recover(ctx context.Context, d DiscardedFile, path string) (p *Plan, err error) {
 	rel := k.cfg.Workspace.Rel
 	p = &Plan{Kind: Restored, Title: "trash restore " + rel(d.Path)}
 	if path != d.Path {
@@ -260,15 +260,15 @@ func (k *Keeper) Recover(ctx context.Context, d Discarded, path string) (p *Plan
 		return nil, fmt.Errorf("%s is a directory", rel(path))
 	case is == d.Version:
 		return p, nil
-	case is.There() && (is.Sum == "?" || secret.Path(rel(path))):
+	case is.Exists() && (is.Sum == "?" || secret.Path(rel(path))):
 		return nil, fmt.Errorf("%s is there, of which no copy is made: it would be lost", rel(path))
 	}
 	p.Changes = []Change{{Path: path, Before: is, After: d.Version}}
 	return p, nil
 }
 
-// About says what is at the path of a change, and what comes there.
-func (k *Keeper) About(ctx context.Context, c Change) (is, comes string, err error) {
+// DescribeChange says what is at the path of a change, and what comes there.
+func (k *Keeper) DescribeChange(ctx context.Context, c Change) (is, comes string, err error) {
 	err = k.with(ctx, func() error {
 		is = about(c.Before, k.history.current(c.Path))
 		comes = about(c.After, k.history.stored(c.After))

@@ -24,15 +24,15 @@ type Tools struct {
 
 	// Denied returns the programs that are not there for confined commands, each
 	// with the rule that denies it. Nil is none.
-	Denied func() []Denied
+	Denied func() []DeniedProgram
 
 	// AutoGrant reports whether a call would run unasked, so that the rights that its programs
 	// are known to need are granted at once. Nil grants nothing.
 	AutoGrant func(ctx context.Context, q engine.Proposal) bool
 
-	// Answered says that somebody is there to answer questions: a command is asked about that
+	// HasUser says that somebody is there to answer questions: a command is asked about that
 	// names a secret, before it fails for want of that. Else it runs without.
-	Answered bool
+	HasUser bool
 
 	// Revertible reports whether the changes of commands can be reverted, so that commands run
 	// unasked. Then they can't read files that may hold secrets, nor write to the files that

@@ -10,15 +10,15 @@ import (
 	"gemline/tools/shell"
 )
 
-// Denied is a program that is not there for commands, because a rule denies it.
-type Denied struct {
+// DeniedProgram is a program that is not there for commands, because a rule denies it.
+type DeniedProgram struct {
 	mask.Mask
 	Reason string // names the rule to the model
 }
 
 // says tells the model who has tried to run it.
-func (d Denied) says() string {
-	if d.Left != "" {
+func (d DeniedProgram) says() string {
+	if d.WhyRunnable != "" {
 		return d.Program + " could not be run. " + d.Reason
 	}
 	return d.Program + " can't be run by any command. " + d.Reason
@@ -46,7 +46,7 @@ func (env Tools) denials(o shell.Outcome) string {
 		if err != nil {
 			continue
 		}
-		for line := range strings.Lines(launch.LastWords(o.Output)) {
+		for line := range strings.Lines(launch.OutputEnd(o.Output)) {
 			if unrun().MatchString(line) && name.MatchString(line) {
 				said = append(said, d.says())
 				break

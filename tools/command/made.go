@@ -176,14 +176,14 @@ func (g guard) goBy(paths []string) string {
 // it was when the call ended. The user may have changed that meanwhile, and is told; where
 // nobody can answer, it is as before then.
 func (g guard) later(pid int, before map[string]guardedFile) {
-	g.env.Launcher.Jobs.Then(pid, func() {
+	g.env.Launcher.Jobs.OnDone(pid, func() {
 		after, ok := g.files(false)
 		made, _ := g.made(before, after)
 		if !ok || len(made) == 0 || g.env.Emit == nil {
 			return
 		}
 		said := "while " + text.OneLine(g.line, 100) + " ran in the background, it or somebody else " + g.goBy(made)
-		if g.env.Answered {
+		if g.env.HasUser {
 			g.env.Emit(said + "; look at it before you use it")
 			return
 		}

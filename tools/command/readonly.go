@@ -85,7 +85,7 @@ func (l *readOnlyCheck) command(c engine.Command) string {
 			}
 		}
 	}
-	if script.Builtin(name) && (name != "time" || words[1] == script.Timed) || l.c.env.image() {
+	if script.IsBuiltin(name) && (name != "time" || words[1] == script.Timed) || l.c.env.image() {
 		return ""
 	}
 	return once(l.programs, name, l.installed)
@@ -203,7 +203,7 @@ func (l *readOnlyCheck) beside(c engine.Command) bool {
 		for len(args) > 0 && slices.Contains([]string{"-n", "-E", "-r"}, args[0].Text) {
 			args = args[1:]
 		}
-		return len(args) > 0 && script.Prints(args[0].Text) &&
+		return len(args) > 0 && script.IsPrinting(args[0].Text) &&
 			!slices.ContainsFunc(args[1:], func(w engine.Word) bool { return strings.HasPrefix(w.Text, "-") })
 	}
 	return !slices.ContainsFunc(c.Argv[1:], func(w engine.Word) bool {

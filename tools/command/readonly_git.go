@@ -171,7 +171,7 @@ const mostConfig = 1 << 20
 // repository says what keeps the repository that git finds from a directory on
 // from being read unasked.
 func (l *readOnlyCheck) repository(dir string) string {
-	tree, kept, why := worktree.Find(dir)
+	tree, kept, why := worktree.FindTree(dir)
 	switch {
 	case why != "" || tree == "":
 		return why
@@ -203,8 +203,8 @@ func reads(c engine.Command) bool {
 // environment returns env with what keeps git from running what a repository's
 // configuration names, and from writing.
 func (g gitUse) environment(env []string) []string {
-	env = slices.DeleteFunc(slices.Clone(env), gitconfig.Told)
-	return append(env, gitconfig.Environ(append(gitSettings, gitconfig.Quiet...)...)...)
+	env = slices.DeleteFunc(slices.Clone(env), gitconfig.IsConfigVariable)
+	return append(env, gitconfig.Environ(append(gitSettings, gitconfig.QuietArgs...)...)...)
 }
 
 // gitSettings are what git is told beyond that. Whose the repository is does not
@@ -219,7 +219,7 @@ const longest = 3 * time.Second
 // that a line shows contents of: what is packed in it nothing can hide.
 func (c shellCall) committed(ctx context.Context, look *launch.ReadOnlyView) (why string) {
 	for _, dir := range c.git.dirs {
-		_, kept, _ := worktree.Find(dir)
+		_, kept, _ := worktree.FindTree(dir)
 		for _, text := range []string{reachable, pointed(c.git.names)} {
 			if why = c.known.search(kept, text,
 				func() (string, bool) { return c.env.search(ctx, text, dir, look) }); why != "" {

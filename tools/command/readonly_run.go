@@ -43,11 +43,11 @@ func (c shellCall) readOnlyView() (look *launch.ReadOnlyView, why string) {
 		name, _ := command.Program()
 		return name == "env" || name == "printenv" && len(command.Argv) == 1
 	}) {
-		look.Environ = shell.Plain(look.Environ)
+		look.Environ = shell.HarmlessVariables(look.Environ)
 	}
 	roots := c.env.Workspace.Roots()
 	for _, dir := range c.git.dirs {
-		tree, kept, _ := worktree.Find(dir)
+		tree, kept, _ := worktree.FindTree(dir)
 		for _, path := range append(kept, tree) {
 			if path != "" && !disk.InsideAny(roots, path) {
 				look.Shown = append(look.Shown, path)

@@ -120,7 +120,7 @@ func TestRights(t *testing.T) {
 // may go on without, or has no need of, is not.
 func TestNamed(t *testing.T) {
 	h := newHeld(t)
-	h.env.Launcher.Config.Shell.Environ, h.env.Answered = append(h.env.Launcher.Config.Shell.Environ, "HOME="+h.secret), true
+	h.env.Launcher.Config.Shell.Environ, h.env.HasUser = append(h.env.Launcher.Config.Shell.Environ, "HOME="+h.secret), true
 	for command, want := range map[string]string{
 		"cat ~/key": "key", `head -3 "$HOME/key"`: "key", "grep -c x ${HOME}/key ~/other": "key other", "cat link/key": "key",
 		"cd link && cat key": "key", "cat $KEY/key | wc -l": "key", "cp ~/key .": "key", "echo a; wc -l <x; cat ~/key": "key",

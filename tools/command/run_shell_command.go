@@ -93,7 +93,7 @@ func (a runShellCommandArgs) prepare(env Tools) (c shellCall, err error) {
 		return c, err
 	}
 	c.read, c.text = a.read()
-	if script.Rebuilds(c.read.Commands) {
+	if script.RewritesGitSetup(c.read.Commands) {
 		c.args.More.Files.Protected = true
 	}
 	if !env.Launcher.Config.Offline && slices.ContainsFunc(c.read.Commands, func(command engine.Command) bool {
@@ -181,7 +181,7 @@ func (c *shellCall) canRunReadOnly() bool {
 // beyond returns what the call asks for, or names, that a command does not have anyway.
 func (c shellCall) beyond() (engine.Rights, error) {
 	want := c.args.More
-	if c.env.Answered {
+	if c.env.HasUser {
 		want = want.with(c.env.Launcher.Needs(c.plan(), c.read.Inputs))
 	}
 	r, err := c.env.Launcher.ExtraRights(want.rights(), c.dir)
@@ -194,7 +194,7 @@ func (c shellCall) beyond() (engine.Rights, error) {
 // withNetwork returns c with the network, if its programs are known to want one
 // and it runs unasked with it.
 func (c shellCall) withNetwork(ctx context.Context, tool engine.Tool) shellCall {
-	if c.env.Launcher.Sandbox == nil || c.env.AutoGrant == nil || c.rights.Network || len(launch.Dialers(c.read.Commands)) == 0 {
+	if c.env.Launcher.Sandbox == nil || c.env.AutoGrant == nil || c.rights.Network || len(launch.NetworkPrograms(c.read.Commands)) == 0 {
 		return c
 	}
 	next, err := c, error(nil)
@@ -273,7 +273,7 @@ func (c shellCall) hold(in *engine.Intent) {
 	if c.env.Launcher.Sandbox == nil {
 		return
 	}
-	state, p := c.env.Launcher.State(), c.env.Launcher.Given(c.rights)
+	state, p := c.env.Launcher.State(), c.env.Launcher.SandboxWith(c.rights)
 	in.Plan.Confined = c.readOnly || state.Confined() && !p.Network && !p.Unprotected && c.rights.Empty()
 	in.Plan.Limits = c.env.Launcher.Limits()
 	in.Plan.Revertible = !c.readOnly && c.revertible()
@@ -282,7 +282,7 @@ func (c shellCall) hold(in *engine.Intent) {
 		held.ReadOnly = true
 		in.Plan.ReadOnlyArgs = held.args()
 	}
-	dials := launch.Dialers(c.read.Commands)
+	dials := launch.NetworkPrograms(c.read.Commands)
 	if state.Network && !p.Network && !c.env.Launcher.Config.Offline && (len(c.rights.Read) == 0 || len(dials) > 0) {
 		online := c.args
 		online.More.Network = true

@@ -13,8 +13,8 @@ import (
 // A File is a file as it was and as it shall be.
 type File struct {
 	Name       string // from where the patch is applied, with slashes
-	Made       bool   // there was none before; Old is empty
-	Gone       bool   // there is none any more; New is empty
+	Created    bool   // there was none before; Old is empty
+	Deleted    bool   // there is none any more; New is empty
 	Executable bool
 	Old, New   string // bytes, whatever they mean
 }
@@ -29,7 +29,7 @@ type File struct {
 func Patch(files []File, plain func(text string) bool) string {
 	var out strings.Builder
 	for _, f := range files {
-		if f.Made || f.Gone || f.Old != f.New {
+		if f.Created || f.Deleted || f.Old != f.New {
 			f.write(&out, plain)
 		}
 	}
@@ -43,10 +43,10 @@ func (f File) write(out *strings.Builder, plain func(string) bool) {
 		mode = "100755"
 	}
 	fmt.Fprintf(out, "diff --git %s %s\n", a, b)
-	if f.Made {
+	if f.Created {
 		fmt.Fprintf(out, "new file mode %s\nindex %040x..%s\n", mode, 0, object(f.New))
 		a = "/dev/null"
-	} else if f.Gone {
+	} else if f.Deleted {
 		fmt.Fprintf(out, "deleted file mode %s\nindex %s..%040x\n", mode, object(f.Old), 0)
 		b = "/dev/null"
 	} else {

@@ -35,7 +35,7 @@ index N..N 100644
  7
  8
 `},
-		{name: "made", file: File{Name: "run me.sh", Made: true, Executable: true, New: "#!/bin/sh"}, want: `diff --git "a/run me.sh" "b/run me.sh"
+		{name: "made", file: File{Name: "run me.sh", Created: true, Executable: true, New: "#!/bin/sh"}, want: `diff --git "a/run me.sh" "b/run me.sh"
 new file mode 100755
 index 0..N
 --- /dev/null
@@ -44,7 +44,7 @@ index 0..N
 +#!/bin/sh
 \ No newline at end of file
 `},
-		{name: "made empty", file: File{Name: "naïve\t\"\\\x7f", Made: true}, want: `diff --git "a/na\303\257ve\t\"\\\177" "b/na\303\257ve\t\"\\\177"
+		{name: "made empty", file: File{Name: "naïve\t\"\\\x7f", Created: true}, want: `diff --git "a/na\303\257ve\t\"\\\177" "b/na\303\257ve\t\"\\\177"
 new file mode 100644
 index 0..N
 `},
@@ -157,8 +157,8 @@ func TestPatchApplies(t *testing.T) {
 		}
 		var files []File
 		for i, at := range rng.Perm(len(names))[:1+rng.IntN(6)] {
-			f := File{Name: fmt.Sprintf("%d/%s", i, names[at]), Made: rng.IntN(3) == 0, Executable: rng.IntN(3) == 0, New: text()}
-			if !f.Made {
+			f := File{Name: fmt.Sprintf("%d/%s", i, names[at]), Created: rng.IntN(3) == 0, Executable: rng.IntN(3) == 0, New: text()}
+			if !f.Created {
 				f.Old = text()
 				if rng.IntN(2) == 0 { // mostly the same
 					lines := split(f.Old)
@@ -181,7 +181,7 @@ func TestPatchApplies(t *testing.T) {
 		}
 		r.apply(patch, "-R")
 		for _, f := range files {
-			if !f.Made {
+			if !f.Created {
 				r.holds(f, f.Old)
 			} else if _, err := os.Lstat(filepath.Join(r.dir, f.Name)); err == nil {
 				t.Errorf("%q is still there", f.Name)
@@ -207,7 +207,7 @@ func FuzzPatch(f *testing.F) {
 		if made {
 			old = ""
 		}
-		file := File{Name: name, Made: made, Executable: exe, Old: old, New: text}
+		file := File{Name: name, Created: made, Executable: exe, Old: old, New: text}
 		patch := Patch([]File{file}, nil)
 		if !utf8.ValidString(patch) {
 			t.Fatalf("not text: %q", patch)

@@ -21,7 +21,7 @@ type Tools struct {
 	Ripgrep   bool             // grep_search runs rg when that is installed
 	Correct   *Correction      // nil corrects no edits
 
-	Seen *Sight // what the model knows of files; nil is nothing yet
+	Known *KnownFiles // what the model knows of files; nil is nothing yet
 }
 
 // A Correction has a model say what an edit was meant to be that does not fit. What that
@@ -33,8 +33,8 @@ type Correction struct {
 
 // List returns the tools.
 func (ts Tools) List() engine.Tools {
-	if ts.Seen == nil {
-		ts.Seen = &Sight{}
+	if ts.Known == nil {
+		ts.Known = &KnownFiles{}
 	}
 	return engine.Tools{ts.listDirectory(), ts.readFile(), ts.grepSearch(), ts.glob(), ts.corrected(ts.replace()), ts.writeFile()}
 }

@@ -88,7 +88,7 @@ func (ts Tools) read(path string, start, end int) (engine.Result, error) {
 	ws := ts.Workspace
 	c, err := load(ws, ts.Secrets, path)
 	if ce := (*engine.CallError)(nil); errors.As(err, &ce) && ce.Type == "file_not_found" {
-		ts.Seen.missed(ws, path)
+		ts.Known.missed(ws, path)
 	}
 	if err != nil {
 		return engine.Result{}, err
@@ -104,7 +104,7 @@ func (ts Tools) read(path string, start, end int) (engine.Result, error) {
 	case c.instead != "":
 		return engine.Result{Text: c.instead, Display: c.display}, nil
 	}
-	ts.Seen.noteRead(ws, path, c.raw, c.format)
+	ts.Known.noteRead(ws, path, c.raw, c.format)
 	v := selectLines(c.text, start, end)
 	v.guess = c.guess()
 	if v.whole() && v.guess == "" {
@@ -235,7 +235,7 @@ func because(err error, class, message string) error {
 	why := disk.Cause(err).Error()
 	switch {
 	case errors.As(err, &outside):
-		why = outside.Brief()
+		why = outside.Summary()
 	case errors.As(err, &size):
 		why = fmt.Sprintf("it is larger than %d MB", size.Limit>>20)
 	case errors.Is(err, workspace.ErrDirectory):

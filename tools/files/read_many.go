@@ -17,8 +17,8 @@ import (
 	"gemline/tools/workspace"
 )
 
-// A Skipped is a file that was to be read and was not.
-type Skipped struct {
+// A SkippedFile is a file that was to be read and was not.
+type SkippedFile struct {
 	Path   string // absolute; empty if the Reason names it
 	Reason string // such as "ignored"
 }
@@ -32,9 +32,9 @@ type Skipped struct {
 // warnings are among the Skipped, without a path.
 //
 // The model has then seen the texts. The only error is ctx's.
-func (ts Tools) ReadMany(ctx context.Context, paths []string, find Discover) ([]*genai.Part, []Skipped, error) {
+func (ts Tools) ReadMany(ctx context.Context, paths []string, find Discover) ([]*genai.Part, []SkippedFile, error) {
 	ws := ts.Workspace
-	m := &manyReader{ws: ws, secrets: ts.Secrets, sight: ts.Seen, find: find, seen: map[string]bool{}, asked: map[string]bool{}}
+	m := &manyReader{ws: ws, secrets: ts.Secrets, sight: ts.Known, find: find, seen: map[string]bool{}, asked: map[string]bool{}}
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -65,13 +65,13 @@ func (ts Tools) ReadMany(ctx context.Context, paths []string, find Discover) ([]
 type manyReader struct {
 	ws      *workspace.Workspace
 	secrets *redact.Redactor
-	sight   *Sight
+	sight   *KnownFiles
 	find    Discover
 	seen    map[string]bool
 	asked   map[string]bool // directories
 	found   []string
 	parts   []*genai.Part
-	skipped []Skipped
+	skipped []SkippedFile
 }
 
 // touch asks for the context of what was read at path, which is in dir.
@@ -90,7 +90,7 @@ func (m *manyReader) touch(path, dir string) {
 }
 
 func (m *manyReader) skip(path, reason string) {
-	m.skipped = append(m.skipped, Skipped{path, reason})
+	m.skipped = append(m.skipped, SkippedFile{path, reason})
 }
 
 // tree reads what lies below dir, sorted without regard to case.
@@ -172,9 +172,9 @@ func (m *manyReader) text(path, said string) {
 
 const labelBegin, labelEnd = "\nContent from @", ":\n"
 
-// Labelled returns the name of the file that the next part holds, if p is a label of
+// FileLabel returns the name of the file that the next part holds, if p is a label of
 // [ReadMany]. No text of a file begins like one.
-func Labelled(p *genai.Part) (name string, ok bool) {
+func FileLabel(p *genai.Part) (name string, ok bool) {
 	if name, ok = strings.CutPrefix(p.Text, labelBegin); ok {
 		name, ok = strings.CutSuffix(name, labelEnd)
 	}

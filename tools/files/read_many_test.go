@@ -91,7 +91,7 @@ func TestReadManyDiscovers(t *testing.T) {
 	if got := parts[len(parts)-1].Text; got != want {
 		t.Errorf("got %q", got)
 	}
-	if len(skipped) != 4 || skipped[0] != (Skipped{Reason: "a warning about ws"}) {
+	if len(skipped) != 4 || skipped[0] != (SkippedFile{Reason: "a warning about ws"}) {
 		t.Errorf("skipped: %v", skipped)
 	}
 }

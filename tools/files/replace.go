@@ -53,7 +53,7 @@ func (ts Tools) replace() engine.Tool {
 			}
 			if r.File == nil && a.Old != "" {
 				if err := r.search(ctx, a.Path); err != nil {
-					ts.Seen.missed(r.ws, r.Path)
+					ts.Known.missed(r.ws, r.Path)
 					return engine.Call{}, err
 				}
 			}
@@ -70,7 +70,7 @@ func (ts Tools) replace() engine.Tool {
 					if err := r.Write(ctx); err != nil {
 						return engine.Result{}, err
 					}
-					ts.Seen.note(r.place.Path(), r.text, r.format())
+					ts.Known.note(r.place.Path(), r.text, r.format())
 					return r.result(a.resultText(r, found)), nil
 				},
 			}, nil

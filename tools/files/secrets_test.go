@@ -47,7 +47,7 @@ func TestSecretNames(t *testing.T) {
 	if err != nil || len(parts) != 2 || !strings.Contains(parts[1].Text, "word KEY") {
 		t.Errorf("@ and a name: %v %v", parts, err)
 	}
-	if !slices.ContainsFunc(skipped, func(s Skipped) bool {
+	if !slices.ContainsFunc(skipped, func(s SkippedFile) bool {
 		return s.Path == p.Path("deploy/id_rsa") && strings.Contains(s.Reason, "secrets")
 	}) {
 		t.Errorf("@ and a directory: %v", skipped)

@@ -12,9 +12,9 @@ import (
 // longestSeen bounds the diff that tells what was changed by somebody else.
 const longestSeen = 4000
 
-// A Sight keeps what files held when the model last read or wrote them, or got them beside a
-// prompt. It is safe for concurrent use. A nil Sight keeps nothing.
-type Sight struct {
+// A KnownFiles keeps what files held when the model last read or wrote them, or got them beside a
+// prompt. It is safe for concurrent use. A nil KnownFiles keeps nothing.
+type KnownFiles struct {
 	mu    sync.Mutex
 	files map[string]seen // by real path
 }
@@ -26,7 +26,7 @@ type seen struct {
 }
 
 // note keeps what the file at a real path holds.
-func (s *Sight) note(path, text string, f workspace.Format) {
+func (s *KnownFiles) note(path, text string, f workspace.Format) {
 	b, err := f.Encode(text)
 	if s == nil || err != nil {
 		return
@@ -39,13 +39,13 @@ func (s *Sight) note(path, text string, f workspace.Format) {
 }
 
 // missed notes that the model was told that there is no file at path.
-func (s *Sight) missed(ws *workspace.Workspace, path string) {
+func (s *KnownFiles) missed(ws *workspace.Workspace, path string) {
 	if p, err := ws.Locate(path); err == nil && s != nil {
 		s.keep(p.Path(), seen{none: true})
 	}
 }
 
-func (s *Sight) keep(path string, is seen) {
+func (s *KnownFiles) keep(path string, is seen) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.files == nil {
@@ -55,7 +55,7 @@ func (s *Sight) keep(path string, is seen) {
 }
 
 // noteRead notes what the model reads of a file, which is a text.
-func (s *Sight) noteRead(ws *workspace.Workspace, path, text string, f workspace.Format) {
+func (s *KnownFiles) noteRead(ws *workspace.Workspace, path, text string, f workspace.Format) {
 	if p, err := ws.Locate(path); err == nil {
 		s.note(p.Path(), text, f)
 	}
@@ -63,7 +63,7 @@ func (s *Sight) noteRead(ws *workspace.Workspace, path, text string, f workspace
 
 // changed tells the model, once, that a file which it is about to replace as a whole was
 // changed or made by somebody else since it saw it, and how.
-func (s *Sight) changed(r *Revision) error {
+func (s *KnownFiles) changed(r *Revision) error {
 	if s == nil || r.File == nil {
 		return nil
 	}

@@ -49,7 +49,7 @@ func (ts Tools) writeFile() engine.Tool {
 				return engine.Call{}, toolkit.Misuse("`content` contains an omission placeholder " +
 					"(for example 'rest of methods ...'). Provide complete file content.")
 			}
-			if err := ts.Seen.changed(r); err != nil && !a.Modified && !r.private() {
+			if err := ts.Known.changed(r); err != nil && !a.Modified && !r.private() {
 				return engine.Call{}, err
 			}
 			text := fresh(a.Content)
@@ -78,7 +78,7 @@ func (ts Tools) writeFile() engine.Tool {
 				if err := r.Write(ctx); err != nil {
 					return engine.Result{}, err
 				}
-				ts.Seen.note(r.place.Path(), r.text, r.format())
+				ts.Known.note(r.place.Path(), r.text, r.format())
 				said := fmt.Sprintf("Successfully overwrote file: %s.", r.Path)
 				if r.File == nil {
 					said = fmt.Sprintf("Successfully created and wrote to new file: %s.", r.Path)

@@ -538,7 +538,7 @@ func TestFileChangedMeanwhile(t *testing.T) {
 // A file that somebody else has changed since the model saw it is not replaced unread.
 func TestWriteFileThatWasChanged(t *testing.T) {
 	p := newPlace(t, map[string]string{"a.txt": "one\ntwo\n", "b.txt": "b\n", "new.txt": "n\n", ".env": "KEY=1\n"})
-	p.ts.Seen = &Sight{}
+	p.ts.Known = &KnownFiles{}
 	tools := map[string]engine.Tool{}
 	for _, tool := range p.ts.List() {
 		tools[tool.Name()] = tool

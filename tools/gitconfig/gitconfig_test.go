@@ -187,11 +187,11 @@ func TestLargeFiles(t *testing.T) {
 		strings.Replace(head, "git-lfs", "id", 1) + told + tail: false,
 		"": false, "id": false,
 	} {
-		if got := gitconfig.LargeFiles("pre-push", text); got != want {
+		if got := gitconfig.IsLFSHook("pre-push", text); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
-	if gitconfig.LargeFiles("post-checkout", head+told+tail) {
+	if gitconfig.IsLFSHook("post-checkout", head+told+tail) {
 		t.Error("it is another hook's")
 	}
 	if _, err := exec.LookPath("git-lfs"); err != nil {
@@ -203,7 +203,7 @@ func TestLargeFiles(t *testing.T) {
 	}
 	hooks, _ := filepath.Glob(dir + "/.git/hooks/*[a-z]")
 	for _, hook := range hooks {
-		if b, _ := os.ReadFile(hook); !strings.HasSuffix(hook, ".sample") && !gitconfig.LargeFiles(filepath.Base(hook), string(b)) {
+		if b, _ := os.ReadFile(hook); !strings.HasSuffix(hook, ".sample") && !gitconfig.IsLFSHook(filepath.Base(hook), string(b)) {
 			t.Errorf("%s: %q", hook, b)
 		}
 	}

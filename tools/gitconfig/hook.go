@@ -2,10 +2,10 @@ package gitconfig
 
 import "strings"
 
-// LargeFiles reports whether text is the hook called name that git-lfs makes in
+// IsLFSHook reports whether text is the hook called name that git-lfs makes in
 // a clone: it runs git lfs, or says in the words of that version that there is
 // none.
-func LargeFiles(name, text string) bool {
+func IsLFSHook(name, text string) bool {
 	before, rest, _ := strings.Cut(text, "{ ")
 	said, after, ok := strings.Cut(rest, "; exit 2; }\n")
 	if !ok || before != "#!/bin/sh\ncommand -v git-lfs >/dev/null 2>&1 || " ||

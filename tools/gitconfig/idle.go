@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Quiet is what git is told, beyond its configuration, so that it runs no hook, no
+// QuietArgs is what git is told, beyond its configuration, so that it runs no hook, no
 // monitor of the file system, no pager and no program for signatures, and looks for no
 // repository that pretends to be a directory.
-var Quiet = strings.Fields("safe.bareRepository=explicit core.fsmonitor=false core.hooksPath=/dev/null core.pager=cat submodule.recurse=false" +
+var QuietArgs = strings.Fields("safe.bareRepository=explicit core.fsmonitor=false core.hooksPath=/dev/null core.pager=cat submodule.recurse=false" +
 	" log.showSignature=false status.submoduleSummary=false gpg.program=false gpg.openpgp.program=false gpg.x509.program=false gpg.ssh.program=false")
 
-// Told reports whether kv is a variable of the environment that tells git settings.
-func Told(kv string) bool {
+// IsConfigVariable reports whether kv is a variable of the environment that tells git settings.
+func IsConfigVariable(kv string) bool {
 	return strings.HasPrefix(kv, "GIT_CONFIG_COUNT=") || strings.HasPrefix(kv, "GIT_CONFIG_PARAMETERS=")
 }
 
@@ -28,7 +28,7 @@ func Environ(settings ...string) (env []string) {
 }
 
 // Idle reports whether a setting makes git run nothing while it makes a worktree, removes
-// one or tells its state, if it was told [Quiet]. Filters run then, so their settings are
+// one or tells its state, if it was told [QuietArgs]. Filters run then, so their settings are
 // not idle; nor are those that include a file, since nobody knows what that says.
 func (e Entry) Idle() bool {
 	if e.Harmless() || slices.Contains(strings.Fields(idleSections), e.Section) {

@@ -54,12 +54,12 @@ const (
 
 // A Status says how far a Client is. What is in it comes from the editor.
 type Status struct {
-	State  State
-	Editor string
-	Why    string // of Disconnected
-	Files  []File // the open files, the last viewed first
-	Others []string
-	Doubts bool // the editor does not trust its folder
+	State     State
+	Editor    string
+	Why       string // of Disconnected
+	Files     []File // the open files, the last viewed first
+	Others    []string
+	Untrusted bool // the editor does not trust its folder
 }
 
 const (
@@ -110,8 +110,8 @@ func New(c Config) *Client {
 	return &Client{cfg: c, attempt: attemptTime, diffs: map[string]*diff{}}
 }
 
-// Wanted reports whether there may be a companion: the terminal belongs to an editor.
-func (c *Client) Wanted() bool { return c.cfg.Environment.editor() != "" }
+// InEditor reports whether there may be a companion: the terminal belongs to an editor.
+func (c *Client) InEditor() bool { return c.cfg.Environment.editor() != "" }
 
 // Start begins to connect, and returns at once. A failure is told.
 func (c *Client) Start() {
@@ -349,7 +349,7 @@ func (c *Client) Status() (st Status) {
 	st.Editor = cmp.Or(st.Editor, c.cfg.Environment.editor())
 	st.Others = slices.DeleteFunc(slices.Clone(folders),
 		func(f string) bool { return companion{folders: []string{f}}.holds(c.cfg.Environment.Cwd) > 0 })
-	st.Files, st.Doubts = c.read(said)
+	st.Files, st.Untrusted = c.read(said)
 	return st
 }
 

@@ -212,7 +212,7 @@ func TestTheEditorGoes(t *testing.T) {
 	if text := <-told; !strings.HasPrefix(text, "VS Code is no longer there") {
 		t.Error(text)
 	}
-	if st := client.Status(); st.State != Disconnected || client.News(nil) != nil {
+	if st := client.Status(); st.State != Disconnected || client.ContextUpdate(nil) != nil {
 		t.Errorf("%+v", st)
 	}
 	if err := client.Connect(t.Context()); err == nil || !strings.Contains(err.Error(), "no connection to VS Code") {

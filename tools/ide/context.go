@@ -95,10 +95,10 @@ type position struct {
 
 func (f File) position() *position { return &position{f.Path, f.Cursor, f.Text} }
 
-// News returns what a conversation is to be told of the editor before its next prompt: all
+// ContextUpdate returns what a conversation is to be told of the editor before its next prompt: all
 // of it, or only what has changed if its history holds what it was told before; nil if that
 // is nothing. Whoever asks puts it into the history.
-func (c *Client) News(history []*genai.Content) *genai.Part {
+func (c *Client) ContextUpdate(history []*genai.Content) *genai.Part {
 	l := c.link()
 	if l == nil {
 		return nil

@@ -53,7 +53,7 @@ func TestNews(t *testing.T) {
 		if step.lose != nil {
 			step.lose()
 		}
-		part, got := c.News(history), ""
+		part, got := c.ContextUpdate(history), ""
 		if part != nil {
 			history = append(history, genai.NewContentFromParts([]*genai.Part{part}, genai.RoleUser))
 			_, block, _ := strings.Cut(part.Text, "\n```json\n")
@@ -103,7 +103,7 @@ func TestBounds(t *testing.T) {
 	if f := c.Status().Files; len(f) != 1 {
 		t.Error(f)
 	}
-	if part := c.News(nil); strings.Contains(part.Text, "\x1b") {
+	if part := c.ContextUpdate(nil); strings.Contains(part.Text, "\x1b") {
 		t.Errorf("%q", part.Text)
 	}
 }
@@ -117,7 +117,7 @@ func FuzzNews(f *testing.F) {
 		var history []*genai.Content
 		for _, update := range []string{first, second} {
 			hear(update)
-			part := c.News(history)
+			part := c.ContextUpdate(history)
 			if part == nil {
 				continue
 			}
@@ -126,7 +126,7 @@ func FuzzNews(f *testing.F) {
 			if body, ok := strings.CutSuffix(block, "\n```"); !ok || !json.Valid([]byte(body)) {
 				t.Errorf("%q", part.Text)
 			}
-			if c.News(history) != nil {
+			if c.ContextUpdate(history) != nil {
 				t.Errorf("told twice: %q", update)
 			}
 		}

@@ -50,17 +50,17 @@ type Launcher struct {
 	Denied func() []string
 	Finder *mask.Finder
 
-	// Keeps, if not nil, returns further paths that are hidden from confined commands, and
+	// HiddenPaths, if not nil, returns further paths that are hidden from confined commands, and
 	// paths that are read-only for them.
-	Keeps func() (hidden, readOnly []string)
+	HiddenPaths func() (hidden, readOnly []string)
 
 	// Agreed, if not nil, returns files that the user has approved to run as they are:
 	// confined commands can neither write to nor replace them.
 	Agreed func() []string
 
-	// Instead, if not nil, says that the requested sandbox is not available, and that the
+	// FallbackNotice, if not nil, says that the requested sandbox is not available, and that the
 	// kernel confines commands in its place.
-	Instead *sandbox.Error
+	FallbackNotice *sandbox.Error
 
 	why   string // the reason if nothing confines commands
 	quiet bool   // the user knows the reason
@@ -125,9 +125,9 @@ func (l *Launcher) Profile() sandbox.Profile {
 	if l.Config.Caches != "" {
 		p.Write = append(p.Write, l.Config.Caches)
 	}
-	p.Hidden = sandbox.Except(l.Config.Hidden, l.Config.Write, roots)
-	if l.Keeps != nil {
-		hidden, readOnly := l.Keeps()
+	p.Hidden = sandbox.ExceptGranted(l.Config.Hidden, l.Config.Write, roots)
+	if l.HiddenPaths != nil {
+		hidden, readOnly := l.HiddenPaths()
 		p.Hidden, p.ReadOnly = append(p.Hidden, hidden...), append(p.ReadOnly, readOnly...)
 	}
 	if l.Agreed != nil {

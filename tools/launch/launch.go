@@ -107,7 +107,7 @@ func (l *Launcher) command(c Command) shell.Command {
 		s.Timeout, s.Inactivity = 0, 0 // who runs an editor may think
 	}
 	if s.Confine = l.confine(c); !c.Unconfined && l.Sandbox != nil {
-		s.Keeps = sandbox.Keeps
+		s.IsHelperProcess = sandbox.IsHelperProcess
 	}
 	return shell.Command{Text: c.Text, Argv: c.Argv, Dir: c.Dir, Env: l.environ(c), Settings: s,
 		Input: c.Input, SplitStderr: c.SplitStderr, Output: c.Output, Terminal: c.Terminal, Jobs: l.Jobs}
@@ -158,7 +158,7 @@ func (l *Launcher) Attach(ctx context.Context, c Command, s Streams) error {
 // confine returns what confines c, nil if nothing does.
 func (l *Launcher) confine(c Command) func(*exec.Cmd) (release func(), err error) {
 	if !c.Unconfined && l.Sandbox != nil {
-		p := l.Given(c.Rights)
+		p := l.SandboxWith(c.Rights)
 		p.EndLeftovers, p.Loopback = c.KillLeftovers, c.Loopback
 		if c.ReadOnly != nil {
 			p.RunReadOnly, p.EndLeftovers = true, true
@@ -176,7 +176,7 @@ func (l *Launcher) confine(c Command) func(*exec.Cmd) (release func(), err error
 		return nil
 	}
 	return func(cmd *exec.Cmd) (func(), error) {
-		if err := sandbox.Cut(cmd); err != nil {
+		if err := sandbox.CutNetwork(cmd); err != nil {
 			return nil, fmt.Errorf("--offline: the command would have the network: %w", err)
 		}
 		return func() {}, nil

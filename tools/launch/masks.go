@@ -18,15 +18,15 @@ func (l *Launcher) masks(programs []string, p sandbox.Profile) (all []mask.Mask)
 	}
 	if !l.State().Masks {
 		for _, name := range programs {
-			all = append(all, mask.Mask{Program: name, Left: "nothing masks programs here"})
+			all = append(all, mask.Mask{Program: name, WhyRunnable: "nothing masks programs here"})
 		}
 		return all
 	}
 	all = l.Finder.Find(programs)
 	for i := range all {
 		movable := func(file string) bool { return disk.InsideAny(append([]string{p.Root}, p.Write...), file) }
-		if all[i].Left == "" && slices.ContainsFunc(all[i].Files, movable) {
-			all[i].Left = "commands can write where it is, and could move it"
+		if all[i].WhyRunnable == "" && slices.ContainsFunc(all[i].Files, movable) {
+			all[i].WhyRunnable = "commands can write where it is, and could move it"
 		}
 	}
 	return all
@@ -34,5 +34,5 @@ func (l *Launcher) masks(programs []string, p sandbox.Profile) (all []mask.Mask)
 
 // Masked reports whether no confined command can run one of programs.
 func (l *Launcher) Masked(programs []string) bool {
-	return !slices.ContainsFunc(l.Masks(programs), func(m mask.Mask) bool { return m.Left != "" })
+	return !slices.ContainsFunc(l.Masks(programs), func(m mask.Mask) bool { return m.WhyRunnable != "" })
 }

@@ -18,10 +18,10 @@ import (
 	"gemline/tools/shell/script"
 )
 
-// Dialers returns the programs among commands that are known to want a network,
+// NetworkPrograms returns the programs among commands that are known to want a network,
 // each once, with the sub-command that says so. A program that is given a loopback
 // address, and no other, wants none: servers of the session are reached without.
-func Dialers(commands []engine.Command) (names []string) {
+func NetworkPrograms(commands []engine.Command) (names []string) {
 	for _, c := range commands {
 		name, known := c.Program()
 		var words []string
@@ -94,14 +94,14 @@ var undone = text.Pattern(`(?m)^gemline: sandbox: ".*" was made or changed, whic
 // mostPaths is how many paths are taken from an output.
 const mostPaths = 50
 
-// LastWords returns the end of an output, where commands name missing rights.
-func LastWords(output string) string { return output[max(0, len(output)-16<<10):] }
+// OutputEnd returns the end of an output, where commands name missing rights.
+func OutputEnd(output string) string { return output[max(0, len(output)-16<<10):] }
 
 // A Denial is a path, as printed by a program, that the program could not open, find or
 // remove.
 type Denial struct {
 	Path           string
-	Written        bool // it wanted to write
+	Write          bool // it wanted to write
 	missing, taken bool
 }
 
@@ -115,7 +115,7 @@ var taking = text.Pattern(`(?i)remov|unlink|renam|\bmove|delet|overwrite|link ['
 
 // ParseDenials returns the missing rights that a command's output names: the network, and paths.
 func ParseDenials(output string) (network bool, refused []Denial) {
-	for line := range strings.Lines(LastWords(output)) {
+	for line := range strings.Lines(OutputEnd(output)) {
 		network = network || unreached().MatchString(line)
 		r := Denial{}
 		if !refusedWrite().MatchString(line) {
@@ -125,7 +125,7 @@ func ParseDenials(output string) (network bool, refused []Denial) {
 		}
 		r.taken = taking().MatchString(line)
 		for _, r.Path = range pathsIn(line) {
-			r.Written = r.taken || writing().MatchString(strings.ReplaceAll(line, r.Path, ""))
+			r.Write = r.taken || writing().MatchString(strings.ReplaceAll(line, r.Path, ""))
 			if len(refused) < mostPaths && !slices.Contains(refused, r) {
 				refused = append(refused, r)
 			}
@@ -163,10 +163,10 @@ func (l *Launcher) MissingRights(plan engine.Plan, o shell.Outcome) (r engine.Ri
 	if l.Sandbox == nil || o.OK() || o.Cancelled || o.Limit > 0 || o.Err != nil {
 		return r, nil
 	}
-	state, p := l.State(), l.Given(plan.Rights)
+	state, p := l.State(), l.SandboxWith(plan.Rights)
 	network, complaints := ParseDenials(o.Output)
 	silent := strings.TrimSpace(o.Output) == "" // as curl -s is, whatever went wrong
-	network = network || len(Dialers(plan.Commands)) > 0 && (silent || uneasy().MatchString(o.Output))
+	network = network || len(NetworkPrograms(plan.Commands)) > 0 && (silent || uneasy().MatchString(o.Output))
 	r.Network = network && state.Network && !p.Network
 	r.Protected = state.Files && !p.Unprotected && undone().MatchString(o.Output)
 	if !state.Files {
@@ -192,7 +192,7 @@ func (l *Launcher) MissingRights(plan engine.Plan, o shell.Outcome) (r engine.Ri
 		named, at, ok := place(path, said.taken, plan)
 		away := len(above(named, p.Hidden)) > 0 || said.missing && unseen(named, p)
 		switch {
-		case away && !said.Written && !slices.Contains(writes, named) && sandbox.Readable(named):
+		case away && !said.Write && !slices.Contains(writes, named) && sandbox.Readable(named):
 			r.Read = adding(r.Read, named)
 		case !ok || at == filepath.Dir(at) || writable(at, p):
 		case disk.InsideAny(own, at) && !disk.InsideAny(p.ReadOnly, at):
@@ -236,7 +236,7 @@ func (l *Launcher) Needs(plan engine.Plan, inputs []engine.Word) (r engine.Right
 	for _, c := range plan.Commands {
 		name, _ := c.Program()
 		words := c.Words()
-		if name == "source" || name == "." || (program.Find(name).LooksAt(words[min(1, len(words)):]) || name == "cp") && !script.Builtin(name) && !strings.HasSuffix(name, "name") {
+		if name == "source" || name == "." || (program.Find(name).LooksAt(words[min(1, len(words)):]) || name == "cp") && !script.IsBuiltin(name) && !strings.HasSuffix(name, "name") {
 			for _, w := range c.Argv[1:] {
 				if path, ok := named(w, home); ok {
 					paths = append(paths, located(path, plan))
@@ -247,7 +247,7 @@ func (l *Launcher) Needs(plan engine.Plan, inputs []engine.Word) (r engine.Right
 	if len(paths) == 0 {
 		return r
 	}
-	hidden := l.Given(plan.Rights).Hidden
+	hidden := l.SandboxWith(plan.Rights).Hidden
 	for _, path := range paths {
 		if path = disk.ResolveLinks(path); len(above(path, hidden)) > 0 && sandbox.Readable(path) {
 			r.Read = adding(r.Read, path)
@@ -286,7 +286,7 @@ func (l *Launcher) Tried(plan engine.Plan, o shell.Outcome) (r engine.Rights, wr
 	}
 	r, _ = l.MissingRights(plan, o)
 	r.Protected = false // most commands need no protected paths; the others fail again
-	for line := range strings.Lines(LastWords(o.Output)) {
+	for line := range strings.Lines(OutputEnd(o.Output)) {
 		if !readOnly().MatchString(line) {
 			continue
 		}
@@ -318,7 +318,7 @@ func (l *Launcher) Tried(plan engine.Plan, o shell.Outcome) (r engine.Rights, wr
 	_, said := ParseDenials(o.Output)
 	for _, s := range said {
 		path := absolute(s.Path, plan)
-		if _, err := os.Lstat(path); err == nil && !s.Written && !slices.Contains(masked, path) &&
+		if _, err := os.Lstat(path); err == nil && !s.Write && !slices.Contains(masked, path) &&
 			!disk.InsideAny(l.Roots(), disk.ResolveLinks(path)) && sandbox.Readable(path) {
 			read = adding(read, path)
 		}

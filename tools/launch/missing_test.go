@@ -16,7 +16,7 @@ func TestDialers(t *testing.T) {
 		"curl -s http://127.0.0.1:8080/x": "", "wget -q localhost:3000": "", "curl http://[::1]:80/ -o x": "", "curl -H 'Host: a' app.localhost": "",
 		"curl http://127.0.0.1/ https://a.example/": "curl", "curl https://127.0.0.1.a.example/": "curl", "curl $URL": "curl", "curl http://127.0.0.1:$PORT/x": "", "curl http://127.0.0.1$X/": "curl", "curl http://localhost/$(cat x)": "",
 	} {
-		if got := strings.Join(Dialers(script.Read(text).Commands), ", "); got != want {
+		if got := strings.Join(NetworkPrograms(script.Read(text).Commands), ", "); got != want {
 			t.Errorf("%s: %q; want %q", text, got, want)
 		}
 	}

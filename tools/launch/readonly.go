@@ -19,7 +19,7 @@ func readOnlyPaths(output string, plan engine.Plan, p sandbox.Profile) (kept []s
 	if len(closed) == 0 {
 		return nil
 	}
-	for line := range strings.Lines(LastWords(output)) {
+	for line := range strings.Lines(OutputEnd(output)) {
 		if !refusedWrite().MatchString(line) {
 			continue
 		}

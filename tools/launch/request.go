@@ -69,7 +69,7 @@ func instead(cfg Config, kernel sandbox.Sandbox, err error) (*Launcher, error) {
 		return nil, err
 	}
 	l := confined(cfg, kernel, false)
-	l.Instead = &sandbox.Error{Message: why.Message + "; the kernel confines commands instead, as --sandbox=kernel has it", Advice: why.Advice}
+	l.FallbackNotice = &sandbox.Error{Message: why.Message + "; the kernel confines commands instead, as --sandbox=kernel has it", Advice: why.Advice}
 	return l, nil
 }
 
@@ -99,7 +99,7 @@ func choice(cfg Config, kernel sandbox.Sandbox) (c sandbox.Config, err error) {
 	}
 	c = sandbox.Config{Word: r.Word, By: cmp.Or(r.Where, r.By), GOOS: runtime.GOOS,
 		Kernel: kernel, Getenv: r.Getenv, Exists: exists,
-		Environ: shell.Own(cfg.Shell.Environ), Image: r.Image, Project: r.Project, Seatbelt: r.Seatbelt}
+		Environ: shell.UserEnvironment(cfg.Shell.Environ), Image: r.Image, Project: r.Project, Seatbelt: r.Seatbelt}
 	c.Extras, err = sandbox.ReadExtras(r.Getenv, cfg.Hidden, user, exists)
 	return c, err
 }

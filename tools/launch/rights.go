@@ -107,8 +107,8 @@ func absolutePaths(paths []string, dir string) ([]string, error) {
 	return list, nil
 }
 
-// Given returns what confines a command that has been given rights.
-func (l *Launcher) Given(r engine.Rights) sandbox.Profile {
+// SandboxWith returns what confines a command that has been given rights.
+func (l *Launcher) SandboxWith(r engine.Rights) sandbox.Profile {
 	p := l.Profile()
 	p.Network, p.Unprotected = p.Network || r.Network, p.Unprotected || r.Protected
 	p.Write = append(slices.Clone(p.Write), r.Write...)

@@ -30,7 +30,7 @@ func Example() {
 
 	f := mask.Finder{Path: dir}
 	for _, m := range f.Find([]string{"dialer", "unzipper"}) {
-		fmt.Println(strings.ReplaceAll(fmt.Sprintf("%s: %s %q", m.Program, m.Files, m.Left), dir, "bin"))
+		fmt.Println(strings.ReplaceAll(fmt.Sprintf("%s: %s %q", m.Program, m.Files, m.WhyRunnable), dir, "bin"))
 	}
 	// Output:
 	// dialer: [bin/dialer.openbsd] ""

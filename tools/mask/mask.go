@@ -36,9 +36,9 @@ import (
 
 // A Mask holds the files of a program that are masked for confined commands.
 type Mask struct {
-	Program string
-	Files   []string // absolute, and nothing but their last element is a link
-	Left    string   // why a command may run the program all the same, "" if none can
+	Program     string
+	Files       []string // absolute, and nothing but their last element is a link
+	WhyRunnable string   // why a command may run the program all the same, "" if none can
 }
 
 // A Finder finds files of programs. What it has found it looks for again when a
@@ -169,8 +169,8 @@ func (f *Finder) entries(fits func(name string) bool) (paths []string) {
 // find looks for a program.
 func (f *Finder) find(name string) Mask {
 	m := Mask{Program: name}
-	if script.Builtin(name) {
-		m.Left = "the shell has a command of that name itself"
+	if script.IsBuiltin(name) {
+		m.WhyRunnable = "the shell has a command of that name itself"
 	}
 	for _, path := range f.entries(func(entry string) bool { return called(name, entry) }) {
 		info, err := os.Stat(path)
@@ -178,11 +178,11 @@ func (f *Finder) find(name string) Mask {
 			continue
 		}
 		if is(path, f.needed) {
-			return Mask{Program: name, Left: "commands are run by it"}
+			return Mask{Program: name, WhyRunnable: "commands are run by it"}
 		}
 		files := f.files(path, info)
 		if other := another(name, files); other != "" {
-			m.Files, m.Left = append(m.Files,
+			m.Files, m.WhyRunnable = append(m.Files,
 				links(path, name)...), "it leads to "+other+", which is other programs as well"
 			continue
 		}
@@ -190,8 +190,8 @@ func (f *Finder) find(name string) Mask {
 	}
 	slices.Sort(m.Files)
 	m.Files = slices.Compact(m.Files)
-	if len(m.Files) == 0 && m.Left == "" {
-		m.Left = "it is not installed"
+	if len(m.Files) == 0 && m.WhyRunnable == "" {
+		m.WhyRunnable = "it is not installed"
 	}
 	return m
 }

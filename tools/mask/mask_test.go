@@ -60,11 +60,11 @@ func TestFind(t *testing.T) {
 				files = append(files, rel)
 			}
 		}
-		if got, left := strings.Join(files, " "), strings.ReplaceAll(m.Left, root, "ROOT"); got != test.files || left != test.left {
+		if got, left := strings.Join(files, " "), strings.ReplaceAll(m.WhyRunnable, root, "ROOT"); got != test.files || left != test.left {
 			t.Errorf("%s: %s (%s), want %s (%s)", test.program, got, left, test.files, test.left)
 		}
 	}
-	if m := f.Find([]string{"kill"})[0]; !slices.Contains(m.Files, filepath.Join(bin, "kill")) || m.Left != "the shell has a command of that name itself" {
+	if m := f.Find([]string{"kill"})[0]; !slices.Contains(m.Files, filepath.Join(bin, "kill")) || m.WhyRunnable != "the shell has a command of that name itself" {
 		t.Errorf("kill: %+v", m)
 	}
 	if got := f.Others(f.Find([]string{"zap"})[0]); !slices.Equal(got, []string{"zhard", "zlink"}) {

@@ -149,7 +149,7 @@ func everything(t *testing.T, server Server, transport string) {
 	}
 	sampled = engine.Allowed{}
 	try("trigger-sampling-request", ask, "Ahoy.", "model-1", "maxTokens")
-	if put.Server != "every" || put.Most != 50 || put.Temperature != 0.7 || len(put.Messages) != 1 {
+	if put.Server != "every" || put.MaxTokens != 50 || put.Temperature != 0.7 || len(put.Messages) != 1 {
 		t.Errorf("sampling: %+v", put)
 	}
 	var prompt Prompt
@@ -192,7 +192,7 @@ func everything(t *testing.T, server Server, transport string) {
 	if r, err := call(t, ts, d, "list_mcp_resources", nil); err != nil || !strings.Contains(r.Text, "every:demo://resource/dynamic/text/{resourceId}, with what stands in braces filled in") {
 		t.Errorf("list_mcp_resources: %v, %v", r.Text, err)
 	}
-	name, uri, ok := s.Split("every:demo://resource/dynamic/text/1")
+	name, uri, ok := s.SplitResource("every:demo://resource/dynamic/text/1")
 	if text, err := s.Read(t.Context(), name, uri); !ok || err != nil || !strings.Contains(strings.Join(text, ""), "Resource 1") {
 		t.Errorf("resource: %q, %v", text, err)
 	}

@@ -114,9 +114,9 @@ func (s *Set) CompleteResource(ctx context.Context, begins string) (names []stri
 
 const mostCompleted = 200
 
-// Split returns the server and the address of what is called SERVER:URI. A server has to be
+// SplitResource returns the server and the address of what is called SERVER:URI. A server has to be
 // there, its resource need not be listed.
-func (s *Set) Split(name string) (server, uri string, ok bool) {
+func (s *Set) SplitResource(name string) (server, uri string, ok bool) {
 	for _, l := range s.all() {
 		if rest, found := strings.CutPrefix(name, l.Name+":"); found && strings.Contains(rest, ":") {
 			return l.Name, rest, true
@@ -199,7 +199,7 @@ func (s *Set) readResource(in Callbacks) engine.Tool {
 				`"description":"server:uri, as list_mcp_resources has it"}},"required":["uri"]}`)},
 		Prepare: func(_ context.Context, args map[string]any) (engine.Call, error) {
 			said, _ := args["uri"].(string)
-			server, uri, ok := s.Split(said)
+			server, uri, ok := s.SplitResource(said)
 			if !ok {
 				return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams,
 					Message: "params/uri must be server:uri, with a server that there is"}

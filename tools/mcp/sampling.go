@@ -20,7 +20,7 @@ type Sampling struct {
 	Server      string
 	System      string
 	Messages    []*genai.Content
-	Most        int      // tokens of the answer, 0 if the server does not say
+	MaxTokens   int      // tokens of the answer, 0 if the server does not say
 	Temperature float64  // likewise
 	Stop        []string // what ends the answer
 }
@@ -45,7 +45,7 @@ func readSampling(server string, params json.RawMessage) (s Sampling, err error)
 	if len(p.Tools) > 0 {
 		return s, errors.New("the model has no tools for servers")
 	}
-	s = Sampling{Server: server, System: p.SystemPrompt, Most: max(p.MaxTokens, 0), Temperature: p.Temperature,
+	s = Sampling{Server: server, System: p.SystemPrompt, MaxTokens: max(p.MaxTokens, 0), Temperature: p.Temperature,
 		Stop: p.StopSequences[:min(len(p.StopSequences), mostStops)]}
 	for _, m := range p.Messages {
 		blocks, several := m.Content.([]any)

@@ -17,9 +17,9 @@ const (
 	longestWords  = 2000 // characters of a description within a schema
 )
 
-// Declared returns a schema reduced to what may be declared: an object's schema, not too
+// DeclaredSchema returns a schema reduced to what may be declared: an object's schema, not too
 // large or deep, with the keywords that the API knows, and without dangling references.
-func Declared(raw json.RawMessage) json.RawMessage {
+func DeclaredSchema(raw json.RawMessage) json.RawMessage {
 	var whole map[string]any
 	if len(raw) > mostSchema || json.Unmarshal(raw, &whole) != nil || whole == nil {
 		return anyObject
@@ -179,7 +179,7 @@ func typeNames(names []any) (types []any) {
 func shapeOf(raw json.RawMessage) *schema.Schema {
 	shape, err := schema.Parse(raw)
 	if err != nil && !bytes.Contains(raw, []byte("patternProperties")) {
-		shape, _ = schema.Parse(Declared(raw))
+		shape, _ = schema.Parse(DeclaredSchema(raw))
 	}
 	return shape
 }

@@ -25,7 +25,7 @@ func TestTypesOfOtherLanguages(t *testing.T) {
 			`{"properties":{"n":{"type":"string"}},"type":"object"}`, `{"n":"1"}`, `{"n":"1"}`},
 		{`{"type":"object","properties":{"n":{"type":3}}}`, `{"properties":{"n":{}},"type":"object"}`, `{"n":"1"}`, `{"n":"1"}`},
 	} {
-		if got := string(Declared(json.RawMessage(test.schema))); got != test.declared {
+		if got := string(DeclaredSchema(json.RawMessage(test.schema))); got != test.declared {
 			t.Errorf("%s\n is declared as %s\n not %s", test.schema, got, test.declared)
 		}
 		shape := shapeOf(json.RawMessage(test.schema))

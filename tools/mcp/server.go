@@ -13,7 +13,7 @@ import (
 type Server struct {
 	Name        string
 	Description string
-	From        string // the extension that brings it, "" if none does
+	Extension   string // the extension that brings it, "" if none does
 
 	// Command is the program, with its arguments, which is started in Dir. Env are
 	// variables beyond the usual ones, in which those of the program's own environment
@@ -36,7 +36,7 @@ type Server struct {
 	// be started. Nil confines it.
 	Rights func() (free bool, err error)
 
-	Off string // why it is not used, "" if it is
+	DisabledReason string // why it is not used, "" if it is
 }
 
 // defaultTimeout is how long a request may take.
@@ -95,9 +95,9 @@ type Status struct {
 
 // A ToolInfo is a server's description of a tool.
 type ToolInfo struct {
-	Name        string          `json:"name"`     // the server's
-	Declared    string          `json:"declared"` // as the model calls it
-	Description string          `json:"description,omitempty"`
-	Schema      json.RawMessage `json:"schema,omitempty"`
-	Annotations map[string]any  `json:"-"`
+	Name         string          `json:"name"`     // the server's
+	DeclaredName string          `json:"declared"` // as the model calls it
+	Description  string          `json:"description,omitempty"`
+	Schema       json.RawMessage `json:"schema,omitempty"`
+	Annotations  map[string]any  `json:"-"`
 }

@@ -62,7 +62,7 @@ func newServerConn(s *Set, server Server) *serverConn {
 	l := &serverConn{Server: server, set: s, state: Waiting, settled: make(chan struct{}), restart: make(chan struct{}, 1),
 		catalog: catalog{server: server, owner: s, changed: make(chan struct{}, 1), dirty: map[protocol.MCPMethod]bool{}}}
 	l.settle = sync.OnceFunc(func() { close(l.settled) })
-	if server.Off != "" {
+	if server.DisabledReason != "" {
 		l.state = Off
 		l.settle()
 	}
@@ -105,7 +105,7 @@ func (l *serverConn) run(ctx context.Context) {
 	failed, known, told := 0, false, ""
 	for ctx.Err() == nil {
 		l.mu.Lock()
-		off := l.Off
+		off := l.DisabledReason
 		l.mu.Unlock()
 		var err error
 		if off == "" {

@@ -146,7 +146,7 @@ func (s *Set) Switch(name, why string) error {
 		return fmt.Errorf("there is no MCP server %s", text.PrintableLine(name))
 	}
 	l.mu.Lock()
-	l.Off = why
+	l.DisabledReason = why
 	l.mu.Unlock()
 	l.reconnect()
 	return nil

@@ -70,10 +70,10 @@ func (c *catalog) takeTools(found []rawTool) {
 	names, kept := map[string]bool{}, []tool{}
 	found = slices.DeleteFunc(found, func(t rawTool) bool { return t.Name == "" || !c.server.takes(t.Name) })
 	for _, t := range taken(found, func(t rawTool) string { return t.Name }) {
-		info := ToolInfo{Name: t.Name, Declared: apart(declaredName(c.server.Name, t.Name), names),
-			Schema: Declared(t.InputSchema), Annotations: t.Annotations,
+		info := ToolInfo{Name: t.Name, DeclaredName: apart(declaredName(c.server.Name, t.Name), names),
+			Schema: DeclaredSchema(t.InputSchema), Annotations: t.Annotations,
 			Description: clean(cmp.Or(t.Description, t.Title), mostDescription)}
-		names[info.Declared] = true
+		names[info.DeclaredName] = true
 		shape := sync.OnceValue(func() *schema.Schema { return shapeOf(t.InputSchema) }) // without one, the server checks
 		sum := sha256.Sum256(t.whole)
 		kept = append(kept, tool{ToolInfo: info, shape: shape, print: hex.EncodeToString(sum[:16])})
@@ -111,8 +111,8 @@ func (o offered) Tools() (list []engine.Tool) {
 		l.catalog.mu.Unlock()
 		resources = resources || has
 		for _, t := range tools {
-			t.Declared = apart(t.Declared, names)
-			names[t.Declared] = true
+			t.DeclaredName = apart(t.DeclaredName, names)
+			names[t.DeclaredName] = true
 			list = append(list, o.tool(l, t))
 		}
 	}
@@ -129,7 +129,7 @@ func (o offered) tool(l *serverConn, t tool) engine.Tool {
 		kind = engine.Query
 	}
 	et := engine.Tool{
-		Declaration: &genai.FunctionDeclaration{Name: t.Declared, Description: t.Description,
+		Declaration: &genai.FunctionDeclaration{Name: t.DeclaredName, Description: t.Description,
 			ParametersJsonSchema: t.Schema},
 		Label: fmt.Sprintf("%s (%s MCP Server)", text.PrintableLine(t.Name), text.PrintableLine(l.Name)), Kind: kind,
 		Server: l.Name, ServerTool: t.Name, Annotations: t.Annotations,
@@ -176,7 +176,7 @@ func (t tool) intent(of Server, args map[string]any) engine.Intent {
 	name := text.PrintableLine(t.Name) + " of the MCP server " + text.PrintableLine(of.Name)
 	return engine.Intent{Title: "call " + name, Detail: "call " + name + "\n" + strings.TrimSpace(string(b)),
 		Grants: []engine.Grant{
-			{Label: "always " + text.PrintableLine(t.Name) + " as it is now", Tool: t.Declared, Target: "tool " + t.print + " of " + of.subject()},
+			{Label: "always " + text.PrintableLine(t.Name) + " as it is now", Tool: t.DeclaredName, Target: "tool " + t.print + " of " + of.subject()},
 			{Label: "always all tools of " + text.PrintableLine(of.Name), Tool: engine.ServerPrefix(of.Name) + "*",
 				Target: "server " + of.subject()}}}
 }

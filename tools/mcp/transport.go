@@ -20,7 +20,7 @@ type transport struct {
 
 // transports returns the transports that may reach the server, the best first.
 func (l *serverConn) transports() ([]transport, error) {
-	if err := Wrong(l.Server); err != nil {
+	if err := CheckServer(l.Server); err != nil {
 		return nil, err
 	}
 	if l.URL != "" {
@@ -47,8 +47,8 @@ func (l *serverConn) transports() ([]transport, error) {
 	return []transport{{"stdio", l.program}}, nil
 }
 
-// Wrong says why a server can't be connected to whatever runs, nil if it may be.
-func Wrong(s Server) error {
+// CheckServer says why a server can't be connected to whatever runs, nil if it may be.
+func CheckServer(s Server) error {
 	switch u, err := url.Parse(s.URL); {
 	case s.URL == "" && (len(s.Command) == 0 || s.Command[0] == ""):
 		return errors.New("it has neither httpUrl nor url nor command")

@@ -16,8 +16,8 @@ import (
 
 // A Distillation says which outputs of tools are too long for the conversation.
 type Distillation struct {
-	Most  int // tokens of an output that stay; 0 leaves all outputs as they are
-	SumUp int // tokens from which on a model says what the rest is about
+	MaxTokens int // tokens of an output that stay; 0 leaves all outputs as they are
+	SumUp     int // tokens from which on a model says what the rest is about
 }
 
 // What the Gemini CLI takes for a distillation.
@@ -37,7 +37,7 @@ var undistilled = []string{"read_file", "read_many_files"}
 // Distilled returns the tools of ts with long outputs cut to their beginning and end, the
 // whole in a file, and with what a model says about very long ones.
 func (l Limits) Distilled(ts engine.Toolset) engine.Toolset {
-	if l.Distill.Most <= 0 {
+	if l.Distill.MaxTokens <= 0 {
 		return ts
 	}
 	return engine.Map(ts, func(t engine.Tool) engine.Tool {
@@ -45,7 +45,7 @@ func (l Limits) Distilled(ts engine.Toolset) engine.Toolset {
 			return t
 		}
 		return reworded(t, func(ctx context.Context, host engine.Host, all string) (string, engine.Cut) {
-			given, cut := l.cut(t.Name(), all, l.Distill.Most*tokenSize)
+			given, cut := l.cut(t.Name(), all, l.Distill.MaxTokens*tokenSize)
 			if n := utf8.RuneCountInString(all); cut.Total == 0 || n <= l.Distill.SumUp*tokenSize || n > mostSummedUp {
 				return given, cut
 			}

@@ -36,7 +36,7 @@ func TestDistilled(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			script := et.NewScript(test.reply)
-			l := Limits{Distill: Distillation{Most: 100, SumUp: 200}, Dir: func() string { return dir },
+			l := Limits{Distill: Distillation{MaxTokens: 100, SumUp: 200}, Dir: func() string { return dir },
 				Asker: &oneshot.Asker{Generator: script, Presets: &preset.Table{}, Attempts: 1}}
 			all := output(test.tokens)
 			tool := toolkit.Define(test.tool, "X", engine.Other, "x", `{"type":"object","properties":{}}`, func(context.Context, struct{}) (engine.Call, error) {

@@ -36,7 +36,7 @@ type Limits struct {
 // Cut shortens a text of more than l.Threshold characters to its beginning and its end, and
 // keeps the whole in a file. It leaves all texts as they are if outputs are distilled.
 func (l Limits) Cut(tool, all string) (string, engine.Cut) {
-	if l.Distill.Most > 0 {
+	if l.Distill.MaxTokens > 0 {
 		return all, engine.Cut{}
 	}
 	return l.cut(tool, all, l.Threshold)
@@ -58,7 +58,7 @@ func (l Limits) cut(tool, all string, most int) (string, engine.Cut) {
 	}
 	last = all[len(last):]
 	where := "For full output see: "
-	path, err := l.Keep(tool, all)
+	path, err := l.Store(tool, all)
 	if err != nil {
 		where = "The full output could not be kept: "
 		path = err.Error()
@@ -67,9 +67,9 @@ func (l Limits) cut(tool, all string, most int) (string, engine.Cut) {
 		text.Number(head), text.Number(tail), where, path, first, text.Number(n-head-tail), last), engine.Cut{Total: n, Shown: most}
 }
 
-// Keep writes text, which tool has put out, to a file of its own among the full
+// Store writes text, which tool has put out, to a file of its own among the full
 // outputs.
-func (l Limits) Keep(tool, text string) (path string, err error) {
+func (l Limits) Store(tool, text string) (path string, err error) {
 	text = l.Secrets.Text(text)
 	if l.Dir == nil {
 		return "", errors.New("there is no place for it")

@@ -87,7 +87,7 @@ func (l Limits) sum(ctx context.Context, host engine.Host, tool, all string, bud
 		return all
 	}
 	where := ""
-	if path, err := l.Keep(tool, printed+end); err == nil {
+	if path, err := l.Store(tool, printed+end); err == nil {
 		where = "\nThis is a summary. For full output see: " + path
 	}
 	return text.Untrusted(summary) + where + more

@@ -36,7 +36,7 @@ func (c Config) build(k *Container) error {
 		return &Error{Message: fmt.Sprintf("BUILD_SANDBOX: %.200q is not there", file),
 			Advice: "unset BUILD_SANDBOX, or write that file"}
 	}
-	k.Of = c.Project
+	k.BuildDir = c.Project
 	k.Image = fmt.Sprintf("gemline-sandbox:%.12x", sha256.Sum256([]byte(c.Project)))
 	return nil
 }
@@ -44,20 +44,20 @@ func (c Config) build(k *Container) error {
 // build has the engine build the image of a project, once; an image named in the settings
 // needs no build. The engine rebuilds only changed layers. The error is an [*Error].
 func (k *Container) build() error {
-	if k.Of == "" {
+	if k.BuildDir == "" {
 		return nil
 	}
 	k.built.once.Do(func() {
 		ctx, stop := context.WithTimeout(context.Background(), mostBuild)
 		defer stop()
 		cmd := exec.CommandContext(ctx, k.Path, "build", "--quiet", "--tag", k.Image, "--file",
-			filepath.Join(k.Of, Dockerfile), k.Of)
+			filepath.Join(k.BuildDir, Dockerfile), k.BuildDir)
 		cmd.Env = k.Environ
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			lines := strings.Split(string(bytes.TrimSpace(out)), "\n")
 			k.built.err = &Error{Message: fmt.Sprintf("BUILD_SANDBOX: %s can't build the image: %v: %.200s", k.Engine, err, lines[len(lines)-1]),
-				Advice: fmt.Sprintf("%s build --file %s %s says more", k.Engine, filepath.Join(k.Of, Dockerfile), k.Of)}
+				Advice: fmt.Sprintf("%s build --file %s %s says more", k.Engine, filepath.Join(k.BuildDir, Dockerfile), k.BuildDir)}
 		}
 	})
 	return k.built.err

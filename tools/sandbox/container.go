@@ -23,13 +23,13 @@ import (
 //
 // Protected paths that do not exist are created as empty directories, which Close removes.
 type Container struct {
-	Engine  string // docker or podman
-	Path    string // of the program
-	Runtime string // "" for the engine's own
-	Image   string
-	Of      string // the project directory to build the image from, "" for no build
-	Extras  Extras
-	Environ []string // the environment of engine calls that start no command
+	Engine   string // docker or podman
+	Path     string // of the program
+	Runtime  string // "" for the engine's own
+	Image    string
+	BuildDir string // the project directory to build the image from, "" for no build
+	Extras   Extras
+	Environ  []string // the environment of engine calls that start no command
 
 	placeholders
 	built built
@@ -77,8 +77,8 @@ func (c Config) container(word, path string) (Sandbox, error) {
 // seen with the first command.
 func (k *Container) State() State {
 	image := k.Image
-	if k.Of != "" {
-		image += ", which is built of " + filepath.Join(k.Of, Dockerfile) + " for the first command"
+	if k.BuildDir != "" {
+		image += ", which is built of " + filepath.Join(k.BuildDir, Dockerfile) + " for the first command"
 	}
 	s := State{Name: k.Engine, Step: "a container for each command", Files: true, Network: true, RunsReadOnly: true,
 		Layers: []Layer{{Name: "container", On: true, Why: "of the image " + image}}}
@@ -92,9 +92,9 @@ func (k *Container) State() State {
 	return s
 }
 
-// Answers asks the engine once whether it works: that of docker is a daemon, which need not
+// CheckEngine asks the engine once whether it works: that of docker is a daemon, which need not
 // run. The error has the engine's words.
-func (k *Container) Answers(ctx context.Context) error {
+func (k *Container) CheckEngine(ctx context.Context) error {
 	const patience = 10 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

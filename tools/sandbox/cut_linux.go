@@ -8,9 +8,9 @@ import (
 	"gemline/tools/sandbox/stage"
 )
 
-// Cut changes cmd, which is complete but not started, into one that has an empty network of its
-// own, and all other rights that it would have.
-func Cut(cmd *exec.Cmd) error {
+// CutNetwork changes cmd, which is complete but not started, into one that has an empty network of
+// its own, and all other rights that it would have.
+func CutNetwork(cmd *exec.Cmd) error {
 	if err := cuttable(); err != nil {
 		return err
 	}

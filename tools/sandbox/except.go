@@ -6,9 +6,9 @@ import (
 	"gemline/engine/disk"
 )
 
-// Except returns hidden without what is granted by that very name, and without
+// ExceptGranted returns hidden without what is granted by that very name, and without
 // what any of working lies in: where somebody works is not hidden.
-func Except(hidden, granted, working []string) []string {
+func ExceptGranted(hidden, granted, working []string) []string {
 	return slices.DeleteFunc(slices.Clone(hidden), func(path string) bool {
 		return slices.Contains(granted, path) ||
 			slices.ContainsFunc(working, func(w string) bool { return disk.Inside(path, w) })

@@ -2,6 +2,6 @@
 
 package sandbox
 
-// Keeps reports whether a process belongs to what confines a command. On this
+// IsHelperProcess reports whether a process belongs to what confines a command. On this
 // system none does.
-func Keeps(int) bool { return false }
+func IsHelperProcess(int) bool { return false }

@@ -94,7 +94,7 @@ func (k *Kernel) stage(cmd *exec.Cmd, spec *stage.Spec, more ...*os.File) (relea
 	}
 	number := 3 + len(cmd.ExtraFiles)
 	cmd.ExtraFiles = append(append(slices.Clip(cmd.ExtraFiles), file), more...)
-	cmd.Args = append([]string{stage.Name, stage.Outer, strconv.Itoa(number)}, cmd.Args...)
+	cmd.Args = append([]string{stage.ProgramName, stage.Outer, strconv.Itoa(number)}, cmd.Args...)
 	cmd.Path = k.path
 	if k.program != nil {
 		cmd.ExtraFiles = append(cmd.ExtraFiles, k.program)
@@ -216,7 +216,7 @@ func (k *Kernel) load() {
 		program = k.options.Helper
 	}
 	if len(program) > 0 && !k.options.Reexec {
-		if f, err := memory(stage.Name, program, true); err == nil {
+		if f, err := memory(stage.ProgramName, program, true); err == nil {
 			k.program = f
 			return
 		}

@@ -32,7 +32,7 @@ func (k *Kernel) shared() ([]*os.File, error) {
 	if k.helperErr != nil {
 		return nil, k.helperErr
 	}
-	cmd := &exec.Cmd{Path: k.path, Args: []string{stage.Name, stage.Holder, "-"}, SysProcAttr: stage.HolderAttr()}
+	cmd := &exec.Cmd{Path: k.path, Args: []string{stage.ProgramName, stage.Holder, "-"}, SysProcAttr: stage.HolderAttr()}
 	if k.program != nil {
 		cmd.ExtraFiles, cmd.Path = []*os.File{k.program}, "/proc/self/fd/3"
 	}

@@ -253,11 +253,11 @@ func TestExtras(t *testing.T) {
 // TestExcept hides nothing of where somebody works.
 func TestExcept(t *testing.T) {
 	hidden := []string{"/h/.ssh", "/h/.aws", "/h/.netrc"}
-	got := sandbox.Except(hidden, []string{"/h/.netrc"}, []string{"/h/.aws/project"})
+	got := sandbox.ExceptGranted(hidden, []string{"/h/.netrc"}, []string{"/h/.aws/project"})
 	if strings.Join(got, " ") != "/h/.ssh" {
 		t.Errorf("hidden: %q", got)
 	}
-	if got := sandbox.Except(hidden, []string{"/h"}, []string{"/h"}); len(got) != 3 {
+	if got := sandbox.ExceptGranted(hidden, []string{"/h"}, []string{"/h"}); len(got) != 3 {
 		t.Errorf("in the home directory: %q", got)
 	}
 }

@@ -32,9 +32,9 @@ type Settings struct {
 	// the command from running.
 	Confine func(*exec.Cmd) (release func(), err error)
 
-	// Keeps, if not nil, reports whether a process is none of the command's
+	// IsHelperProcess, if not nil, reports whether a process is none of the command's
 	// but what confines it, and ends when nothing is left of it.
-	Keeps func(pid int) bool
+	IsHelperProcess func(pid int) bool
 
 	// Charsets decodes what commands print.
 	Charsets charset.Decoder
@@ -79,16 +79,16 @@ func Withheld(base []string, s Settings) []string {
 	return names
 }
 
-// Own returns the environment of programs that are the user's rather than the
+// UserEnvironment returns the environment of programs that are the user's rather than the
 // model's, such as an editor: base without the program's own credentials.
-func Own(base []string) []string {
+func UserEnvironment(base []string) []string {
 	return slices.DeleteFunc(slices.Clone(base),
 		func(kv string) bool { return slices.Contains(credentials, variable(kv)) })
 }
 
-// Credential reports whether name is the variable of a credential of gemline's own. No
+// IsCredential reports whether name is the variable of a credential of gemline's own. No
 // started program gets these.
-func Credential(name string) bool { return slices.Contains(credentials, strings.ToUpper(name)) }
+func IsCredential(name string) bool { return slices.Contains(credentials, strings.ToUpper(name)) }
 
 // Secrets returns the values in base that look like secrets, by the names of their
 // variables: gemline's own credentials, and the values that s withholds from commands.
@@ -102,23 +102,23 @@ func Secrets(base []string, s Settings) map[string]string {
 		case name == "", filepath.IsAbs(value):
 		case slices.Contains(credentials, name), redact.Value(value) && s.secret(name, value):
 			found[name] = value
-		case s.secret(kv[:len(name)], value) && !slices.Contains(telling, name) && Unusual(value):
+		case s.secret(kv[:len(name)], value) && !slices.Contains(telling, name) && IsUnusual(value):
 			found[name] = value
 		}
 	}
 	return found
 }
 
-// Unusual reports whether a value is nothing that a text has by chance.
-func Unusual(v string) bool {
+// IsUnusual reports whether a value is nothing that a text has by chance.
+func IsUnusual(v string) bool {
 	const few, many = 8, 16 // bytes
 	digit, letter := strings.ContainsAny(v, "0123456789"), strings.ContainsFunc(v,
 		func(r rune) bool { return r|0x20 >= 'a' })
 	return len(v) >= many && !strings.Contains(v, " ") || len(v) >= few && digit && letter
 }
 
-// Distinct reports whether a value is no word and no number that a text may have by chance.
-func Distinct(v string) bool {
+// IsDistinct reports whether a value is no word and no number that a text may have by chance.
+func IsDistinct(v string) bool {
 	const few, many = 6, 12 // bytes
 	letters := strings.Trim(strings.ToLower(v), "abcdefghijklmnopqrstuvwxyz") == ""
 	digits := strings.Trim(v, "0123456789") == ""
@@ -202,9 +202,9 @@ var credentials = []string{
 	"GEMINI_CLI_IDE_AUTH_TOKEN",
 }
 
-// Plain returns the variables of an environment whose values are known to be harmless to
-// show.
-func Plain(env []string) []string {
+// HarmlessVariables returns the variables of an environment whose values are known to be harmless
+// to show.
+func HarmlessVariables(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name := variable(kv)
 		return !slices.Contains(harmless, name) && !strings.HasPrefix(name, "LC_") &&
@@ -304,11 +304,11 @@ func (s Settings) secret(name, value string) bool {
 	case slices.Contains(telling, upper):
 		return true
 	}
-	return Secret(name, value)
+	return IsSecret(name, value)
 }
 
-// Secret reports whether a value is a secret by the words of its name, or by its looks.
-func Secret(name, value string) bool {
+// IsSecret reports whether a value is a secret by the words of its name, or by its looks.
+func IsSecret(name, value string) bool {
 	secret, password, sum := named(name)
 	number := strings.Trim(value, "0123456789") == ""
 	switch {

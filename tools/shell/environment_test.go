@@ -104,7 +104,7 @@ func TestWithheld(t *testing.T) {
 }
 
 func TestOwn(t *testing.T) {
-	if got := Own([]string{"A=1", "GEMINI_API_KEY=k", "GH_TOKEN=t", "google_api_key=k"}); !slices.Equal(got, []string{"A=1", "GH_TOKEN=t"}) {
+	if got := UserEnvironment([]string{"A=1", "GEMINI_API_KEY=k", "GH_TOKEN=t", "google_api_key=k"}); !slices.Equal(got, []string{"A=1", "GH_TOKEN=t"}) {
 		t.Errorf("got %q", got)
 	}
 }

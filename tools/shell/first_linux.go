@@ -11,14 +11,14 @@ import (
 	"golang.org/x/term"
 )
 
-// First does what is expected of the first process of a container: it runs
+// RunAsInit does what is expected of the first process of a container: it runs
 // this very program once more with args and streams, passes signals on to it, buries the
 // orphans that are left to it, and returns the code to exit with. It reports
 // false at once if this is not the first process, or there can be no second.
 //
 // Two processes, because the first one must wait for every process there is,
 // and a program that starts others must wait for its own.
-func First(args []string, streams [3]*os.File) (code int, ok bool) {
+func RunAsInit(args []string, streams [3]*os.File) (code int, ok bool) {
 	if os.Getpid() != 1 {
 		return 0, false
 	}

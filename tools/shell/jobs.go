@@ -269,8 +269,8 @@ func (js *Jobs) Stop(pid int) error {
 	return nil
 }
 
-// Then calls do once a job is over, with all that it has left running. Close waits for that.
-func (js *Jobs) Then(pid int, do func()) {
+// OnDone calls do once a job is over, with all that it has left running. Close waits for that.
+func (js *Jobs) OnDone(pid int, do func()) {
 	j := js.find(pid)
 	if j == nil {
 		return

@@ -94,7 +94,7 @@ func spawn(c Command) (*process, error) {
 	return &process{
 		cmd:      cmd,
 		group:    &group{leader: cmd.Process.Pid, output: name},
-		keeps:    c.Settings.Keeps,
+		keeps:    c.Settings.IsHelperProcess,
 		output:   ours,
 		terminal: tty,
 		left:     left,

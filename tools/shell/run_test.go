@@ -356,7 +356,7 @@ func TestLeftBehindIsCounted(t *testing.T) {
 	defer js.Close()
 	kept := 0
 	s := settings()
-	s.Keeps = func(pid int) bool {
+	s.IsHelperProcess = func(pid int) bool {
 		if kept == 0 {
 			kept = pid
 		}

@@ -22,9 +22,9 @@ var activateSkillDoc string
 // ToolName is the name of the tool by which the model reads a skill.
 const ToolName = "activate_skill"
 
-// Active are the skills of a conversation that are active, and the tool that activates others.
-// Nil offers none.
-type Active struct {
+// ActiveSkills are the skills of a conversation that are active, and the tool that activates
+// others. Nil offers none.
+type ActiveSkills struct {
 	Library *Library
 
 	// Lend has the files of a folder read, until release is called.
@@ -37,7 +37,7 @@ type Active struct {
 
 // Tools implements [engine.Toolset]: there is a tool while there are skills. What is not
 // offered any more is not active.
-func (s *Active) Tools() []engine.Tool {
+func (s *ActiveSkills) Tools() []engine.Tool {
 	if s == nil {
 		return nil
 	}
@@ -74,7 +74,7 @@ type activateSkillArgs struct {
 }
 
 // find returns the skill of a name that is offered.
-func (s *Active) find(name string) (Skill, bool) {
+func (s *ActiveSkills) find(name string) (Skill, bool) {
 	list := s.Library.Skills()
 	i := slices.IndexFunc(list, func(o Skill) bool { return strings.EqualFold(o.Name, name) })
 	if i < 0 {
@@ -83,7 +83,7 @@ func (s *Active) find(name string) (Skill, bool) {
 	return list[i], true
 }
 
-func (s *Active) prepare(_ context.Context, a activateSkillArgs) (engine.Call, error) {
+func (s *ActiveSkills) prepare(_ context.Context, a activateSkillArgs) (engine.Call, error) {
 	one, ok := s.find(a.Name)
 	if !ok {
 		var names []string
@@ -123,8 +123,8 @@ func (s *Active) prepare(_ context.Context, a activateSkillArgs) (engine.Call, e
 // opening begins what the model reads of a skill, before its name.
 const opening = "<activated_skill name="
 
-// Named returns the name of the skill whose instructions an answer of the tool holds.
-func Named(answer string) (name string, ok bool) {
+// ActivatedSkill returns the name of the skill whose instructions an answer of the tool holds.
+func ActivatedSkill(answer string) (name string, ok bool) {
 	rest, ok := strings.CutPrefix(answer, opening+`"`)
 	name, _, _ = strings.Cut(rest, `"`)
 	return name, ok
@@ -143,7 +143,7 @@ func indented(s string) string {
 }
 
 // activate has the folder of a skill read.
-func (s *Active) activate(one Skill) error {
+func (s *ActiveSkills) activate(one Skill) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.active == nil {
@@ -166,7 +166,7 @@ func (s *Active) activate(one Skill) error {
 
 // Call has the next activation of the skill of a name be the user's own wish, until the
 // function that it returns is called.
-func (s *Active) Call(name string) (done func()) {
+func (s *ActiveSkills) Call(name string) (done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.called = name
@@ -179,7 +179,7 @@ func (s *Active) Call(name string) (done func()) {
 
 // Unasked reports whether a call activates a skill that nobody need be asked about: one that
 // comes with the program, is active already, or was called by the user.
-func (s *Active) Unasked(q engine.Proposal) bool {
+func (s *ActiveSkills) Unasked(q engine.Proposal) bool {
 	if s == nil || q.Tool.Name() != ToolName || q.Tool.Server != "" {
 		return false
 	}
@@ -191,7 +191,7 @@ func (s *Active) Unasked(q engine.Proposal) bool {
 }
 
 // Restore activates the skills that were in a conversation, as it is gone on with.
-func (s *Active) Restore(said []*genai.Content) {
+func (s *ActiveSkills) Restore(said []*genai.Content) {
 	if s == nil {
 		return
 	}
@@ -203,7 +203,7 @@ func (s *Active) Restore(said []*genai.Content) {
 			} else if fr == nil && c.Role == genai.RoleUser { // who has called it by name
 				said = p.Text
 			}
-			if name, ok := Named(said); ok {
+			if name, ok := ActivatedSkill(said); ok {
 				if one, ok := s.find(name); ok {
 					s.activate(one) // else its folder is not read
 				}
@@ -213,7 +213,7 @@ func (s *Active) Restore(said []*genai.Content) {
 }
 
 // Close ends what is active.
-func (s *Active) Close() {
+func (s *ActiveSkills) Close() {
 	if s == nil {
 		return
 	}

@@ -25,9 +25,9 @@ const longest = 10 * time.Minute
 // prefixes are what addresses of repositories begin with.
 var prefixes = []string{"http://", "https://", "ssh://", "file://", "git@", "sso://", "github:", "gitlab:"}
 
-// Address returns the address of the repository that a word of the user's names, "" if it
+// RepositoryAddress returns the address of the repository that a word of the user's names, "" if it
 // names none.
-func Address(word string) string {
+func RepositoryAddress(word string) string {
 	if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(word, p) }) ||
 		strings.ContainsAny(word, "\x00\n ") {
 		return ""
@@ -62,7 +62,7 @@ func (h Hub) Clone(ctx context.Context, address, ref, to string) (commit string,
 	}
 	if err != nil {
 		os.RemoveAll(to)
-		return "", fmt.Errorf("%s can't be had: %w", text.PrintableLine(Shown(address)), err)
+		return "", fmt.Errorf("%s can't be had: %w", text.PrintableLine(DisplayAddress(address)), err)
 	}
 	return strings.TrimSpace(commit), nil
 }
@@ -72,7 +72,7 @@ func (h Hub) Clone(ctx context.Context, address, ref, to string) (commit string,
 func (h Hub) Commit(ctx context.Context, address, ref string) (string, error) {
 	out, err := h.git(ctx, "", "ls-remote", "--", address, cmp.Or(ref, "HEAD"))
 	if err != nil {
-		return "", fmt.Errorf("%s can't be asked: %w", text.PrintableLine(Shown(address)), err)
+		return "", fmt.Errorf("%s can't be asked: %w", text.PrintableLine(DisplayAddress(address)), err)
 	}
 	commit, _, _ := strings.Cut(out, "\t")
 	return commit, nil
@@ -95,8 +95,8 @@ func (h Hub) Remote(ctx context.Context, dir string) (name string, err error) {
 	return name, nil
 }
 
-// Shown returns an address without the password that may be in it.
-func Shown(address string) string {
+// DisplayAddress returns an address without the password that may be in it.
+func DisplayAddress(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	user, host, found := strings.Cut(rest, "@")
 	if name, _, secret := strings.Cut(user, ":"); ok && found && secret && !strings.Contains(user, "/") {
@@ -135,7 +135,7 @@ func (h Hub) git(ctx context.Context, dir string, args ...string) (string, error
 		return strings.HasPrefix(kv, "GIT_") && !strings.HasPrefix(kv, "GIT_SSL_") ||
 			strings.HasPrefix(kv, "SSH_ASKPASS")
 	})
-	config := append(slices.Clone(gitconfig.Quiet), "core.askPass=", "protocol.ext.allow=never",
+	config := append(slices.Clone(gitconfig.QuietArgs), "core.askPass=", "protocol.ext.allow=never",
 		"core.autocrlf=false", "transfer.fsckObjects=true")
 	if h.Token != "" {
 		basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + h.Token))

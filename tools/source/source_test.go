@@ -280,11 +280,11 @@ func TestRelease(t *testing.T) {
 func TestAddress(t *testing.T) {
 	for word, want := range map[string]string{"https://a/b": "https://a/b", "github:o/r": "https://github.com/o/r", "git@h:o/r": "git@h:o/r", "file:///x": "file:///x",
 		"./x": "", "ext::sh -c id": "", "--upload-pack=id": "", "https://a b": ""} {
-		if got := Address(word); got != want {
+		if got := RepositoryAddress(word); got != want {
 			t.Errorf("%s: %q", word, got)
 		}
 	}
-	if got := Shown("https://me:secret@h/x"); got != "https://me:...@h/x" {
+	if got := DisplayAddress("https://me:secret@h/x"); got != "https://me:...@h/x" {
 		t.Errorf("%q", got)
 	}
 }

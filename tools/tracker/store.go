@@ -5,7 +5,7 @@
 //
 // What is kept holds together: parents and dependencies are there, no task
 // depends on itself or is part of itself, and none is closed before those that it
-// depends on. A change that would break that is [Refused].
+// depends on. A change that would break that is [RefusedError].
 package tracker
 
 import (
@@ -44,13 +44,13 @@ type Store struct {
 	mu sync.Mutex // held for as long as what was read must stay true
 }
 
-// A Refused says in a sentence why a change is not made.
-type Refused string
+// A RefusedError says in a sentence why a change is not made.
+type RefusedError string
 
 // Error returns the sentence.
-func (r Refused) Error() string { return string(r) }
+func (r RefusedError) Error() string { return string(r) }
 
-func refused(format string, args ...any) error { return Refused(fmt.Sprintf(format, args...)) }
+func refused(format string, args ...any) error { return RefusedError(fmt.Sprintf(format, args...)) }
 
 // longest is how many bytes the file of a task may have.
 const longest = 1 << 20

@@ -127,7 +127,7 @@ func trackerTool[A any](name, label, doc, schema string, do func(A) (string, err
 		return engine.Call{Intent: engine.Intent{Title: "tasks: " + strings.ToLower(label)},
 			Run: func(context.Context, engine.Host) (engine.Result, error) {
 				text, err := do(a)
-				if no := Refused(""); errors.As(err, &no) {
+				if no := RefusedError(""); errors.As(err, &no) {
 					err = &engine.CallError{Type: engine.ExecutionFailed, Message: "Error: " + string(no)}
 				}
 				if err != nil {
@@ -201,7 +201,7 @@ func fits(wanted, value string) bool { return wanted == "" || wanted == value }
 
 func (s taskTools) addDependency(a dependencyArgs) (string, error) {
 	if a.Task == a.Dependency {
-		return "", Refused("Task " + a.Task + " cannot depend on itself.")
+		return "", RefusedError("Task " + a.Task + " cannot depend on itself.")
 	}
 	_, err := s.store.Update(a.Task, func(t *Task) { t.Dependencies = append(t.Dependencies, a.Dependency) })
 	return fmt.Sprintf("Linked %s -> %s.", a.Task, a.Dependency), err

@@ -27,11 +27,11 @@ func Example() {
 		panic(err)
 	}
 	_, err = web.New(cfg).Fetch(context.Background(), u)
-	if blocked, ok := errors.AsType[*web.Blocked](err); ok {
+	if blocked, ok := errors.AsType[*web.BlockedError](err); ok {
 		fmt.Println("blocked:", blocked.Why)
 	}
 
-	cfg.Near = func(to netip.AddrPort) bool { return to == at }
+	cfg.AllowPrivate = func(to netip.AddrPort) bool { return to == at }
 	page, err := web.New(cfg).Fetch(context.Background(), u)
 	if err != nil {
 		panic(err)

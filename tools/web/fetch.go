@@ -49,9 +49,9 @@ type Config struct {
 	// Lookup replaces the resolver of the system, if not nil.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 
-	// Near allows addresses that are not public, if not nil. It is for
+	// AllowPrivate allows addresses that are not public, if not nil. It is for
 	// tests, whose servers are on this machine.
-	Near func(netip.AddrPort) bool
+	AllowPrivate func(netip.AddrPort) bool
 }
 
 // A Fetcher fetches pages. It is safe for concurrent use.
@@ -120,7 +120,7 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 			return c, nil
 		}
 		errs = append(errs, err)
-		b := (*Blocked)(nil)
+		b := (*BlockedError)(nil)
 		if errors.As(err, &b) || ctx.Err() != nil {
 			break // a name that leads in and out is not to be tried out
 		}
@@ -149,15 +149,15 @@ func (f *Fetcher) lookup(ctx context.Context, host string) ([]netip.Addr, error)
 func (f *Fetcher) check(address string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return &Blocked{URL: address, Why: "no address"}
+		return &BlockedError{URL: address, Why: "no address"}
 	}
-	if why := private(at.Addr()); why != "" && (f.cfg.Near == nil || !f.cfg.Near(at)) {
-		return &Blocked{URL: address, Why: why}
+	if why := private(at.Addr()); why != "" && (f.cfg.AllowPrivate == nil || !f.cfg.AllowPrivate(at)) {
+		return &BlockedError{URL: address, Why: why}
 	}
 	return nil
 }
 
-// Check looks a page's host up, and returns a [Blocked] error if one of its
+// Check looks a page's host up, and returns a [BlockedError] error if one of its
 // addresses is not public. That a host is not found is no error here.
 func (f *Fetcher) Check(ctx context.Context, u *url.URL) error {
 	addrs, err := f.lookup(ctx, u.Hostname())
@@ -170,8 +170,8 @@ func (f *Fetcher) Check(ctx context.Context, u *url.URL) error {
 func (f *Fetcher) public(u *url.URL, addrs []netip.Addr) error {
 	for _, a := range addrs {
 		at := netip.AddrPortFrom(a, 0)
-		if why := private(a); why != "" && (f.cfg.Near == nil || !f.cfg.Near(at)) {
-			return &Blocked{URL: u.String(), Why: fmt.Sprintf("%s is %s, %s", u.Hostname(), a, why)}
+		if why := private(a); why != "" && (f.cfg.AllowPrivate == nil || !f.cfg.AllowPrivate(at)) {
+			return &BlockedError{URL: u.String(), Why: fmt.Sprintf("%s is %s, %s", u.Hostname(), a, why)}
 		}
 	}
 	return nil
@@ -271,7 +271,7 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 }
 
 // RoundTrip implements [http.RoundTripper] for requests of any kind to the public web: to
-// another address none is made, with a [Blocked] error.
+// another address none is made, with a [BlockedError] error.
 func (f *Fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	open := f.open()
 	proxy, err := f.cfg.Network.ProxyFor(req.URL)

@@ -27,8 +27,8 @@ import (
 // names that lookups gives are others.
 func near(lookups map[string][]string) Config {
 	return Config{
-		UserAgent: "gemline/test",
-		Near:      func(at netip.AddrPort) bool { return at.Addr().String() == "127.0.0.1" },
+		UserAgent:    "gemline/test",
+		AllowPrivate: func(at netip.AddrPort) bool { return at.Addr().String() == "127.0.0.1" },
 		Lookup: func(_ context.Context, host string) (addrs []netip.Addr, err error) {
 			for _, s := range append(lookups[host], map[string][]string{"page.test": {"127.0.0.1"}, "www.page.test": {"127.0.0.1"}}[host]...) {
 				addrs = append(addrs, netip.MustParseAddr(s))
@@ -180,7 +180,7 @@ func TestRebinding(t *testing.T) {
 	if err := f.Check(t.Context(), u); err != nil {
 		t.Fatal(err)
 	}
-	b := (*Blocked)(nil)
+	b := (*BlockedError)(nil)
 	if _, err := f.Fetch(t.Context(), u); !errors.As(err, &b) {
 		t.Errorf("got %v", err)
 	}

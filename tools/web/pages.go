@@ -77,7 +77,7 @@ func (f *fetch) fetch(ctx context.Context, urls []*url.URL) []source {
 	all := make([]source, len(urls))
 	parallel.Each(len(urls), most, func(i int) {
 		all[i] = source{url: urls[i]}
-		page, err := f.tools.Fetcher.Fetch(ctx, Raw(urls[i]))
+		page, err := f.tools.Fetcher.Fetch(ctx, RawFileURL(urls[i]))
 		if err == nil && page.Status >= 400 {
 			err = fmt.Errorf("the server says %d %s", page.Status, http.StatusText(page.Status))
 		}
@@ -153,7 +153,7 @@ func (ts Tools) direct() engine.Tool {
 
 // page returns a page as it is.
 func (ts Tools) page(ctx context.Context, u *url.URL) (engine.Result, error) {
-	p, err := ts.Fetcher.Fetch(ctx, Raw(u))
+	p, err := ts.Fetcher.Fetch(ctx, RawFileURL(u))
 	if err != nil {
 		if ctx.Err() != nil {
 			return engine.Result{}, ctx.Err()

@@ -20,20 +20,20 @@ const longest = 8 << 10
 // mostErrors is how many mistakes in one text are told.
 const mostErrors = 10
 
-// A Blocked error, always a *Blocked, is about an address that is well formed and not
+// A BlockedError error, always a *BlockedError, is about an address that is well formed and not
 // fetched.
-type Blocked struct {
+type BlockedError struct {
 	URL string
 	Why string // such as "a private address"
 }
 
 // Error says what is not fetched, and why.
-func (b *Blocked) Error() string { return fmt.Sprintf("%s is not fetched: %s", b.URL, b.Why) }
+func (b *BlockedError) Error() string { return fmt.Sprintf("%s is not fetched: %s", b.URL, b.Why) }
 
 // Parse reads the address of a page, and returns it in one form for all ways to
 // write it: the host in lower case and in ASCII, without the scheme's own port
 // and without a fragment. An address that must not be fetched, as far as can be
-// told without asking anybody, is a [Blocked] error.
+// told without asking anybody, is a [BlockedError] error.
 func Parse(s string) (*url.URL, error) {
 	if len(s) > longest {
 		return nil, fmt.Errorf("the URL is longer than %d bytes", longest)
@@ -71,10 +71,10 @@ func Parse(s string) (*url.URL, error) {
 		clean.Path, clean.RawPath = "", ""
 	}
 	if why := local(host); why != "" {
-		return nil, &Blocked{URL: clean.String(), Why: why}
+		return nil, &BlockedError{URL: clean.String(), Why: why}
 	}
 	if n, _ := strconv.Atoi(port); port != "" && n < 1024 {
-		return nil, &Blocked{URL: clean.String(), Why: fmt.Sprintf("port %s is another service's", port)}
+		return nil, &BlockedError{URL: clean.String(), Why: fmt.Sprintf("port %s is another service's", port)}
 	}
 	return &clean, nil
 }
@@ -160,7 +160,7 @@ func local(host string) string {
 // Find returns the addresses in a text, in their order and each once. What
 // looks like an address and is none, or is of another kind, is an error; what is
 // Blocked is returned beside the others.
-func Find(text string) (urls []*url.URL, blocked []*Blocked, err error) {
+func Find(text string) (urls []*url.URL, blocked []*BlockedError, err error) {
 	var errs []error
 	seen := map[string]bool{}
 	for _, token := range strings.FieldsFunc(text, func(r rune) bool {
@@ -172,7 +172,7 @@ func Find(text string) (urls []*url.URL, blocked []*Blocked, err error) {
 		}
 		seen[s] = true
 		u, err := Parse(s)
-		b := (*Blocked)(nil)
+		b := (*BlockedError)(nil)
 		switch {
 		case errors.As(err, &b):
 			if !seen["!"+b.URL] {
@@ -191,10 +191,10 @@ func Find(text string) (urls []*url.URL, blocked []*Blocked, err error) {
 	return urls, blocked, errors.Join(errs...)
 }
 
-// Named returns the hosts that a text names without a scheme, each once, in
+// NamedHosts returns the hosts that a text names without a scheme, each once, in
 // the form of [Parse]: what begins with www, and what is followed by a path. Who
 // reads the text may take them for addresses.
-func Named(text string) (hosts []string) {
+func NamedHosts(text string) (hosts []string) {
 	for _, token := range strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("<>\"'`|()[]{},;*", r)
 	}) {
@@ -257,9 +257,9 @@ func schemeByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'
 }
 
-// Written returns how the host of u is written in its own letters, if these are
+// UnicodeHost returns how the host of u is written in its own letters, if these are
 // other than the ones it is shown in. They may look like another host's.
-func Written(u *url.URL) string {
+func UnicodeHost(u *url.URL) string {
 	host := u.Hostname()
 	if !strings.Contains(host, "xn--") {
 		return ""
@@ -270,9 +270,9 @@ func Written(u *url.URL) string {
 	return host
 }
 
-// Raw returns where the text of a file is that u shows as a page of GitHub's,
+// RawFileURL returns where the text of a file is that u shows as a page of GitHub's,
 // and else u.
-func Raw(u *url.URL) *url.URL {
+func RawFileURL(u *url.URL) *url.URL {
 	parts := strings.SplitN(strings.TrimPrefix(u.EscapedPath(), "/"), "/", 5)
 	if host := u.Hostname(); host != "github.com" && host != "www.github.com" || len(parts) < 5 || parts[2] != "blob" {
 		return u

@@ -73,7 +73,7 @@ func TestParse(t *testing.T) {
 		"http://a.com/" + long("a", 9e3): malformed,
 	} {
 		u, err := Parse(s)
-		b := (*Blocked)(nil)
+		b := (*BlockedError)(nil)
 		switch {
 		case errors.As(err, &b):
 			if want != blocked || b.Why == "" {
@@ -136,7 +136,7 @@ func TestWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Written(u); got != want {
+		if got := UnicodeHost(u); got != want {
 			t.Errorf("%s: %q; want %q", s, got, want)
 		}
 	}
@@ -158,7 +158,7 @@ func TestRaw(t *testing.T) {
 		if want == "" {
 			want = s
 		}
-		if got := Raw(u).String(); got != want {
+		if got := RawFileURL(u).String(); got != want {
 			t.Errorf("%s: %s; want %s", s, got, want)
 		}
 	}
@@ -219,7 +219,7 @@ func TestNamed(t *testing.T) {
 		"www.":                                                   "",
 		"one.example/1 two.example/2 one.example/3 ONE.example#": "one.example two.example",
 	} {
-		if got := strings.Join(Named(text), " "); got != want {
+		if got := strings.Join(NamedHosts(text), " "); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -91,7 +91,7 @@ func (ts Tools) webFetch() engine.Tool {
 }
 
 // pagesOf returns the pages that a asks for, and those it will not get.
-func pagesOf(a webFetchArgs) (urls []*url.URL, blocked []*Blocked, err error) {
+func pagesOf(a webFetchArgs) (urls []*url.URL, blocked []*BlockedError, err error) {
 	if strings.TrimSpace(a.Prompt) == "" {
 		return nil, nil, &engine.CallError{Type: engine.InvalidToolParams,
 			Message: "The 'prompt' parameter cannot be empty and must contain URL(s) and instructions."}
@@ -126,12 +126,12 @@ func allSkipped(notes []string) error {
 
 // fetching says what is about to be fetched: every address whole, and where its
 // host is not written in plain letters, that.
-func fetching(urls []*url.URL, blocked []*Blocked, prompt string) engine.Intent {
+func fetching(urls []*url.URL, blocked []*BlockedError, prompt string) engine.Intent {
 	var detail strings.Builder
 	var hosts []string
 	for _, u := range urls {
 		fmt.Fprintf(&detail, "%s\n", u)
-		if own := Written(u); own != "" {
+		if own := UnicodeHost(u); own != "" {
 			fmt.Fprintf(&detail, "  beware: this host is written %s; it may look like another\n", own)
 		}
 		hosts = append(hosts, u.Hostname())
@@ -144,7 +144,7 @@ func fetching(urls []*url.URL, blocked []*Blocked, prompt string) engine.Intent 
 	target := strings.Join(hosts, " ")
 	// Nothing of these is asked for, but the model that reads the pages may
 	// fetch them, too: the instructions are all it goes by.
-	named := slices.DeleteFunc(Named(prompt), func(host string) bool { return slices.Contains(hosts, host) })
+	named := slices.DeleteFunc(NamedHosts(prompt), func(host string) bool { return slices.Contains(hosts, host) })
 	if len(named) > 0 {
 		fmt.Fprintf(&detail, "beware: what is asked also names %s\n", text.Name(strings.Join(named, ", ")))
 		slices.Sort(named)
@@ -198,7 +198,7 @@ func (f *fetch) admitted(ctx context.Context, urls []*url.URL) (admitted []*url.
 	errs := make([]error, len(urls))
 	parallel.Each(len(urls), max(1, len(urls)), func(i int) { errs[i] = f.tools.Fetcher.Check(ctx, urls[i]) })
 	for i, u := range urls {
-		switch b := (*Blocked)(nil); {
+		switch b := (*BlockedError)(nil); {
 		case errors.As(errs[i], &b):
 			f.skip("[Blocked Host] " + u.String() + " (" + b.Why + ")")
 		case errs[i] != nil:

@@ -28,7 +28,7 @@ func newTools(t *testing.T, h http.HandlerFunc, replies ...et.Reply) (Tools, *et
 	t.Cleanup(s.Close)
 	script := et.NewScript(replies...)
 	ts := Tools{Asker: &oneshot.Asker{Generator: script, Attempts: 1}, Fetcher: New(Config{
-		Near: func(at netip.AddrPort) bool { return at.Addr().IsLoopback() },
+		AllowPrivate: func(at netip.AddrPort) bool { return at.Addr().IsLoopback() },
 		Lookup: func(_ context.Context, host string) ([]netip.Addr, error) {
 			switch host {
 			case "page.test":

@@ -28,7 +28,7 @@ func Example() {
 	for _, name := range []string{"notes.txt", "../notes.txt", ".git/config"} {
 		path, err := ws.Resolve(name)
 		if outside, ok := errors.AsType[*workspace.OutsideError](err); ok {
-			fmt.Println(strings.ReplaceAll(outside.Brief(), ws.Roots()[0], "project"))
+			fmt.Println(strings.ReplaceAll(outside.Summary(), ws.Roots()[0], "project"))
 			continue
 		}
 		place, err := ws.Locate(path)

@@ -205,7 +205,7 @@ func (ig *Ignore) scopeAt(root string, rules Rules) *scope {
 // repository, the rules of the directories above.
 func gitLevel(ig *Ignore, dir string) *level {
 	up := []string{dir}
-	for top := Top(dir); dir != top; up = append(up, dir) {
+	for top := RepositoryRoot(dir); dir != top; up = append(up, dir) {
 		dir = filepath.Dir(dir)
 	}
 	var l *level
@@ -390,9 +390,9 @@ func (ig *Ignore) rulesAt(path string) ruleset {
 	return parseRules(b)
 }
 
-// Top returns the top of the git repository that dir lies in, or dir if it
+// RepositoryRoot returns the top of the git repository that dir lies in, or dir if it
 // lies in none.
-func Top(dir string) string {
+func RepositoryRoot(dir string) string {
 	for d := dir; ; d = filepath.Dir(d) {
 		if _, ok := repository(d); ok {
 			return d

@@ -40,8 +40,8 @@ func (e *OutsideError) Error() string {
 	return s
 }
 
-// Brief says for the user what was attempted.
-func (e *OutsideError) Brief() string {
+// Summary says for the user what was attempted.
+func (e *OutsideError) Summary() string {
 	for _, root := range e.Roots {
 		if rel, ok := below(root, e.Path); ok && withheldIn(rel) {
 			return "it is kept from the tools, as .git and node_modules are"
@@ -136,7 +136,7 @@ func (w *Workspace) plain(path string) bool {
 
 func withheldIn(rel string) bool {
 	for part := range strings.FieldsFuncSeq(rel, isSeparator) {
-		if Withheld(part) {
+		if IsWithheld(part) {
 			return true
 		}
 	}
@@ -145,10 +145,10 @@ func withheldIn(rel string) bool {
 
 func isSeparator(r rune) bool { return r == '/' || r == filepath.Separator }
 
-// Withheld reports whether files and directories called name are kept from the
+// IsWithheld reports whether files and directories called name are kept from the
 // tools wherever they lie in a root, under every name that some file system
 // takes for the same.
-func Withheld(name string) bool {
+func IsWithheld(name string) bool {
 	if !suspect(name) {
 		return false
 	}

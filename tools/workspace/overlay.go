@@ -29,7 +29,7 @@ type Overlay struct {
 // A Change is a written file with its old and new content.
 type Change struct {
 	Path     string // real
-	Made     bool   // the file is new
+	Created  bool   // the file is new
 	Mode     fs.FileMode
 	Old, New []byte
 }
@@ -43,7 +43,7 @@ func (o *Overlay) Changes() []Change {
 	for _, names := range o.dirs {
 		for _, n := range names {
 			if n.mode.IsRegular() && (n.made || !bytes.Equal(n.old, n.now)) {
-				all = append(all, Change{Path: n.path, Made: n.made, Mode: n.mode, Old: n.old, New: n.now})
+				all = append(all, Change{Path: n.path, Created: n.made, Mode: n.mode, Old: n.old, New: n.now})
 			}
 		}
 	}

@@ -177,7 +177,7 @@ func TestOverlayChanges(t *testing.T) {
 	}
 	var got []string
 	for _, c := range o.Changes() {
-		got = append(got, fmt.Sprintf("%s %v %v %q %q", w.Rel(c.Path), c.Made, c.Mode, c.Old, c.New))
+		got = append(got, fmt.Sprintf("%s %v %v %q %q", w.Rel(c.Path), c.Created, c.Mode, c.Old, c.New))
 	}
 	want := []string{`a/new true -rw-r--r-- "" "text"`, `b false -rw-r--r-- "old\n" "second"`, `empty true -rw-r--r-- "" ""`,
 		`locked false -r-------- "l" "L"`, `run false -rwxr-xr-x "#!" "#!x"`}

@@ -8,17 +8,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Spelled returns name as the disk spells it: with the home directory for a leading ~/, and
+// DiskSpelling returns name as the disk spells it: with the home directory for a leading ~/, and
 // with letters composed as on the disk, since macOS and its archives decompose accents. An
 // existing name is unchanged, and so is the part of a name that does not exist in any
 // spelling.
-func Spelled(w *Workspace, name string) string {
-	if rest, ok := strings.CutPrefix(name, "~/"); ok && !w.There(w.abs("~")) {
+func DiskSpelling(w *Workspace, name string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok && !w.Exists(w.abs("~")) {
 		if home, err := os.UserHomeDir(); err == nil {
 			name = filepath.Join(home, rest)
 		}
 	}
-	if isASCII(name) || w.There(w.abs(name)) {
+	if isASCII(name) || w.Exists(w.abs(name)) {
 		return name
 	}
 	parts := strings.Split(filepath.ToSlash(name), "/")
@@ -28,7 +28,7 @@ func Spelled(w *Workspace, name string) string {
 	}
 	for i, part := range parts {
 		next := filepath.Join(at, part)
-		if part != "" && !isASCII(part) && !w.There(w.abs(next)) {
+		if part != "" && !isASCII(part) && !w.Exists(w.abs(next)) {
 			found := sibling(w, w.abs(at), func(other string) bool { return norm.NFC.String(other) == norm.NFC.String(part) })
 			if found == "" {
 				return filepath.Join(append([]string{at}, parts[i:]...)...)

@@ -23,12 +23,12 @@ func TestSpelled(t *testing.T) {
 		"~/x.txt":           filepath.Join(home, "x.txt"), "~": "~", "~x/y": "~x/y",
 		dir + "/re\u0301sume\u0301.txt": dir + "/r\u00e9sum\u00e9.txt",
 	} {
-		if got := Spelled(w, name); got != want {
+		if got := DiskSpelling(w, name); got != want {
 			t.Errorf("%+q: got %+q; want %+q", name, got, want)
 		}
 	}
 	grow(t, dir, map[string]string{"~/x.txt": ""})
-	if got := Spelled(w, "~/x.txt"); got != "~/x.txt" {
+	if got := DiskSpelling(w, "~/x.txt"); got != "~/x.txt" {
 		t.Errorf("a directory called ~: got %q", got)
 	}
 	for name, want := range map[string]string{"readme.MD": "README.md", "plain/A.TXT": "plain/a.txt", "none": "", "no/readme.md": ""} {

@@ -236,7 +236,7 @@ func (wk *walker) read(ctx context.Context, p pending) (batch, []pending) {
 		if ctx.Err() != nil {
 			break
 		}
-		if Withheld(name) {
+		if IsWithheld(name) {
 			continue
 		}
 		path := prefix + name

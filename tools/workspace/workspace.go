@@ -150,8 +150,8 @@ func (w *Workspace) Stat(path string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// There reports whether something lies at path, be it outside.
-func (w *Workspace) There(path string) bool {
+// Exists reports whether something lies at path, be it outside.
+func (w *Workspace) Exists(path string) bool {
 	if _, err := w.Lstat(path); err == nil {
 		return true
 	}
@@ -190,6 +190,6 @@ func (w *Workspace) ReadDir(path string) (entries []fs.DirEntry, err error) {
 		return nil, err
 	}
 	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		return Withheld(e.Name()) || e.Type()&fs.ModeSymlink != 0 && !w.Contains(filepath.Join(path, e.Name()))
+		return IsWithheld(e.Name()) || e.Type()&fs.ModeSymlink != 0 && !w.Contains(filepath.Join(path, e.Name()))
 	}), nil
 }

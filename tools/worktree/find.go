@@ -12,9 +12,9 @@ import (
 // mostConfig is how much of a git file is read. Nobody writes larger files by hand.
 const mostConfig = 1 << 20
 
-// Find returns the tree that a directory belongs to, and the directories
+// FindTree returns the tree that a directory belongs to, and the directories
 // in which git keeps its repository; nothing if there is none.
-func Find(dir string) (tree string, kept []string, why string) {
+func FindTree(dir string) (tree string, kept []string, why string) {
 	for dir = disk.ResolveLinks(dir); ; dir = filepath.Dir(dir) {
 		at := filepath.Join(dir, ".git")
 		info, err := os.Lstat(at)

@@ -127,7 +127,7 @@ func (r *Repository) Work(ctx context.Context, t Tree) (w Work, err error) {
 		w.Unknown = "it has submodules, which were not looked into"
 	}
 	if !t.Missing {
-		if _, kept, _ := Find(t.Path); !slices.Equal(kept, []string{t.kept, r.common}) {
+		if _, kept, _ := FindTree(t.Path); !slices.Equal(kept, []string{t.kept, r.common}) {
 			w.Unknown = "its .git does not lead to the repository"
 			return w, nil
 		}

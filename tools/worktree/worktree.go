@@ -45,7 +45,7 @@ type Repository struct {
 
 // Open returns the repository that holds a directory. It starts git by l.
 func Open(dir string, l *launch.Launcher) (*Repository, error) {
-	tree, kept, why := Find(dir)
+	tree, kept, why := FindTree(dir)
 	switch {
 	case why != "":
 		return nil, &Error{Message: "no worktree can be made here: " + why,
@@ -93,7 +93,7 @@ func (r *Repository) git(ctx context.Context, gitDir, dir string, changes bool, 
 	}
 	c := launch.Command{Argv: append([]string{"git", "--git-dir=" + gitDir}, args...), Dir: dir,
 		Vars: launch.Usual, SplitStderr: true, KillLeftovers: true, Limit: launch.Limit{Timeout: longest},
-		Env: append(gitconfig.Environ(gitconfig.Quiet...), "GIT_TERMINAL_PROMPT=0",
+		Env: append(gitconfig.Environ(gitconfig.QuietArgs...), "GIT_TERMINAL_PROMPT=0",
 			"GIT_SSH_COMMAND=false", "LC_ALL=C"),
 		Unconfined: r.door.State().Image()} // the image has its own git
 	if changes {

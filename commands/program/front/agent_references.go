@@ -26,7 +26,7 @@ func (r agentReferences) Find(_ context.Context, ref input.Ref) (input.Target, e
 	name := strings.TrimRight(ref.Name, ".:") // of the sentence around it
 	list, _ := r.session.Project.Options.Agents().List()
 	i := slices.IndexFunc(list, func(d agent.Definition) bool { return d.Name == name })
-	if i >= 0 && list[i].Off == "" {
+	if i >= 0 && list[i].DisabledReason == "" {
 		return input.Target{Note: engine.MidTurnNote("The user has named the agent '" + name +
 			"' by an @. Unless the rest of the message says otherwise, call invoke_agent with it, and hand it the whole task.")}, nil
 	}
@@ -34,7 +34,7 @@ func (r agentReferences) Find(_ context.Context, ref input.Ref) (input.Target, e
 		return input.Target{}, nil // a file is meant
 	}
 	if i >= 0 {
-		r.session.Notices.Notify(fmt.Sprintf("@%s: the agent can't be called: %s; sent as text", name, list[i].Off))
+		r.session.Notices.Notify(fmt.Sprintf("@%s: the agent can't be called: %s; sent as text", name, list[i].DisabledReason))
 		return input.Target{Told: true}, nil
 	}
 	return input.Target{}, nil

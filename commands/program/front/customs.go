@@ -99,7 +99,7 @@ func (f *frontend) fileContent(ctx context.Context, path string, own bool, show 
 		parts = append(parts, text("--- Start of content for directory: "+dir+" ---\n"))
 	}
 	for _, p := range read {
-		switch name, label := files.Labelled(p); {
+		switch name, label := files.FileLabel(p); {
 		case !label && p.Text != "":
 			parts = append(parts, text(p.Text+"\n"))
 		case !label:

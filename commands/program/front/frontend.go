@@ -83,7 +83,7 @@ func attachedNotice(parts []*genai.Part) string {
 	}
 	attached := 0
 	for _, p := range parts {
-		if _, label := files.Labelled(p); label || p.InlineData != nil {
+		if _, label := files.FileLabel(p); label || p.InlineData != nil {
 			attached++
 		}
 	}

@@ -74,7 +74,7 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 		Ran:       func(path []string, err error) { f.session.Models.RecordCommand(path, err) },
 		Questions: commands.Questions{Confirm: f.confirm},
 		Terminal: commands.Terminal{Copy: func(ctx context.Context, text string) (string, error) {
-			return commands.Clipboard(ctx, f.opts.Env.Process.Getenv, shell.Own(f.opts.Env.Process.Environ()), text)
+			return commands.Clipboard(ctx, f.opts.Env.Process.Getenv, shell.UserEnvironment(f.opts.Env.Process.Environ()), text)
 		}},
 	}
 	if f.session.Journal.Recorded() {

@@ -45,7 +45,7 @@ func (i *interactive) newCompanion() *ide.Client {
 // startCompanion begins to connect to the editor while the user types, where there is one
 // and the user wants that.
 func (i *interactive) startCompanion() {
-	if i.opts.Settings.IDE && i.companion.Wanted() {
+	if i.opts.Settings.IDE && i.companion.InEditor() {
 		i.companion.Start()
 	}
 }
@@ -56,7 +56,7 @@ func (i *interactive) sayWithCompanion(ctx context.Context, parts ...*genai.Part
 		i.updates.begin(ctx, i.opts,
 			func(text string) { i.screen.Show(func() { i.frontend.run.Status.PrintInfo(text) }) },
 			func() []any { return subcommandDeps(i.opts, sessionProject{i.frontend}, i.frontend.run.notify) })
-		if news := i.companion.News(i.frontend.session.Engine.History()); news != nil {
+		if news := i.companion.ContextUpdate(i.frontend.session.Engine.History()); news != nil {
 			if err := i.frontend.session.Engine.Add(ctx, news); err != nil && !yield(engine.Notice{Text: err.Error()}, nil) {
 				return
 			}
@@ -139,7 +139,7 @@ func editorStatus(st ide.Status, rel func(string) string) (lines []string) {
 	if len(st.Others) > 0 {
 		lines = append(lines, "also open there, and not worked in: "+text.PrintableLine(strings.Join(st.Others, ", "))+"; /directory add FOLDER adds one")
 	}
-	if st.Doubts {
+	if st.Untrusted {
 		lines = append(lines, editor+" does not trust its folder; here /permissions says what is trusted")
 	}
 	return lines

@@ -103,7 +103,7 @@ func (i *interactive) commands() *commands.Deps {
 	desktop := app.Terminal.Copy
 	app.Terminal.Copy = func(ctx context.Context, text string) (string, error) {
 		tmux := func(ctx context.Context, text string) (string, error) {
-			return commands.TmuxBuffer(ctx, shell.Own(i.opts.Env.Process.Environ()), text)
+			return commands.TmuxBuffer(ctx, shell.UserEnvironment(i.opts.Env.Process.Environ()), text)
 		}
 		return i.screen.Copy(ctx, text, tmux, desktop)
 	}

@@ -19,8 +19,8 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 			list = append(list, cli.Problem{About: about, Message: text.OneLine(said, project.MaxNoticeLength)})
 		}
 	}
-	if l.Instead != nil {
-		note("sandbox")(l.Instead.Message)
+	if l.FallbackNotice != nil {
+		note("sandbox")(l.FallbackNotice.Message)
 	}
 	_, err := project.NewPolicy(o, l, !o.User.Interactive, note("rules"), func(string) {})
 	list = append(list, failed("rules", err)...)

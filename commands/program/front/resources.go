@@ -24,7 +24,7 @@ type resources struct {
 
 // Find implements [input.Source].
 func (r resources) Find(_ context.Context, ref input.Ref) (input.Target, error) {
-	server, uri, ok := r.servers.Split(ref.Name)
+	server, uri, ok := r.servers.SplitResource(ref.Name)
 	if !ok || text.PrintableLine(ref.Name) != ref.Name {
 		return input.Target{}, nil
 	}
@@ -35,7 +35,7 @@ func (r resources) Find(_ context.Context, ref input.Ref) (input.Target, error) 
 // Read implements [input.Source].
 func (r resources) Read(ctx context.Context, names []string) (parts []*genai.Part, err error) {
 	for _, name := range names {
-		server, uri, _ := r.servers.Split(name)
+		server, uri, _ := r.servers.SplitResource(name)
 		said, err := r.servers.Read(ctx, server, uri)
 		if err != nil {
 			return nil, errors.New("@" + name + ": " + engine.DisplayError(err))

@@ -85,7 +85,7 @@ func (i *interactive) setUpScreen() {
 		}
 	}
 	if i.opts.Settings.Offline {
-		n.Confine = sandbox.Cut
+		n.Confine = sandbox.CutNetwork
 	}
 	i.screen.Console.Notifier = n
 }

@@ -94,7 +94,7 @@ func restoreTo(ctx context.Context, p *project.Project, name string) ([]restoreR
 		if i < 0 {
 			return true, nil
 		}
-		plan, err := k.Back(ctx, calls[:i+1])
+		plan, err := k.UndoCalls(ctx, calls[:i+1])
 		if err != nil {
 			return false, err
 		}
@@ -114,7 +114,7 @@ func restoreReport(c checkpoint.State, p *checkpoint.Plan, o checkpoint.Outcome,
 	said := []restoreReply{restoreMessage("info", done)}
 	if len(p.Conflicts) > 0 {
 		said = append(said, restoreMessage("error", "changed by others since, and left as they are: "+
-			text.List(checkpoint.Named(p.Conflicts, rel))))
+			text.List(checkpoint.ChangeLines(p.Conflicts, rel))))
 	}
 	for _, l := range o.Lines(rel) {
 		said = append(said, restoreMessage("error", l))

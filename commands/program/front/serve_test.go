@@ -333,7 +333,7 @@ func TestServeFails(t *testing.T) {
 	projecttest.Write(t, filepath.Join(r.Options.Env.Process.Getenv("GEMINI_CLI_HOME"), ".gemini", "settings.json"),
 		`{"mcpServers": {"self": {"command": "gemline", "args": ["mcp", "serve"]}}}`)
 	p := projecttest.Open(t, r.Options, t.TempDir(), func(text string) { t.Log(text) })
-	if st := p.MCP.Servers.Status(); len(st) != 1 || st[0].Off == "" {
+	if st := p.MCP.Servers.Status(); len(st) != 1 || st[0].DisabledReason == "" {
 		t.Errorf("it would begin itself: %+v", st)
 	}
 	fall := et.Says("x")

@@ -64,7 +64,7 @@ func subcommandDeps(o *project.Options, p cli.Project, notify func(string)) []an
 	return []any{p, o.Folder(), project.ManagedHooks{Options: o, Launcher: p.Launcher}, project.Skills(o), o.Agents(),
 		cli.Extensions(o.InstalledExtensions), cli.Network(o.Network), cli.Builtin(builtinTools),
 		cli.Redact(o.Secrets.Text), cli.ReadBuild(o.Env.Process.Version, o.Env.Process.Commit, o.Env.Process.Date),
-		&cli.Host{Environ: shell.Own(o.Env.Process.Environ()), Editor: terminal{o}.editor(),
+		&cli.Host{Environ: shell.UserEnvironment(o.Env.Process.Environ()), Editor: terminal{o}.editor(),
 			Clipboard: func() string { return commands.ClipboardProgram(o.Env.Process.Getenv) }},
 		cli.API(func() (model.Options, error) { return project.APIOptions(o, notify) }),
 		cli.Providers(func() *provider.Set { return project.FindProviders(o) })}

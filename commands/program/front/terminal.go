@@ -52,7 +52,7 @@ func (t terminal) password(_ context.Context, question string) (string, error) {
 
 // edit lets the user change text in an editor.
 func (t terminal) edit(ctx context.Context, name, text string) (string, error) {
-	return repl.Editor(t.editor(), shell.Own(t.opts.Env.Process.Environ()), t.opts.Env.Process.Stdin, t.opts.Env.Process.Stdout, t.opts.Env.Process.Stderr)(ctx, name, text)
+	return repl.Editor(t.editor(), shell.UserEnvironment(t.opts.Env.Process.Environ()), t.opts.Env.Process.Stdin, t.opts.Env.Process.Stdout, t.opts.Env.Process.Stderr)(ctx, name, text)
 }
 
 // editor returns the command of the user's editor.
@@ -75,7 +75,7 @@ func (t terminal) pager() func(context.Context, string) error {
 	return func(ctx context.Context, text string) error {
 		cmd := exec.CommandContext(ctx, "sh", "-c", command)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), t.opts.Env.Process.Stdout, t.opts.Env.Process.Stderr
-		cmd.Env = append([]string{"LESS=FRX"}, shell.Own(t.opts.Env.Process.Environ())...) // the last one counts
+		cmd.Env = append([]string{"LESS=FRX"}, shell.UserEnvironment(t.opts.Env.Process.Environ())...) // the last one counts
 		if err := cmd.Run(); err == nil || ctx.Err() != nil {
 			return nil
 		}
@@ -89,5 +89,5 @@ func (t terminal) browse(address string, wanted bool) string {
 	if t.opts.Settings.Offline || !wanted && (!isTerminal(t.opts.Env.Process.Stdin) || t.opts.Flags.NoInput) {
 		return ""
 	}
-	return commands.Browse(t.opts.Env.Process.Getenv, shell.Own(t.opts.Env.Process.Environ()), address, wanted)
+	return commands.Browse(t.opts.Env.Process.Getenv, shell.UserEnvironment(t.opts.Env.Process.Environ()), address, wanted)
 }

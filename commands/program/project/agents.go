@@ -93,11 +93,11 @@ func (a *AgentSet) List() (list []agent.Definition, wrong []error) {
 			on = now
 		}
 		switch {
-		case d.Off != "":
+		case d.DisabledReason != "":
 		case !on:
-			d.Off = "the settings switch it off (agents.overrides." + d.Name + ".enabled)"
+			d.DisabledReason = "the settings switch it off (agents.overrides." + d.Name + ".enabled)"
 		case d.Source == AgentOfProject:
-			d.Off = a.refusal(*d)
+			d.DisabledReason = a.refusal(*d)
 		}
 	}
 	return list, wrong
@@ -119,7 +119,7 @@ func addGivenServers(d *agent.Definition, own, all any) error {
 	}
 	given, said := read(own), read(all)
 	if servers, ok := given.(map[string]any); ok {
-		d.Access.Given = servers
+		d.Access.UserServers = servers
 	} else if given != nil {
 		return errors.New("mcpServers is no object")
 	}
@@ -184,7 +184,7 @@ func (a *AgentSet) item(d agent.Definition) item {
 				all.Files, all.Dirs = append(all.Files, s.Files...), append(all.Dirs, s.Dirs...)
 				all.Unsure = cmp.Or(all.Unsure, s.Unsure)
 			}
-			return all, all.Fingerprint("agent", d.Name, d.Print)
+			return all, all.Fingerprint("agent", d.Name, d.Fingerprint)
 		}}
 }
 
@@ -206,7 +206,7 @@ const notAgreed = "nobody has agreed to this project's agent as it is now" + how
 func (a *AgentSet) items() (list []item) {
 	all, _ := a.List()
 	for _, d := range all {
-		if d.Off == notAgreed {
+		if d.DisabledReason == notAgreed {
 			list = append(list, a.item(d))
 		}
 	}
@@ -233,7 +233,7 @@ func (a *AgentSet) Problems() (lines []string) {
 	}
 	var left []string
 	for _, d := range list {
-		if d.Off == notAgreed {
+		if d.DisabledReason == notAgreed {
 			left = append(left, d.Name)
 		}
 	}

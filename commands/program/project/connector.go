@@ -69,7 +69,7 @@ func (c connector) connect(list []mcpServer, rights func(mcpServer) consent.Righ
 		filled := c.filled(m, rights(m))
 		s := c.serverConfig(filled)
 		if c.opts.User.Serving != nil && isServing(s.Command) {
-			s.Off = "it is gemline itself"
+			s.DisabledReason = "it is gemline itself"
 		}
 		s.Rights = func() (bool, error) {
 			r := rights(m) // as they are now
@@ -91,12 +91,12 @@ func (c connector) connect(list []mcpServer, rights func(mcpServer) consent.Righ
 func (c connector) agentServers(d agent.Definition, notify func(string)) *mcp.Set {
 	o := c.opts
 	set := &serverSet{opts: o}
-	for _, m := range settings.ServersIn(d.Access.Given, nil) { // which was filled in with the settings
+	for _, m := range settings.ServersIn(d.Access.UserServers, nil) { // which was filled in with the settings
 		m.Scope = settings.User
 		set.list = append(set.list, mcpServer{Server: m})
 	}
 	for _, m := range settings.ServersIn(d.Access.Servers, nil) {
-		if d.Access.Given[m.Name] != nil {
+		if d.Access.UserServers[m.Name] != nil {
 			continue
 		}
 		switch x, brings := bringerOf(o, d); {
@@ -152,9 +152,9 @@ func (c connector) filled(m mcpServer, rights consent.Rights) mcpServer {
 
 // serverConfig returns a server as package mcp takes it.
 func (c connector) serverConfig(m mcpServer) mcp.Server {
-	s := mcp.Server{Name: m.Name, Description: m.Description, From: m.extension, Command: m.words(),
+	s := mcp.Server{Name: m.Name, Description: m.Description, Extension: m.extension, Command: m.words(),
 		Dir: m.Dir, Env: m.Env,
-		URL: m.address(), Kind: m.Type, Header: m.Headers, Timeout: m.Timeout, Include: m.Include, Exclude: m.Exclude, Off: m.off}
+		URL: m.address(), Kind: m.Type, Header: m.Headers, Timeout: m.Timeout, Include: m.Include, Exclude: m.Exclude, DisabledReason: m.off}
 	if m.HTTPURL != "" {
 		s.Kind = "http"
 	}
@@ -212,7 +212,7 @@ func isServing(argv []string) bool {
 // variablesFor returns a lookup of the variables that a project's settings may use: none of
 // gemline's own credentials, and without the user's consent no secrets.
 func (c connector) variablesFor(r consent.Rights) func(string) (string, bool) {
-	env := shell.Own(c.opts.Env.Process.Environ())
+	env := shell.UserEnvironment(c.opts.Env.Process.Environ())
 	if r != consent.All {
 		sealed := c.launcher.Config.Shell
 		sealed.Reveal = false
@@ -228,7 +228,7 @@ func (c connector) variablesFor(r consent.Rights) func(string) (string, bool) {
 // prints what else is wrong with servers.
 func ServerProblems(o *Options, notify func(string)) (list []string) {
 	for _, m := range o.servers(notify).list {
-		if err := mcp.Wrong((connector{opts: o}).serverConfig(m)); m.off == "" && err != nil {
+		if err := mcp.CheckServer((connector{opts: o}).serverConfig(m)); m.off == "" && err != nil {
 			list = append(list, "MCP server "+text.PrintableLine(m.Name)+": "+text.PrintableLine(err.Error())+"; its tools are not there")
 		}
 	}

@@ -173,7 +173,7 @@ func startedFiles(o *Options, dir string, env map[string]string, argv []string, 
 		s.Vars = append(s.Vars, name+"="+o.Paths.Cwd)
 	}
 	for _, kv := range o.Env.projectEnviron() {
-		if name, _, _ := strings.Cut(kv, "="); program.Steers(name) {
+		if name, _, _ := strings.Cut(kv, "="); program.IsSteering(name) {
 			s.Env = append(s.Env, kv)
 		}
 	}

@@ -28,9 +28,9 @@ func learnSettings(o *Options) {
 			return
 		}
 		switch value = words[len(words)-1]; {
-		case shell.Unusual(value):
+		case shell.IsUnusual(value):
 			o.Secrets.Add(name, value)
-		case shell.Distinct(value):
+		case shell.IsDistinct(value):
 			o.Secrets.AddStored(name, value)
 		}
 	}
@@ -39,7 +39,7 @@ func learnSettings(o *Options) {
 		switch v := v.(type) {
 		case string:
 			for _, part := range strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune("/?&=", r) }) {
-				if shell.Secret("", part) {
+				if shell.IsSecret("", part) {
 					learn("", part)
 				}
 			}

@@ -88,8 +88,8 @@ func (p *Project) loadRules() error {
 	p.Check = p.Options.loadCheck(p.Status.Notify)
 	p.Launcher, p.closers = l, append(p.closers, l.Close)
 	p.Status.launcher.Store(l)
-	if l.Instead != nil {
-		p.Status.Notify(l.Instead.Message)
+	if l.FallbackNotice != nil {
+		p.Status.Notify(l.FallbackNotice.Message)
 	}
 	l.Before = sync.OnceFunc(func() {
 		if text := l.Degraded(); text != "" && (l.Sandbox != nil || p.Options.Paths.Once("sandbox-told-"+runtime.GOOS)) {

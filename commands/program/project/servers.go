@@ -96,7 +96,7 @@ func broughtBy(o *Options, x extension.Extension, s settings.Server) settings.Se
 				return v, true
 			}
 		}
-		if shell.Credential(name) {
+		if shell.IsCredential(name) {
 			return "", false
 		}
 		return o.Env.Lookup(name)

@@ -39,12 +39,12 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 	var e *engine.Engine
 	judge := t.Policy(s.Rules)
 	f := s.Tools.Families
-	f.Files.Seen = nil // what the user showed to another model
+	f.Files.Known = nil // what the user showed to another model
 	f.Topics, f.Model = false, func() string { return e.Model() }
 	asker := s.Models.asker.For(f.Model)
 	f.Web.Asker, f.Commands.Outputs.Asker = asker, asker
 	if f.Files.Correct != nil {
-		f.Files.Correct = &files.Correction{Asker: asker, Tell: t.Tell}
+		f.Files.Correct = &files.Correction{Asker: asker, Tell: t.Emit}
 	}
 	if f.Todos != nil {
 		f.Todos = &plan.Todos{}
@@ -64,7 +64,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 	told := func() prompt.Config { return s.agentPrompt(t, ts, judge, router.Model()) }
 	cfg := engine.Config{Model: router.Model(), Generator: agentGenerator{s.Models.routedGenerator(router), t.Agent.Model.Config},
 		Tools: ts, Policy: judge, Approver: t,
-		TokenLimit: s.Project.Model.Presets.TokenLimit, Context: newCompressor(s.Project.Options.Settings, s.Models.asker, s.Hooks, s.Tools.Families.Commands.Outputs.Keep),
+		TokenLimit: s.Project.Model.Presets.TokenLimit, Context: newCompressor(s.Project.Options.Settings, s.Models.asker, s.Hooks, s.Tools.Families.Commands.Outputs.Store),
 		System:  func() string { said, _ := prompt.System(told()); return said },
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, told()) }}
 	if s.Journal.Recorded() {

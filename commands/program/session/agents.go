@@ -82,7 +82,7 @@ func (r *agents) Close() {
 // event, once.
 func (r *agents) callable() []agent.Definition {
 	list, _ := r.project.Options.Agents().List()
-	list = slices.DeleteFunc(list, func(d agent.Definition) bool { return d.Off != "" })
+	list = slices.DeleteFunc(list, func(d agent.Definition) bool { return d.DisabledReason != "" })
 	n := len(list)
 	list = list[:min(n, mostAgents)]
 	r.project.Once.AgentProblems.Do(func() {
@@ -103,7 +103,7 @@ func (r *agents) callable() []agent.Definition {
 
 // servers returns the MCP servers of an agent's own, nil if it has none.
 func (r *agents) servers(d agent.Definition, notify func(string)) *mcp.Set {
-	if len(d.Access.Servers)+len(d.Access.Given) == 0 {
+	if len(d.Access.Servers)+len(d.Access.UserServers) == 0 {
 		return nil
 	}
 	return r.project.MCP.AgentServers(d, notify)
@@ -161,13 +161,13 @@ func (r *agents) about(d agent.Definition) string {
 
 // agent returns who asks an agent. The caller holds mu.
 func (r *agents) agent(d agent.Definition) *remoteAgent {
-	key := d.Name + " " + d.Print
+	key := d.Name + " " + d.Fingerprint
 	if a := r.clients[key]; a != nil {
 		return a
 	}
 	o := r.project.Options
 	a := &remoteAgent{client: remote.New(remote.Config{
-		Server: *d.Remote, Limit: d.Limits.Time, Own: o.Agents().OwnedByUser(d), Private: o.Settings.PrivateAgents,
+		Server: *d.Remote, Limit: d.Limits.Time, UserDefined: o.Agents().OwnedByUser(d), Private: o.Settings.PrivateAgents,
 		From: remote.TaskRef(r.places[key]), Moved: func(to remote.TaskRef) { r.move(key, to) },
 		Direct: o.Network().Transport(), Web: project.WebConfig(o), Google: googleTokens(o),
 		Value:     func(ctx context.Context, said string) (string, error) { return agentValue(ctx, r.project, d, said) },

@@ -97,7 +97,7 @@ func (s *Session) keepInterrupted(ctx context.Context) {
 		}
 		last := said[len(said)-1]
 		turn := checkpoint.Turn{Asked: text.OneLine(last.Question, 200),
-			Print: checkpoint.Print(s.Journal.Resumed.History[last.From].Parts)}
+			Print: checkpoint.Fingerprint(s.Journal.Resumed.History[last.From].Parts)}
 		if err := s.Keeper.Interrupted(ctx, turn, fc.Name, "interrupted: "+s.Tools.Title(ctx, fc)); err != nil {
 			s.Notices.Notify(fmt.Sprintf("what the interrupted call has changed can't be taken back: %v", err))
 		}

@@ -18,7 +18,7 @@ import (
 
 // newEngine makes the engine.
 func (s *Session) newEngine() {
-	s.compressor = newCompressor(s.Project.Options.Settings, s.Models.asker, s.Hooks, s.Tools.Families.Commands.Outputs.Keep)
+	s.compressor = newCompressor(s.Project.Options.Settings, s.Models.asker, s.Hooks, s.Tools.Families.Commands.Outputs.Store)
 	judge := s.Hooks.Policy(s.Tools.Rehearsal.Policy(s.Rules))
 	asker := s.Rules.asker
 	if s.Config.Approver != nil { // else nobody is asked

@@ -156,8 +156,8 @@ func (m *Models) answerServer(ctx context.Context, host engine.Host, q mcp.Sampl
 	name := m.Router.Model()
 	c, err := m.asker.Ask(ctx, oneshot.Question{Purpose: name, System: q.System, Contents: q.Messages, Tell: host.Emit,
 		With: func(cfg *genai.GenerateContentConfig) {
-			if q.Most > 0 && q.Most <= most {
-				cfg.MaxOutputTokens = int32(q.Most + thoughts)
+			if q.MaxTokens > 0 && q.MaxTokens <= most {
+				cfg.MaxOutputTokens = int32(q.MaxTokens + thoughts)
 			}
 			if q.Temperature > 0 && !slices.Contains(catalog.Lookup(m.server.Presets.Chat(name, false).Model).Ignores, "temperature") {
 				cfg.Temperature = new(float32(q.Temperature))

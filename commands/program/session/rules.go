@@ -32,7 +32,7 @@ type Rules struct {
 	GuardedFiles func() policy.GuardedFiles
 	project      *project.Project
 	keeper       *checkpoint.Keeper
-	skills       *skill.Active
+	skills       *skill.ActiveSkills
 	model        func() string // that is asked
 	recorder     *telemetry.Recorder
 	notify       func(string)
@@ -115,7 +115,7 @@ func (r *Rules) CheckMode(m policy.Mode) error {
 		}
 		return fmt.Errorf("the approval mode auto needs commands to be confined, and they are not: %s", why)
 	}
-	if err := r.keeper.Ready(); err != nil {
+	if err := r.keeper.CheckReady(); err != nil {
 		return fmt.Errorf("the approval mode auto needs checkpoints to take changes back: %w", err)
 	}
 	return nil
@@ -214,13 +214,13 @@ func (r *Rules) leavePlanMode(word string) (string, error) {
 }
 
 // denied returns the programs that are not there for commands, with the rules.
-func (r *Rules) denied() (list []command.Denied) {
+func (r *Rules) denied() (list []command.DeniedProgram) {
 	rules := r.Policy.Denied()
 	if len(rules) == 0 {
 		return nil
 	}
 	for i, m := range r.project.Launcher.Masks(policy.DeniedPrograms(rules)) {
-		list = append(list, command.Denied{Mask: m, Reason: rules[i].Reason()})
+		list = append(list, command.DeniedProgram{Mask: m, Reason: rules[i].Reason()})
 	}
 	return list
 }

@@ -28,11 +28,11 @@ type Toolbox struct {
 	rules      *Rules
 	keeper     *checkpoint.Keeper
 	memory     *memory.Memory
-	Skills     *skill.Active    // nil if there are to be none
-	Rehearsal  *tools.Rehearsal // of a run that changes nothing, else nil
-	Families   tools.Families   // the built-in tools
-	discovered engine.Tools     // what the command of the settings has declared
-	Toolset    engine.Toolset   // all tools, as they work in the conversation
+	Skills     *skill.ActiveSkills // nil if there are to be none
+	Rehearsal  *tools.Rehearsal    // of a run that changes nothing, else nil
+	Families   tools.Families      // the built-in tools
+	discovered engine.Tools        // what the command of the settings has declared
+	Toolset    engine.Toolset      // all tools, as they work in the conversation
 }
 
 // withServers returns the built-in tools, and the tools of servers, for a conversation whose calls

@@ -20,7 +20,7 @@ import (
 )
 
 // newRules returns the rules of a conversation with a memory and a keeper.
-func newRules(s *Session, skills *skill.Active) *Rules {
+func newRules(s *Session, skills *skill.ActiveSkills) *Rules {
 	p, approver := s.Project, s.Config.Approver
 	r := &Rules{Policy: s.Config.Policy, hasUser: approver != nil, project: p, keeper: s.Keeper, skills: skills,
 		model: s.ModelName, recorder: s.Models.recorder, notify: s.Notices.Notify}
@@ -51,7 +51,7 @@ func (s *Session) newTools(found engine.Tools) {
 }
 
 // newToolbox returns the tools of a conversation, none of which is offered yet.
-func newToolbox(s *Session, skills *skill.Active, found engine.Tools) *Toolbox {
+func newToolbox(s *Session, skills *skill.ActiveSkills, found engine.Tools) *Toolbox {
 	p, o := s.Project, s.Project.Options
 	t := &Toolbox{project: p, models: s.Models, rules: s.Rules, keeper: s.Keeper, memory: s.Memory, Skills: skills,
 		discovered: found, Toolset: engine.Tools(nil)}
@@ -59,16 +59,16 @@ func newToolbox(s *Session, skills *skill.Active, found engine.Tools) *Toolbox {
 	cut := outputs.Limits{Secrets: o.Secrets, Threshold: o.Settings.Threshold,
 		Summaries: o.Settings.Summaries(), Asker: s.Models.asker}
 	if o.Settings.ManageContext {
-		cut.Distill = outputs.Distillation{Most: o.Settings.DistillTo, SumUp: o.Settings.DistillSumUp}
+		cut.Distill = outputs.Distillation{MaxTokens: o.Settings.DistillTo, SumUp: o.Settings.DistillSumUp}
 	}
 	if p.Store.Temp != "" {
 		cut.Dir = s.Journal.outputDir
 	}
 	t.Families = tools.Families{
-		Files: files.Tools{Workspace: p.Workspace, Secrets: o.Secrets, Ripgrep: o.Settings.Ripgrep, Seen: &files.Sight{}},
+		Files: files.Tools{Workspace: p.Workspace, Secrets: o.Secrets, Ripgrep: o.Settings.Ripgrep, Known: &files.KnownFiles{}},
 		Web:   web.Tools{Fetcher: p.Web, Asker: s.Models.asker, Direct: o.Settings.DirectWeb},
 		Commands: command.Tools{Workspace: p.Workspace, Launcher: &launcher, WithheldNotice: p.Once.WithheldNotice,
-			Answered: s.Config.Approver != nil, Outputs: cut, Emit: s.Notices.Notify},
+			HasUser: s.Config.Approver != nil, Outputs: cut, Emit: s.Notices.Notify},
 		Model:  s.ModelName,
 		Topics: o.Settings.Topics,
 	}
@@ -98,11 +98,11 @@ func newToolbox(s *Session, skills *skill.Active, found engine.Tools) *Toolbox {
 }
 
 // newSkills returns the skills of a conversation, nil if there are to be none.
-func newSkills(p *project.Project, c Config) *skill.Active {
+func newSkills(p *project.Project, c Config) *skill.ActiveSkills {
 	if !p.Options.Settings.Skills || c.Generator != nil {
 		return nil
 	}
-	return &skill.Active{Library: p.Skills, Lend: p.Workspace.Lend}
+	return &skill.ActiveSkills{Library: p.Skills, Lend: p.Workspace.Lend}
 }
 
 // newKeeper returns what keeps the states of files for a conversation.

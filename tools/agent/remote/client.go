@@ -24,14 +24,14 @@ type Server struct {
 
 // A Config says which agent is asked, and how it is reached.
 type Config struct {
-	Server Server
-	Limit  time.Duration // of a call, 0 is DefaultTime
-	Most   int64         // bytes of a call that the server may send, 0 is 64 MB
+	Server   Server
+	Limit    time.Duration // of a call, 0 is DefaultTime
+	MaxBytes int64         // bytes of a call that the server may send, 0 is 64 MB
 
-	// Own marks a definition of the user's own, which may name an address of this machine.
+	// UserDefined marks a definition of the user's own, which may name an address of this machine.
 	// Private are hosts with ports that may be private for every definition.
-	Own     bool
-	Private []string
+	UserDefined bool
+	Private     []string
 
 	// Direct makes the requests to these hosts; Web configures all others.
 	Direct http.RoundTripper
@@ -94,7 +94,7 @@ func New(cfg Config) *Client {
 func (c *Client) begin(ctx context.Context) (end func(), err error) {
 	select {
 	case <-c.turn:
-		c.left = cmp.Or(c.cfg.Most, mostSent)
+		c.left = cmp.Or(c.cfg.MaxBytes, mostSent)
 		return func() { c.turn <- struct{}{} }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()

@@ -24,7 +24,7 @@ import (
 
 // client returns what asks an agent that a definition of the user's names.
 func client(cfg remote.Config) *remote.Client {
-	cfg.Own, cfg.Direct = true, &http.Transport{}
+	cfg.UserDefined, cfg.Direct = true, &http.Transport{}
 	return remote.New(cfg)
 }
 
@@ -208,7 +208,7 @@ func TestReach(t *testing.T) {
 		{"what is said is redirected", remote.Config{Server: remote.Server{Card: card(at("/", "to "+secret.URL).URL)}}, true, "does not follow"},
 		{"nothing it speaks", remote.Config{Server: remote.Server{Card: `{"url": "https://example.com", "preferredTransport": "GRPC"}`}}, true, "speaks GRPC only"},
 	} {
-		test.cfg.Own, test.cfg.Direct = test.own, &http.Transport{}
+		test.cfg.UserDefined, test.cfg.Direct = test.own, &http.Transport{}
 		_, err := remote.New(test.cfg).Ask(t.Context(), "hello", quiet)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.name, err)
@@ -286,9 +286,9 @@ func TestHostile(t *testing.T) {
 			t.Parallel()
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { test.serve(w) }))
 			t.Cleanup(s.Close)
-			c := client(remote.Config{Most: 18 << 20, Server: remote.Server{Card: fmt.Sprintf(`{"protocolVersion": "0.3.0", "url": %q, "capabilities": {"streaming": true}}`, s.URL)}})
+			c := client(remote.Config{MaxBytes: 18 << 20, Server: remote.Server{Card: fmt.Sprintf(`{"protocolVersion": "0.3.0", "url": %q, "capabilities": {"streaming": true}}`, s.URL)}})
 			if strings.HasPrefix(test.name, "a flood") {
-				c = client(remote.Config{Most: 3 << 20, Server: remote.Server{Card: fmt.Sprintf(`{"url": %q, "capabilities": {"streaming": true}}`, s.URL)}})
+				c = client(remote.Config{MaxBytes: 3 << 20, Server: remote.Server{Card: fmt.Sprintf(`{"url": %q, "capabilities": {"streaming": true}}`, s.URL)}})
 			}
 			a, err := c.Ask(t.Context(), "hello", quiet)
 			if got := a.Text; err != nil && !strings.Contains(err.Error(), test.want) || err == nil && got != test.want {

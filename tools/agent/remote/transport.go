@@ -28,7 +28,7 @@ func newGuardedTransport(cfg Config) *guardedTransport {
 			r.named[origin(u)] = true
 		}
 	}
-	if cfg.Own {
+	if cfg.UserDefined {
 		for _, u := range cfg.Server.addresses() {
 			if text.Loopback(u.Hostname()) {
 				r.named[origin(u)] = true
@@ -76,7 +76,7 @@ func (r *guardedTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 		return r.direct.RoundTrip(req)
 	}
 	resp, err := r.guarded.RoundTrip(req)
-	if b := (*web.Blocked)(nil); errors.As(err, &b) {
+	if b := (*web.BlockedError)(nil); errors.As(err, &b) {
 		return nil, r.unnamed(req.URL, b.Why)
 	}
 	return resp, err

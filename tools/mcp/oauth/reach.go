@@ -42,7 +42,7 @@ func newDiscoverer(cfg Config, s Server, u *url.URL) *discoverer {
 			r.named[origin(u)] = true
 		}
 	}
-	cfg.Web.Near = func(at netip.AddrPort) bool { return r.local && at.Addr().Unmap().IsLoopback() }
+	cfg.Web.AllowPrivate = func(at netip.AddrPort) bool { return r.local && at.Addr().Unmap().IsLoopback() }
 	r.guarded = web.New(cfg.Web)
 	return r
 }
@@ -133,7 +133,7 @@ func (r *discoverer) failed(ctx context.Context, u *url.URL, err error) error {
 	if own := (*auth.Error)(nil); errors.As(err, &own) {
 		return own
 	}
-	if b := (*web.Blocked)(nil); errors.As(err, &b) {
+	if b := (*web.BlockedError)(nil); errors.As(err, &b) {
 		return r.violation("it leads to %s: %s", serverText(b.URL), b.Why)
 	}
 	if outer := (*url.Error)(nil); errors.As(err, &outer) {

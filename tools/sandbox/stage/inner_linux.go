@@ -38,7 +38,7 @@ func runInner(spec *Spec, fd int, args []string) int {
 		status: os.NewFile(uintptr(fd+1), "status"), life: os.NewFile(uintptr(fd+2), "life")}
 	if err := in.run(); err != nil {
 		in.say("problem", err.Error())
-		return Failed
+		return FailedCode
 	}
 	return 0
 }
@@ -93,7 +93,7 @@ func (in *innerStage) locate() (err error) {
 // stage dies before the command is over.
 func (in *innerStage) watch() {
 	if n, err := in.life.Read(make([]byte, 1)); n == 0 && err != nil && !in.released.Load() {
-		syscall.Exit(Failed)
+		syscall.Exit(FailedCode)
 	}
 }
 

@@ -24,7 +24,7 @@ var rights = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP,
 func runHolder() int {
 	if err := loopback(); err != nil {
 		put(os.Stderr, err.Error())
-		return Failed
+		return FailedCode
 	}
 	put(os.Stdout, "up\n")
 	os.Stdin.Read(make([]byte, 1))
@@ -146,7 +146,7 @@ func (f *fork) start() (pid int, errno syscall.Errno) {
 	}
 	f.say(0, errno)
 	for {
-		syscall.RawSyscall(unix.SYS_EXIT_GROUP, Failed, 0, 0)
+		syscall.RawSyscall(unix.SYS_EXIT_GROUP, FailedCode, 0, 0)
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Failed is the code of the first stage when a command could not be confined
+// FailedCode is the code of the first stage when a command could not be confined
 // and did not run, or did what is undone.
-const Failed = 125
+const FailedCode = 125
 
 // Main does what a stage does, and ends the process at once when that is done:
 // what a runtime may want to do at the end, such as one that looks for races,
@@ -24,7 +24,7 @@ const Failed = 125
 // are not those of a stage, and the code to exit with if they can't be used.
 // What goes wrong is said on stderr.
 func Main(args []string, stderr *os.File) (code int, ok bool) {
-	if len(args) < 3 || args[0] != Name {
+	if len(args) < 3 || args[0] != ProgramName {
 		return 0, false
 	}
 	if args[1] == Holder {
@@ -41,7 +41,7 @@ func Main(args []string, stderr *os.File) (code int, ok bool) {
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "gemline: sandbox: read what to do: %v\n", err)
-		return Failed, true
+		return FailedCode, true
 	}
 	o := &outerStage{spec: spec, fd: fd, stderr: stderr}
 	switch args[1] {
@@ -108,12 +108,12 @@ func (o *outerStage) run(args []string) int {
 	}
 	if err != nil {
 		o.say(err.Error())
-		return Failed
+		return FailedCode
 	}
 	pid, status, alive, err := o.start(args)
 	if err != nil {
 		o.say(err.Error())
-		return Failed
+		return FailedCode
 	}
 	o.listen(status)
 	if o.left {
@@ -153,7 +153,7 @@ func (o *outerStage) start(args []string) (pid int, status, alive *os.File, err 
 	}
 	number := len(how.Files)
 	how.Files = append(how.Files, uintptr(o.fd), theirs.Fd(), life.Fd())
-	argv := append([]string{Name, inner, strconv.Itoa(number)}, args...)
+	argv := append([]string{ProgramName, inner, strconv.Itoa(number)}, args...)
 	if o.spec.Joined {
 		pid, err = join(o.fd+1, o.fd+2, argv, how.Env, how.Files)
 	} else {
@@ -328,7 +328,7 @@ func (o *outerStage) end() int {
 		o.say(p)
 	}
 	if len(o.problems) > 0 && o.code == 0 && o.signal == 0 {
-		o.code = Failed
+		o.code = FailedCode
 	}
 	if o.signal == 0 {
 		return o.code

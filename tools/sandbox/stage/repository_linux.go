@@ -105,7 +105,7 @@ func hooks(fd int, own string) (why string) {
 		}
 		text := contents(dir, name)
 		mine, err := os.ReadFile(path.Join(own, name))
-		known := gitconfig.LargeFiles(name, string(text)) || own != "" && err == nil &&
+		known := gitconfig.IsLFSHook(name, string(text)) || own != "" && err == nil &&
 			text != nil && bytes.Equal(mine, text)
 		if !known || !sole(dir, name) {
 			why = fmt.Sprintf("it has the hook %.100q", name)

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Name is what the program is called when it is a stage, as its zeroth
+// ProgramName is what the program is called when it is a stage, as its zeroth
 // argument. The first one is [Outer] or another stage's name, the second one
 // the number of the file that holds the Spec; the command's follow.
-const Name = "gemline-sandbox"
+const ProgramName = "gemline-sandbox"
 
 // What a stage is called. A holder is no stage: see [HolderAttr].
 const (

@@ -82,7 +82,7 @@ func (w watched) harmless(at string) bool {
 			return false
 		}
 		defer unix.Close(dir)
-		return gitconfig.LargeFiles(path.Base(at), string(contents(dir, path.Base(at)))) && sole(dir, path.Base(at))
+		return gitconfig.IsLFSHook(path.Base(at), string(contents(dir, path.Base(at)))) && sole(dir, path.Base(at))
 	}
 	if !w.trees {
 		return false

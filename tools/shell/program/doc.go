@@ -48,7 +48,7 @@
 // Where the position of a word matters, as behind a wrapper, [Program.Take] reads options
 // as getopt does, and an option that is not in the entry ends the reading: the command
 // could begin anywhere. For other programs only options with an Effect matter, and
-// [Program.May] finds them also if they are shortened, or among other letters.
+// [Program.Matching] finds them also if they are shortened, or among other letters.
 //
 // # One fold of names
 //

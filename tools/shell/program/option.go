@@ -32,13 +32,13 @@ const (
 
 var effects = []Effect{Runs, Merges, Alters, Written, Goes, Replaces, Into, Exact, Each, Whole}
 
-// matters reports whether an effect is one that [Program.May] looks for.
+// matters reports whether an effect is one that [Program.Matching] looks for.
 func (e Effect) matters() bool {
 	return e == Runs || e == Merges || e == Alters || e == Written
 }
 
-// A Given is an option of a command line, with its spelling and value.
-type Given struct {
+// A ParsedOption is an option of a command line, with its spelling and value.
+type ParsedOption struct {
 	Effect   Effect
 	Spelling string
 	Value    string
@@ -49,13 +49,13 @@ type Given struct {
 // last may have a value. values is how many of the next words are the value. It reports
 // false for an option that is not in the entry, is shortened or runs a program, and for a
 // missing value.
-func (p *Program) Take(args []string) (found []Given, values int, ok bool) {
+func (p *Program) Take(args []string) (found []ParsedOption, values int, ok bool) {
 	word := args[0]
 	if len(word) > 1 && strings.Trim(word[1:], "0123456789") == "" && p.Has("-NUMBER") {
 		return nil, 0, true
 	}
 	for rest := word[1:]; ; {
-		g := Given{}
+		g := ParsedOption{}
 		if strings.HasPrefix(word, "--") || word == "-" {
 			g.Spelling, g.Value, g.Inside = strings.Cut(word, "=")
 			rest = ""
@@ -93,16 +93,16 @@ func (p *Program) spelled(s string) Option {
 	return p.Options[i]
 }
 
-// May yields the options with an Effect that word may be. A long option may be shortened, a
+// Matching yields the options with an Effect that word may be. A long option may be shortened, a
 // letter may follow letters without values, and any other spelling is matched as a prefix.
-func (p *Program) May(word string) iter.Seq[Given] {
-	return func(yield func(Given) bool) {
+func (p *Program) Matching(word string) iter.Seq[ParsedOption] {
+	return func(yield func(ParsedOption) bool) {
 		for _, o := range p.Options {
 			if !o.Effect.matters() {
 				continue
 			}
 			for _, s := range o.Spellings {
-				if value, inside, ok := p.may(word, s); ok && !yield(Given{o.Effect, s, value, inside}) {
+				if value, inside, ok := p.may(word, s); ok && !yield(ParsedOption{o.Effect, s, value, inside}) {
 					return
 				}
 			}

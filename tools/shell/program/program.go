@@ -157,8 +157,8 @@ func (p *Program) DialsAt(words []string) (word string, ok bool) {
 	return words[i], true
 }
 
-// Steers reports whether the variable name makes programs run other programs or code.
-func Steers(name string) bool {
+// IsSteering reports whether the variable name makes programs run other programs or code.
+func IsSteering(name string) bool {
 	return slices.ContainsFunc(read().variables, func(pattern string) bool {
 		begin, end, any := strings.Cut(pattern, "*")
 		return name == pattern || any && strings.HasPrefix(name, begin) && strings.HasSuffix(name, end)

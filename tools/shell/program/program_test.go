@@ -49,7 +49,7 @@ func TestFind(t *testing.T) {
 func TestSteers(t *testing.T) {
 	for name, want := range map[string]bool{"PATH": true, "LD_PRELOAD": true, "LD_": true, "GIT_PAGER": true, "MANPAGER": true, "PAGER": true, "TAR_OPTIONS": true, "npm_config_x": true,
 		"": false, "LD": false, "PAGERS": false, "XPATH": false, "PATHS": false, "path": false, "OPTIONS": false, "*PAGER": true} {
-		if Steers(name) != want {
+		if IsSteering(name) != want {
 			t.Errorf("%s steers: %t", name, !want)
 		}
 	}
@@ -174,19 +174,19 @@ func TestMay(t *testing.T) {
 		"-o": "writes", "-oy": "writes y", "-o=y": "writes =y", "--out=y": "writes y", "of=y": "writes y", "of=": "writes", "off=y": "", "x": "", "": "", "-": "", "-wx": "merges x", "--al": "alters", "-ows": "writes ws", "-C": "", "-x=": "runs =",
 	} {
 		got := ""
-		for g := range p.May(word) {
+		for g := range p.Matching(word) {
 			got += strings.TrimSpace(string(g.Effect) + " " + g.Value)
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", word, got, want)
 		}
 	}
-	for g := range p.May("-x") {
+	for g := range p.Matching("-x") {
 		if g.Inside || g.Spelling != "-x" {
 			t.Errorf("%+v", g)
 		}
 	}
-	for g := range p.May("--e=") { // whoever has seen enough is asked no more
+	for g := range p.Matching("--e=") { // whoever has seen enough is asked no more
 		if !g.Inside || g.Spelling != "--execute" {
 			t.Errorf("%+v", g)
 		}
@@ -204,7 +204,7 @@ func FuzzOptions(f *testing.F) {
 		if words := strings.Fields(line); p.option(words) != nil {
 			return
 		}
-		for g := range p.May(word) {
+		for g := range p.Matching(word) {
 			if !p.Has(g.Spelling) || !strings.HasSuffix(word, g.Value) {
 				t.Errorf("%q may be %+v", word, g)
 			}
@@ -226,7 +226,7 @@ func FuzzOptions(f *testing.F) {
 func ExampleFind() {
 	p := Find("/usr/bin/GSORT"[len("/usr/bin/"):])
 	fmt.Println(p.Names[0], p.Is(Broad))
-	for o := range p.May("--comp=sh") {
+	for o := range p.Matching("--comp=sh") {
 		fmt.Println(o.Spelling, o.Effect, o.Value)
 	}
 	// Output:

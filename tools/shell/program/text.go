@@ -71,17 +71,17 @@ func Programs(words []string) (indices []int) {
 	return indices
 }
 
-// Plain reports whether text stays a part of one word wherever it is filled in: no shell,
+// IsPlain reports whether text stays a part of one word wherever it is filled in: no shell,
 // language or list of options gives one of its characters a meaning.
-func Plain(text string) bool {
+func IsPlain(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark) && !strings.ContainsRune("/._-+:=@~,"+string(filepath.Separator), r)
 	})
 }
 
-// Texts returns for each word of a command whether it may be code or a command line, as far
+// CodeWords returns for each word of a command whether it may be code or a command line, as far
 // as the book knows.
-func Texts(words []string) []bool {
+func CodeWords(words []string) []bool {
 	texts := make([]bool, len(words))
 	var before []*Program
 	language := false
@@ -100,7 +100,7 @@ func Texts(words []string) []bool {
 
 // runs reports whether a word may be an option whose value, in the word or behind it, is run.
 func (p *Program) runs(word string, inside bool) bool {
-	for option := range p.May(word) {
+	for option := range p.Matching(word) {
 		if option.Effect == Runs && option.Inside == inside {
 			return true
 		}

@@ -41,7 +41,7 @@ func TestTexts(t *testing.T) {
 	} {
 		bare := strings.NewReplacer("[", "", "]", "")
 		words := strings.Fields(c.words)
-		for i, text := range Texts(strings.Fields(bare.Replace(c.words))) {
+		for i, text := range CodeWords(strings.Fields(bare.Replace(c.words))) {
 			if text != strings.HasPrefix(words[i], "[") {
 				t.Errorf("%s: %s: %v", c.words, words[i], text)
 			}

@@ -19,7 +19,7 @@ func (v *visitor) dangerousOptions(name string, args []word, entries ...*program
 	for i, a := range args {
 		ended = ended || !tar && ends(args, i) // whose letters take words from further on
 		for _, p := range entries {
-			for o := range p.May(a.text) {
+			for o := range p.Matching(a.text) {
 				if !ended || o.Spelling[0] != '-' {
 					v.option(name, o, args[i:])
 				}
@@ -30,7 +30,7 @@ func (v *visitor) dangerousOptions(name string, args []word, entries ...*program
 
 // option notes what an option does that matters. It is the first of args, whose
 // second is the value if none stands in the first.
-func (v *visitor) option(name string, o program.Given, args []word) {
+func (v *visitor) option(name string, o program.ParsedOption, args []word) {
 	value := word{text: o.Value, known: args[0].known}
 	given := o.Inside || len(args) > 1
 	if given && !o.Inside {
@@ -129,7 +129,7 @@ func inPlace(w engine.Word) bool {
 
 // edits reads a script of sed. Only the plainest scripts are known to be harmless.
 func (v *visitor) edits(w word) {
-	if !w.known || !Prints(w.text) {
+	if !w.known || !IsPrinting(w.text) {
 		v.opaque("the sed script may run programs or write files: %s", w.text)
 	}
 }

@@ -150,7 +150,7 @@ func expected(s *syntax.Stmt, status int) (all [][]string) {
 func safe(s Script) bool {
 	for _, c := range s.Commands {
 		name := c.Argv[0].Text
-		if strings.Contains(name, "/") || Builtin(name) || name == "note" || name == "command_not_found_handle" {
+		if strings.Contains(name, "/") || IsBuiltin(name) || name == "note" || name == "command_not_found_handle" {
 			return false
 		}
 	}

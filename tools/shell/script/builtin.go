@@ -52,8 +52,8 @@ func (v *visitor) builtin(name string, args []word) bool {
 	return true
 }
 
-// Builtin reports whether the shell has the command called name itself.
-func Builtin(name string) bool { return slices.Contains(bashBuiltins, name) }
+// IsBuiltin reports whether the shell has the command called name itself.
+func IsBuiltin(name string) bool { return slices.Contains(bashBuiltins, name) }
 
 var bashBuiltins = strings.Fields(`. : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable eval exec
 	exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt

@@ -56,7 +56,7 @@ func builtinsAgainst(t *testing.T, shell string) {
 	}
 	all := strings.Fields(string(out))
 	for _, name := range all {
-		if !Builtin(name) {
+		if !IsBuiltin(name) {
 			t.Errorf("%s is not known to be one of the shell's", name)
 		}
 	}

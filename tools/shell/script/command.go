@@ -44,10 +44,10 @@ func (v *visitor) set(name string, value word) {
 	v.loosen("it sets %s", name)
 	if value.known && slices.Contains([]string{"", "cat", "less", "more", "true", ":", "0", "1"},
 		value.text) && name != "PATH" && name != "IFS" {
-		v.s.strict = v.s.strict || program.Steers(name) && !strings.HasSuffix(name, "PAGER")
+		v.s.strict = v.s.strict || program.IsSteering(name) && !strings.HasSuffix(name, "PAGER")
 		return
 	}
-	if program.Steers(name) {
+	if program.IsSteering(name) {
 		v.opaque("it sets %s, which decides what programs run", name)
 	}
 }

@@ -131,9 +131,9 @@ func hasRemoteHelper(address string) bool {
 // gitSchemes are the schemes for which git brings its own program.
 var gitSchemes = []string{"http", "https", "ftp", "ftps", "git", "ssh", "file", "git+ssh", "ssh+git"}
 
-// Rebuilds reports whether a command of git is to write what of a repository
+// RewritesGitSetup reports whether a command of git is to write what of a repository
 // decides what git runs: it would stop in the middle if it could not.
-func Rebuilds(commands []engine.Command) bool {
+func RewritesGitSetup(commands []engine.Command) bool {
 	return slices.ContainsFunc(commands, func(c engine.Command) bool {
 		name, known := c.Program()
 		words := c.Words()

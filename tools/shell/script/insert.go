@@ -99,7 +99,7 @@ func (in *inserting) call(args []*syntax.Word) {
 	if len(argv) == 0 || namesVariable(argv) {
 		return
 	}
-	programs, texts := program.Programs(argv), program.Texts(argv)
+	programs, texts := program.Programs(argv), program.CodeWords(argv)
 	sure := argv[0] != "eval" && literal(args[0]).known &&
 		!slices.ContainsFunc(programs, func(i int) bool { return !literal(args[i]).known })
 	for i, w := range args {

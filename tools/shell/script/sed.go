@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// Prints reports whether a script for sed prints, deletes, quits and
+// IsPrinting reports whether a script for sed prints, deletes, quits and
 // substitutes, and nothing else. Only what every sed reads in one way is.
-func Prints(script string) bool { return prints().MatchString(script) }
+func IsPrinting(script string) bool { return prints().MatchString(script) }
 
 // prints matches such scripts. D stands for what ends a pattern. It ends it in a set
 // of characters, too, for some; and a backslash before it, or in a set, means one

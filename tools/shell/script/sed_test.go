@@ -42,7 +42,7 @@ func TestPrints(t *testing.T) {
 		{false, []string{"1,2,3p", "1,,2p", "/a/b/p", "/a/e", "/a/w b", "/a/Iw b", "/a/II p", "/a/,/b/,p", "1;e", "$$p", "$1e"}},
 	} {
 		for _, s := range test.scripts {
-			if got := Prints(s); got != test.want {
+			if got := IsPrinting(s); got != test.want {
 				t.Errorf("%q prints and nothing else: %t", s, got)
 			}
 		}
@@ -129,7 +129,7 @@ func TestPrintsAgainstSed(t *testing.T) {
 			for range r.IntN(2) {
 				script += pick(";", "; ", " ;", "") + address() + verb()
 			}
-			if Prints(script) {
+			if IsPrinting(script) {
 				some = append(some, script)
 			}
 		}
@@ -150,7 +150,7 @@ func FuzzPrints(f *testing.F) {
 	f.Add("1,5p;/a/!d")
 	f.Add(`s/[a]\./b\&/gp`)
 	f.Fuzz(func(t *testing.T, script string) {
-		if strings.Contains(script, "\x00") || !Prints(script) {
+		if strings.Contains(script, "\x00") || !IsPrinting(script) {
 			return
 		}
 		if bad := sandboxed(script); bad != nil {

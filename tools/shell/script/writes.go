@@ -83,7 +83,7 @@ func written(p *program.Program, args []word) (is writing, ok bool) {
 		case a.text == "--":
 			ended = true
 		default:
-			var found []program.Given
+			var found []program.ParsedOption
 			if found, values, ok = p.Take(given[len(given)-len(args):]); !ok || values > 0 && args[1].split {
 				return is, false
 			}
