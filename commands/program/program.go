@@ -26,9 +26,7 @@
 package program
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -37,18 +35,14 @@ import (
 	"sync"
 	"time"
 
-	"gemline/commands/cli"
 	"gemline/commands/program/ending"
 	"gemline/commands/program/front"
 	"gemline/commands/program/project"
-	"gemline/engine/journal"
 	"gemline/engine/limit"
 	"gemline/engine/model"
 	"gemline/engine/model/catalog"
 	"gemline/engine/policy"
-	"gemline/repl/output"
 	"gemline/repl/report"
-	"gemline/settings/flags"
 	"gemline/tools/shell"
 )
 
@@ -100,8 +94,8 @@ func Run(p project.Process) (code int) {
 	}
 	switch {
 	case err != nil:
-	case r.Options.Flags.Version || r.Options.Flags.Help || r.Options.Flags.ListSessions || r.Options.Flags.ListExtensions:
-		if err = printInfo(r.Options); err == nil {
+	case front.WantsInfo(r.Options.Flags):
+		if err = front.PrintInfo(r.Options); err == nil {
 			return 0
 		}
 	case subcommand:
@@ -120,66 +114,4 @@ func readTables(getenv func(string) string) {
 	policy.New(policy.Default)
 	model.NewProviders(nil, getenv)
 	catalog.Shipped()
-}
-
-// printInfo prints what needs no run.
-func printInfo(o *project.Options) error {
-	switch {
-	case o.Flags.Version:
-		return cli.ReadBuild(o.Env.Process.Version, o.Env.Process.Commit, o.Env.Process.Date).Print(o.Env.Process.Stdout, o.Flags.Format() == "json")
-	case o.Flags.Help:
-		return flags.Help(o.Env.Process.Stdout, cli.Commands())
-	}
-	asJSON := o.Settings.Format == "json" || o.Settings.Format == "stream-json"
-	var list bytes.Buffer
-	var err error
-	if o.Flags.ListExtensions {
-		err = listExtensions(o, &list, asJSON)
-	} else {
-		store, _ := o.Paths.Register(context.Background())
-		err = journal.Print(&list, store.Chats(), asJSON, time.Now())
-	}
-	if err != nil {
-		return err
-	}
-	_, err = o.Env.Process.Stdout.Write(output.JSON(list.Bytes())) // what the files say of themselves is in it
-	return err
-}
-
-// listExtensions prints which extensions there are.
-func listExtensions(o *project.Options, w io.Writer, asJSON bool) error {
-	list, warnings := o.InstalledExtensions()
-	for _, w := range warnings {
-		if !o.Flags.Quiet {
-			fmt.Fprintln(o.Env.Process.Stderr, "warning: "+output.EscapeLine(w))
-		}
-	}
-	if asJSON {
-		type shown struct {
-			Name    string `json:"name"`
-			Version string `json:"version"`
-			Path    string `json:"path"`
-			Active  bool   `json:"active"`
-		}
-		all := make([]shown, len(list))
-		for i, x := range list {
-			all[i] = shown{x.Name, x.Version, x.Dir, x.Active}
-		}
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(struct {
-			SchemaVersion int     `json:"schema_version"`
-			Extensions    []shown `json:"extensions"`
-		}{cli.SchemaVersion, all})
-	}
-	text := "No extensions installed.\n"
-	if len(list) > 0 {
-		text = "Installed extensions:\n"
-	}
-	for _, x := range list {
-		text += "- " + x.Name + map[bool]string{true: "", false: " (switched off)"}[x.Active] +
-			"\n" // a name has letters, digits and hyphens
-	}
-	_, err := io.WriteString(w, text)
-	return err
 }

@@ -88,7 +88,7 @@ func (r *Run) PrepareOutput(subcommand bool) (err error) {
 			return err
 		}
 	}
-	if name := r.Options.Flags.Output; name != "" && name != "-" && answersPrompt(r.Options.Flags, subcommand) {
+	if name := r.Options.Flags.Output; name != "" && name != "-" && !subcommand && !WantsInfo(r.Options.Flags) && r.Options.Flags.Batch == "" {
 		if r.output, err = report.NewDestination(name, r.Options.Env.Process.Stdout, r.Options.Ledger); err != nil {
 			return &input.Error{Message: err.Error(), Err: err}
 		}
@@ -137,12 +137,6 @@ func (r *Run) Reporter(subcommand bool, stop context.CancelCauseFunc) report.Rep
 		return r.stream
 	}
 	return report.New(format, out)
-}
-
-// answersPrompt reports whether the program answers a prompt, rather than telling
-// something about itself.
-func answersPrompt(f *flags.Set, subcommand bool) bool {
-	return !subcommand && !f.Version && !f.Help && !f.ListSessions && !f.ListExtensions && f.Batch == ""
 }
 
 // Start has the front end that the command line names hold a conversation, and waits for its end.

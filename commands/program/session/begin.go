@@ -17,8 +17,8 @@ import (
 
 // Begin returns a conversation that can be asked: a new or a resumed one.
 func Begin(ctx context.Context, p *project.Project, c Config) (*Session, error) {
-	if c.Policy == nil {
-		c.Policy = p.Policy.WithUnattended(c.Approver == nil)
+	if c.policy == nil {
+		c.policy = p.Policy.WithUnattended(c.Approver == nil)
 	}
 	s := &Session{Project: p, Config: c, Notices: newNotices(p.Status, c.Notify)}
 	var err error
@@ -56,16 +56,16 @@ func Begin(ctx context.Context, p *project.Project, c Config) (*Session, error) 
 // directories of s. The user's grants are forgotten.
 func BeginNext(ctx context.Context, s *Session, open journal.OpenOptions, count *tally.Tally) (*Session, error) {
 	next := s.Config
-	next.Open, next.Tally, next.Directories = open, count, s.Project.Workspace.Roots()[1:]
-	next.Model, next.Thinking = s.Models.Router.Wanted(), s.Models.thinking
-	next.Policy = s.Config.Policy.WithUnattended(s.Config.Policy.Unattended)
-	next.Policy.ForgetGrants()
+	next.Open, next.Tally, next.directories = open, count, s.Project.Workspace.Roots()[1:]
+	next.Model, next.thinking = s.Models.Router.Wanted(), s.Models.thinking
+	next.policy = s.Config.policy.WithUnattended(s.Config.policy.Unattended)
+	next.policy.ForgetGrants()
 	return Begin(ctx, s.Project, next)
 }
 
 // Close ends the conversation, and leaves its file to others.
 func (s *Session) Close() {
-	recordEnd(s.Models.recorder, s.Config.Policy.Mode())
+	recordEnd(s.Models.recorder, s.Config.policy.Mode())
 	s.agents.Close()
 	s.Tools.Skills.Close()
 	s.Keeper.Close()
@@ -107,6 +107,6 @@ func (s *Session) keepInterrupted(ctx context.Context) {
 
 // Info returns what records say of the conversation.
 func (s *Session) Info() *project.SessionInfo {
-	return &project.SessionInfo{ID: s.Journal.File.ID, Mode: func() string { return string(s.Config.Policy.Mode()) }, ResumeCommand: s.Journal.ResumeCommand,
+	return &project.SessionInfo{ID: s.Journal.File.ID, Mode: func() string { return string(s.Config.policy.Mode()) }, ResumeCommand: s.Journal.ResumeCommand,
 		Stored: s.Journal.File.Stored, Collected: s.Tools.collected}
 }

@@ -13,16 +13,16 @@ import (
 // settings have it, in which nobody is asked.
 type Config struct {
 	Open        journal.OpenOptions  // the session that is resumed, forked or begun
-	Directories []string             // more directories of the workspace
+	directories []string             // more directories of the workspace
 	Model       string               // "" is the model of the settings
-	Thinking    string               // how much models think; "" is as the settings say
+	thinking    string               // how much models think; "" is as the settings say
 	MaxTurns    int                  // requests for a prompt; 0 is the limit of the settings
 	System      string               // the system instruction; "" is gemline's own
 	Generator   engine.Generator     // answers in place of the model, without tools; may be nil
 	Trial       bool                 // nothing is recorded
 	Scratch     string               // where a trial stores states of files; "" if it changes none
 	Limits      *limit.Config        // of this conversation alone, nil if there are none
-	Policy      *policy.Policy       // nil is the project's
+	policy      *policy.Policy       // nil is the project's
 	Schema      *report.OutputSchema // nil if any answer will do
 	Tally       *tally.Tally         // counts what the conversation uses; not nil
 	Notify      func(string)         // prints warnings; nil has the project do it

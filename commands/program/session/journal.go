@@ -30,7 +30,7 @@ type Journal struct {
 // openJournal finds the conversation that is resumed, or begins another. The directories that it
 // was about are worked in again.
 func openJournal(p *project.Project, c Config, notify func(string)) (*Journal, error) {
-	o, err := journal.Open(journal.Config{Dir: p.Store.Chats(), ProjectHash: p.Store.Hash, Directories: c.Directories}, c.Open)
+	o, err := journal.Open(journal.Config{Dir: p.Store.Chats(), ProjectHash: p.Store.Hash, Directories: c.directories}, c.Open)
 	if err != nil {
 		return nil, &input.Error{Message: err.Error(), Err: err}
 	}

@@ -45,7 +45,7 @@ type Models struct {
 // conversation. Hooks see every attempt of a request, and the records hold what is sent after
 // these.
 func newModels(p *project.Project, c Config, r *telemetry.Recorder, h *hook.Hooks, asked func() string, planned func() bool, resume func() string) *Models {
-	m := &Models{server: &p.Model, settings: p.Options.Settings, recorder: r, thinking: c.Thinking}
+	m := &Models{server: &p.Model, settings: p.Options.Settings, recorder: r, thinking: c.thinking}
 	attempt := r.Generator(p.Model.Generator)
 	if c.Generator != nil {
 		attempt = c.Generator
@@ -74,7 +74,7 @@ func newModels(p *project.Project, c Config, r *telemetry.Recorder, h *hook.Hook
 func (m *Models) routerConfig(p *project.Project, c Config, planned func() bool) route.Config {
 	cfg := route.Config{Presets: p.Model.Presets, Health: &p.Model.Health, Action: route.Action(p.Options.Settings.Fallback)}
 	if m.recorder != nil {
-		cfg.Decided = func(d route.Decision) { recordDecision(m.recorder, c.Policy.Mode(), d) }
+		cfg.Decided = func(d route.Decision) { recordDecision(m.recorder, c.policy.Mode(), d) }
 	}
 	if p.Options.Settings.Routing && !c.Trial && c.Generator == nil {
 		cfg.Asker = m.asker
@@ -83,7 +83,7 @@ func (m *Models) routerConfig(p *project.Project, c Config, planned func() bool)
 		cfg.List = func(ctx context.Context) ([]string, error) { return p.Model.ListModels(ctx, "") }
 	}
 	cfg.Mode = func() route.Mode {
-		mode := c.Policy.Mode()
+		mode := c.policy.Mode()
 		m := route.Mode{Planning: mode == policy.Plan, Planned: planned(), Yolo: mode == policy.Yolo}
 		if !p.Options.Settings.PlanRouting {
 			m.Planning, m.Planned = false, false

@@ -49,7 +49,7 @@ func newRecorder(p *project.Project, c Config, session string) *telemetry.Record
 		slog.String("model", p.Model.Resolve(c.Model, p.Options.Settings.Model)),
 		slog.Bool("sandbox_enabled", p.Launcher.Sandbox != nil),
 		slog.String("core_tools_enabled", strings.Join(p.Options.Settings.CoreTools, ",")),
-		slog.String("approval_mode", string(c.Policy.Mode())),
+		slog.String("approval_mode", string(c.policy.Mode())),
 		slog.Bool("api_key_enabled", p.Model.AuthMethod == "gemini-api-key"),
 		slog.Bool("vertex_ai_enabled", p.Model.AuthMethod == "vertex-ai"),
 		slog.Bool("log_user_prompts_enabled", project.RecordsPrompts(p.Options)),

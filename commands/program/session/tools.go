@@ -22,7 +22,7 @@ import (
 // newRules returns the rules of a conversation with a memory and a keeper.
 func newRules(s *Session, skills *skill.ActiveSkills) *Rules {
 	p, approver := s.Project, s.Config.Approver
-	r := &Rules{Policy: s.Config.Policy, hasUser: approver != nil, project: p, keeper: s.Keeper, skills: skills,
+	r := &Rules{Policy: s.Config.policy, hasUser: approver != nil, project: p, keeper: s.Keeper, skills: skills,
 		model: s.ModelName, recorder: s.Models.recorder, notify: s.Notices.Notify}
 	r.GuardedFiles = func() policy.GuardedFiles {
 		return project.GuardedFiles(p.Options, p.Workspace.Roots, p.Store.Temp, s.Memory.Names())
@@ -109,7 +109,7 @@ func newSkills(p *project.Project, c Config) *skill.ActiveSkills {
 func newKeeper(p *project.Project, c Config, at *Journal, notify func(string)) *checkpoint.Keeper {
 	cfg := checkpoint.Config{Dir: p.Store.History(), Workspace: p.Workspace, Ledger: p.Options.Ledger,
 		Except: project.UntrackedDirs(p.Options), Session: at.File.ID,
-		Hide: p.Options.Secrets.Text, Notify: notify, Strict: func() bool { return c.Policy.Mode() == policy.Auto }}
+		Hide: p.Options.Secrets.Text, Notify: notify, Strict: func() bool { return c.policy.Mode() == policy.Auto }}
 	switch {
 	case !p.Options.Settings.Checkpoints:
 		cfg.Off = "general.checkpointing.enabled in the settings is false"

@@ -1,0 +1,83 @@
+package front
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"gemline/commands/cli"
+	"gemline/commands/program/project"
+	"gemline/engine/journal"
+	"gemline/repl/output"
+	"gemline/settings/flags"
+)
+
+// WantsInfo reports whether the command line asks for what PrintInfo prints, and for no answer.
+func WantsInfo(f *flags.Set) bool {
+	return f.Version || f.Help || f.ListSessions || f.ListExtensions
+}
+
+// PrintInfo prints what needs no run: the version, the help, the sessions or the extensions.
+func PrintInfo(o *project.Options) error {
+	switch {
+	case o.Flags.Version:
+		return cli.ReadBuild(o.Env.Process.Version, o.Env.Process.Commit, o.Env.Process.Date).Print(o.Env.Process.Stdout, o.Flags.Format() == "json")
+	case o.Flags.Help:
+		return flags.Help(o.Env.Process.Stdout, cli.Commands())
+	}
+	asJSON := o.Settings.Format == "json" || o.Settings.Format == "stream-json"
+	var list bytes.Buffer
+	var err error
+	if o.Flags.ListExtensions {
+		err = listExtensions(o, &list, asJSON)
+	} else {
+		store, _ := o.Paths.Register(context.Background())
+		err = journal.Print(&list, store.Chats(), asJSON, time.Now())
+	}
+	if err != nil {
+		return err
+	}
+	_, err = o.Env.Process.Stdout.Write(output.JSON(list.Bytes())) // what the files say of themselves is in it
+	return err
+}
+
+// listExtensions prints which extensions there are.
+func listExtensions(o *project.Options, w io.Writer, asJSON bool) error {
+	list, warnings := o.InstalledExtensions()
+	for _, w := range warnings {
+		if !o.Flags.Quiet {
+			fmt.Fprintln(o.Env.Process.Stderr, "warning: "+output.EscapeLine(w))
+		}
+	}
+	if asJSON {
+		type shown struct {
+			Name    string `json:"name"`
+			Version string `json:"version"`
+			Path    string `json:"path"`
+			Active  bool   `json:"active"`
+		}
+		all := make([]shown, len(list))
+		for i, x := range list {
+			all[i] = shown{x.Name, x.Version, x.Dir, x.Active}
+		}
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		return enc.Encode(struct {
+			SchemaVersion int     `json:"schema_version"`
+			Extensions    []shown `json:"extensions"`
+		}{cli.SchemaVersion, all})
+	}
+	text := "No extensions installed.\n"
+	if len(list) > 0 {
+		text = "Installed extensions:\n"
+	}
+	for _, x := range list {
+		text += "- " + x.Name + map[bool]string{true: "", false: " (switched off)"}[x.Active] +
+			"\n" // a name has letters, digits and hyphens
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
