@@ -51,9 +51,9 @@ func (r *Run) batch(ctx context.Context) (err error) {
 		State: batch.StateFile{File: r.Options.Flags.BatchState, Fresh: r.Options.Flags.BatchFresh},
 		Key:   batch.Key(r.Options.Paths.Cwd, p.Model.Resolve(p.Options.Settings.Model), r.Options.Settings.ApprovalMode, schemaKey(r.schema, r.Options.Flags), r.Options.Flags.BatchAPI),
 		Jobs:  r.Options.Flags.Jobs, Unordered: r.Options.Flags.Unordered,
-		Ask:    func(ctx context.Context, t batch.Task) error { return r.item(ctx, p, t) },
+		Ask:    func(ctx context.Context, t batch.Task) error { return r.batchItem(ctx, p, t) },
 		Schema: func(it batch.Item) (*report.OutputSchema, error) { return itemSchema(r.Options.Flags, it) },
-		Errors: batch.Errors{Spent: spent, Refused: refused, Outcome: r.outcome}, Tally: r.count,
+		Errors: batch.Errors{Spent: isOverBudget, Refused: isRefused, Outcome: r.outcome}, Tally: r.count,
 		Out: out, Broken: r.onBroken, Notify: batch.Notes(r.Options.Env.Process.Stderr, "", r.Options.Flags.Quiet), Quiet: r.Options.Flags.Quiet,
 	}
 	r.count.Cost = p.Model.Cost
@@ -74,8 +74,8 @@ func (r *Run) batch(ctx context.Context) (err error) {
 	return batch.Run(ctx, c)
 }
 
-// item answers one item of a batch, in a conversation of its own.
-func (r *Run) item(ctx context.Context, p *project.Project, t batch.Task) (err error) {
+// batchItem answers one item of a batch, in a conversation of its own.
+func (r *Run) batchItem(ctx context.Context, p *project.Project, t batch.Task) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &ending.Crash{Value: v}
@@ -107,14 +107,14 @@ func schemaKey(d *report.OutputSchema, f *flags.Set) string {
 	return fmt.Sprint(f.Extract)
 }
 
-// spent reports whether a request was not made because nothing is left.
-func spent(err error) bool {
+// isOverBudget reports whether a request was not made because nothing is left.
+func isOverBudget(err error) bool {
 	var over *limit.Error
 	return errors.As(err, &over) && over.Unsent
 }
 
-// refused reports whether the model's server refuses the key, or has no credit for it.
-func refused(err error) bool {
+// isRefused reports whether the model's server refuses the key, or has no credit for it.
+func isRefused(err error) bool {
 	var e *model.Error
 	var none *auth.Error
 	return errors.As(err, &none) || errors.As(err, &e) && e.Kind == model.Auth

@@ -31,7 +31,7 @@ func (f *frontend) beginIn(ctx context.Context, p *project.Project, c journal.Op
 		return err
 	}
 	f.setSession(s)
-	f.confirm = confirming(approver)
+	f.confirm = confirmBy(approver)
 	f.closers = append(f.closers, f.prune, func() { f.session.Close() }, func() {
 		if !f.discard {
 			f.session.Summarize(ctx)
@@ -42,8 +42,8 @@ func (f *frontend) beginIn(ctx context.Context, p *project.Project, c journal.Op
 	return nil
 }
 
-// confirming asks by an Approver, nil if there is none.
-func confirming(asker engine.Approver) confirm {
+// confirmBy asks by an Approver, nil if there is none.
+func confirmBy(asker engine.Approver) confirm {
 	if asker == nil {
 		return nil
 	}

@@ -67,7 +67,7 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 					return line, err
 				}
 			}
-			return cli.Run(ctx, printer(f.opts, to, f.run.notify), ask, args,
+			return cli.Run(ctx, cliOutput(f.opts, to, f.run.notify), ask, args,
 				append(subcommandDeps(f.opts, sessionProject{f}, f.run.notify), servers, f.session.Project.Skills, cli.Attach(nil))...)
 		},
 		Compress:  func(ctx context.Context, keep string) error { return f.session.Compress(ctx, keep, show) },
@@ -95,7 +95,7 @@ func conversation(s *session.Session) *commands.Conversation {
 		Todos: func() []string {
 			return append(s.Tools.Families.Todos.Lines(),
 				tracker.Lines(s.Tools.Families.Tasks)...)
-		}, Plan: s.Tools.ReadPlan, About: func() []commands.Property { return about(s) }, Mode: s.Rules.ModeCommand, Directories: s.Journal.File.SetDirectories}
+		}, Plan: s.Tools.ReadPlan, About: func() []commands.Property { return properties(s) }, Mode: s.Rules.ModeCommand, Directories: s.Journal.File.SetDirectories}
 }
 
 // replace ends the conversation and begins or resumes another. The budget starts anew. Hooks are
@@ -114,8 +114,8 @@ func (f *frontend) replace(ctx context.Context, c journal.OpenOptions, reason, s
 	return nil
 }
 
-// about returns the properties of a conversation that /about prints.
-func about(s *session.Session) []commands.Property {
+// properties returns the properties of a conversation that /about prints.
+func properties(s *session.Session) []commands.Property {
 	return []commands.Property{
 		{Name: "version", Value: s.Project.Options.Env.Process.Version},
 		{Name: "model", Value: s.Models.Router.Shown()},

@@ -68,12 +68,12 @@ func folderName(p dirs.Paths) string {
 // if they can hold the name of the model.
 func greeting(name, model, folder string, room int) string {
 	line := fmt.Sprintf("%s, %s, in ; type /help", name, output.EscapeLine(model))
-	return strings.Replace(line, "in ;", "in "+tail(output.EscapeLine(folder), max(12, room-len(line)))+";", 1)
+	return strings.Replace(line, "in ;", "in "+pathEnd(output.EscapeLine(folder), max(12, room-len(line)))+";", 1)
 }
 
-// tail returns the end of a path in at most size bytes, and from the beginning of
+// pathEnd returns the end of a path in at most size bytes, and from the beginning of
 // a name if there is one in them.
-func tail(path string, size int) string {
+func pathEnd(path string, size int) string {
 	const left = "..."
 	if len(path) <= size {
 		return path
@@ -103,25 +103,25 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	if plan, err := i.frontend.session.Tools.ReadPlan(); err == nil && plan.Path != "" {
 		out.Line(output.Info, "there is a plan (%s); /plan shows it", plan.State())
 	}
-	i.listCut(ctx, out, "interrupted, outcome unknown", i.frontend.session.Journal.Resumed.Interrupted)
-	i.listCut(ctx, out, "not run", i.frontend.session.Journal.Resumed.NotStarted)
+	i.printCutCalls(ctx, out, "interrupted, outcome unknown", i.frontend.session.Journal.Resumed.Interrupted)
+	i.printCutCalls(ctx, out, "not run", i.frontend.session.Journal.Resumed.NotStarted)
 	last := said[len(said)-1]
-	question, whole := shortened(last.Question, 160, 1)
-	answer, also := shortened(last.Answer, 320, 3)
+	question, whole := beginning(last.Question, 160, 1)
+	answer, also := beginning(last.Answer, 320, 3)
 	show.Asked(question)
 	switch {
 	case answer != "":
 		show.Answer(answer)
 	case len(i.frontend.session.Journal.Resumed.Interrupted)+len(i.frontend.session.Journal.Resumed.NotStarted) == 0:
-		out.Line(output.Warning, "cut off%s; \"go on\" continues", after(i.frontend.session.Journal.Resumed.History[last.From:last.To]))
+		out.Line(output.Warning, "cut off%s; \"go on\" continues", afterCalls(i.frontend.session.Journal.Resumed.History[last.From:last.To]))
 	}
 	if !whole || !also || len(said) > 1 {
 		out.Line(output.Info, "/history shows the rest")
 	}
 }
 
-// listCut names calls that the end of a session has cut off, and what became of them.
-func (i *interactive) listCut(ctx context.Context, out *output.Writer, what string, calls []*genai.FunctionCall) {
+// printCutCalls names calls that the end of a session has cut off, and what became of them.
+func (i *interactive) printCutCalls(ctx context.Context, out *output.Writer, what string, calls []*genai.FunctionCall) {
 	const most = 3 // calls
 	for n, fc := range calls {
 		if n == most {
@@ -132,8 +132,8 @@ func (i *interactive) listCut(ctx context.Context, out *output.Writer, what stri
 	}
 }
 
-// after says after how many calls a turn was cut off, such as " after 3 calls".
-func after(turn []*genai.Content) string {
+// afterCalls says after how many calls a turn was cut off, such as " after 3 calls".
+func afterCalls(turn []*genai.Content) string {
 	n := 0
 	for _, c := range turn {
 		for _, p := range c.Parts {
@@ -148,8 +148,8 @@ func after(turn []*genai.Content) string {
 	return " after " + text.Count(n, "call")
 }
 
-// shortened returns the beginning of a text, and whether that is all.
-func shortened(text string, most, lines int) (begin string, whole bool) {
+// beginning returns the beginning of a text, and whether that is all.
+func beginning(text string, most, lines int) (begin string, whole bool) {
 	all := strings.SplitAfterN(strings.TrimSpace(text), "\n", lines+1)
 	begin = strings.TrimSpace(strings.Join(all[:min(lines, len(all))], ""))
 	if r := []rune(begin); len(r) > most {

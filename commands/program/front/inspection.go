@@ -155,5 +155,5 @@ func (s *inspection) findProblems() []cli.Problem {
 	if err != nil {
 		l = &launch.Launcher{}
 	}
-	return append(failed("sandbox", err), problems(s.opts, l)...)
+	return append(endingProblem("sandbox", err), problems(s.opts, l)...)
 }

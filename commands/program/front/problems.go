@@ -23,7 +23,7 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 		note("sandbox")(l.FallbackNotice.Message)
 	}
 	_, err := project.NewPolicy(o, l, !o.User.Interactive, note("rules"), func(string) {})
-	list = append(list, failed("rules", err)...)
+	list = append(list, endingProblem("rules", err)...)
 	for _, w := range project.HookProblems(o) {
 		said := w.Text
 		if w.Unguarded() {
@@ -66,8 +66,8 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	return list
 }
 
-// failed returns the problem that ends a run, none if there is no error.
-func failed(about string, err error) []cli.Problem {
+// endingProblem returns the problem that ends a run, none if there is no error.
+func endingProblem(about string, err error) []cli.Problem {
 	if err == nil {
 		return nil
 	}

@@ -25,7 +25,7 @@ func (r *Run) RunSubcommand(ctx context.Context, reporter report.Reporter, args 
 	s := newInspection(r)
 	defer s.Close()
 	at := terminal{r.Options}
-	out := printer(r.Options, r.Options.Env.Process.Stdout, r.notify)
+	out := cliOutput(r.Options, r.Options.Env.Process.Stdout, r.notify)
 	out.Page, out.Err, out.JSON = at.pager(), r.Options.Env.Process.Stderr, r.Options.Flags.Format() == "json"
 	ask := &cli.Asker{In: r.Options.Env.Process.Stdin, Err: r.Options.Env.Process.Stderr, Browse: at.browse}
 	var show cli.Attach
@@ -54,8 +54,8 @@ func (r *Run) RunSubcommand(ctx context.Context, reporter report.Reporter, args 
 	return cli.Run(ctx, out, ask, args, append(subcommandDeps(r.Options, s, r.notify), servers, show)...)
 }
 
-// printer returns where sub-commands print.
-func printer(o *project.Options, out io.Writer, notify func(string)) *cli.Output {
+// cliOutput returns where sub-commands print.
+func cliOutput(o *project.Options, out io.Writer, notify func(string)) *cli.Output {
 	return &cli.Output{Out: out, Notify: notify, Terminal: isTerminal(o.Env.Process.Stdout), Width: terminal{o}.columns()}
 }
 

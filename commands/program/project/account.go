@@ -58,7 +58,7 @@ func findAccount(o *Options, notify func(string)) (a account, err error) {
 		a.missingKey = !store.MayHaveKey(c)
 		a.api.FindKey = func(ctx context.Context) (string, error) {
 			key, _, err := store.Find(ctx, c)
-			return key, withOffer(ctx, o, err)
+			return key, withLocalModels(ctx, o, err)
 		}
 	}
 	return a, nil

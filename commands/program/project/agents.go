@@ -249,7 +249,7 @@ func (a *AgentSet) Reload(ctx context.Context) error {
 	if a.Ask == nil {
 		return nil
 	}
-	return a.opts.consents.ask(ctx, a.Ask, a.opts.consents.open(a.items()...), a.Notify)
+	return a.opts.consents.ask(ctx, a.Ask, a.opts.consents.undecided(a.items()...), a.Notify)
 }
 
 // Turn implements [cli.Agents].

@@ -79,7 +79,7 @@ func (c connector) connect(list []mcpServer, rights func(mcpServer) consent.Righ
 			if remote == nil {
 				remote = map[string]oauth.Server{}
 			}
-			remote[s.Name] = filled.login(s.URL)
+			remote[s.Name] = filled.oauthServer(s.URL)
 		}
 		cfg.Servers = append(cfg.Servers, s)
 	}
@@ -99,7 +99,7 @@ func (c connector) agentServers(d agent.Definition, notify func(string)) *mcp.Se
 		if d.Access.UserServers[m.Name] != nil {
 			continue
 		}
-		switch x, brings := bringerOf(o, d); {
+		switch x, brings := extensionOf(o, d); {
 		case brings:
 			m = broughtBy(o, x, m)
 		case d.Source == AgentOfProject: // whose variables are filled in by what it may see
@@ -124,8 +124,8 @@ func (c connector) agentServers(d agent.Definition, notify func(string)) *mcp.Se
 	})
 }
 
-// bringerOf returns the extension that brings an agent.
-func bringerOf(o *Options, d agent.Definition) (extension.Extension, bool) {
+// extensionOf returns the extension that brings an agent.
+func extensionOf(o *Options, d agent.Definition) (extension.Extension, bool) {
 	list := o.ActiveExtensions()
 	i := slices.IndexFunc(list, func(x extension.Extension) bool {
 		return x.Name == d.Source && filepath.Dir(d.File) == filepath.Join(x.Dir, "agents")
@@ -152,7 +152,7 @@ func (c connector) filled(m mcpServer, rights consent.Rights) mcpServer {
 
 // serverConfig returns a server as package mcp takes it.
 func (c connector) serverConfig(m mcpServer) mcp.Server {
-	s := mcp.Server{Name: m.Name, Description: m.Description, Extension: m.extension, Command: m.words(),
+	s := mcp.Server{Name: m.Name, Description: m.Description, Extension: m.extension, Command: m.argv(),
 		Dir: m.Dir, Env: m.Env,
 		URL: m.address(), Kind: m.Type, Header: m.Headers, Timeout: m.Timeout, Include: m.Include, Exclude: m.Exclude, DisabledReason: m.off}
 	if m.HTTPURL != "" {
@@ -164,8 +164,8 @@ func (c connector) serverConfig(m mcpServer) mcp.Server {
 	return s
 }
 
-// login returns how gemline authenticates to a remote server.
-func (m mcpServer) login(url string) oauth.Server {
+// oauthServer returns how gemline authenticates to a remote server at url.
+func (m mcpServer) oauthServer(url string) oauth.Server {
 	var said struct {
 		AuthProviderType, TargetAudience, TargetServiceAccount string
 		OAuth                                                  struct {

@@ -40,7 +40,7 @@ func newConsents(o *Options) *consents {
 			return nil
 		}
 		kept, before, err := a.record.Of(o.Trust.Folder)
-		a.give(kept)
+		a.add(kept)
 		a.outdated = before
 		return err
 	})
@@ -62,7 +62,7 @@ func (a *consents) granted(i item) consent.Rights {
 		return consent.All
 	}
 	_, print := i.findStarted()
-	return a.of(print)
+	return a.rightsOf(print)
 }
 
 // rights returns the rights of an item that is about to start. If it starts with all rights, the
@@ -71,7 +71,7 @@ func (a *consents) rights(i item) consent.Rights {
 	s, print := i.findStarted()
 	r := consent.All
 	if i.ofProject {
-		r = a.of(print)
+		r = a.rightsOf(print)
 	}
 	if r == consent.All {
 		a.protect(s)
@@ -79,16 +79,16 @@ func (a *consents) rights(i item) consent.Rights {
 	return r
 }
 
-// of returns the rights that were given to a fingerprint.
-func (a *consents) of(print string) consent.Rights {
+// rightsOf returns the rights that were given to a fingerprint.
+func (a *consents) rightsOf(print string) consent.Rights {
 	a.readStored() // why it can't be read is told where it matters
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.given[print]
 }
 
-// open returns the items that the user has not decided about.
-func (a *consents) open(items ...item) (list []undecided) {
+// undecided returns the items that the user has not decided about.
+func (a *consents) undecided(items ...item) (list []undecided) {
 	for _, i := range items {
 		if a.granted(i) != "" {
 			continue
@@ -133,7 +133,7 @@ func (a *consents) protected() []string {
 // targets of links in the user's, and hard links.
 func otherNames(o *Options) (paths []string) {
 	var roots []string
-	for _, root := range workedIn(o) {
+	for _, root := range workspaceRoots(o) {
 		roots = append(roots, disk.ResolveLinks(root))
 	}
 	files := []string{o.Paths.Folder(".git/config"), o.Paths.Folder(".git/hooks")}
@@ -156,8 +156,8 @@ func otherNames(o *Options) (paths []string) {
 	return append(paths, disk.HardLinks(append(files, paths...), roots)...)
 }
 
-// workedIn returns the directories of the workspace at the start of the run.
-func workedIn(o *Options) []string {
+// workspaceRoots returns the directories of the workspace at the start of the run.
+func workspaceRoots(o *Options) []string {
 	roots := []string{o.Paths.Cwd}
 	for _, more := range o.Settings.IncludeDirs {
 		roots = append(roots, o.Paths.Folder(more))
@@ -168,7 +168,7 @@ func workedIn(o *Options) []string {
 // startedFiles finds the project's files that start in a directory with the variables of env,
 // by command lines (texts) or by a program and its arguments.
 func startedFiles(o *Options, dir string, env map[string]string, argv []string, texts ...string) consent.Started {
-	s := consent.Start{Texts: texts, Argv: argv, Dir: dir, User: o.Env.Getenv, Roots: workedIn(o)}
+	s := consent.Start{Texts: texts, Argv: argv, Dir: dir, User: o.Env.Getenv, Roots: workspaceRoots(o)}
 	for _, name := range []string{"GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR"} {
 		s.Vars = append(s.Vars, name+"="+o.Paths.Cwd)
 	}
@@ -177,20 +177,20 @@ func startedFiles(o *Options, dir string, env map[string]string, argv []string, 
 			s.Env = append(s.Env, kv)
 		}
 	}
-	s.Env = append(s.Env, variables(env)...)
+	s.Env = append(s.Env, sortedVariables(env)...)
 	return s.Find()
 }
 
-// variables returns variables as NAME=value, in the order of the names.
-func variables(env map[string]string) (list []string) {
+// sortedVariables returns variables as NAME=value, in the order of the names.
+func sortedVariables(env map[string]string) (list []string) {
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		list = append(list, name+"="+env[name])
 	}
 	return list
 }
 
-// give notes rights by fingerprint.
-func (a *consents) give(given map[string]consent.Rights) {
+// add notes rights by fingerprint.
+func (a *consents) add(given map[string]consent.Rights) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	maps.Copy(a.given, given)
@@ -202,7 +202,7 @@ func agreedByFlag(o *Options, i item) bool {
 	by := trustedByFlag(o) && !o.User.AsksForTrust()
 	if by {
 		_, print := i.findStarted()
-		o.consents.give(map[string]consent.Rights{print: consent.Confined})
+		o.consents.add(map[string]consent.Rights{print: consent.Confined})
 	}
 	return by
 }
@@ -234,13 +234,13 @@ func (a *consents) ask(ctx context.Context, ask asking, wishes []undecided, noti
 	}
 	answer, err := ask(ctx, a.folder(), shown)
 	if err == nil {
-		a.keep(ctx, wishes, answer, notify)
+		a.store(ctx, wishes, answer, notify)
 	}
 	return err
 }
 
-// keep stores the answer, unless all is left open.
-func (a *consents) keep(ctx context.Context, wishes []undecided, answer question.Consent, notify func(string)) {
+// store writes the answer to the record, unless it leaves all open.
+func (a *consents) store(ctx context.Context, wishes []undecided, answer question.Consent, notify func(string)) {
 	rights := map[question.Consent]consent.Rights{question.RunConfined: consent.Confined, question.RunFree: consent.All,
 		question.NeverRun: consent.None}[answer]
 	if rights == "" {
@@ -256,7 +256,7 @@ func (a *consents) keep(ctx context.Context, wishes []undecided, answer question
 	if err := a.record.Keep(ctx, a.folder(), given); err != nil {
 		notify(notSaved(err))
 	}
-	a.give(given)
+	a.add(given)
 }
 
 // notSaved says that a decision holds for this run only.

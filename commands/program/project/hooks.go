@@ -83,7 +83,7 @@ func findHooks(o *Options) *HookSet {
 
 // item returns a hook as it is agreed to.
 func (h *HookSet) item(k hook.Hook) item {
-	env := variables(k.Env)
+	env := sortedVariables(k.Env)
 	title := "hook " + string(k.Event)
 	if k.Matcher != "" {
 		title += " of " + k.Matcher

@@ -25,12 +25,12 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 	cfg := launch.Config{Shell: shellSettings(o), Request: launch.Request{Word: s.Word, By: s.By, Commanded: s.By == settings.SandboxFlag,
 		Inside: o.Env.Process.Getenv("SANDBOX"), Image: s.Image, Getenv: o.Env.Getenv},
 		Hidden: at.hidden(), Hooks: at.hooks(), Temp: at.temp(), Caches: at.caches(), Built: at.goCache(),
-		Found: at.found(), Network: s.Network, Offline: s.Offline, Cut: s.Cut, Asked: s.Asked}
+		Found: at.sandboxFile(), Network: s.Network, Offline: s.Offline, Cut: s.Cut, Asked: s.Asked}
 	if s.File != "" {
 		cfg.Request.Where = "tools.sandbox in " + text.PrintableLine(s.File)
 	}
 	for _, path := range s.Paths {
-		cfg.Write = append(cfg.Write, at.place(path))
+		cfg.Write = append(cfg.Write, at.resolve(path))
 	}
 	if o.Trust.State == trust.Trusted && !o.Paths.AtHome() {
 		cfg.Request.Seatbelt = append(cfg.Request.Seatbelt, o.Paths.Workspace())

@@ -72,7 +72,7 @@ func (m ManagedServers) Login(name string) (*oauth.Client, error) {
 			}
 			s = connector{opts: m.Options, launcher: l, notify: m.Notify}.filled(s, m.set().rights(s))
 		}
-		o := s.login(s.address())
+		o := s.oauthServer(s.address())
 		if o.Provider != "" && o.Provider != "dynamic_discovery" {
 			return nil, nil
 		}

@@ -99,12 +99,12 @@ func (s *ModelServer) newBudget(resume func() string) error {
 	}
 	s.Cost = func(u engine.Usage) (float64, string, bool) {
 		usd, date, known := prices().Cost(u)
-		return usd, date, known || s.free(u.RequestedModel)
+		return usd, date, known || s.isFree(u.RequestedModel)
 	}
 	cfg := limit.Config{Tokens: s.options.Flags.MaxTokens, Cost: s.options.Flags.MaxCost, Calls: s.options.Flags.MaxToolCalls,
 		Price: func(name string) (limit.Price, bool) {
 			price, ok := prices()[name]
-			return price, ok || s.access == preset.ByAssist || s.free(name)
+			return price, ok || s.access == preset.ByAssist || s.isFree(name)
 		},
 		Resume: resume}
 	if s.options.Flags.Batch != "" { // time and calls are each item's own
@@ -150,7 +150,7 @@ func (s *ModelServer) open() error {
 	}
 	if setup.Fake == "" {
 		a, err := findAccount(s.options, s.notify)
-		if err != nil && !s.asksOthers() {
+		if err != nil && !s.asksOtherProvider() {
 			return err
 		}
 		setup.Closed = err
@@ -182,9 +182,9 @@ func (s *ModelServer) open() error {
 	return nil
 }
 
-// asksOthers reports whether the user wants a model of another provider than Google. An alias
+// asksOtherProvider reports whether the user wants a model of another provider than Google. An alias
 // may stand for it.
-func (s *ModelServer) asksOthers() bool {
+func (s *ModelServer) asksOtherProvider() bool {
 	presets := s.Presets
 	if presets == nil {
 		presets, _ = s.readPresets() // what is wrong with it, newPresets says
@@ -193,8 +193,8 @@ func (s *ModelServer) asksOthers() bool {
 	return provider != ""
 }
 
-// free reports whether a model of another provider runs on this machine, where it costs nothing.
-func (s *ModelServer) free(name string) bool {
+// isFree reports whether a model of another provider runs on this machine, where it costs nothing.
+func (s *ModelServer) isFree(name string) bool {
 	provider, own := catalog.Provider(name)
 	if provider == "" || s.providers == nil {
 		return false
@@ -211,7 +211,7 @@ func (s *ModelServer) newProviders(setup *model.Setup) {
 	s.Presets.Context = set.Context
 	set.Common.Idle, set.Common.OnReceive, set.Common.Logger = setup.API.Idle, setup.API.OnReceive, setup.API.Logger
 	setup.Providers = s.providers.Generator
-	s.MissingKey = s.MissingKey && !s.asksOthers()
+	s.MissingKey = s.MissingKey && !s.asksOtherProvider()
 	s.closers = append(s.closers, func() { s.providers.Close() })
 }
 

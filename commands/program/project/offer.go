@@ -48,8 +48,8 @@ func OfferLocalModels(ctx context.Context, o *Options, console *repl.Console, no
 	return nil
 }
 
-// withOffer adds to the error of a missing key what a model on this machine is asked by.
-func withOffer(ctx context.Context, o *Options, err error) error {
+// withLocalModels adds to the error of a missing key the flag that asks a model on this machine.
+func withLocalModels(ctx context.Context, o *Options, err error) error {
 	var missing *auth.Error
 	if !errors.As(err, &missing) {
 		return err

@@ -75,12 +75,12 @@ func (p *Project) loadRules() error {
 	if wide := p.Options.HomeOrRoot(); wide != "" && (p.Options.Settings.WarnHome || !p.Options.Paths.AtHome()) {
 		p.Status.Notify("this is " + wide + ": commands and edits reach all that is in it, and the mode auto can't be used; start in the folder of a project")
 	}
-	p.distrust()
+	p.limitUntrusted()
 	p.forbidPlanMode()
 	if err != nil {
 		return err
 	}
-	p.tellUnused()
+	p.printUnused()
 	if err := p.Options.loadHooks(p.Status.Notify); err != nil {
 		return err
 	}
@@ -110,21 +110,21 @@ func (p *Project) loadRules() error {
 	return err
 }
 
-// distrust limits a session in a folder that is not trusted to approval modes that ask.
-func (p *Project) distrust() {
+// limitUntrusted limits a session in a folder that is not trusted to approval modes that ask.
+func (p *Project) limitUntrusted() {
 	if p.Options.Trust.State >= trust.Unneeded {
 		return
 	}
 	if len(p.Options.Trust.Contents) > 0 {
-		p.Status.Notify("this folder is not trusted: its settings, .env, context files and all else it brings are not used; " + p.trusting())
+		p.Status.Notify("this folder is not trusted: its settings, .env, context files and all else it brings are not used; " + p.howToTrust())
 	}
 	if p.Options.Settings.Confine() {
 		p.Status.Notify("this folder is not trusted: the approval mode is default")
 	}
 }
 
-// trusting says how a folder is trusted after all.
-func (p *Project) trusting() string {
+// howToTrust says how a folder is trusted after all.
+func (p *Project) howToTrust() string {
 	if p.Options.User.Interactive || p.Options.Flags.AskTrust {
 		return "/permissions trust asks again"
 	}
@@ -158,13 +158,13 @@ func (p *Project) openWorkspace() (err error) {
 	jobs := shell.NewJobs(p.Options.Paths.User("tmp", "background-processes"))
 	jobs.Secrets = p.Options.Secrets
 	p.Launcher.Jobs, p.Launcher.Roots = jobs, p.Workspace.Roots
-	p.Once.WithheldNotice = onceText(func() string { return withheld(shell.Withheld(p.Options.Env.Environ(), p.Launcher.Config.Shell)) })
+	p.Once.WithheldNotice = onceText(func() string { return withheldNotice(shell.Withheld(p.Options.Env.Environ(), p.Launcher.Config.Shell)) })
 	p.closers = append(p.closers, jobs.Close, p.MCP.Servers.Close)
 	return nil
 }
 
-// tellUnused says what is set up and not in use yet.
-func (p *Project) tellUnused() {
+// printUnused says what is set up and not in use yet.
+func (p *Project) printUnused() {
 	unused := p.Options.unused()
 	p.Status.unused.Store(&unused)
 	if line := settings.Shorten(unused); line != "" {
@@ -204,8 +204,8 @@ func keepErrors(temp, server, said string) (path string) {
 	return path
 }
 
-// withheld says which variables commands are not given, "" if there are none.
-func withheld(names []string) string {
+// withheldNotice says which variables are withheld from commands, "" if there are none.
+func withheldNotice(names []string) string {
 	const most = 8
 	if len(names) == 0 {
 		return ""

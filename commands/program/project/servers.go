@@ -216,10 +216,10 @@ func (set *serverSet) item(m mcpServer) item {
 	if m.Dir != "" {
 		w.Title += ", in " + m.Dir
 	}
-	if w.Command = strings.Join(m.words(), " "); m.Command == "" {
+	if w.Command = strings.Join(m.argv(), " "); m.Command == "" {
 		w.Command = m.address()
 	}
-	for _, kv := range variables(m.Env) { // not expanded
+	for _, kv := range sortedVariables(m.Env) { // not expanded
 		w.Title += ", with " + kv
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
@@ -268,8 +268,8 @@ func (m mcpServer) address() string {
 	return m.URL
 }
 
-// words returns the command of a server.
-func (m mcpServer) words() []string {
+// argv returns the command of a server.
+func (m mcpServer) argv() []string {
 	if m.Command == "" {
 		return nil
 	}

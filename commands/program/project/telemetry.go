@@ -68,7 +68,7 @@ func telemetryTarget(o *Options) (t telemetry.Target, err error) {
 		return t, err
 	}
 	headers := map[string]string{}
-	for name, value := range pairs(o.Env.Getenv("OTEL_EXPORTER_OTLP_HEADERS")) {
+	for name, value := range keyValues(o.Env.Getenv("OTEL_EXPORTER_OTLP_HEADERS")) {
 		headers[name] = value
 		o.Secrets.Add("telemetry header", value)
 	}
@@ -148,15 +148,15 @@ func resource(o *Options) []slog.Attr {
 		o.Settings.TelemetryTarget == "gcp" {
 		attrs = append(attrs, slog.String("gcp.project_id", project))
 	}
-	for key, value := range pairs(o.Env.Getenv("OTEL_RESOURCE_ATTRIBUTES")) {
+	for key, value := range keyValues(o.Env.Getenv("OTEL_RESOURCE_ATTRIBUTES")) {
 		attrs = slices.DeleteFunc(attrs, func(a slog.Attr) bool { return a.Key == key })
 		attrs = append(attrs, slog.String(key, value))
 	}
 	return attrs
 }
 
-// pairs yields the pairs of a variable that holds key=value,key=value.
-func pairs(list string) func(yield func(key, value string) bool) {
+// keyValues yields the pairs of a variable that holds key=value,key=value.
+func keyValues(list string) func(yield func(key, value string) bool) {
 	return func(yield func(key, value string) bool) {
 		for pair := range strings.SplitSeq(list, ",") {
 			key, value, ok := strings.Cut(pair, "=")

@@ -34,7 +34,7 @@ func (o *Options) AskTrust(ctx context.Context, user Consenter, notify func(stri
 	}
 	o.Trust.State = trust.Trusted
 	if said.Both {
-		o.consents.keep(ctx, wishes, said.Commands, notify)
+		o.consents.store(ctx, wishes, said.Commands, notify)
 	}
 	return o.load(true)
 }
@@ -102,7 +102,7 @@ func Permit(o *Options, user Consenter, notify func(string)) func(context.Contex
 func (o *Options) Agree(ctx context.Context, user Consenter, notify func(string)) error {
 	said := o.consents.given // together with the folder
 	o.consents = newConsents(o)
-	o.consents.give(said)
+	o.consents.add(said)
 	return o.consents.ask(ctx, user.Consent, undecidedItems(o, notify), notify)
 }
 
@@ -115,5 +115,5 @@ func undecidedItems(o *Options, notify func(string)) (all []undecided) {
 	}
 	o.found.servers = newServerSet(o, notify)
 	items := slices.Concat(o.found.hooks.items(), o.found.discovery.items(), o.found.servers.items(), o.found.agents.items(), []item{checkItem(o)})
-	return o.consents.open(items...)
+	return o.consents.undecided(items...)
 }

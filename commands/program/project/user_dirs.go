@@ -24,8 +24,8 @@ func newUserDirs(o *Options) userDirs {
 	return userDirs{o.Paths, o.Env.Process.Getenv, o.Env.Getenv, o.Flags.KeyFile}
 }
 
-// place returns the path that a word of the user's means.
-func (p userDirs) place(path string) string {
+// resolve returns the path that a word of the user's means.
+func (p userDirs) resolve(path string) string {
 	return disk.Absolute(path, p.paths.Cwd, p.paths.Home)
 }
 
@@ -48,14 +48,14 @@ func (p userDirs) hidden() []string {
 	list := append(secret.Files(p.paths.Home, p.paths.User(), p.env), secret.StoredFiles(p.paths.Home, p.env)...)
 	for _, path := range []string{p.keyFile, p.getenv("GOOGLE_APPLICATION_CREDENTIALS")} {
 		if path != "" {
-			list = append(list, p.place(path))
+			list = append(list, p.resolve(path))
 		}
 	}
 	return list
 }
 
-// keptSecret returns paths that may hold secrets, also behind a link of the home directory.
-func (p userDirs) keptSecret() []string {
+// secretPaths returns paths that may hold secrets, also behind a link of the home directory.
+func (p userDirs) secretPaths() []string {
 	list := p.hidden()
 	if real := disk.ResolveLinks(p.paths.Home); real != p.paths.Home {
 		list = append(list, secret.Files(real, "", func(string) string { return "" })...)
@@ -76,9 +76,9 @@ func (p userDirs) cache() string { return below(p.userCaches(), "gemline") }
 // there is no place for them.
 func (p userDirs) temp() string { return below(p.cache(), "tmp") }
 
-// found returns the file that stores which sandbox was found, "" if there is no place for it.
+// sandboxFile returns the file that stores which sandbox was found, "" if there is no place for it.
 // Confined commands can't write it.
-func (p userDirs) found() string { return p.paths.User("gemline", "confinement.json") }
+func (p userDirs) sandboxFile() string { return p.paths.User("gemline", "confinement.json") }
 
 // goCache returns the build cache of the user's go command, "" if there is no place for it.
 func (p userDirs) goCache() string {

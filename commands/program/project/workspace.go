@@ -22,7 +22,7 @@ func UserContextFile(o *Options) string { return o.Paths.User(memory.DefaultName
 // state is at temp.
 func NewWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(string)) (*workspace.Workspace, error) {
 	ws, err := workspace.New(workspace.Config{Roots: []string{o.Paths.Cwd}, Temp: temp, File: UserContextFile(o),
-		Overlay: over, Editor: o.User.Editor, Ledger: o.Ledger, Secrets: newUserDirs(o).keptSecret,
+		Overlay: over, Editor: o.User.Editor, Ledger: o.Ledger, Secrets: newUserDirs(o).secretPaths,
 		Charsets: Charsets(o), RespectGit: o.Settings.RespectGit, RespectGemini: o.Settings.RespectGemini, IgnoreFiles: o.Settings.IgnoreFiles})
 	if err != nil {
 		return nil, err

@@ -95,7 +95,7 @@ func (r *agents) callable() []agent.Definition {
 	})
 	for i, d := range list {
 		if d.Remote != nil && d.Description == "" {
-			list[i].Description = r.about(d)
+			list[i].Description = r.description(d)
 		}
 	}
 	return list
@@ -135,15 +135,15 @@ func (r *agents) model(t *agent.Task) string {
 func (r *agents) asker(d agent.Definition) agent.Asker {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.agent(d).client
+	return r.remoteAgent(d).client
 }
 
-// about returns what an agent is for whose definition does not say it. Its card does, which
+// description returns what an agent is for whose definition does not say it. Its card does, which
 // is read meanwhile.
-func (r *agents) about(d agent.Definition) string {
+func (r *agents) description(d agent.Definition) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a := r.agent(d)
+	a := r.remoteAgent(d)
 	if !a.cardRead {
 		a.cardRead = true
 		r.reading.Go(func() {
@@ -159,8 +159,8 @@ func (r *agents) about(d agent.Definition) string {
 	return text.OneLine(a.about, longestAbout)
 }
 
-// agent returns who asks an agent. The caller holds mu.
-func (r *agents) agent(d agent.Definition) *remoteAgent {
+// remoteAgent returns the client of an agent on another server. The caller holds mu.
+func (r *agents) remoteAgent(d agent.Definition) *remoteAgent {
 	key := d.Name + " " + d.Fingerprint
 	if a := r.clients[key]; a != nil {
 		return a
@@ -168,7 +168,7 @@ func (r *agents) agent(d agent.Definition) *remoteAgent {
 	o := r.project.Options
 	a := &remoteAgent{client: remote.New(remote.Config{
 		Server: *d.Remote, Limit: d.Limits.Time, UserDefined: o.Agents().OwnedByUser(d), Private: o.Settings.PrivateAgents,
-		From: remote.TaskRef(r.places[key]), Moved: func(to remote.TaskRef) { r.move(key, to) },
+		From: remote.TaskRef(r.places[key]), Moved: func(to remote.TaskRef) { r.setPlace(key, to) },
 		Direct: o.Network().Transport(), Web: project.WebConfig(o), Google: googleTokens(o),
 		Value:     func(ctx context.Context, said string) (string, error) { return agentValue(ctx, r.project, d, said) },
 		AddSecret: func(secret string) { o.Secrets.Add("credentials of an agent", secret) }})}
@@ -176,8 +176,8 @@ func (r *agents) agent(d agent.Definition) *remoteAgent {
 	return a
 }
 
-// move notes where the conversation with an agent is.
-func (r *agents) move(key string, to remote.TaskRef) {
+// setPlace notes where the conversation with an agent is.
+func (r *agents) setPlace(key string, to remote.TaskRef) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.places[key] != journal.RemoteTask(to) {
