@@ -15,9 +15,6 @@ import (
 	"gemline/tools/shell"
 )
 
-// socketsIn returns the directory of the sockets of a project's sessions, below its stored state at temp.
-func socketsIn(temp string) string { return filepath.Join(temp, "sockets") }
-
 // share lets other terminals reach the session, until end is called.
 func (i *interactive) share() (end func()) {
 	if i.frontend.run.store.Temp == "" {
@@ -80,6 +77,9 @@ func (t terminal) attach(ctx context.Context, c *attach.Conn) error {
 			Echoed: echoed, NoEcho: t.opts.Flags.NoEcho, Jobs: true, Keymap: keys}}
 	return shown.Show(ctx, c)
 }
+
+// socketsIn returns the directory of the sockets of a project's sessions, below its stored state at temp.
+func socketsIn(temp string) string { return filepath.Join(temp, "sockets") }
 
 // SurvivesHangup reports whether the session goes on although its terminal has gone away.
 func (r *Run) SurvivesHangup() bool {

@@ -49,6 +49,7 @@ type agents struct {
 	moved   bool                          // since the places were recorded
 }
 
+// A remoteAgent is an agent on another server.
 type remoteAgent struct {
 	client   *remote.Client
 	about    string // what its card says

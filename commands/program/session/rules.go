@@ -25,11 +25,11 @@ import (
 // Rules judge the calls of a conversation: by its policy, and by what holds for the
 // conversation alone. They are an [engine.Policy].
 type Rules struct {
-	Policy       *policy.Policy  // the mode, the rules and the grants of the conversation
-	guarded      engine.Policy   // the same, and guards the files that are not edited like others
-	asker        engine.Approver // who is asked about calls
-	hasUser      bool            // somebody can be asked
-	GuardedFiles func() policy.GuardedFiles
+	Policy       *policy.Policy             // the mode, the rules and the grants of the conversation
+	guarded      engine.Policy              // the same, and guards the files that are not edited like others
+	asker        engine.Approver            // who is asked about calls
+	hasUser      bool                       // somebody can be asked
+	GuardedFiles func() policy.GuardedFiles // the files that are protected from unasked edits, as they are now
 	project      *project.Project
 	keeper       *checkpoint.Keeper
 	skills       *skill.ActiveSkills

@@ -19,21 +19,6 @@ import (
 	"gemline/tools/web"
 )
 
-// newRules returns the rules of a conversation with a memory and a keeper.
-func newRules(s *Session, skills *skill.ActiveSkills) *Rules {
-	p, approver := s.Project, s.Config.Approver
-	r := &Rules{Policy: s.Config.policy, hasUser: approver != nil, project: p, keeper: s.Keeper, skills: skills,
-		model: s.ModelName, recorder: s.Models.recorder, notify: s.Notices.Notify}
-	r.GuardedFiles = func() policy.GuardedFiles {
-		return project.GuardedFiles(p.Options, p.Workspace.Roots, p.Store.Temp, s.Memory.Names())
-	}
-	if approver == nil {
-		approver = &question.Headless{FailOnAsk: p.Options.Flags.FailOnAsk, Flags: r.AllowingFlags}
-	}
-	r.guarded, r.asker = policy.Guard(r.Policy, r.Policy.OfferRules(approver, p.Options.Settings.NoAlways), r.GuardedFiles())
-	return r
-}
-
 // newTools makes the memory, the keeper, the rules and the tools. A command has declared the
 // tools that were found.
 func (s *Session) newTools(found engine.Tools) {
@@ -123,4 +108,19 @@ func newKeeper(p *project.Project, c Config, at *Journal, notify func(string)) *
 		notify(fmt.Sprintf("what the session has changed that this is a copy of can't be taken back here: %v", err))
 	}
 	return k
+}
+
+// newRules returns the rules of a conversation with a memory and a keeper.
+func newRules(s *Session, skills *skill.ActiveSkills) *Rules {
+	p, approver := s.Project, s.Config.Approver
+	r := &Rules{Policy: s.Config.policy, hasUser: approver != nil, project: p, keeper: s.Keeper, skills: skills,
+		model: s.ModelName, recorder: s.Models.recorder, notify: s.Notices.Notify}
+	r.GuardedFiles = func() policy.GuardedFiles {
+		return project.GuardedFiles(p.Options, p.Workspace.Roots, p.Store.Temp, s.Memory.Names())
+	}
+	if approver == nil {
+		approver = &question.Headless{FailOnAsk: p.Options.Flags.FailOnAsk, Flags: r.AllowingFlags}
+	}
+	r.guarded, r.asker = policy.Guard(r.Policy, r.Policy.OfferRules(approver, p.Options.Settings.NoAlways), r.GuardedFiles())
+	return r
 }
