@@ -267,7 +267,7 @@ func TestShownSettings(t *testing.T) {
 		if keyed.MatchString(e.text) && sections[head] {
 			keys++
 			_, known := settings.FindKey(e.text)
-			if _, older := settings.Today(e.text); !known && !older {
+			if _, older := settings.CurrentName(e.text); !known && !older {
 				t.Errorf("%s: there is no setting %s", e.page, e.text)
 			}
 		}

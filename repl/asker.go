@@ -56,7 +56,7 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 	a.show(p)
 	a.Console.Notifier.Notify(Alert{Event: "permission", Text: p.Intent.Title})
 	p.Intent.Grants = question.Grants(p)
-	edits := a.Edit != nil && p.Intent.Draft != nil && !a.Console.Sharing.Left()
+	edits := a.Edit != nil && p.Intent.Draft != nil && !a.Console.Sharing.IsLeft()
 	first, again := a.choices(p.Intent, edits)
 	ok, err := a.Console.insist(ctx, first, again, "no", func(s string) (ok bool, problem string) {
 		c, ok := parseAnswer(s, p.Intent.Grants)
@@ -82,7 +82,7 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 		case c.key == '?':
 			a.explain(p, edits)
 			return false, ""
-		case a.Console.Sharing.Away():
+		case a.Console.Sharing.IsAway():
 			return false, "an editor needs the session's own terminal"
 		default:
 			args := a.edit(ctx, p.Intent.Draft)
@@ -116,8 +116,8 @@ func ignoreAnsweredElsewhere(ctx context.Context) (_ context.Context, end func()
 	return here, func() { stop(); cancel(nil) }
 }
 
-// Answered returns the error that a question ends with that was answered elsewhere.
-func (a *Asker) Answered(how string) error { return AnsweredElsewhere(how) }
+// AnsweredElsewhere returns the error that a question ends with that was answered elsewhere.
+func (a *Asker) AnsweredElsewhere(how string) error { return AnsweredElsewhere(how) }
 
 // Changed tells that the change that was asked about was changed elsewhere, and shows
 // what it is now, unless p is nil.
@@ -165,7 +165,7 @@ func (a *Asker) show(p engine.Proposal) {
 			a.Console.Out.Styled(d.style(l), detailText(a.Console.Out, l))
 		}
 	}
-	it, known := question.It(p, a.Home)
+	it, known := question.ConfirmTitle(p, a.Home)
 	reads := known && question.ReadsSecret(p)
 	if reads && !whole {
 		words, code := titled(titleText(a.Console.Out, title))

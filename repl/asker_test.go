@@ -54,9 +54,9 @@ func (s *scripted) Secret(ctx context.Context, question string) (string, error) 
 func (*scripted) Echoes() bool    { return true }
 func (*scripted) Lend(use func()) { use() }
 func (*scripted) Stopped(string)  {}
-func (*scripted) Heed()           {}
+func (*scripted) HandleTyped()    {}
 func (*scripted) Enter(string)    {}
-func (*scripted) Listen(func([]string) []Fate) (<-chan struct{}, func()) {
+func (*scripted) Listen(func([]string) []LineAction) (<-chan struct{}, func()) {
 	return nil, func() {}
 }
 func (*scripted) Quiet(bool) {}
@@ -175,7 +175,7 @@ func TestAnsweredDuringAnEdit(t *testing.T) {
 	c, _ := console("e")
 	a := &Asker{Console: c}
 	a.Edit = func(editing context.Context, _, text string) (string, error) {
-		end(a.Answered("accepted in an editor"))
+		end(a.AnsweredElsewhere("accepted in an editor"))
 		return text + "!", editing.Err()
 	}
 	got, err := a.Approve(ctx, proposal(engine.Intent{Title: "run: x", Draft: &engine.Draft{Text: "x",

@@ -212,7 +212,7 @@ func (a *Asker) explainCall(p engine.Proposal) {
 		if c.Wrapper != "" {
 			by = c.Wrapper
 		}
-		a.Console.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), output.Uncut(titleText(a.Console.Out, c.Line())))
+		a.Console.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), output.Unbroken(titleText(a.Console.Out, c.Line())))
 	}
 	if p.Tool.Kind == engine.Execute {
 		if in.Plan.Dir != "" {

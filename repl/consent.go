@@ -29,7 +29,7 @@ func showItems(out *output.Writer, folder string, wishes []question.ConsentItem)
 	shown := map[string]bool{}
 	for _, w := range wishes {
 		showItem(out, w.Title+":", w.Command)
-		hidden = hidden || output.Hides(w.Command)
+		hidden = hidden || output.NeedsEscape(w.Command)
 		if w.Only != "" {
 			out.Styled(output.Normal, indent+indent+titleText(out, "(confined in any case: "+w.Only+")"))
 		}
@@ -46,7 +46,7 @@ func showItems(out *output.Writer, folder string, wishes []question.ConsentItem)
 				out.Item(output.Normal, indent+titleText(out, fmt.Sprintf("file %s has %d lines; read it before you agree", s.Path, s.Lines)))
 			default:
 				showItem(out, "file "+s.Path+":", s.Text)
-				hidden = hidden || output.Hides(s.Text)
+				hidden = hidden || output.NeedsEscape(s.Text)
 			}
 		}
 	}

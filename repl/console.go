@@ -70,10 +70,10 @@ type Terminal interface {
 	Stopped(by string)
 
 	// Listen reads the lines that are typed until stop is called: came gets a value when
-	// there are some, and Heed then asks take about them. Those that are not taken are the
+	// there are some, and HandleTyped then asks take about them. Those that are not taken are the
 	// next lines.
-	Listen(take func(lines []string) []Fate) (came <-chan struct{}, stop func())
-	Heed()
+	Listen(take func(lines []string) []LineAction) (came <-chan struct{}, stop func())
+	HandleTyped()
 
 	// Enter has a line come next, as if it had been typed.
 	Enter(line string)
@@ -208,7 +208,7 @@ func (c *Console) repeat(ctx context.Context, question, again, otherwise string,
 // ends the turn.
 func (c *Console) unanswered(err error, otherwise string) error {
 	switch {
-	case err == io.EOF && c.Sharing.gone() && !c.Sharing.Left(): // nobody has said no
+	case err == io.EOF && c.Sharing.gone() && !c.Sharing.IsLeft(): // nobody has said no
 		return fmt.Errorf("%w: the terminal is gone", context.Canceled)
 	case err == io.EOF:
 		c.Out.Line(output.Info, "the input has ended, which means %s", otherwise)

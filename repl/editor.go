@@ -57,9 +57,9 @@ func EditorCommand(name string, window bool, found func(program string) bool) st
 	return command
 }
 
-// UsualEditor returns the first of the usual editors that found finds, empty if
+// DefaultEditor returns the first of the usual editors that found finds, empty if
 // there is none.
-func UsualEditor(found func(program string) bool) string {
+func DefaultEditor(found func(program string) bool) string {
 	for _, name := range []string{"sensible-editor", "nano", "vim", "vi", "ed"} {
 		if found(name) {
 			return name

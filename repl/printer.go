@@ -113,11 +113,11 @@ func (p *Printer) End(err error, now time.Time) {
 	p.turn.running = nil
 }
 
-// Doing says in words what the turn waits for.
-func (p *Printer) Doing() string {
+// WaitingFor says in words what the turn waits for.
+func (p *Printer) WaitingFor() string {
 	if p.Hook != nil {
 		if name := p.Hook(); name != "" {
-			return ForHook(name)
+			return HookWait(name)
 		}
 	}
 	return cmp.Or(p.turn.beside, p.turn.running.doing())
@@ -126,8 +126,8 @@ func (p *Printer) Doing() string {
 // forModel is what is waited for if nothing else is.
 const forModel = "waiting for the model"
 
-// ForHook says in words that a hook is waited for; its name may be empty.
-func ForHook(name string) string {
+// HookWait says in words that a hook is waited for; its name may be empty.
+func HookWait(name string) string {
 	if name == "" {
 		return "running hooks"
 	}
@@ -176,7 +176,7 @@ const longSilence = time.Minute
 
 // Progress says that work goes on. An answer that has begun goes on below.
 func (p *Printer) Progress(now time.Time) {
-	doing, last := p.Doing(), p.turn.heard
+	doing, last := p.WaitingFor(), p.turn.heard
 	if p.Heard != nil {
 		if t := p.Heard(); t.After(last) {
 			last = t
@@ -251,7 +251,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 		p.turn.beside = ""
 		p.endAnswer() // the next one is another
 	case engine.CallRequested:
-		p.turn.called[ev.ID] = report.About(ev)
+		p.turn.called[ev.ID] = report.CallTitle(ev)
 		p.turn.agents.called(ev)
 		p.arguments(ev)
 	case engine.Citations:
@@ -290,12 +290,12 @@ func (p *Printer) title(l output.Label, title string) {
 var runs = text.Pattern(`^([^:]+: )*run( it| in [^:]+)*: `)
 
 // titled takes the command of a title apart from the words before it.
-func titled(title string) (words string, code output.Uncut) {
+func titled(title string) (words string, code output.Unbroken) {
 	words = runs().FindString(title)
 	if words == "" {
 		return title, ""
 	}
-	return words, output.Uncut(title[len(words):])
+	return words, output.Unbroken(title[len(words):])
 }
 
 // settle shows everything that was held back, so that something else may be

@@ -40,8 +40,8 @@ type Screen struct {
 // LinesConfig says what lines are read from and where their prompt is shown.
 type LinesConfig = line.Config
 
-// Leaving is how a terminal is left for good.
-type Leaving = line.Leaving
+// LeaveOptions is how a terminal is left for good.
+type LeaveOptions = line.LeaveOptions
 
 // Connect has the keys of the user's terminal go to another one.
 type Connect = line.Connect
@@ -83,8 +83,8 @@ func (s *Screen) Restore() {
 
 // Detach leaves the terminal by hand: the session goes on, and other terminals can attach
 // to it. It is an error that they can't.
-func (s *Screen) Detach(l Leaving) error {
-	if s.Console.Sharing.Left() {
+func (s *Screen) Detach(l LeaveOptions) error {
+	if s.Console.Sharing.IsLeft() {
 		return errors.New("this session has no terminal of its own; Ctrl-D detaches a terminal that is attached to it")
 	}
 	if s.Console.Sharing.Hub == nil {

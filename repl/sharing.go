@@ -51,12 +51,12 @@ func (s *Sharing) reads(cancel context.CancelCauseFunc) {
 	s.cancel = cancel
 }
 
-// Left reports whether the session goes on without its terminal.
-func (s *Sharing) Left() bool { return s.left.Load() }
+// IsLeft reports whether the session goes on without its terminal.
+func (s *Sharing) IsLeft() bool { return s.left.Load() }
 
-// Away reports whether whoever has entered the last line sits at another terminal, or the
+// IsAway reports whether whoever has entered the last line sits at another terminal, or the
 // session has none of its own: nothing is lent the terminal then.
-func (s *Sharing) Away() bool { return s.away || s.Left() }
+func (s *Sharing) IsAway() bool { return s.away || s.IsLeft() }
 
 // Tell has the terminals that are attached shown what only the session's own has seen.
 func (s *Sharing) Tell(text string) {
@@ -87,7 +87,7 @@ func (s *Sharing) gone() bool { return s.Gone != nil && s.Gone() }
 
 // HungUp is called when the terminal has gone away, and reports whether the session goes on
 // without it. It may be called on any goroutine.
-func (s *Sharing) HungUp() bool { return s.Left() || s.OnHangup && s.Leave() == nil }
+func (s *Sharing) HungUp() bool { return s.IsLeft() || s.OnHangup && s.Leave() == nil }
 
 // sent returns where lines of other terminals come during a turn.
 func (s *Sharing) sent() <-chan attach.SentLine {
@@ -116,7 +116,7 @@ type ScreenFile struct {
 
 // Write implements [io.Writer]. What nobody can see is not written.
 func (f *ScreenFile) Write(b []byte) (int, error) {
-	if f.Sharing.Left() {
+	if f.Sharing.IsLeft() {
 		return len(b), nil
 	}
 	n, err := f.File.Write(b)
@@ -187,7 +187,7 @@ func (s *Sharing) first(ctx context.Context, lines <-chan attach.SentLine, promp
 		}
 	}()
 	s.reads(cancel)
-	if err = errLeft; !s.Left() {
+	if err = errLeft; !s.IsLeft() {
 		text, err = get(inner, prompt)
 	}
 	s.reads(nil)

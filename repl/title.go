@@ -16,7 +16,7 @@ func titleText(o *output.Writer, s string) string {
 // disarm returns s with nothing in it that begins like a question about a
 // call, in the user's words or in ours.
 func disarm(o *output.Writer, s string) string {
-	s = output.Choosing().ReplaceAllStringFunc(s,
+	s = output.ChoicesPattern().ReplaceAllStringFunc(s,
 		func(like string) string { return strings.TrimSuffix(like, "?") + `\x3f` })
 	for _, mark := range []string{string(output.Permission) + ":", o.Word(output.Permission) + ":"} {
 		for i := 0; i+len(mark) <= len(s); i++ {

@@ -10,7 +10,7 @@ import (
 // Trust asks whether a folder may bring what it holds. An answer that is no
 // choice means [question.NotNow]. Ctrl-C, and the end of the input, are errors:
 // nothing is decided, and nothing is begun.
-func (c *Console) Trust(ctx context.Context, f question.Folder) (question.Entry, error) {
+func (c *Console) Trust(ctx context.Context, f question.Folder) (question.TrustAnswer, error) {
 	showFolder(c.Out, f)
 	options := f.Options()
 	above := false
@@ -36,14 +36,14 @@ func explainTrust(out *output.Writer, above bool) {
 // showFolder says what the folder would bring.
 func showFolder(out *output.Writer, f question.Folder) {
 	out.Line(output.Permission, "%s", f.Title())
-	hidden := output.Hides(f.Path)
+	hidden := output.NeedsEscape(f.Path)
 	for i, b := range f.Contents {
 		style, mark := output.Normal, indent
 		if i < len(f.Caution) && f.Caution[i] {
 			style, mark = output.Caution, "* "
 		}
 		out.Item(style, mark+titleText(out, b))
-		hidden = hidden || output.Hides(b)
+		hidden = hidden || output.NeedsEscape(b)
 	}
 	switch weak := f.Weak(); {
 	case len(f.Contents) == 0:
@@ -54,7 +54,7 @@ func showFolder(out *output.Writer, f question.Folder) {
 		out.Line(output.Warning, "the %d lines with a * weaken your protection", weak)
 	}
 	if len(f.Items) > 0 {
-		out.Item(output.Normal, "it "+question.Wanted(f.Items)+", in full:")
+		out.Item(output.Normal, "it "+question.ConsentSummary(f.Items)+", in full:")
 		hidden = showItems(out, f.Path, f.Items) || hidden
 	}
 	if hidden {

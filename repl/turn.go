@@ -89,13 +89,13 @@ func (r *REPL) attend(d turn.Desk, typed <-chan struct{}, cancel context.CancelC
 				progress.Reset(max(firstProgress, nextProgress-time.Since(told)))
 			}
 		case <-typed:
-			r.Console.Terminal.Heed()
+			r.Console.Terminal.HandleTyped()
 		case s := <-r.Console.Sharing.sent():
 			r.takeSent(s)
 		case <-r.Console.Interrupts:
 			r.Console.Out.Touched()
 			if stopping {
-				r.Console.Out.Line(output.Progress, "still stopping, %s", r.Printer.Doing())
+				r.Console.Out.Line(output.Progress, "still stopping, %s", r.Printer.WaitingFor())
 			}
 			stopping = true
 			cancel(errInterrupt)

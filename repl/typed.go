@@ -8,8 +8,8 @@ import (
 	"gemline/repl/output"
 )
 
-// A Fate is what becomes of a line that is typed during a turn.
-type Fate = line.Fate
+// A LineAction is what becomes of a line that is typed during a turn.
+type LineAction = line.LineAction
 
 // Steering is how the model is told what the user types while it works.
 type Steering struct {
@@ -31,9 +31,9 @@ func isAnswer(s string) bool {
 }
 
 // typed decides about lines that were typed during a turn, and says so.
-func (r *REPL) typed(lines []string) []Fate {
+func (r *REPL) typed(lines []string) []LineAction {
 	const most = 300 // characters of it that are said
-	fates := make([]Fate, len(lines))
+	fates := make([]LineAction, len(lines))
 	for i, l := range lines {
 		l = strings.TrimSpace(l)
 		said := output.EscapeLine(text.Shorten(l, most))

@@ -15,10 +15,10 @@ import (
 
 // A Change is a change of a key in a file.
 type Change struct {
-	Path string // the file, symbolic links resolved
-	Was  any    // the value before, in the words of the file; nil if there was none
-	Set  bool   // whether there was one
-	Same bool   // nothing had to be done
+	Path      string // the file, symbolic links resolved
+	Before    any    // the value before, in the words of the file; nil if there was none
+	HadValue  bool   // whether there was one
+	Unchanged bool   // nothing had to be done
 
 	// Older are the older names of the key, or of some below it, that the file
 	// gives a value, too. They no longer count where the key itself is set.
@@ -41,7 +41,7 @@ func (src Source) SetKey(ctx context.Context, key string, value any) (Change, er
 // missing key is no error, and a missing file is not created.
 func (src Source) UnsetKey(ctx context.Context, key string) (Change, error) {
 	if _, err := os.Stat(src.Path); errors.Is(err, fs.ErrNotExist) && src.Path != "" {
-		return Change{Path: src.Path, Same: true}, nil
+		return Change{Path: src.Path, Unchanged: true}, nil
 	}
 	return src.change(ctx, key, jsonc.Unset)
 }
@@ -70,7 +70,7 @@ func (src Source) change(ctx context.Context, key string, edit func([]byte, []st
 		if err != nil {
 			return nil, &jsonc.Error{Path: c.Path, Message: err.Error()}
 		}
-		c.Same = string(after) == string(text)
+		c.Unchanged = string(after) == string(text)
 		return after, nil
 	})
 	if src.Guarded && err == nil {
@@ -86,8 +86,8 @@ func (c *Change) inspect(path []string, text []byte) {
 		return // it was parsed before
 	}
 	tree := d.Tree
-	c.Was, c.Set = at(tree, path)
-	if !c.Set {
+	c.Before, c.HadValue = at(tree, path)
+	if !c.HadValue {
 		graft(tree, path, true) // set the key, so that migrate finds its older names
 	}
 	for _, m := range migrate(tree) {
@@ -97,8 +97,8 @@ func (c *Change) inspect(path []string, text []byte) {
 	}
 }
 
-// Today returns the current name of a key, if name is an older one.
-func Today(name string) (string, bool) {
+// CurrentName returns the current name of a key, if name is an older one.
+func CurrentName(name string) (string, bool) {
 	path, err := SplitKey(name)
 	if err != nil {
 		return "", false

@@ -25,22 +25,22 @@ func TestSetKey(t *testing.T) {
 	}
 	write("{\n\t\"model\": {\"name\": \"a\"}, // mine\n\t\"tools\": {\"approvalMode\": \"plan\"},\n\t\"contextFileName\": \"X.md\",\n}\n")
 	c, err := src.SetKey(t.Context(), "model.name", "b")
-	if err != nil || !c.Set || c.Was != "a" || c.Same || c.Older != nil {
+	if err != nil || !c.HadValue || c.Before != "a" || c.Unchanged || c.Older != nil {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if c, err = src.SetKey(t.Context(), "model.name", "b"); err != nil || !c.Same || c.Was != "b" {
+	if c, err = src.SetKey(t.Context(), "model.name", "b"); err != nil || !c.Unchanged || c.Before != "b" {
 		t.Errorf("again: %+v, %v", c, err)
 	}
-	if c, err = src.SetKey(t.Context(), "general.defaultApprovalMode", "default"); err != nil || c.Set || !slices.Equal(c.Older, []string{"tools.approvalMode"}) {
+	if c, err = src.SetKey(t.Context(), "general.defaultApprovalMode", "default"); err != nil || c.HadValue || !slices.Equal(c.Older, []string{"tools.approvalMode"}) {
 		t.Errorf("an older name: %+v, %v", c, err)
 	}
-	if c, err = src.UnsetKey(t.Context(), "context.fileName"); err != nil || c.Set || !c.Same || !slices.Equal(c.Older, []string{"contextFileName"}) {
+	if c, err = src.UnsetKey(t.Context(), "context.fileName"); err != nil || c.HadValue || !c.Unchanged || !slices.Equal(c.Older, []string{"contextFileName"}) {
 		t.Errorf("only by its older name: %+v, %v", c, err)
 	}
-	if c, err = src.SetKey(t.Context(), `mcpServers."a.b".args`, json.RawMessage(`["x"]`)); err != nil || c.Set {
+	if c, err = src.SetKey(t.Context(), `mcpServers."a.b".args`, json.RawMessage(`["x"]`)); err != nil || c.HadValue {
 		t.Errorf("a name with a dot: %+v, %v", c, err)
 	}
-	if c, err = src.UnsetKey(t.Context(), "model"); err != nil || c.Was.(map[string]any)["name"] != "b" {
+	if c, err = src.UnsetKey(t.Context(), "model"); err != nil || c.Before.(map[string]any)["name"] != "b" {
 		t.Errorf("an object: %+v, %v", c, err)
 	}
 	want := "{\n\t\"tools\": {\"approvalMode\": \"plan\"},\n\t\"contextFileName\": \"X.md\",\n\t\"general\": {\n\t\t\"defaultApprovalMode\": \"default\"\n\t},\n" +
@@ -50,7 +50,7 @@ func TestSetKey(t *testing.T) {
 	}
 
 	absent := Source{Scope: Workspace, Path: filepath.Join(t.TempDir(), ".gemini", "settings.json")}
-	if c, err = absent.UnsetKey(t.Context(), "model.name"); err != nil || !c.Same || names(t, filepath.Dir(filepath.Dir(absent.Path))) != "" {
+	if c, err = absent.UnsetKey(t.Context(), "model.name"); err != nil || !c.Unchanged || names(t, filepath.Dir(filepath.Dir(absent.Path))) != "" {
 		t.Errorf("no file: %+v, %v", c, err)
 	}
 
@@ -115,7 +115,7 @@ func TestToday(t *testing.T) {
 		"tools.approvalMode": "general.defaultApprovalMode", "contextFileName": "context.fileName", "disableAutoUpdate": "general.enableAutoUpdate",
 		"hooks.disabled": "hooksConfig.disabled", "model.name": "", "nothing": "", "a..b": "",
 	} {
-		if got, ok := Today(older); got != want || ok != (want != "") {
+		if got, ok := CurrentName(older); got != want || ok != (want != "") {
 			t.Errorf("%s: %q, %v; want %q", older, got, ok, want)
 		}
 	}

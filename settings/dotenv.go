@@ -191,7 +191,7 @@ func userEnvHint(p project.Paths, refused []string) string {
 func (s *Settings) readEnv(p project.Paths, path string) (list []Variable, warning string) {
 	why := disk.OwnedByOther(path, p.Cwd)
 	if !p.Own(path) {
-		why = cmp.Or(Astray(path, filepath.Dir(path)), why)
+		why = cmp.Or(LinksOutside(path, filepath.Dir(path)), why)
 	}
 	if why != "" {
 		return nil, text.PrintableLine(path + " is passed over: " + why)

@@ -48,7 +48,7 @@ func (l *Layer) read(lookup func(string) (string, bool)) {
 	case l.Guarded:
 		l.PassedOver = disk.WorldWritable(l.Path)
 	case l.Scope == Workspace:
-		l.PassedOver = Astray(l.Path, filepath.Dir(filepath.Dir(l.Path)))
+		l.PassedOver = LinksOutside(l.Path, filepath.Dir(filepath.Dir(l.Path)))
 	}
 	if l.PassedOver != "" {
 		return
@@ -93,10 +93,10 @@ func (l *Layer) asWritten(p Problem) Problem {
 	return p
 }
 
-// Counting returns the values of a project's settings that count, with variables unexpanded:
+// EffectiveValues returns the values of a project's settings that count, with variables unexpanded:
 // not values that a project can't set, nor values without effect. The weaker settings are
 // those of everything but the project.
-func Counting(doc *jsonc.Document, weaker *Settings) map[string]any {
+func EffectiveValues(doc *jsonc.Document, weaker *Settings) map[string]any {
 	l := Layer{Source: Source{Scope: Workspace}, doc: doc}
 	l.digest(func(string) (string, bool) { return "", false })
 	l.restrictApprovalMode(weaker.Merged)

@@ -52,17 +52,17 @@ func mask(path []string, v, written any) any {
 	return v
 }
 
-// Concealed calls found with the values in v that a list of settings hides, and with the name
+// EachHidden calls found with the values in v that a list of settings hides, and with the name
 // that says so, "" if there is none. Variables and headers are left out: these have names of
 // their own.
-func Concealed(v any, found func(name, value string)) {
+func EachHidden(v any, found func(name, value string)) {
 	switch x := v.(type) {
 	case map[string]any:
 		for name, item := range x {
 			if text, ok := item.(string); ok && secretName(name) {
 				found(name, text)
 			} else if !carries(name) {
-				Concealed(item, found)
+				EachHidden(item, found)
 			}
 		}
 	case []any:
@@ -71,7 +71,7 @@ func Concealed(v any, found func(name, value string)) {
 				found(strings.TrimLeft(x[i-1].(string), "-"), text)
 				continue
 			}
-			Concealed(item, found)
+			EachHidden(item, found)
 		}
 	case string:
 		shown := strings.Split(MaskText(x), Hidden)

@@ -25,9 +25,9 @@ func (u Unused) String() string {
 	return u.Feature + " " + u.Name
 }
 
-// NotYet reports whether something of a kind and a name that a folder brings is
+// IsUnused reports whether something of a kind and a name that a folder brings is
 // not in use yet. The rows of the status [Later] in the table of keys say what is not.
-func NotYet(kind, name string) bool {
+func IsUnused(kind, name string) bool {
 	k, ok := FindKey(name)
 	return kind == "setting" && ok && k.Status == Later
 }
@@ -107,8 +107,8 @@ func (u *finder) environment(lookup func(string) (string, bool)) {
 	}
 }
 
-// Shorten puts the items into one line: how many there are of each feature.
-func Shorten(items []Unused) string {
+// UnusedSummary puts the items into one line: how many there are of each feature.
+func UnusedSummary(items []Unused) string {
 	const most = 8
 	var words []string
 	tally := map[string]int{}
@@ -132,8 +132,8 @@ func Shorten(items []Unused) string {
 	return text.PrintableLine(strings.Join(words, ", "))
 }
 
-// Places puts the items into lines: what is where.
-func Places(items []Unused) (lines []string) {
+// UnusedLines puts the items into lines: what is where.
+func UnusedLines(items []Unused) (lines []string) {
 	type place struct{ feature, file string }
 	names := map[place][]string{}
 	for _, i := range items {

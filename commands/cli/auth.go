@@ -419,9 +419,9 @@ func (*authSignout) Run(ctx context.Context, out *Output, here *Folder) error {
 		return err
 	}
 	longer := "no longer"
-	if c.Same {
+	if c.Unchanged {
 		longer = "not"
 	}
-	return out.show(map[string]any{"removed": from, "path": c.Path, "changed": !c.Same}, said,
+	return out.show(map[string]any{"removed": from, "path": c.Path, "changed": !c.Unchanged}, said,
 		fmt.Sprintf("%s is %s set in %s", selectedType, longer, c.Path))
 }

@@ -51,11 +51,11 @@ func (c *completer) complete(words []string) (kind string, list []candidate) {
 	hyphen := strings.HasPrefix(word, "-") && !at.literal
 	name, _, given := strings.Cut(word, "=")
 	switch {
-	case at.wants != nil && !(hyphen && at.wants.Takes == flags.MayTake):
+	case at.wants != nil && !(hyphen && at.wants.ValueRule == flags.OptionalValue):
 		kind, list = c.value(*at.wants)
 	case hyphen && given:
 		f := at.flag(name)
-		if f == nil || f.Takes == flags.NoValue {
+		if f == nil || f.ValueRule == flags.NoValue {
 			return known, nil
 		}
 		kind, list = c.value(*f)
@@ -76,11 +76,11 @@ func (c *completer) step(at *position, word string) {
 	at.wants = nil
 	hyphen := strings.HasPrefix(word, "-") && word != "-" && !at.literal
 	switch {
-	case wants != nil && !(hyphen && wants.Takes == flags.MayTake):
+	case wants != nil && !(hyphen && wants.ValueRule == flags.OptionalValue):
 	case word == "--" && hyphen:
 		at.literal = true
 	case hyphen:
-		if f := at.flag(word); f != nil && (f.Takes == flags.AValue || f.Takes == flags.MayTake) {
+		if f := at.flag(word); f != nil && (f.ValueRule == flags.RequiredValue || f.ValueRule == flags.OptionalValue) {
 			at.wants = f
 		}
 	default:

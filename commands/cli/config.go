@@ -154,7 +154,7 @@ func (c *configGet) Run(out *Output, explain explainer) error {
 // unknownKey is the error about a key that there is not.
 func unknownKey(name string) error {
 	message := fmt.Sprintf("%.100q is not a setting", name)
-	if today, older := settings.Today(name); older && today != name {
+	if today, older := settings.CurrentName(name); older && today != name {
 		message += "; it is called " + today + " today"
 	} else if near := settings.Nearest(name); near != "" {
 		message += "; did you mean " + near + "?"
@@ -280,7 +280,7 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 			l.lines = append(l.lines, p.About+": "+p.Message)
 		}
 	}
-	for _, text := range settings.Places(rest) {
+	for _, text := range settings.UnusedLines(rest) {
 		l.lines = append(l.lines, string(settings.Later)+": "+text)
 	}
 	return errors.Join(out.list(l, ""), broken)

@@ -54,7 +54,7 @@ func (c *configSet) Run(ctx context.Context, out *Output, here *Folder, ask *Ask
 	path, _ := settings.SplitKey(c.Key)
 	r := changeOf(src, path, done, value)
 	r.holds = c.Holds
-	if done.Same {
+	if done.Unchanged {
 		r.text = fmt.Sprintf("%s = %s in %s, as before", r.Key, text.Compact(r.Value), r.Path)
 	} else {
 		r.text = fmt.Sprintf("%s = %s in %s%s", r.Key, text.Compact(r.Value), r.Path, r.before())
@@ -89,7 +89,7 @@ func (c *configUnset) Run(ctx context.Context, out *Output, here *Folder, ask *A
 	}
 	r := changeOf(src, path, done, nil)
 	r.text = fmt.Sprintf("%s is unset in %s%s", r.Key, r.Path, r.before())
-	if !done.Set {
+	if !done.HadValue {
 		if _, known := settings.FindKey(c.Key); !known && len(done.Older) == 0 {
 			return unknownKey(c.Key)
 		}
@@ -139,7 +139,7 @@ func parse(key, text string) (any, error) {
 	}
 	if err != nil {
 		said := err.Error()
-		if today, older := settings.Today(key); older && today != key {
+		if today, older := settings.CurrentName(key); older && today != key {
 			said += "; did you mean " + today + "?"
 		}
 		return nil, misused("%s", said)
@@ -209,14 +209,14 @@ func (r *change) note(format string, args ...any) {
 // changeOf returns what was done to a key in a file of settings. The value is nil if the key
 // was taken out.
 func changeOf(src settings.Source, path []string, done settings.Change, value any) *change {
-	r := &change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Changed: !done.Same}
+	r := &change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Changed: !done.Unchanged}
 	if value != nil {
 		value = decoded(value)
 		r.Value = settings.MaskWritten(path, value)
 		r.leaks = leaks(value, r.Value)
 	}
-	if done.Set {
-		r.Was = settings.MaskWritten(path, done.Was)
+	if done.HadValue {
+		r.Was = settings.MaskWritten(path, done.Before)
 	}
 	return r
 }

@@ -74,7 +74,7 @@ const (
 // problems there are.
 func (c *doctorCommand) Run(ctx context.Context, d *doctor) error {
 	found := d.examineAll(ctx, c.checks())
-	for _, text := range settings.Places(d.here.Unused()) {
+	for _, text := range settings.UnusedLines(d.here.Unused()) {
 		found = append(found, finding{Name: string(settings.Later), Status: warning, Text: text})
 	}
 	problems := 0

@@ -174,7 +174,7 @@ func (set *extensionSet) findExtension(name string, broken bool) (extension.Exte
 	if i := slices.IndexFunc(all.all, other); i >= 0 {
 		return all.all[i], nil
 	}
-	if x, ok := extension.Broken(set.here.Paths.User("extensions"), name); ok && broken {
+	if x, ok := extension.ReadBroken(set.here.Paths.User("extensions"), name); ok && broken {
 		return x, nil
 	}
 	return x, err
@@ -203,7 +203,7 @@ func (c *extensionsTurn) Run(ctx context.Context, set *extensionSet, on toggle) 
 	case c.Scope == "" && bool(on):
 		said = "in all scopes"
 	}
-	if err := extension.Switch(ctx, dir, x.Name, at, bool(on)); err != nil {
+	if err := extension.SetEnabled(ctx, dir, x.Name, at, bool(on)); err != nil {
 		return err
 	}
 	return set.showExtension(map[string]any{"name": x.Name, "enabled": on, "scope": scope},

@@ -139,7 +139,7 @@ func (set *extensionSet) keep(ctx context.Context, x extension.Extension, s exte
 	}
 	if note := x.Install; cwd != "" && !slices.Contains(note.Folders, cwd) { // or nobody would find it again
 		note.Folders = append(slices.Clone(note.Folders), cwd)
-		if err := extension.Note(x.Home, note); err != nil {
+		if err := extension.WriteInstall(x.Home, note); err != nil {
 			return err
 		}
 	}

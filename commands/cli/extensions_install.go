@@ -143,7 +143,7 @@ func (set *extensionSet) homeFor(dir string, x extension.Extension, old *extensi
 	case old != nil && old.Name == x.Name:
 		return old.Home, nil
 	}
-	home := extension.Place(dir, x.Name)
+	home := extension.InstallDir(dir, x.Name)
 	if _, err := os.Lstat(home); err == nil { // another extension, or a broken one
 		return "", fmt.Errorf("%s is there already, with something else in it; gemline extensions uninstall %s deletes it", text.PrintableLine(home), x.Name)
 	}
@@ -206,7 +206,7 @@ func (set *extensionSet) install(ctx context.Context, note extension.Install, ol
 			}
 		}
 	}
-	if err := extension.Note(fresh, note); err != nil {
+	if err := extension.WriteInstall(fresh, note); err != nil {
 		return err
 	}
 	if err := disk.ReplaceTree(home, func(ready string) error { return os.Rename(fresh, ready) }); err != nil {
@@ -248,14 +248,14 @@ func tempIn(dir string) (string, error) {
 // noteFiles notes the files of a new version, and then carries over files that were added to
 // the old version, such as data of its server.
 func noteFiles(fresh string, old *extension.Extension) (kept []string, err error) {
-	if err := extension.NoteFiles(fresh); err != nil || old == nil {
+	if err := extension.WriteFileList(fresh); err != nil || old == nil {
 		return nil, err
 	}
-	_, added, err := extension.Touched(old.Home)
+	_, added, err := extension.Modified(old.Home)
 	if err != nil {
 		return nil, err
 	}
-	return extension.Carry(old.Home, fresh, added)
+	return extension.KeepAdded(old.Home, fresh, added)
 }
 
 // report says what was done.

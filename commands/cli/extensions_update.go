@@ -163,7 +163,7 @@ func (set *extensionSet) updateUnasked(ctx context.Context) error {
 		}
 		if told != x.Install.Told {
 			x.Install.Told = told
-			extension.Note(x.Home, x.Install) // or it is told again
+			extension.WriteInstall(x.Home, x.Install) // or it is told again
 			if told != "" {
 				set.out.Notify(told)
 			}
@@ -174,7 +174,7 @@ func (set *extensionSet) updateUnasked(ctx context.Context) error {
 
 // touched returns an error if the files of an extension are not those that were installed.
 func (set *extensionSet) touched(x extension.Extension) error {
-	changed, _, err := extension.Touched(x.Home)
+	changed, _, err := extension.Modified(x.Home)
 	if err == nil && changed {
 		err = fmt.Errorf("its files in %s were changed since it was installed; keep what you want of them, then uninstall and install it", text.PrintableLine(x.Home))
 	}

@@ -146,7 +146,7 @@ func (here *Folder) switchIn(ctx context.Context, scope settings.Scope, key stri
 		}
 	}
 	if bool(on) && len(off) == len(list) {
-		return settings.Change{Path: disk.ResolveLinks(src.Path), Same: true}, nil
+		return settings.Change{Path: disk.ResolveLinks(src.Path), Unchanged: true}, nil
 	}
 	if !on {
 		for _, name := range names {

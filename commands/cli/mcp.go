@@ -78,7 +78,7 @@ func (c *mcpRemove) Run(ctx context.Context, out *Output, here *Folder, installe
 	}
 	r := changeOf(src, path, done, nil)
 	r.text = fmt.Sprintf("Server %q removed from %s settings.", c.Name, c.Scope)
-	if !done.Set {
+	if !done.HadValue {
 		return &input.Error{Message: fmt.Sprintf("Server %q not found in %s settings.", c.Name, c.Scope),
 			Advice: cmp.Or(here.locateServer(installed, c.Name), "gemline mcp list says which there are")}
 	}

@@ -67,7 +67,7 @@ func (a *mcpAdd) Run(ctx context.Context, out *Output, here *Folder, ask *Asker,
 	}
 	r := changeOf(src, path, done, json.RawMessage(raw))
 	verb := "added to"
-	if done.Set {
+	if done.HadValue {
 		verb = "updated in"
 	}
 	kind := cmp.Or(entry.Type, "stdio")

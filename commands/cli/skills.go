@@ -291,7 +291,7 @@ func (*skillsEnable) Run(ctx context.Context, out *Output, here *Folder, skills 
 		if err != nil {
 			return err
 		}
-		if !done.Same {
+		if !done.Unchanged {
 			skills.Switch(s.Name, true)
 			lines = append(lines, fmt.Sprintf("skill %s enabled, in %s", s.Name, done.Path))
 		}

@@ -157,7 +157,7 @@ func (c *trustStatus) Run(out *Output, here *Folder) error {
 		said = "not trusted, since nobody has decided about it"
 	}
 	lines := []string{fmt.Sprintf("%s: %s%s", t.Folder, said, by)}
-	brings, caution := trust.Brief(t.Contents)
+	brings, caution := trust.Summary(t.Contents)
 	for i, l := range brings {
 		mark := "  "
 		if caution[i] {

@@ -125,7 +125,7 @@ func (c Command) Expand(ctx context.Context, call Invocation, from Sources) ([]*
 			}
 			out, err := from.Run(ctx, command)
 			if err != nil {
-				return nil, input.Unsent(ctx, "!{"+command+"}", err)
+				return nil, input.UnsentError(ctx, "!{"+command+"}", err)
 			}
 			said.WriteString(out)
 		case file:

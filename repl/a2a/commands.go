@@ -34,14 +34,14 @@ func (s *Server) card() *protocol.AgentCard {
 
 // ServeCard answers with the card.
 func (s *Server) ServeCard(w http.ResponseWriter, _ *http.Request) {
-	serve.Answer(w, http.StatusOK, s.card())
+	serve.WriteJSON(w, http.StatusOK, s.card())
 }
 
 // create makes a task in which nothing is said yet.
 func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	b, status, err := body(w, r)
 	if err != nil {
-		serve.Reject(w, status, err.Error())
+		serve.WriteError(w, status, err.Error())
 		return
 	}
 	var q struct {
@@ -49,7 +49,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		Settings  settings `json:"agentSettings"`
 	}
 	if err := json.Unmarshal(b, &q); err != nil {
-		serve.Reject(w, http.StatusBadRequest, "this is no JSON object: "+err.Error())
+		serve.WriteError(w, http.StatusBadRequest, "this is no JSON object: "+err.Error())
 		return
 	}
 	unused := 0
@@ -59,7 +59,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if unused >= mostUnused {
-		serve.Reject(w, http.StatusServiceUnavailable,
+		serve.WriteError(w, http.StatusServiceUnavailable,
 			fmt.Sprintf("nothing was said yet in %d tasks, which are all that may be; use or cancel some, which GET /tasks/metadata lists", unused))
 		return
 	}
@@ -68,11 +68,11 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		f := &fault{Code: internalError, Message: s.plain(err.Error())}
 		errors.As(err, &f)
 		status := map[int]int{invalidParams: http.StatusBadRequest, serverError: http.StatusServiceUnavailable}
-		serve.Reject(w, cmp.Or(status[f.Code], http.StatusInternalServerError), f.Message)
+		serve.WriteError(w, cmp.Or(status[f.Code], http.StatusInternalServerError), f.Message)
 		return
 	}
 	s.shrink()
-	serve.Answer(w, http.StatusCreated, t.kept.Task.ID)
+	serve.WriteJSON(w, http.StatusCreated, t.kept.Task.ID)
 }
 
 // A described is what is told about a task.
@@ -109,7 +109,7 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 	if id != "" {
 		t, err := s.find(protocol.TaskID(id))
 		if err != nil {
-			serve.Reject(w, http.StatusNotFound, err.Error())
+			serve.WriteError(w, http.StatusNotFound, err.Error())
 			return
 		}
 		tasks = []*task{t}
@@ -123,7 +123,7 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 		if known == nil && fresh == nil {
 			talk, err := s.Begin(r.Context(), serve.SessionRequest{Notify: func(string) {}})
 			if err != nil {
-				serve.Reject(w, http.StatusInternalServerError, s.plain(err.Error()))
+				serve.WriteError(w, http.StatusInternalServerError, s.plain(err.Error()))
 				return
 			}
 			fresh = setupOf(talk)
@@ -135,11 +135,11 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case id != "":
-		serve.Answer(w, http.StatusOK, map[string]any{"metadata": list[0]})
+		serve.WriteJSON(w, http.StatusOK, map[string]any{"metadata": list[0]})
 	case len(list) == 0:
 		w.WriteHeader(http.StatusNoContent)
 	default:
-		serve.Answer(w, http.StatusOK, list)
+		serve.WriteJSON(w, http.StatusOK, list)
 	}
 }
 
@@ -173,14 +173,14 @@ func (s *Server) listCommands(w http.ResponseWriter, _ *http.Request) {
 		}
 		list = append(list, one)
 	}
-	serve.Answer(w, http.StatusOK, map[string]any{"commands": list})
+	serve.WriteJSON(w, http.StatusOK, map[string]any{"commands": list})
 }
 
 // execute carries out a command. What it has to say to a model is said in a task.
 func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
 	b, status, err := body(w, r)
 	if err != nil {
-		serve.Reject(w, status, err.Error())
+		serve.WriteError(w, status, err.Error())
 		return
 	}
 	var q struct {
@@ -188,21 +188,21 @@ func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
 		Args    []string `json:"args"`
 	}
 	if err := json.Unmarshal(b, &q); err != nil || q.Command == "" {
-		serve.Reject(w, http.StatusBadRequest, `a command is {"command": "NAME", "args": ["TEXT"]}`)
+		serve.WriteError(w, http.StatusBadRequest, `a command is {"command": "NAME", "args": ["TEXT"]}`)
 		return
 	}
 	i := slices.IndexFunc(s.Commands, func(c Command) bool { return c.Name == q.Command })
 	if i < 0 {
-		serve.Reject(w, http.StatusNotFound, text.OneLine("there is no command "+q.Command+" here; GET /listCommands lists them", mostNames))
+		serve.WriteError(w, http.StatusNotFound, text.OneLine("there is no command "+q.Command+" here; GET /listCommands lists them", mostNames))
 		return
 	}
 	args := text.OneLine(strings.Join(q.Args, " "), mostMessage)
 	data, prompt, err := s.Execute(r.Context(), q.Command, args)
 	switch {
 	case err != nil:
-		serve.Reject(w, http.StatusInternalServerError, s.plain(err.Error()))
+		serve.WriteError(w, http.StatusInternalServerError, s.plain(err.Error()))
 	case prompt == "":
-		serve.Answer(w, http.StatusOK, s.clean(map[string]any{"name": q.Command, "data": data}, mostBody))
+		serve.WriteJSON(w, http.StatusOK, s.clean(map[string]any{"name": q.Command, "data": data}, mostBody))
 	default:
 		m := protocol.NewMessage(protocol.MessageRoleUser, protocol.TextPart{Text: prompt})
 		t, st, err := s.say(r.Context(), &protocol.MessageSendParams{Message: m}, true)

@@ -18,7 +18,7 @@ import (
 )
 
 // A message begins a task, which answers and then waits for the next message. The program
-// puts serve.Keyed in front, so that only clients with its token come in.
+// puts serve.RequireToken in front, so that only clients with its token come in.
 func Example() {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

@@ -85,7 +85,7 @@ func offers(p engine.Proposal) (list []offer) {
 func (s *Server) ask(p engine.Proposal) *pending {
 	q := &pending{CallID: cmp.Or(p.ID, p.Tool.Name()), Name: p.Tool.Name(), Title: s.plain(question.Title(p)),
 		Questions: len(p.Intent.Questions), Grants: len(question.Grants(p)),
-		About: s.plain(text.Shorten(serve.About(p), mostMessage))}
+		About: s.plain(text.Shorten(serve.Describe(p), mostMessage))}
 	b, _ := json.Marshal(p.Args)
 	if q.Whole = p.Agent == "" && len(b) <= mostRecord/2 && s.Redact(string(b)) == string(b); q.Whole {
 		json.Unmarshal(b, &q.Args)

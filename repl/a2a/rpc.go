@@ -82,7 +82,7 @@ func body(w http.ResponseWriter, r *http.Request) (b []byte, status int, err err
 
 // fail answers a request that the library does not get.
 func fail(w http.ResponseWriter, status int, id any, err error) {
-	serve.Answer(w, status, map[string]any{"jsonrpc": "2.0", "id": id, "error": err})
+	serve.WriteJSON(w, status, map[string]any{"jsonrpc": "2.0", "id": id, "error": err})
 }
 
 // The methods whose parameters are read.

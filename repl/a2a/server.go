@@ -383,7 +383,7 @@ func (s *Server) routes() {
 			w.Header().Set("Allow", "GET, POST")
 			status = http.StatusMethodNotAllowed
 		}
-		serve.Reject(w, status, "nothing here takes such a request; gemline help a2a lists the addresses")
+		serve.WriteError(w, status, "nothing here takes such a request; gemline help a2a lists the addresses")
 	})
 }
 

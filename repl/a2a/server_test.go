@@ -66,7 +66,7 @@ func serving(t *testing.T, folder string, do work) *served {
 			if err != nil {
 				return nil, err
 			}
-			return serve.Keyed(at.Token, s.server), nil
+			return serve.RequireToken(at.Token, s.server), nil
 		})
 		feed.CloseWithError(errors.New("it has ended"))
 	}()

@@ -150,8 +150,8 @@ func (v *view) handle(m message, ok bool) error {
 
 // follow shows what comes while the session works. What is typed meanwhile goes there.
 func (v *view) follow(ctx context.Context) error {
-	came, stop := v.lines.Listen(func(lines []string) []line.Fate {
-		fates := make([]line.Fate, len(lines))
+	came, stop := v.lines.Listen(func(lines []string) []line.LineAction {
+		fates := make([]line.LineAction, len(lines))
 		for i, l := range lines {
 			if fates[i] = line.Taken; strings.TrimSpace(l) != "" {
 				v.send(message{Type: said, Text: l})
@@ -167,7 +167,7 @@ func (v *view) follow(ctx context.Context) error {
 				return err
 			}
 		case <-came:
-			v.lines.Heed()
+			v.lines.HandleTyped()
 			if v.lines.Ended() {
 				return io.EOF
 			}

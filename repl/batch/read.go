@@ -80,7 +80,7 @@ func (r *reader) Next() (Item, error) {
 		r.index++
 		switch {
 		case long:
-			it.Err = mistake(r.line, "longer than %s", input.Size(maxItem))
+			it.Err = mistake(r.line, "longer than %s", input.FormatSize(maxItem))
 		case r.format == JSONL:
 			it.parse(line)
 		default:

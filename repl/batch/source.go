@@ -80,10 +80,10 @@ func (l *later) Read(b []byte) (n int, err error) {
 	return l.file.Read(b)
 }
 
-// Notes returns a function that writes what there is to tell beside the
+// NoteWriter returns a function that writes what there is to tell beside the
 // answers, each text a line with prefix in front, or nothing if quiet. It may
 // be called by several goroutines at once.
-func Notes(w io.Writer, prefix string, quiet bool) func(string) {
+func NoteWriter(w io.Writer, prefix string, quiet bool) func(string) {
 	var mu sync.Mutex
 	return func(text string) {
 		if quiet {
@@ -104,10 +104,10 @@ func Key(values ...any) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// Ending returns a Reporter that reports by r how a batch ended, if that was
+// ReportEnding returns a Reporter that reports by r how a batch ended, if that was
 // before its time. A batch that came to its end has said everything in the
 // records of its items.
-func Ending(r report.Reporter) report.Reporter { return last{r} }
+func ReportEnding(r report.Reporter) report.Reporter { return last{r} }
 
 type last struct{ report.Reporter }
 

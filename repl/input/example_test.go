@@ -22,7 +22,7 @@ func Example() {
 			return next(ctx, parts)
 		}
 	}
-	date := input.Braces(func(_ context.Context, command string) (string, error) {
+	date := input.ExpandCommands(func(_ context.Context, command string) (string, error) {
 		return "the output of " + command, nil
 	})
 	expand := input.Chain(help, date)

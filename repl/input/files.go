@@ -62,7 +62,7 @@ func (f Files) Find(ctx context.Context, r Ref) (Target, error) {
 		return Target{}, nil
 	}
 	for _, name := range readings(r) {
-		if t := f.look(ctx, r, name); len(t.Names) > 0 || t.Told {
+		if t := f.look(ctx, r, name); len(t.Names) > 0 || t.Reported {
 			return t, ctx.Err()
 		}
 	}
@@ -72,8 +72,8 @@ func (f Files) Find(ctx context.Context, r Ref) (Target, error) {
 		}
 	}
 	if meant := workspace.Hint(f.Workspace, r.Name); meant != "" && f.Notify != nil && r.path() && !r.Mail && !r.goesOn() {
-		say(f.Notify, "%s: there is no such file; did you mean @%s? sent as text", cmp.Or(r.As, "@"+r.Name), meant)
-		return Target{Told: true}, ctx.Err()
+		say(f.Notify, "%s: there is no such file; did you mean @%s? sent as text", cmp.Or(r.Spelling, "@"+r.Name), meant)
+		return Target{Reported: true}, ctx.Err()
 	}
 	return Target{}, ctx.Err()
 }
@@ -176,9 +176,9 @@ func (f Files) look(ctx context.Context, r Ref, name string) Target {
 func (f Files) take(r Ref, path string, info fs.FileInfo) Target {
 	refuse := func(why string) Target {
 		if !r.Mail {
-			say(f.Notify, "%s: %s; sent as text", cmp.Or(r.As, "@"+r.Name), why)
+			say(f.Notify, "%s: %s; sent as text", cmp.Or(r.Spelling, "@"+r.Name), why)
 		}
-		return Target{Told: true, why: why}
+		return Target{Reported: true, why: why}
 	}
 	var outside *workspace.OutsideError
 	switch _, err := f.Workspace.Resolve(path); {
@@ -225,12 +225,12 @@ func (f Files) glob(ctx context.Context, r Ref, pattern string) Target {
 		}
 	}
 	if private > 0 {
-		t.Told = true
+		t.Reported = true
 		say(f.Notify, "%s: %d left out that may hold secrets; name one to have it read",
-			cmp.Or(r.As, "@"+pattern), private)
+			cmp.Or(r.Spelling, "@"+pattern), private)
 	}
 	if len(t.Names) > 1 {
-		say(f.Notify, "%s: %d files", cmp.Or(r.As, "@"+pattern), len(t.Names))
+		say(f.Notify, "%s: %d files", cmp.Or(r.Spelling, "@"+pattern), len(t.Names))
 	}
 	return t
 }

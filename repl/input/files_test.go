@@ -289,7 +289,7 @@ func TestFilesAndBraces(t *testing.T) {
 	f := Files{Workspace: ws, Contents: func(context.Context, []string) ([]*genai.Part, error) {
 		return line("!{evil} @a.txt"), nil
 	}}
-	b := Braces(func(_ context.Context, c string) (string, error) {
+	b := ExpandCommands(func(_ context.Context, c string) (string, error) {
 		if c != "ls @a.txt" {
 			t.Errorf("%s ran", c)
 		}

@@ -129,7 +129,7 @@ func TestBraces(t *testing.T) {
 	}
 	for _, test := range tests {
 		runs := 0
-		p := Chain(Braces(func(_ context.Context, c string) (string, error) { runs++; return "<" + c + ">", test.fail }))
+		p := Chain(ExpandCommands(func(_ context.Context, c string) (string, error) { runs++; return "<" + c + ">", test.fail }))
 		parts, err := p(t.Context(), line(test.line))
 		switch {
 		case test.wrong != "":
@@ -145,7 +145,7 @@ func TestBraces(t *testing.T) {
 // Commands are only ever the user's: a step that follows can't bring one in.
 func TestBracesForeign(t *testing.T) {
 	for _, prompt := range []string{"!{evil}", "!{ls} !{evil}", "!{evil} !{ls}", "!{open"} {
-		p := Chain(Braces(func(_ context.Context, c string) (string, error) { t.Errorf("%s ran", c); return "", nil }),
+		p := Chain(ExpandCommands(func(_ context.Context, c string) (string, error) { t.Errorf("%s ran", c); return "", nil }),
 			func(Processor) Processor {
 				return func(context.Context, []*genai.Part) ([]*genai.Part, error) { return line(prompt), nil }
 			})
@@ -154,7 +154,7 @@ func TestBracesForeign(t *testing.T) {
 		}
 	}
 	// What a command prints is not scanned again.
-	p := Chain(Braces(func(context.Context, string) (string, error) { return "!{evil} @file", nil }))
+	p := Chain(ExpandCommands(func(context.Context, string) (string, error) { return "!{evil} @file", nil }))
 	if parts, err := p(t.Context(), line("!{ls}")); err != nil || parts[0].Text != "!{evil} @file" {
 		t.Errorf("%v, %v", texts(parts), err)
 	}
@@ -162,7 +162,7 @@ func TestBracesForeign(t *testing.T) {
 
 func TestBracesCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	p := Chain(Braces(func(context.Context, string) (string, error) { cancel(); return "", errors.New("killed") }))
+	p := Chain(ExpandCommands(func(context.Context, string) (string, error) { cancel(); return "", errors.New("killed") }))
 	if _, err := p(ctx, line("!{ls}")); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

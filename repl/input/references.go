@@ -21,10 +21,10 @@ type Source interface {
 
 // A Target is what a reference stands for. The zero Target is nothing.
 type Target struct {
-	Names []string // for the source to read
-	Note  string   // for the model, where the reference is no content
-	Told  bool     // if it is nothing: the user was told why
-	why   string
+	Names    []string // for the source to read
+	Note     string   // for the model, where the reference is no content
+	Reported bool     // if it is nothing: the user was told why
+	why      string
 }
 
 // References is the step that puts the contents of what a prompt refers to by an @ beside
@@ -87,7 +87,7 @@ func (rs References) expand(ctx context.Context, parts []*genai.Part) ([]*genai.
 		}
 		if a.Note != "" {
 			notes = append(notes, genai.NewPartFromText(a.Note))
-		} else if len(a.Names) == 0 && !a.Told && !r.Mail && r.sane() && r.path() {
+		} else if len(a.Names) == 0 && !a.Reported && !r.Mail && r.sane() && r.path() {
 			name := "@" + r.Name
 			if r.goesOn() {
 				name += r.rest
@@ -170,7 +170,7 @@ func OwnParts(parts []*genai.Part) []*genai.Part {
 func (rs References) find(ctx context.Context, sources []Source, r Ref) (answer, error) {
 	for i, source := range sources {
 		t, err := source.Find(ctx, r)
-		if err != nil || len(t.Names) > 0 || t.Note != "" || t.Told {
+		if err != nil || len(t.Names) > 0 || t.Note != "" || t.Reported {
 			return answer{t, i}, err
 		}
 	}

@@ -5,7 +5,7 @@ import "strings"
 // A Ref is an @path in a text.
 type Ref struct {
 	Name       string // without the @, quotes and escapes
-	As         string // its spelling, if that is not an @ and the name
+	Spelling   string // its spelling, if that is not an @ and the name
 	start, end int    // text[start:end] is the reference; text[start] is the @
 	rest       string // what follows up to the next blank
 	literal    bool   // written with quotes or escapes: nothing in it is a wildcard

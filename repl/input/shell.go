@@ -88,12 +88,12 @@ func ran(command, out string) string {
 	return fmt.Sprintf("I ran the following shell command:\n```sh\n%s\n```\n\nThis produced the following result:\n```\n%s\n```", command, out)
 }
 
-// Braces returns the step that replaces each !{command} in a prompt by what
+// ExpandCommands returns the step that replaces each !{command} in a prompt by what
 // run returns for it. run judges the command and asks about it, as about a
 // call of the model's. Its error keeps the whole prompt from being sent.
 //
 // The commands run after the steps that follow, one after the other.
-func Braces(run func(ctx context.Context, command string) (string, error)) Step {
+func ExpandCommands(run func(ctx context.Context, command string) (string, error)) Step {
 	return func(next Processor) Processor {
 		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
 			spans, err := braces(text(parts))
@@ -115,7 +115,7 @@ func Braces(run func(ctx context.Context, command string) (string, error)) Step 
 			for _, sp := range moved {
 				out, err := run(ctx, sp.command)
 				if err != nil {
-					return nil, Unsent(ctx, "!{"+sp.command+"}", err)
+					return nil, UnsentError(ctx, "!{"+sp.command+"}", err)
 				}
 				b.WriteString(s[at:sp.start])
 				b.WriteString(out)
@@ -127,9 +127,9 @@ func Braces(run func(ctx context.Context, command string) (string, error)) Step 
 	}
 }
 
-// Unsent is the error of a prompt that can't be sent, since err kept a mark in it from
+// UnsentError is the error of a prompt that can't be sent, since err kept a mark in it from
 // being replaced.
-func Unsent(ctx context.Context, mark string, err error) error {
+func UnsentError(ctx context.Context, mark string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

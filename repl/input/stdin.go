@@ -30,10 +30,10 @@ type Stdin struct {
 	Prompt   bool // there is a prompt without it
 }
 
-// Wanted reports whether standard input is read. Only what has an end is read
+// ShouldRead reports whether standard input is read. Only what has an end is read
 // beside a prompt: a pipe, a socket or a file. What can't be read is left
 // alone, unless the user wants it read: then reading it says what is wrong.
-func (s Stdin) Wanted() bool {
+func (s Stdin) ShouldRead() bool {
 	switch {
 	case s.Forbid || s.Closed || s.Mode.IsDir() && !s.Force:
 		return false
@@ -85,7 +85,7 @@ func ReadAll(ctx context.Context, r io.Reader, limit int64, notify func(string))
 			case err != nil:
 				return nil, &Error{Message: "standard input: " + disk.Cause(err).Error(), Err: err}
 			case int64(len(b)) > limit:
-				return nil, &Error{Message: "standard input is larger than " + Size(limit),
+				return nil, &Error{Message: "standard input is larger than " + FormatSize(limit),
 					Advice: "save it in a file and name that in the prompt, so that the model reads parts of it; or send less: head -c, grep"}
 			}
 			return b, nil
@@ -93,8 +93,8 @@ func ReadAll(ctx context.Context, r io.Reader, limit int64, notify func(string))
 	}
 }
 
-// Size returns n bytes as people say it.
-func Size(n int64) string {
+// FormatSize returns n bytes as people say it.
+func FormatSize(n int64) string {
 	const unit = 1024
 	switch {
 	case n < unit:
@@ -136,7 +136,7 @@ func Decode(b []byte, charsets charset.Decoder, notify func(string)) (Data, erro
 	text, format, err := charsets.Decode(b)
 	if err != nil {
 		return d, mistake("standard input is binary (%s%s) and of no type that can be sent; text, images, PDF, audio and video can\n"+
-			"make text of it first, such as by %s", Size(int64(len(b))), archive(b), unpack(b))
+			"make text of it first, such as by %s", FormatSize(int64(len(b))), archive(b), unpack(b))
 	}
 	switch {
 	case format.Lossy || format.Raw:
@@ -149,9 +149,9 @@ func Decode(b []byte, charsets charset.Decoder, notify func(string)) (Data, erro
 	return d, nil
 }
 
-// Words returns the prompt of a command line as UTF-8. A shell passes on any
+// PromptText returns the prompt of a command line as UTF-8. A shell passes on any
 // bytes, as of a script in another encoding; notify is told of such.
-func Words(prompt string, charsets charset.Decoder, notify func(string)) string {
+func PromptText(prompt string, charsets charset.Decoder, notify func(string)) string {
 	if utf8.ValidString(prompt) {
 		return prompt
 	}
@@ -167,10 +167,10 @@ func Words(prompt string, charsets charset.Decoder, notify func(string)) string 
 // stdinTag is the name of the element that holds standard input.
 const stdinTag = "stdin"
 
-// Block returns text for the model to read as data: between tags that say
+// DataBlock returns text for the model to read as data: between tags that say
 // where it is from, how many bytes it was and in which encoding. Nothing in it
 // ends the block early.
-func Block(text string, size int, encoding string) string {
+func DataBlock(text string, size int, encoding string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<%s bytes=\"%d\" encoding=%q>\n", stdinTag, size, encoding)
 	last := 0

@@ -39,7 +39,7 @@ func TestWanted(t *testing.T) {
 		{"pipe, forbidden and forced", Stdin{Mode: fs.ModeNamedPipe, Forbid: true, Force: true}, false},
 	}
 	for _, test := range tests {
-		if got := test.stdin.Wanted(); got != test.want {
+		if got := test.stdin.ShouldRead(); got != test.want {
 			t.Errorf("%s: %v", test.name, got)
 		}
 	}
@@ -102,7 +102,7 @@ func TestReadAllFails(t *testing.T) {
 
 func TestSize(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 bytes", 1023: "1023 bytes", 1536: "1.5 KiB", MaxStdin: "8 MiB", 1<<20 + 1<<19: "1.5 MiB"} {
-		if got := Size(n); got != want {
+		if got := FormatSize(n); got != want {
 			t.Errorf("%d: %s", n, got)
 		}
 	}
@@ -159,7 +159,7 @@ func TestBlock(t *testing.T) {
 		{"a</stdin>b", "<stdin bytes=\"9\" encoding=\"x\">\na&lt;/stdin>b\n</stdin>"},
 		{"< / \u200bSTDIN <b></stdio>", "<stdin bytes=\"9\" encoding=\"x\">\n&lt; / \u200bSTDIN <b></stdio>\n</stdin>"},
 	} {
-		if got := Block(test.in, 9, "x"); got != test.want {
+		if got := DataBlock(test.in, 9, "x"); got != test.want {
 			t.Errorf("%q: %q", test.in, got)
 		}
 	}
@@ -170,7 +170,7 @@ func FuzzBlock(f *testing.F) {
 	f.Add("</stdin>")
 	f.Add("<\u200b/ sTdIn\xff")
 	f.Fuzz(func(t *testing.T, text string) {
-		b := Block(text, len(text), "utf-8")
+		b := DataBlock(text, len(text), "utf-8")
 		if n := len(stdinEnd().FindAllString(b, -1)); n != 1 || !strings.HasSuffix(b, "\n</stdin>") {
 			t.Errorf("%d ends in %q", n, b)
 		}
@@ -189,7 +189,7 @@ func TestWords(t *testing.T) {
 		{"\xff", "ÿ", "read as windows-1252"},
 	} {
 		told := ""
-		if got := Words(test.prompt, charset.Decoder{}, func(s string) { told = s }); got != test.want || !strings.Contains(told, test.told) || told != "" && test.told == "" {
+		if got := PromptText(test.prompt, charset.Decoder{}, func(s string) { told = s }); got != test.want || !strings.Contains(told, test.told) || told != "" && test.told == "" {
 			t.Errorf("%q: got %q; told %q", test.prompt, got, told)
 		}
 	}
@@ -200,7 +200,7 @@ func FuzzWords(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, prompt string) {
-		if got := Words(prompt, charset.Decoder{}, nil); !utf8.ValidString(got) {
+		if got := PromptText(prompt, charset.Decoder{}, nil); !utf8.ValidString(got) {
 			t.Errorf("%q gives %q", prompt, got)
 		}
 	})

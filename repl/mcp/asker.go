@@ -65,7 +65,7 @@ func (a *asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, 
 	for i, o := range options {
 		labels[i] = a.client.plain(o.Label)
 	}
-	said, ok, err := a.elicit(ctx, serve.About(p), []field{
+	said, ok, err := a.elicit(ctx, serve.Describe(p), []field{
 		{decision, map[string]any{"type": "string", "title": "May it be done?", "enum": labels}, true},
 		{note, map[string]any{"type": "string", "title": "What the model is told if not"}, false}})
 	if err != nil {

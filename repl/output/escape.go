@@ -15,9 +15,9 @@ import (
 // carriage returns as well. Newlines and tabs stay.
 func Escape(s string) string { return escape(s, false, false) }
 
-// Typed is [Escape] for a text that its writer is not done with: what has its
+// EscapePartial is [Escape] for a text that its writer is not done with: what has its
 // place may still follow.
-func Typed(s string) string { return escape(s, false, true) }
+func EscapePartial(s string) string { return escape(s, false, true) }
 
 // EscapeLine is [Escape] for what must stay on one line: newlines and tabs are
 // escaped too.

@@ -52,8 +52,8 @@ func ReadyIn(mode string) string {
 // Choices are what the line of choices of an approval may begin with.
 var Choices = []string{"y n ?", "y n w ", "y n r ", "y n a ", "y n e ", "y, n, "}
 
-// Choosing is what looks like the line of choices, up to its question mark.
-var Choosing = text.Pattern(`(?i)y(?: n(?: [wrabce]| a\d+)*|, n(?:, [^,]*?)*,) \?`)
+// ChoicesPattern is what looks like the line of choices, up to its question mark.
+var ChoicesPattern = text.Pattern(`(?i)y(?: n(?: [wrabce]| a\d+)*|, n(?:, [^,]*?)*,) \?`)
 
 // likeness says how the beginning of a line compares with what the program
 // begins its own lines with.

@@ -104,5 +104,5 @@ func collapseBlanks(l string) string {
 	return b.String()
 }
 
-// Hides reports whether s holds what can only be shown as an escape.
-func Hides(s string) bool { return Escape(s) != s }
+// NeedsEscape reports whether s holds what can only be shown as an escape.
+func NeedsEscape(s string) bool { return Escape(s) != s }

@@ -120,14 +120,14 @@ func (w *Writer) Begin(l Label) {
 	w.flush()
 }
 
-// Uncut is an argument of [Writer.Line] that nobody may break: a command that is shown, or is to be
-// copied. It has a line of its own where it does not fit behind the words.
-type Uncut string
+// Unbroken is an argument of [Writer.Line] that nobody may break: a command that is shown, or is to
+// be copied. It has a line of its own where it does not fit behind the words.
+type Unbroken string
 
-// coded returns a text that was made of args, with what is Uncut among them apart.
+// coded returns a text that was made of args, with what is Unbroken among them apart.
 func coded(text string, args []any, fits func(code string) bool) (spans []Span) {
 	for _, a := range args {
-		code, ok := a.(Uncut)
+		code, ok := a.(Unbroken)
 		at := strings.Index(text, string(code))
 		if !ok || code == "" || at < 0 {
 			continue

@@ -159,7 +159,7 @@ func TestEscape(t *testing.T) {
 	if got, want := Escape("r\u00adm\u200c"), `r\u{ad}m\u{200c}`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := Typed("می\u200c"), "می\u200c"; got != want {
+	if got, want := EscapePartial("می\u200c"), "می\u200c"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := EscapeLine("a\nb\tc"), `a\x0ab\x09c`; got != want {

@@ -41,9 +41,9 @@ func grantLabel(g engine.Grant) string {
 	return label
 }
 
-// About says in lines that are fit to be shown what is asked: the title, the detail and what
+// Describe says in lines that are fit to be shown what is asked: the title, the detail and what
 // there is to know.
-func About(p engine.Proposal) string {
+func Describe(p engine.Proposal) string {
 	const longest = 30_000 // characters
 	lines := []string{Title(p) + Rights(p)}
 	if d := strings.TrimSpace(p.Intent.Detail); d != "" && d != Title(p) {

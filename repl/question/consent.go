@@ -39,8 +39,8 @@ type Folder struct {
 	Items []ConsentItem
 }
 
-// An Entry is what the user says about a folder and, in Both, about what it wants to run.
-type Entry struct {
+// A TrustAnswer is what the user says about a folder and, in Both, about what it wants to run.
+type TrustAnswer struct {
 	Folder   Decision
 	Commands Consent
 	Both     bool
@@ -75,8 +75,8 @@ type Option[T any] struct {
 	Answer T
 }
 
-// Find returns the answer that a program gives by name.
-func Find[T any](options []Option[T], name string) (answer T, ok bool) {
+// FindOption returns the answer that a program gives by name.
+func FindOption[T any](options []Option[T], name string) (answer T, ok bool) {
 	i := slices.IndexFunc(options, func(o Option[T]) bool { return o.Name == name })
 	if i < 0 {
 		return answer, false
@@ -104,30 +104,30 @@ func (f Folder) Weak() (n int) {
 }
 
 // Options returns what can be said about the folder.
-func (f Folder) Options() (list []Option[Entry]) {
+func (f Folder) Options() (list []Option[TrustAnswer]) {
 	parent := filepath.Dir(f.Path)
-	confined, yes := "", func(d Decision) Entry { return Entry{Folder: d} }
+	confined, yes := "", func(d Decision) TrustAnswer { return TrustAnswer{Folder: d} }
 	if len(f.Items) > 0 {
 		confined = ", and run what it wants to confined"
-		yes = func(d Decision) Entry { return Entry{d, RunConfined, true} }
+		yes = func(d Decision) TrustAnswer { return TrustAnswer{d, RunConfined, true} }
 	}
-	list = append(list, Option[Entry]{"1", "trust",
+	list = append(list, Option[TrustAnswer]{"1", "trust",
 		"trust " + output.EscapeLine(f.Path) + f.wide(f.Path) + confined, yes(TrustFolder)})
 	if parent != f.Path {
-		list = append(list, Option[Entry]{"2", "trust_parent",
+		list = append(list, Option[TrustAnswer]{"2", "trust_parent",
 			"trust " + output.EscapeLine(parent) + " and all in it" + f.wide(parent) + confined, yes(TrustParent)})
 	}
-	list = append(list, Option[Entry]{"3", "never", "don't trust it, and don't ask again", Entry{Folder: DoNotTrust}})
+	list = append(list, Option[TrustAnswer]{"3", "never", "don't trust it, and don't ask again", TrustAnswer{Folder: DoNotTrust}})
 	for _, o := range ConsentOptions(f.Items) {
 		switch {
 		case len(f.Items) == 0:
 		case o.Answer == RunFree:
-			list = append(list, Option[Entry]{"4", "trust_unconfined", "trust it, and " + o.Text, Entry{TrustFolder, RunFree, true}})
+			list = append(list, Option[TrustAnswer]{"4", "trust_unconfined", "trust it, and " + o.Text, TrustAnswer{TrustFolder, RunFree, true}})
 		case o.Answer == NeverRun:
-			list = append(list, Option[Entry]{"5", "trust_only", "trust it, and " + o.Text, Entry{TrustFolder, NeverRun, true}})
+			list = append(list, Option[TrustAnswer]{"5", "trust_only", "trust it, and " + o.Text, TrustAnswer{TrustFolder, NeverRun, true}})
 		}
 	}
-	return append(list, Option[Entry]{"", "not_now", "don't use what it brings this time", Entry{}})
+	return append(list, Option[TrustAnswer]{"", "not_now", "don't use what it brings this time", TrustAnswer{}})
 }
 
 // wide warns of a folder that holds about everything.
@@ -143,7 +143,7 @@ func (f Folder) wide(path string) string {
 
 // ConsentTitle is the question whether a folder's items may run; each item stands below it.
 func ConsentTitle(folder string, wishes []ConsentItem) string {
-	return "this project " + Wanted(wishes) + ", which nobody has agreed to so far: " + output.EscapeLine(folder)
+	return "this project " + ConsentSummary(wishes) + ", which nobody has agreed to so far: " + output.EscapeLine(folder)
 }
 
 // ConsentOptions returns the possible answers about the items of a folder.
@@ -175,8 +175,8 @@ func ConsentOptions(wishes []ConsentItem) []Option[Consent] {
 	return append(options, never, later)
 }
 
-// Wanted says what a folder wants.
-func Wanted(wishes []ConsentItem) string {
+// ConsentSummary says what a folder wants.
+func ConsentSummary(wishes []ConsentItem) string {
 	agents := 0
 	for _, w := range wishes {
 		if w.Agent {

@@ -19,7 +19,8 @@ type Fact struct {
 	// again only after a change.
 	Usual bool
 
-	// Failed says that the Fact names the right that a command failed without, as [It] does.
+	// Failed says that the Fact names the right that a command failed without, as [ConfirmTitle]
+	// does.
 	Failed bool
 }
 
@@ -64,14 +65,14 @@ func (fs *facts) list(what string, all []string) {
 
 // appearance warns of characters that mislead the eye.
 func (fs *facts) appearance(in engine.Intent) {
-	if output.Hides(in.Title) || output.Hides(in.Detail) {
+	if output.NeedsEscape(in.Title) || output.NeedsEscape(in.Detail) {
 		fs.warn("control or invisible characters are shown as escapes")
 	}
 	if word := mixedAlphabets(in.Title + "\n" + in.Detail); word != "" {
 		fs.warn("one word mixes letters of several alphabets: " + word + " (" + codePoints(word) + ")")
 	}
 	for _, name := range Programs(in) {
-		if odd := codePoints(name); odd != "" && !output.Hides(name) {
+		if odd := codePoints(name); odd != "" && !output.NeedsEscape(name) {
 			fs.warn("the name of a program is not plain ASCII: " + text.Shorten(name, longestName) + " (" + odd + ")")
 		}
 	}

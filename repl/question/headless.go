@@ -17,8 +17,8 @@ var ErrAsked = errors.New("a call needs an approval and nobody can be asked")
 // ErrDenied ends a run in which a rule denied a call, where that was wished for.
 var ErrDenied = errors.New("a rule denies a call")
 
-// Denied returns an [ErrDenied] if ev says that a rule denied a call.
-func Denied(ev engine.Event) error {
+// DeniedError returns an [ErrDenied] if ev says that a rule denied a call.
+func DeniedError(ev engine.Event) error {
 	_, said := engine.Unnest(ev)
 	f, ok := said.(engine.CallFinished)
 	var ce *engine.CallError

@@ -35,10 +35,10 @@ func Title(p engine.Proposal) string {
 	return title
 }
 
-// It returns a question that calls the command printed right above "it": whether the command
-// runs, or its rights for another run. It reports false for every other call. Home is the
-// user's directory.
-func It(p engine.Proposal, home string) (title string, ok bool) {
+// ConfirmTitle returns a question that calls the command printed right above "it": whether the
+// command runs, or its rights for another run. ConfirmTitle reports false for every other call.
+// Home is the user's directory.
+func ConfirmTitle(p engine.Proposal, home string) (title string, ok bool) {
 	how, _, found := strings.Cut(p.Intent.Title, ": ")
 	if !found || p.Tool.Kind != engine.Execute || !strings.HasPrefix(how, "run") || strings.Count(how, "'")%2 != 0 {
 		return "", false
@@ -146,7 +146,7 @@ const (
 // returns "" of other commands.
 func unwieldy(command string) string {
 	switch lines, chars := strings.Count(command, "\n")+1, utf8.RuneCountInString(command); {
-	case output.Hides(command):
+	case output.NeedsEscape(command):
 		return "the command holds characters that can't be seen"
 	case output.Sanitize(command) != command:
 		return "the command holds long blanks or look-alike characters"

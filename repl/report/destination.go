@@ -30,15 +30,15 @@ type Destination struct {
 
 // A DestinationError is a file that can't be written to.
 type DestinationError struct {
-	Name string
-	Err  error
-	Told bool // what was for the file is on standard output
+	Name     string
+	Err      error
+	OnStdout bool // what was for the file is on standard output
 }
 
 // Error returns one line.
 func (e *DestinationError) Error() string {
 	s := fmt.Sprintf("--output %s: %v", e.Name, e.Err)
-	if e.Told {
+	if e.OnStdout {
 		s += "; its output is on standard output instead"
 	}
 	return s
@@ -195,7 +195,7 @@ func (d *Destination) End(failed bool) (note string, err error) {
 		}
 	}
 	err = d.wrong(err)
-	err.(*DestinationError).Told = true
+	err.(*DestinationError).OnStdout = true
 	if failed {
 		return err.Error(), nil // the run's own error says more
 	}

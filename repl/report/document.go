@@ -81,7 +81,7 @@ func (d *document) end(o Outcome) {
 		Stats    *tally.Tally    `json:"stats"`
 		Error    *Failure        `json:"error,omitempty"`
 		Warnings []string        `json:"warnings,omitempty"`
-		Unused   []Unused        `json:"unused,omitempty"`
+		Unused   []UnusedFeature `json:"unused,omitempty"`
 		Sandbox  *Sandbox        `json:"sandbox,omitempty"`
 		Version  int             `json:"schema_version"`
 		Status   string          `json:"status"`
@@ -90,7 +90,7 @@ func (d *document) end(o Outcome) {
 		Denied   []Denial        `json:"denied"`
 		Check    *tally.Check    `json:"check,omitempty"`
 		Patch    *string         `json:"patch,omitempty"`
-		Planned  *[]Planned      `json:"planned,omitempty"`
+		Planned  *[]PlannedCall  `json:"planned,omitempty"`
 		Time     string          `json:"timestamp"`
 		Elapsed  int64           `json:"elapsed_ms"`
 		Invalid  bool            `json:"invalid_utf8,omitempty"`

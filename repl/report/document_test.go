@@ -113,7 +113,7 @@ func TestJSONOfAnAgent(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, b.out.String())
 		}
 	}
-	if err := question.Denied(inside(engine.CallFinished{Err: &engine.CallError{Type: engine.PolicyViolation}})); err == nil {
+	if err := question.DeniedError(inside(engine.CallFinished{Err: &engine.CallError{Type: engine.PolicyViolation}})); err == nil {
 		t.Error("a rule has denied nothing")
 	}
 }

@@ -23,7 +23,7 @@ func Example() {
 		count := &tally.Tally{}
 		r := report.New(format, report.Config{Out: out, Err: io.Discard, Tally: count, Now: time.Now})
 		e := engine.New(engine.Config{Model: "m", Generator: et.NewScript(et.Says("It is 4."))})
-		once := report.Once{Ask: e.Run, Model: "m", Expand: input.Chain(), Reporter: r,
+		once := report.OneShot{Ask: e.Run, Model: "m", Expand: input.Chain(), Reporter: r,
 			Tally: count, Session: "a-session", Now: time.Now}
 		err := once.Run(context.Background(), report.Prompt{Text: "What is 2 + 2?"})
 		if err := r.Finish(report.Outcome{Err: err}); err != nil {

@@ -17,8 +17,8 @@ import (
 	"gemline/repl/question"
 )
 
-// Once carries out a single prompt for a [Reporter].
-type Once struct {
+// OneShot carries out a single prompt for a [Reporter].
+type OneShot struct {
 	Ask      engine.Run
 	Model    string // that is asked
 	Expand   input.Processor
@@ -72,7 +72,7 @@ func (p Prompt) before(words string) string {
 
 // block returns what was piped in as data that stands before a prompt.
 func (p Prompt) block() string {
-	return input.Block(p.Piped, cmp.Or(p.Bytes, len(p.Piped)), cmp.Or(p.Encoding, "utf-8")) + "\n\n"
+	return input.DataBlock(p.Piped, cmp.Or(p.Bytes, len(p.Piped)), cmp.Or(p.Encoding, "utf-8")) + "\n\n"
 }
 
 // empty reports whether there is nothing to ask.
@@ -89,7 +89,7 @@ var errNoPrompt = &input.Error{Message: "no prompt: give one with -p or as words
 //
 // What is piped in beside a prompt is data: no reference or command in it
 // means anything.
-func (o *Once) Run(ctx context.Context, p Prompt) error {
+func (o *OneShot) Run(ctx context.Context, p Prompt) error {
 	if p.empty() {
 		return errNoPrompt
 	}
@@ -116,7 +116,7 @@ func (o *Once) Run(ctx context.Context, p Prompt) error {
 	return err
 }
 
-func (o *Once) expand(ctx context.Context, p Prompt) ([]*genai.Part, error) {
+func (o *OneShot) expand(ctx context.Context, p Prompt) ([]*genai.Part, error) {
 	var parts []*genai.Part
 	if words := p.Text; words != "" || p.Piped != "" {
 		if words == "" {
@@ -148,7 +148,7 @@ func (o *Once) expand(ctx context.Context, p Prompt) ([]*genai.Part, error) {
 
 // run runs parts to the end, or until the calls of a message are over of which
 // one met a full disk.
-func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
+func (o *OneShot) run(ctx context.Context, parts []*genai.Part) error {
 	var full error
 	said := false // since the last request
 	for ev, err := range o.Ask(ctx, parts...) {
@@ -171,7 +171,7 @@ func (o *Once) run(ctx context.Context, parts []*genai.Part) error {
 		o.Tally.Observe(ev, o.Now())
 		o.Reporter.Event(ev)
 		o.Schema.observe(ev)
-		if err := question.Denied(ev); err != nil && o.FailOnDeny {
+		if err := question.DeniedError(ev); err != nil && o.FailOnDeny {
 			return err
 		}
 		_, ev = engine.Unnest(ev)
@@ -211,9 +211,9 @@ func (e *RestartError) Hint() string {
 	return "without --stream token only what counts is written; with --allow-restart the whole answer follows the part"
 }
 
-// Speaker returns a writer for what a slash command has to tell in a one-shot
+// CommandWriter returns a writer for what a slash command has to tell in a one-shot
 // run: it becomes the answer, whatever the format is.
-func Speaker(r Reporter) io.Writer { return speaker{r} }
+func CommandWriter(r Reporter) io.Writer { return speaker{r} }
 
 type speaker struct{ Reporter }
 

@@ -35,8 +35,8 @@ func failing(err error) engine.Tool {
 	}}
 }
 
-func newOnce(b *bench, script *enginetest.Script, tools ...engine.Tool) *Once {
-	return &Once{
+func newOnce(b *bench, script *enginetest.Script, tools ...engine.Tool) *OneShot {
+	return &OneShot{
 		Model: "m", Ask: engine.New(engine.Config{Model: "m", Generator: script, Tools: engine.Tools(tools), Policy: asks{}, Approver: approver{}}).Run,
 		Expand: input.Chain(), Reporter: b.Reporter, Tally: b.tally, Session: "s-2", Now: b.clock,
 	}
@@ -86,7 +86,7 @@ func TestOnceCommand(t *testing.T) {
 		script := enginetest.NewScript()
 		o := newOnce(b, script)
 		o.Expand = func(context.Context, []*genai.Part) ([]*genai.Part, error) {
-			fmt.Fprintln(Speaker(b), "help")
+			fmt.Fprintln(CommandWriter(b), "help")
 			return nil, nil
 		}
 		if err := o.Run(t.Context(), Prompt{Text: "/help"}); err != nil {

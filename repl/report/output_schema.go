@@ -19,7 +19,7 @@ import (
 )
 
 // An OutputSchema is what the answer of a run must hold, beside its text: a value
-// that fits a schema, or else a block of code. [Once] enforces it, and the
+// that fits a schema, or else a block of code. [OneShot] enforces it, and the
 // [Reporter] with the same OutputSchema prints the value or the code.
 type OutputSchema struct {
 	// Schema, if not nil, is what the answer must fit. The model may repair
@@ -147,7 +147,7 @@ func (s *OutputSchema) extract(answer string) (problems []string) {
 
 // meet takes from the answer what it must hold. The model may mend an answer
 // that does not fit a schema; all limits of the run hold.
-func (o *Once) meet(ctx context.Context) error {
+func (o *OneShot) meet(ctx context.Context) error {
 	s := o.Schema
 	for n := 1; ; n++ {
 		problems := s.take()

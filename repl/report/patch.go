@@ -8,17 +8,17 @@ import (
 	"gemline/repl/output"
 )
 
-// Collected is what a run would have done that changed nothing.
-type Collected struct {
+// DryRun is what a run would have done that changed nothing.
+type DryRun struct {
 	Patch string // as git has it
 
 	// Planned is what would have been carried out, in order; nil if the run
 	// is not about that.
-	Planned []Planned
+	Planned []PlannedCall
 }
 
-// Planned is a call that was not carried out.
-type Planned struct {
+// PlannedCall is a call that was not carried out.
+type PlannedCall struct {
 	Tool  string         `json:"tool"`
 	Title string         `json:"title"`
 	Args  map[string]any `json:"args"`
@@ -62,7 +62,7 @@ func (p *patch) end(o Outcome) {
 	var out strings.Builder
 	if planned != nil {
 		for _, call := range *planned {
-			out.WriteString("would " + output.Visible(output.Flat(call.Title)) + "\n")
+			out.WriteString("would " + output.Visible(output.OneLine(call.Title)) + "\n")
 		}
 		if out.Len() > 0 && *patch != "" {
 			out.WriteByte('\n')
@@ -81,21 +81,21 @@ func (p *patch) end(o Outcome) {
 
 // collected returns what a record has of a run that collects edits: the patch,
 // and what was planned; nil if it has none. After a panic nothing is known.
-func (c *core) collected(o Outcome) (patch *string, planned *[]Planned) {
-	if c.Collected == nil || o.Reason == "internal" {
+func (c *core) collected(o Outcome) (patch *string, planned *[]PlannedCall) {
+	if c.DryRun == nil || o.Reason == "internal" {
 		return nil, nil
 	}
-	found := c.Collected()
+	found := c.DryRun()
 	if found.Planned == nil {
 		return &found.Patch, nil
 	}
-	all := []Planned{}
+	all := []PlannedCall{}
 	for _, call := range found.Planned {
 		args, _ := value(call.Args)
 		if call.Args == nil {
 			args = map[string]any{}
 		}
-		all = append(all, Planned{Tool: output.Valid(call.Tool), Title: output.Valid(call.Title),
+		all = append(all, PlannedCall{Tool: output.Valid(call.Tool), Title: output.Valid(call.Title),
 			Args: args.(map[string]any)})
 	}
 	return &found.Patch, &all

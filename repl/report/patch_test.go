@@ -13,10 +13,10 @@ import (
 
 const aPatch = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-\u00a0\"old\"\r\n+<new>\r\n"
 
-func planned(titles ...string) []Planned {
-	all := []Planned{}
+func planned(titles ...string) []PlannedCall {
+	all := []PlannedCall{}
 	for _, title := range titles {
-		all = append(all, Planned{Tool: "run", Title: title})
+		all = append(all, PlannedCall{Tool: "run", Title: title})
 	}
 	return all
 }
@@ -27,30 +27,30 @@ func TestPatchIsAllThatIsPrinted(t *testing.T) {
 	failure := Outcome{Err: errors.New("no more"), ExitCode: 53, Reason: "max_turns"}
 	for _, c := range []struct {
 		name      string
-		collected Collected
+		collected DryRun
 		quiet     bool
 		outcome   Outcome
 		out, err  string
 	}{
-		{name: "patch", collected: Collected{Patch: aPatch}, out: aPatch, err: "I see.\n"},
-		{name: "quiet", collected: Collected{Patch: aPatch}, quiet: true, out: aPatch},
+		{name: "patch", collected: DryRun{Patch: aPatch}, out: aPatch, err: "I see.\n"},
+		{name: "quiet", collected: DryRun{Patch: aPatch}, quiet: true, out: aPatch},
 		{name: "no edit", err: "I see.\nwarning: no file was edited, so there is no patch\n"},
 		{name: "no edit, quiet", quiet: true},
-		{name: "failure", collected: Collected{Patch: aPatch, Planned: planned("run: a")}, outcome: failure,
+		{name: "failure", collected: DryRun{Patch: aPatch, Planned: planned("run: a")}, outcome: failure,
 			err: "I see.\nwarning: the patch so far is not printed, since the run did not end well; --json has it\nerror: no more\n"},
 		{name: "failure before an edit", outcome: failure, err: "I see.\nerror: no more\n"},
-		{name: "panic", collected: Collected{Patch: aPatch}, outcome: Outcome{Err: errors.New("oh"), ExitCode: 70, Reason: "internal"}, err: "I see.\nerror: oh\n"},
-		{name: "nobody reads", collected: Collected{Patch: aPatch}, outcome: Outcome{Err: errors.New("gone"), ExitCode: 141, Silent: true}, err: "I see.\n"},
-		{name: "plan", collected: Collected{Patch: aPatch, Planned: planned("write: x", "run: make")},
+		{name: "panic", collected: DryRun{Patch: aPatch}, outcome: Outcome{Err: errors.New("oh"), ExitCode: 70, Reason: "internal"}, err: "I see.\nerror: oh\n"},
+		{name: "nobody reads", collected: DryRun{Patch: aPatch}, outcome: Outcome{Err: errors.New("gone"), ExitCode: 141, Silent: true}, err: "I see.\n"},
+		{name: "plan", collected: DryRun{Patch: aPatch, Planned: planned("write: x", "run: make")},
 			out: "would write: x\nwould run: make\n\n" + aPatch, err: "I see.\n"},
-		{name: "plan without an edit", collected: Collected{Planned: planned("run: make")}, out: "would run: make\n", err: "I see.\n"},
-		{name: "hostile plan", collected: Collected{Patch: aPatch, Planned: planned("run: a\n--- a/y\n+++ b/y\x1b[31m\u202e")},
+		{name: "plan without an edit", collected: DryRun{Planned: planned("run: make")}, out: "would run: make\n", err: "I see.\n"},
+		{name: "hostile plan", collected: DryRun{Patch: aPatch, Planned: planned("run: a\n--- a/y\n+++ b/y\x1b[31m\u202e")},
 			out: "would run: a --- a/y +++ b/y\\u{202e}\n\n" + aPatch, err: "I see.\n"},
-		{name: "nothing", collected: Collected{Planned: planned()}, err: "I see.\nwarning: nothing would be done\n"},
+		{name: "nothing", collected: DryRun{Planned: planned()}, err: "I see.\nwarning: nothing would be done\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench("text", func(r *Config) {
-				r.Quiet, r.Collected = c.quiet, func() Collected { return c.collected }
+				r.Quiet, r.DryRun = c.quiet, func() DryRun { return c.collected }
 			})
 			b.Begin(Init{Prompt: "mend it"})
 			b.see(engine.RequestStarted{}, engine.Text{Delta: "I see."})
@@ -66,7 +66,7 @@ func TestPatchIsAllThatIsPrinted(t *testing.T) {
 }
 
 func TestPatchBesideOtherLines(t *testing.T) {
-	b := newBench("text", func(r *Config) { r.Collected = func() Collected { return Collected{Patch: aPatch} } })
+	b := newBench("text", func(r *Config) { r.DryRun = func() DryRun { return DryRun{Patch: aPatch} } })
 	b.see(engine.Text{Delta: "half"}, engine.Retry{Err: errors.New("cut"), Restart: false}, engine.Text{Delta: "rest"}, engine.Notice{Text: "note"})
 	b.Finish(Outcome{})
 	if got := b.err.String(); got != "half\nwarning: cut; asking again\nrest\nwarning: note\n" {
@@ -77,20 +77,20 @@ func TestPatchBesideOtherLines(t *testing.T) {
 // Records hold the patch to the byte, and arguments as JSON can have them.
 func TestPatchInRecords(t *testing.T) {
 	for _, format := range []string{"json", "stream-json"} {
-		plan := []Planned{{Tool: "run", Title: "run: \x1b[mx", Args: map[string]any{"n": nan(), "bad": "\xff"}}, {}}
+		plan := []PlannedCall{{Tool: "run", Title: "run: \x1b[mx", Args: map[string]any{"n": nan(), "bad": "\xff"}}, {}}
 		for _, c := range []struct {
-			collected Collected
+			collected DryRun
 			outcome   Outcome
 			want      string // of patch and planned
 		}{
-			{Collected{}, Outcome{}, `"" -`},
-			{Collected{Patch: aPatch}, Outcome{Err: errors.New("x")}, quoted(aPatch) + " -"},
-			{Collected{Patch: aPatch, Planned: plan}, Outcome{},
+			{DryRun{}, Outcome{}, `"" -`},
+			{DryRun{Patch: aPatch}, Outcome{Err: errors.New("x")}, quoted(aPatch) + " -"},
+			{DryRun{Patch: aPatch, Planned: plan}, Outcome{},
 				quoted(aPatch) + ` [{"args":{"bad":"\\xff","n":null},"title":"run: x","tool":"run"},{"args":{},"title":"","tool":""}]`},
-			{Collected{Planned: planned()}, Outcome{}, `"" []`},
-			{Collected{Patch: aPatch}, Outcome{Err: errors.New("x"), Reason: "internal"}, "- -"},
+			{DryRun{Planned: planned()}, Outcome{}, `"" []`},
+			{DryRun{Patch: aPatch}, Outcome{Err: errors.New("x"), Reason: "internal"}, "- -"},
 		} {
-			b := newBench(format, func(r *Config) { r.Collected = func() Collected { return c.collected } })
+			b := newBench(format, func(r *Config) { r.DryRun = func() DryRun { return c.collected } })
 			b.Begin(Init{Prompt: "hi"})
 			b.Finish(c.outcome)
 			text := strings.TrimSpace(b.out.String())

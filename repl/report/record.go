@@ -13,15 +13,15 @@ import (
 // The records of a stream, without what all records have.
 type (
 	initRecord struct {
-		Session string   `json:"session_id"`
-		Model   string   `json:"model"`
-		Version int      `json:"schema_version"`
-		Program string   `json:"version,omitempty"`
-		Dir     string   `json:"cwd,omitempty"`
-		Mode    string   `json:"approval_mode,omitempty"`
-		Talk    int      `json:"protocol_version,omitempty"` // of a conversation
-		Sandbox *Sandbox `json:"sandbox,omitempty"`
-		Unused  []Unused `json:"unused,omitempty"`
+		Session string          `json:"session_id"`
+		Model   string          `json:"model"`
+		Version int             `json:"schema_version"`
+		Program string          `json:"version,omitempty"`
+		Dir     string          `json:"cwd,omitempty"`
+		Mode    string          `json:"approval_mode,omitempty"`
+		Talk    int             `json:"protocol_version,omitempty"` // of a conversation
+		Sandbox *Sandbox        `json:"sandbox,omitempty"`
+		Unused  []UnusedFeature `json:"unused,omitempty"`
 	}
 	messageRecord struct {
 		Role    string `json:"role"`
@@ -63,7 +63,7 @@ type (
 		Denied   []Denial        `json:"denied"`
 		Warnings []string        `json:"warnings,omitempty"`
 		Patch    *string         `json:"patch,omitempty"`
-		Planned  *[]Planned      `json:"planned,omitempty"`
+		Planned  *[]PlannedCall  `json:"planned,omitempty"`
 		Value    json.RawMessage `json:"structured_output,omitempty"`
 		Code     *string         `json:"extracted,omitempty"`
 		Sandbox  *Sandbox        `json:"sandbox,omitempty"`

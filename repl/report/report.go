@@ -63,9 +63,9 @@ type Config struct {
 	Quiet   bool // nothing but errors on Err
 	Text    Text
 
-	// Collected, if not nil, says that the run changes nothing, and returns
+	// DryRun, if not nil, says that the run changes nothing, and returns
 	// what it would have done. It is called when the run is over.
-	Collected func() Collected
+	DryRun func() DryRun
 
 	// Done, if not nil, is called when all is written to Out, with whether
 	// the run failed. The note is for the user.
@@ -97,11 +97,11 @@ type Text struct {
 // RunInfo holds the facts about a run for records, beside its events. Each may be
 // missing.
 type RunInfo struct {
-	Version string          // of the program
-	Dir     func() string   // the working directory
-	Mode    func() string   // what runs unasked when the run begins
-	Sandbox func() *Sandbox // what confines commands, asked when the run begins and ends
-	Unused  func() []Unused // features that the user has set up and that are not in use yet
+	Version string                 // of the program
+	Dir     func() string          // the working directory
+	Mode    func() string          // what runs unasked when the run begins
+	Sandbox func() *Sandbox        // what confines commands, asked when the run begins and ends
+	Unused  func() []UnusedFeature // features that the user has set up and that are not in use yet
 }
 
 // A Sandbox is what confines the commands of a run.
@@ -112,14 +112,14 @@ type Sandbox struct {
 	Network bool   `json:"network"`
 }
 
-// An Unused is a feature that is set up and not in use yet, with the number of its entries.
-type Unused struct {
+// An UnusedFeature is a feature that is set up and not in use yet, with the number of its entries.
+type UnusedFeature struct {
 	Feature string `json:"feature"`
 	Count   int    `json:"count"`
 }
 
 // unused returns the features of a record that are not in use yet.
-func (f RunInfo) unused() []Unused {
+func (f RunInfo) unused() []UnusedFeature {
 	if f.Unused == nil {
 		return nil
 	}
@@ -152,7 +152,7 @@ func New(format string, c Config) Reporter {
 	switch {
 	case format == "json":
 		return newReporter(one, &document{core: one, utf8: output.UTF8{Raw: c.Text.Raw}})
-	case c.Collected != nil:
+	case c.DryRun != nil:
 		return newReporter(one, newPatch(one))
 	case c.Schema != nil:
 		return newReporter(one, &extracted{text: newText(one)})

@@ -193,7 +193,7 @@ func (c *core) notice(agent string, ev engine.Event) {
 		if c.called == nil {
 			c.called = map[string]string{}
 		}
-		c.called[ev.ID] = About(ev)
+		c.called[ev.ID] = CallTitle(ev)
 	case engine.Notice:
 		c.tell(NoticeLabel(ev), ev.Text)
 	case engine.Retry:

@@ -120,9 +120,9 @@ func (r *Records) Args(args map[string]any) any {
 // User notes what the user says, to be told when something follows from it.
 func (r *Records) User(prompt, id string) { r.prompt, r.id = prompt, id }
 
-// Cited returns what the last answer rests on, and forgets it: the next turn may have
+// TakeCitations returns what the last answer rests on, and forgets it: the next turn may have
 // none.
-func (r *Records) Cited() []Citation {
+func (r *Records) TakeCitations() []Citation {
 	list := r.cited.list
 	r.cited.list = nil
 	return list

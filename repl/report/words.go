@@ -8,9 +8,9 @@ import (
 	"gemline/repl/output"
 )
 
-// About says what a call is about that may never begin: the tool, and the path
+// CallTitle says what a call is about that may never begin: the tool, and the path
 // or the like that it was given.
-func About(ev engine.CallRequested) string {
+func CallTitle(ev engine.CallRequested) string {
 	for _, name := range []string{"file_path", "dir_path", "path", "pattern", "command", "url"} {
 		if s, ok := ev.Args[name].(string); ok && s != "" {
 			verb := ev.Name

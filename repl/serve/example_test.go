@@ -18,7 +18,7 @@ func ExampleHTTP() {
 	ended := make(chan error)
 	go func() {
 		ended <- serve.HTTP(ctx, client, 0, "/hello", func(_ context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
-			return serve.Keyed(at.Token, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })), nil
+			return serve.RequireToken(at.Token, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })), nil
 		})
 	}()
 	var at serve.Address

@@ -84,32 +84,32 @@ func HTTP(ctx context.Context, out io.Writer, port int, path string,
 func local(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !here(r.Host) || r.Header.Get("Origin") != "" && !hereFrom(r.Header.Get("Origin")) {
-			Reject(w, http.StatusForbidden, "only programs on this machine are answered")
+			WriteError(w, http.StatusForbidden, "only programs on this machine are answered")
 			return
 		}
 		h.ServeHTTP(w, r)
 	})
 }
 
-// Keyed has h answer those who have a token.
-func Keyed(token string, h http.Handler) http.Handler {
+// RequireToken has h answer those who have a token.
+func RequireToken(token string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+token)) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			Reject(w, http.StatusUnauthorized, "the header Authorization needs the token that the server printed when it began")
+			WriteError(w, http.StatusUnauthorized, "the header Authorization needs the token that the server printed when it began")
 			return
 		}
 		h.ServeHTTP(w, r)
 	})
 }
 
-// Reject answers a request with an error in JSON, which is what clients read.
-func Reject(w http.ResponseWriter, status int, said string) {
-	Answer(w, status, map[string]string{"error": said})
+// WriteError answers a request with an error in JSON, which is what clients read.
+func WriteError(w http.ResponseWriter, status int, said string) {
+	WriteJSON(w, status, map[string]string{"error": said})
 }
 
-// Answer answers a request with a JSON document.
-func Answer(w http.ResponseWriter, status int, v any) {
+// WriteJSON answers a request with a JSON document.
+func WriteJSON(w http.ResponseWriter, status int, v any) {
 	b, err := text.JSON(v, "")
 	if err != nil {
 		status, b = http.StatusInternalServerError, []byte(`{"error":"the answer is no JSON"}`)

@@ -53,5 +53,5 @@ func FailureText(o report.Outcome) string {
 	return o.Message + "; " + o.Hint
 }
 
-// About says what is asked: the title, the detail and what there is to know.
-func About(p engine.Proposal) string { return "gemline asks: " + question.About(p) }
+// Describe says what is asked: the title, the detail and what there is to know.
+func Describe(p engine.Proposal) string { return "gemline asks: " + question.Describe(p) }

@@ -57,7 +57,7 @@ type (
 
 // Trust asks the client whether a folder may bring what it holds, and run what it wants to,
 // before the conversation begins or in a turn. Its error is [ErrGone] if nobody answers.
-func (c *Server) Trust(ctx context.Context, f question.Folder) (question.Entry, error) {
+func (c *Server) Trust(ctx context.Context, f question.Folder) (question.TrustAnswer, error) {
 	r := consentRecord{About: "folder", Title: f.Title(), Folder: output.EscapeLine(f.Path),
 		Wishes: wishItems(f.Path, f.Items)}
 	for i, b := range f.Contents {
@@ -141,7 +141,7 @@ func find[T any](options []question.Option[T], name string, ok bool) (answer T, 
 	if !ok {
 		return answer, ErrGone
 	}
-	answer, _ = question.Find(options, name)
+	answer, _ = question.FindOption(options, name)
 	return answer, nil
 }
 

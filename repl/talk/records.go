@@ -219,7 +219,7 @@ func (c *Server) result(t *runningTurn, took time.Duration, o report.Outcome) {
 		var cited []report.Citation
 		if t == c.now { // what the turn that runs has not told yet is its own
 			r.User("", "")
-			cited = r.Cited()
+			cited = r.TakeCitations()
 		}
 		r.Put("turn_result", turnRecord{t.number, output.Valid(t.ID), status, report.FailureOf(o),
 			stats, output.Valid(r.In(c.Session())), o.ExitCode,

@@ -291,7 +291,7 @@ func (c *Server) say(ctx context.Context, t *runningTurn) (failure error) {
 			continue // it is the last
 		}
 		t.desk.Do(func() { c.happened(t, ev) })
-		if err := question.Denied(ev); err != nil && c.FailOnDeny {
+		if err := question.DeniedError(ev); err != nil && c.FailOnDeny {
 			failure = err
 			break
 		}

@@ -41,12 +41,12 @@ const (
 // A Record is the file of all agreements. Its zero value keeps none.
 type Record struct{ Path string }
 
-// In returns the record of a user, beside the list of trusted folders.
-func In(p project.Paths) Record { return Record{p.User("gemline", "consents.json")} }
+// RecordOf returns the record of a user, beside the list of trusted folders.
+func RecordOf(p project.Paths) Record { return Record{p.User("gemline", "consents.json")} }
 
-// Of returns the rights that were given in a folder, by fingerprint, and whether others
+// Rights returns the rights that were given in a folder, by fingerprint, and whether others
 // were given to what had fingerprints of an earlier form.
-func (r Record) Of(folder string) (given map[string]Rights, before bool, err error) {
+func (r Record) Rights(folder string) (given map[string]Rights, before bool, err error) {
 	all, err := r.read()
 	given = all[folder]
 	n := len(given)
@@ -79,8 +79,8 @@ func (r Record) read() (all map[string]map[string]Rights, err error) {
 	return all, nil
 }
 
-// Keep adds what was said in a folder.
-func (r Record) Keep(ctx context.Context, folder string, given map[string]Rights) error {
+// Store adds what was said in a folder.
+func (r Record) Store(ctx context.Context, folder string, given map[string]Rights) error {
 	if r.Path == "" {
 		return errors.New("no home directory, which would hold it")
 	}

@@ -26,11 +26,11 @@ func TestRecord(t *testing.T) {
 	r := consent.Record{Path: filepath.Join(t.TempDir(), "x", "consents.json")}
 	for folder, given := range map[string]map[string]consent.Rights{"/a": {"2-1": consent.All},
 		"/b": {"2-1": consent.None, "2-2": consent.Confined}} {
-		if err := r.Keep(t.Context(), folder, given); err != nil {
+		if err := r.Store(t.Context(), folder, given); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, _, err := r.Of("/b"); err != nil || got["2-1"] != consent.None || got["2-2"] != consent.Confined ||
+	if got, _, err := r.Rights("/b"); err != nil || got["2-1"] != consent.None || got["2-2"] != consent.Confined ||
 		got["2-3"] != "" {
 		t.Error(got, err)
 	}
@@ -38,30 +38,30 @@ func TestRecord(t *testing.T) {
 		t.Error(info.Mode(), err)
 	}
 	os.Chmod(r.Path, 0o666)
-	if got, _, err := r.Of("/a"); err == nil || got["2-1"] != "" {
+	if got, _, err := r.Rights("/a"); err == nil || got["2-1"] != "" {
 		t.Error("a record that anybody may write counts")
 	}
 	os.Chmod(r.Path, 0o600)
 	for _, broken := range []string{`{"/a": {"2-1": "all"}, `, "null", ""} {
 		os.WriteFile(r.Path, []byte(broken), 0o600)
-		if got, _, err := r.Of("/a"); err == nil || got["2-1"] != "" {
+		if got, _, err := r.Rights("/a"); err == nil || got["2-1"] != "" {
 			t.Errorf("a broken record counts: %s", broken)
 		}
-		if err := r.Keep(t.Context(), "/a", nil); err == nil {
+		if err := r.Store(t.Context(), "/a", nil); err == nil {
 			t.Errorf("a broken record is replaced: %s", broken)
 		}
 	}
 	os.WriteFile(r.Path, []byte(`{"/a": {"1234": "all", "2-1": "confined"}}`), 0o600)
-	if got, before, err := r.Of("/a"); err != nil || !before || len(got) != 1 {
+	if got, before, err := r.Rights("/a"); err != nil || !before || len(got) != 1 {
 		t.Errorf("%v, %v, %v of an earlier form", got, before, err)
 	}
-	if err := r.Keep(t.Context(), "/a", nil); err != nil {
+	if err := r.Store(t.Context(), "/a", nil); err != nil {
 		t.Error(err)
 	}
-	if _, before, _ := r.Of("/a"); before {
+	if _, before, _ := r.Rights("/a"); before {
 		t.Error("an earlier form is kept")
 	}
-	if got, _, err := (consent.Record{}).Of("/a"); err != nil || len(got) > 0 {
+	if got, _, err := (consent.Record{}).Rights("/a"); err != nil || len(got) > 0 {
 		t.Error(got, err)
 	}
 }

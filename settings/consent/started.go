@@ -41,8 +41,8 @@ func (s Started) Fingerprint(parts ...string) string {
 	return Fingerprint(s.Files, append(parts, s.Unsure)...)
 }
 
-// Held returns what nobody may change while it may run with all rights.
-func (s Started) Held() []string { return append(slices.Clip(s.Files), s.Dirs...) }
+// ProtectedPaths returns what nobody may change while it may run with all rights.
+func (s Started) ProtectedPaths() []string { return append(slices.Clip(s.Files), s.Dirs...) }
 
 // Find returns what is started.
 func (s Start) Find() Started {

@@ -171,8 +171,8 @@ func TestDirs(t *testing.T) {
 	dir := folder(t)
 	s := consent.Start{Texts: []string{"for f in hooks/*.sh; do sh $f; done"}, Dir: dir, Roots: []string{dir}}
 	before := s.Find()
-	if !slices.Contains(before.Held(), filepath.Join(dir, "hooks")) {
-		t.Errorf("%q are held", before.Held())
+	if !slices.Contains(before.ProtectedPaths(), filepath.Join(dir, "hooks")) {
+		t.Errorf("%q are held", before.ProtectedPaths())
 	}
 	os.WriteFile(filepath.Join(dir, "hooks", "3.sh"), []byte("echo\n"), 0o600)
 	if before.Fingerprint() == s.Find().Fingerprint() {
@@ -190,7 +190,7 @@ func TestSteered(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, "hooks", "x.py"), nil, 0o600)
 		s := consent.Start{Texts: []string{text}, Dir: dir, Roots: []string{dir}, Vars: []string{"GEMINI_PROJECT_DIR=" + dir},
 			User: func(name string) string { return map[string]string{"PATH": "/usr/bin:/bin"}[name] }}
-		if held := s.Find().Held(); !slices.Contains(held, filepath.Join(dir, want)) {
+		if held := s.Find().ProtectedPaths(); !slices.Contains(held, filepath.Join(dir, want)) {
 			t.Errorf("%s: %q are held", text, held)
 		}
 	}

@@ -23,7 +23,7 @@ func Example() {
 		list, warnings := extension.Installed(extension.Config{Dir: dir, Cwd: here})
 		fmt.Println(list[0].Name, list[0].Version, list[0].Active, warnings)
 		if here == "/project" {
-			fmt.Println(extension.Switch(context.Background(), dir, "sky", here, false))
+			fmt.Println(extension.SetEnabled(context.Background(), dir, "sky", here, false))
 		}
 	}
 	// Output:

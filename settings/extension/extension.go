@@ -158,9 +158,9 @@ func Policies(cfg Config) (dirs []string) {
 	return dirs
 }
 
-// Broken returns the extension that is in a folder of a name and can't be used: what is
+// ReadBroken returns the extension that is in a folder of a name and can't be used: what is
 // known of it. It is not ok if there is none.
-func Broken(dir, name string) (x Extension, ok bool) {
+func ReadBroken(dir, name string) (x Extension, ok bool) {
 	dirs, _ := directories(dir)
 	for _, at := range dirs {
 		if strings.EqualFold(filepath.Base(at), name) {

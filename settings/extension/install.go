@@ -51,11 +51,11 @@ type Setting struct {
 // installed is not believed: anybody may have written it.
 func Read(dir, cwd string) (Extension, error) { return Extension{Dir: dir, Home: dir}.read(cwd) }
 
-// Place returns where the extension of a name is installed in a folder of extensions.
-func Place(dir, name string) string { return filepath.Join(dir, name) }
+// InstallDir returns where the extension of a name is installed in a folder of extensions.
+func InstallDir(dir, name string) string { return filepath.Join(dir, name) }
 
-// Note writes the note of how an extension was installed into its folder.
-func Note(dir string, i Install) error {
+// WriteInstall writes the note of how an extension was installed into its folder.
+func WriteInstall(dir string, i Install) error {
 	b, err := text.JSON(i, "  ")
 	if err != nil {
 		return err
@@ -100,8 +100,8 @@ func sumsOf(dir string, known map[string]string) (sums map[string]string, added 
 	return sums, added, err
 }
 
-// NoteFiles stores the list of installed files in the folder of an extension.
-func NoteFiles(dir string) error {
+// WriteFileList stores the list of installed files in the folder of an extension.
+func WriteFileList(dir string) error {
 	sums, _, err := sumsOf(dir, nil)
 	if err != nil {
 		return err
@@ -113,9 +113,9 @@ func NoteFiles(dir string) error {
 	return disk.Replace(filepath.Join(dir, filesName), append(b, '\n'), 0o600)
 }
 
-// Touched reports whether files of an installed extension are not as they were installed, and
+// Modified reports whether files of an installed extension are not as they were installed, and
 // which were added since. It knows of neither if that was not noted.
-func Touched(dir string) (changed bool, added []string, err error) {
+func Modified(dir string) (changed bool, added []string, err error) {
 	var was map[string]string
 	b, err := disk.Read(filepath.Join(dir, filesName), maxSums)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -131,10 +131,10 @@ func Touched(dir string) (changed bool, added []string, err error) {
 	return !maps.Equal(was, now), added, err
 }
 
-// Carry hard-links files that were added to an extension into the folder of its new version,
+// KeepAdded hard-links files that were added to an extension into the folder of its new version,
 // unless the new version has the same name or a link in the path. It returns the names of the
 // linked files; a folder that is new as a whole is one name.
-func Carry(from, to string, added []string) (kept []string, err error) {
+func KeepAdded(from, to string, added []string) (kept []string, err error) {
 	root, err := os.OpenRoot(to)
 	if err != nil {
 		return nil, err
@@ -185,9 +185,9 @@ func ID(source, name string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Switch switches an extension on or off below a directory, "" for everywhere. Earlier
+// SetEnabled switches an extension on or off below a directory, "" for everywhere. Earlier
 // switches for directories below are dropped.
-func Switch(ctx context.Context, dir, name, at string, on bool) error {
+func SetEnabled(ctx context.Context, dir, name, at string, on bool) error {
 	rule := "/*"
 	if at != "" {
 		rule = slashed(at) + "*"

@@ -17,7 +17,7 @@ func TestCarry(t *testing.T) {
 		files["old/"+name] = "old"
 	}
 	dir := plant(t, files)
-	kept, err := Carry(filepath.Join(dir, "old"), filepath.Join(dir, "new"), added)
+	kept, err := KeepAdded(filepath.Join(dir, "old"), filepath.Join(dir, "new"), added)
 	if want := []string{"cache", "own/c", "own/more"}; err != nil || !slices.Equal(kept, want) {
 		t.Errorf("kept %q, %v; want %q", kept, err, want)
 	}

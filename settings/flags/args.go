@@ -226,10 +226,10 @@ func unknown(name string, long map[string]*kong.Flag) error {
 // bare returns a flag without its hyphens.
 func bare(name string) string { return strings.TrimLeft(name, "-") }
 
-// Wanted returns what a command line that can't be parsed says about the
+// OutputOf returns what a command line that can't be parsed says about the
 // format of the output and where it goes, as far as that makes sense: whoever
 // asked for JSON is told in JSON what is wrong.
-func Wanted(args []string) *Set {
+func OutputOf(args []string) *Set {
 	var f Set
 	k, err := parser(&Set{})
 	if err != nil {

@@ -210,7 +210,7 @@ func TestWanted(t *testing.T) {
 		"--json-fd|1|-z":                "",
 		"--json-fd=seven|-o|json|-z":    "json",
 	} {
-		f := Wanted(split(args))
+		f := OutputOf(split(args))
 		got := f.Format()
 		if f.JSONFd != nil {
 			got += fmt.Sprintf(" %d", *f.JSONFd)

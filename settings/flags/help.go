@@ -18,22 +18,22 @@ type Entry struct {
 	Help        string
 	Placeholder string // stands for the value; empty if the flag takes none
 	Values      []string
-	Takes       Takes
+	ValueRule   ValueRule
 
 	// Complete is the kind of value for completion: files, dirs, model and so
 	// on. It comes from the tag complete.
 	Complete string
 }
 
-// Takes says whether a flag has a value.
-type Takes int
+// ValueRule says whether a flag has a value.
+type ValueRule int
 
 // Whether a flag has a value.
 const (
-	NoValue  Takes = iota
-	AValue         // in the same word behind =, or in the next
-	MayTake        // the same, or none at all
-	Attaches       // in the same word, or none at all
+	NoValue       ValueRule = iota
+	RequiredValue           // in the same word behind =, or in the next
+	OptionalValue           // the same, or none at all
+	AttachedValue           // in the same word, or none at all
 )
 
 // Spelling returns how help texts write the flag: --json-fd N.
@@ -42,10 +42,10 @@ func (f Entry) Spelling() string {
 	if f.Short != "" {
 		name = "-" + f.Short + ", " + name
 	}
-	switch f.Takes {
-	case Attaches:
+	switch f.ValueRule {
+	case AttachedValue:
 		name += "[=" + f.Placeholder + "]"
-	case AValue, MayTake:
+	case RequiredValue, OptionalValue:
 		name += " " + f.Placeholder
 	}
 	return name
@@ -72,13 +72,13 @@ func Describe(flags []*kong.Flag) []Entry {
 		}
 		switch {
 		case fl.Target.Type() == reflect.TypeOf(Attached{}):
-			d.Takes = Attaches
+			d.ValueRule = AttachedValue
 		case optional(fl):
-			d.Takes = MayTake
+			d.ValueRule = OptionalValue
 		case !fl.IsBool():
-			d.Takes = AValue
+			d.ValueRule = RequiredValue
 		}
-		if d.Takes != NoValue {
+		if d.ValueRule != NoValue {
 			d.Placeholder = fl.FormatPlaceHolder()
 		}
 		out = append(out, d)

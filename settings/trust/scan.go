@@ -58,10 +58,10 @@ const (
 	maxPeek   = 64 << 10
 )
 
-// Brief returns the lines that tell a reader what the items are: those that
+// Summary returns the lines that tell a reader what the items are: those that
 // are only names in one line, and of too many the first ones. Caution is true
 // of a line that says how security is weakened, which is never left out.
-func Brief(items []Item) (lines []string, caution []bool) {
+func Summary(items []Item) (lines []string, caution []bool) {
 	add := func(line string, c bool) { lines, caution = append(lines, line), append(caution, c) }
 	for kind, group := range grouped(items) {
 		var names []string
@@ -114,7 +114,7 @@ type view struct {
 }
 
 func (v *view) add(i Item) {
-	i.Unused = settings.NotYet(i.Kind, i.Name)
+	i.Unused = settings.IsUnused(i.Kind, i.Name)
 	i.Name, i.Detail = cut(i.Name, maxName), cut(i.Detail, maxDetail)
 	if v.count == nil {
 		v.count = map[string]int{}

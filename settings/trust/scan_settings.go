@@ -16,7 +16,7 @@ import (
 // counts.
 func (v *view) settings(name string) {
 	if doc, _ := v.document(name, "setting"); doc != nil {
-		v.tree(settings.Counting(doc, v.weaker))
+		v.tree(settings.EffectiveValues(doc, v.weaker))
 	}
 }
 
@@ -125,7 +125,7 @@ func (v *view) keys(prefix string, tree map[string]any, depth int) {
 // does.
 func weakens(key string, value any) string {
 	name := key
-	if today, older := settings.Today(key); older {
+	if today, older := settings.CurrentName(key); older {
 		name = today
 	}
 	if risk := settings.Risk(strings.Split(name, ".")); risk != "" {

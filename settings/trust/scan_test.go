@@ -16,7 +16,7 @@ import (
 
 // told returns the lines that a reader is told about a folder.
 func told(p project.Paths) []string {
-	lines, caution := Brief(Scan(p, settings.Default()))
+	lines, caution := Summary(Scan(p, settings.Default()))
 	for i := range lines {
 		if caution[i] {
 			lines[i] = "* " + lines[i]
@@ -32,7 +32,7 @@ func TestSurveyMarkdownCommands(t *testing.T) {
 	put(t, p.Cwd, map[string]string{".agent/commands/git/log.md": "!`git log`", ".agent/commands/a.md": "x", "b/c.md": "x"})
 	s := settings.Default()
 	s.MarkdownCommands = []string{".agent/commands", "~/b", filepath.Join(p.Cwd, "b"), "../b", "none"}
-	lines, _ := Brief(Scan(p, s))
+	lines, _ := Summary(Scan(p, s))
 	if d := cmp.Diff([]string{"command /git:log: holds !``, which runs commands", "command /a"}, lines); d != "" {
 		t.Error(d)
 	}

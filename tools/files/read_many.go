@@ -29,7 +29,7 @@ type SkippedFile struct {
 // names it. What is not read comes back with the reason. Nothing is said of
 // what a directory holds that is usually not written by hand. What find, which
 // may be nil, says about the directories that were read stands at the end; its
-// warnings are among the Skipped, without a path.
+// warnings are among the skipped files, without a path.
 //
 // The model has then seen the texts. The only error is ctx's.
 func (ts Tools) ReadMany(ctx context.Context, paths []string, find Discover) ([]*genai.Part, []SkippedFile, error) {

@@ -6,7 +6,7 @@ import (
 	"gemline/tools/gitconfig"
 )
 
-// A setting may be harmless by itself, or once git is told Quiet as well, or not at all.
+// A setting may be harmless by itself, or once git is told QuietArgs as well, or not at all.
 func Example() {
 	text := "[remote \"origin\"]\n\turl = https://git.example/x\n" +
 		"[core]\n\tfsmonitor = ./watch.sh\n\tworktree = /srv\n"

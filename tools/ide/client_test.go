@@ -78,8 +78,8 @@ func (t *terminal) Approve(ctx context.Context, _ engine.Proposal) (engine.Answe
 	}
 }
 
-// Answered is why a question ends that was answered in the editor.
-func (t *terminal) Answered(how string) error {
+// AnsweredElsewhere is why a question ends that was answered in the editor.
+func (t *terminal) AnsweredElsewhere(how string) error {
 	t.told = append(t.told, how)
 	return errors.New(how)
 }

@@ -27,9 +27,9 @@ type diff struct {
 type Terminal interface {
 	engine.Approver
 
-	// Answered returns the error that ends a question after its answer in the editor. how
+	// AnsweredElsewhere returns the error that ends a question after its answer in the editor. how
 	// describes the answer.
-	Answered(how string) error
+	AnsweredElsewhere(how string) error
 
 	// Changed tells, in the words of how, that the proposed change was edited. It shows p,
 	// the edited change, unless p is nil because a question about it follows.
@@ -56,7 +56,7 @@ func (a approver) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 	defer end(nil)
 	d := &diff{path: in.Paths[0], draft: in.Draft, to: to,
 		opened: make(chan struct{}), decision: make(chan engine.Answer, 1)}
-	d.answered = func(answer engine.Answer) { end(a.Answered(how(answer, to.editor))) }
+	d.answered = func(answer engine.Answer) { end(a.AnsweredElsewhere(how(answer, to.editor))) }
 	a.client.put(d)
 	defer a.client.remove(d)
 	go a.client.openDiff(asking, d)

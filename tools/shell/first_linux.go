@@ -52,7 +52,7 @@ func RunAsInit(args []string, streams [3]*os.File) (code int, ok bool) {
 	return bury(cmd.Process.Pid), true
 }
 
-// passedOn returns the signals that First passes on: all that can be caught
+// passedOn returns the signals that RunAsInit passes on: all that can be caught
 // and are not about its own children, its own faults or the runtime.
 func passedOn() []os.Signal {
 	var all []os.Signal

@@ -209,7 +209,7 @@ type Page struct {
 
 // Fetch fetches the page at u, which [Parse] has returned, whatever its status is. It takes
 // up to 30 seconds, 10 MiB and 5 redirects within the host; more is an error, and what is
-// not public is a [*Blocked] one.
+// not public is a [*BlockedError].
 func (f *Fetcher) Fetch(ctx context.Context, u *url.URL) (*Page, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, mostTime, fmt.Errorf("not fetched within %s", mostTime))
 	defer cancel()

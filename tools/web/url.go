@@ -159,7 +159,7 @@ func local(host string) string {
 
 // Find returns the addresses in a text, in their order and each once. What
 // looks like an address and is none, or is of another kind, is an error; what is
-// Blocked is returned beside the others.
+// blocked is returned beside the others.
 func Find(text string) (urls []*url.URL, blocked []*BlockedError, err error) {
 	var errs []error
 	seen := map[string]bool{}

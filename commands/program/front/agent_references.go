@@ -35,7 +35,7 @@ func (r agentReferences) Find(_ context.Context, ref input.Ref) (input.Target, e
 	}
 	if i >= 0 {
 		r.session.Notices.Notify(fmt.Sprintf("@%s: the agent can't be called: %s; sent as text", name, list[i].DisabledReason))
-		return input.Target{Told: true}, nil
+		return input.Target{Reported: true}, nil
 	}
 	return input.Target{}, nil
 }

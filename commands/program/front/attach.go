@@ -40,7 +40,7 @@ func (i *interactive) share() (end func()) {
 
 // detach has the session go on without its terminal.
 func (i *interactive) detach() error {
-	return i.screen.Detach(repl.Leaving{
+	return i.screen.Detach(repl.LeaveOptions{
 		Files: slices.DeleteFunc([]*os.File{i.opts.Env.Process.Stdin, i.opts.Env.Process.Stdout, i.opts.Env.Process.Stderr},
 			func(f *os.File) bool { return !isTerminal(f) }),
 		Say: func(shell bool) {

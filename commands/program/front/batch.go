@@ -54,7 +54,7 @@ func (r *Run) batch(ctx context.Context) (err error) {
 		Ask:    func(ctx context.Context, t batch.Task) error { return r.batchItem(ctx, p, t) },
 		Schema: func(it batch.Item) (*report.OutputSchema, error) { return itemSchema(r.Options.Flags, it) },
 		Errors: batch.Errors{Spent: isOverBudget, Refused: isRefused, Outcome: r.outcome}, Tally: r.count,
-		Out: out, Broken: r.onBroken, Notify: batch.Notes(r.Options.Env.Process.Stderr, "", r.Options.Flags.Quiet), Quiet: r.Options.Flags.Quiet,
+		Out: out, Broken: r.onBroken, Notify: batch.NoteWriter(r.Options.Env.Process.Stderr, "", r.Options.Flags.Quiet), Quiet: r.Options.Flags.Quiet,
 	}
 	r.count.Cost = p.Model.Cost
 	if r.store.Temp != "" {

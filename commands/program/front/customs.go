@@ -73,9 +73,9 @@ func userError(err error) error {
 func (f *frontend) fileContent(ctx context.Context, path string, own bool, show func(engine.Event)) ([]*genai.Part, error) {
 	places, mark := f.files(), "@{"+path+"}"
 	places.Search = false
-	target, err := places.Find(ctx, input.Ref{Name: path, As: mark})
+	target, err := places.Find(ctx, input.Ref{Name: path, Spelling: mark})
 	if err != nil || len(target.Names) == 0 {
-		if err == nil && !target.Told {
+		if err == nil && !target.Reported {
 			f.notify(mark + ": there is no such file")
 		}
 		return nil, err
@@ -83,7 +83,7 @@ func (f *frontend) fileContent(ctx context.Context, path string, own bool, show 
 	if !own && len(target.Names) == 1 && f.session.Project.Workspace.Private(target.Names[0]) {
 		result, err := f.session.Engine.RunCall(ctx, "read_file", map[string]any{"file_path": target.Names[0]}, eventHandler(show))
 		if err != nil {
-			return nil, input.Unsent(ctx, mark, userError(err))
+			return nil, input.UnsentError(ctx, mark, userError(err))
 		}
 		return append([]*genai.Part{genai.NewPartFromText(strings.TrimSpace(result.Text) + "\n")}, result.Media...), nil
 	}
@@ -146,7 +146,7 @@ func (f *frontend) skillCommands(show func(engine.Event)) (set commands.Set) {
 				defer f.session.Tools.Skills.Call(one.Name)()
 				result, err := f.session.Engine.RunCall(ctx, skill.ToolName, map[string]any{"name": one.Name}, eventHandler(show))
 				if err != nil {
-					return nil, input.Unsent(ctx, "/"+name, userError(err))
+					return nil, input.UnsentError(ctx, "/"+name, userError(err))
 				}
 				f.session.Memory.Contents() // before the history has something
 				if err := f.session.Engine.Add(ctx, genai.NewPartFromText(result.Text)); err != nil {

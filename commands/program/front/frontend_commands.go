@@ -56,7 +56,7 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 					return f.session.Project.Launcher, f.session.Project.Workspace, nil
 				}}
 			if screen := f.run.screen.Load(); screen != nil {
-				if ask.Confirm = screen.Console.Confirm; !screen.Console.Sharing.Left() {
+				if ask.Confirm = screen.Console.Confirm; !screen.Console.Sharing.IsLeft() {
 					ask.Secret = screen.Console.Lines.Secret
 				}
 				ask.Browse, ask.Line = terminal{f.opts}.browse, func(ctx context.Context, question string) (string, error) {

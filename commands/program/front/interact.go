@@ -70,9 +70,9 @@ func (r *Run) interact(ctx context.Context) error {
 		Expand: input.Chain(
 			i.typed.Step, // !ls: run, nothing sent
 			commands.LoneWord(func() []*genai.Content { return i.frontend.session.Engine.History() }), // help: /help
-			commands.Step(app),         // /stats: done, or yields parts
-			input.Braces(i.substitute), // !{date}: judged, asked about, replaced
-			i.frontend.references,      // @main.go: the file's text
+			commands.Step(app),                 // /stats: done, or yields parts
+			input.ExpandCommands(i.substitute), // !{date}: judged, asked about, replaced
+			i.frontend.references,              // @main.go: the file's text
 			i.frontend.loadContext,
 		),
 		Run: i.sayWithCompanion,
@@ -143,13 +143,13 @@ func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
 
 // talk carries out the prompt of the command line and then what is typed.
 func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
-	if text := input.Words(i.opts.Flags.Text(), project.Charsets(i.opts), i.frontend.notify); text != "" {
+	if text := input.PromptText(i.opts.Flags.Text(), project.Charsets(i.opts), i.frontend.notify); text != "" {
 		if err := r.Do(ctx, text); errors.Is(err, input.ErrQuit) {
 			return nil
 		}
 	}
 	err := r.Loop(ctx)
-	if !isTerminal(i.opts.Env.Process.Stdin) && !r.Console.Sharing.Left() {
+	if !isTerminal(i.opts.Env.Process.Stdin) && !r.Console.Sharing.IsLeft() {
 		err = ending.Signal(syscall.SIGHUP) // the terminal is gone, and the signal will come
 	}
 	if left := leftRunning(i.frontend.session.Project.Launcher.Jobs); left != "" {
@@ -159,7 +159,7 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 		r.Console.Out.Line(output.Warning, "%s", output.EscapeLine(missing))
 	}
 	if len(journal.Turns(i.frontend.session.Engine.History())) > 0 && i.frontend.session.Journal.File.Stored() && !i.frontend.discard {
-		r.Console.Out.Line(output.Info, "go on with %s", output.Uncut(i.frontend.session.Journal.ResumeCommand()))
+		r.Console.Out.Line(output.Info, "go on with %s", output.Unbroken(i.frontend.session.Journal.ResumeCommand()))
 	}
 	printWorktree(i.opts, i.frontend.run.Status, i.frontend.run.Status.PrintInfo)
 	return err

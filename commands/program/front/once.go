@@ -56,7 +56,7 @@ func (f *frontend) approver(ctx context.Context) (engine.Approver, error) {
 
 // readPrompt returns the prompt of the command line and of standard input.
 func readPrompt(ctx context.Context, o *project.Options, notify func(string)) (report.Prompt, error) {
-	p := report.Prompt{Text: input.Words(o.Flags.Text(), project.Charsets(o), notify)}
+	p := report.Prompt{Text: input.PromptText(o.Flags.Text(), project.Charsets(o), notify)}
 	in := input.Stdin{Terminal: isTerminal(o.Env.Process.Stdin), Force: o.Flags.Stdin || o.Flags.Dash(),
 		Forbid: o.Flags.NoStdin, Prompt: p.Text != ""}
 	info, err := o.Env.Process.Stdin.Stat()
@@ -65,7 +65,7 @@ func readPrompt(ctx context.Context, o *project.Options, notify func(string)) (r
 	} else {
 		in.Mode = info.Mode()
 	}
-	if !in.Wanted() {
+	if !in.ShouldRead() {
 		return p, nil
 	}
 	b, err := input.ReadAll(ctx, o.Env.Process.Stdin, input.MaxStdin, notify)

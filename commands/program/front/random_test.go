@@ -123,9 +123,9 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 		r.JSON = &data
 	}
 	if d.n(4) == 0 {
-		r.Collected = d.collected()
+		r.DryRun = d.collected()
 	}
-	if r.Collected == nil && d.n(3) == 0 {
+	if r.DryRun == nil && d.n(3) == 0 {
 		r.Schema = pick(d, &report.OutputSchema{}, &report.OutputSchema{Schema: c.anything, Repairs: d.n(3)})
 		if d.n(2) == 0 { // and nothing goes wrong but the answers
 			g = et.NewScript(et.Says(d.answer()), et.Says(d.answer()), et.Says(d.answer()))
@@ -152,7 +152,7 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 				stop(ending.Signal(syscall.SIGTERM))
 			}
 		}}
-		once := &report.Once{Model: e.Model(), Ask: e.Run, Expand: input.Chain(), Reporter: watched, Tally: count, Session: d.text(), Now: time.Now, Schema: r.Schema}
+		once := &report.OneShot{Model: e.Model(), Ask: e.Run, Expand: input.Chain(), Reporter: watched, Tally: count, Session: d.text(), Now: time.Now, Schema: r.Schema}
 		return s.Finish(ctx, reporter, once.Run(ctx, report.Prompt{Text: "go " + d.text(), Piped: d.text()}))
 	}()
 	for what, text := range map[string]string{"standard output": out.String(), "the other descriptor": data.String()} {
@@ -165,7 +165,7 @@ func (c *chaos) run(t *testing.T, which string, d *dice, g engine.Generator) {
 		case !also && what != "standard output":
 			continue
 		}
-		if r.Collected != nil && shape == "text" {
+		if r.DryRun != nil && shape == "text" {
 			shape = "patch"
 		}
 		if r.Schema != nil && shape == "text" {
@@ -238,16 +238,16 @@ func (s *signalling) Event(ev engine.Event) {
 
 // collected returns what a run is said to have collected: any edits, of files
 // of any name.
-func (d *dice) collected() func() report.Collected {
+func (d *dice) collected() func() report.DryRun {
 	name := strings.NewReplacer("\x00", "", "/", "").Replace(d.text())
-	c := report.Collected{Patch: edit.Patch([]edit.File{{Name: name + "x", Old: d.text(), New: d.text()}}, nil)}
+	c := report.DryRun{Patch: edit.Patch([]edit.File{{Name: name + "x", Old: d.text(), New: d.text()}}, nil)}
 	if d.n(2) == 0 {
-		c.Planned = []report.Planned{}
+		c.Planned = []report.PlannedCall{}
 		for range d.n(3) {
-			c.Planned = append(c.Planned, report.Planned{Tool: d.text(), Title: d.text(), Args: map[string]any{d.text(): d.value(2)}})
+			c.Planned = append(c.Planned, report.PlannedCall{Tool: d.text(), Title: d.text(), Args: map[string]any{d.text(): d.value(2)}})
 		}
 	}
-	return func() report.Collected { return c }
+	return func() report.DryRun { return c }
 }
 
 // dice are a model, a policy and tools that do anything.

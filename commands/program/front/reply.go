@@ -16,7 +16,7 @@ import (
 // reply answers the one prompt of a run, with its numbers in count.
 func (f *frontend) reply(ctx context.Context, reporter report.Reporter, count *tally.Tally, p report.Prompt) error {
 	f.session.Project.MCP.Await(ctx, f.session.Project.Status.PrintInfo) // whose prompts are commands
-	app := f.commands(report.Speaker(reporter), func(ev engine.Event) {
+	app := f.commands(report.CommandWriter(reporter), func(ev engine.Event) {
 		count.Observe(ev, time.Now())
 		reporter.Event(ev)
 	})
@@ -25,8 +25,8 @@ func (f *frontend) reply(ctx context.Context, reporter report.Reporter, count *t
 	if f.session.Config.Schema == nil {         // which knows better what is missing
 		ask = report.FailTruncated(ask)
 	}
-	ask = report.Waiting(ask, f.session.Project.Model.LastHeard, reporter.Event)
-	runner := &report.Once{Model: f.session.Models.Router.Shown(), Reporter: reporter, Tally: count,
+	ask = report.ReportWaiting(ask, f.session.Project.Model.LastHeard, reporter.Event)
+	runner := &report.OneShot{Model: f.session.Models.Router.Shown(), Reporter: reporter, Tally: count,
 		Session: f.session.Journal.File.ID(), Now: time.Now, FailOnDeny: f.opts.Flags.FailOnDeny,
 		NoRestart: f.opts.Flags.Stream == "token" && !f.opts.Flags.AllowRestart && f.run.printsText(f.session.Config.Schema) && !isTerminal(f.opts.Env.Process.Stdout),
 		Ask:       ask, Schema: f.session.Config.Schema, Expand: input.Chain(commands.Step(app), f.references)}

@@ -64,7 +64,7 @@ func (r *Run) serveMCP(ctx context.Context, p *project.Project) error {
 		return serve.HTTP(ctx, r.Options.Env.Process.Stdout, r.Options.User.Serving.Port, "/mcp",
 			func(ctx context.Context, g *serve.Group, at serve.Address) (http.Handler, error) {
 				mux := http.NewServeMux()
-				mux.Handle("/mcp", serve.Keyed(at.Token,
+				mux.Handle("/mcp", serve.RequireToken(at.Token,
 					&rpc.Host{Begin: func(s rpc.Stream) { g.Go(func() { mcp.Serve(ctx, cfg, s) }) }}))
 				return mux, nil
 			})
@@ -101,7 +101,7 @@ func (r *Run) beginServed(ctx context.Context, p *project.Project, w serve.Sessi
 			begun, p.Context = true, s.RunStartHooks(ctx, s.Journal.Source())
 		}
 		plain := func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) { return parts, nil }
-		once := &report.Once{Model: s.Models.Router.Shown(), Reporter: to, Tally: count,
+		once := &report.OneShot{Model: s.Models.Router.Shown(), Reporter: to, Tally: count,
 			Session: s.Journal.File.ID(), Now: time.Now, FailOnDeny: r.Options.Flags.FailOnDeny,
 			Ask: report.FailTruncated(s.PromptRun()), Expand: input.Processor(plain)}
 		return once.Run(ctx, p)

@@ -55,7 +55,7 @@ func (r *Run) serveA2A(ctx context.Context, p *project.Project) error {
 					"; gemline help a2a says how they call it, and Ctrl-C ends this")
 			}
 			mux := http.NewServeMux()
-			mux.Handle("/", serve.Keyed(at.Token, s))
+			mux.Handle("/", serve.RequireToken(at.Token, s))
 			mux.HandleFunc("GET /.well-known/agent-card.json", s.ServeCard)
 			return mux, nil
 		})

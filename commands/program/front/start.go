@@ -64,7 +64,7 @@ func New(p project.Process) (r *Run, command []string, err error) {
 		err = missing
 	}
 	if err != nil {
-		line = flags.Wanted(args)
+		line = flags.OutputOf(args)
 	}
 	o := project.New(p, line, serving)
 	r = &Run{Options: o, Status: project.NewStatus(), count: ending.NewTally()}
@@ -119,14 +119,14 @@ func (r *Run) Reporter(subcommand bool, stop context.CancelCauseFunc) report.Rep
 		return report.New("text", out)
 	}
 	if r.Options.Flags.Batch != "" && r.Options.Flags.Format() != "text" {
-		return batch.Ending(report.New("stream-json", out)) // a line, like those of the items
+		return batch.ReportEnding(report.New("stream-json", out)) // a line, like those of the items
 	}
 	if r.output != nil {
 		out.Out, out.Done = r.output, r.output.End
 	}
 	out.Text.Live = r.Options.Flags.Stream == "token" || r.output == nil && !r.Options.Flags.Quiet && isTerminal(r.Options.Env.Process.Stdout)
 	if r.Options.Flags.Patch || r.Options.Flags.DryRun {
-		out.Collected = r.Status.Collected
+		out.DryRun = r.Status.Collected
 	}
 	if r.json != nil {
 		out.JSON = r.json
@@ -152,8 +152,8 @@ func (r *Run) Start(ctx context.Context, reporter report.Reporter) error {
 	}
 	r.Status.PrintWarning, r.Status.PrintInfo = told(false), told(true)
 	if r.Options.Flags.Batch != "" { // standard output is for its items
-		r.Status.PrintWarning, r.Status.PrintInfo = batch.Notes(r.Options.Env.Process.Stderr, "warning: ",
-			r.Options.Flags.Quiet), batch.Notes(r.Options.Env.Process.Stderr, "info: ", r.Options.Flags.Quiet)
+		r.Status.PrintWarning, r.Status.PrintInfo = batch.NoteWriter(r.Options.Env.Process.Stderr, "warning: ",
+			r.Options.Flags.Quiet), batch.NoteWriter(r.Options.Env.Process.Stderr, "info: ", r.Options.Flags.Quiet)
 	}
 	if r.Options.User.Interactive {
 		return r.interact(ctx)

@@ -61,7 +61,7 @@ func (i *interactive) shellStep() *input.Shell {
 // there is one.
 func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outcome) {
 	c := launch.Command{Text: command, Dir: i.opts.Paths.Cwd, Unconfined: true}
-	lent := isTerminal(i.opts.Env.Process.Stdout) && !i.screen.Console.Sharing.Away() &&
+	lent := isTerminal(i.opts.Env.Process.Stdout) && !i.screen.Console.Sharing.IsAway() &&
 		i.screen.Through(func(connect repl.Connect, show func([]byte)) {
 			own := c
 			own.Terminal = &shell.Terminal{Connect: connect, Show: show}

@@ -58,7 +58,7 @@ func (t terminal) edit(ctx context.Context, name, text string) (string, error) {
 // editor returns the command of the user's editor.
 func (t terminal) editor() string {
 	return cmp.Or(repl.EditorCommand(t.opts.Settings.Editor, t.opts.Settings.NewWindow, inPath),
-		t.opts.Env.Process.Getenv("VISUAL"), t.opts.Env.Process.Getenv("EDITOR"), repl.UsualEditor(inPath))
+		t.opts.Env.Process.Getenv("VISUAL"), t.opts.Env.Process.Getenv("EDITOR"), repl.DefaultEditor(inPath))
 }
 
 // inPath reports whether a program is found.

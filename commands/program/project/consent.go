@@ -33,13 +33,13 @@ type consents struct {
 
 // newConsents returns the consents for the folder, which are read at first use.
 func newConsents(o *Options) *consents {
-	a := &consents{record: consent.In(o.Paths), folder: func() string { return o.Trust.Folder },
+	a := &consents{record: consent.RecordOf(o.Paths), folder: func() string { return o.Trust.Folder },
 		given: map[string]consent.Rights{}, protectedPaths: map[string]bool{}, configPaths: sync.OnceValue(func() []string { return otherNames(o) })}
 	a.readStored = sync.OnceValue(func() error {
 		if o.Trust.State != trust.Trusted {
 			return nil
 		}
-		kept, before, err := a.record.Of(o.Trust.Folder)
+		kept, before, err := a.record.Rights(o.Trust.Folder)
 		a.add(kept)
 		a.outdated = before
 		return err
@@ -107,7 +107,7 @@ func (a *consents) undecided(items ...item) (list []undecided) {
 func (a *consents) protect(s consent.Started) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, path := range s.Held() {
+	for _, path := range s.ProtectedPaths() {
 		a.protectedPaths[path] = true
 	}
 }
@@ -253,7 +253,7 @@ func (a *consents) store(ctx context.Context, wishes []undecided, answer questio
 			given[w.print] = consent.Confined
 		}
 	}
-	if err := a.record.Keep(ctx, a.folder(), given); err != nil {
+	if err := a.record.Store(ctx, a.folder(), given); err != nil {
 		notify(notSaved(err))
 	}
 	a.add(given)

@@ -42,7 +42,7 @@ func CommandDirs(o *Options) (dirs []custom.Dir) {
 	for _, folder := range o.Settings.MarkdownCommands {
 		dir := custom.Dir{Path: o.Paths.Folder(folder), Owner: "user", Markdown: true}
 		switch inside := filepath.IsLocal(folder) && !strings.HasPrefix(folder, "~"); {
-		case inside && trusted && settings.Astray(dir.Path, o.Paths.Cwd) == "":
+		case inside && trusted && settings.LinksOutside(dir.Path, o.Paths.Cwd) == "":
 			dir.Owner, dir.Within = "workspace", true
 		case inside || !slices.Contains(o.userSettings.MarkdownCommands, folder):
 			continue // it is the project's, which leads nowhere else

@@ -73,7 +73,7 @@ func learnSettings(o *Options) {
 	}
 	for _, all := range append(servers, o.userSettings.Merged["hooks"]) {
 		walk(all)
-		settings.Concealed(all, learn)
+		settings.EachHidden(all, learn)
 	}
 }
 

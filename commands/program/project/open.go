@@ -167,7 +167,7 @@ func (p *Project) openWorkspace() (err error) {
 func (p *Project) printUnused() {
 	unused := p.Options.unused()
 	p.Status.unused.Store(&unused)
-	if line := settings.Shorten(unused); line != "" {
+	if line := settings.UnusedSummary(unused); line != "" {
 		p.Status.Notify("not in use yet: " + line + "; gemline doctor says more")
 	}
 }

@@ -79,7 +79,7 @@ func New(p Process, line *flags.Set, serving *cli.Serving) *Options {
 // projectFileCounts reports whether the project's file at a path is used: the project is trusted, and no
 // link leads out of it.
 func (o *Options) projectFileCounts(path string) bool {
-	return o.Trust.State == trust.Trusted && !o.Paths.AtHome() && settings.Astray(path, o.Paths.Cwd) == ""
+	return o.Trust.State == trust.Trusted && !o.Paths.AtHome() && settings.LinksOutside(path, o.Paths.Cwd) == ""
 }
 
 // Charsets returns what decodes texts: by the settings and the user's language.
@@ -115,7 +115,7 @@ func SystemMD(o *Options, name string) string {
 	v := o.Env.Getenv(name)
 	reads := name == "GEMINI_SYSTEM_MD"
 	if on := strings.ToLower(v); (on == "1" || on == "true") &&
-		(reads && o.Trust.State < trust.Unneeded || settings.Astray(o.Paths.Workspace("system.md"), o.Paths.Cwd) != "") {
+		(reads && o.Trust.State < trust.Unneeded || settings.LinksOutside(o.Paths.Workspace("system.md"), o.Paths.Cwd) != "") {
 		return ""
 	}
 	return v

@@ -84,7 +84,7 @@ func (o *Options) load(project bool) (err error) {
 	}
 	if project {
 		for _, path := range projectPlaces(o) {
-			if why := settings.Astray(path, o.Paths.Cwd); why != "" {
+			if why := settings.LinksOutside(path, o.Paths.Cwd); why != "" {
 				o.Warnings = append(o.Warnings, text.PrintableLine(path+" is passed over: "+why))
 			}
 		}

@@ -38,8 +38,8 @@ const (
 // A SessionInfo is what a record says of the conversation that a front end holds.
 type SessionInfo struct {
 	ID, Mode, ResumeCommand func() string
-	Stored                  func() bool             // something of it is in its file
-	Collected               func() report.Collected // what it would have done, if it changes nothing
+	Stored                  func() bool          // something of it is in its file
+	Collected               func() report.DryRun // what it would have done, if it changes nothing
 }
 
 // NewStatus returns a status that prints nothing, until its fields say where.
@@ -68,15 +68,15 @@ func (s *Status) Sandbox() *report.Sandbox {
 }
 
 // Unused counts what is set up and not in use yet, feature by feature.
-func (s *Status) Unused() (list []report.Unused) {
+func (s *Status) Unused() (list []report.UnusedFeature) {
 	all := s.unused.Load()
 	if all == nil {
 		return nil
 	}
 	for _, u := range *all {
-		i := slices.IndexFunc(list, func(c report.Unused) bool { return c.Feature == u.Feature })
+		i := slices.IndexFunc(list, func(c report.UnusedFeature) bool { return c.Feature == u.Feature })
 		if i < 0 {
-			i, list = len(list), append(list, report.Unused{Feature: u.Feature})
+			i, list = len(list), append(list, report.UnusedFeature{Feature: u.Feature})
 		}
 		list[i].Count++
 	}
@@ -109,9 +109,9 @@ func (s *Status) StoredResumeCommand() string {
 }
 
 // Collected returns what the conversation would have done, if it changes nothing.
-func (s *Status) Collected() report.Collected {
+func (s *Status) Collected() report.DryRun {
 	if c := s.Session.Load(); c != nil {
 		return c.Collected()
 	}
-	return report.Collected{}
+	return report.DryRun{}
 }

@@ -15,7 +15,7 @@ import (
 
 // A Consenter decides what a folder may bring and run: the user at the terminal, or a program.
 type Consenter interface {
-	Trust(context.Context, question.Folder) (question.Entry, error)
+	Trust(context.Context, question.Folder) (question.TrustAnswer, error)
 	Consent(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error)
 }
 
@@ -52,12 +52,12 @@ func itemsIfTrusted(o *Options) []undecided {
 }
 
 // decide asks about a folder, and stores the answer.
-func decide(ctx context.Context, o *Options, user Consenter, notify func(string), t trust.Status, wishes []undecided) (trust.State, question.Entry, error) {
+func decide(ctx context.Context, o *Options, user Consenter, notify func(string), t trust.Status, wishes []undecided) (trust.State, question.TrustAnswer, error) {
 	f := question.Folder{Path: t.Folder, Home: o.Paths.Home}
 	if t.State == trust.Trusted || t.State == trust.Distrusted {
 		f.Decided = t.State.String()
 	}
-	f.Contents, f.Caution = trust.Brief(t.Contents)
+	f.Contents, f.Caution = trust.Summary(t.Contents)
 	for _, w := range wishes {
 		f.Items = append(f.Items, w.ConsentItem)
 	}

@@ -53,7 +53,7 @@ func (s *Session) RunEndHooks(ctx context.Context, reason string) {
 
 // waitForHooks waits for hooks that run outside of a turn.
 func (s *Session) waitForHooks(ctx context.Context, run func(context.Context)) {
-	which := func() string { return repl.ForHook(s.Hooks.Running()) }
+	which := func() string { return repl.HookWait(s.Hooks.Running()) }
 	s.Project.Status.Wait(ctx, which, func(ctx context.Context, _ func(func())) { run(ctx) })
 	s.Notices.hooks(s.Hooks)
 }

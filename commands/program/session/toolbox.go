@@ -120,14 +120,14 @@ func (t *Toolbox) printSkillProblems(notify func(string)) {
 }
 
 // collected returns what a run would have done that changes nothing.
-func (t *Toolbox) collected() report.Collected {
-	c := report.Collected{Patch: t.Rehearsal.Patch()}
+func (t *Toolbox) collected() report.DryRun {
+	c := report.DryRun{Patch: t.Rehearsal.Patch()}
 	if !t.project.Options.Flags.DryRun {
 		return c
 	}
-	c.Planned = []report.Planned{}
+	c.Planned = []report.PlannedCall{}
 	for _, step := range t.Rehearsal.Steps() {
-		c.Planned = append(c.Planned, report.Planned(step))
+		c.Planned = append(c.Planned, report.PlannedCall(step))
 	}
 	return c
 }

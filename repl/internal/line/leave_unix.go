@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Leaving is how a terminal is left for good by a program that goes on.
-type Leaving struct {
+// A LeaveOptions is how a terminal is left for good by a program that goes on.
+type LeaveOptions struct {
 	Files []*os.File // all that the program has of the terminal
 
 	// Say is called as long as the terminal can be written to: a shell waits there for the
@@ -28,7 +28,7 @@ type Leaving struct {
 // nowhere, as if it had gone away. A shell that waits there gets its prompt back: the
 // program stops, as by Ctrl-Z, until the shell has the terminal. When the shell brings the
 // program back to the front, it does that again, since nothing is to be seen of it there.
-func (r *Reader) Leave(l Leaving) error {
+func (r *Reader) Leave(l LeaveOptions) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return err

@@ -8,20 +8,20 @@ import (
 	"gemline/repl/output"
 )
 
-// A Fate is what becomes of a line that was typed while no line was waited for.
-type Fate int
+// A LineAction is what becomes of a line that was typed while no line was waited for.
+type LineAction int
 
 // The fates.
 const (
-	Ahead  Fate = iota // it is the next input, unless a question comes before that
-	Queued             // it is the next input in any case
-	Taken              // whoever was asked has it
+	Ahead  LineAction = iota // it is the next input, unless a question comes before that
+	Queued                   // it is the next input in any case
+	Taken                    // whoever was asked has it
 )
 
 // A heardLine is a line as it was typed, with its end.
 type heardLine struct {
 	typed []byte
-	fate  Fate
+	fate  LineAction
 	said  bool // somebody was asked about it
 }
 
@@ -64,10 +64,10 @@ func (h *heard) add(b []byte) (whole bool) {
 }
 
 // Listen reads the lines that are typed from now on, until stop is called, so that they can
-// be told before the next Read: came gets a value when there are some for [Reader.Heed],
+// be told before the next Read: came gets a value when there are some for [Reader.HandleTyped],
 // which asks take about them. Those that are not taken are the next inputs. Where the input
 // is no terminal, or waiting can't be given up, nothing is heard.
-func (r *Reader) Listen(take func(lines []string) []Fate) (came <-chan struct{}, stop func()) {
+func (r *Reader) Listen(take func(lines []string) []LineAction) (came <-chan struct{}, stop func()) {
 	e := r.terminal.src.listen()
 	if e == nil {
 		return nil, func() {}
@@ -88,8 +88,8 @@ func (r *Reader) Listen(take func(lines []string) []Fate) (came <-chan struct{},
 // Enter has a line come next, as if it had been typed.
 func (r *Reader) Enter(line string) { r.by.typeAhead([]byte(line + "\n")) }
 
-// Heed asks the program what to do with each line that was heard.
-func (r *Reader) Heed() {
+// HandleTyped asks the program what to do with each line that was heard.
+func (r *Reader) HandleTyped() {
 	if r.terminal.listener == nil {
 		return
 	}
@@ -149,7 +149,7 @@ func (r *Reader) askedAfter(b []byte) (dropped int) {
 	h := &r.terminal.listener.heard
 	h.add(b)
 	resume()
-	r.Heed()
+	r.HandleTyped()
 	defer r.terminal.listener.pause()()
 	dropped = utf8.RuneCount(h.rest)
 	h.rest = nil

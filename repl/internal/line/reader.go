@@ -53,7 +53,7 @@ type terminal struct {
 	offered  string             // see [Reader.Offer]
 	inserted []string           // see [Reader.Pasted]
 	listener *typeaheadListener // see [Reader.Listen]; nil if nobody listens
-	take     func(lines []string) []Fate
+	take     func(lines []string) []LineAction
 }
 
 // New returns the Reader that fits c.

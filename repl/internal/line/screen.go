@@ -27,7 +27,7 @@ func show(s string) string {
 	s = strings.NewReplacer(string(newlineMark), "\n", "\t", "    ").Replace(s)
 	parts := strings.Split(s, "\u3000")
 	for i, p := range parts {
-		parts[i] = output.Typed(p)
+		parts[i] = output.EscapePartial(p)
 	}
 	return strings.Join(parts, "\u3000")
 }
