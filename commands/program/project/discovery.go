@@ -85,7 +85,7 @@ func (d *discovery) runsUnconfined() (bool, error) {
 	case consent.Confined:
 		return false, nil
 	}
-	return false, errors.New("tools.discoveryCommand or tools.callCommand has changed since it was consents to; " +
+	return false, errors.New("tools.discoveryCommand or tools.callCommand has changed since it was agreed to; " +
 		"the next session asks about it")
 }
 
@@ -103,7 +103,7 @@ func (o *Options) DiscoveredTools(ctx context.Context, l *launch.Launcher, notif
 	}
 	switch d.rights() {
 	case "":
-		notify("the tools of this project are not offered, since nobody has consents to what " +
+		notify("the tools of this project are not offered, since nobody has agreed to what " +
 			"tools.discoveryCommand and tools.callCommand are now" + howAgreed)
 	case consent.None:
 	default:
