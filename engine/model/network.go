@@ -31,26 +31,22 @@ func transport(o Options) (*http.Transport, *roots) {
 	if connect == 0 {
 		connect = 30 * time.Second
 	}
-	proxy := o.Network.ProxyFor
-	t := &http.Transport{
-		Proxy:               func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
-		DialContext:         o.Network.Dial(&net.Dialer{Timeout: connect}),
-		TLSHandshakeTimeout: connect,
-		ForceAttemptHTTP2:   true,
-		MaxIdleConnsPerHost: 16,
-		IdleConnTimeout:     90 * time.Second,
-		WriteBufferSize:     64 << 10,
-		ReadBufferSize:      32 << 10,
-		// Finds out that the connection has died while the machine slept.
-		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second},
-	}
+	plain := o.Network
+	plain.CAs = nil // they are read beside the first connection
+	t := plain.Proxied(connect)
+	t.TLSHandshakeTimeout, t.ForceAttemptHTTP2 = connect, true
+	t.MaxIdleConnsPerHost, t.IdleConnTimeout = 16, 90*time.Second
+	t.WriteBufferSize, t.ReadBufferSize = 64<<10, 32<<10
+	// Finds out that the connection has died while the machine slept.
+	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second}
 	if len(o.Network.CAs) == 0 {
 		return t, nil
 	}
 	r := trusting(o.Network.CAs)
 	t.TLSClientConfig = &tls.Config{RootCAs: r.pool}
+	proxy := t.Proxy
 	t.Proxy = func(req *http.Request) (*url.URL, error) {
-		via, err := proxy(req.URL)
+		via, err := proxy(req)
 		if req.URL.Scheme == "https" || via != nil && via.Scheme == "https" {
 			r.wanted.Store(true)
 			go r.fill() // beside the connection

@@ -117,13 +117,27 @@ func (n Network) Pool() *x509.CertPool {
 
 // Transport returns a transport that reaches other machines as n says.
 func (n Network) Transport() *http.Transport {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.DialContext = n.Dial(&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second})
+	t := n.Proxied(30 * time.Second)
+	t.ForceAttemptHTTP2, t.MaxIdleConns, t.IdleConnTimeout = true, 100, 90*time.Second
+	t.TLSHandshakeTimeout, t.ExpectContinueTimeout = 10*time.Second, time.Second
+	return t
+}
+
+// Proxied returns a transport that reaches other machines as n says, with a time to connect in
+// and none of the other limits, which its caller sets.
+func (n Network) Proxied(connect time.Duration) *http.Transport {
+	t := n.Direct(connect)
 	t.Proxy = func(r *http.Request) (*url.URL, error) { return n.ProxyFor(r.URL) }
 	if pool := n.Pool(); pool != nil {
 		t.TLSClientConfig = &tls.Config{RootCAs: pool}
 	}
 	return t
+}
+
+// Direct returns a transport to this machine and its neighbours: as n says, but by no proxy and
+// with the system's certificates.
+func (n Network) Direct(connect time.Duration) *http.Transport {
+	return &http.Transport{DialContext: n.Dial(&net.Dialer{Timeout: connect})}
 }
 
 // From returns the Network that an environment asks for. Its proxy is the first of

@@ -154,7 +154,7 @@ func (c *Client) begin() <-chan struct{} {
 	ended := make(chan struct{})
 	c.state, c.why, c.cut, c.ended = Connecting, nil, cancel, ended
 	if c.http == nil {
-		c.http = &http.Transport{DialContext: c.cfg.Network.Dial(&net.Dialer{Timeout: c.attempt})} // by no proxy
+		c.http = c.cfg.Network.Direct(c.attempt)
 	}
 	go func() {
 		defer close(ended)

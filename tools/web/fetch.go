@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -80,22 +79,13 @@ func New(cfg Config) *Fetcher {
 type transports struct{ direct, proxied *http.Transport }
 
 func (f *Fetcher) transports() transports {
-	bare := func() *http.Transport {
-		return &http.Transport{
-			TLSHandshakeTimeout:    firstByte,
-			ResponseHeaderTimeout:  cmp.Or(f.cfg.Patience, firstByte),
-			MaxResponseHeaderBytes: 256 << 10,
-			DisableKeepAlives:      true, // so that every request is dialled, and checked
-			ForceAttemptHTTP2:      true,
-		}
-	}
-	direct, proxied := bare(), bare()
-	direct.DialContext = f.dial
-	proxied.DialContext = f.cfg.Network.Dial(&net.Dialer{Timeout: firstByte})
-	proxied.Proxy = func(r *http.Request) (*url.URL, error) { return f.cfg.Network.ProxyFor(r.URL) }
-	if pool := f.cfg.Network.Pool(); pool != nil {
-		direct.TLSClientConfig, proxied.TLSClientConfig = &tls.Config{RootCAs: pool}, &tls.Config{RootCAs: pool}
-	}
+	proxied := f.cfg.Network.Proxied(firstByte)
+	proxied.TLSHandshakeTimeout, proxied.ResponseHeaderTimeout = firstByte, cmp.Or(f.cfg.Patience, firstByte)
+	proxied.MaxResponseHeaderBytes = 256 << 10
+	proxied.DisableKeepAlives = true // so that every request is dialled, and checked
+	proxied.ForceAttemptHTTP2 = true
+	direct := proxied.Clone()
+	direct.DialContext, direct.Proxy = f.dial, nil
 	return transports{direct, proxied}
 }
 

@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -146,7 +145,8 @@ func (s Source) machine(ctx context.Context) (Token, error) {
 		return Token{}, UnusableCredentials("GCE_METADATA_HOST is not a host name")
 	}
 	req.Header.Set("Metadata-Flavor", "Google")
-	t := &http.Transport{DialContext: s.Network.Dial(&net.Dialer{Timeout: 3 * time.Second}), DisableKeepAlives: true}
+	t := s.Network.Direct(3 * time.Second)
+	t.DisableKeepAlives = true
 	resp, err := t.RoundTrip(req)
 	if err != nil {
 		if s.Host == "" && ctx.Err() == nil {

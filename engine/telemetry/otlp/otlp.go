@@ -22,7 +22,6 @@ package otlp
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -65,22 +64,17 @@ func New(cfg Config) (*Client, error) {
 	if err := cfg.Network.Allow(base.Hostname()); err != nil {
 		return nil, err
 	}
-	t := &http.Transport{DisableCompression: true, Protocols: new(http.Protocols), MaxIdleConns: 3}
-	t.DialContext = cfg.Network.Dial(&net.Dialer{Timeout: 30 * time.Second})
-	if base.Scheme == "https" {
-		t.TLSClientConfig = &tls.Config{RootCAs: cfg.Network.Pool()}
-	}
+	t := cfg.Network.Proxied(30 * time.Second)
+	t.DisableCompression, t.Protocols, t.MaxIdleConns = true, new(http.Protocols), 3
 	switch {
 	case cfg.GRPC && base.Scheme == "http":
 		t.Protocols.SetUnencryptedHTTP2(true)
+		t.Proxy = nil
 	case cfg.GRPC:
 		t.Protocols.SetHTTP2(true)
 	default:
 		t.Protocols.SetHTTP1(true)
 		t.Protocols.SetHTTP2(true)
-	}
-	if !cfg.GRPC || base.Scheme == "https" {
-		t.Proxy = func(r *http.Request) (*url.URL, error) { return cfg.Network.ProxyFor(r.URL) }
 	}
 	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &Client{cfg, base, &http.Client{Transport: t, CheckRedirect: stay}}, nil
