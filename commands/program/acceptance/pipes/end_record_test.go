@@ -199,7 +199,7 @@ func TestPanicLosesNothing(t *testing.T) {
 	run.Path = pt.Faulty(t)
 	run.Env = append(run.Env, fault("fall after 4")...) // of the session two, question, answer
 	run.Run()
-	if code := run.ProcessState.ExitCode(); code != 70 || !strings.Contains(errs.String(), "outputs.Limits.Keep") {
+	if code := run.ProcessState.ExitCode(); code != 70 || !strings.Contains(errs.String(), "outputs.Limits.Store") {
 		t.Errorf("exit code %d:\n%s", code, errs.Bytes())
 	}
 	if !regexp.MustCompile(`(?m)^hint: go on with gemline (--resume|-r) [0-9a-f-]+; please report this`).Match(errs.Bytes()) {
