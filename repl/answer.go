@@ -32,11 +32,11 @@ type Answers struct {
 
 // An answer is one that is being shown.
 type answer struct {
-	reader *markdown.Renderer // nil between answers
-	held   []markdown.Span    // not shown yet
-	end    string             // the last bytes of it so far
-	said   bool               // it has its label
-	broken bool               // a line of another kind stands inside
+	reader  *markdown.Renderer // nil between answers
+	pending []markdown.Span    // not shown yet
+	end     string             // the last bytes of it so far
+	said    bool               // it has its label
+	broken  bool               // a line of another kind stands inside
 }
 
 // text takes in a piece of the answer and shows what is ripe.
@@ -82,9 +82,9 @@ func (a *answer) add(delta string, view *markdown.View, pace Pace) (ripe []markd
 	n := a.ripe(spans, pace)
 	now, later := cut(spans, n)
 	if n > 0 {
-		ripe, a.held = append(a.held, now...), nil
+		ripe, a.pending = append(a.pending, now...), nil
 	}
-	a.held = append(a.held, later...)
+	a.pending = append(a.pending, later...)
 	return ripe
 }
 
@@ -93,7 +93,7 @@ func (a *answer) rest() []markdown.Span {
 	if a.reader == nil {
 		return nil
 	}
-	return append(a.held, a.reader.Close()...)
+	return append(a.pending, a.reader.Close()...)
 }
 
 // outputFlow returns where a piece of an answer may be broken.

@@ -125,7 +125,7 @@ func (p *Printer) finished(ev engine.CallFinished) {
 		p.turn.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
 	delete(p.turn.called, ev.ID)
 	defer p.turn.agents.over(ev.ID)
-	p.turn.asked = slices.DeleteFunc(p.turn.asked, func(id string) bool { return id == ev.ID })
+	p.turn.askedCalls = slices.DeleteFunc(p.turn.askedCalls, func(id string) bool { return id == ev.ID })
 	c.out.whole, c.out.few = p.Detail == FullDetail, p.Spoken
 	if running := p.turn.running.find(ev.ID); running != nil {
 		c = running

@@ -55,16 +55,16 @@ type Printer struct {
 
 // A shownTurn is the state of the turn that a [Printer] shows.
 type shownTurn struct {
-	began    time.Time
-	heard    time.Time         // when the last event came, or the pause that it announced ended
-	called   map[string]string // subjects of calls that have not begun, by id
-	running  calls
-	asked    []string // calls that were asked about and have not begun, by id
-	reads    []reads  // read-only calls that are not printed yet
-	agents   agents
-	thinking string // the beginning of a line of reasoning
-	doing    string // the activity in the last progress line
-	beside   string // activity beside the conversation, "" if none is known
+	began      time.Time
+	lastEvent  time.Time         // when the last event came, or the pause that it announced ended
+	called     map[string]string // subjects of calls that have not begun, by id
+	running    calls
+	askedCalls []string // calls that were asked about and have not begun, by id
+	reads      []reads  // read-only calls that are not printed yet
+	agents     agents
+	thinking   string // the beginning of a line of reasoning
+	doing      string // the activity in the last progress line
+	beside     string // activity beside the conversation, "" if none is known
 }
 
 // A call is one that runs.
@@ -86,7 +86,7 @@ func (p *Printer) Begin(now time.Time) {
 	}
 	p.Tally.Start(now)
 	p.endAnswer()
-	p.turn = shownTurn{began: now, heard: now, called: map[string]string{}}
+	p.turn = shownTurn{began: now, lastEvent: now, called: map[string]string{}}
 }
 
 // End ends a turn with its done line.
@@ -176,7 +176,7 @@ const longSilence = time.Minute
 
 // Progress says that work goes on. An answer that has begun goes on below.
 func (p *Printer) Progress(now time.Time) {
-	doing, last := p.WaitingFor(), p.turn.heard
+	doing, last := p.WaitingFor(), p.turn.lastEvent
 	if p.Heard != nil {
 		if t := p.Heard(); t.After(last) {
 			last = t
@@ -202,10 +202,10 @@ func (p *Printer) Progress(now time.Time) {
 // Print shows ev.
 func (p *Printer) Print(ev engine.Event, now time.Time) {
 	p.Tally.Observe(ev, now)
-	p.turn.heard = now
+	p.turn.lastEvent = now
 	_, said := engine.Unnest(ev)
 	if r, ok := said.(engine.Retry); ok {
-		p.turn.heard = now.Add(r.Delay)
+		p.turn.lastEvent = now.Add(r.Delay)
 	}
 	if t, ok := ev.(engine.Thought); ok {
 		p.thought(t.Delta)
@@ -221,7 +221,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	case engine.CallStateChanged:
 		if ev.State == engine.AwaitingApproval {
 			p.settle() // the question comes next
-			p.turn.asked = append(p.turn.asked, ev.ID)
+			p.turn.askedCalls = append(p.turn.askedCalls, ev.ID)
 		}
 	case engine.CallStarted:
 		p.started(ev)
@@ -321,8 +321,8 @@ func (p *Printer) started(ev engine.CallStarted) {
 // onlyAsked reports whether the call of an id is the only one that was asked about and begins
 // now, so that its question is the last thing that was shown.
 func (t *shownTurn) onlyAsked(id string) bool {
-	others := slices.ContainsFunc(t.asked, func(other string) bool { return other != id })
-	t.asked = slices.DeleteFunc(t.asked, func(other string) bool { return other == id })
+	others := slices.ContainsFunc(t.askedCalls, func(other string) bool { return other != id })
+	t.askedCalls = slices.DeleteFunc(t.askedCalls, func(other string) bool { return other == id })
 	return !others && len(t.running) == 0
 }
 

@@ -36,9 +36,9 @@ type Sharing struct {
 	// Detach has the session go on without its terminal by hand. It is nil where it can't.
 	Detach func() error
 
-	away    bool              // what was entered last came from another terminal
-	waiting []attach.SentLine // lines of other terminals for the next prompts
-	left    atomic.Bool       // whether the terminal was left
+	away     bool              // what was entered last came from another terminal
+	waiting  []attach.SentLine // lines of other terminals for the next prompts
+	detached atomic.Bool       // whether the terminal was left
 
 	mu     sync.Mutex
 	cancel context.CancelCauseFunc // of what is read now, nil if nothing is
@@ -52,7 +52,7 @@ func (s *Sharing) reads(cancel context.CancelCauseFunc) {
 }
 
 // IsLeft reports whether the session goes on without its terminal.
-func (s *Sharing) IsLeft() bool { return s.left.Load() }
+func (s *Sharing) IsLeft() bool { return s.detached.Load() }
 
 // IsAway reports whether whoever has entered the last line sits at another terminal, or the
 // session has none of its own: nothing is lent the terminal then.
@@ -76,7 +76,7 @@ func (s *Sharing) Leave() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.left.Swap(true) && s.cancel != nil {
+	if !s.detached.Swap(true) && s.cancel != nil {
 		s.cancel(errLeft)
 	}
 	return nil

@@ -70,7 +70,7 @@ func (c Config) Wrap(run engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			w := work{Config: c, yield: yield}
-			if err := w.do(ctx, run, parts); err != nil && !w.left {
+			if err := w.do(ctx, run, parts); err != nil && !w.consumerGone {
 				yield(nil, err)
 			}
 		}
@@ -80,9 +80,9 @@ func (c Config) Wrap(run engine.Run) engine.Run {
 // work is what is done for one prompt.
 type work struct {
 	Config
-	yield   func(engine.Event, error) bool
-	left    bool // the consumer has left
-	changed bool // files may have changed since the last check
+	yield        func(engine.Event, error) bool
+	consumerGone bool // the consumer has left
+	changed      bool // files may have changed since the last check
 }
 
 // do says parts to the model, and then what the check finds. Its error is left to be
@@ -107,7 +107,7 @@ func (w *work) do(ctx context.Context, run engine.Run, parts []*genai.Part) erro
 			return red
 		}
 		res, why, err := w.check(ctx, round)
-		if err != nil || w.left || why == "" {
+		if err != nil || w.consumerGone || why == "" {
 			return err
 		}
 		if red = (&Error{Command: w.Command, Why: why}); round > w.MaxRepairs {
@@ -162,6 +162,6 @@ func (w *work) check(ctx context.Context, round int) (text, why string, err erro
 
 // tell yields an event. It reports whether the consumer is still there.
 func (w *work) tell(ev engine.Event) bool {
-	w.left = w.left || !w.yield(ev, nil)
-	return !w.left
+	w.consumerGone = w.consumerGone || !w.yield(ev, nil)
+	return !w.consumerGone
 }

@@ -70,20 +70,20 @@ func (h *Hooks) ending() error {
 
 // A prompt is one thing that the user says, until it is answered.
 type prompt struct {
-	hooks *Hooks
-	run   engine.Run
-	yield func(engine.Event, error) bool
-	left  bool // the consumer has left
-	text  string
-	said  reply
+	hooks        *Hooks
+	run          engine.Run
+	yield        func(engine.Event, error) bool
+	consumerGone bool // the consumer has left
+	text         string
+	said         reply
 }
 
 // tell yields the hooks' notices. It reports whether the consumer is still there.
 func (p *prompt) tell() bool {
 	for _, n := range p.hooks.Notices() {
-		p.left = p.left || !p.yield(n, nil)
+		p.consumerGone = p.consumerGone || !p.yield(n, nil)
 	}
-	return !p.left
+	return !p.consumerGone
 }
 
 // say says parts to the model, and what hooks answer to its answer. Its error is left
@@ -95,7 +95,7 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
 		return err
 	}
 	for returns := 0; ; returns++ {
-		if err := p.ask(ctx, parts); err != nil || p.left {
+		if err := p.ask(ctx, parts); err != nil || p.consumerGone {
 			return err
 		}
 		after := p.hooks.fire(ctx, AfterAgent, "", fields{{"prompt", p.text}, {"prompt_response", p.said.text()},
@@ -159,7 +159,7 @@ func (p *prompt) ask(ctx context.Context, parts []*genai.Part) error {
 		}
 		p.said.hear(ev)
 		if !p.yield(ev, nil) {
-			p.left = true
+			p.consumerGone = true
 			return nil
 		}
 	}

@@ -125,7 +125,7 @@ func (c *LoadedSession) resume(now func() time.Time) (f *File, err error) {
 	m := c.Metadata()
 	m.Format = FormatVersion
 	if f.pending.lines, err = encode(m); err == nil {
-		err = f.startWith(c.kept)
+		err = f.startWith(c.messages)
 	}
 	return f, err
 }

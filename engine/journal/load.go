@@ -26,8 +26,8 @@ type LoadedSession struct {
 	// whose end was not recorded; NotStarted are those that had not begun.
 	Interrupted, NotStarted []*genai.FunctionCall
 
-	opened bool              // the file has an opening message
-	kept   []json.RawMessage // the messages of a file that must be copied
+	opened   bool              // the file has an opening message
+	messages []json.RawMessage // the messages of a file that must be copied
 }
 
 // Load reads the session file path. It fails if that can't be read or holds no
@@ -35,7 +35,7 @@ type LoadedSession struct {
 func Load(path string) (*LoadedSession, error) {
 	c, r, err := loadRecord(path, strings.HasSuffix(path, ".json"))
 	if err == nil {
-		c.kept = r.bytes()
+		c.messages = r.bytes()
 	}
 	return c, err
 }
@@ -118,11 +118,11 @@ const unbegun = "[Interrupted] This call did not run: the session ended before i
 
 // A rebuilder makes a history of messages, one after the other.
 type rebuilder struct {
-	history []*genai.Content
-	ends    []int                 // how long the history was after each message
-	open    []*call               // of the last message, waiting for their answers
-	left    []*genai.FunctionCall // calls without answers, of the last message with calls
-	unbegun []*genai.FunctionCall // likewise, and had not begun
+	history    []*genai.Content
+	ends       []int                 // how long the history was after each message
+	openCalls  []*call               // of the last message, waiting for their answers
+	unanswered []*genai.FunctionCall // calls without answers, of the last message with calls
+	unbegun    []*genai.FunctionCall // likewise, and had not begun
 }
 
 // A call is a call of the model with its answer.
@@ -137,9 +137,9 @@ type call struct {
 // begun, at the last message.
 func history(messages []*message) (said []*genai.Content, interrupted, idle []*genai.FunctionCall) {
 	r := rebuild(messages)
-	if len(r.open) > 0 {
+	if len(r.openCalls) > 0 {
 		r.close()
-		interrupted, idle = r.left, r.unbegun
+		interrupted, idle = r.unanswered, r.unbegun
 	}
 	return r.history, interrupted, idle
 }
@@ -189,7 +189,7 @@ func (r *rebuilder) model(m *message) {
 			if p.FunctionCall != nil {
 				q, fc := *p, *p.FunctionCall // the message stays as it is
 				q.FunctionCall, p = &fc, &q
-				r.open = append(r.open, matchCall(&fc, &calls))
+				r.openCalls = append(r.openCalls, matchCall(&fc, &calls))
 			}
 			if wasModels(p) {
 				c.Parts = append(c.Parts, p)
@@ -202,10 +202,10 @@ func (r *rebuilder) model(m *message) {
 		for len(calls) > 0 { // that the content does not have
 			fc := &genai.FunctionCall{ID: calls[0].ID, Name: calls[0].Name}
 			c.Parts = append(c.Parts, &genai.Part{FunctionCall: fc})
-			r.open = append(r.open, matchCall(fc, &calls))
+			r.openCalls = append(r.openCalls, matchCall(fc, &calls))
 		}
 	}
-	for _, k := range r.open {
+	for _, k := range r.openCalls {
 		k.idle = m.Begins && !slices.Contains(m.begun, engine.CallID(k.fc))
 	}
 	if len(c.Parts) > 0 {
@@ -287,7 +287,7 @@ func (r *rebuilder) answers(parts []*genai.Part) (rest []*genai.Part, answered b
 
 // openCall returns the open call that fr answers first.
 func (r *rebuilder) openCall(fr *genai.FunctionResponse) *call {
-	for _, k := range r.open {
+	for _, k := range r.openCalls {
 		if len(k.answer) > 0 || fr.Name != "" && fr.Name != k.fc.Name {
 			continue
 		}
@@ -302,14 +302,14 @@ func (r *rebuilder) openCall(fr *genai.FunctionResponse) *call {
 // close ends the wait for answers: a call without one gets the result beside
 // it, or is told that it was interrupted.
 func (r *rebuilder) close() {
-	if len(r.open) == 0 {
+	if len(r.openCalls) == 0 {
 		return
 	}
 	c := &genai.Content{Role: genai.RoleUser}
-	r.left, r.unbegun = nil, nil
-	for _, k := range r.open {
+	r.unanswered, r.unbegun = nil, nil
+	for _, k := range r.openCalls {
 		if len(k.answer) == 0 {
-			other := rebuilder{open: []*call{k}}
+			other := rebuilder{openCalls: []*call{k}}
 			var beside parts
 			json.Unmarshal(k.result, &beside) // which is JSON, or nothing
 			other.answers(beside)
@@ -319,14 +319,14 @@ func (r *rebuilder) close() {
 			if k.idle {
 				why, r.unbegun = unbegun, append(r.unbegun, k.fc)
 			} else {
-				r.left = append(r.left, k.fc)
+				r.unanswered = append(r.unanswered, k.fc)
 			}
 			k.answer = []*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: k.fc.ID, Name: k.fc.Name,
 				Response: map[string]any{"error": why}}}}
 		}
 		c.Parts = append(c.Parts, k.answer...)
 	}
-	r.open = nil
+	r.openCalls = nil
 	r.history = append(r.history, c)
 }
 

@@ -38,7 +38,7 @@ type record struct {
 	start, updated time.Time
 	messages       []*message
 	index          map[string]int // of messages, by id
-	asked          string         // the first question, where compression has summed it up
+	firstQuestion  string         // the first question, where compression has summed it up
 
 	keep    bool // messages keep their bytes
 	glance  bool // a list needs no messages from the middle of the file
@@ -204,7 +204,7 @@ func (r *record) lines(in io.Reader, size int64) error {
 			r.partial, r.head = true, len(r.messages)
 		default:
 			r.line(b)
-			titled = cmp.Or(r.asked, asked(r.messages)) != "" // a rewind may have dropped the question
+			titled = cmp.Or(r.firstQuestion, asked(r.messages)) != "" // a rewind may have dropped the question
 		}
 	}
 }
@@ -294,13 +294,13 @@ func (r *record) set(b []byte) {
 
 // replace puts the messages of list in the place of all.
 func (r *record) replace(list []json.RawMessage) {
-	first := cmp.Or(r.asked, asked(r.messages))
-	r.messages, r.index, r.asked, r.partial, r.head = nil, nil, "", false, 0
+	first := cmp.Or(r.firstQuestion, asked(r.messages))
+	r.messages, r.index, r.firstQuestion, r.partial, r.head = nil, nil, "", false, 0
 	for _, b := range list {
 		r.add(parse(b), b)
 	}
 	if slices.ContainsFunc(r.messages, (*message).isSnapshot) {
-		r.asked = first
+		r.firstQuestion = first
 	}
 }
 

@@ -29,16 +29,16 @@ func (e *UnwrittenError) Unwrap() error { return e.Err }
 // the Saver reports the failure once, and writes the missing messages later. A nil Saver
 // saves nothing.
 type Saver struct {
-	file  *File
-	tell  func(engine.Notice)
-	asked string // the last question
-	since string // the question from which on something is missing
-	err   error  // why, nil if nothing is missing
+	file         *File
+	tell         func(engine.Notice)
+	lastQuestion string // the last question
+	since        string // the question from which on something is missing
+	err          error  // why, nil if nothing is missing
 
-	above *Saver // of the conversation that an agent works for, or nil
-	mu    sync.Mutex
-	left  []*Saver // of agents that have ended, whose files lack something
-	said  bool     // that these do
+	above     *Saver // of the conversation that an agent works for, or nil
+	mu        sync.Mutex
+	unwritten []*Saver // of agents that have ended, whose files lack something
+	said      bool     // that these do
 }
 
 // NewSaver returns a Saver that tells what happens by tell.
@@ -58,14 +58,14 @@ func (s *Saver) Close() {
 	}
 	s.above.mu.Lock()
 	defer s.above.mu.Unlock()
-	s.above.left = append(s.above.left, s)
+	s.above.unwritten = append(s.above.unwritten, s)
 }
 
 // agents tries again to write what agents said, and returns why some of it is not.
 func (s *Saver) agents() (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.left = slices.DeleteFunc(s.left, func(a *Saver) bool {
+	s.unwritten = slices.DeleteFunc(s.unwritten, func(a *Saver) bool {
 		if a.WriteMissing() != "" {
 			err = a.err
 			return false
@@ -79,7 +79,7 @@ func (s *Saver) agents() (err error) {
 // Record implements [engine.Journal].
 func (s *Saver) Record(e engine.Entry) error {
 	if c := e.Content; c != nil && !e.Opening && c.Role == genai.RoleUser && HasWords(c) {
-		s.asked = words(c)
+		s.lastQuestion = words(c)
 	}
 	return s.saved(s.file.Record(e))
 }
@@ -104,7 +104,7 @@ func (s *Saver) saved(err error) error {
 	case before != nil && s.err == nil:
 		s.tell(engine.Notice{Text: "this session is saved again, and nothing of it is missing", Info: true})
 	case before == nil && s.err != nil:
-		if s.since = s.asked; again {
+		if s.since = s.lastQuestion; again {
 			s.tell(engine.Notice{Text: fmt.Sprintf("this session is no longer saved: %v", err)})
 		}
 	}

@@ -117,7 +117,7 @@ func TestAgentSavedAgain(t *testing.T) {
 		}
 	}
 	space = -1
-	if missing := s.WriteMissing(); missing != "" || len(told) != 1 || len(s.left) != 0 {
+	if missing := s.WriteMissing(); missing != "" || len(told) != 1 || len(s.unwritten) != 0 {
 		t.Errorf("%q, told %q", missing, told)
 	}
 	same(t, want, load(t, agent.Path()).History)

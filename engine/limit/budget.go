@@ -25,16 +25,16 @@ type Budget struct {
 	cfg  Config
 	gate chan struct{} // held by the request that is the next to be made
 
-	mu      sync.Mutex
-	tokens  int
-	cost    float64
-	calls   int
-	last    answered
-	longest int           // answer so far, in tokens
-	short   int           // the most by which a prompt had more tokens than was guessed
-	open    int           // requests under way
-	held    share         // what these may take
-	freed   chan struct{} // closed when one of them is over
+	mu           sync.Mutex
+	tokens       int
+	cost         float64
+	calls        int
+	last         answered
+	longest      int           // answer so far, in tokens
+	short        int           // the most by which a prompt had more tokens than was guessed
+	openRequests int           // requests under way
+	reserved     share         // what these may take
+	freed        chan struct{} // closed when one of them is over
 }
 
 // An answered request is the last that was answered, and what it is known to take.

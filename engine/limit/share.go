@@ -63,17 +63,17 @@ func (b *Budget) try(req *engine.Request, p *pass) (freed <-chan struct{}, admit
 		return nil, false, err
 	}
 	p.share = b.share(req)
-	if b.open > 0 {
+	if b.openRequests > 0 {
 		if !b.covers(p.share) {
 			return b.freed, false, nil
 		}
-		if p.bound, err = b.room(req, b.held); err != nil {
+		if p.bound, err = b.room(req, b.reserved); err != nil {
 			return b.freed, false, nil // those under way leave nothing
 		}
 	}
-	b.open++
-	b.held.tokens += p.share.tokens
-	b.held.cost += p.share.cost
+	b.openRequests++
+	b.reserved.tokens += p.share.tokens
+	b.reserved.cost += p.share.cost
 	return nil, true, nil
 }
 
@@ -100,17 +100,17 @@ func (b *Budget) share(req *engine.Request) share {
 // covers reports whether what is left is enough for s, beside the shares of
 // the requests under way.
 func (b *Budget) covers(s share) bool {
-	return (b.cfg.Tokens <= 0 || b.tokens+b.held.tokens+s.tokens <= b.cfg.Tokens) &&
-		(b.cfg.Cost <= 0 || s.cost == 0 || b.cost+b.held.cost+s.cost <= b.cfg.Cost)
+	return (b.cfg.Tokens <= 0 || b.tokens+b.reserved.tokens+s.tokens <= b.cfg.Tokens) &&
+		(b.cfg.Cost <= 0 || s.cost == 0 || b.cost+b.reserved.cost+s.cost <= b.cfg.Cost)
 }
 
 // release gives back the share of a request that is over.
 func (b *Budget) release(s share) {
-	b.open--
-	b.held.tokens -= s.tokens
-	b.held.cost -= s.cost
-	if b.open == 0 {
-		b.held = share{} // without rounding errors
+	b.openRequests--
+	b.reserved.tokens -= s.tokens
+	b.reserved.cost -= s.cost
+	if b.openRequests == 0 {
+		b.reserved = share{} // without rounding errors
 	}
 	close(b.freed)
 	b.freed = make(chan struct{})

@@ -91,7 +91,7 @@ const (
 
 // verdict asks a model for its verdict on the turn so far.
 func (p *prompt) verdict(ctx context.Context, purpose string) (o verdict, err error) {
-	request := fmt.Sprintf(judgeRequest, text.Shorten(p.asked, longestRequest))
+	request := fmt.Sprintf(judgeRequest, text.Shorten(p.prompt, longestRequest))
 	contents := []*genai.Content{genai.NewContentFromText(request, genai.RoleUser)} // no call may stand first
 	contents = append(append(contents, recent(p.cfg.History())...),
 		genai.NewContentFromText(judgeQuestion, genai.RoleUser))

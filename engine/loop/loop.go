@@ -64,13 +64,13 @@ func (g *Guard) Run(run engine.Run) engine.Run {
 	p := prompt{Guard: g, run: run}
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
-			p.yield, p.left = yield, false
-			if p.asked == "" {
-				p.asked = engine.TextOf(parts)
+			p.yield, p.consumerGone = yield, false
+			if p.prompt == "" {
+				p.prompt = engine.TextOf(parts)
 			}
-			for parts != nil && !p.left {
+			for parts != nil && !p.consumerGone {
 				var err error
-				if parts, err = p.say(ctx, parts); err != nil && !p.left {
+				if parts, err = p.say(ctx, parts); err != nil && !p.consumerGone {
 					yield(nil, err)
 					return
 				}
@@ -82,17 +82,17 @@ func (g *Guard) Run(run engine.Run) engine.Run {
 // A prompt is a message of the user, until it is answered.
 type prompt struct {
 	*Guard
-	run   engine.Run
-	yield func(engine.Event, error) bool
-	left  bool   // the consumer has left
-	asked string // what the user has said
+	run          engine.Run
+	yield        func(engine.Event, error) bool
+	consumerGone bool   // the consumer has left
+	prompt       string // what the user has said
 
-	requests int
-	judgeAt  int // the request before which a model is asked next
-	calls    calls
-	said     repetition
-	open     []engine.CallRequested // calls of the last message that are not over
-	advised  bool
+	requests  int
+	judgeAt   int // the request before which a model is asked next
+	calls     calls
+	said      repetition
+	openCalls []engine.CallRequested // calls of the last message that are not over
+	advised   bool
 }
 
 // say says parts to the model. It returns the next parts to say, nil if none.
@@ -119,7 +119,7 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) (next []*genai.Pa
 			return nil, nil
 		}
 	}
-	if stop == nil || p.left {
+	if stop == nil || p.consumerGone {
 		return nil, err
 	}
 	p.leave(stop)
@@ -133,7 +133,7 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) (next []*genai.Pa
 func (p *prompt) watch(ctx context.Context, ev engine.Event) *Error {
 	switch ev := ev.(type) {
 	case engine.RequestStarted:
-		p.open = nil
+		p.openCalls = nil
 		p.said = repetition{}
 		return p.judge(ctx)
 	case engine.Retry:
@@ -145,18 +145,18 @@ func (p *prompt) watch(ctx context.Context, ev engine.Event) *Error {
 			return p.said.add(ev.Delta)
 		}
 	case engine.CallRequested:
-		p.open = append(p.open, ev)
+		p.openCalls = append(p.openCalls, ev)
 		p.said = repetition{}
 	case engine.CallStateChanged:
 		i := p.index(ev.ID)
 		if ev.State != engine.Validating || i < 0 || p.off {
 			return nil
 		}
-		return p.calls.begin(p.open[i])
+		return p.calls.begin(p.openCalls[i])
 	case engine.CallFinished:
 		p.calls.end(ev)
 		if i := p.index(ev.ID); i >= 0 {
-			p.open = slices.Delete(p.open, i, i+1)
+			p.openCalls = slices.Delete(p.openCalls, i, i+1)
 		}
 	}
 	return nil
@@ -164,7 +164,7 @@ func (p *prompt) watch(ctx context.Context, ev engine.Event) *Error {
 
 // index returns the place of a call among those that are not over, or -1.
 func (p *prompt) index(id string) int {
-	return slices.IndexFunc(p.open, func(c engine.CallRequested) bool { return c.ID == id })
+	return slices.IndexFunc(p.openCalls, func(c engine.CallRequested) bool { return c.ID == id })
 }
 
 // advice is what the model is told of a loop.
@@ -234,12 +234,12 @@ func (p *prompt) leave(why *Error) {
 		p.tell(engine.AnswerFinished{})
 		return
 	}
-	p.left = p.left || !engine.NotRun(p.open, "not run: it would go on with a loop", p.yield)
-	p.open = nil
+	p.consumerGone = p.consumerGone || !engine.NotRun(p.openCalls, "not run: it would go on with a loop", p.yield)
+	p.openCalls = nil
 }
 
 // tell yields an event. It reports whether the consumer is still there.
 func (p *prompt) tell(ev engine.Event) bool {
-	p.left = p.left || !p.yield(ev, nil)
-	return !p.left
+	p.consumerGone = p.consumerGone || !p.yield(ev, nil)
+	return !p.consumerGone
 }

@@ -55,7 +55,7 @@ func (m *Memory) reloadUser() []string {
 	l.user()
 	others := slices.DeleteFunc(slices.Clone(m.files), func(f File) bool { return f.Tier == Global })
 	m.files = append(l.files, others...)
-	m.seen = append(m.seen, l.seen...)
+	m.loadedFiles = append(m.loadedFiles, l.seen...)
 	return m.tell(l.allWarnings())
 }
 

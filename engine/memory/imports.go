@@ -296,11 +296,11 @@ func (l *loader) embed(name string, from importer) (string, bool) {
 		return "", false
 	case slices.Contains(from.chain, im.real):
 		return l.spend(fmt.Sprintf("<!-- File already processed: %s -->", name))
-	case len(im.text) > l.left:
+	case len(im.text) > l.remaining:
 		l.exceeded("%s: the import of %s and more is left out: the context files have more than their limit in all", from.chain[0], name)
 		return l.spend(fmt.Sprintf("<!-- Import failed: %s - the limit of all context is reached -->", name))
 	}
-	l.left -= len(im.text)
+	l.remaining -= len(im.text)
 	l.know(im.info)
 	text := l.expand(im.text, importer{dir: filepath.Dir(im.path), within: from.within,
 		chain: append(slices.Clip(from.chain), im.real)})
@@ -328,11 +328,11 @@ func (l *loader) followed(path, text string, from importer) string {
 			}
 			done[im.real] = true
 			next := block(im.path, im.text)
-			if len(next) > l.left {
+			if len(next) > l.remaining {
 				l.exceeded("%s: the import of %s and more is left out: the context files have more than their limit in all", root, name)
 				continue
 			}
-			l.left -= len(next)
+			l.remaining -= len(next)
 			l.know(im.info)
 			blocks = append(blocks, next)
 			visit(im.text, importer{dir: filepath.Dir(im.path), within: from.within, chain: []string{im.real}})
@@ -349,10 +349,10 @@ func block(path, text string) string {
 
 // spend returns a mark, if there is room for it.
 func (l *loader) spend(mark string) (string, bool) {
-	if len(mark) > l.left {
+	if len(mark) > l.remaining {
 		return "", false
 	}
-	l.left -= len(mark)
+	l.remaining -= len(mark)
 	return mark, true
 }
 

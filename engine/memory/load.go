@@ -19,20 +19,20 @@ import (
 
 // A loader reads context files within limits.
 type loader struct {
-	names    []string
-	markers  []string
-	cfg      Config
-	limit    int    // bytes of one file
-	left     int    // bytes that may still be used
-	imports  int    // attempts that are left
-	touched  string // a file that is passed over
-	files    []File
-	seen     []os.FileInfo
-	sources  map[string]*source // by real path: a file is read once
-	projects []*disk.Dir        // what projects' files are in
-	warnings []string
-	dropped  int // warnings too many
-	spent    bool
+	names     []string
+	markers   []string
+	cfg       Config
+	limit     int    // bytes of one file
+	remaining int    // bytes that may still be used
+	imports   int    // attempts that are left
+	touched   string // a file that is passed over
+	files     []File
+	seen      []os.FileInfo
+	sources   map[string]*source // by real path: a file is read once
+	projects  []*disk.Dir        // what projects' files are in
+	warnings  []string
+	dropped   int // warnings too many
+	spent     bool
 }
 
 // A source is a file that was read.
@@ -45,8 +45,8 @@ type source struct {
 func (m *Memory) loader() *loader {
 	cfg := m.cfg
 	l := &loader{cfg: cfg, limit: cmp.Or(max(cfg.Limit, 0), defaultLimit),
-		left:    cmp.Or(max(cfg.Total, 0), defaultTotal),
-		imports: maxImports, sources: map[string]*source{}}
+		remaining: cmp.Or(max(cfg.Total, 0), defaultTotal),
+		imports:   maxImports, sources: map[string]*source{}}
 	var bad []string
 	l.names, bad = cfg.names()
 	for _, n := range bad {
@@ -172,14 +172,14 @@ func (l *loader) take(path string, b boundary, tier Tier) bool {
 		return false
 	}
 	text := s.text
-	if len(text) > l.left {
-		text = strings.TrimSpace(string(whole([]byte(text[:l.left]))))
+	if len(text) > l.remaining {
+		text = strings.TrimSpace(string(whole([]byte(text[:l.remaining]))))
 		l.exceeded("%s is cut: the context files have more than their limit in all", path)
 	}
 	if text == "" {
 		return false
 	}
-	l.left -= len(text)
+	l.remaining -= len(text)
 	l.seen = append(l.seen, s.info)
 	from := importer{dir: filepath.Dir(path), within: b, chain: []string{real}}
 	if l.cfg.Flat {

@@ -138,11 +138,11 @@ type Contents struct {
 type Memory struct {
 	cfg Config
 
-	mu    sync.Mutex
-	read  bool
-	files []File
-	seen  []os.FileInfo // the files in use, imported ones included
-	told  []string      // warnings; each is told once
+	mu          sync.Mutex
+	read        bool
+	files       []File
+	loadedFiles []os.FileInfo // the files in use, imported ones included
+	warned      []string      // warnings; each is told once
 
 	projects map[string]*disk.Dir // opened once, by their real paths
 }
@@ -174,7 +174,7 @@ func (m *Memory) Reload() Contents { return m.contents(true) }
 func (m *Memory) contents(again bool) Contents {
 	m.mu.Lock()
 	if again {
-		m.read, m.told = false, nil
+		m.read, m.warned = false, nil
 	}
 	warnings := m.load()
 	c := contents(m.files)
@@ -209,7 +209,7 @@ func (m *Memory) load() []string {
 		dirs = append(dirs, upward(root, ceiling(root, l.markers))...)
 	}
 	l.project(dirs, Project)
-	m.read, m.files, m.seen = true, l.files, l.seen
+	m.read, m.files, m.loadedFiles = true, l.files, l.seen
 	return m.tell(l.allWarnings())
 }
 
@@ -232,8 +232,8 @@ func (m *Memory) project(top string) *disk.Dir {
 
 // tell returns the warnings that were not told yet.
 func (m *Memory) tell(warnings []string) []string {
-	warnings = slices.DeleteFunc(warnings, func(w string) bool { return slices.Contains(m.told, w) })
-	m.told = append(m.told, warnings...)
+	warnings = slices.DeleteFunc(warnings, func(w string) bool { return slices.Contains(m.warned, w) })
+	m.warned = append(m.warned, warnings...)
 	return warnings
 }
 
@@ -264,8 +264,8 @@ func (m *Memory) Discover(path string) (text string, warnings []string) {
 	}
 	warnings = m.load()
 	l := m.loader()
-	l.seen = slices.Clip(m.seen)
-	l.left = l.limit
+	l.seen = slices.Clip(m.loadedFiles)
+	l.remaining = l.limit
 	l.touched = real // its text is known to whoever touched it
 	l.project(upward(dir, ceiling(root, l.markers)), Discovered)
 	if m.cfg.Undecided != nil && m.cfg.Undecided() {
@@ -275,6 +275,6 @@ func (m *Memory) Discover(path string) (text string, warnings []string) {
 		return "", append(warnings, m.tell(l.allWarnings())...)
 	}
 	m.files = append(m.files, l.files...)
-	m.seen = l.seen
+	m.loadedFiles = l.seen
 	return framed(l.files, Discovered), append(warnings, m.tell(l.allWarnings())...)
 }

@@ -17,7 +17,7 @@ var errContinues = errors.New("the answer continues")
 // chunk that the token came with. The chunks are held for an answer of which a part is lost.
 type continued struct {
 	token  []byte                           // takes the answer up behind kept; nil if nothing does
-	kept   []*genai.GenerateContentResponse // nil stands between the chunks of two requests
+	chunks []*genai.GenerateContentResponse // nil stands between the chunks of two requests
 	loose  []*genai.GenerateContentResponse // behind the token
 	fresh  bool                             // the token came with the last request
 	said   bool                             // so did something else
@@ -39,7 +39,7 @@ func (c *continued) take(chunk *genai.GenerateContentResponse) {
 		c.token = nil
 	case len(said.ContinuationToken) > 0 && !bytes.Equal(said.ContinuationToken, c.token):
 		c.said = c.said || hasParts(c.loose)
-		c.kept, c.loose = append(c.kept, c.loose...), c.loose[:0]
+		c.chunks, c.loose = append(c.chunks, c.loose...), c.loose[:0]
 		c.token, c.fresh = said.ContinuationToken, true
 	}
 }
@@ -91,14 +91,14 @@ func (c *continued) next(req *engine.Request) {
 	config.ContinuationToken = c.token
 	req.Config = &config
 	if !hasParts(c.loose) { // else it is lost
-		c.kept = append(c.kept, c.loose...)
+		c.chunks = append(c.chunks, c.loose...)
 	}
-	c.kept, c.loose, c.fresh, c.said = append(c.kept, nil), c.loose[:0], false, false
+	c.chunks, c.loose, c.fresh, c.said = append(c.chunks, nil), c.loose[:0], false, false
 }
 
 // replay says again what is kept, after a notice that nothing counts.
 func (c *continued) replay(hear func(*genai.GenerateContentResponse) error, border func()) error {
-	for _, chunk := range c.kept {
+	for _, chunk := range c.chunks {
 		if chunk == nil {
 			border()
 			continue

@@ -117,7 +117,7 @@ type try struct {
 }
 
 // shown reports whether something of the answer has been yielded.
-func (t *try) shown() bool { return len(t.said.kept)+len(t.said.loose) > 0 }
+func (t *try) shown() bool { return len(t.said.chunks)+len(t.said.loose) > 0 }
 
 // observe takes in a chunk and emits it.
 func (t *try) observe(chunk *genai.GenerateContentResponse) error {

@@ -18,19 +18,19 @@ var errTooLarge = fmt.Errorf("the answer is larger than %d MB", maxAnswer>>20)
 // and comments don't count, several data lines are one event. Other fields mean
 // nothing here, but "error" of llama.cpp's servers, which has what others have in data.
 type eventReader struct {
-	r        io.Reader
-	left     int    // bytes that may still come
-	buf      []byte // buf[from:] is read but not used
-	from     int
-	searched int  // buf[from:searched] has no line end
-	skipLF   bool // the last line ended in CR, so that an LF belongs to it
-	begun    bool
-	data     []byte
-	pending  bool // data holds at least one line
-	err      error
+	r         io.Reader
+	remaining int    // bytes that may still come
+	buf       []byte // buf[from:] is read but not used
+	from      int
+	searched  int  // buf[from:searched] has no line end
+	skipLF    bool // the last line ended in CR, so that an LF belongs to it
+	begun     bool
+	data      []byte
+	pending   bool // data holds at least one line
+	err       error
 }
 
-func newEventReader(r io.Reader) *eventReader { return &eventReader{r: r, left: maxAnswer} }
+func newEventReader(r io.Reader) *eventReader { return &eventReader{r: r, remaining: maxAnswer} }
 
 // next returns the data of the next event, which is valid until the next call.
 // The error is io.EOF at the end of a complete stream.
@@ -134,7 +134,7 @@ func (e *eventReader) fill() {
 	for range 100 {
 		n, err := e.r.Read(e.buf[len(e.buf):cap(e.buf)])
 		e.buf = e.buf[:len(e.buf)+n]
-		if e.left -= n; e.left < 0 {
+		if e.remaining -= n; e.remaining < 0 {
 			err = errTooLarge
 		}
 		if e.err = err; n > 0 || err != nil {

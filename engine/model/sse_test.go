@@ -18,7 +18,7 @@ func (f forever) Read(b []byte) (int, error) {
 func TestEndless(t *testing.T) {
 	limited := func(r io.Reader) *eventReader {
 		e := newEventReader(r)
-		e.left = 1 << 20
+		e.remaining = 1 << 20
 		return e
 	}
 	for _, piece := range []string{"data: {}\n\n", "data: {}\n", "x", ": \n", "\n", "\r", "data\n"} {

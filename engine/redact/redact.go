@@ -242,7 +242,7 @@ func (r *Redactor) Marks(s string) map[string]int {
 // piece by piece, wherever it is cut. It must not be used concurrently.
 type Stream struct {
 	r    *Redactor
-	held string // may be the beginning of a secret
+	tail string // may be the beginning of a secret
 }
 
 // Stream returns a Stream of r.
@@ -250,16 +250,16 @@ func (r *Redactor) Stream() *Stream { return &Stream{r: r} }
 
 // Next returns what can be said once piece has come.
 func (s *Stream) Next(piece string) string {
-	text := s.r.RedactKnown(s.held + piece)
+	text := s.r.RedactKnown(s.tail + piece)
 	n := s.r.partialLength(text)
-	s.held = text[len(text)-n:]
+	s.tail = text[len(text)-n:]
 	return text[:len(text)-n]
 }
 
 // End returns what was held back.
 func (s *Stream) End() string {
-	held := s.held
-	s.held = ""
+	held := s.tail
+	s.tail = ""
 	return held
 }
 

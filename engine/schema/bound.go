@@ -26,7 +26,7 @@ var errTooLong = errors.New("takes too long to hold to this schema")
 
 // spend counts what a check does.
 func (s *Schema) spend(units int) {
-	if s.left -= units; s.left < 0 {
+	if s.budget -= units; s.budget < 0 {
 		panic(errTooLong)
 	}
 }
@@ -35,7 +35,7 @@ func (s *Schema) spend(units int) {
 func (s *Schema) within(check func()) (ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.left = s.effort
+	s.budget = s.effort
 	defer func() {
 		if r := recover(); r != nil && r != errTooLong {
 			panic(r)

@@ -21,7 +21,7 @@ type Schema struct {
 	root *jsonschema.Schema
 
 	mu       sync.Mutex // held while a value is checked: the meters share left
-	left     int        // of the effort; below zero the check has been given up
+	budget   int        // of the effort; below zero the check has been given up
 	effort   int
 	heaviest int // what the library does for one value before a meter is asked
 }
@@ -82,7 +82,7 @@ func Parse(text []byte) (*Schema, error) {
 		return nil, fmt.Errorf("has more than %d references to other places than $defs", maxOdd)
 	}
 	s := &Schema{text: compact, doc: doc, effort: effort}
-	s.left = s.effort
+	s.budget = s.effort
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
 	c.UseLoader(noLoader{})

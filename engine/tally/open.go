@@ -17,11 +17,11 @@ type open struct {
 
 // A request is a sent request whose outcome is not known yet.
 type request struct {
-	in    scope
-	model string
-	role  string
-	at    time.Time
-	again bool // it repeats a failed request
+	in       scope
+	model    string
+	role     string
+	at       time.Time
+	repeated bool // it repeats a failed request
 }
 
 // pause has a request that is open count less time, and the call inside of which an agent

@@ -80,7 +80,7 @@ func (t *Tally) observe(in scope, ev engine.Event, now time.Time) {
 	case engine.Retry:
 		if p := t.open.requests[in.calls]; p != nil {
 			t.fail(p, ev.Err, now)
-			p.at, p.again = now.Add(ev.Delay), true
+			p.at, p.repeated = now.Add(ev.Delay), true
 			p.model = cmp.Or(ev.Model, p.model)
 		}
 	case engine.Usage:
@@ -194,7 +194,7 @@ func (t *Tally) usage(in scope, ev engine.Usage, now time.Time) {
 	}
 	took := ev.Took
 	if ev.Role == "" { // else the conversation's own request is still open
-		if p := t.open.requests[in.calls]; p != nil && p.again {
+		if p := t.open.requests[in.calls]; p != nil && p.repeated {
 			took = elapsed(p.at, now) // Took includes the attempts that failed
 		}
 		delete(t.open.requests, in.calls)

@@ -72,7 +72,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.shrink()
-	serve.WriteJSON(w, http.StatusCreated, t.kept.Task.ID)
+	serve.WriteJSON(w, http.StatusCreated, t.record.Task.ID)
 }
 
 // A described is what is told about a task.
@@ -118,7 +118,7 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 	var fresh *described
 	for _, t := range tasks {
 		t.mu.Lock()
-		known, task := t.known, t.kept.Task
+		known, task := t.lastSetup, t.record.Task
 		t.mu.Unlock()
 		if known == nil && fresh == nil {
 			talk, err := s.Begin(r.Context(), serve.SessionRequest{Notify: func(string) {}})
@@ -208,7 +208,7 @@ func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
 		t, st, err := s.say(r.Context(), &protocol.MessageSendParams{Message: m}, true)
 		q := map[string]any{"jsonrpc": "2.0", "id": nil, "method": streams, "params": struct{}{}}
 		if err == nil {
-			q["id"] = t.kept.Task.ID
+			q["id"] = t.record.Task.ID
 		}
 		b, _ := json.Marshal(q)
 		said := func(context.Context, *protocol.MessageSendParams, bool) (*task, *stream, error) { return t, st, err }

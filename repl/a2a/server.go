@@ -110,7 +110,7 @@ const interrupted = "the task was interrupted: gemline ended while it was worked
 func (s *Server) close() {
 	for _, t := range s.all() { // no turn begins when ctx is over
 		if u := t.working(); u != nil {
-			<-u.over
+			<-u.finished
 		}
 		t.hangUp()
 	}
@@ -124,7 +124,7 @@ func (s *Server) all() []*task {
 }
 
 func (s *Server) hold(r record) *task {
-	t := &task{server: s, kept: r, rest: make(chan struct{})}
+	t := &task{server: s, record: r, settled: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tasks = slices.Insert(s.tasks, 0, t)
@@ -144,7 +144,7 @@ func (s *Server) touch(t *task) bool {
 
 func (s *Server) find(id protocol.TaskID) (*task, error) {
 	for _, t := range s.all() {
-		if t.kept.Task.ID == id {
+		if t.record.Task.ID == id {
 			return t, nil
 		}
 	}
@@ -174,8 +174,8 @@ func (s *Server) newTask(contextID string, w settings) (*task, error) {
 	r := record{Session: string(id), Unasked: w.Unasked,
 		Task: protocol.Task{ID: id, ContextID: cmp.Or(contextID, protocol.NewContextID())}}
 	all := s.all()
-	if i := slices.IndexFunc(all, func(t *task) bool { return t.kept.Task.ContextID == r.Task.ContextID }); i >= 0 && all[i].state().Terminal() {
-		r.Session = all[i].kept.Session
+	if i := slices.IndexFunc(all, func(t *task) bool { return t.record.Task.ContextID == r.Task.ContextID }); i >= 0 && all[i].state().Terminal() {
+		r.Session = all[i].record.Session
 	}
 	if len(all) >= mostTasks && !slices.ContainsFunc(all, (*task).idle) {
 		return nil, faultf(serverError,
@@ -204,7 +204,7 @@ func (s *Server) shrink() {
 func (t *task) idle() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.turn == nil && t.kept.Pending == nil
+	return t.turn == nil && t.record.Pending == nil
 }
 
 // forget has a task be none, unless somebody works on it or a call is asked about. Its
@@ -221,7 +221,7 @@ func (t *task) forget() bool {
 	s.mu.Lock()
 	s.tasks = slices.DeleteFunc(s.tasks, func(one *task) bool { return one == t })
 	s.mu.Unlock()
-	s.store.forget(t.kept.Task.ID)
+	s.store.forget(t.record.Task.ID)
 	t.hangUp()
 	return true
 }
@@ -321,7 +321,7 @@ func convert(v, into any) error {
 // begin makes a turn of a task. If there are too many, the turn that has been asking for
 // longest is put aside.
 func (s *Server) begin(t *task) (*turn, error) {
-	u := &turn{task: t, answers: make(chan clientAnswer, 1), over: make(chan struct{}),
+	u := &turn{task: t, answers: make(chan clientAnswer, 1), finished: make(chan struct{}),
 		calls: map[string]*call{}, thinkers: map[string]*thinker{}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -329,7 +329,7 @@ func (s *Server) begin(t *task) (*turn, error) {
 		return nil, err
 	}
 	if !slices.Contains(s.tasks, t) { // it was forgotten since it was found
-		return nil, faultf(taskNotFound, "there is no task %s", t.kept.Task.ID)
+		return nil, faultf(taskNotFound, "there is no task %s", t.record.Task.ID)
 	}
 	var longest *turn // that asks
 	busy := 0

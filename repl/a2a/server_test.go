@@ -165,7 +165,7 @@ func flooded(t *testing.T, readers int, patience time.Duration) (s *served, tk *
 	s.stalled("message/stream", saying("flood"))
 	tk = s.only()
 	for range readers - 1 {
-		s.stalled("tasks/resubscribe", naming(tk.kept.Task.ID))
+		s.stalled("tasks/resubscribe", naming(tk.record.Task.ID))
 	}
 	close(gate)
 	full := func(st *stream) bool { return len(st.events) == cap(st.events) }
@@ -200,7 +200,7 @@ func TestStalledReaders(t *testing.T) {
 	if took := time.Since(began); took > 50*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	if got := s.call("tasks/get", naming(tk.kept.Task.ID)); got.Result.Status.State != protocol.TaskStateWorking {
+	if got := s.call("tasks/get", naming(tk.record.Task.ID)); got.Result.Status.State != protocol.TaskStateWorking {
 		t.Errorf("%+v", got)
 	}
 }
@@ -210,7 +210,7 @@ func TestStalledAtEnd(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*served, *task){
 		"canceled": func(s *served, tk *task) {
-			if a := s.call("tasks/cancel", naming(tk.kept.Task.ID)); a.Result.Status.State != protocol.TaskStateCanceled {
+			if a := s.call("tasks/cancel", naming(tk.record.Task.ID)); a.Result.Status.State != protocol.TaskStateCanceled {
 				t.Errorf("%+v", a)
 			}
 		},

@@ -20,17 +20,17 @@ type task struct {
 
 	// change is held while something happens to the task, until those who read along have
 	// it. It comes before mu, which is held while something is looked at.
-	change  sync.Mutex
-	mu      sync.Mutex
-	kept    record
-	streams []*stream
-	rest    chan struct{}  // closed when it waits for something, or is over
-	turn    *turn          // nil if nobody works on it
-	talk    *serve.Session // nil if it is not open
-	said    string         // by the model, not in the history yet
-	used    engine.Usage   // by the last request of the model
-	known   *described     // of the last turn, nil if there was none
-	late    chan struct{}  // closed when readers are not waited for any longer; change guards it
+	change      sync.Mutex
+	mu          sync.Mutex
+	record      record
+	streams     []*stream
+	settled     chan struct{}  // closed when it waits for something, or is over
+	turn        *turn          // nil if nobody works on it
+	openSession *serve.Session // nil if it is not open
+	said        string         // by the model, not in the history yet
+	used        engine.Usage   // by the last request of the model
+	lastSetup   *described     // of the last turn, nil if there was none
+	dropReaders chan struct{}  // closed when readers are not waited for any longer; change guards it
 }
 
 // A record is what is kept of a task.
@@ -58,7 +58,7 @@ const farewell = 250 * time.Millisecond
 func (t *task) state() protocol.TaskState {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.kept.Task.Status.State
+	return t.record.Task.Status.State
 }
 
 // working returns the turn that is worked on, nil if there is none.
@@ -72,7 +72,7 @@ func (t *task) working() *turn {
 func (t *task) session() *serve.Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.talk
+	return t.openSession
 }
 
 // shown returns the task as a client reads it, with the last messages of its history.
@@ -84,7 +84,7 @@ func (t *task) shown(last *int) *protocol.Task {
 
 // document returns the task in at most so many bytes, if that can be. The caller holds mu.
 func (t *task) document(last *int, most int) *protocol.Task {
-	d := t.kept.Task
+	d := t.record.Task
 	d.History = append(slices.Clone(d.History), t.saying()...)
 	if last != nil {
 		d.History = d.History[max(0, len(d.History)-max(0, *last)):]
@@ -114,8 +114,8 @@ func (t *task) remember(m *protocol.Message) {
 		}
 		kept.Parts = append(kept.Parts, p)
 	}
-	kept.TaskID, kept.ContextID = t.kept.Task.ID, t.kept.Task.ContextID
-	t.kept.Task.History = append(t.kept.Task.History, &kept)
+	kept.TaskID, kept.ContextID = t.record.Task.ID, t.record.Task.ContextID
+	t.record.Task.History = append(t.record.Task.History, &kept)
 }
 
 // saying returns what the model has said as a message, none if that is nothing. The caller
@@ -129,7 +129,7 @@ func (t *task) saying() []*protocol.Message {
 
 // flush adds what the model has said to the history. The caller holds mu.
 func (t *task) flush() {
-	t.kept.Task.History, t.said = append(t.kept.Task.History, t.saying()...), ""
+	t.record.Task.History, t.said = append(t.record.Task.History, t.saying()...), ""
 }
 
 // status gives the task a state, and records it. The caller holds change.
@@ -139,17 +139,17 @@ func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *p
 	defer t.mu.Unlock()
 	now := time.Now().UTC()
 	t.flush()
-	if h := t.kept.Task.History; said == nil && state == protocol.TaskStateInputRequired &&
+	if h := t.record.Task.History; said == nil && state == protocol.TaskStateInputRequired &&
 		len(h) > 0 && h[len(h)-1].Role == protocol.MessageRoleAgent {
 		said = h[len(h)-1] // which is the answer
 	}
-	t.kept.Task.Status = protocol.TaskStatus{State: state, Message: said, Timestamp: &now}
-	t.kept.Pending = asked
+	t.record.Task.Status = protocol.TaskStatus{State: state, Message: said, Timestamp: &now}
+	t.record.Pending = asked
 	if !there {
 		return nil
 	}
-	shorten(&t.kept.Task, mostRecord)
-	if err := t.server.store.save(t.kept); err != nil {
+	shorten(&t.record.Task, mostRecord)
+	if err := t.server.store.save(t.record); err != nil {
 		return faultf(internalError, "the task could not be kept: %s", t.server.Redact(err.Error()))
 	}
 	return nil
@@ -159,11 +159,11 @@ func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *p
 // that is final. The caller holds change.
 func (t *task) update(kind string, said *protocol.Message, final bool, more map[string]any) {
 	t.mu.Lock()
-	ev := protocol.NewStatusUpdateEvent(&t.kept.Task, t.kept.Task.Status.State, said)
+	ev := protocol.NewStatusUpdateEvent(&t.record.Task, t.record.Task.Status.State, said)
 	ev.Final = final
 	ev.Metadata = map[string]any{"coderAgent": map[string]any{"kind": kind}}
-	if t.talk != nil {
-		ev.Metadata["model"] = t.talk.Model()
+	if t.openSession != nil {
+		ev.Metadata["model"] = t.openSession.Model()
 	}
 	if final && t.used.Sum() > 0 {
 		ev.Metadata["usageMetadata"] = usageData(t.used)
@@ -204,13 +204,13 @@ func (t *task) settle() {
 		close(st.events)
 	}
 	t.streams = nil
-	close(t.rest)
-	t.rest = make(chan struct{})
+	close(t.settled)
+	t.settled = make(chan struct{})
 }
 
 // says returns a message of the agent.
 func (t *task) says(parts ...protocol.Part) *protocol.Message {
-	return protocol.NewMessageForTask(protocol.MessageRoleAgent, &t.kept.Task, parts...)
+	return protocol.NewMessageForTask(protocol.MessageRoleAgent, &t.record.Task, parts...)
 }
 
 // message returns a message of the agent, in words.
@@ -248,7 +248,7 @@ func (st *stream) put(ev protocol.Event) {
 	select {
 	case st.events <- ev:
 	case <-st.ctx.Done():
-	case <-st.task.late:
+	case <-st.task.dropReaders:
 		st.leave()
 	}
 }
@@ -269,7 +269,7 @@ func (t *task) follow(ctx context.Context) *stream {
 	defer t.change.Unlock()
 	st := t.join(ctx)
 	t.mu.Lock()
-	d, asked, busy := t.document(nil, mostSnapshot), t.kept.Pending, t.turn != nil
+	d, asked, busy := t.document(nil, mostSnapshot), t.record.Pending, t.turn != nil
 	t.mu.Unlock()
 	st.put(d)
 	if busy && asked == nil {
@@ -322,8 +322,8 @@ func (t *task) cancel(ctx context.Context) error {
 // hangUp closes the conversation. Nobody works on the task.
 func (t *task) hangUp() {
 	t.mu.Lock()
-	talk := t.talk
-	t.talk = nil
+	talk := t.openSession
+	t.openSession = nil
 	t.mu.Unlock()
 	if talk != nil {
 		talk.Close()
@@ -340,7 +340,7 @@ func (t *task) lock(ctx context.Context) error {
 		}
 		t.change.Unlock()
 		select {
-		case <-u.over:
+		case <-u.finished:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -354,15 +354,15 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 	}
 	defer t.change.Unlock()
 	t.mu.Lock()
-	state, asked, u := t.kept.Task.Status.State, t.kept.Pending, t.turn
-	known := slices.ContainsFunc(t.kept.Task.History, func(one *protocol.Message) bool { return one.ID == m.ID })
-	rest = t.rest
+	state, asked, u := t.record.Task.Status.State, t.record.Pending, t.turn
+	known := slices.ContainsFunc(t.record.Task.History, func(one *protocol.Message) bool { return one.ID == m.ID })
+	rest = t.settled
 	t.mu.Unlock()
 	late := u != nil && asked == nil
 	switch {
-	case m.ContextID != "" && m.ContextID != t.kept.Task.ContextID:
+	case m.ContextID != "" && m.ContextID != t.record.Task.ContextID:
 		return nil, nil, faultf(invalidParams, "the task has another contextId: %s",
-			t.kept.Task.ContextID)
+			t.record.Task.ContextID)
 	case known:
 		return nil, nil, faultf(invalidParams,
 			"the messageId %.100q was used in this task; tasks/get says what became of it", m.ID)
@@ -387,10 +387,10 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 		if u, err = t.server.begin(t); err != nil {
 			return nil, nil, err
 		}
-		u.prompt, u.asked, u.first = m.words, asked, r
+		u.prompt, u.cutOff, u.first = m.words, asked, r
 		over := make(chan struct{})
 		context.AfterFunc(u.ctx, func() { time.AfterFunc(farewell, func() { close(over) }) })
-		t.late = over
+		t.dropReaders = over
 	}
 	if along {
 		st = t.join(ctx)
@@ -408,7 +408,7 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 		}
 		if u.stop(err); begins { // else it ends by itself
 			t.leave()
-			close(u.over)
+			close(u.finished)
 		}
 		return nil, nil, err
 	}

@@ -28,14 +28,14 @@ const (
 
 // A turn is the work on a message.
 type turn struct {
-	task    *task
-	ctx     context.Context
-	stop    context.CancelCauseFunc
-	prompt  string
-	asked   *pending          // the call that was cut off while it was asked about, nil if none was
-	first   clientAnswer      // to that
-	answers chan clientAnswer // to what is asked
-	over    chan struct{}     // closed behind the last of it
+	task     *task
+	ctx      context.Context
+	stop     context.CancelCauseFunc
+	prompt   string
+	cutOff   *pending          // the call that was cut off while it was asked about, nil if none was
+	first    clientAnswer      // to that
+	answers  chan clientAnswer // to what is asked
+	finished chan struct{}     // closed behind the last of it
 
 	// Only the goroutine that does the work touches these.
 	calls    map[string]*call    // that are not over, by agent and id
@@ -46,7 +46,7 @@ type turn struct {
 func (u *turn) asks() bool {
 	u.task.mu.Lock()
 	defer u.task.mu.Unlock()
-	return u.task.kept.Pending != nil
+	return u.task.record.Pending != nil
 }
 
 // hint has the model hear something while it works. It reports false if that can't be.
@@ -61,7 +61,7 @@ func (u *turn) hint(words string) bool {
 
 // run does the work.
 func (u *turn) run() {
-	defer close(u.over)
+	defer close(u.finished)
 	defer u.task.server.tidy()
 	defer u.stop(nil)
 	u.end(u.work())
@@ -70,32 +70,32 @@ func (u *turn) run() {
 // work does the work until there is nothing left to say to the model.
 func (u *turn) work() error {
 	t := u.task
-	if t.talk == nil {
+	if t.openSession == nil {
 		talk, err := t.server.Begin(t.server.ctx,
-			serve.SessionRequest{Name: t.kept.Session, Approver: asker{t}, Notify: u.notify, Unasked: t.kept.Unasked})
+			serve.SessionRequest{Name: t.record.Session, Approver: asker{t}, Notify: u.notify, Unasked: t.record.Unasked})
 		if err != nil {
 			return err
 		}
 		t.mu.Lock()
-		t.talk = talk
+		t.openSession = talk
 		t.mu.Unlock()
 	}
 	t.mu.Lock()
-	t.known = setupOf(t.talk)
+	t.lastSetup = setupOf(t.openSession)
 	t.mu.Unlock()
 	prompt := u.prompt
-	if u.asked != nil {
+	if u.cutOff != nil {
 		var err error
 		if prompt, err = u.again(); err != nil {
 			return err
 		}
 	}
 	for prompt != "" {
-		if err := t.talk.Ask(u.ctx, telling{u}, prompt); err != nil {
+		if err := t.openSession.Ask(u.ctx, telling{u}, prompt); err != nil {
 			return err
 		}
-		if prompt = ""; t.talk.Hint != nil {
-			prompt = t.talk.Late()
+		if prompt = ""; t.openSession.Hint != nil {
+			prompt = t.openSession.Late()
 		}
 	}
 	return nil
@@ -104,8 +104,8 @@ func (u *turn) work() error {
 // again proposes a call once more that was cut off while it was asked about, and returns
 // what the model is told then.
 func (u *turn) again() (prompt string, err error) {
-	q := *u.asked
-	defer func() { u.asked = nil }()
+	q := *u.cutOff
+	defer func() { u.cutOff = nil }()
 	told := "You were interrupted while the user was asked about this: " + q.Title + ". It was not done. "
 	switch {
 	case u.first.ends():
@@ -116,7 +116,7 @@ func (u *turn) again() (prompt string, err error) {
 	case u.first.Content != nil:
 		return told + "The user wants it with this in the place of what you proposed:\n" + *u.first.Content, nil
 	case q.Whole:
-		made, err := u.task.talk.Again(u.ctx, q.Name, q.Args, u.event)
+		made, err := u.task.openSession.Again(u.ctx, q.Name, q.Args, u.event)
 		if made || err != nil {
 			return "The call that was interrupted while the user was asked about it is settled now, as said above. Go on with the task.", err
 		}
@@ -208,8 +208,8 @@ func (a asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, e
 		return nil, context.Canceled
 	}
 	q := t.server.ask(p)
-	if was := u.asked; was != nil {
-		if u.asked = nil; was.same(q) {
+	if was := u.cutOff; was != nil {
+		if u.cutOff = nil; was.same(q) {
 			if answer, ok := u.first.answer(p); ok {
 				return answer, nil
 			}
@@ -328,7 +328,7 @@ func (u *turn) say(piece string) {
 // begin takes note of a call.
 func (u *turn) begin(agent, id, name string, args map[string]any) *call {
 	c := &call{agent: agent, id: id, name: name, args: args}
-	tools := u.task.talk.Offered()
+	tools := u.task.openSession.Offered()
 	if i := slices.IndexFunc(tools, func(t engine.Tool) bool { return t.Name() == name }); i >= 0 {
 		c.tool = tools[i]
 	}
@@ -382,9 +382,9 @@ func (u *turn) output(id, piece string) {
 	t.change.Lock()
 	defer t.change.Unlock()
 	name := protocol.ArtifactID("tool-" + id + "-output")
-	ev := protocol.NewArtifactUpdateEvent(&t.kept.Task, name, protocol.TextPart{Text: piece})
+	ev := protocol.NewArtifactUpdateEvent(&t.record.Task, name, protocol.TextPart{Text: piece})
 	t.mu.Lock()
-	list := t.kept.Task.Artifacts
+	list := t.record.Task.Artifacts
 	i := slices.IndexFunc(list, func(a *protocol.Artifact) bool { return a.ID == name })
 	if i >= 0 {
 		piece = list[i].Parts[0].(protocol.TextPart).Text + piece
@@ -396,7 +396,7 @@ func (u *turn) output(id, piece string) {
 	all := []rune(piece)
 	part := protocol.TextPart{Text: string(all[max(0, len(all)-mostOutput):])}
 	list[i] = &protocol.Artifact{ID: name, Parts: protocol.ContentParts{part}} // readers may hold the former one
-	t.kept.Task.Artifacts = list
+	t.record.Task.Artifacts = list
 	t.mu.Unlock()
 	t.publish(ev)
 }

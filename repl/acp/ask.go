@@ -62,7 +62,7 @@ func (h *editorSession) choices(p engine.Proposal) (list []option) {
 			id = fmt.Sprintf("%s_%d", id, n)
 		}
 		add(protocol.PermissionOptionKindAllowAlways, id, c.Label, c.Answer)
-		if scopes := question.Scopes(a.Grant); n == 1 && h.talk.Permanent && len(scopes) > 1 {
+		if scopes := question.Scopes(a.Grant); n == 1 && h.session.Permanent && len(scopes) > 1 {
 			last := scopes[len(scopes)-1]
 			if kept, problem := question.Always(a.Grant, last); problem == "" {
 				where := map[engine.Scope]string{engine.InProject: "this project",

@@ -35,7 +35,7 @@ func (c *client) turn(ctx context.Context, m *rpc.Message) (any, error) {
 	case protocol.AgentMethodSessionSetModel:
 		p.ConfigID, id = modelOption, p.ModelID
 	}
-	sw, known := map[string]Switch{modeOption: h.mode(), modelOption: h.talk.Model}[p.ConfigID]
+	sw, known := map[string]Switch{modeOption: h.mode(), modelOption: h.session.Model}[p.ConfigID]
 	if !known {
 		return nil, invalid("there is no such option; there are %s and %s", modeOption, modelOption)
 	}
@@ -75,7 +75,7 @@ func modeID(mode string) string {
 
 // mode returns the switch of the approval mode, in the words of editors.
 func (h *editorSession) mode() Switch {
-	sw := h.talk.Mode
+	sw := h.session.Mode
 	all := sw.All()
 	for i, p := range all {
 		all[i] = Position{ID: modeID(p.ID), Name: modeNames[p.ID], About: p.About}
@@ -109,8 +109,8 @@ func (h *editorSession) modes() *protocol.SessionModeState {
 }
 
 func (h *editorSession) models() *protocol.SessionModelState {
-	s := &protocol.SessionModelState{CurrentModelId: protocol.ModelId(h.talk.Model.Now())}
-	for _, p := range h.talk.Model.All() {
+	s := &protocol.SessionModelState{CurrentModelId: protocol.ModelId(h.session.Model.Now())}
+	for _, p := range h.session.Model.All() {
 		s.AvailableModels = append(s.AvailableModels,
 			protocol.ModelInfo{ModelId: protocol.ModelId(p.ID), Name: p.Name, Description: &p.About})
 	}
@@ -128,15 +128,15 @@ func (h *editorSession) options() []protocol.SessionConfigOption {
 			CurrentValue: protocol.SessionConfigValueId(sw.Now()), Options: protocol.SessionConfigSelectOptions{Ungrouped: &list}}}
 	}
 	return []protocol.SessionConfigOption{option(modeOption, "Approval mode", h.mode()),
-		option(modelOption, "Model", h.talk.Model)}
+		option(modelOption, "Model", h.session.Model)}
 }
 
 // tellMode tells the editor the approval mode if it has changed.
 func (h *editorSession) tellMode() {
 	now := h.mode().Now()
 	h.mu.Lock()
-	was := h.told
-	h.told = now
+	was := h.shownMode
+	h.shownMode = now
 	h.mu.Unlock()
 	if was != now {
 		h.view.update(protocol.SessionCurrentModeUpdate{SessionUpdate: "current_mode_update",
@@ -146,14 +146,14 @@ func (h *editorSession) tellMode() {
 
 // tellCommands tells the editor the slash commands, if it has not got them.
 func (h *editorSession) tellCommands() {
-	all := h.talk.Commands()
+	all := h.session.Commands()
 	b, err := json.Marshal(all)
 	if err != nil {
 		return
 	}
 	h.mu.Lock()
-	was := h.known
-	h.known = string(b)
+	was := h.sentCommands
+	h.sentCommands = string(b)
 	h.mu.Unlock()
 	if was != string(b) {
 		h.view.update(protocol.SessionAvailableCommandsUpdate{SessionUpdate: "available_commands_update",

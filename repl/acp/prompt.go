@@ -96,10 +96,10 @@ func (h *editorSession) enter(p *prompt) error {
 		return rpc.Errorf(rpc.Busy, "too many prompts are waiting; wait for the answers before you send more")
 	}
 	c.waiting += p.size
-	if len(h.queue) > 0 && h.talk.Hints != nil && p.isHint() {
+	if len(h.queue) > 0 && h.session.Hints != nil && p.isHint() {
 		h.serial++
 		p.hint = strconv.Itoa(h.serial)
-		h.talk.Hints.Add(steer.Hint{ID: p.hint, Text: p.text})
+		h.session.Hints.Add(steer.Hint{ID: p.hint, Text: p.text})
 	}
 	if h.queue = append(h.queue, p); len(h.queue) == 1 {
 		c.calls.Add(1)
@@ -198,12 +198,12 @@ func (h *editorSession) running() context.Context {
 func (h *editorSession) ask(p *prompt) (any, error) {
 	count := &spent{}
 	h.view.count = count
-	if h.talk.Hints != nil {
-		h.talk.Hints.Take() // those that came too late are prompts like others
+	if h.session.Hints != nil {
+		h.session.Hints.Take() // those that came too late are prompts like others
 	}
-	h.talk.Tally.Start(time.Now())
+	h.session.Tally.Start(time.Now())
 	err := h.converse(p)
-	h.talk.Tally.End(err, time.Now())
+	h.session.Tally.End(err, time.Now())
 	h.tellMode()
 	h.tellCommands()
 	said := protocol.PromptResponse{StopReason: protocol.StopReasonEndTurn, Meta: count.meta()}
@@ -232,7 +232,7 @@ func (h *editorSession) converse(p *prompt) (failure error) {
 	}
 	parts := p.beside
 	if p.text != "" {
-		said, err := h.talk.Expand(p.ctx, []*genai.Part{genai.NewPartFromText(p.text)})
+		said, err := h.session.Expand(p.ctx, []*genai.Part{genai.NewPartFromText(p.text)})
 		if err != nil && p.ctx.Err() == nil && !errors.Is(err, context.Canceled) { // a command's, for the user to read
 			h.view.say(output.Escape("error: " + h.client.failed(err).(*rpc.Error).Message + "\n"))
 			return nil
@@ -242,7 +242,7 @@ func (h *editorSession) converse(p *prompt) (failure error) {
 		}
 		parts = append(said, parts...)
 	}
-	for ev, err := range h.talk.Run(p.ctx, parts...) {
+	for ev, err := range h.session.Run(p.ctx, parts...) {
 		if err != nil {
 			failure = err
 			continue // it is the last
@@ -254,7 +254,7 @@ func (h *editorSession) converse(p *prompt) (failure error) {
 
 // show tells the editor what happens.
 func (h *editorSession) show(ev engine.Event) {
-	h.talk.Tally.Observe(ev, time.Now())
+	h.session.Tally.Observe(ev, time.Now())
 	h.view.count.add(ev)
 	agent, ev := engine.Unnest(ev)
 	switch ev := ev.(type) {

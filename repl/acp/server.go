@@ -173,7 +173,7 @@ func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
 	c.conn.Close()
 	c.calls.Wait()
 	for _, h := range c.sessions {
-		h.talk.Close()
+		h.session.Close()
 	}
 	c.panic.Raise()
 }

@@ -16,17 +16,17 @@ import (
 
 // An editorSession is a session that an editor has begun.
 type editorSession struct {
-	client *client
-	talk   *Session
-	end    context.CancelFunc
-	view   view
+	client  *client
+	session *Session
+	end     context.CancelFunc
+	view    view
 
-	mu     sync.Mutex
-	queue  []*prompt // the first one is worked on
-	closed bool
-	told   string // the approval mode that the editor knows of
-	known  string // the commands that the editor knows of
-	serial int    // of hints
+	mu           sync.Mutex
+	queue        []*prompt // the first one is worked on
+	closed       bool
+	shownMode    string // the approval mode that the editor knows of
+	sentCommands string // the commands that the editor knows of
+	serial       int    // of hints
 }
 
 // open begins a session, or goes on with one.
@@ -107,8 +107,8 @@ func (c *client) beginSession(ctx context.Context, w SessionRequest) (*editorSes
 		h.end()
 		return nil, c.failed(err)
 	}
-	h.talk, h.view.talk, h.view.id = talk, talk, protocol.SessionId(talk.ID)
-	h.told = h.mode().Now()
+	h.session, h.view.talk, h.view.id = talk, talk, protocol.SessionId(talk.ID)
+	h.shownMode = h.mode().Now()
 	c.sessions[talk.ID] = h
 	return h, nil
 }
@@ -149,7 +149,7 @@ func (c *client) close(_ context.Context, m *rpc.Message) (any, error) {
 		c.mu.Unlock()
 		if mine {
 			h.end()
-			h.talk.Close()
+			h.session.Close()
 		}
 		return struct{}{}, nil
 	})

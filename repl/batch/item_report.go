@@ -70,16 +70,16 @@ func (s *itemReport) finish(it Item, e entry, o report.Outcome) entry {
 // A noteWriter hands on what is told about an item, line by line, with the item's
 // id in front. The numbers and the errors stand in its record, too.
 type noteWriter struct {
-	notify func(string)
-	id     string
-	quiet  bool
-	held   bool // until it is released
-	text   strings.Builder
+	notify     func(string)
+	id         string
+	quiet      bool
+	unreleased bool // until it is released
+	text       strings.Builder
 }
 
 // Write implements [io.Writer].
 func (m *noteWriter) Write(b []byte) (int, error) {
-	if m.held {
+	if m.unreleased {
 		return m.text.Write(b)
 	}
 	for l := range strings.Lines(string(b)) {
@@ -92,6 +92,6 @@ func (m *noteWriter) Write(b []byte) (int, error) {
 
 // release hands on what was held, and what follows.
 func (m *noteWriter) release() {
-	m.held = false
+	m.unreleased = false
 	io.WriteString(m, m.text.String())
 }

@@ -120,16 +120,16 @@ type Errors struct {
 // A runner carries out a batch.
 type runner struct {
 	Config
-	reading <-chan read
-	state   *state
-	printer printer
-	sums    sums
-	open    bool // there may be more items
-	running int
-	spent   error          // why nothing more is begun
-	failure error          // of reading
-	over    bool           // every item was tried: there is nothing to go on with
-	panic   parallel.Panic // of whoever reads or carries out items
+	reading   <-chan read
+	state     *state
+	printer   printer
+	sums      sums
+	open      bool // there may be more items
+	running   int
+	spent     error          // why nothing more is begun
+	failure   error          // of reading
+	exhausted bool           // every item was tried: there is nothing to go on with
+	panic     parallel.Panic // of whoever reads or carries out items
 }
 
 // sums are the numbers of a batch.
@@ -137,7 +137,7 @@ type sums struct {
 	items    int // that were read
 	answered int
 	failed   map[string]int // by termination reason
-	held     int            // failed without having been begun
+	notBegun int            // failed without having been begun
 	before   int            // done by an earlier run
 }
 
@@ -242,7 +242,7 @@ func (r *runner) find(first Item) (*state, error) {
 // closeState closes the state. It removes the state after a finished batch, unless the user
 // has named its file.
 func (r *runner) closeState() {
-	if r.over && r.State.File == "" {
+	if r.exhausted && r.State.File == "" {
 		r.state.remove() // what stays is found again and is complete
 		return
 	}
@@ -365,7 +365,7 @@ func (r *runner) answer(ctx context.Context, it Item, e entry, g engine.Generato
 	}
 	c, trial := g.(*capture)
 	t.Trial = trial
-	m := &noteWriter{notify: r.Notify, id: it.ID, quiet: r.Quiet, held: trial}
+	m := &noteWriter{notify: r.Notify, id: it.ID, quiet: r.Quiet, unreleased: trial}
 	sh := newItemReport(report.Config{Err: m, Tally: t.Tally, Schema: t.Schema, Quiet: r.Quiet})
 	p, fetched := g.(*replay)
 	if fetched {
@@ -413,7 +413,7 @@ func (r *runner) keep(e ending) {
 func (r *runner) hold(it Item, e entry, err error) {
 	e.attempt--
 	sh := newItemReport(report.Config{Err: io.Discard, Quiet: true})
-	r.sums.held++
+	r.sums.notBegun++
 	r.ended(it.Index, sh.finish(it, e, r.Errors.Outcome(err)))
 }
 
@@ -433,7 +433,7 @@ func (r *runner) end(ctx context.Context, err error) error {
 	if err == nil {
 		err = ctx.Err()
 	}
-	r.over = err == nil && r.printer.lost == nil && r.sums.held == 0
+	r.exhausted = err == nil && r.printer.lost == nil && r.sums.notBegun == 0
 	switch {
 	case err != nil:
 	case r.printer.lost != nil:

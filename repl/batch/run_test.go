@@ -409,7 +409,7 @@ func TestUnwritten(t *testing.T) {
 	r.Out = brokenWriter{}
 	r.Broken = func(error) { cancel() }
 	b := newRunner(*r)
-	if err := b.begin(ctx); err == nil || b.over {
+	if err := b.begin(ctx); err == nil || b.exhausted {
 		t.Errorf("%v", err)
 	}
 }

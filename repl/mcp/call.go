@@ -51,7 +51,7 @@ func (c *client) call(ctx context.Context, m *rpc.Message) (any, error) {
 	if p.Name == askName {
 		return c.work(ctx, h, r, args)
 	}
-	tools := h.talk.Tools()
+	tools := h.session.Tools()
 	i := slices.IndexFunc(tools, func(t engine.Tool) bool { return t.Name() == p.Name })
 	if i < 0 {
 		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "there is no tool %.100q", p.Name)
@@ -68,8 +68,8 @@ func (c *client) catch() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.fallen == nil {
-		c.fallen = fmt.Sprintf("%v\n%s", v, debug.Stack())
+	if c.panicValue == nil {
+		c.panicValue = fmt.Sprintf("%v\n%s", v, debug.Stack())
 	}
 	c.cancel()
 }
@@ -89,8 +89,8 @@ func (c *client) work(ctx context.Context, h *clientSession, r *running, args ma
 		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "prompt must be a text that is not empty")
 	}
 	var b bytes.Buffer
-	to := c.Reporter(&b, h.talk.Tally)
-	err := h.talk.Ask(ctx, progressSink{to, r}, prompt)
+	to := c.Reporter(&b, h.session.Tally)
+	err := h.session.Ask(ctx, progressSink{to, r}, prompt)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -126,7 +126,7 @@ func (c *client) work(ctx context.Context, h *clientSession, r *running, args ma
 	if len(notes) > 0 {
 		res.Content = append(res.Content, protocol.NewTextContent(c.plain(strings.Join(notes, "\n"))))
 	}
-	more := map[string]any{"gemline/session": h.talk.ID}
+	more := map[string]any{"gemline/session": h.session.ID}
 	if document := c.Redact(b.String()); json.Valid([]byte(document)) {
 		more["gemline/result"] = json.RawMessage(document)
 	}
@@ -137,7 +137,7 @@ func (c *client) work(ctx context.Context, h *clientSession, r *running, args ma
 // step makes one call of a tool.
 func (c *client) step(ctx context.Context, h *clientSession, r *running, t engine.Tool, args map[string]any) (any, error) {
 	var over *engine.CallFinished
-	err := h.talk.Call(ctx, t, args, func(ev engine.Event) {
+	err := h.session.Call(ctx, t, args, func(ev engine.Event) {
 		r.event(ev)
 		if f, ok := ev.(engine.CallFinished); ok {
 			over = &f

@@ -39,21 +39,21 @@ type client struct {
 	ctx    context.Context // of all that it asks for
 	cancel context.CancelFunc
 
-	mu      sync.Mutex
-	begun   bool
-	asks    bool // it can ask its user
-	several bool // likewise, for several of a list
-	level   protocol.LoggingLevel
-	named   map[string]*clientSession
-	calls   sync.WaitGroup
-	fallen  any // what a call panicked with
+	mu         sync.Mutex
+	begun      bool
+	asks       bool // it can ask its user
+	several    bool // likewise, for several of a list
+	level      protocol.LoggingLevel
+	named      map[string]*clientSession
+	calls      sync.WaitGroup
+	panicValue any // what a call panicked with
 }
 
 // A clientSession is a session that its client names, or the session of one call.
 type clientSession struct {
-	turn  chan struct{}  // is full while a call is carried out
-	talk  *serve.Session // nil until it has begun
-	asker *asker
+	turn    chan struct{}  // is full while a call is carried out
+	session *serve.Session // nil until it has begun
+	asker   *asker
 }
 
 const mostNamed = 32 // conversations of a client
@@ -74,12 +74,12 @@ func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
 	conn.Close()
 	c.calls.Wait()
 	for _, h := range c.named {
-		if h.talk != nil {
-			h.talk.Close()
+		if h.session != nil {
+			h.session.Close()
 		}
 	}
-	if c.fallen != nil {
-		panic(c.fallen)
+	if c.panicValue != nil {
+		panic(c.panicValue)
 	}
 }
 
@@ -170,12 +170,12 @@ func (c *client) useSession(ctx context.Context, name string) (h *clientSession,
 		return nil, nil, ctx.Err()
 	}
 	done = func() {
-		if name == "" && h.talk != nil {
-			h.talk.Close()
+		if name == "" && h.session != nil {
+			h.session.Close()
 		}
 		<-h.turn
 	}
-	if h.talk != nil {
+	if h.session != nil {
 		return h, done, nil
 	}
 	h.asker = &asker{client: c}
@@ -185,8 +185,8 @@ func (c *client) useSession(ctx context.Context, name string) (h *clientSession,
 		w.Approver = h.asker
 	}
 	c.mu.Unlock()
-	if h.talk, err = c.Begin(ctx, w); err != nil {
-		h.talk = nil
+	if h.session, err = c.Begin(ctx, w); err != nil {
+		h.session = nil
 		c.mu.Lock()
 		if c.named[name] == h {
 			delete(c.named, name)
@@ -206,7 +206,7 @@ func (c *client) list(ctx context.Context) (any, error) {
 	}
 	defer done()
 	tools := []protocol.Tool{c.ask()}
-	for _, t := range h.talk.Tools() {
+	for _, t := range h.session.Tools() {
 		tools = append(tools, listed(t))
 	}
 	return protocol.ListToolsResult{Tools: tools}, nil

@@ -13,13 +13,13 @@ import (
 // until it is known that it counts, unless the report is live.
 type textForm struct {
 	silentStart
-	core   *core
-	utf8   output.UTF8
-	held   strings.Builder // not yet written
-	wrote  bool
-	inLine bool // the last byte written is no newline
-	ends   int  // newlines that were held back, as the text may be over
-	back   bool // a carriage return was held back
+	core    *core
+	utf8    output.UTF8
+	pending strings.Builder // not yet written
+	wrote   bool
+	inLine  bool // the last byte written is no newline
+	ends    int  // newlines that were held back, as the text may be over
+	back    bool // a carriage return was held back
 }
 
 func newText(c *core) textForm { return textForm{core: c, utf8: output.UTF8{Raw: c.Text.Raw}} }
@@ -98,7 +98,7 @@ func escapeReturns(s string) string {
 
 func (t *textForm) say(s string) {
 	if !t.core.Text.Live {
-		t.held.WriteString(s)
+		t.pending.WriteString(s)
 		return
 	}
 	t.print(s)
@@ -109,7 +109,7 @@ func (t *textForm) say(s string) {
 func (t *textForm) restart() {
 	t.utf8.Flush()
 	t.back = false
-	t.held.Reset()
+	t.pending.Reset()
 	t.line()
 }
 
@@ -120,8 +120,8 @@ func (t *textForm) flush() {
 		t.say(`\x0d`)
 		t.back = false
 	}
-	s := t.held.String()
-	t.held.Reset()
+	s := t.pending.String()
+	t.pending.Reset()
 	t.print(s)
 }
 

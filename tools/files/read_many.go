@@ -34,7 +34,7 @@ type SkippedFile struct {
 // The model has then seen the texts. The only error is ctx's.
 func (ts Tools) ReadMany(ctx context.Context, paths []string, find Discover) ([]*genai.Part, []SkippedFile, error) {
 	ws := ts.Workspace
-	m := &manyReader{ws: ws, secrets: ts.Secrets, sight: ts.Known, find: find, seen: map[string]bool{}, asked: map[string]bool{}}
+	m := &manyReader{ws: ws, secrets: ts.Secrets, sight: ts.Known, find: find, seen: map[string]bool{}, askedDirs: map[string]bool{}}
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -63,23 +63,23 @@ func (ts Tools) ReadMany(ctx context.Context, paths []string, find Discover) ([]
 }
 
 type manyReader struct {
-	ws      *workspace.Workspace
-	secrets *redact.Redactor
-	sight   *KnownFiles
-	find    Discover
-	seen    map[string]bool
-	asked   map[string]bool // directories
-	found   []string
-	parts   []*genai.Part
-	skipped []SkippedFile
+	ws        *workspace.Workspace
+	secrets   *redact.Redactor
+	sight     *KnownFiles
+	find      Discover
+	seen      map[string]bool
+	askedDirs map[string]bool // directories
+	found     []string
+	parts     []*genai.Part
+	skipped   []SkippedFile
 }
 
 // touch asks for the context of what was read at path, which is in dir.
 func (m *manyReader) touch(path, dir string) {
-	if m.find == nil || m.asked[dir] {
+	if m.find == nil || m.askedDirs[dir] {
 		return
 	}
-	m.asked[dir] = true
+	m.askedDirs[dir] = true
 	text, warnings := m.find(path)
 	if text != "" {
 		m.found = append(m.found, text)

@@ -26,11 +26,11 @@ type Jobs struct {
 	dir   string
 	watch watch
 
-	mu     sync.Mutex
-	jobs   []*job // in the order they began
-	closed bool
-	then   sync.WaitGroup // what is called when jobs are over
-	over   chan struct{}  // closed when all are
+	mu      sync.Mutex
+	jobs    []*job // in the order they began
+	closed  bool
+	then    sync.WaitGroup // what is called when jobs are over
+	allDone chan struct{}  // closed when all are
 }
 
 // A Job is a background command as it is at the moment.
@@ -81,7 +81,7 @@ var ErrNoLog = errors.New("the background command has no log")
 
 // NewJobs returns Jobs that keep their logs in dir, which is made when it is
 // needed.
-func NewJobs(dir string) *Jobs { return &Jobs{dir: dir, over: make(chan struct{})} }
+func NewJobs(dir string) *Jobs { return &Jobs{dir: dir, allDone: make(chan struct{})} }
 
 // watching returns the watch that ends commands if this process is killed; without Jobs it
 // watches nothing.
@@ -284,7 +284,7 @@ func (js *Jobs) OnDone(pid int, do func()) {
 			select {
 			case <-look.C:
 				continue
-			case <-js.over:
+			case <-js.allDone:
 			}
 			break
 		}
@@ -305,7 +305,7 @@ func (js *Jobs) Close() {
 	}
 	wg.Wait()
 	if !closed {
-		close(js.over)
+		close(js.allDone)
 	}
 	js.then.Wait()
 	js.watch.close()

@@ -18,11 +18,11 @@ type dirs struct {
 	temp string // real path, or ""
 	file string // real path, or ""
 
-	mu      sync.RWMutex
-	roots   []*disk.Dir // opened at their real paths
-	tempNow *disk.Dir   // at temp; nil if it did not exist at the last lookup
-	fileDir *disk.Dir   // the directory of file; nil until needed
-	lent    []*disk.Dir // further readable directories, opened at their real paths; with duplicates
+	mu       sync.RWMutex
+	roots    []*disk.Dir // opened at their real paths
+	tempNow  *disk.Dir   // at temp; nil if it did not exist at the last lookup
+	fileDir  *disk.Dir   // the directory of file; nil until needed
+	readable []*disk.Dir // further readable directories, opened at their real paths; with duplicates
 }
 
 // add makes dir another root, unless it is one already.
@@ -155,11 +155,11 @@ func (ds *dirs) lend(dir string) (release func(), err error) {
 	}
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
-	ds.lent = append(slices.Clip(ds.lent), d)
+	ds.readable = append(slices.Clip(ds.readable), d)
 	return func() {
 		ds.mu.Lock()
 		defer ds.mu.Unlock()
-		ds.lent = slices.DeleteFunc(slices.Clone(ds.lent), func(o *disk.Dir) bool { return o == d })
+		ds.readable = slices.DeleteFunc(slices.Clone(ds.readable), func(o *disk.Dir) bool { return o == d })
 		d.Close()
 	}, nil
 }
@@ -168,7 +168,7 @@ func (ds *dirs) lend(dir string) (release func(), err error) {
 func (ds *dirs) lentAt(real string) (dir *disk.Dir, rel string) {
 	ds.mu.RLock()
 	defer ds.mu.RUnlock()
-	for _, d := range ds.lent {
+	for _, d := range ds.readable {
 		if rel, in := below(d.Path(), real); in && !withheldIn(rel) {
 			return d, rel
 		}

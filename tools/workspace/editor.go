@@ -32,7 +32,7 @@ const mostEdited = 4 << 20
 func (p ResolvedPath) editor() Editor {
 	w := p.w
 	own := func(dir string) bool { _, in := below(dir, p.real); return dir != "" && in }
-	if w.Overlay != nil || p.lent || own(w.dirs.temp) || w.dirs.file != "" && own(filepath.Dir(w.dirs.file)) ||
+	if w.Overlay != nil || p.readOnly || own(w.dirs.temp) || w.dirs.file != "" && own(filepath.Dir(w.dirs.file)) ||
 		!slices.Contains(w.dirs.list(), p.dir) {
 		return Editor{}
 	}

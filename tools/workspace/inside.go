@@ -112,7 +112,7 @@ func (w *Workspace) locate(path string) (ResolvedPath, error) {
 		return ResolvedPath{w: w, dir: dir, rel: rel, real: real, name: path}, nil
 	}
 	if dir, rel := w.dirs.lentAt(real); dir != nil {
-		return ResolvedPath{w: w, dir: dir, rel: rel, real: real, name: path, lent: true}, nil
+		return ResolvedPath{w: w, dir: dir, rel: rel, real: real, name: path, readOnly: true}, nil
 	}
 	return ResolvedPath{}, outside
 }

@@ -17,12 +17,12 @@ import (
 // at all. If a part of it has become a link meanwhile, that is not followed,
 // and the error is [ErrMoved].
 type ResolvedPath struct {
-	w    *Workspace
-	dir  *disk.Dir // nil for a temporary directory that does not exist yet
-	rel  string    // in dir
-	real string    // the absolute path
-	name string    // the requested path, for errors
-	lent bool      // it is read-only
+	w        *Workspace
+	dir      *disk.Dir // nil for a temporary directory that does not exist yet
+	rel      string    // in dir
+	real     string    // the absolute path
+	name     string    // the requested path, for errors
+	readOnly bool      // it is read-only
 }
 
 // patience is how often the lookup of a moving path is repeated.
@@ -59,7 +59,7 @@ func (w *Workspace) at(path string, do func(ResolvedPath) error) error {
 
 // Writable returns an [*OutsideError] if the file there can be read only.
 func (p ResolvedPath) Writable() error {
-	if p.lent {
+	if p.readOnly {
 		return p.outside()
 	}
 	return nil

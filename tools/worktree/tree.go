@@ -23,8 +23,8 @@ type Tree struct {
 	Missing bool   `json:"missing,omitempty"`
 	Locked  bool   `json:"locked,omitempty"` // git worktree lock keeps it
 
-	kept string // its git directory
-	head string // the contents of its HEAD
+	gitDir string // its git directory
+	head   string // the contents of its HEAD
 }
 
 // Trees lists the trees that [Repository.Add] has made, sorted by name. It does not start
@@ -36,13 +36,13 @@ func (r *Repository) Trees() (list []Tree, err error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		t := Tree{kept: filepath.Join(admin, e.Name())}
-		at := line(filepath.Join(t.kept, "gitdir"))
+		t := Tree{gitDir: filepath.Join(admin, e.Name())}
+		at := line(filepath.Join(t.gitDir, "gitdir"))
 		if t.Path = filepath.Dir(at); filepath.Dir(t.Path) != filepath.Join(r.Root, inside) {
 			continue
 		}
 		t.Name = filepath.Base(t.Path)
-		head, _ := disk.Read(filepath.Join(t.kept, "HEAD"), mostConfig)
+		head, _ := disk.Read(filepath.Join(t.gitDir, "HEAD"), mostConfig)
 		t.head = strings.TrimPrefix(strings.TrimSpace(string(head)), "ref: ")
 		t.Branch = strings.TrimPrefix(t.head, "refs/heads/")
 		if t.Branch == t.head {
@@ -50,7 +50,7 @@ func (r *Repository) Trees() (list []Tree, err error) {
 		}
 		_, err := os.Lstat(t.Path)
 		t.Missing = errors.Is(err, fs.ErrNotExist)
-		_, err = os.Lstat(filepath.Join(t.kept, "locked"))
+		_, err = os.Lstat(filepath.Join(t.gitDir, "locked"))
 		t.Locked = err == nil
 		list = append(list, t)
 	}
@@ -119,19 +119,19 @@ var going = []struct{ file, what string }{
 // Work finds out what in a tree is nowhere else.
 func (r *Repository) Work(ctx context.Context, t Tree) (w Work, err error) {
 	for _, g := range going {
-		if _, err := os.Lstat(filepath.Join(t.kept, g.file)); err == nil && w.Going == "" {
+		if _, err := os.Lstat(filepath.Join(t.gitDir, g.file)); err == nil && w.Going == "" {
 			w.Going = g.what
 		}
 	}
-	if _, err := os.Lstat(filepath.Join(t.kept, "modules")); err == nil {
+	if _, err := os.Lstat(filepath.Join(t.gitDir, "modules")); err == nil {
 		w.Unknown = "it has submodules, which were not looked into"
 	}
 	if !t.Missing {
-		if _, kept, _ := FindTree(t.Path); !slices.Equal(kept, []string{t.kept, r.common}) {
+		if _, kept, _ := FindTree(t.Path); !slices.Equal(kept, []string{t.gitDir, r.common}) {
 			w.Unknown = "its .git does not lead to the repository"
 			return w, nil
 		}
-		out, err := r.git(ctx, t.kept, t.Path, false, "--work-tree="+t.Path, "status",
+		out, err := r.git(ctx, t.gitDir, t.Path, false, "--work-tree="+t.Path, "status",
 			"--porcelain", "--untracked-files=normal", "--ignore-submodules=all")
 		if err != nil {
 			return unknown(ctx, w, err)

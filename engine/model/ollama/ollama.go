@@ -64,12 +64,12 @@ type Generator struct {
 
 // An About is what the server says of a model.
 type About struct {
-	Context      int      // how many tokens it holds, 0 if that is not known
-	Capabilities []string // nil if these are not known
-	loaded       int      // the context that was asked for last
-	told         bool     // that it takes no tools
-	over         bool     // the last conversation was longer than the context, which was told
-	toolless     bool     // as the server has said when it was asked
+	Context          int      // how many tokens it holds, 0 if that is not known
+	Capabilities     []string // nil if these are not known
+	loaded           int      // the context that was asked for last
+	noToolsReported  bool     // that it takes no tools
+	overflowReported bool     // the last conversation was longer than the context, which was told
+	toolless         bool     // as the server has said when it was asked
 }
 
 // New returns a Generator of the models of p. The error, if any, is a [model.Error].
@@ -241,9 +241,9 @@ func (g *Generator) fit(r *request, about *About, req *engine.Request) (other bo
 		size = about.Context
 	}
 	over := about.Context > 0 && need-reserve > about.Context
-	tell := over && !about.over && req.Notify != nil && !req.OneShot
+	tell := over && !about.overflowReported && req.Notify != nil && !req.OneShot
 	if !req.OneShot {
-		about.over = over
+		about.overflowReported = over
 	}
 	other = size != about.loaded
 	about.loaded, r.Options.NumCtx = size, size

@@ -73,8 +73,8 @@ func (g *Generator) request(req *engine.Request, about *About) (*request, []prot
 	if len(tools) > 0 && none {
 		tools = nil
 		g.mu.Lock()
-		told := about.told
-		about.told = true
+		told := about.noToolsReported
+		about.noToolsReported = true
 		g.mu.Unlock()
 		if !told && req.Notify != nil {
 			req.Notify(protocol.NoToolsNotice(g.provider.Name + "/" + req.Model))

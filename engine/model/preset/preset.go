@@ -57,10 +57,10 @@ type aliases struct {
 
 // A key says what a Preset was made for.
 type key struct {
-	name  string
-	aside bool // beside a conversation
-	again bool
-	model string // asked, whatever the name stands for, unless it is empty
+	name     string
+	aside    bool // beside a conversation
+	repeated bool
+	model    string // asked, whatever the name stands for, unless it is empty
 }
 
 // An alias is a name for a model and settings.
@@ -142,7 +142,9 @@ func (t *Table) CustomNames() []string {
 
 // Chat returns what a conversation with a model is asked with. Again says that the
 // request repeats one whose answer was none.
-func (t *Table) Chat(model string, again bool) *Preset { return t.find(key{name: model, again: again}) }
+func (t *Table) Chat(model string, again bool) *Preset {
+	return t.find(key{name: model, repeated: again})
+}
 
 // Purpose returns what is asked beside a conversation with, where nothing is known of it.
 func (t *Table) Purpose(name string) *Preset { return t.SideQuestion(name, "")[0] }
@@ -363,7 +365,7 @@ func (as *aliases) matching(k key, chain []link, model string) (all []alias) {
 				continue
 			}
 		}
-		if o.scope != "" && o.scope != "core" || o.again != nil && *o.again != k.again {
+		if o.scope != "" && o.scope != "core" || o.again != nil && *o.again != k.repeated {
 			continue
 		}
 		found = append(found, match{o, level})

@@ -109,8 +109,8 @@ func (a *Answer) Text(s string) error {
 
 // untag takes in what may have been the beginning of a tag.
 func (a *Answer) untag() error {
-	rest := a.tags.rest
-	a.tags.rest = ""
+	rest := a.tags.partial
+	a.tags.partial = ""
 	if a.tags.read == thinking {
 		return a.Thought(rest)
 	}

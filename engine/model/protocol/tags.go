@@ -18,20 +18,20 @@ const (
 
 // The tags tell the thought that a text begins with from what the text says.
 type tags struct {
-	read int
-	rest string // the end of what was read, where that may be the beginning of a tag
+	read    int
+	partial string // the end of what was read, where that may be the beginning of a tag
 }
 
 // split returns what of the next piece is a thought, and what is said.
 func (t *tags) split(s string) (thought, said string) {
-	s, t.rest = t.rest+s, ""
+	s, t.partial = t.partial+s, ""
 	bare := strings.TrimLeft(s, space)
 	if t.read == nothing {
 		switch {
 		case strings.HasPrefix(bare, openThought):
 			t.read, bare = opening, strings.TrimLeft(bare[len(openThought):], space)
 		case strings.HasPrefix(openThought, bare):
-			t.rest = s
+			t.partial = s
 			return "", ""
 		default:
 			t.read = saying
@@ -48,7 +48,7 @@ func (t *tags) split(s string) (thought, said string) {
 			for !strings.HasPrefix(closeThought, s[end:]) {
 				end++
 			}
-			t.rest = s[end:]
+			t.partial = s[end:]
 			return s[:end], ""
 		}
 		t.read, bare = closing, strings.TrimLeft(bare, space)

@@ -105,7 +105,7 @@ func (f fallback) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*
 // An attempt is one model's.
 type attempt struct {
 	preset.ChainModel
-	rest []preset.ChainModel // the models that can replace it
+	substitutes []preset.ChainModel // the models that can replace it
 }
 
 // attempt asks one model. It returns the next attempt, nil if none is left; the caller then
@@ -114,11 +114,11 @@ func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 	yield func(*genai.GenerateContentResponse, error) bool) (next *attempt, heard bool, err error) {
 	health, g := f.r.cfg.Health, f.Generator
 	switch {
-	case len(a.rest) > 0 && health.failing(a.Model):
+	case len(a.substitutes) > 0 && health.failing(a.Model):
 		g = f.retried(1)
 	case a.Attempts > 0:
 		g = f.retried(a.Attempts)
-	case len(a.rest) > 0: // else it is the last resort
+	case len(a.substitutes) > 0: // else it is the last resort
 		g = f.retried(tried)
 	}
 	for chunk, gerr := range g.Generate(ctx, req) {
@@ -138,7 +138,7 @@ func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 	case err == nil:
 		health.recovered(a.Model)
 	case why == other && !a.Covers() || ctx.Err() != nil || f.r.cfg.Action == Off:
-	case len(a.rest) == 0:
+	case len(a.substitutes) == 0:
 		health.mark(a.Model, a.made(why)) // for prompts that leave the choice open
 	default:
 		goOn, always, aerr := f.r.may(ctx, a, err, why)
@@ -147,7 +147,7 @@ func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 		}
 		if goOn {
 			f.r.took(a, why, always)
-			return &attempt{a.rest[0], a.rest[1:]}, heard, err
+			return &attempt{a.substitutes[0], a.substitutes[1:]}, heard, err
 		}
 	}
 	return nil, heard, err
@@ -163,16 +163,16 @@ func (r *Router) living(ctx context.Context, a attempt, err error) (attempt, err
 	there := r.cfg.Health.models(ctx, r.cfg.List)
 	var rest []preset.ChainModel
 	near := r.cfg.Presets.Nearest(a.Model, there)
-	if near != "" && (there != nil || len(a.rest) == 0) {
+	if near != "" && (there != nil || len(a.substitutes) == 0) {
 		rest = []preset.ChainModel{{Model: near}}
 	}
-	for _, s := range a.rest {
+	for _, s := range a.substitutes {
 		id := r.cfg.Presets.Chat(s.Model, false).Model
 		if there == nil || id != near && slices.Contains(there, strings.TrimPrefix(id, "models/")) {
 			rest = append(rest, s)
 		}
 	}
-	if a.rest = rest; len(rest) > 0 && r.cfg.Action != Off {
+	if a.substitutes = rest; len(rest) > 0 && r.cfg.Action != Off {
 		return a, err
 	}
 	others := slices.DeleteFunc(slices.Clone(there), func(name string) bool { return name == a.Model }) // it may be closed to the user
@@ -217,13 +217,13 @@ func (r *Router) first(name string) attempt {
 		switch id := r.cfg.Presets.Chat(s.Model, false).Model; {
 		case id == name:
 		case !r.cfg.Health.Down(id):
-			a.rest = append(a.rest, s)
+			a.substitutes = append(a.substitutes, s)
 		case s.Last && last == nil:
 			last = []preset.ChainModel{s}
 		}
 	}
-	if a.rest == nil {
-		a.rest = last
+	if a.substitutes == nil {
+		a.substitutes = last
 	}
 	return a
 }
@@ -245,7 +245,7 @@ func (r *Router) may(ctx context.Context, a attempt, err error, why failure) (go
 		return true, true, nil
 	}
 	const name = "model"
-	next := a.rest[0].Model
+	next := a.substitutes[0].Model
 	answer, aerr := r.cfg.Approver.Approve(ctx, engine.Proposal{ID: name,
 		Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: name}},
 		Args: map[string]any{"instead_of": a.Model, "asked": next},
@@ -271,9 +271,9 @@ func (r *Router) took(a attempt, why failure, always bool) {
 		r.cfg.Health.mark(a.Model, a.made(why))
 	}
 	if always && why == missing {
-		r.cfg.Health.stand(a.Model, a.rest[0].Model)
+		r.cfg.Health.stand(a.Model, a.substitutes[0].Model)
 	}
-	if r.last = a.rest[0].Model; r.talk != nil {
-		r.talk.SetModel(r.last)
+	if r.last = a.substitutes[0].Model; r.engine != nil {
+		r.engine.SetModel(r.last)
 	}
 }

@@ -20,8 +20,8 @@ type Health struct {
 
 	instead map[string]string // what answers for a model that the server does not have
 
-	list  sync.Once
-	there []string // the models that the server has, nil if it did not say
+	list         sync.Once
+	serverModels []string // the models that the server has, nil if it did not say
 }
 
 // News reports whether users have not been told something yet, and notes that they are.
@@ -47,10 +47,10 @@ func (h *Health) models(ctx context.Context, list func(context.Context) ([]strin
 		ctx, stop := context.WithTimeout(ctx, listTimeout)
 		defer stop()
 		if names, err := list(ctx); err == nil {
-			h.there = names
+			h.serverModels = names
 		}
 	})
-	return h.there
+	return h.serverModels
 }
 
 // listTimeout is how long a server may take to list its models.

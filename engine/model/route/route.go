@@ -64,9 +64,9 @@ type Engine interface {
 type Router struct {
 	cfg    Config
 	wanted string
-	talk   Engine // nil before the first prompt
+	engine Engine // nil before the first prompt
 	last   string // the last model that was reported
-	late   string // what is told when an answer comes
+	notice string // what is told when an answer comes
 }
 
 // New returns a Router.
@@ -130,7 +130,7 @@ func (r *Router) Run(talk Engine, run engine.Run) engine.Run {
 	decided, mode := false, Mode{}
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
-			r.talk = talk
+			r.engine = talk
 			left := false
 			tell := func(ev engine.Event) { left = left || !yield(ev, nil) }
 			choose := func(parts []*genai.Part) {
@@ -150,9 +150,9 @@ func (r *Router) Run(talk Engine, run engine.Run) engine.Run {
 				return
 			}
 			for ev, err := range run(ctx, parts...) {
-				if err == nil && r.late != "" && answers(ev) {
-					tell(engine.Notice{Text: r.late, Info: true})
-					r.late = ""
+				if err == nil && r.notice != "" && answers(ev) {
+					tell(engine.Notice{Text: r.notice, Info: true})
+					r.notice = ""
 				}
 				if left || !yield(ev, err) {
 					return
@@ -186,9 +186,9 @@ func (r *Router) take(d Decision, tell func(engine.Event)) {
 	if r.cfg.Decided != nil {
 		r.cfg.Decided(d)
 	}
-	r.talk.SetModel(d.Model)
+	r.engine.SetModel(d.Model)
 	if d.late != "" {
-		r.late = d.Model + " answers: " + d.late
+		r.notice = d.Model + " answers: " + d.late
 	}
 	if was := cmp.Or(r.last, r.Model()); was != d.Model && !d.quiet {
 		why := ""
@@ -236,7 +236,7 @@ func (r *Router) instead(name string) (Decision, bool) {
 	if r.cfg.Action == Off || !r.cfg.Health.Down(id) {
 		return Decision{}, false
 	}
-	rest := r.first(id).rest
+	rest := r.first(id).substitutes
 	if len(rest) == 0 {
 		return Decision{}, false
 	}
@@ -292,9 +292,9 @@ func (r *Router) hard(ctx context.Context, parts []*genai.Part, scored bool,
 	q := oneshot.Question{Purpose: "classifier", System: scoreDoc, Once: true, Tell: tell,
 		Quiet: true} // what fails costs the user nothing but the choice
 	schema := scoreSchema
-	q.Contents = excerpt(r.talk.History(), 8, 8, parts)
+	q.Contents = excerpt(r.engine.History(), 8, 8, parts)
 	if !scored {
-		schema, q.System, q.Contents = choiceSchema, choiceDoc, excerpt(r.talk.History(), 20, 4, parts)
+		schema, q.System, q.Contents = choiceSchema, choiceDoc, excerpt(r.engine.History(), 20, 4, parts)
 	}
 	var g grade
 	if err = r.cfg.Asker.JSON(ctx, q, schema, &g); err == nil && g.Score > 0 {

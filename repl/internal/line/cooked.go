@@ -17,7 +17,7 @@ type cooked struct {
 	terminal *terminal
 	buf      []byte
 	kept     string // see [Reader.Stopped]: what Enter alone sends
-	over     bool   // the end of the input was typed behind buf
+	ended    bool   // the end of the input was typed behind buf
 	open     bool   // nothing was typed before the prompt was shown
 	end      error  // what ended the input, nil before
 }
@@ -42,15 +42,15 @@ func (c *cooked) resumed() {
 // drop removes what was read and not returned.
 func (c *cooked) drop() int {
 	n := utf8.RuneCount(c.buf)
-	c.buf, c.over = nil, false
+	c.buf, c.ended = nil, false
 	return n
 }
 
 // save puts aside what was read and not returned.
 func (c *cooked) save() (restore func()) {
-	buf, over := c.buf, c.over
-	c.buf, c.over = nil, false
-	return func() { c.buf, c.over = append(buf, c.buf...), over || c.over }
+	buf, over := c.buf, c.ended
+	c.buf, c.ended = nil, false
+	return func() { c.buf, c.ended = append(buf, c.buf...), over || c.ended }
 }
 
 // close leaves closing to the source.
@@ -76,7 +76,7 @@ func (c *cooked) read(ctx context.Context, prompt string, answer bool) (string, 
 		c.showOffered()
 	}
 	c.terminal.src.expect()
-	c.open = len(c.buf) == 0 && !c.over && !c.terminal.src.waiting()
+	c.open = len(c.buf) == 0 && !c.ended && !c.terminal.src.waiting()
 	c.terminal.reading.Store(true)
 	defer func() {
 		c.terminal.reading.Store(false)
@@ -88,8 +88,8 @@ func (c *cooked) read(ctx context.Context, prompt string, answer bool) (string, 
 			return s, nil
 		}
 	}
-	if c.over {
-		c.over = false
+	if c.ended {
+		c.ended = false
 		return "", io.EOF
 	}
 	if prompt != More || c.terminal.Config.Single || !c.terminal.src.tty {
@@ -129,7 +129,7 @@ func (c *cooked) showUnsent() {
 		return
 	}
 	text := strings.TrimSpace(typedText(c.buf))
-	if c.buf, c.over = nil, false; text == "" {
+	if c.buf, c.ended = nil, false; text == "" {
 		return
 	}
 	how := ""
@@ -155,7 +155,7 @@ func (c *cooked) typeAhead(typed []byte) {
 	}
 	c.buf = append(c.buf, typed...)
 	if i := bytes.IndexByte(c.buf, 0); i >= 0 && (i == 0 || c.buf[i-1] == '\n') { // what the terminal makes of Ctrl-D
-		c.buf, c.over = c.buf[:i], true
+		c.buf, c.ended = c.buf[:i], true
 	}
 }
 

@@ -17,9 +17,9 @@ import (
 // typed input that the command has not read.
 func (s *source) passthrough(use func(Connect)) (unread []byte) {
 	s.modes.restore()
-	s.lent.Store(true)
+	s.lentOut.Store(true)
 	defer func() {
-		s.lent.Store(false)
+		s.lentOut.Store(false)
 		s.modes.restore()
 		s.hideEcho()
 	}()

@@ -71,7 +71,7 @@ func (c *cooked) soon(ctx context.Context, within time.Duration) (line string, o
 			c.buf = nil
 			return "", false, context.Cause(ctx)
 		case err == io.EOF:
-			c.over = true // a line was entered before
+			c.ended = true // a line was entered before
 			return "", false, nil
 		case err != nil && err != errResumed:
 			c.end = err

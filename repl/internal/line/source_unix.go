@@ -32,7 +32,7 @@ type source struct {
 
 	quiet   atomic.Bool // what is typed between two reads is not shown
 	unseen  atomic.Bool // nor was it since the last read, as far as possible
-	lent    atomic.Bool // a command has the terminal, see passthrough
+	lentOut atomic.Bool // a command has the terminal, see passthrough
 	resumed atomic.Bool // the program was stopped and goes on
 	left    atomic.Bool // see [Reader.Leave]
 }
@@ -203,7 +203,7 @@ func (s *source) awaitForeground(j *jobs) {
 // hideEcho keeps what is typed from being shown until the next read, if the
 // terminal would show it and is ours.
 func (s *source) hideEcho() {
-	if s.lent.Load() {
+	if s.lentOut.Load() {
 		s.modes.change(passthroughMode)
 		return
 	}

@@ -28,7 +28,7 @@ type transcript struct {
 	said          []string // without what it says twice in a row
 	made          []madeArtifact
 	history       string // the last words in the task's history
-	kept          int    // bytes
+	size          int    // bytes
 	cut           bool
 }
 
@@ -102,7 +102,7 @@ func (a *transcript) make(x artifact, more bool) {
 		if string(a.made[i].text) == w {
 			return
 		}
-		a.kept -= len(a.made[i].text)
+		a.size -= len(a.made[i].text)
 		a.made[i].text = nil
 	}
 	t := &a.made[i]
@@ -117,11 +117,11 @@ func (a *transcript) make(x artifact, more bool) {
 
 // keep returns as much of words as is kept, and of what is shown of them.
 func (a *transcript) keep(words, shown string) (kept, told string) {
-	if room := max(0, mostKept-a.kept); len(words) > room {
+	if room := max(0, mostKept-a.size); len(words) > room {
 		words, a.cut = strings.ToValidUTF8(words[:room], ""), true
 		shown = strings.ToValidUTF8(shown[:min(len(shown), len(words))], "")
 	}
-	a.kept += len(words)
+	a.size += len(words)
 	return words, shown
 }
 

@@ -72,10 +72,10 @@ type Client struct {
 	http      http.Client
 	turn      chan struct{} // holds a token while the fields below are unused
 
-	card *card // nil before it was read
-	held identity
-	at   TaskRef
-	left int64 // bytes that the server may still send
+	card      *card // nil before it was read
+	held      identity
+	at        TaskRef
+	remaining int64 // bytes that the server may still send
 }
 
 // A TaskRef is where in its conversation with an agent a client is. The zero TaskRef is before
@@ -94,7 +94,7 @@ func New(cfg Config) *Client {
 func (c *Client) begin(ctx context.Context) (end func(), err error) {
 	select {
 	case <-c.turn:
-		c.left = cmp.Or(c.cfg.MaxBytes, mostSent)
+		c.remaining = cmp.Or(c.cfg.MaxBytes, mostSent)
 		return func() { c.turn <- struct{}{} }, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()

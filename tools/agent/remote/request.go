@@ -92,7 +92,7 @@ func (c *Client) call(ctx context.Context, m method, params any, id string) iter
 			yield(decode(b))
 			return
 		}
-		events := rpc.NewEvents(&limited{resp.Body, &c.left})
+		events := rpc.NewEvents(&limited{resp.Body, &c.remaining})
 		for {
 			ev, err := events.Next()
 			if err == io.EOF {
@@ -122,7 +122,7 @@ func (c *Client) content(resp *http.Response, most int64) ([]byte, error) {
 	if resp.StatusCode >= 300 {
 		return nil, failure(resp)
 	}
-	b, err := io.ReadAll(io.LimitReader(&limited{resp.Body, &c.left}, most+1))
+	b, err := io.ReadAll(io.LimitReader(&limited{resp.Body, &c.remaining}, most+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
