@@ -24,10 +24,10 @@ type answerCommands struct {
 
 func (cmd answerCommands) set() Set {
 	return Set{
-		{Name: "again", Summary: "show the last answer once more", Run: cmd.again},
+		{Name: "again", Summary: "show the last answer once more", Run: cmd.retry},
 		{Name: "brief", Summary: "ask the model what has happened so far", Prompt: cmd.brief},
 		{Name: "copy", Summary: "put the last answer on the clipboard", Run: cmd.copyLast},
-		{Name: "last", Summary: "the last answer once more, or parts of it", Run: cmd.again, Sub: Set{
+		{Name: "last", Summary: "the last answer once more, or parts of it", Run: cmd.retry, Sub: Set{
 			{Name: "csv", Summary: "its last table as comma-separated values", Run: cmd.lastTable},
 		}},
 		{Name: "plan", Args: "[TEXT|copy]", Complete: words("copy"), Typed: true, Prompt: cmd.plan,
@@ -35,7 +35,7 @@ func (cmd answerCommands) set() Set {
 	}
 }
 
-func (cmd answerCommands) again(_ context.Context, _ string) error {
+func (cmd answerCommands) retry(_ context.Context, _ string) error {
 	text := lastAnswer(cmd.c.Engine)
 	switch {
 	case text == "":

@@ -317,7 +317,7 @@ func (cmd chatCommands) path(name string) string {
 
 func (cmd chatCommands) listSaved(_ context.Context, args string) error {
 	if args != "" {
-		return cmd.chats("chat", "").wants(args)
+		return cmd.chats("chat", "").checkArgs(args)
 	}
 	list, err := cmd.sessions.Saved.List()
 	if err != nil {

@@ -277,7 +277,7 @@ func Step(d *Deps) input.Step {
 			set := d.Commands()
 			c, args := set.Find(line[1:])
 			if c == nil || c.Custom { // else it has nothing to do with their files
-				d.Customs.tell(append(strings.Fields(line[1:]), "")[0]) // whose own trouble is the error below
+				d.Customs.report(append(strings.Fields(line[1:]), "")[0]) // whose own trouble is the error below
 			}
 			if c == nil {
 				if err := set.unknown(d, line[1:]); err != nil {
@@ -295,7 +295,7 @@ func Step(d *Deps) input.Step {
 					parts, err = next(ctx, parts)
 				}
 			case c.Run == nil:
-				parts, err = nil, c.wants(args)
+				parts, err = nil, c.checkArgs(args)
 			default:
 				parts, err = nil, c.Run(ctx, args)
 			}
@@ -333,7 +333,7 @@ func (s Set) unknown(d *Deps, line string) error {
 	if why := d.Customs.Library.Lost(words[0]); why != "" {
 		return misused("/%s: %s", words[0], why)
 	}
-	if near := s.near(words[0]); near != "" {
+	if near := s.nearest(words[0]); near != "" {
 		return misused("unknown command /%s; did you mean /%s?", words[0], near)
 	}
 	if d.Restart != nil && len(words) == 1 { // in a session
@@ -344,10 +344,10 @@ func (s Set) unknown(d *Deps, line string) error {
 	return nil
 }
 
-// near returns the name that a word was meant to be, "" if that is not certain:
+// nearest returns the name that a word was meant to be, "" if that is not certain:
 // two letters are swapped, or else one is missing or too many. A wrong letter
 // makes of a short name another word.
-func (s Set) near(word string) (name string) {
+func (s Set) nearest(word string) (name string) {
 	if len(word) < 4 || len(word) > 20 {
 		return ""
 	}
@@ -376,13 +376,13 @@ func (c *Command) superfluous(path []string, args string) error {
 	case args == "" || c.Args != "" || c.Prompt != nil || c.Words:
 		return nil
 	case len(c.Sub) > 0:
-		return c.wants(args)
+		return c.checkArgs(args)
 	}
 	return misused("/%s takes no words behind it", strings.Join(path, " "))
 }
 
-// wants says which sub-commands c has.
-func (c *Command) wants(args string) error {
+// checkArgs says which sub-commands c has.
+func (c *Command) checkArgs(args string) error {
 	names := make([]string, len(c.Sub))
 	for i, sub := range c.Sub {
 		names[i] = sub.Name

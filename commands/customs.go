@@ -84,8 +84,8 @@ func (cs *Customs) sent(line string) {
 	}
 }
 
-// tell says what is wrong with the files, once, but for the file of a command.
-func (cs *Customs) tell(but string) {
+// report says what is wrong with the files, once, but for the file of a command.
+func (cs *Customs) report(but string) {
 	for _, note := range cs.Library.Notes(but) {
 		cs.Notify(note)
 	}
@@ -94,7 +94,7 @@ func (cs *Customs) tell(but string) {
 func (cmd customCommands) set() Set {
 	list := func(_ context.Context, _ string) error {
 		found := cmd.customs.found()
-		cmd.customs.tell("")
+		cmd.customs.report("")
 		if len(found) == 0 {
 			return sentences(cmd.out, "there are no custom commands; gemline help custom-commands says how to write one")
 		}
@@ -116,7 +116,7 @@ func (cmd customCommands) set() Set {
 			Run: func(_ context.Context, _ string) error {
 				cmd.customs.Library.Forget()
 				found := cmd.customs.found()
-				cmd.customs.tell("")
+				cmd.customs.report("")
 				return sentences(cmd.out, fmt.Sprintf("custom commands: %d", len(found)))
 			}},
 	}}}

@@ -64,7 +64,7 @@ func (cmd modelCommands) useModel(ctx context.Context, args string) error {
 		if err := sentences(cmd.out, "thinking: "+asked.thinking); err != nil {
 			return err
 		}
-		return cmd.keep(ctx, asked)
+		return cmd.save(ctx, asked)
 	}
 	resolved := cmd.c.Model.Presets.Resolve(asked.name)
 	checked, err := cmd.checkModel(ctx, resolved)
@@ -87,7 +87,7 @@ func (cmd modelCommands) useModel(ctx context.Context, args string) error {
 	if err := sentences(cmd.out, lines...); err != nil {
 		return err
 	}
-	return cmd.keep(ctx, asked)
+	return cmd.save(ctx, asked)
 }
 
 // A modelChange is what the arguments of /model ask for.
@@ -131,8 +131,8 @@ func ofProvider(name string) bool {
 	return provider != "" && !strings.ContainsAny(provider, ".~\\")
 }
 
-// keep puts what was asked for into the user's settings, if that was asked for, too.
-func (cmd modelCommands) keep(ctx context.Context, c modelChange) error {
+// save puts what was asked for into the user's settings, if that was asked for, too.
+func (cmd modelCommands) save(ctx context.Context, c modelChange) error {
 	for _, pair := range [][2]string{{"model.name", c.name}, {"model.thinking", c.thinking}} {
 		if !c.persist || pair[1] == "" {
 			continue

@@ -104,7 +104,7 @@ func (cmd subCommands) permissions() *Command {
 		// A bare word is a mistaken sub-command sooner than a folder, and that it
 		// is trusted would be no answer.
 		if args != "" && !strings.ContainsAny(args, "/\\~.-") {
-			return c.wants(args)
+			return c.checkArgs(args)
 		}
 		return status(ctx, args)
 	}
@@ -150,7 +150,7 @@ func (cmd subCommands) extensions() *Command {
 // reloadExtensions reads again what extensions bring and a session can take up.
 func (cmd subCommands) reloadExtensions(ctx context.Context, _ string) error {
 	cmd.customs.Library.Forget()
-	cmd.customs.tell("")
+	cmd.customs.report("")
 	for _, command := range []string{"skills", "agents"} {
 		if err := cmd.manage(ctx, command, "reload"); err != nil {
 			return err

@@ -32,8 +32,8 @@ func (as *agents) called(ev engine.CallRequested) {
 	as.list = append(as.list, agentCall{ev.ID, agent, number})
 }
 
-// over forgets a call.
-func (as *agents) over(id string) {
+// finish forgets a call.
+func (as *agents) finish(id string) {
 	as.list = slices.DeleteFunc(as.list, func(c agentCall) bool { return c.id == id })
 }
 

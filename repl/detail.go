@@ -89,8 +89,8 @@ type keptOutputs struct {
 	numbered int // how many there were
 }
 
-// keep remembers the output of a call, and returns its number.
-func (k *keptOutputs) keep(c *call) int {
+// add remembers the output of a call, and returns its number.
+func (k *keptOutputs) add(c *call) int {
 	text := c.out.full.String()
 	if c.out.cut {
 		text += fmt.Sprintf("\n(the first %d MB are remembered)\n", fullBytes>>20)
@@ -114,7 +114,7 @@ func (k *keptOutputs) unshown(c *call, ev engine.CallFinished) {
 		c.out.add(ev.Result.Display)
 	}
 	if strings.TrimSpace(c.out.full.String()) != "" {
-		k.keep(c)
+		k.add(c)
 	}
 }
 

@@ -124,7 +124,7 @@ func (p *Printer) finished(ev engine.CallFinished) {
 	c := &call{name: ev.Name, title: text.Shorten(p.turn.agents.titled(ev.ID, cmp.Or(ev.Intent.Title,
 		p.turn.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
 	delete(p.turn.called, ev.ID)
-	defer p.turn.agents.over(ev.ID)
+	defer p.turn.agents.finish(ev.ID)
 	p.turn.askedCalls = slices.DeleteFunc(p.turn.askedCalls, func(id string) bool { return id == ev.ID })
 	c.out.whole, c.out.few = p.Detail == FullDetail, p.Spoken
 	if running := p.turn.running.find(ev.ID); running != nil {
@@ -165,7 +165,7 @@ func (p *Printer) finished(ev engine.CallFinished) {
 	}
 	left, rest := c.out.end()
 	if left > 0 {
-		p.show(unstyled(fmt.Sprintf("(%s%s not shown; /show %d)", c.of(), text.Count(left, "line"), p.kept.keep(c))))
+		p.show(unstyled(fmt.Sprintf("(%s%s not shown; /show %d)", c.of(), text.Count(left, "line"), p.kept.add(c))))
 	}
 	p.show(rest)
 	if c.agreed && p.Spoken { // the question has counted the lines, too

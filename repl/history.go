@@ -144,7 +144,7 @@ func (r *historyFile) Add(text string) {
 		return
 	}
 	if r.Path != "" && r.Secrets.Text(text) == text {
-		r.warn(r.keep(text))
+		r.warn(r.append(text))
 	}
 	r.entries = append(r.entries, text)
 	if n := len(r.entries) - mostPrompts; n > 0 {
@@ -160,8 +160,8 @@ func (r *historyFile) warn(err error) {
 	}
 }
 
-// keep appends text to the file, as a whole and one program at a time.
-func (r *historyFile) keep(text string) error {
+// append appends text to the file, as a whole and one program at a time.
+func (r *historyFile) append(text string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), historyWait)
 	defer cancel()
 	unlock, err := disk.Lock(ctx, r.Path)

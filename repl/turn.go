@@ -47,7 +47,7 @@ func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 		defer stop()
 		r.attend(d, came, cancel)
 	})
-	r.late(failure != nil)
+	r.queueLateHints(failure != nil)
 	if failure != nil && ctx.Err() == nil &&
 		(errors.Is(failure, errInterrupt) || errors.Is(context.Cause(inner), errInterrupt)) {
 		failure = errInterrupt

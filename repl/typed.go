@@ -56,9 +56,9 @@ func (r *REPL) typed(lines []string) []LineAction {
 	return fates
 }
 
-// late has hints that came too late be the next prompts. Of those that wait for Enter,
+// queueLateHints has hints that came too late be the next prompts. Of those that wait for Enter,
 // since the turn has failed, is told when it is over.
-func (r *REPL) late(failed bool) {
+func (r *REPL) queueLateHints(failed bool) {
 	if r.Steering == nil {
 		return
 	}

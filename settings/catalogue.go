@@ -129,15 +129,15 @@ func JoinKey(path []string) string {
 	parts := make([]string, len(path))
 	for i, part := range path {
 		parts[i] = part
-		if part == "" || strings.ContainsFunc(part, odd) {
+		if part == "" || strings.ContainsFunc(part, needsQuotes) {
 			parts[i] = text.Compact(part)
 		}
 	}
 	return strings.Join(parts, ".")
 }
 
-// odd reports whether a character can't stand in a name without quotes.
-func odd(r rune) bool { return r <= ' ' || r == '.' || r == '"' || r == '=' || r > '~' }
+// needsQuotes reports whether a character can't stand in a name without quotes.
+func needsQuotes(r rune) bool { return r <= ' ' || r == '.' || r == '"' || r == '=' || r > '~' }
 
 // table.go is made of keys.txt and of the fields of [Settings].
 //

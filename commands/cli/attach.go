@@ -60,7 +60,7 @@ func (c *attachCommand) Run(ctx context.Context, out *Output, here *Folder, show
 	if c.Session == "" {
 		return out.showLive(all)
 	}
-	found := meant(all, c.Session)
+	found := matchingSessions(all, c.Session)
 	switch {
 	case len(found) == 0:
 		return &NoSessionError{fmt.Errorf("no live session %.100q; gemline attach lists those there are", c.Session)}
@@ -76,9 +76,9 @@ func (c *attachCommand) Run(ctx context.Context, out *Output, here *Folder, show
 	return show(ctx, conn)
 }
 
-// meant returns the sessions that a word names: by the id, the number in the list or how the
-// id begins.
-func meant(all []attach.Session, word string) (found []attach.Session) {
+// matchingSessions returns the sessions that a word names: by the id, the number in the list or how
+// the id begins.
+func matchingSessions(all []attach.Session, word string) (found []attach.Session) {
 	by := func(is func(id string) bool) []attach.Session {
 		return slices.DeleteFunc(slices.Clone(all), func(s attach.Session) bool { return !is(s.ID) })
 	}

@@ -19,7 +19,7 @@ func TestMeant(t *testing.T) {
 		"twice": {"twice", "twice"}, "5": {"twice"}, "8": nil, "0": nil, "-1": nil, "x": nil,
 	} {
 		var got []string
-		for _, s := range meant(all, word) {
+		for _, s := range matchingSessions(all, word) {
 			got = append(got, s.ID)
 		}
 		if !slices.Equal(got, want) {

@@ -106,7 +106,7 @@ func (l serverRecord) head() string {
 	}
 	switch {
 	case l.State == mcp.Connected:
-		line += " - Connected" + l.holds()
+		line += " - Connected" + l.contents()
 	case l.State == mcp.Off && l.Why == "it is disabled":
 		line += " - Disabled"
 	case l.State == mcp.Off && (strings.HasPrefix(l.Why, "mcp.") || strings.HasPrefix(l.Why, "--")):
@@ -124,8 +124,8 @@ func (l serverRecord) head() string {
 	return line
 }
 
-// holds says how much a server has.
-func (l serverRecord) holds() string {
+// contents says how much a server has.
+func (l serverRecord) contents() string {
 	var parts []string
 	count := func(n int, word string) {
 		if n > 0 {

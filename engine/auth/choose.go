@@ -149,12 +149,12 @@ func Choose(cfg Config) (Credentials, error) {
 // noGoogle is why the log-in of another program is not used, behind who asks for it.
 const noGoogle = " asks for the log-in with Google, which belongs to another program, whose terms do not let gemline use it"
 
-// instead goes by the environment, or by a stored key, where the log-in that was chosen
+// fallBack goes by the environment, or by a stored key, where the log-in that was chosen
 // can't be had here.
-func (c *Credentials) instead(cfg Config, get func(string) string, why string) bool {
-	method, from := c.asked(cfg, get)
+func (c *Credentials) fallBack(cfg Config, get func(string) string, why string) bool {
+	method, from := c.requestedMethod(cfg, get)
 	if method == Google {
-		method, from = c.asked(cfg, func(name string) string {
+		method, from = c.requestedMethod(cfg, func(name string) string {
 			if name == "GOOGLE_GENAI_USE_GCA" {
 				return ""
 			}
@@ -220,13 +220,13 @@ func (c *Credentials) decide(cfg Config, get func(string) string) error {
 	if cfg.Selected != "" {
 		if c.Method, known = ParseMethod(cfg.Selected); !known {
 			err := unknown(cmp.Or(cfg.SelectedAt, selectedType), cfg.Selected)
-			if cfg.Enforced == "" && c.instead(cfg, get, err.Error()) {
+			if cfg.Enforced == "" && c.fallBack(cfg, get, err.Error()) {
 				return nil
 			}
 			return err
 		}
 		c.From = selectedType
-	} else if c.Method, c.From = c.asked(cfg, get); c.Method == "" {
+	} else if c.Method, c.From = c.requestedMethod(cfg, get); c.Method == "" {
 		if c.Method = APIKey; enforced != "" && cfg.Enforced != "" {
 			c.Method, c.From = enforced, "security.auth.enforcedType"
 		}
@@ -236,7 +236,7 @@ func (c *Credentials) decide(cfg Config, get func(string) string) error {
 		why = noGoogle
 	}
 	if why != "" && cfg.Enforced == "" {
-		c.instead(cfg, get, cmp.Or(cfg.SelectedAt, c.From)+why)
+		c.fallBack(cfg, get, cmp.Or(cfg.SelectedAt, c.From)+why)
 	}
 	if cfg.Enforced == "" || c.Method == enforced || cfg.External {
 		return nil
@@ -255,9 +255,9 @@ func unknown(key, value string) error {
 		Advice: "there are gemini-api-key, vertex-ai, gateway, compute-default-credentials and oauth-personal"}
 }
 
-// asked returns the method that the environment or a given key asks for, and
+// requestedMethod returns the method that the environment or a given key asks for, and
 // what says so.
-func (c *Credentials) asked(cfg Config, get func(string) string) (Method, string) {
+func (c *Credentials) requestedMethod(cfg Config, get func(string) string) (Method, string) {
 	vertex, vertexFrom := asksVertex(get)
 	keyed := cfg.Key.Value != "" || get("GEMINI_API_KEY") != "" || get("GOOGLE_API_KEY") != ""
 	for _, v := range []struct {

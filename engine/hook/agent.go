@@ -157,7 +157,7 @@ func (p *prompt) ask(ctx context.Context, parts []*genai.Part) error {
 		if err != nil {
 			return err
 		}
-		p.said.hear(ev)
+		p.said.observe(ev)
 		if !p.yield(ev, nil) {
 			p.consumerGone = true
 			return nil
@@ -172,8 +172,8 @@ type reply struct {
 	current strings.Builder
 }
 
-// hear takes in an event.
-func (r *reply) hear(ev engine.Event) {
+// observe takes in an event.
+func (r *reply) observe(ev engine.Event) {
 	switch ev := ev.(type) {
 	case engine.RequestStarted:
 		r.current.Reset()

@@ -114,7 +114,7 @@ func (r *record) summary() Session {
 			s.Messages++
 		}
 	}
-	question := title(withoutPiped(cmp.Or(r.firstQuestion, asked(r.messages))))
+	question := title(withoutPiped(cmp.Or(r.firstQuestion, firstQuestionOf(r.messages))))
 	s.Title = cmp.Or(s.Name, title(s.Summary), question, "(no question)")
 	return s
 }

@@ -363,7 +363,7 @@ func BenchmarkList(b *testing.B) {
 	b.SetBytes(int64(len(big)))
 	for b.Loop() {
 		r := record{glance: true}
-		if err := r.lines(bytes.NewReader(big), int64(len(big))); err != nil || asked(r.messages) != "first" {
+		if err := r.lines(bytes.NewReader(big), int64(len(big))); err != nil || firstQuestionOf(r.messages) != "first" {
 			b.Fatal(err)
 		}
 	}

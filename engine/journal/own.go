@@ -44,8 +44,8 @@ func (m *message) isSnapshot() bool {
 	return strings.HasPrefix(text, summedUp) || strings.HasPrefix(text, "<state_snapshot>")
 }
 
-// asked returns the first question, "" if there is none.
-func asked(messages []*message) string {
+// firstQuestionOf returns the first question, "" if there is none.
+func firstQuestionOf(messages []*message) string {
 	for _, m := range messages {
 		if s := m.question(); s != "" {
 			return s

@@ -204,7 +204,7 @@ func (r *record) lines(in io.Reader, size int64) error {
 			r.partial, r.head = true, len(r.messages)
 		default:
 			r.line(b)
-			titled = cmp.Or(r.firstQuestion, asked(r.messages)) != "" // a rewind may have dropped the question
+			titled = cmp.Or(r.firstQuestion, firstQuestionOf(r.messages)) != "" // a rewind may have dropped the question
 		}
 	}
 }
@@ -294,7 +294,7 @@ func (r *record) set(b []byte) {
 
 // replace puts the messages of list in the place of all.
 func (r *record) replace(list []json.RawMessage) {
-	first := cmp.Or(r.firstQuestion, asked(r.messages))
+	first := cmp.Or(r.firstQuestion, firstQuestionOf(r.messages))
 	r.messages, r.index, r.firstQuestion, r.partial, r.head = nil, nil, "", false, 0
 	for _, b := range list {
 		r.add(parse(b), b)

@@ -104,7 +104,7 @@ func (m meter) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*gen
 		defer func() { m.budget.spend(req, p.share, &a) }()
 		for chunk, err := range m.Generator.Generate(ctx, bounded(req, &a)) {
 			if err == nil {
-				a.hear(chunk)
+				a.observe(chunk)
 			}
 			if !yield(chunk, err) || err != nil {
 				return
@@ -156,9 +156,9 @@ type attempt struct {
 	cut     bool // by the bound
 }
 
-// hear takes in a chunk and may change it. If the bound has cut the answer, the finish reason
+// observe takes in a chunk and may change it. If the bound has cut the answer, the finish reason
 // is removed: the server did not cut the answer, and a repeated request would be cut again.
-func (a *attempt) hear(chunk *genai.GenerateContentResponse) {
+func (a *attempt) observe(chunk *genai.GenerateContentResponse) {
 	a.counted = a.usage.Update(chunk) || a.counted
 	if len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil {
 		return

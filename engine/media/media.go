@@ -37,7 +37,7 @@ func Store(run engine.Run, history func() []*genai.Content, dir func() string) e
 				case engine.RequestStarted:
 					line = true
 				case engine.AnswerFinished:
-					for _, told := range keep(history(), dir(), line) {
+					for _, told := range storeMedia(history(), dir(), line) {
 						if !yield(told, nil) {
 							return
 						}
@@ -51,9 +51,9 @@ func Store(run engine.Run, history func() []*genai.Content, dir func() string) e
 	}
 }
 
-// keep writes the media of a history's last message to files, and returns the events that
+// storeMedia writes the media of a history's last message to files, and returns the events that
 // show them.
-func keep(history []*genai.Content, dir string, line bool) (shown []engine.Event) {
+func storeMedia(history []*genai.Content, dir string, line bool) (shown []engine.Event) {
 	if len(history) == 0 {
 		return nil
 	}

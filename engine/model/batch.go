@@ -168,7 +168,7 @@ func (g *Genai) read(x *exchange, o jobOperation) (Job, error) {
 		out = o.Response.InlinedResponses.InlinedResponses
 	}
 	switch {
-	case given(o.Error):
+	case isPresent(o.Error):
 		j.Err = g.client.explain(x, g.status(o.Error))
 	case len(out) == 0:
 		j.Err = &Error{Kind: Unavailable, Code: strings.ToUpper(j.State), Final: true,
@@ -190,15 +190,15 @@ func (g *Genai) reply(x *exchange, response, fault json.RawMessage) Reply {
 	var r Reply
 	var err error
 	switch {
-	case given(fault):
-	case !given(response):
+	case isPresent(fault):
+	case !isPresent(response):
 		err = &Error{Kind: Invalid, Code: "NO_RESPONSE", Message: "the server's job has no answer to this request"}
 	default:
 		if r.Response, fault, err = (&decoder{}).decode(response); err != nil {
 			err = &malformed{err, response}
 		}
 	}
-	if given(fault) {
+	if isPresent(fault) {
 		err = g.status(fault)
 	}
 	if err != nil {
@@ -212,7 +212,7 @@ func (g *Genai) reply(x *exchange, response, fault json.RawMessage) Reply {
 	return r
 }
 
-func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+func isPresent(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // status reads the error of a job or of a request in the job. The code in it is a gRPC code,
 // not the HTTP status of an answer's header.

@@ -42,9 +42,9 @@ func (c *cache) find(m *genai.Content) []byte {
 	return c.messages[m]
 }
 
-// keep stores a copy of the JSON of m, which was redacted with known secrets. If the number
+// store stores a copy of the JSON of m, which was redacted with known secrets. If the number
 // of secrets has changed since, keep does nothing.
-func (c *cache) keep(m *genai.Content, json []byte, known int) {
+func (c *cache) store(m *genai.Content, json []byte, known int) {
 	if c == nil || len(json) > mostKept/2 {
 		return
 	}

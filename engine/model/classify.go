@@ -61,7 +61,7 @@ func parseFailure(status int, header http.Header, body []byte) *failure {
 		json.Unmarshal(body, &env) // what is not JSON is a message
 	}
 	switch {
-	case given(env.Error):
+	case isPresent(env.Error):
 		f.read(env.Error)
 	case bytes.HasPrefix(body, []byte("<")):
 		f.page = title(body)
@@ -157,7 +157,7 @@ func words(raw json.RawMessage) string {
 		said += fmt.Sprintf(" at %v", place)
 	}
 	var from struct{ Raw json.RawMessage } // what OpenRouter was told
-	if json.Unmarshal(fields["metadata"], &from) == nil && given(from.Raw) {
+	if json.Unmarshal(fields["metadata"], &from) == nil && isPresent(from.Raw) {
 		if told := words(from.Raw); told != "" && told != said {
 			said = strings.TrimPrefix(said+": "+told, ": ")
 		}

@@ -208,7 +208,7 @@ func (w *writer) message(c *genai.Content, first bool) error {
 	if err := w.content(c, c.Role); err != nil {
 		return err
 	}
-	w.cache.keep(c, w.buf[mark:], w.known)
+	w.cache.store(c, w.buf[mark:], w.known)
 	return nil
 }
 

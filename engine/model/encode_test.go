@@ -69,7 +69,7 @@ func TestCacheOfSecrets(t *testing.T) {
 	}
 	// What another request has written before, and hands in late, is not kept.
 	m := genai.NewContentFromText(strings.Repeat("sesame-open-1234 ", 9), genai.RoleUser)
-	if c.keep(m, make([]byte, 200), 0); c.find(m) != nil {
+	if c.store(m, make([]byte, 200), 0); c.find(m) != nil {
 		t.Error("it is kept")
 	}
 }

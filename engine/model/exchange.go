@@ -152,7 +152,7 @@ func (c *Client) parse(resp *http.Response, document []byte, v any) error {
 	switch err := json.Unmarshal(document, v); {
 	case bytes.HasPrefix(document, []byte("<")):
 		return c.failure(resp, document)
-	case json.Unmarshal(document, &fields) == nil && len(fields) == 1 && given(fields["error"]):
+	case json.Unmarshal(document, &fields) == nil && len(fields) == 1 && isPresent(fields["error"]):
 		return c.fault(resp, fields["error"])
 	case err != nil:
 		return &malformed{err, document}

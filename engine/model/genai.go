@@ -336,7 +336,7 @@ func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
 		switch err := a.Document(&count); {
 		case err != nil:
 			return err
-		case given(count.Error):
+		case isPresent(count.Error):
 			return a.Fault(count.Error)
 		case count.TotalTokens == nil || *count.TotalTokens < 0:
 			return a.Unreadable(errors.New("no totalTokens"), nil)

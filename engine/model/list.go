@@ -81,7 +81,7 @@ func (g *Genai) list(ctx context.Context, token string) (*listPage, error) {
 	page := &listPage{}
 	return page, g.client.ask(ctx, q, func(a *Answer) error {
 		err := a.Document(page)
-		if err == nil && given(page.Error) {
+		if err == nil && isPresent(page.Error) {
 			return a.Fault(page.Error)
 		}
 		return err

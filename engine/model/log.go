@@ -36,7 +36,7 @@ func (t logging) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*g
 			t.Generator.Generate(ctx, req)(yield)
 			return
 		}
-		t.asked(ctx, "generate", req)
+		t.logRequest(ctx, "generate", req)
 		h := loggedAnswer{start: time.Now()}
 		defer func() { t.answered(ctx, &h) }()
 		for chunk, err := range t.Generator.Generate(ctx, req) {
@@ -56,13 +56,13 @@ func (t logging) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*g
 
 // Count implements [engine.Generator].
 func (t logging) Count(ctx context.Context, req *engine.Request) (int, error) {
-	t.asked(ctx, "count", req)
+	t.logRequest(ctx, "count", req)
 	n, err := t.Generator.Count(ctx, req)
 	t.log.DebugContext(ctx, "model counted", "tokens", n, "error", t.text(err))
 	return n, err
 }
 
-func (t logging) asked(ctx context.Context, what string, req *engine.Request) {
+func (t logging) logRequest(ctx context.Context, what string, req *engine.Request) {
 	if !t.log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}

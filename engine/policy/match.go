@@ -171,7 +171,7 @@ func (r *Rule) fits(u *question) bool {
 func (r *Rule) concerns(u *question) bool {
 	t := u.Tool
 	switch {
-	case !r.When.holds(u),
+	case !r.When.matches(u),
 		r.Kinds != nil && !slices.Contains(r.Kinds, t.Kind),
 		r.Server != "" && (t.Server == "" || r.Server != "*" && r.Server != t.Server):
 		return false
@@ -188,8 +188,8 @@ func (r *Rule) concerns(u *question) bool {
 	})
 }
 
-// holds reports whether a rule holds in this mode, and for whoever calls.
-func (w When) holds(u *question) bool {
+// matches reports whether a rule holds in this mode, and for whoever calls.
+func (w When) matches(u *question) bool {
 	return (w.Modes == nil || slices.Contains(w.Modes, u.mode)) &&
 		(w.Interactive == nil || *w.Interactive == u.interactive) && (w.Agent == "" || w.Agent == u.Agent)
 }
@@ -217,7 +217,7 @@ func agentName(name string) bool {
 func (r *Rule) names(word string, t engine.Tool) bool {
 	name := t.Name()
 	if r.Verdict != engine.Allow && strings.Contains(word, "*") && !pattern(word) &&
-		(like(word, name) || r.Server != "" && like(word, t.ServerTool)) {
+		(matchesName(word, name) || r.Server != "" && matchesName(word, t.ServerTool)) {
 		return true
 	}
 	if t.Server == "" {

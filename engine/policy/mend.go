@@ -121,8 +121,8 @@ func (r *Rule) byDefault() bool {
 		(r.Server == "" || r.Server == "*") && !slices.ContainsFunc(r.Tools, named)
 }
 
-// like reports whether a name is one that a pattern with asterisks may stand for.
-func like(pattern, name string) bool {
+// matchesName reports whether a name is one that a pattern with asterisks may stand for.
+func matchesName(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	last := len(parts) - 1
 	if last == 0 || !strings.HasPrefix(name, parts[0]) {

@@ -36,7 +36,7 @@ func (s *Schema) Fit(args map[string]any) (fitted map[string]any, note, problem 
 	}
 	v, _, p := read(b, maxNested)
 	if p != nil {
-		return args, "", told(p)
+		return args, "", problemText(p)
 	}
 	if len(s.check(v)) == 0 {
 		return args, "", ""
@@ -50,7 +50,7 @@ func (s *Schema) Fit(args map[string]any) (fitted map[string]any, note, problem 
 	})
 	var all []string
 	for _, p := range s.check(v) {
-		all = append(all, told(p))
+		all = append(all, problemText(p))
 	}
 	note = strings.Join(f.unknown, ", ")
 	if note != "" && len(all) > 0 {
@@ -59,7 +59,7 @@ func (s *Schema) Fit(args map[string]any) (fitted map[string]any, note, problem 
 	return fitted, note, strings.Join(all, "; ")
 }
 
-func told(p *Problem) string { return "params" + p.At + " " + p.Message }
+func problemText(p *Problem) string { return "params" + p.At + " " + p.Message }
 
 // A fitter makes values fit.
 type fitter struct {

@@ -73,7 +73,7 @@ func fits(part string, last, source bool) bool {
 	if part == "" || !exact[part] && !kept(part) && !fit(begins[part[0]], part) && !fit(ends[part[len(part)-1]], part) {
 		return false
 	}
-	is := func(pattern string) bool { return like(pattern, part) }
+	is := func(pattern string) bool { return matchesName(pattern, part) }
 	about := source && (last || slices.ContainsFunc(plain, is)) // a program that handles secrets
 	return !about && !slices.ContainsFunc(harmless, is)
 }
@@ -91,7 +91,7 @@ func fit(list []form, name string) bool {
 func kept(name string) bool {
 	dot := strings.LastIndexByte(name, '.')
 	return dot >= 0 && slices.Contains(data, name[dot:]) &&
-		slices.ContainsFunc(plain, func(p string) bool { return like(p, name[:dot]) })
+		slices.ContainsFunc(plain, func(p string) bool { return matchesName(p, name[:dot]) })
 }
 
 // Files returns the files and directories of secrets below the home directory,
@@ -203,8 +203,8 @@ func set(words ...string) map[string]bool {
 var harmless = []string{".env*.example", ".env*.sample", ".env*.template", ".env*.dist",
 	".env*.defaults", "*.pub", ".envrc.example"}
 
-// like reports whether name matches a pattern.
-func like(pattern, name string) bool {
+// matchesName reports whether name matches a pattern.
+func matchesName(pattern, name string) bool {
 	before, after, star := strings.Cut(pattern, "*")
 	if !star {
 		return pattern == name

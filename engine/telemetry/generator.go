@@ -38,7 +38,7 @@ func (g recording) Generate(ctx context.Context, req *engine.Request) iter.Seq2[
 				yield(nil, err)
 				return
 			}
-			x.hear(chunk)
+			x.observe(chunk)
 			if !yield(chunk, nil) {
 				if ctx.Err() != nil {
 					x.failed(errLeft)
@@ -73,8 +73,8 @@ func (r *Recorder) exchange(req *engine.Request) *exchange {
 	return x
 }
 
-// asked are the attributes of everything that is about the request.
-func (x *exchange) asked(model string) []slog.Attr {
+// requestAttrs are the attributes of everything that is about the request.
+func (x *exchange) requestAttrs(model string) []slog.Attr {
 	role := slog.String("role", cmp.Or(x.req.Role, "main"))
 	return []slog.Attr{slog.String("model", model), slog.String("prompt_id", x.prompt), role}
 }
@@ -99,14 +99,14 @@ func (x *exchange) send() {
 	}
 	x.sent = true
 	ev := Event{Name: "gemini_cli.api_request", Body: "API request to " + x.req.Model + ".", Time: x.span.Start,
-		Attrs: x.asked(x.req.Model)}
+		Attrs: x.requestAttrs(x.req.Model)}
 	if x.r.prompts {
 		ev.Private = []slog.Attr{slog.String("request_text", asJSON(x.req.Contents))}
 	}
 	x.log(ev)
 }
 
-func (x *exchange) hear(chunk *genai.GenerateContentResponse) {
+func (x *exchange) observe(chunk *genai.GenerateContentResponse) {
 	x.send()
 	if chunk == nil {
 		return
@@ -136,7 +136,7 @@ func (x *exchange) failed(err error) {
 	x.send()
 	took := max(0, time.Since(x.span.Start))
 	model := x.req.Model
-	attrs := append(x.asked(model), slog.String("model_name", model), millis("duration", took),
+	attrs := append(x.requestAttrs(model), slog.String("model_name", model), millis("duration", took),
 		millis("duration_ms", took))
 	attrs = append(attrs, stated(err, class)...)
 	counted := []slog.Attr{slog.String("model", model), slog.String("error_type", class)}
@@ -158,7 +158,7 @@ func (x *exchange) answered() {
 	took, u := max(0, time.Since(x.span.Start)), x.usage
 	x.answer.Parts = joined(x.answer.Parts)
 	model := slog.String("model", u.Model)
-	attrs := append(x.asked(u.Model), slog.Int("status_code", 200), slog.Int("http.status_code", 200),
+	attrs := append(x.requestAttrs(u.Model), slog.Int("status_code", 200), slog.Int("http.status_code", 200),
 		millis("duration_ms", took), slog.Any("finish_reasons", x.finish))
 	for _, c := range []struct {
 		name, kind string

@@ -300,7 +300,7 @@ func (r *runner) work(ctx context.Context, first read) error {
 			if r.running--; e.panic {
 				r.open, r.failure = false, errPanic
 			}
-			if r.keep(e); e.end != nil {
+			if r.store(e); e.end != nil {
 				r.open, r.failure = false, cmp.Or(r.failure, e.end)
 			}
 		case <-tick.C:
@@ -322,7 +322,7 @@ func stopped(ctx context.Context, open bool) <-chan struct{} {
 
 // start begins an item, or has it printed if it is done.
 func (r *runner) start(ctx context.Context, it Item, done chan<- ending) {
-	e, known := r.known(it)
+	e, known := r.storedResult(it)
 	if known {
 		r.sums.before++
 		r.ended(it.Index, e)
@@ -342,9 +342,9 @@ func (r *runner) start(ctx context.Context, it Item, done chan<- ending) {
 	}()
 }
 
-// known returns an item's entry, and whether it is final. For an item that is asked again, the
-// entry has the number of attempts.
-func (r *runner) known(it Item) (entry, bool) {
+// storedResult returns an item's entry, and whether it is final. For an item that is asked again,
+// the entry has the number of attempts.
+func (r *runner) storedResult(it Item) (entry, bool) {
 	hash := it.hash(r.Key)
 	e, ok := r.state.take(it.Index, hash)
 	switch {
@@ -388,8 +388,8 @@ func (r *runner) answer(ctx context.Context, it Item, e entry, g engine.Generato
 	return ending{Item: it, entry: sh.finish(it, e, r.Errors.Outcome(err)), tally: t.Tally}
 }
 
-// keep keeps the record of an item that has ended, and has it printed.
-func (r *runner) keep(e ending) {
+// store keeps the record of an item that has ended, and has it printed.
+func (r *runner) store(e ending) {
 	if r.Tally != nil && e.tally != nil {
 		r.Tally.Add(e.tally)
 	}

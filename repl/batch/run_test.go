@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -212,7 +213,7 @@ func TestOrder(t *testing.T) {
 						defer first.Done()
 					}
 					for range rand.IntN(20) {
-						time.Sleep(0)
+						runtime.Gosched()
 					}
 					return echo(ctx, turn)
 				}

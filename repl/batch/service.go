@@ -118,7 +118,7 @@ func (c *client) work(ctx context.Context, first read) error {
 // gather has an item printed if it is done, waits for it if it is in a job, and
 // adds it to the group of its model otherwise.
 func (c *client) gather(ctx context.Context, it Item, waiting map[int]*task) error {
-	e, known := c.runner.known(it)
+	e, known := c.runner.storedResult(it)
 	if known {
 		c.runner.sums.before++
 		c.runner.ended(it.Index, e)
@@ -130,7 +130,7 @@ func (c *client) gather(ctx context.Context, it Item, waiting map[int]*task) err
 	}
 	req, end := c.capture(ctx, it, entry{hash: e.hash, attempt: e.attempt + 1})
 	if req == nil {
-		c.runner.keep(end)
+		c.runner.store(end)
 		return cmp.Or(ctx.Err(), end.end)
 	}
 	g := c.groups[req.Model]
@@ -339,7 +339,7 @@ func (c *client) settle(ctx context.Context, j *job, over model.Job) error {
 		if t.item = nil; e.cut {
 			return cmp.Or(ctx.Err(), e.end)
 		}
-		c.runner.keep(e)
+		c.runner.store(e)
 	}
 	return nil
 }

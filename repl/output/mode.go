@@ -44,7 +44,7 @@ func (m Mode) Name() string {
 // settings, also when it says no; a terminal that can't do more stays plain
 // whatever is asked.
 func Decide(s Signs) Mode {
-	if on, cause := asked(s); on {
+	if on, cause := requestedMode(s); on {
 		return Mode{Asked: true, Cause: cause}
 	}
 	term, _ := s.Lookup("TERM")
@@ -113,8 +113,8 @@ func colored(lookup func(string) (string, bool)) bool {
 	return cli != "0"
 }
 
-// asked reports whether the user wants screen reader mode, and who said so.
-func asked(s Signs) (on bool, cause string) {
+// requestedMode reports whether the user wants screen reader mode, and who said so.
+func requestedMode(s Signs) (on bool, cause string) {
 	if s.Flag != "" {
 		return !s.FlagOff, s.Flag
 	}

@@ -83,7 +83,7 @@ func HTTP(ctx context.Context, out io.Writer, port int, path string,
 // another name.
 func local(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !here(r.Host) || r.Header.Get("Origin") != "" && !hereFrom(r.Header.Get("Origin")) {
+		if !isLocalHost(r.Host) || r.Header.Get("Origin") != "" && !hereFrom(r.Header.Get("Origin")) {
 			WriteError(w, http.StatusForbidden, "only programs on this machine are answered")
 			return
 		}
@@ -121,8 +121,8 @@ func WriteJSON(w http.ResponseWriter, status int, v any) {
 	w.Write(append(b, '\n'))
 }
 
-// here reports whether a host is this machine.
-func here(host string) bool {
+// isLocalHost reports whether a host is this machine.
+func isLocalHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
@@ -131,5 +131,5 @@ func here(host string) bool {
 
 func hereFrom(origin string) bool {
 	u, err := url.Parse(origin)
-	return err == nil && here(u.Host)
+	return err == nil && isLocalHost(u.Host)
 }

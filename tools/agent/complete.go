@@ -43,7 +43,7 @@ func (r Report) tool(done func(report any)) engine.Tool {
 		if err == nil {
 			return fitted, note, nil
 		}
-		for _, report := range meant(args, name, schema) {
+		for _, report := range possibleReports(args, name, schema) {
 			if again, _, aerr := fit(map[string]any{name: report}); aerr == nil {
 				return again, "", nil
 			}
@@ -53,9 +53,9 @@ func (r Report) tool(done func(report any)) engine.Tool {
 	return t
 }
 
-// meant returns what the report may be in arguments of another form: the only value, all of
-// them, or the only thing that the schema requires in it.
-func meant(args map[string]any, name, schema string) (reports []any) {
+// possibleReports returns what the report may be in arguments of another form: the only value, all
+// of them, or the only thing that the schema requires in it.
+func possibleReports(args map[string]any, name, schema string) (reports []any) {
 	if v, there := args[name]; there {
 		reports = append(reports, v)
 	} else if len(args) > 0 {
@@ -74,9 +74,9 @@ func meant(args map[string]any, name, schema string) (reports []any) {
 	return reports
 }
 
-// shown returns a report for people: an object's values line by line, texts first, or ""
+// displayReport returns a report for people: an object's values line by line, texts first, or ""
 // for any other report.
-func shown(report any) string {
+func displayReport(report any) string {
 	object, ok := report.(map[string]any)
 	if !ok {
 		return ""

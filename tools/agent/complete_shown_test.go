@@ -13,7 +13,7 @@ func TestReportAsShown(t *testing.T) {
 		{map[string]any{"at": []any{map[string]any{"path": "a.go", "why": "it is", "lines": []any{1.0, 2.0}}}, "ok": true},
 			"at:\n- lines: [1,2], path: a.go, why: it is\nok: true\n"},
 	} {
-		if got := shown(c.report); got != c.want {
+		if got := displayReport(c.report); got != c.want {
 			t.Errorf("%v: %q, want %q", c.report, got, c.want)
 		}
 	}

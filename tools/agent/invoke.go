@@ -149,7 +149,7 @@ func (c call) run(ctx context.Context, host engine.Host) (engine.Result, error) 
 	}
 	r := c.result(message, said)
 	if c.agent.Report.Display == nil {
-		r.Display = cmp.Or(shown(t.reported), r.Display)
+		r.Display = cmp.Or(displayReport(t.reported), r.Display)
 	}
 	return r, nil
 }

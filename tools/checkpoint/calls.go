@@ -284,7 +284,7 @@ func (h *watching) after(ctx context.Context) error {
 	if !edits {
 		k.history.owns(h.looks, s.sorted || s.ruled.Load())
 		if seen := k.git.see(ctx); !k.git.silent {
-			r.GitMoved = moved(h.git, seen)
+			r.GitMoved = movedRefs(h.git, seen)
 		}
 	}
 	if len(changes)+len(s.lost)+len(r.Made)+len(r.GitMoved) == 0 {

@@ -60,8 +60,8 @@ func (d *draft) Discard() {
 	d.dir.Close()
 }
 
-// put makes b the content of a file of the store.
-func (r *store) put(dir, name string, b []byte) error {
+// write makes b the content of a file of the store.
+func (r *store) write(dir, name string, b []byte) error {
 	d, err := r.draft(dir)
 	if err != nil {
 		return err

@@ -145,7 +145,7 @@ func (r *store) collect(ctx context.Context) error {
 // their sessions.
 func (r *store) remove(gone []string) error {
 	if len(gone) > 0 {
-		if err := r.put(".", "generation", []byte(newID())); err != nil {
+		if err := r.write(".", "generation", []byte(newID())); err != nil {
 			return err
 		}
 	}

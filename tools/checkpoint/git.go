@@ -99,8 +99,8 @@ func (r *repositories) staged(path string, ask func(args ...string) string) stri
 	return sum
 }
 
-// moved returns the names of what two looks at repositories do not have in common.
-func moved(before, after []string) (names []string) {
+// movedRefs returns the names of what two looks at repositories do not have in common.
+func movedRefs(before, after []string) (names []string) {
 	for _, pair := range [][2][]string{{before, after}, {after, before}} {
 		for _, line := range pair[0] {
 			name, _, _ := strings.Cut(line, "\t")

@@ -37,7 +37,7 @@ func TestMoved(t *testing.T) {
 			} {
 				before := p.git.see(t.Context())
 				p.run(tt.do)
-				got := moved(before, p.git.see(t.Context()))
+				got := movedRefs(before, p.git.see(t.Context()))
 				if strings.Join(got, " ") != tt.want {
 					t.Errorf("%s: %q moved, want %q", tt.do, got, tt.want)
 				}
@@ -68,7 +68,7 @@ func TestGitWarns(t *testing.T) {
 	p.run("git init -q -b main .; git commit -q --allow-empty -m one; for i in $(seq 100); do echo broken >.git/refs/heads/this-branch-is-broken-$i; done")
 	before := p.git.see(t.Context())
 	p.run("git branch other")
-	if got := moved(before, p.git.see(t.Context())); !slices.Equal(got, []string{"branch other"}) {
+	if got := movedRefs(before, p.git.see(t.Context())); !slices.Equal(got, []string{"branch other"}) {
 		t.Errorf("%q moved", got)
 	}
 	dir := p.dir + "/.git"

@@ -51,7 +51,7 @@ func (h *history) save() {
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.NoCompression) // for its checksum
 	if cmp.Or(gob.NewEncoder(z).Encode(x), z.Close()) == nil {
-		h.saved = h.store.put(".", indexFile, b.Bytes()) == nil
+		h.saved = h.store.write(".", indexFile, b.Bytes()) == nil
 	}
 }
 

@@ -65,8 +65,8 @@ func (n *node) path() string {
 	return joined(n.up.path(), n.name)
 }
 
-// there reports whether n was there.
-func (n *node) there() bool { return n.look != disk.Stat{} }
+// exists reports whether n was there.
+func (n *node) exists() bool { return n.look != disk.Stat{} }
 
 // gone notes that n and everything below it are absent.
 func (n *node) gone() {
@@ -79,13 +79,13 @@ func (n *node) gone() {
 
 // become notes that n is a directory, or is none: what it was before is gone.
 func (n *node) become(dir bool) {
-	if n.there() && n.look.Mode.IsDir() != dir {
+	if n.exists() && n.look.Mode.IsDir() != dir {
 		n.gone()
 	}
 }
 
 // useless reports whether nothing is at n, or was in the last state, nor below it.
-func (n *node) useless() bool { return !n.there() && !n.was.Exists() && len(n.kids) == 0 }
+func (n *node) useless() bool { return !n.exists() && !n.was.Exists() && len(n.kids) == 0 }
 
 // isDir stands for the sum of a directory that is kept.
 const isDir Sum = "/"
@@ -95,7 +95,7 @@ func (n *node) version() Version {
 	switch {
 	case n.sum == "":
 		return Version{}
-	case !n.there(): // a directory above all that is worked in
+	case !n.exists(): // a directory above all that is worked in
 		return Version{Mode: fs.ModeDir | 0o755}
 	case n.look.Mode.IsDir():
 		return Version{Mode: keptMode(n.look.Mode)}
@@ -145,9 +145,9 @@ func (n *node) diff(list []Change) []Change {
 		list = k.diff(list)
 		some = some || k.sum != ""
 	}
-	if !n.there() || n.look.Mode.IsDir() {
+	if !n.exists() || n.look.Mode.IsDir() {
 		n.sum = ""
-		if n.up == nil || some || n.there() && n.tracking != ignored {
+		if n.up == nil || some || n.exists() && n.tracking != ignored {
 			n.sum = isDir
 		}
 	}

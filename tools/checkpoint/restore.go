@@ -129,7 +129,7 @@ func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
 		n := r.history.top.at(c.Path, false)
 		var err error
 		switch {
-		case n != nil && n.look.Mode.IsRegular() && n.there() && n.sum == "":
+		case n != nil && n.look.Mode.IsRegular() && n.exists() && n.sum == "":
 			err = errUnsaved
 		case gone:
 			err = r.remove(c)

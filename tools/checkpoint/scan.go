@@ -190,7 +190,7 @@ func (s *scan) enter(k *node, f *disk.RawDir, path string, wg *sync.WaitGroup, p
 	k.become(true)
 	sub, err := f.RawDir(k.name)
 	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) && k.there() {
+		if !errors.Is(err, fs.ErrNotExist) && k.exists() {
 			s.note(&s.lost, path+string(filepath.Separator)+": it can't be read")
 		}
 		k.gone()
@@ -213,7 +213,7 @@ func (s *scan) enter(k *node, f *disk.RawDir, path string, wg *sync.WaitGroup, p
 // vanish notes that an entry is not there any more.
 func (s *scan) vanish(k *node) {
 	s.loses(k)
-	if strings.EqualFold(k.name, ".gitignore") && k.there() {
+	if strings.EqualFold(k.name, ".gitignore") && k.exists() {
 		s.ruled.Store(true)
 	}
 	k.gone()
@@ -222,10 +222,10 @@ func (s *scan) vanish(k *node) {
 // loses notes what is gone with k and was not kept.
 func (s *scan) loses(k *node) {
 	switch dir := k.look.Mode.IsDir(); {
-	case k.tracking == ignored && k.there() && dir:
+	case k.tracking == ignored && k.exists() && dir:
 		s.note(&s.lost, k.path()+string(filepath.Separator)+": deleted")
 		return
-	case k.there() && !dir && k.sum == "":
+	case k.exists() && !dir && k.sum == "":
 		s.note(&s.lost, k.path()+": deleted")
 	}
 	for _, k := range k.kids {
@@ -288,7 +288,7 @@ func (s *scan) assign(k *node, f *disk.RawDir, hides func(string, bool) bool) {
 	}
 	switch {
 	case k.tracking == explicit && to == ignored && (k.sum != "" || k.wanted) && !look.Mode.IsDir():
-	case k.tracking == ignored && to == full && k.there(): // it is not new, though nothing of it was kept before
+	case k.tracking == ignored && to == full && k.exists(): // it is not new, though nothing of it was kept before
 	default:
 		if k.tracking == full && to == ignored {
 			k.gone()

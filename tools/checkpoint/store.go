@@ -114,7 +114,7 @@ func create(path string, begin func(at *os.Root) (file, error)) (*store, error) 
 	b, err := r.read(formFile, mostLine)
 	if errors.Is(err, fs.ErrNotExist) {
 		b = fmt.Appendf(nil, "{\"formatVersion\":%d}\n", formatVersion)
-		err = r.put(".", formFile, b)
+		err = r.write(".", formFile, b)
 	}
 	if err == nil {
 		if err = new(heading).read(b); err != nil && err != errNewer {
@@ -368,5 +368,5 @@ func (r *store) setRef(session, id string) error {
 	if !CanName(session) {
 		return fmt.Errorf("%.80q can't be the name of a state", session)
 	}
-	return r.put(sessionsDir, session, []byte(id+"\n"))
+	return r.write(sessionsDir, session, []byte(id+"\n"))
 }

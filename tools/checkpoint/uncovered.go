@@ -83,7 +83,7 @@ func (n *node) uncovered(list []*node) []*node {
 		case k.tracking == ignored && isProduct(k.name):
 		case dir && k.tracking != ignored:
 			list = k.uncovered(list)
-		case dir, k.look.Mode.IsRegular() && k.there() && k.sum == "":
+		case dir, k.look.Mode.IsRegular() && k.exists() && k.sum == "":
 			list = append(list, k)
 		}
 	}

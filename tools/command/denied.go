@@ -16,8 +16,8 @@ type DeniedProgram struct {
 	Reason string // names the rule to the model
 }
 
-// says tells the model who has tried to run it.
-func (d DeniedProgram) says() string {
+// message tells the model who has tried to run it.
+func (d DeniedProgram) message() string {
 	if d.WhyRunnable != "" {
 		return d.Program + " could not be run. " + d.Reason
 	}
@@ -48,7 +48,7 @@ func (env Tools) denials(o shell.Outcome) string {
 		}
 		for line := range strings.Lines(launch.OutputEnd(o.Output)) {
 			if unrun().MatchString(line) && name.MatchString(line) {
-				said = append(said, d.says())
+				said = append(said, d.message())
 				break
 			}
 		}

@@ -35,17 +35,17 @@ func (s *KnownFiles) note(path, text string, f workspace.Format) {
 	if len(text) < 1<<16 {
 		is.text = text
 	}
-	s.keep(path, is)
+	s.remember(path, is)
 }
 
 // missed notes that the model was told that there is no file at path.
 func (s *KnownFiles) missed(ws *workspace.Workspace, path string) {
 	if p, err := ws.Locate(path); err == nil && s != nil {
-		s.keep(p.Path(), seen{none: true})
+		s.remember(p.Path(), seen{none: true})
 	}
 }
 
-func (s *KnownFiles) keep(path string, is seen) {
+func (s *KnownFiles) remember(path string, is seen) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.files == nil {

@@ -68,7 +68,7 @@ func (ts Tools) writeFile() engine.Tool {
 				}
 				return map[string]any{"file_path": r.Path, "content": text, "modified_by_user": true}
 			})
-			if r.same() && !r.private() {
+			if r.unchanged() && !r.private() {
 				return engine.Call{Intent: intent, Idle: true, Run: func(context.Context, engine.Host) (engine.Result, error) {
 					return engine.Result{Text: "The file already holds exactly this, so nothing was written: " + r.Path + ".",
 						Display: "already so", Verdict: "already so"}, nil
@@ -266,8 +266,8 @@ func (r *Revision) intent(args func(text string) map[string]any) engine.Intent {
 	return in
 }
 
-// same reports whether there is a file, and it holds the proposed text.
-func (r *Revision) same() bool { return r.File != nil && r.text == r.File.Text }
+// unchanged reports whether there is a file, and it holds the proposed text.
+func (r *Revision) unchanged() bool { return r.File != nil && r.text == r.File.Text }
 
 // omits reports whether text, which takes the place of old, leaves something out in words
 // such as "rest of code ...". In Markdown, code that is shown may.

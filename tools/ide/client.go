@@ -348,7 +348,7 @@ func (c *Client) Status() (st Status) {
 	c.mu.Unlock()
 	st.Editor = cmp.Or(st.Editor, c.cfg.Environment.editor())
 	st.Others = slices.DeleteFunc(slices.Clone(folders),
-		func(f string) bool { return companion{folders: []string{f}}.holds(c.cfg.Environment.Cwd) > 0 })
+		func(f string) bool { return companion{folders: []string{f}}.folderLength(c.cfg.Environment.Cwd) > 0 })
 	st.Files, st.Untrusted = c.read(said)
 	return st
 }

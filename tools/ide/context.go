@@ -112,7 +112,7 @@ func (c *Client) ContextUpdate(history []*genai.Content) *genai.Part {
 	files, _ := c.read(said)
 	var words string
 	switch {
-	case !holds(history, t.first) || !holds(history, t.last):
+	case !containsPart(history, t.first) || !containsPart(history, t.last):
 		t.first = nil
 		words = full(files)
 	default:
@@ -129,8 +129,8 @@ func (c *Client) ContextUpdate(history []*genai.Content) *genai.Part {
 	return part
 }
 
-// holds reports whether a history has a part, which is not nil.
-func holds(history []*genai.Content, part *genai.Part) bool {
+// containsPart reports whether a history has a part, which is not nil.
+func containsPart(history []*genai.Content, part *genai.Part) bool {
 	return part != nil && slices.ContainsFunc(history,
 		func(c *genai.Content) bool { return slices.Contains(c.Parts, part) })
 }

@@ -107,7 +107,7 @@ func (p Environment) find() ([]companion, error) {
 	if len(found) == 0 && len(said) == 0 {
 		return nil, fmt.Errorf("no companion of %s was found", editor)
 	}
-	fit := slices.DeleteFunc(slices.Clone(found), func(c companion) bool { return c.holds(p.Cwd) == 0 })
+	fit := slices.DeleteFunc(slices.Clone(found), func(c companion) bool { return c.folderLength(p.Cwd) == 0 })
 	if len(fit) > 0 {
 		return fit[:min(len(fit), mostAttempts)], nil
 	}
@@ -117,8 +117,8 @@ func (p Environment) find() ([]companion, error) {
 	return nil, said[len(said)-1]
 }
 
-// holds returns how long the path of the folder is that cwd lies in, 0 if it lies in none.
-func (c companion) holds(cwd string) (longest int) {
+// folderLength returns how long the path of the folder is that cwd lies in, 0 if it lies in none.
+func (c companion) folderLength(cwd string) (longest int) {
 	for _, f := range c.folders {
 		if real := disk.ResolveLinks(f); disk.Inside(real, disk.ResolveLinks(cwd)) {
 			longest = max(longest, len(real))
@@ -219,7 +219,7 @@ func (p Environment) files(editor string) (found []companion, said []error) {
 			}
 			return 1
 		}
-		return cmp.Or(first(a)-first(b), b.holds(p.Cwd)-a.holds(p.Cwd))
+		return cmp.Or(first(a)-first(b), b.folderLength(p.Cwd)-a.folderLength(p.Cwd))
 	})
 	return found, said
 }

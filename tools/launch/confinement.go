@@ -132,7 +132,7 @@ func (l *Launcher) Profile() sandbox.Profile {
 	}
 	if l.Agreed != nil {
 		agreed := l.Agreed()
-		p.ReadOnly, p.Anchored = append(p.ReadOnly, agreed...), between(roots, agreed)
+		p.ReadOnly, p.Anchored = append(p.ReadOnly, agreed...), dirsBetween(roots, agreed)
 	}
 	p.Anchored = append(p.Anchored, naming(roots, p.Hidden)...)
 	if l.Denied != nil {
@@ -143,8 +143,8 @@ func (l *Launcher) Profile() sandbox.Profile {
 	return p
 }
 
-// between returns the directories of roots that paths are in, those above others first.
-func between(roots, paths []string) (dirs []string) {
+// dirsBetween returns the directories of roots that paths are in, those above others first.
+func dirsBetween(roots, paths []string) (dirs []string) {
 	for _, path := range paths {
 		for _, root := range roots {
 			for dir := filepath.Dir(path); dir != root && disk.Inside(root, dir); dir = filepath.Dir(dir) {
@@ -160,7 +160,7 @@ func between(roots, paths []string) (dirs []string) {
 // secrets: under another directory name the files would not count as secret.
 func naming(roots, hidden []string) (dirs []string) {
 	for _, path := range hidden {
-		for _, dir := range between(roots, []string{path}) {
+		for _, dir := range dirsBetween(roots, []string{path}) {
 			if rel, err := filepath.Rel(dir, path); err == nil && !secret.Path(rel) && !slices.Contains(dirs, dir) {
 				dirs = append(dirs, dir)
 			}

@@ -46,11 +46,11 @@ func New(cfg Config) (*Launcher, error) {
 	}
 	wanted, err := choice(cfg, kernel)
 	if err != nil {
-		return instead(cfg, kernel, err)
+		return fallback(cfg, kernel, err)
 	}
 	box, err := sandbox.Choose(wanted)
 	if err != nil {
-		return instead(cfg, kernel, err)
+		return fallback(cfg, kernel, err)
 	}
 	less := len(wanted.Extras.Flags) > 0 || wanted.Extras.Profile != "" // as the user says
 	if st := box.State(); !st.Confined() && !less {
@@ -61,9 +61,9 @@ func New(cfg Config) (*Launcher, error) {
 	return confined(cfg, box, false), nil
 }
 
-// instead has the kernel confine commands where a file or the environment requests a
+// fallback has the kernel confine commands where a file or the environment requests a
 // sandbox that is not available for the reason err. If the kernel can't, the error is err.
-func instead(cfg Config, kernel sandbox.Sandbox, err error) (*Launcher, error) {
+func fallback(cfg Config, kernel sandbox.Sandbox, err error) (*Launcher, error) {
 	var why *sandbox.Error
 	if cfg.Request.Commanded || kernel == nil || !errors.As(err, &why) || !kernel.State().Confined() {
 		return nil, err

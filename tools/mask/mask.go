@@ -181,7 +181,7 @@ func (f *Finder) find(name string) Mask {
 			return Mask{Program: name, WhyRunnable: "commands are run by it"}
 		}
 		files := f.files(path, info)
-		if other := another(name, files); other != "" {
+		if other := otherName(name, files); other != "" {
 			m.Files, m.WhyRunnable = append(m.Files,
 				links(path, name)...), "it leads to "+other+", which is other programs as well"
 			continue
@@ -211,8 +211,8 @@ func (f *Finder) files(path string, info fs.FileInfo) []string {
 		func(path string) bool { return !same(path) })...)
 }
 
-// another returns the other program that files belong to, if they are not only name's.
-func another(name string, files []string) string {
+// otherName returns the other program that files belong to, if they are not only name's.
+func otherName(name string, files []string) string {
 	for _, path := range files {
 		if own := filepath.Base(path); program.Find(own).Is(program.Many) && !called(name, own) {
 			return path

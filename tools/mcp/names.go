@@ -19,8 +19,8 @@ func declaredName(server, tool string) string {
 	return name
 }
 
-// apart returns a name that is not among those taken: the name, or one with a number.
-func apart(name string, taken map[string]bool) string {
+// uniqueName returns a name that is not among those taken: the name, or one with a number.
+func uniqueName(name string, taken map[string]bool) string {
 	for i, tried := 2, name; ; i++ {
 		if !taken[tried] {
 			return tried

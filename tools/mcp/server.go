@@ -57,8 +57,8 @@ func (s Server) subject() string {
 	return s.Name + " " + hex.EncodeToString(sum[:8])
 }
 
-// takes reports whether a tool of the server is taken.
-func (s Server) takes(tool string) bool {
+// includesTool reports whether a tool of the server is taken.
+func (s Server) includesTool(tool string) bool {
 	if slices.Contains(s.Exclude, tool) {
 		return false
 	}

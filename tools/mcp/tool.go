@@ -68,9 +68,9 @@ type Callbacks struct {
 // takeTools takes over the tools of a server.
 func (c *catalog) takeTools(found []rawTool) {
 	names, kept := map[string]bool{}, []tool{}
-	found = slices.DeleteFunc(found, func(t rawTool) bool { return t.Name == "" || !c.server.takes(t.Name) })
+	found = slices.DeleteFunc(found, func(t rawTool) bool { return t.Name == "" || !c.server.includesTool(t.Name) })
 	for _, t := range taken(found, func(t rawTool) string { return t.Name }) {
-		info := ToolInfo{Name: t.Name, DeclaredName: apart(declaredName(c.server.Name, t.Name), names),
+		info := ToolInfo{Name: t.Name, DeclaredName: uniqueName(declaredName(c.server.Name, t.Name), names),
 			Schema: DeclaredSchema(t.InputSchema), Annotations: t.Annotations,
 			Description: clean(cmp.Or(t.Description, t.Title), mostDescription)}
 		names[info.DeclaredName] = true
@@ -111,7 +111,7 @@ func (o offered) Tools() (list []engine.Tool) {
 		l.catalog.mu.Unlock()
 		resources = resources || has
 		for _, t := range tools {
-			t.DeclaredName = apart(t.DeclaredName, names)
+			t.DeclaredName = uniqueName(t.DeclaredName, names)
 			names[t.DeclaredName] = true
 			list = append(list, o.tool(l, t))
 		}

@@ -57,12 +57,12 @@ func (h *placeholders) prepare(p Profile) (masks, error) {
 			m.write = append(m.write, path)
 		}
 	}
-	m.readOnly = there(p.ReadOnly)
+	m.readOnly = existingPaths(p.ReadOnly)
 	if p.RunReadOnly {
 		m.write, m.readOnly = nil, append(m.readOnly, m.write...)
 	} else if !p.Unprotected {
 		readOnly, anchored := protected(p.Root)
-		m.write = append(m.write, append(anchored, there(p.Anchored)...)...)
+		m.write = append(m.write, append(anchored, existingPaths(p.Anchored)...)...)
 		for _, path := range readOnly {
 			if err := h.hold(path); err != nil {
 				return m, err
@@ -110,7 +110,7 @@ func (h *placeholders) hold(path string) error {
 	return nil
 }
 
-func there(paths []string) (out []string) {
+func existingPaths(paths []string) (out []string) {
 	for _, path := range paths {
 		if _, err := os.Stat(path); err == nil {
 			out = append(out, path)

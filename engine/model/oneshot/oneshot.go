@@ -304,7 +304,7 @@ func (g *checking) Generate(ctx context.Context, req *engine.Request) iter.Seq2[
 				g.notify(u)
 			}
 			if err == nil {
-				err = g.hear(chunk)
+				err = g.observe(chunk)
 			}
 			if !yield(chunk, err) || err != nil {
 				return
@@ -316,8 +316,8 @@ func (g *checking) Generate(ctx context.Context, req *engine.Request) iter.Seq2[
 	}
 }
 
-// hear takes in an answer, which comes in one piece.
-func (g *checking) hear(chunk *genai.GenerateContentResponse) error {
+// observe takes in an answer, which comes in one piece.
+func (g *checking) observe(chunk *genai.GenerateContentResponse) error {
 	if g.answer != nil || len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil ||
 		chunk.Candidates[0].Content == nil && g.begun == nil {
 		return nil

@@ -48,7 +48,7 @@ func (s *Set) fetchContext(ctx context.Context, req, asked *engine.Request) {
 	}
 	s.holds[name] = n
 	s.mu.Unlock()
-	need := takes(asked)
+	need := requestTokens(asked)
 	switch limit := s.Presets.TokenLimit(name); {
 	case req.Notify == nil, p.Protocol == model.Ollama: // which says it itself
 	case n == 0 && limit == catalog.UnknownContext:
@@ -82,8 +82,8 @@ func (s *Set) ask(ctx context.Context, g generator, name string) int {
 	return 0
 }
 
-// takes guesses how many tokens a request takes.
-func takes(req *engine.Request) int {
+// requestTokens guesses how many tokens a request takes.
+func requestTokens(req *engine.Request) int {
 	n := engine.Estimate(req.Contents)
 	if c := req.Config; c != nil {
 		said, _ := text.JSON([]any{c.SystemInstruction, c.Tools}, "")

@@ -74,7 +74,7 @@ func (a *transcript) say(m *message) {
 	if words == "" || len(a.said) > 0 && a.said[len(a.said)-1] == words {
 		return
 	}
-	words, shown := a.keep(words, m.words(false))
+	words, shown := a.limit(words, m.words(false))
 	if words != "" {
 		a.said = append(a.said, words)
 	}
@@ -107,7 +107,7 @@ func (a *transcript) make(x artifact, more bool) {
 	}
 	t := &a.made[i]
 	t.name = cmp.Or(x.Name, t.name)
-	w, shown = a.keep(w, shown)
+	w, shown = a.limit(w, shown)
 	t.text = append(t.text, w...)
 	if shown != "" {
 		a.tell(shown)
@@ -115,8 +115,8 @@ func (a *transcript) make(x artifact, more bool) {
 	}
 }
 
-// keep returns as much of words as is kept, and of what is shown of them.
-func (a *transcript) keep(words, shown string) (kept, told string) {
+// limit returns as much of words as is kept, and of what is shown of them.
+func (a *transcript) limit(words, shown string) (kept, told string) {
 	if room := max(0, mostKept-a.size); len(words) > room {
 		words, a.cut = strings.ToValidUTF8(words[:room], ""), true
 		shown = strings.ToValidUTF8(shown[:min(len(shown), len(words))], "")
@@ -135,7 +135,7 @@ func (a *transcript) answer() Answer {
 		name := cmp.Or(t.name, cmp.Or(t.id, "unnamed"))
 		blocks = append(blocks, "Artifact ("+name+"):\n"+string(t.text))
 	}
-	if len(blocks) == 0 && a.history != "" && over(a.state) {
+	if len(blocks) == 0 && a.history != "" && isFinalState(a.state) {
 		blocks = append(blocks, a.history)
 	}
 	if a.cut {

@@ -122,7 +122,7 @@ func (c *Client) Ask(ctx context.Context, words string, tell func(string)) (Answ
 			err = fmt.Errorf("it has not answered within %g minutes", limit.Minutes())
 		}
 	}
-	if a.task != "" && (over(a.state) || err != nil) {
+	if a.task != "" && (isFinalState(a.state) || err != nil) {
 		c.at.Task = ""
 	}
 	if c.cfg.Moved != nil {
@@ -191,7 +191,7 @@ func (c *Client) take(a *transcript, all iter.Seq2[message, error]) error {
 
 // leave cancels what the agent is at, without waiting for long.
 func (c *Client) leave(ctx context.Context, a *transcript) {
-	if a.task == "" || over(a.state) {
+	if a.task == "" || isFinalState(a.state) {
 		return
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), farewell)

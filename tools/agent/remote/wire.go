@@ -131,8 +131,8 @@ func (s status) state() string {
 	return name
 }
 
-// over reports whether nothing more comes of a task in that state.
-func over(state string) bool {
+// isFinalState reports whether nothing more comes of a task in that state.
+func isFinalState(state string) bool {
 	return state == completed || state == failed || state == canceled || state == rejected
 }
 
