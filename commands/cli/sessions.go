@@ -193,7 +193,7 @@ type sessionsDelete struct{ sessionID }
 
 // Run deletes a session that nobody works with.
 func (*sessionsDelete) Run(out *Output, s *storedSession) error {
-	if err := Shelf(s.store).Remove(s.ID); err != nil {
+	if err := SessionStorage(s.store).Remove(s.ID); err != nil {
 		return err
 	}
 	by := ""

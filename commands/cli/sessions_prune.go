@@ -19,8 +19,8 @@ import (
 // session file says it is, and these hold what belongs to all sessions.
 var taken = []string{"chats", "tool-outputs", "memory", "checkpoints", "logs", "images", "plans", "policies", "batches"}
 
-// Shelf returns where the sessions of a directory are kept, with all that belongs to them.
-func Shelf(store project.Store) journal.Storage {
+// SessionStorage returns where the sessions of a directory are kept, with all that belongs to them.
+func SessionStorage(store project.Store) journal.Storage {
 	kept := checkpoint.Store(store.History())
 	return journal.Storage{Chats: store.Chats(), Drop: kept.Drop, Tidy: kept.Collect, Dirs: func(id string) []string {
 		dirs := []string{filepath.Join(store.Temp, "tool-outputs", "session-"+id)}
@@ -61,7 +61,7 @@ func (c *sessionsPrune) Run(out *Output, here *Folder) error {
 	what := "would be deleted"
 	if !c.DryRun && err == nil {
 		what = "deleted"
-		old, err = Shelf(store).Prune(old)
+		old, err = SessionStorage(store).Prune(old)
 		err = cmp.Or(err, Forget(store, strays))
 	}
 	var lines []string

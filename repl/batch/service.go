@@ -166,7 +166,7 @@ func (c *client) submit(ctx context.Context, g *group) error {
 	for attempt := 1; ; attempt++ {
 		name, err := c.runner.Config.Service.Submit(ctx, j.Title, g.requests)
 		if err == nil {
-			c.taken(j, name)
+			c.recordJob(j, name)
 			return nil
 		}
 		if ctx.Err() != nil {
@@ -188,14 +188,14 @@ func (c *client) submit(ctx context.Context, g *group) error {
 			return err
 		}
 		if name != "" {
-			c.taken(j, name)
+			c.recordJob(j, name)
 			return nil
 		}
 	}
 }
 
-// taken notes the name of a job.
-func (c *client) taken(j *job, name string) {
+// recordJob notes the name of a job.
+func (c *client) recordJob(j *job, name string) {
 	j.Name = name
 	c.note(&job{Title: j.Title, Name: name})
 	c.runner.tell("%s sent to the server as %s", text.Count(len(j.Tasks), "item"), name)
@@ -262,7 +262,7 @@ func (c *client) await(ctx context.Context, j *job) error {
 		case name == "":
 			return c.resubmit(ctx, j)
 		}
-		c.taken(j, name)
+		c.recordJob(j, name)
 	}
 	state, delay, failures := "", firstLook, 0
 	for {

@@ -175,7 +175,7 @@ func (o *OneShot) run(ctx context.Context, parts []*genai.Part) error {
 			return err
 		}
 		_, ev = engine.Unnest(ev)
-		if err := asked(ev); err != nil {
+		if err := approvalError(ev); err != nil {
 			return err
 		}
 		if f, ok := ev.(engine.CallFinished); ok && f.Err != nil && engine.ErrorType(f.Err) == engine.NoSpaceLeft {
@@ -185,8 +185,8 @@ func (o *OneShot) run(ctx context.Context, parts []*genai.Part) error {
 	return full
 }
 
-// asked returns the error of an agent that was to be ended by a question, as the run is.
-func asked(ev engine.Event) error {
+// approvalError returns the error of an agent that was to be ended by a question, as the run is.
+func approvalError(ev engine.Event) error {
 	var ce *engine.CallError
 	if f, ok := ev.(engine.CallFinished); ok && errors.As(f.Err, &ce) && errors.Is(ce.Cause, question.ErrAsked) {
 		return ce.Cause

@@ -150,12 +150,12 @@ func (r *Records) begin(in Init) {
 // late tells what could not be told before, since the init comes first.
 func (r *Records) late() {
 	for _, n := range r.early {
-		r.told(n)
+		r.tellNotice(n)
 	}
 	r.early = nil
 }
 
-func (r *Records) told(n engine.Notice) {
+func (r *Records) tellNotice(n engine.Notice) {
 	if n.Info && !r.talks {
 		return
 	}
@@ -186,7 +186,7 @@ func (r *Records) event(ev engine.Event) {
 		r.retry(ev)
 	case engine.Notice:
 		r.Flush()
-		r.told(ev)
+		r.tellNotice(ev)
 	case engine.CallRequested, engine.CallFinished, engine.NestedEvent:
 		r.call(ev, caller{})
 	}

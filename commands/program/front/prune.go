@@ -16,7 +16,7 @@ import (
 // prune deletes the ended session if the user wants that, and then old sessions as the settings
 // say. It prints how many it has deleted.
 func (f *frontend) prune() {
-	shelf := cli.Shelf(f.run.store)
+	shelf := cli.SessionStorage(f.run.store)
 	if f.discard {
 		switch err := shelf.Remove(f.session.Journal.File.ID()); {
 		case err == nil:
