@@ -58,6 +58,15 @@ func (l *Ledger) CreateIn(dir *os.Root, path string, old fs.FileInfo) (*File, er
 	})
 }
 
+// CreatePrivate begins a file in an open directory, for the user alone, without a note.
+func CreatePrivate(dir *os.Root) (*File, error) {
+	f := &File{dir: dir}
+	return f.create(begin, func(name string, flags int, _ fs.FileMode) (*os.File, error) {
+		f.name = name
+		return dir.OpenFile(name, flags, 0o600)
+	})
+}
+
 // note writes a path down. Where that can't be done, the file is written all the
 // same.
 func (l *Ledger) note(path string) {

@@ -21,11 +21,10 @@ type file interface {
 
 // createFile begins a file in an open directory.
 func createFile(at *os.Root) (file, error) {
-	f, err := (*disk.Ledger)(nil).CreateIn(at, "", nil)
+	f, err := disk.CreatePrivate(at)
 	if err != nil {
 		return nil, err
 	}
-	f.Chmod(0o600) // some file systems can't; what holds it is the user's alone
 	return f, nil
 }
 
