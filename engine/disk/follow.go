@@ -34,8 +34,8 @@ func Absolute(path, dir, home string) string {
 	return path
 }
 
-// mostLinks is how many links of a path are followed, as by Linux.
-const mostLinks = 40
+// mostLinks is how many links of a path are followed: more than any system does.
+const mostLinks = 255
 
 // ResolveLinks returns where path leads by its symbolic links, also by those that lead
 // to what is not there yet. Of a path that leads in a circle the rest is left as

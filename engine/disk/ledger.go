@@ -134,8 +134,8 @@ func (l *Ledger) Close() {
 // begin is how the name of a File begins until it is whole.
 const begin = ".gemline-"
 
-// temporary is what a File is called until it is whole: Replace puts in the name of the file.
-var temporary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.gemline-(.+-)?[0-9a-f]{16}$`) })
+// temporary is what a File is called until it is whole.
+var temporary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.gemline-[0-9a-f]{16}$`) })
 
 // Sweep removes the files that processes have noted and left, now that they are
 // dead.

@@ -46,12 +46,6 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 // The caller holds a lock on the file, such as [Lock]: temporary files of killed processes
 // are removed.
 func Replace(path string, b []byte, mode fs.FileMode) error {
-	return (*Ledger)(nil).Replace(path, b, mode)
-}
-
-// Replace is [Replace], and notes the temporary file, so that the next start removes it if
-// the process is killed.
-func (l *Ledger) Replace(path string, b []byte, mode fs.FileMode) error {
 	path = ResolveLinks(path)
 	failed := func(err error) error { // with the file's own path, not the temporary one
 		return &fs.PathError{Op: "write", Path: path, Err: Cause(err)}
@@ -76,7 +70,6 @@ func (l *Ledger) Replace(path string, b []byte, mode fs.FileMode) error {
 	f := &File{old: old}
 	if _, err := f.create(prefix, func(name string, flags int, _ fs.FileMode) (*os.File, error) {
 		f.name = filepath.Join(dir, name)
-		l.note(f.name)
 		return os.OpenFile(f.name, flags, 0o600)
 	}); err != nil {
 		return failed(err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"google.golang.org/genai"
 
@@ -173,7 +174,13 @@ func TestPowerLoss(t *testing.T) {
 			t.Errorf("%s was not synced before the first call", dir)
 		}
 	}
-	later := &platter{} // whose directory is there
+	for _, dir := range []string{filepath.Dir(chats), filepath.Dir(filepath.Dir(chats))} {
+		hourAgo := time.Now().Add(-time.Hour)
+		if err := os.Chtimes(dir, hourAgo, hourAgo); err != nil {
+			t.Fatal(err)
+		}
+	}
+	later := &platter{} // whose directory has long been there
 	g := New(Config{Dir: chats, ID: "later", Now: clock()})
 	if notices, answered := later.work(t, g); len(notices) > 0 || answered != 3 {
 		t.Fatal(notices, answered)

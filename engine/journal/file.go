@@ -309,12 +309,6 @@ func (f *File) openFile() error {
 	if f.path == "" {
 		return errors.New("there is no directory to keep it in")
 	}
-	if !f.exists && f.flush.unlisted == 0 {
-		f.flush.unlisted = 1
-		if _, err := os.Stat(filepath.Dir(f.path)); err != nil {
-			f.flush.unlisted = 3 // those above may be new, too
-		}
-	}
 	if f.disk.lock == nil {
 		var err error
 		if f.disk.lock, err = lockSession(filepath.Dir(f.path), f.id); err != nil {
@@ -355,6 +349,7 @@ func (f *File) create() error {
 		out, err := f.disk.files.open(f.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL|noFollow)
 		if err == nil {
 			f.disk.out, f.exists, f.empty = out, true, true
+			f.flush.unlisted = 3 // those above may be new, too
 			return nil
 		}
 		if !errors.Is(err, fs.ErrExist) || n > 1000 {

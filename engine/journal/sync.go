@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"google.golang.org/genai"
 
@@ -22,9 +24,11 @@ func (f *File) Sync() error {
 	}
 	f.flush.due = false
 	err := f.disk.out.Sync()
-	for dir := filepath.Dir(f.path); err == nil &&
-		f.flush.unlisted > 0; f.flush.unlisted-- { // the directory has to name the file, too
-		f.disk.files.syncDir(dir) // not every system can
+	for dir := filepath.Dir(f.path); err == nil && f.flush.unlisted > 0; f.flush.unlisted-- {
+		info, serr := os.Stat(dir) // it has to name the file, or the directory below it, too
+		if f.flush.unlisted == 3 || serr != nil || time.Since(info.ModTime()) < flushedAfter {
+			f.disk.files.syncDir(dir) // not every system can
+		}
 		dir = filepath.Dir(dir)
 	}
 	if err == nil || f.flush.failed || errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
@@ -33,6 +37,10 @@ func (f *File) Sync() error {
 	f.flush.failed = true
 	return fmt.Errorf("this session may be lost if the power fails: %w", err)
 }
+
+// flushedAfter is how long ago a directory has to have got its entries, so that a system has
+// flushed them by itself: twice what Linux waits for by default.
+const flushedAfter = time.Minute
 
 // SyncTools returns the tools of ts such that sync is called before a call runs
 // that may change something: whatever it has done by the time the power fails,

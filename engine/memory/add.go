@@ -2,7 +2,7 @@ package memory
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -135,32 +134,76 @@ func sectionEnd(text string) int {
 	return end
 }
 
-// addWait is how long another program may hold the file.
-const addWait = 5 * time.Second
-
 // rewrite makes what edit returns the content of the file at path, which need
-// not exist, while no other gemline does. The file changes at once or, when there is an error,
-// not at all.
+// not exist. The file changes at once or, when there is an error, not at all.
 func (m *Memory) rewrite(path string, edit func([]byte) ([]byte, error)) error {
-	if _, err := os.Lstat(path); err == nil {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, lerr := os.Lstat(path); lerr == nil {
 			return fmt.Errorf("%s is a link to nowhere", path)
 		}
+		real, err = path, nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), addWait)
-	defer cancel()
-	unlock, err := disk.Lock(ctx, path)
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	old, err := disk.Read(path, maxNotes)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	for range 10 { // someone else may add to it at the same time
+		old, info, err := current(real)
+		if err != nil {
+			return err
+		}
+		next, err := edit(old)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if done, err := m.swap(real, old, next, info); done || err != nil {
+			return err
+		}
 	}
-	next, err := edit(old)
+	return fmt.Errorf("%s is being written to by someone else", path)
+}
+
+// current returns what is at real; nothing, if there is no such file.
+func current(real string) ([]byte, os.FileInfo, error) {
+	info, err := os.Lstat(real)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err == nil {
+		err = disk.Regular(info)
+	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: %w", real, err)
 	}
-	return m.cfg.Ledger.Replace(path, next, 0o600)
+	f, err := os.OpenFile(real, os.O_RDWR|disk.NoFollow, 0) // a file that may not be written to is not replaced
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	b, err := disk.ReadOpen(f, maxNotes)
+	return b, info, err
+}
+
+// swap puts a file with the content next at real, where one with the content
+// old was. It is not done if there is something else by now.
+func (m *Memory) swap(real string, old, next []byte, info os.FileInfo) (done bool, err error) {
+	f, err := m.cfg.Ledger.Create(real, info)
+	if err != nil {
+		return false, err
+	}
+	defer f.Discard()
+	if info == nil {
+		err = f.Chmod(0o600)
+	}
+	_, werr := f.Write(next)
+	if err := cmp.Or(err, werr, f.Sync()); err != nil {
+		return false, err
+	}
+	if now, _, err := current(real); err != nil || !bytes.Equal(now, old) {
+		return false, err
+	}
+	return true, f.Commit(real)
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -135,11 +136,14 @@ func TestAddFails(t *testing.T) {
 		})
 	}
 	t.Run("read-only", func(t *testing.T) {
+		if os.Geteuid() == 0 {
+			t.Skip("root writes everywhere")
+		}
 		top := plant(t, map[string]string{"home/GEMINI.md": "mine"})
 		if err := os.Chmod(filepath.Join(top, "home", "GEMINI.md"), 0o444); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := New(in(top)).Add("x"); err == nil || !strings.Contains(err.Error(), "read-only") {
+		if _, err := New(in(top)).Add("x"); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("%v", err)
 		}
 	})

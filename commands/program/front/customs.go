@@ -29,7 +29,7 @@ import (
 func (f *frontend) customs(out io.Writer, show func(engine.Event)) *commands.Customs {
 	return &commands.Customs{Library: &f.session.Project.Commands, Notify: func(text string) { f.session.Project.Status.Notify(text) },
 		Served: func() commands.Set { return append(f.skillCommands(show), f.promptCommands(out)...) },
-		Narrow: f.session.Rules.RestrictTools,
+		Narrow: func(command string, only custom.Only) { f.session.Rules.RestrictTools(command, only) }, // of the session by then
 		Sources: custom.Sources{
 			Run: func(ctx context.Context, command string) (string, error) { return f.commandOutput(ctx, command, show) },
 			Files: func(ctx context.Context, path string, own bool) ([]*genai.Part, error) {

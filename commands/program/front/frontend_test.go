@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gemline/commands"
+	"gemline/commands/custom"
 	"gemline/commands/program/ending"
 	"gemline/commands/program/project"
 	"gemline/commands/program/project/projecttest"
@@ -112,4 +113,27 @@ func containsAll(s string, list []string) bool {
 		}
 	}
 	return true
+}
+
+// The tools that a command allows are those of the conversation in which it is carried out,
+// also of a later one of the front end.
+func TestRestrictedAfterClear(t *testing.T) {
+	r := start(t, "--skip-trust", "--sandbox=off", "-y", "-p", "x")
+	dir := t.TempDir()
+	p := projecttest.Open(t, r.Options, dir, func(text string) { t.Log(text) })
+	p.Model.Generator = et.NewScript(
+		et.Says("", et.Call("1", "write_file", "file_path", "a.txt", "content", "text\n")), et.Says("Over."))
+	m, f := hold(t, r, p)
+	app := f.commands(m, func(engine.Event) {})
+	m.Expand = input.Chain(commands.Step(app), f.references)
+	if _, err := m.Say(t.Context(), "/clear"); err != nil {
+		t.Fatal(err)
+	}
+	app.Customs.Narrow("issue", custom.Only{{Tool: "read_file"}})
+	if _, err := m.Say(t.Context(), "go"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "a.txt")); err == nil {
+		t.Error("a tool was called that the command does not allow")
+	}
 }
