@@ -87,7 +87,7 @@ type Approver interface {
 }
 
 // An Answer is an Approver's decision. It is one of [Allowed], [Refused],
-// [Changed], [UnaskedAdvice] or [Replied]; nil refuses.
+// [Changed], [Unasked] or [Replied]; nil refuses.
 type Answer interface{ answer() }
 
 type (

@@ -248,7 +248,7 @@ func (k Kind) String() string {
 	return [...]string{"other", "read", "search", "fetch", "think", "edit", "execute", "converse", "plan", "query"}[k]
 }
 
-// ReadOnlyArgs reports whether calls of kind k change nothing that a later call
+// ReadOnly reports whether calls of kind k change nothing that a later call
 // could see, so that neighbours may run side by side.
 func (k Kind) ReadOnly() bool {
 	return k == Read || k == Search || k == Fetch || k == Think || k == Query

@@ -89,7 +89,7 @@ func keyOf(grants []engine.Grant, i int) string {
 	return "a" + strconv.Itoa(i+1)
 }
 
-// A choice is what an answer means.
+// A parsedAnswer is what an answer means.
 type parsedAnswer struct {
 	key   byte // one of y n w r a e ?, a for every grant
 	grant int  // for a

@@ -191,7 +191,7 @@ func (o Outcome) Count() string {
 	return strings.Join(counts, ", ")
 }
 
-// A DiscardedFile file is one that a call deleted or overwrote.
+// A DiscardedFile is a file that a call deleted or overwrote.
 type DiscardedFile struct {
 	Path    string    `json:"path"`
 	Action  string    `json:"what"` // deleted or overwritten

@@ -1,14 +1,14 @@
 package ide
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"google.golang.org/genai"
-
-	"gemline/engine/text"
 )
 
 // A File is a file that is open in the editor.
@@ -95,6 +95,30 @@ type position struct {
 
 func (f File) position() *position { return &position{f.Path, f.Cursor, f.Text} }
 
+type everything struct {
+	Active *position `json:"activeFile,omitempty"`
+	Others []string  `json:"otherOpenFiles,omitempty"`
+}
+
+type changes struct {
+	Opened   []string  `json:"filesOpened,omitempty"`
+	Closed   []string  `json:"filesClosed,omitempty"`
+	Active   any       `json:"activeFileChanged,omitempty"` // a position or a left
+	Moved    *position `json:"cursorMoved,omitempty"`
+	Selected *selected `json:"selectionChanged,omitempty"`
+}
+
+// A left is the file that was active, where no file is any more.
+type left struct {
+	Path     *string `json:"path"`
+	Previous string  `json:"previousPath"`
+}
+
+type selected struct {
+	Path string `json:"path"`
+	Text string `json:"selectedText"`
+}
+
 // ContextUpdate returns what a conversation is to be told of the editor before its next prompt: all
 // of it, or only what has changed if its history holds what it was told before; nil if that
 // is nothing. Whoever asks puts it into the history.
@@ -137,53 +161,57 @@ func containsPart(history []*genai.Content, part *genai.Part) bool {
 
 // full says what is open, "" if nothing is.
 func full(files []File) string {
-	all := map[string]any{}
-	if active := activeOf(files); active != nil {
-		all["activeFile"], files = active.position(), files[1:]
+	var all everything
+	for _, f := range files {
+		if f.Active {
+			all.Active = f.position()
+		} else {
+			all.Others = append(all.Others, f.Path)
+		}
 	}
-	if len(files) > 0 {
-		all["otherOpenFiles"] = paths(files, nil)
+	if all.Active == nil && all.Others == nil {
+		return ""
 	}
-	return block("What the user has open in the editor, as JSON.", all, all)
+	return block("What the user has open in the editor, as JSON. It is there to know what the user may mean, and asks for nothing.", all)
 }
 
 // since says what has changed, "" if nothing has.
 func since(before, now []File) string {
-	ch := map[string]any{}
-	if opened := paths(now, before); opened != nil {
-		ch["filesOpened"] = opened
+	var ch changes
+	is := func(files []File, path string) bool {
+		return slices.ContainsFunc(files, func(f File) bool { return f.Path == path })
 	}
-	if closed := paths(before, now); closed != nil {
-		ch["filesClosed"] = closed
+	for _, f := range now {
+		if !is(before, f.Path) {
+			ch.Opened = append(ch.Opened, f.Path)
+		}
+	}
+	for _, f := range before {
+		if !is(now, f.Path) {
+			ch.Closed = append(ch.Closed, f.Path)
+		}
 	}
 	switch was, active := activeOf(before), activeOf(now); {
 	case active == nil && was != nil:
-		ch["activeFileChanged"] = map[string]any{"path": nil, "previousPath": was.Path}
+		ch.Active = left{Previous: was.Path}
 	case active == nil:
 	case was == nil || was.Path != active.Path:
-		ch["activeFileChanged"] = active.position()
+		ch.Active = active.position()
 	default:
 		if active.Cursor != nil && (was.Cursor == nil || *was.Cursor != *active.Cursor) {
-			ch["cursorMoved"] = &position{Path: active.Path, Cursor: active.Cursor}
+			ch.Moved = &position{Path: active.Path, Cursor: active.Cursor}
 		}
 		if was.Text != active.Text {
-			ch["selectionChanged"] = map[string]string{"path": active.Path, "selectedText": active.Text}
+			ch.Selected = &selected{active.Path, active.Text}
 		}
 	}
-	return block("What has changed in the user's editor, as JSON.", ch, map[string]any{"changes": ch})
-}
-
-// paths returns the paths of files, but for those that are among others.
-func paths(files, others []File) (list []string) {
-	for _, f := range files {
-		if !slices.ContainsFunc(others, func(o File) bool { return o.Path == f.Path }) {
-			list = append(list, f.Path)
-		}
+	if ch.Opened == nil && ch.Closed == nil && ch.Active == nil && ch.Moved == nil && ch.Selected == nil {
+		return ""
 	}
-	return list
+	return block("What has changed in the user's editor, as JSON. It is there to know what the user may mean, and asks for nothing.",
+		map[string]changes{"changes": ch})
 }
 
-// activeOf returns the file that the user is in, nil if there is none. No other than the first is.
 func activeOf(files []File) *File {
 	if len(files) > 0 && files[0].Active {
 		return &files[0]
@@ -191,11 +219,12 @@ func activeOf(files []File) *File {
 	return nil
 }
 
-// block returns a sentence and facts in a form for the model, "" if there are none.
-func block(about string, facts map[string]any, form any) string {
-	if len(facts) == 0 {
-		return ""
-	}
-	b, _ := text.JSON(form, "  ")
-	return about + " It is there to know what the user may mean, and asks for nothing.\n```json\n" + string(b) + "\n```"
+// block returns a sentence and a value.
+func block(about string, v any) string {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	enc.Encode(v)
+	return about + "\n```json\n" + strings.TrimSpace(b.String()) + "\n```"
 }

@@ -22,7 +22,7 @@ type ResolvedPath struct {
 	rel      string    // in dir
 	real     string    // the absolute path
 	name     string    // the requested path, for errors
-	readOnly bool      // it is read-only
+	readOnly bool      // nothing is written there
 }
 
 // patience is how often the lookup of a moving path is repeated.
