@@ -176,15 +176,15 @@ func FirstLine(s string) string {
 	const most = 500
 	s = Valid(s)
 	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
-	s = OneLine(s)
+	s = BlankControls(s)
 	if r := []rune(s); len(r) > most {
 		s = string(r[:most]) + "..."
 	}
 	return Visible(strings.TrimSpace(s))
 }
 
-// OneLine returns s on one line: a control character is a blank.
-func OneLine(s string) string {
+// BlankControls returns s on one line: a control character is a blank.
+func BlankControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x20 || r == 0x7f {
 			return ' '

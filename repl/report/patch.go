@@ -62,7 +62,7 @@ func (p *patch) end(o Outcome) {
 	var out strings.Builder
 	if planned != nil {
 		for _, call := range *planned {
-			out.WriteString("would " + output.Visible(output.OneLine(call.Title)) + "\n")
+			out.WriteString("would " + output.Visible(output.BlankControls(call.Title)) + "\n")
 		}
 		if out.Len() > 0 && *patch != "" {
 			out.WriteByte('\n')

@@ -15,10 +15,10 @@ import (
 // longSilence is how long nothing may come before that is told, and told again.
 const longSilence = time.Minute
 
-// ReportWaiting returns a Run around another that tells, once a minute, for how long nothing has
+// WithWaitingNotices returns a Run around another that tells, once a minute, for how long nothing has
 // come of an answer of the model. Whoever is told must bear to be told from another
 // goroutine. Heard, if not nil, returns when something last came from the model's server.
-func ReportWaiting(run engine.Run, heard func() time.Time, tell func(engine.Event)) engine.Run {
+func WithWaitingNotices(run engine.Run, heard func() time.Time, tell func(engine.Event)) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			w := watch{heard: heard, tell: tell, over: make(chan struct{})}

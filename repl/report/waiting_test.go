@@ -56,7 +56,7 @@ func TestWaiting(t *testing.T) {
 					defer mu.Unlock()
 					told = append(told, ev.(engine.Notice).Text)
 				}
-				for range ReportWaiting(run, nil, tell)(t.Context()) {
+				for range WithWaitingNotices(run, nil, tell)(t.Context()) {
 				}
 				if len(told) != c.told || c.told > 0 && (told[0] != c.first || told[len(told)-1] != c.last) {
 					t.Errorf("told %d: %q", len(told), told)

@@ -17,7 +17,7 @@ func (env Tools) protect(k *known) {
 		return
 	}
 	k.guards = env.Guards
-	env.Launcher.HiddenPaths = func() (hidden, readOnly []string) {
+	env.Launcher.ProtectedPaths = func() (hidden, readOnly []string) {
 		far, _ := env.protected(k)
 		readOnly = slices.DeleteFunc(slices.Concat(far.guarded, far.git, far.uncovered),
 			func(path string) bool { return slices.Contains(far.hidden, path) })

@@ -50,9 +50,9 @@ type Launcher struct {
 	Denied func() []string
 	Finder *mask.Finder
 
-	// HiddenPaths, if not nil, returns further paths that are hidden from confined commands, and
+	// ProtectedPaths, if not nil, returns further paths that are hidden from confined commands, and
 	// paths that are read-only for them.
-	HiddenPaths func() (hidden, readOnly []string)
+	ProtectedPaths func() (hidden, readOnly []string)
 
 	// Agreed, if not nil, returns files that the user has approved to run as they are:
 	// confined commands can neither write to nor replace them.
@@ -126,8 +126,8 @@ func (l *Launcher) Profile() sandbox.Profile {
 		p.Write = append(p.Write, l.Config.Caches)
 	}
 	p.Hidden = sandbox.ExceptGranted(l.Config.Hidden, l.Config.Write, roots)
-	if l.HiddenPaths != nil {
-		hidden, readOnly := l.HiddenPaths()
+	if l.ProtectedPaths != nil {
+		hidden, readOnly := l.ProtectedPaths()
 		p.Hidden, p.ReadOnly = append(p.Hidden, hidden...), append(p.ReadOnly, readOnly...)
 	}
 	if l.Agreed != nil {

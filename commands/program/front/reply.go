@@ -25,7 +25,7 @@ func (f *frontend) reply(ctx context.Context, reporter report.Reporter, count *t
 	if f.session.Config.Schema == nil {         // which knows better what is missing
 		ask = report.FailTruncated(ask)
 	}
-	ask = report.ReportWaiting(ask, f.session.Project.Model.LastHeard, reporter.Event)
+	ask = report.WithWaitingNotices(ask, f.session.Project.Model.LastHeard, reporter.Event)
 	runner := &report.OneShot{Model: f.session.Models.Router.Shown(), Reporter: reporter, Tally: count,
 		Session: f.session.Journal.File.ID(), Now: time.Now, FailOnDeny: f.opts.Flags.FailOnDeny,
 		NoRestart: f.opts.Flags.Stream == "token" && !f.opts.Flags.AllowRestart && f.run.printsText(f.session.Config.Schema) && !isTerminal(f.opts.Env.Process.Stdout),
