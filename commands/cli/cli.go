@@ -227,7 +227,7 @@ func Means(words []string) bool {
 	switch words[0] {
 	case "config", "trust", "auth":
 		return true
-	case "mcp", "a2a": // with one of its words, whatever follows
+	case "mcp", "a2a", "policy": // with one of its words, whatever follows
 		if len(words) > 1 && find(words[:2]) != nil {
 			return true
 		}

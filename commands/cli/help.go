@@ -83,7 +83,7 @@ func (ask *Asker) noTopic(name string) error {
 	}
 	hint := didYouMean(name, slices.Concat(pages, Names()))
 	if hint == "" {
-		hint = "; there are: " + strings.Join(pages, ", ")
+		hint = "; gemline help lists them"
 	}
 	return misused("no topic %q%s%s", name, hint, aside)
 }

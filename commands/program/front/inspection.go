@@ -132,11 +132,9 @@ func (s *inspection) Launcher() (*launch.Launcher, error) { return s.launcher() 
 func (s *inspection) Keeper(session string) (kept *cli.Kept, err error) {
 	cfg := checkpoint.Config{Ledger: s.opts.Ledger, Except: project.UntrackedDirs(s.opts),
 		Session: func() string { return session }, Hide: s.opts.Secrets.Text, Notify: s.run.notify}
-	temp := ""
-	if known, ok := s.opts.Paths.Registered(); ok {
-		cfg.Dir, temp = known.History(), known.Temp
-	}
-	if cfg.Workspace, err = s.openWorkspace(temp); err != nil {
+	store := s.opts.Paths.Expected() // a folder without a session has nothing to take back
+	cfg.Dir = store.History()
+	if cfg.Workspace, err = s.openWorkspace(store.Temp); err != nil {
 		return nil, err
 	}
 	k := checkpoint.New(cfg)

@@ -101,7 +101,7 @@ func newKeeper(p *project.Project, c Config, at *Journal, notify func(string)) *
 	case c.Scratch != "":
 		cfg.Dir = c.Scratch
 	case c.Trial, p.Workspace.Overlay != nil, p.Options.Flags.DryRun:
-		cfg.Off = "nothing is changed by this run"
+		cfg.Off, cfg.Notify = "nothing is changed by this run", func(string) {} // so that nothing can be taken back
 	}
 	k := checkpoint.New(cfg)
 	if err := k.Copy(at.copyOf); err != nil {

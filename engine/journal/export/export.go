@@ -57,7 +57,7 @@ func FormatOf(name string) (Format, error) {
 	case ".json":
 		return JSON, nil
 	}
-	return "", fmt.Errorf("%s: the name says the format, and ends with .md, .html or .json", text.PrintableLine(name))
+	return "", fmt.Errorf("%s: the name says the format, so it has to end with .md, .html or .json", text.PrintableLine(name))
 }
 
 // Session returns the session file path as a document. All its texts are passed through

@@ -240,5 +240,5 @@ func ExampleFormatOf() {
 	fmt.Println(err)
 	// Output:
 	// HTML <nil>
-	// talk.txt: the name says the format, and ends with .md, .html or .json
+	// talk.txt: the name says the format, so it has to end with .md, .html or .json
 }
