@@ -244,7 +244,7 @@ func TestSavedInside(t *testing.T) {
 	s.Line("y")
 	s.Expect("wrote session ")
 	s.Say("/export talk")
-	s.Expect("ends with .md, .html or .json")
+	s.Expect("has to end with .md, .html or .json")
 	s.Say("/chat share shared/talk.json")
 	s.Expect("wrote 2 turns to ")
 	s.Say("/chat share talk.md")
