@@ -131,7 +131,8 @@ func ofProvider(name string) bool {
 	return provider != "" && !strings.ContainsAny(provider, ".~\\")
 }
 
-// save puts what was asked for into the user's settings, if that was asked for, too.
+// save writes the model and how much it thinks into the user's settings, if the user has
+// said --persist.
 func (cmd modelCommands) save(ctx context.Context, c modelChange) error {
 	for _, pair := range [][2]string{{"model.name", c.name}, {"model.thinking", c.thinking}} {
 		if !c.persist || pair[1] == "" {

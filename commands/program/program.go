@@ -78,6 +78,8 @@ func Run(p project.Process) (code int) {
 			code = r.Finish(ctx, reporter(), &ending.Crash{Value: v, ResumeCommand: r.Status.StoredResumeCommand()})
 		}
 	}()
+	var tables sync.WaitGroup
+	defer tables.Wait()
 	if err == nil {
 		err = r.PrepareOutput(subcommand)
 	}
@@ -86,7 +88,7 @@ func Run(p project.Process) (code int) {
 		r.Options.ReadHere(subcommand) // which format do the settings say?
 	case !r.Options.Flags.Version && !r.Options.Flags.Help:
 		if !subcommand {
-			go readTables(p.Getenv)
+			tables.Go(func() { readTables(p.Getenv) })
 		}
 		if err = r.Options.ReadHere(subcommand); err != nil && subcommand && command[0] == "update" {
 			err = r.Options.Read(os.TempDir(), subcommand) // it wants no directory, and the working directory may be gone
@@ -108,9 +110,10 @@ func Run(p project.Process) (code int) {
 	return r.Finish(ctx, reporter(), err)
 }
 
-// readTables reads, while the settings are read, what a conversation needs next. Whoever comes
-// too early waits for it.
+// readTables reads the tables of rules, providers and models while the settings are read. A
+// caller that needs a table earlier waits for it, and gets the panic of a table with a mistake.
 func readTables(getenv func(string) string) {
+	defer func() { recover() }()
 	policy.New(policy.Default)
 	model.NewProviders(nil, getenv)
 	catalog.Shipped()

@@ -192,8 +192,8 @@ func (h *watching) begin(ctx context.Context) error {
 	return err
 }
 
-// look does something with the store, before or after the call. If that fails, what is known of
-// the files is forgotten.
+// look calls do with the open store, before or after the call. If do fails, the keeper drops the
+// states of files that it knows.
 func (h *watching) look(ctx context.Context, do func(context.Context) error) error {
 	k := h.k
 	err := k.use(ctx, func() error { return do(ctx) })

@@ -115,8 +115,7 @@ func containsAll(s string, list []string) bool {
 	return true
 }
 
-// The tools that a command allows are those of the conversation in which it is carried out,
-// also of a later one of the front end.
+// A command restricts the tools of the current conversation, also after /clear.
 func TestRestrictedAfterClear(t *testing.T) {
 	r := start(t, "--skip-trust", "--sandbox=off", "-y", "-p", "x")
 	dir := t.TempDir()

@@ -88,8 +88,8 @@ func pathEnd(path string, size int) string {
 	return left + end
 }
 
-// welcome prints where a resumed session stands: what it is about, what was under way when it ended,
-// and what was said last.
+// welcome prints the state of a resumed session: its subject, the work that was under way when
+// it ended, and the last question and answer.
 func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *commands.Screen) {
 	if i.frontend.session.Journal.Resumed == nil {
 		return

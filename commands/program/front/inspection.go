@@ -51,7 +51,7 @@ func newInspection(r *Run) *inspection {
 	return s
 }
 
-// Close lets go of what was made.
+// Close closes the launcher, if there is one.
 func (s *inspection) Close() {
 	if l := s.madeLauncher.Load(); l != nil {
 		l.Close()

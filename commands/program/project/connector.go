@@ -56,7 +56,8 @@ func (c connector) serve(set *serverSet, open func(string)) *mcp.Set {
 	return c.connect(set.list, set.rights)
 }
 
-// connect returns a set of servers, which asks for the rights of each when it starts it.
+// connect returns a set of servers. The set calls rights for a server right before it starts
+// that server.
 func (c connector) connect(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
 	cfg := mcp.Config{Launcher: c.launcher, Version: c.opts.Env.Process.Version, Roots: c.roots, Notify: c.note,
 		Log: c.log, Keep: c.keep}

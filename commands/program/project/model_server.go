@@ -42,7 +42,7 @@ type ModelServer struct {
 	Cost       func(engine.Usage) (dollars float64, unpriced string, priced bool)
 }
 
-// close ends what was begun.
+// close calls the closers, the last one first.
 func (s *ModelServer) close() {
 	for _, f := range slices.Backward(s.closers) {
 		f()

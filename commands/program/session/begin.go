@@ -101,7 +101,7 @@ func (s *Session) keepInterrupted(ctx context.Context) {
 		if err := s.Keeper.Interrupted(ctx, turn, fc.Name, "interrupted: "+s.Tools.Title(ctx, fc)); err != nil {
 			s.Notices.Notify(fmt.Sprintf("what the interrupted call has changed can't be taken back: %v", err))
 		}
-		return // what it was is one thing, whatever ran
+		return // one state holds the changes of all calls that ran
 	}
 }
 

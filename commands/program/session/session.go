@@ -24,7 +24,7 @@ import (
 	"gemline/tools/checkpoint"
 )
 
-// A Session is one conversation in a project: what is said and recorded, what was
+// A Session is one conversation in a project: its history and its file, the rules that were
 // granted and what it may spend.
 type Session struct {
 	Project    *project.Project
