@@ -5,9 +5,10 @@
 //
 // A task is a file of tasks/: its first line says what it shows, "prompt" is what is asked,
 // "args" are further flags, "project/" and "home/" are files, "setup" and "after" are scripts
-// that run in the project before and after it is committed, and "check" is a script that fails
-// if the task is not done. It finds the answer in $ANSWER, the tool calls in $CALLS (a line each: the name and its
-// arguments) and the whole record in $RECORD. A command that must fail has "not" before it.
+// that run in the project before and after it is committed. Each line of "check" is a script of
+// its own that fails if the task is not done. It finds the answer in $ANSWER, the tool calls in
+// $CALLS (a line each: the name and its arguments) and the whole record in $RECORD. A command
+// that must fail has "not" before it.
 //
 // Without a model the answers are those of "recording", and those of "broken" have to fail the
 // check: a check that nothing fails shows nothing. With -C DIR, tasks are folders of DIR in the

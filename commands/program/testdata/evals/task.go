@@ -103,9 +103,14 @@ func (t *task) read(path string) error {
 	if strings.Contains("\n"+t.parts["check"], "\n!") {
 		return fmt.Errorf("%s: the shell does not stop at a line of check that begins with !, but at not COMMAND", path)
 	}
-	for _, name := range []string{"setup", "after", "check"} {
+	for _, name := range []string{"setup", "after"} {
 		if out, err := exec.Command("sh", "-nc", t.parts[name]).CombinedOutput(); err != nil {
 			return fmt.Errorf("%s: %s is no script: %s", path, name, bytes.TrimSpace(out))
+		}
+	}
+	for line := range strings.Lines(t.parts["check"]) {
+		if out, err := exec.Command("sh", "-nc", line).CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: a line of check is no script: %s: %s", path, strings.TrimSpace(line), bytes.TrimSpace(out))
 		}
 	}
 	return nil
@@ -183,9 +188,8 @@ func (t task) once(program, model, recording string) (r result) {
 	if err := r.take(dir, record); err != nil {
 		return failed(errors.Join(err, runErr), stderr.Bytes())
 	}
-	if out, err := inShell(project, env, not+t.parts["check"]); err != nil {
-		r.Failure = unmet(strings.NewReplacer("$ANSWER", filepath.Join(dir, "answer"), "$CALLS", filepath.Join(dir, "calls"),
-			"$RECORD", filepath.Join(dir, "record")), t.parts["check"], out, runErr, stderr.Bytes())
+	if failed := unmet(project, env, t.parts["check"]); failed != "" {
+		r.Failure = afterRun(failed, runErr, stderr.Bytes())
 		return r
 	}
 	r.Passed = 1
@@ -204,24 +208,21 @@ func unusable(ended error, messages []byte) string {
 // not runs a command that has to fail.
 const not = `not() { ! "$@"; }` + "\n"
 
-// unmet says why a task is not done: which command of its check has failed, as the trace of the
-// shell has it, and what the command printed. Behind that is how gemline ended, if not well, and
-// the last of its messages, few of which have to do with it.
-func unmet(filled *strings.Replacer, check string, trace []byte, ended error, messages []byte) string {
-	lines := strings.Split(strings.TrimSpace(string(trace)), "\n")
-	at, failed := 0, ""
-	for i, line := range lines {
-		if command, ok := strings.CutPrefix(line, "+ "); ok {
-			if failed != "not "+command { // whose command is traced, too
-				failed = command
-			}
-			at = i + 1
+// unmet runs each line of a check in a shell of its own. It returns the first line that fails
+// with what that line printed, "" if all lines succeed.
+func unmet(dir string, env []string, check string) string {
+	for line := range strings.Lines(check) {
+		line = strings.TrimSpace(line)
+		if out, err := inShell(dir, env, not+line); err != nil {
+			return strings.TrimSpace("the check failed at: " + line + "\n" + last(string(out), 1000))
 		}
 	}
-	said := []string{"the check failed at: " + written(filled, check, failed)}
-	if printed := strings.Join(lines[at:], "\n"); printed != "" {
-		said = append(said, last(printed, 1000))
-	}
+	return ""
+}
+
+// afterRun adds to a failure how gemline ended and its last messages.
+func afterRun(failure string, ended error, messages []byte) string {
+	said := []string{failure}
 	if ended != nil {
 		said = append(said, "gemline ended with "+ended.Error())
 	}
@@ -229,18 +230,6 @@ func unmet(filled *strings.Replacer, check string, trace []byte, ended error, me
 		said = append(said, "gemline's last messages:", last(m, 500))
 	}
 	return strings.Join(said, "\n")
-}
-
-// written returns the line of a check that a command is from, since the trace of some shells
-// leaves out quotation marks; the command, if no line has it as it was run.
-func written(filled *strings.Replacer, check, command string) string {
-	bare := strings.NewReplacer("'", "", `"`, "", `\`, "", ";", "")
-	for line := range strings.Lines(check) {
-		if command != "" && strings.Contains(" "+bare.Replace(filled.Replace(strings.TrimSpace(line)))+" ", " "+bare.Replace(command)+" ") {
-			return strings.TrimSpace(line)
-		}
-	}
-	return command
 }
 
 // last returns the end of a text of lines.
@@ -322,7 +311,7 @@ func (r *result) take(dir string, record []byte) error {
 }
 
 func inShell(dir string, env []string, script string) ([]byte, error) {
-	cmd := exec.Command("sh", "-euxc", script)
+	cmd := exec.Command("sh", "-euc", script)
 	cmd.Dir, cmd.Env = dir, env
 	return cmd.CombinedOutput()
 }
