@@ -34,6 +34,7 @@ import (
 	"gemline/engine/memory"
 	"gemline/engine/policy"
 	"gemline/engine/tally"
+	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/tools/checkpoint"
 	"gemline/tools/shell"
@@ -232,7 +233,7 @@ func (s Set) Find(line string) (*Command, string) {
 			return c, typed(line)
 		}
 	}
-	return found, strings.Join(strings.Fields(line), " ")
+	return found, text.Words(line)
 }
 
 // typed returns what follows the name of a command: without the blanks between them, but

@@ -111,7 +111,7 @@ func (cmd screenCommands) listOutputs(kept []Output) error {
 	var ls []string
 	for _, o := range kept {
 		n := strings.Count(strings.TrimSuffix(o.Text, "\n"), "\n") + 1
-		ls = append(ls, fmt.Sprintf("%d: %s, %s", o.Number, strings.Join(strings.Fields(o.Title), " "),
+		ls = append(ls, fmt.Sprintf("%d: %s, %s", o.Number, text.Words(o.Title),
 			text.Count(n, "line")))
 	}
 	return sentences(cmd.out, ls...)

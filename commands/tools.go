@@ -2,8 +2,8 @@ package commands
 
 import (
 	"context"
+	"gemline/engine/text"
 	"io"
-	"strings"
 )
 
 // toolCommands are about the tools that the model is offered.
@@ -33,7 +33,7 @@ func (cmd toolCommands) describeTools(_ context.Context, _ string) error {
 	var ls []string
 	for _, t := range cmd.c.Tools.Tools() {
 		if cmd.c.Policy.Offers(t) {
-			ls = append(ls, t.Name()+": "+strings.Join(strings.Fields(t.Declaration.Description), " "), "")
+			ls = append(ls, t.Name()+": "+text.Words(t.Declaration.Description), "")
 		}
 	}
 	return sentences(cmd.out, ls[:max(0, len(ls)-1)]...)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/repl/output"
 )
 
@@ -73,7 +74,7 @@ func (c *toolsList) Run(ctx context.Context, out *Output, trial *Trial) error {
 		if !t.Offered {
 			continue
 		}
-		first, _, _ := strings.Cut(strings.Join(strings.Fields(t.Description), " "), ". ")
+		first, _, _ := strings.Cut(text.Words(t.Description), ". ")
 		lines = append(lines, fmt.Sprintf("%s (%s, %s): %s", t.Name, t.Kind, words[t.Verdict],
 			strings.TrimSuffix(first, ".")))
 	}

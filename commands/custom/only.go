@@ -6,6 +6,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/policy"
+	"gemline/engine/text"
 )
 
 // Only are the tools that may be called for a command. Nil are all tools.
@@ -39,7 +40,7 @@ func parseOnly(list []string) (only Only, unknown []string) {
 			continue
 		}
 		if prefix := strings.TrimSuffix(strings.TrimSuffix(rest, ")"), ":*"); with && prefix != "*" {
-			a.Prefixes = []string{strings.Join(strings.Fields(strings.TrimSuffix(prefix, "*")), " ")}
+			a.Prefixes = []string{text.Words(strings.TrimSuffix(prefix, "*"))}
 		}
 		only = append(only, a)
 	}

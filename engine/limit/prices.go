@@ -15,6 +15,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/model/catalog"
+	"gemline/engine/text"
 )
 
 // A Rate is what tokens cost, in US dollars for a million of them. Thoughts
@@ -138,33 +139,33 @@ type entry struct {
 	} `toml:"long"`
 }
 
-// readPrices returns base with what text, the file at path, says instead.
-func readPrices(path string, text []byte, base Prices, today time.Time) (Prices, error) {
+// readPrices returns base with what b, the file at path, says instead.
+func readPrices(path string, b []byte, base Prices, today time.Time) (Prices, error) {
 	wrong := func(line int, format string, args ...any) error {
 		return &PricesError{Path: path, Line: line, Message: fmt.Sprintf(format, args...)}
 	}
 	var t table
-	meta, err := toml.Decode(string(text), &t)
+	meta, err := toml.Decode(string(b), &t)
 	if err != nil {
 		if pe := (toml.ParseError{}); errors.As(err, &pe) {
-			return nil, wrong(pe.Position.Line, "%s", oneLine(pe.Message))
+			return nil, wrong(pe.Position.Line, "%s", text.Words(pe.Message))
 		}
 		line := 0 // of a value of the wrong type; the library's message names Go types
 		fmt.Sscanf(err.Error(), "toml: line %d", &line)
 		return nil, wrong(line, "a value of the wrong kind; prices are numbers, names and dates are texts")
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return nil, wrong(lineOf(text, unknown[0]), "%s is no key of a table of prices", unknown[0])
+		return nil, wrong(lineOf(b, unknown[0]), "%s is no key of a table of prices", unknown[0])
 	}
 	if t.Date != "" && !isDate(t.Date) {
-		return nil, wrong(lineOf(text, toml.Key{"date"}), "date must be a day such as 2026-01-31")
+		return nil, wrong(lineOf(b, toml.Key{"date"}), "date must be a day such as 2026-01-31")
 	}
 	ps := Prices{}
 	maps.Copy(ps, base)
 	for _, name := range slices.Sorted(maps.Keys(t.Models)) {
 		p, known, err := t.Models[name].price(today)
 		if err != nil {
-			return nil, wrong(lineOf(text, toml.Key{name}), "%s: %s", name, err)
+			return nil, wrong(lineOf(b, toml.Key{name}), "%s: %s", name, err)
 		}
 		if p.Date = t.Date; known {
 			ps[name] = p
@@ -230,6 +231,3 @@ func lineOf(text []byte, key toml.Key) int {
 	}
 	return 0
 }
-
-// oneLine puts s on one line.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

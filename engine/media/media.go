@@ -19,6 +19,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
 // errNowhere is the error of a session that has no directory.
@@ -73,11 +74,11 @@ func storeMedia(history []*genai.Content, dir string, line bool) (shown []engine
 				continue
 			}
 		}
-		text := noun(kind) + ": " + strings.Join(strings.Fields(name), " ") + "\n"
+		said := noun(kind) + ": " + text.Words(name) + "\n"
 		if !line {
-			text = "\n" + text
+			said = "\n" + said
 		}
-		shown, line = append(shown, engine.Text{Delta: text}), true
+		shown, line = append(shown, engine.Text{Delta: said}), true
 	}
 	return shown
 }

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
 // addedHeading is over the facts that were added by a command.
@@ -66,7 +67,7 @@ func oneLine(fact string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(fact, "\ufffd"))
-	fact = strings.Join(strings.Fields(fact), " ")
+	fact = text.Words(fact)
 	for bare, ok := strings.CutPrefix(fact, "- "); ok; bare, ok = strings.CutPrefix(fact, "- ") {
 		fact = strings.TrimSpace(bare)
 	}

@@ -27,6 +27,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // A Hint is something that the user says while a Run goes on.
@@ -78,7 +79,7 @@ type GivenHints struct{ Hints []Hint }
 func (g *GivenHints) Error() string {
 	var texts []string
 	for _, h := range g.Hints {
-		texts = append(texts, strings.Join(strings.Fields(h.Text), " "))
+		texts = append(texts, text.Words(h.Text))
 	}
 	return "the model is told: " + strings.Join(texts, "; ")
 }

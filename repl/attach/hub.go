@@ -65,9 +65,6 @@ func NewHub(c Config) *Hub {
 	return &Hub{cfg: c, typed: make(chan SentLine, mostTyped), listeners: map[*listener]bool{}}
 }
 
-// Start makes the socket, on a goroutine of its own.
-func (h *Hub) Start() { h.begin.Do(func() { go h.Move() }) }
-
 // Move makes the socket under the session's id, which may have changed, in place of the one
 // before.
 func (h *Hub) Move() {
@@ -156,7 +153,7 @@ func (h *Hub) drop(l *listener) {
 // Open tells listeners that a prompt or a question is shown, and returns where the first
 // line comes that one of them sends.
 func (h *Hub) Open(prompt string, question bool) <-chan SentLine {
-	h.Start()
+	h.begin.Do(h.Move) // a prompt that is seen can be attached to
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.number++

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"gemline/engine/text"
 	"strings"
 	"unicode/utf8"
 )
@@ -101,7 +102,7 @@ func through(seq string, lookup func(string) (string, bool)) string {
 // brief makes outside text fit into a control sequence: one line of at most
 // most characters, none of which controls anything.
 func brief(s string, most int) string {
-	s = strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "")
+	s = strings.ToValidUTF8(text.Words(s), "")
 	s = strings.Map(func(r rune) rune {
 		if hidden(r) {
 			return -1

@@ -88,7 +88,7 @@ func placeholder(line string) string {
 		dots = dots || strings.Contains(bare, "...")
 		bare = strings.Trim(inner, ". \t")
 	}
-	bare = strings.ToLower(strings.Join(strings.Fields(bare), " "))
+	bare = strings.ToLower(text.Words(bare))
 	switch {
 	case bare == "" || strings.Contains(bare, "..."):
 	case dots && slices.Contains(omissions, bare):
@@ -126,7 +126,7 @@ func short(lines []string, i int) string {
 	if inside(i-1) && inside(i+1) {
 		return ""
 	}
-	words := strings.ToLower(strings.Join(strings.Fields(strings.Trim(m[1], "-=~.()[]<> \t")), " "))
+	words := strings.ToLower(text.Words(strings.Trim(m[1], "-=~.()[]<> \t")))
 	switch {
 	case dotted().MatchString(line):
 		return "..."

@@ -201,7 +201,7 @@ func words(page string) string {
 			if !errors.Is(z.Err(), io.EOF) {
 				b.WriteString("\n(the rest can't be read)")
 			}
-			return strings.Join(strings.Fields(b.String()), " ")
+			return text.Words(b.String())
 		case html.TextToken:
 			b.Write(z.Text())
 			b.WriteByte(' ')

@@ -11,7 +11,6 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -261,7 +260,7 @@ func (s *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	case code >= 300:
 		const most = 200 // bytes
 		b, _ := io.ReadAll(io.LimitReader(res.Body, most))
-		err = &StatusError{code, strings.Join(strings.Fields(string(b)), " ")}
+		err = &StatusError{code, text.Words(string(b))}
 		if code == http.StatusNotFound && req.Method == http.MethodPost && req.Header.Get(protocol.HeaderSessionID) != "" {
 			err = fmt.Errorf("the server has ended the session: %w", err)
 			s.cancel(err)

@@ -193,7 +193,7 @@ func (v *visitor) written(n syntax.Node) string {
 	if from >= to || to > uint(len(v.src)) {
 		return "?"
 	}
-	return strings.Join(strings.Fields(v.src[from:to]), " ")
+	return text.Words(v.src[from:to])
 }
 
 // Facts returns the book's facts about the program of c.
