@@ -105,14 +105,12 @@ func (p *Program) line(l string, words []string) error {
 		p.Usage = rest
 	case words[0] == "writes":
 		p.facts, p.Writes = append(p.facts, Writes), strings.Join(rest, " ")
-	case words[0] == "dials" && len(rest) > 0:
-		p.facts, p.dials = append(p.facts, Dials), append(p.dials, rest[1:]...)
-	case words[0] == "looks" && len(rest) > 1 && rest[0] == "at":
-		p.facts, p.looks = append(p.facts, Looks), append(p.looks, rest[1:]...)
-	case words[0] == "lists" && len(rest) > 1:
-		p.facts, p.lists = append(p.facts, Lists), append(p.lists, rest[1:]...)
-	case words[0] == "records" && len(rest) > 1:
-		p.facts, p.records = append(p.facts, Records), append(p.records, rest[1:]...)
+	case len(rest) > 1 && rest[0] == "at" && slices.Contains([]Fact{Looks, Lists, Records, Dials}, Fact(words[0])):
+		if p.at == nil {
+			p.at = map[Fact][]string{}
+		}
+		fact := Fact(words[0])
+		p.facts, p.at[fact] = append(p.facts, fact), append(p.at[fact], rest[1:]...)
 	case words[0] == "word":
 		return p.option(rest)
 	case strings.ContainsRune("-+", rune(l[0])):

@@ -49,13 +49,10 @@ type Program struct {
 	Flags    string   // the letters of the options without a value
 	Examples []string // a command line, " => ", and the expected reading
 
-	valued  string // the letters of the options with a value
-	as      string // the program whose commands it has
-	facts   []Fact
-	looks   []string // the first words with which it looks; none means always
-	lists   []string // the same
-	records []string // the same
-	dials   []string // the words with which it dials; none means always
+	valued string // the letters of the options with a value
+	as     string // the program whose commands it has
+	facts  []Fact
+	at     map[Fact][]string // the first words with which a fact is true, of Dials any words; none means always
 }
 
 // Find returns what is known of a program by its name.
@@ -110,16 +107,16 @@ func (p *Program) Command(name string) (c *Program, ok bool) {
 func (p *Program) Is(f Fact) bool { return slices.Contains(p.facts, f) }
 
 // LooksAt reports whether p looks with these words. Only the first word counts.
-func (p *Program) LooksAt(words []string) bool { return p.Is(Looks) && begins(words, p.looks) }
+func (p *Program) LooksAt(words []string) bool { return p.begins(Looks, words) }
 
 // ListsAt reports whether p lists with these words. Only the first word counts.
-func (p *Program) ListsAt(words []string) bool { return p.Is(Lists) && begins(words, p.lists) }
+func (p *Program) ListsAt(words []string) bool { return p.begins(Lists, words) }
 
 // RecordsAt reports whether p records with these words. If the book lists no words, any
 // words will do. NAME in the book requires an operand, and no options outside of the entry.
 func (p *Program) RecordsAt(words []string) bool {
-	if !slices.Contains(p.records, "NAME") {
-		return p.Is(Records) && begins(words, p.records)
+	if !slices.Contains(p.at[Records], "NAME") {
+		return p.begins(Records, words)
 	}
 	names := 0
 	for len(words) > 0 {
@@ -138,19 +135,19 @@ func (p *Program) RecordsAt(words []string) bool {
 	return names > 0
 }
 
-// begins reports whether list holds the first word; "nothing" in list stands for no words
-// at all. An empty list admits all words.
-func begins(words, list []string) bool {
-	return len(list) == 0 || slices.Contains(list, append(slices.Clone(words), "nothing")[0])
+// begins reports whether f is true of p with these words; "nothing" in the book stands for
+// no words at all.
+func (p *Program) begins(f Fact, words []string) bool {
+	return p.Is(f) && (p.at[f] == nil || slices.Contains(p.at[f], append(slices.Clone(words), "nothing")[0]))
 }
 
 // DialsAt returns the first word that makes p dial, and whether p dials. The word is "" for
 // a program that dials with any words.
 func (p *Program) DialsAt(words []string) (word string, ok bool) {
-	if len(p.dials) == 0 {
+	if p.at[Dials] == nil {
 		return "", p.Is(Dials)
 	}
-	i := slices.IndexFunc(words, func(w string) bool { return slices.Contains(p.dials, w) })
+	i := slices.IndexFunc(words, func(w string) bool { return slices.Contains(p.at[Dials], w) })
 	if i < 0 {
 		return "", false
 	}

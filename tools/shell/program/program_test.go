@@ -2,6 +2,7 @@ package program
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -25,6 +26,9 @@ func TestFind(t *testing.T) {
 	}
 	if p := Find("python3"); !p.Is(Interpreter) || p.Grammar != "python" {
 		t.Error("python3 is no python")
+	}
+	if !slices.Contains(Entries(), Find("sort")) {
+		t.Error("sort is no entry")
 	}
 	if c, ok := Find("GIT").Command("clone"); !ok || c.Grammar != "remote" {
 		t.Error("git clone has no entry")
@@ -81,6 +85,7 @@ program r*
   -o --output FILE       writes
   -w, --ways WAY         merges
   --all                  alters
+  --alter                alters
   -C DIR                 goes
   word of= FILE          writes
   example: p x => plain
@@ -88,10 +93,16 @@ program r*
 
 program p c
   dials at x y
+  looks at list show
+  lists at nothing -v
+  records at NAME
   -a
+  -n NUMBER
+  -f FILE                writes
 
 program s
   writes
+  records at push
 `
 
 func entry(t *testing.T, name string) *Program {
@@ -121,7 +132,7 @@ func TestEntry(t *testing.T) {
 	if got := strings.Join(p.Examples, "; "); got != "p x => plain; q x => opaque" {
 		t.Error(got)
 	}
-	if word, ok := c.DialsAt([]string{"z", "y", "x"}); word != "y" || !ok || len(c.Options) != 1 {
+	if word, ok := c.DialsAt([]string{"z", "y", "x"}); word != "y" || !ok || len(c.Options) != 3 {
 		t.Error(word, ok)
 	}
 	if p.valued != "nIxowC" || p.Flags != "ab" {
@@ -132,13 +143,38 @@ func TestEntry(t *testing.T) {
 	}
 }
 
+// What a program does depends on its first word, or on whether it has operands.
+func TestFirstWord(t *testing.T) {
+	p, c, s := entry(t, "p"), entry(t, "p c"), entry(t, "s")
+	for words, want := range map[string]string{
+		"": "lists", "list": "looks c", "show x": "looks c", "x list": "c", "-v": "lists", "-v x": "lists", "nothing": "lists c", "push x": "c s",
+		"-a x": "c", "-n 5": "", "-n 5 x": "c", "-a": "", "-z x": "", "x -z": "", "x -n": "",
+	} {
+		all, got := strings.Fields(words), []string(nil)
+		for _, is := range []struct {
+			what string
+			so   bool
+		}{{"looks", c.LooksAt(all)}, {"lists", c.ListsAt(all)}, {"c", c.RecordsAt(all)}, {"s", s.RecordsAt(all)}} {
+			if is.so {
+				got = append(got, is.what)
+			}
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%q: %s, want %s", words, got, want)
+		}
+		if p.LooksAt(all) || p.ListsAt(all) || p.RecordsAt(all) || !Find("cat").LooksAt(all) {
+			t.Errorf("%q: a fact without words depends on them", words)
+		}
+	}
+}
+
 // Options are read as getopt_long reads them, but for those that are shortened.
 func TestTake(t *testing.T) {
 	p := entry(t, "p")
 	for _, test := range []struct{ args, want string }{
 		{"-a", "-a"}, {"-ab x", "-a -b"}, {"-n x y", "-n:x +1"}, {"-nx y", "-n:x"}, {"-an x", "-a -n:x +1"}, {"-abnab", "-a -b -n:ab"}, {"-n=x", "-n:=x"}, {"-nI x", "-n:I"},
 		{"--bulk x", "--bulk"}, {"--color", "--color"}, {"--color=x", "--color:x"}, {"--number x y", "--number:x +1"}, {"--number=x y", "--number:x"}, {"--number=", "--number"}, {"--number=a=b", "--number:a=b"},
-		{"-C x", "-C!goes:x +1"}, {"-n --bulk", "-n:--bulk +1"}, {"-12 x", "+0"}, {"-", "-"}, {"-o x", "-o:x +1"},
+		{"-C x", "-C!goes:x +1"}, {"-n --bulk", "-n:--bulk +1"}, {"-12 x", "+0"}, {"-1 x", "+0"}, {"-", "-"}, {"-o x", "-o:x +1"},
 		{"-n", ""}, {"-an", ""}, {"--number", ""}, {"-c", ""}, {"-ac", ""}, {"-1a", ""}, {"--num x", ""}, {"--bul", ""}, {"--other", ""}, {"---bulk", ""}, {"-a-", ""}, {"-x y", ""}, {"--execute=y", ""},
 	} {
 		found, values, ok := p.Take(strings.Fields(test.args))
@@ -171,7 +207,7 @@ func TestMay(t *testing.T) {
 	p := entry(t, "p")
 	for word, want := range map[string]string{
 		"-x": "runs", "-ax": "runs", "-xa": "runs a", "-nx": "", "-xn": "runs n", "-a": "", "--execute": "runs", "--exec": "runs", "--e": "runs", "--exec=y": "runs y", "--": "", "--x": "", "--executed": "",
-		"-o": "writes", "-oy": "writes y", "-o=y": "writes =y", "--out=y": "writes y", "of=y": "writes y", "of=": "writes", "off=y": "", "x": "", "": "", "-": "", "-wx": "merges x", "--al": "alters", "-ows": "writes ws", "-C": "", "-x=": "runs =",
+		"-o": "writes", "-oy": "writes y", "-o=y": "writes =y", "--out=y": "writes y", "of=y": "writes y", "of=": "writes", "off=y": "", "x": "", "": "", "-": "", "-wx": "merges x", "--all": "alters", "--al": "altersalters", "-ows": "writes ws", "-C": "", "-x=": "runs =",
 	} {
 		got := ""
 		for g := range p.Matching(word) {
@@ -186,8 +222,8 @@ func TestMay(t *testing.T) {
 			t.Errorf("%+v", g)
 		}
 	}
-	for g := range p.Matching("--e=") { // whoever has seen enough is asked no more
-		if !g.Inside || g.Spelling != "--execute" {
+	for g := range p.Matching("--al=") { // whoever has seen enough is asked no more
+		if !g.Inside || g.Spelling != "--all" {
 			t.Errorf("%+v", g)
 		}
 		break
@@ -238,7 +274,8 @@ func ExampleFind() {
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]int{
 		"looks\n": 1, "program a\n  nonsense\n": 2, "program a\n\n  looks\n": 3, "program a\n\nprogram b, a\n": 3, "program \n": 1,
-		"program a\n  -a VALUE -b\n": 2, "program a\n  -a runs VALUE\n": 2, "program a, a b\n# x\n": 0,
+		"program a\n  -a VALUE -b\n": 2, "program a\n  -a runs VALUE\n": 2, "program a\n  as\n": 2, "program a\n  as b c\n": 2, "program a\n  looks at\n": 2, "program a\n  looks on x\n": 2,
+		"program a\n  lists at\n": 2, "program a\n  records at\n": 2, "program a\n  dials x\n": 2, "program a\n  removes at x\n": 2, "program a\n  dials at x\n": 0, "program a, a b\n# x\n": 0,
 	} {
 		b := newBook()
 		if line, err := b.add(text); line != want || (err == nil) != (want == 0) {

@@ -43,10 +43,10 @@ func Programs(words []string) (indices []int) {
 		word := strings.TrimLeft(w, "-/")
 		option := word != "" && (strings.HasPrefix(w, "-") || strings.HasPrefix(w, "/") && letters == "ck") // cmd /c
 		switch is, ok := interpreters()[name]; {
-		case w == "--":
+		case w == "--", w == "-" && wants:
 		case wants && (!option || whole):
 			indices, wants = append(indices, i), whole
-		case ok && !option || ok && i == 0:
+		case ok && !option:
 			letters, whole = is, false
 		case letters == "" || !option:
 			if i > 0 && !strings.HasPrefix(words[i-1], "-") { // a file that is run, and its arguments
@@ -54,7 +54,7 @@ func Programs(words []string) (indices []int) {
 			}
 		case slices.Contains(longOptions, strings.ToLower(word)):
 			wants = true
-			whole = strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") // as PowerShell has it
+			whole = !strings.HasPrefix(w, "--") // as PowerShell has it
 		case slices.ContainsFunc(longOptions, func(o string) bool { return strings.HasPrefix(word, o+"=") }):
 			indices = append(indices, i)
 		case strings.HasPrefix(w, "/"):
@@ -62,8 +62,8 @@ func Programs(words []string) (indices []int) {
 			whole = wants
 		case !strings.HasPrefix(w, "--"):
 			at := strings.IndexAny(word, letters)
-			wants = at >= 0
-			if wants && at < len(word)-1 { // it may be glued to the option
+			wants = wants || at >= 0         // as in sh -c -e TEXT
+			if at >= 0 && at < len(word)-1 { // it may be glued to the option
 				indices = append(indices, i)
 			}
 		}
