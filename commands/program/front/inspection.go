@@ -97,6 +97,13 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 	if _, err := s.findOnce(); err != nil { // which says what is wrong with the rules
 		return nil, err
 	}
+	switch err := s.opts.Trust.Refuse(); {
+	case err == nil:
+	case headless:
+		s.run.notify(err.Error() + "; a run without a user ends here, with code 55")
+	case s.opts.Trust.State == trust.Unknown:
+		s.run.notify(err.Error() + "; a session asks about it first")
+	}
 	o := s.opts.Copy(!headless)
 	p, err := project.OpenTrial(o, s.opts.Paths.Expected())
 	if err != nil {
