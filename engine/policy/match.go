@@ -3,11 +3,13 @@ package policy
 import (
 	"encoding/json"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/engine/text"
 )
 
@@ -19,10 +21,12 @@ type question struct {
 	interactive bool
 	plans       bool            // it edits plans and nothing else
 	command     *engine.Command // nil for the call as a whole
+	roots       []string        // the directories that are worked in
 
-	read         bool   // what follows is known
-	whole, known string // the arguments as JSON: all, and those that the tool declares
-	undeclared   bool   // there are others
+	read       bool     // what follows is known
+	exact      []string // the arguments as JSON, as rules that allow have to fit them
+	loose      []string // as all other rules may fit them
+	undeclared bool     // the tool does not declare some
 }
 
 // ask makes the question about a call as a whole.
@@ -32,6 +36,9 @@ func (p *Policy) ask(q engine.Proposal) question {
 		mode = Default
 	}
 	u := question{Proposal: q, mode: mode, interactive: !p.Unattended}
+	if p.Roots != nil {
+		u.roots = p.Roots()
+	}
 	if paths := q.Intent.Paths; q.Tool.Kind == engine.Edit && p.Plans != nil && !runs(q) && len(paths) > 0 {
 		u.plans = !slices.ContainsFunc(paths, func(path string) bool { return !p.Plans(path) })
 	}
@@ -64,7 +71,7 @@ func (u *question) safe() bool {
 		!slices.ContainsFunc(u.Intent.Plan.Commands, func(c engine.Command) bool { return !c.Safe })
 }
 
-// encode writes the arguments in the form that rules match. For a command, they are the
+// encode writes the arguments in the forms that rules match. For a command, they are the
 // arguments of a call that would run only the command.
 func (u *question) encode() {
 	if u.read {
@@ -84,8 +91,73 @@ func (u *question) encode() {
 			known[name] = v
 		}
 	}
-	u.undeclared = len(known) < len(args)
-	u.whole, u.known, u.read = canonical(args), canonical(known), true
+	u.undeclared, u.read = len(known) < len(args), true
+	u.exact, u.loose = nil, []string{canonical(args), canonical(known)}
+	name, given := pathOf(args)
+	exact, loose := u.spellings(given)
+	for _, path := range exact {
+		u.exact = append(u.exact, canonical(with(known, name, path)))
+	}
+	for _, path := range loose {
+		u.loose = append(u.loose, canonical(with(args, name, path)))
+	}
+}
+
+// pathOf returns the argument that names the file or directory that a call is about, "" for none.
+func pathOf(args map[string]any) (name, path string) {
+	for _, name := range []string{"file_path", "dir_path"} {
+		if path, ok := args[name].(string); ok && path != "" {
+			return name, path
+		}
+	}
+	return "", ""
+}
+
+// with returns args with another value for one of them, or args if name is "".
+func with(args map[string]any, name, value string) map[string]any {
+	if name == "" {
+		return args
+	}
+	args = maps.Clone(args)
+	args[name] = value
+	return args
+}
+
+// spellings returns the paths that a rule may mean by the path given. Whoever allows a
+// directory means what is in it: exact has the path as given only if neither .. nor a link
+// has it lead elsewhere, and the place that it leads to. Whoever denies means the place by
+// whatever path.
+func (u *question) spellings(given string) (exact, loose []string) {
+	at := u.Intent.Plan.Dir
+	if len(u.Intent.Paths) > 0 {
+		at = u.Intent.Paths[0]
+	}
+	if given == "" || at == "" {
+		return []string{given}, nil
+	}
+	real := disk.ResolveLinks(at)
+	loose = []string{filepath.ToSlash(real), filepath.ToSlash(at)}
+	straight := real == at
+	for _, root := range u.roots {
+		top := disk.ResolveLinks(root)
+		if rel, ok := insideExactly(root, at); ok {
+			straight = straight || filepath.Join(top, rel) == real
+			loose = append(loose, filepath.ToSlash(rel))
+		}
+		if rel, ok := insideExactly(top, real); ok {
+			loose = append(loose, filepath.ToSlash(rel))
+			if !filepath.IsAbs(given) && root == u.roots[0] { // from where paths begin
+				exact = append(exact, filepath.ToSlash(rel))
+			}
+		}
+	}
+	if filepath.IsAbs(given) {
+		exact = append(exact, filepath.ToSlash(real))
+	}
+	if straight && !slices.Contains(elements(given), "..") {
+		exact = append(exact, given)
+	}
+	return exact, loose
 }
 
 // declaredBy returns the names of the arguments that a tool says it knows.
@@ -152,9 +224,9 @@ func (r *Rule) fits(u *question) bool {
 	case r.Args != nil:
 		u.encode()
 		if r.Verdict == engine.Allow {
-			return !u.undeclared && r.Args.MatchString(u.known)
+			return !u.undeclared && slices.ContainsFunc(u.exact, r.Args.MatchString)
 		}
-		return r.Args.MatchString(u.whole) || r.Args.MatchString(u.known)
+		return slices.ContainsFunc(u.loose, r.Args.MatchString)
 	case c.Prefixes == nil && c.Pattern == nil:
 		return true
 	case u.command == nil:

@@ -73,6 +73,10 @@ type Policy struct {
 	// plan mode. Nil means that no path is. It is set before the Policy is used.
 	Plans func(path string) bool
 
+	// Roots returns the directories that are worked in, the first of which is where relative
+	// paths begin. Nil means that there are none. It is set before the Policy is used.
+	Roots func() []string
+
 	// Masked reports whether commands can run none of the programs, under any spelling. Nil
 	// means that they can run some. It is set before the Policy is used.
 	Masked func(programs []string) bool
@@ -98,7 +102,7 @@ func New(mode Mode, others ...Rule) *Policy {
 func (p *Policy) WithUnattended(unattended bool) *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return &Policy{Unattended: unattended, Confined: p.Confined, Plans: p.Plans, Masked: p.Masked,
+	return &Policy{Unattended: unattended, Confined: p.Confined, Plans: p.Plans, Roots: p.Roots, Masked: p.Masked,
 		Store: p.Store, mode: p.mode, before: p.before, rules: p.rules, granted: maps.Clone(p.granted)}
 }
 

@@ -1,6 +1,8 @@
 package policy_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -172,6 +174,42 @@ func TestSandboxFile(t *testing.T) {
 		}
 		if (err != nil) != (c.err != "") || err != nil && !strings.HasPrefix(err.Error(), c.err) {
 			t.Errorf("%s: %v, want %s", c.name, err, c.err)
+		}
+	}
+}
+
+// A rule about a path is about the place: who allows a directory allows nothing that .. or a
+// link leads to, and who denies one denies it by whatever path.
+func TestPlaces(t *testing.T) {
+	root := t.TempDir()
+	for _, dir := range []string{"docs", "src"} {
+		if err := os.Mkdir(filepath.Join(root, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(root, "src"), filepath.Join(root, "docs", "link")); err != nil {
+		t.Skip(err)
+	}
+	about := func(dir, decision string) string {
+		return "[[rule]]\ntoolName = \"write_file\"\nargsPattern = '\"file_path\":\"" + dir + "/'\ndecision = \"" + decision + "\"\npriority = 1\n"
+	}
+	absolute := filepath.ToSlash(root) + "/"
+	for path, want := range map[string]engine.Verdict{
+		"docs/a": engine.Allow, "docs/sub/a": engine.Allow, "./docs/a": engine.Allow, "docs/../docs/a": engine.Allow, absolute + "docs/a": engine.Ask,
+		"docs/../a": engine.Ask, "docs/./../a": engine.Ask, absolute + "docs/../a": engine.Ask, "a": engine.Ask,
+		"src/a": engine.Deny, "./src/a": engine.Deny, "docs/../src/a": engine.Deny, "docs/link/a": engine.Deny, absolute + "src/a": engine.Deny, absolute + "docs/link/a": engine.Deny,
+	} {
+		p := policy.New(policy.Default, parse(t, policy.User, about("docs", "allow")+about("src", "deny"))...)
+		p.Roots = func() []string { return []string{root} }
+		at := filepath.FromSlash(path)
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(root, at)
+		}
+		tool := engine.Tool{Kind: engine.Edit, Declaration: &genai.FunctionDeclaration{Name: "write_file",
+			ParametersJsonSchema: map[string]any{"properties": map[string]any{"file_path": true}}}}
+		q := engine.Proposal{Tool: tool, Args: map[string]any{"file_path": path}, Intent: engine.Intent{Paths: []string{filepath.Clean(at)}}}
+		if got, _ := p.Judge(t.Context(), q); got != want {
+			t.Errorf("%s: %s", path, policy.VerdictName(got))
 		}
 	}
 }
