@@ -61,13 +61,13 @@ func (out *Output) topics(ctx context.Context) error {
 	var b strings.Builder
 	b.WriteString("gemline help TOPIC prints a page:\n\n")
 	for _, t := range list {
-		fmt.Fprintf(&b, "  %-14s  %s\n", t.Name, t.Title)
+		fmt.Fprintf(&b, "  %-16s  %s\n", t.Name, t.Title)
 	}
 	fmt.Fprintf(&b, "\nHow gemline is built: %s.\n", strings.Join(pageNames(docs.Internals()), ", "))
 	b.WriteString("\ngemline help COMMAND says what a command can do:\n\n")
 	for _, l := range Commands() {
 		name := strings.TrimPrefix(l.Name, "gemline ")
-		fmt.Fprintf(&b, "  %-14s  %s\n", name, l.Help)
+		fmt.Fprintf(&b, "  %-16s  %s\n", name, l.Help)
 	}
 	b.WriteString("\ngemline --help lists the flags, /help in a session its commands.\n")
 	return out.page(ctx, b.String())
