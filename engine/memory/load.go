@@ -15,6 +15,7 @@ import (
 
 	"gemline/engine/charset"
 	"gemline/engine/disk"
+	"gemline/engine/secret"
 )
 
 // A loader reads context files within limits.
@@ -151,9 +152,16 @@ func (l *loader) take(path string, b boundary, tier Tier) bool {
 			}
 		}
 	}
-	if tier != Global && tier != Private && !disk.Inside(b.real, real) {
-		l.warn("%s is not read: it leads out of %s", path, b.named)
-		return false
+	if tier != Global && tier != Private {
+		within := cmp.Or(innermost(l.cfg.roots(), real), b.real)
+		switch {
+		case !disk.Inside(b.real, real):
+			l.warn("%s is not read: it leads out of %s", path, b.named)
+			return false
+		case secret.Path(filepath.Base(path)), l.allowed(within, real) != nil:
+			l.warn("%s is not read: it may hold secrets", path)
+			return false
+		}
 	}
 	if real == l.touched {
 		return false

@@ -97,6 +97,25 @@ func TestContents(t *testing.T) {
 	}
 }
 
+// A project names no file as a context file that may hold secrets, and no link leads to one.
+func TestContextFilesHoldNoSecrets(t *testing.T) {
+	top := plant(t, map[string]string{"work/.env": "A=1", "work/secrets/db.txt": "B", "work/.git/config": "C",
+		"work/NOTES.md": "notes", "vault/secrets/GEMINI.md": "the root may be called so"})
+	if err := os.Symlink(".env", filepath.Join(top, "work", "GEMINI.md")); err != nil {
+		t.Skip(err)
+	}
+	cfg := in(top, "work", "vault/secrets")
+	cfg.Names = []string{".env", "secrets/db.txt", ".git/config", "NOTES.md"}
+	cfg.Withheld = func(name string) bool { return name == ".git" }
+	_, got, warnings := read(cfg)
+	if s := strings.Join(texts(got), ", "); s != "the root may be called so, notes" {
+		t.Error(s)
+	}
+	if n := strings.Count(warnings, "it may hold secrets"); n != 4 {
+		t.Error(n, warnings)
+	}
+}
+
 // TestHierarchy shows which parents are looked at and in which order.
 func TestHierarchy(t *testing.T) {
 	top := plant(t, map[string]string{
