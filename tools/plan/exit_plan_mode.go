@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"gemline/engine"
@@ -31,19 +32,21 @@ func (p *Folder) ExitTool() engine.Tool {
 	var tool engine.Tool
 	tool = toolkit.Define(ExitName, "Exit Plan Mode", engine.Planning, exitPlanModeDoc, exitPlanModeSchema,
 		func(_ context.Context, a exitPlanModeArgs) (engine.Call, error) {
-			if _, err := p.read(a.Name); err != nil {
+			r, err := p.read(a.Name)
+			if err != nil {
 				return engine.Call{}, err
 			}
-			in := engine.Intent{Title: "hand in the plan " + a.Name}
+			name := filepath.Base(r.Path)
+			in := engine.Intent{Title: "hand in the plan " + name}
 			return engine.Call{Intent: in, Run: func(ctx context.Context, host engine.Host) (engine.Result, error) {
 				if !p.Planning() {
 					return engine.Result{}, &engine.CallError{Type: engine.ExecutionFailed,
 						Message: "Plan mode is off already."}
 				}
 				if !p.HasUser {
-					return p.alone(a.Name, host)
+					return p.alone(name, host)
 				}
-				return p.ask(ctx, host, tool, a.Name)
+				return p.ask(ctx, host, tool, name)
 			}}, nil
 		})
 	tool.When = func() bool { return p != nil && p.Planning() }

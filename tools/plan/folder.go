@@ -200,12 +200,13 @@ func (p *Folder) note(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// read reads the plan of a name.
+// read reads the plan that the model means by name, in each form in which it may write one.
 func (p *Folder) read(name string) (*files.Revision, error) {
-	if name != filepath.Base(name) || !p.Is(filepath.Join(p.Dir, name)) {
+	path, err := p.path(name)
+	if err != nil {
 		return nil, toolkit.Misuse("plan_filename must be the name of a Markdown file in %s, such as plan%s", p.Dir, planEnding)
 	}
-	r, err := files.Revise(p.Workspace, filepath.Join(p.Dir, name), "read_content_failure")
+	r, err := files.Revise(p.Workspace, path, "read_content_failure")
 	switch {
 	case err != nil:
 		return nil, err
