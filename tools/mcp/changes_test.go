@@ -207,3 +207,27 @@ func TestPrints(t *testing.T) {
 		}
 	}
 }
+
+// A resource is read by its address alone where one server lists it.
+func TestReadResource(t *testing.T) {
+	t.Parallel()
+	provider := func(uris ...string) Server {
+		server, at := sdkServer(t)
+		for _, uri := range uris {
+			server.AddResource(&sdk.Resource{URI: uri, Name: "r"}, func(_ context.Context, in *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+				return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: in.Params.URI, Text: "pens of " + in.Params.URI}}}, nil
+			})
+		}
+		return at
+	}
+	one, two := provider("desk://both", "desk://one"), provider("desk://both")
+	two.Name = "other"
+	s, _ := set(t, one, two)
+	ts := s.Tools(Callbacks{})
+	for uri, want := range map[string]string{"go:desk://one": "pens of desk://one", "desk://one": "pens of desk://one", "other:desk://both": "pens of desk://both", "desk://both": "", "desk://none": ""} {
+		r, err := call(t, ts, &desk{}, "read_mcp_resource", map[string]any{"uri": uri})
+		if (err == nil) != (want != "") || !strings.Contains(r.Text, want) {
+			t.Errorf("%s: %v, %v", uri, r.Text, err)
+		}
+	}
+}

@@ -125,6 +125,20 @@ func (s *Set) SplitResource(name string) (server, uri string, ok bool) {
 	return "", "", false
 }
 
+// listing returns the server that lists a resource, if only one does.
+func (s *Set) listing(uri string) (server string, ok bool) {
+	for _, st := range s.Status() {
+		if !slices.ContainsFunc(st.Resources, func(r Resource) bool { return r.URI == uri }) {
+			continue
+		}
+		if ok {
+			return "", false
+		}
+		server, ok = st.Name, true
+	}
+	return server, ok
+}
+
 // Read returns what is in a resource, in parts. What is no text is named.
 func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
 	l, c, err := s.connected(server)
@@ -200,6 +214,10 @@ func (s *Set) readResource(in Callbacks) engine.Tool {
 		Prepare: func(_ context.Context, args map[string]any) (engine.Call, error) {
 			said, _ := args["uri"].(string)
 			server, uri, ok := s.SplitResource(said)
+			if !ok { // models leave the server out
+				uri = said
+				server, ok = s.listing(said)
+			}
 			if !ok {
 				return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams,
 					Message: "params/uri must be server:uri, with a server that there is"}
