@@ -40,7 +40,7 @@ type GuardedFiles struct {
 // protected are names of files, and of directories with all they hold, that a
 // tool of the user's or gemline itself goes by, in any case.
 var protected = []string{
-	".git", ".gitattributes", ".gitmodules", ".gitconfig", ".gemini", ".vscode", ".idea", ".husky", ".envrc", ".npmrc", ".netrc", ".ssh",
+	".git", ".gitattributes", ".gitmodules", ".gitconfig", ".gemini", ".agents", ".vscode", ".idea", ".husky", ".envrc", ".npmrc", ".netrc", ".ssh",
 	"GEMINI.md", "AGENTS.md",
 	".profile", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout",
 	".kshrc", ".cshrc", ".tcshrc", ".login", ".inputrc",

@@ -72,6 +72,7 @@ func TestGuard(t *testing.T) {
 		{policy.AutoEdit, engine.Edit, "%2egit/hooks/x", engine.Allow},
 		{policy.AutoEdit, engine.Edit, ".git%20/hooks/x", engine.Allow},
 		{policy.AutoEdit, engine.Edit, ".vscode/tasks.json", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "sub/.agents/skills/s/SKILL.md", engine.Ask},
 		{policy.AutoEdit, engine.Edit, ".github/workflows/ci.yml", engine.Ask},
 		{policy.AutoEdit, engine.Edit, ".github/CODEOWNERS", engine.Allow},
 		{policy.AutoEdit, engine.Edit, "src/workflows/ci.yml", engine.Allow},
