@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -92,16 +93,21 @@ func texts(in map[string]any) map[string]string {
 	return out
 }
 
-// Servers returns the MCP servers of the files, by name.
+// Servers returns the MCP servers of the files, by name. A project's that says the same as a
+// weaker file is that file's: the project adds nothing that needs an agreement.
 func (s *Settings) Servers() []Server {
-	found := map[string]Server{}
+	found, texts := map[string]Server{}, map[string]any{}
 	for i := range s.layers {
 		l := &s.layers[i]
 		servers, _ := l.tree["mcpServers"].(map[string]any)
 		for name, v := range servers {
 			written := l.written([]string{"mcpServers", name})
+			weaker := texts[name]
+			texts[name] = l.doc.Written(written)
 			if l.Scope == Workspace { // whose variables are filled in by whoever knows what it may see
-				v = l.doc.Written(written)
+				if v = texts[name]; reflect.DeepEqual(v, weaker) {
+					continue
+				}
 			}
 			server := serverOf(name, v)
 			server.Scope, server.File = l.Scope, l.Path

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -40,8 +41,9 @@ func (o *Options) Hooks() *HookSet {
 // HookProblems returns what is wrong with the hooks in the files of the directory, which are read anew.
 func HookProblems(o *Options) []hook.Problem { return findHooks(o).wrong }
 
-// findHooks returns the hooks that the files of settings and the extensions set. Those of
-// the project come last: no other hook is left out for being the same as one of them.
+// findHooks returns the hooks that the files of settings and the extensions set. A project's
+// hook that says the same as another hook adds nothing, and is left out. The project's come
+// last: no other hook is left out for having the name and command of one of them.
 func findHooks(o *Options) *HookSet {
 	h := &HookSet{opts: o, switched: map[string]bool{}}
 	add := func(value map[string]any, whose hook.Source, file hook.File) {
@@ -72,6 +74,13 @@ func findHooks(o *Options) *HookSet {
 			return 1
 		}
 		return -1
+	})
+	own := slices.Clip(h.list[:max(0, slices.IndexFunc(h.list, projects))])
+	h.list = slices.DeleteFunc(h.list, func(k hook.Hook) bool {
+		return projects(k) && slices.ContainsFunc(own, func(o hook.Hook) bool {
+			o.Source, o.File = k.Source, k.File
+			return reflect.DeepEqual(o, k)
+		})
 	})
 	if slices.ContainsFunc(h.list, projects) {
 		if err := o.consents.readStored(); err != nil {
