@@ -126,8 +126,8 @@ func (s *Set) SplitResource(name string) (server, uri string, ok bool) {
 }
 
 // listing returns the server that lists a resource, if only one does.
-func (s *Set) listing(uri string) (server string, ok bool) {
-	for _, st := range s.Status() {
+func listing(servers []Status, uri string) (server string, ok bool) {
+	for _, st := range servers {
 		if !slices.ContainsFunc(st.Resources, func(r Resource) bool { return r.URI == uri }) {
 			continue
 		}
@@ -216,7 +216,7 @@ func (s *Set) readResource(in Callbacks) engine.Tool {
 			server, uri, ok := s.SplitResource(said)
 			if !ok { // models leave the server out
 				uri = said
-				server, ok = s.listing(said)
+				server, ok = listing(s.Status(), said)
 			}
 			if !ok {
 				return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams,
