@@ -378,3 +378,17 @@ func FuzzSettings(f *testing.F) {
 		}
 	})
 }
+
+// The browser agent is named only where it is switched on.
+func TestUnusedAgent(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"agents": {"browser": {"headless": true}}}`:                      "",
+		`{"agents": {"overrides": {"browser_agent": {"enabled": false}}}}`: "",
+		`{"agents": {"overrides": {"browser_agent": {"enabled": true}}}}`:  "agents.overrides.browser_agent.enabled",
+	} {
+		s, _, err := Load(files(t, text), env())
+		if got := UnusedSummary(s.Unused(env())); err != nil || got != want {
+			t.Errorf("%s: %q, %v", text, got, err)
+		}
+	}
+}

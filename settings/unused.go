@@ -64,7 +64,14 @@ func (u *finder) layer(l *Layer) {
 		line, _ := l.doc.Position(l.written(path))
 		u.key(path, v, Unused{File: l.Path, Line: line})
 	})
+	if on, _ := at(l.tree, browserAgent); on == true {
+		line, _ := l.doc.Position(browserAgent)
+		u.add(Unused{Feature: JoinKey(browserAgent), Name: JoinKey(browserAgent), File: l.Path, Line: line})
+	}
 }
+
+// browserAgent is the key of an agent that the Gemini CLI has where it is switched on.
+var browserAgent = []string{"agents", "overrides", "browser_agent", "enabled"}
 
 // later calls found with each key of the file that is not in use yet, and with
 // its value.
