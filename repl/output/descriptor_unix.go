@@ -3,7 +3,6 @@
 package output
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -21,17 +20,9 @@ func Descriptor(n int) (*os.File, error) {
 	if err != nil || flags&unix.FD_CLOEXEC != 0 {
 		return nil, fmt.Errorf("descriptor %d is not open; a shell opens it with %d>FILE", n, n)
 	}
-	mode, err := unix.FcntlInt(uintptr(n), unix.F_GETFL, 0)
-	if err != nil {
-		return nil, fmt.Errorf("descriptor %d: %w", n, err)
-	}
-	if mode&unix.O_ACCMODE == unix.O_RDONLY {
+	if mode, _ := unix.FcntlInt(uintptr(n), unix.F_GETFL, 0); mode&unix.O_ACCMODE == unix.O_RDONLY {
 		return nil, fmt.Errorf("descriptor %d is open for reading only", n)
 	}
 	unix.CloseOnExec(n)
-	f := os.NewFile(uintptr(n), fmt.Sprintf("descriptor %d", n))
-	if f == nil {
-		return nil, errors.New("no descriptor has such a number")
-	}
-	return f, nil
+	return os.NewFile(uintptr(n), fmt.Sprintf("descriptor %d", n)), nil
 }

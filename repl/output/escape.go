@@ -80,9 +80,9 @@ func escape(s string, line, open bool) string {
 
 // placedIn is [placed] before a text. If that is open, anything may follow it.
 func placedIn(rest string, before, r rune, open bool) bool {
-	next, n := utf8.DecodeRuneInString(rest)
+	next, _ := utf8.DecodeRuneInString(rest)
 	switch {
-	case n > 1 || next != utf8.RuneError:
+	case next != utf8.RuneError:
 		return placed(before, r, next)
 	case rest != "": // no character
 	case open: // what joins is followed by its like

@@ -30,15 +30,12 @@ func (g *gate) noticeTouch() {
 // take moves outside text to the line, as far as its meaning is known.
 func (g *gate) take(p []byte) {
 	g.noticeTouch()
-	if len(g.tail) > 0 {
-		p = append(g.tail, p...)
-		g.tail = nil
-	}
+	p, g.tail = append(g.tail, p...), nil
 	if !g.wrap.on {
 		g.wrap.joinProse()
 	}
 	for len(p) > 0 {
-		if n := printable(p); n > 0 && (!g.line.atStart || g.wrap.on) { // it needs no look at what is before it
+		if n := printable(p); n > 0 { // it needs no look at what is before it
 			g.put(p[:n])
 			g.line.before = rune(p[n-1])
 			p = p[n:]
@@ -103,12 +100,10 @@ func (g *gate) one(p []byte) int {
 	case r == utf8.RuneError && n == 1:
 		g.put(fmt.Appendf(nil, `\x%02x`, p[0]))
 		known = 0
-	case r == '\t':
-		g.put(p[:1])
 	case (hidden(r) || selector(r)) && !placedIn(string(p[n:min(len(p), n+utf8.UTFMax)]), g.line.before, r, false):
 		g.put([]byte(escaped(r)))
 		known = 0
-	case g.ascii && r >= 0x80:
+	case g.ascii:
 		g.put([]byte(ascii(r)))
 	default:
 		g.put(p[:n])

@@ -10,6 +10,7 @@ import (
 func TestJSON(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a":"b c"}`:                        `{"a":"b c"}`,
+		"\"\x7f\"":                           `"\u007f"`,
 		"\"\x7f\u0085\u009b\"":               `"\u007f\u0085\u009b"`,
 		"[\"\u202e\u200b\ufeff\",\n\t\"é\"]": "[\"\\u202e\\u200b\\ufeff\",\n\t\"é\"]",
 		"\"\U000e0041\U0001f600\"":           "\"\\udb40\\udc41\U0001f600\"",
@@ -17,6 +18,9 @@ func TestJSON(t *testing.T) {
 		if got := string(JSON([]byte(text))); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
+	}
+	if got := string(VisibleJSON([]byte("\"می\u200cخ\u00ad\u202e\""))); got != "\"می\u200cخ\u00ad\\u202e\"" {
+		t.Error(got)
 	}
 }
 

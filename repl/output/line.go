@@ -120,8 +120,12 @@ func (l *line) newline() {
 func (l *line) turn() {
 	l.endStyle()
 	l.out = append(l.out, '\n')
-	l.atStart = true
-	l.before = '\n'
+	l.start()
+}
+
+// start takes the cursor for at the start of a line.
+func (l *line) start() {
+	l.atStart, l.before = true, '\n'
 	l.col, l.blank = 0, true
 }
 

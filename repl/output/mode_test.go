@@ -23,6 +23,7 @@ func TestDecide(t *testing.T) {
 		{"NO_COLOR empty", Signs{Terminal: true}, env{"TERM": "xterm", "NO_COLOR": ""}, Mode{Smart: true, Marks: true, Color: true, Cause: "terminal"}},
 		{"forced on a dumb terminal", Signs{Terminal: true}, env{"TERM": "dumb", "FORCE_COLOR": "1"}, Mode{Cause: "TERM=dumb"}},
 		{"older terminal", Signs{Terminal: true}, env{"TERM": "vt100", "LANG": "C.UTF-8"}, Mode{Smart: true, Color: true, Cause: "terminal"}},
+		{"older terminal with utf8", Signs{Terminal: true}, env{"TERM": "vt100", "LANG": "de_DE.utf8"}, Mode{Smart: true, Color: true, Cause: "terminal"}},
 		{"older terminal without UTF-8", Signs{Terminal: true}, env{"TERM": "vt100", "LANG": "C"}, Mode{Smart: true, Color: true, Limited: true, Cause: "terminal"}},
 		{"older terminal without a locale", Signs{Terminal: true}, env{"TERM": "vt100"}, Mode{Smart: true, Color: true, Limited: true, Cause: "terminal"}},
 		{"without UTF-8", Signs{Terminal: true}, env{"TERM": "xterm", "LC_ALL": "C", "LANG": "de_DE.utf8"}, Mode{Smart: true, Marks: true, Color: true, Cause: "terminal"}},
@@ -49,6 +50,19 @@ func TestDecide(t *testing.T) {
 				t.Errorf("%+v, want %+v", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestName(t *testing.T) {
+	for mode, want := range map[Mode]string{
+		{Smart: true, Cause: "terminal"}: "",
+		{Cause: "TERM=dumb"}:             "plain mode (TERM=dumb)",
+		{Asked: true, Cause: "--plain"}:  "plain mode (--plain)",
+		{Asked: true, Cause: "settings"}: "screen reader mode (settings)",
+	} {
+		if got := mode.Name(); got != want {
+			t.Errorf("%+v: %q, want %q", mode, got, want)
+		}
 	}
 }
 

@@ -67,6 +67,7 @@ func TestNotificationSequence(t *testing.T) {
 		{"auto in urxvt", "auto", "t", "b", []string{"TERM", "rxvt-unicode-256color"}, "\x1b]777;notify;t;b\a"},
 		{"auto in foot", "auto", "t", "b", []string{"TERM", "foot"}, "\x1b]777;notify;t;b\a"},
 		{"auto in kitty in tmux", "auto", "t", "b", []string{"KITTY_WINDOW_ID", "1", "TMUX", "x"}, "\x1bPtmux;\x1b\x1b]9;t: b\a\x1b\\"},
+		{"tmux in screen, or the other way round", "osc9", "t", "b", []string{"TMUX", "x", "STY", "1"}, "\a"},
 		{"hostile", "osc9", "t", "a\x07\x1b]0;title\x07\u202eb\nc\xff", nil, "\x1b]9;t: a]0;titleb c\a"},
 		{"not too long", "osc9", "t", strings.Repeat("ä", 180), nil, "\x1b]9;t: " + strings.Repeat("ä", 180) + "\a"},
 		{"long", "osc9", "t", strings.Repeat("ä", 200), nil, "\x1b]9;t: " + strings.Repeat("ä", 177) + "...\a"},

@@ -114,8 +114,8 @@ func shown(text string, before rune, o Options) (string, rune) {
 	var b strings.Builder
 	for i, r := range text {
 		_, n := utf8.DecodeRuneInString(text[i:])
-		next, size := utf8.DecodeRuneInString(text[i+n:])
-		if next == utf8.RuneError && size < 2 {
+		next, _ := utf8.DecodeRuneInString(text[i+n:])
+		if next == utf8.RuneError {
 			next = endOfText
 		}
 		switch {

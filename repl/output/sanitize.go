@@ -52,9 +52,6 @@ const mostMarks = 3
 // escapeMarks returns s with marks as escapes that have no letter to stand on, or
 // too many neighbours on it.
 func escapeMarks(s string) string {
-	if strings.IndexFunc(s, unicode.IsMark) < 0 {
-		return s
-	}
 	var b strings.Builder
 	marks, letter := 0, false
 	for _, r := range s {
@@ -84,14 +81,9 @@ func blankLine(l string) (mark string, ok bool) {
 func collapseBlanks(l string) string {
 	var b strings.Builder
 	for i := 0; i < len(l); {
-		n := len(l[i:]) - len(strings.TrimLeft(l[i:], " \t"))
-		if n == 0 {
-			b.WriteByte(l[i])
-			i++
-			continue
-		}
+		n := max(1, len(l[i:])-len(strings.TrimLeft(l[i:], " \t")))
 		most := mostBlanks
-		if i <= 1 && i+n < len(l) { // behind the mark of a diff, too
+		if (i == 0 || i == 1 && strings.Contains("+-", l[:1])) && i+n < len(l) { // behind the mark of a diff, too
 			most = mostIndent
 		}
 		if n > most {

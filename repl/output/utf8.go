@@ -54,7 +54,7 @@ func (c *UTF8) clean(s string, last bool) string {
 		}
 		r, n := utf8.DecodeRuneInString(rest)
 		switch {
-		case r == utf8.RuneError && n == 1 && !last && !utf8.FullRuneInString(rest):
+		case !last && !utf8.FullRuneInString(rest):
 			c.held = rest
 			return b.String()
 		case r == utf8.RuneError && n == 1:
@@ -87,44 +87,33 @@ func introducer(s string) int {
 // sequence returns how long the escape sequence is that s begins with; 0 if
 // it may go on after the end of s; -1 if it is none.
 func sequence(s string, lead int) int {
-	if len(s) == lead && lead == 1 {
+	if len(s) == lead {
 		return 0
 	}
-	kind := byte('[')
-	at := lead
-	if lead == 1 {
-		kind = s[1]
-		at = 2
-	} else {
-		kind = s[1] - 0x40 // the one-byte form of ESC and a letter
+	kind := s[1]
+	if lead == 2 {
+		kind -= 0x40 // the one-byte form of ESC and a letter
 	}
 	switch {
 	case kind == '[':
-		return control(s, at)
+		return control(s, 0x40)
 	case strings.IndexByte("]PX^_", kind) >= 0:
-		return stringSequence(s, at)
+		return stringSequence(s)
 	case kind >= 0x20 && kind <= 0x2f:
-		for i := at; i < len(s); i++ {
-			if c := s[i]; c >= 0x30 && c <= 0x7e {
-				return i + 1
-			} else if c < 0x20 || c > 0x2f || i > 64 {
-				return -1
-			}
-		}
-		return 0
+		return control(s, 0x30)
 	case kind >= 0x30 && kind <= 0x7e:
-		return at
+		return 2
 	}
 	return -1
 }
 
-// control measures a control sequence whose parameters begin at s[at].
-func control(s string, at int) int {
-	for i := at; i < len(s); i++ {
+// control measures a sequence that goes on to a character from first to ~.
+func control(s string, first byte) int {
+	for i := 2; i < len(s); i++ {
 		switch c := s[i]; {
-		case c >= 0x40 && c <= 0x7e:
+		case c >= first && c <= 0x7e:
 			return i + 1
-		case c < 0x20 || c > 0x3f || i > 128:
+		case c < 0x20 || c >= 0x7f || i > 128:
 			return -1
 		}
 	}
@@ -132,8 +121,8 @@ func control(s string, at int) int {
 }
 
 // stringSequence measures a sequence that goes on to its terminator.
-func stringSequence(s string, at int) int {
-	for i := at; i < len(s); i++ {
+func stringSequence(s string) int {
+	for i := 2; i < len(s); i++ {
 		switch {
 		case s[i] == '\a':
 			return i + 1

@@ -9,26 +9,71 @@ import (
 
 func TestClean(t *testing.T) {
 	long := strings.Repeat("x", 2*maxSequence)
-	for _, test := range []struct{ in, want string }{
-		{"", ""},
-		{"plain\ttext\r\n", "plain\ttext\r\n"},
-		{"\x1b[1;31mred\x1b[0m", "red"},
-		{"\x1b]8;;http://x\x1b\\link\x1b]8;;\a", "link"},
-		{"\x1b(Ba\x1b7b\x1bcc", "abc"},
-		{"\u009b1mbold\u009b0m", "bold"},
-		{"\u0085a\u0080", "a"},
-		{"\x1b[\nleft", "[\nleft"},
-		{"\x1b]0;never ended\nleft", "]0;never ended\nleft"},
-		{"\x1b]" + long, "]" + long},
-		{"\x1b[" + long, "xxx"[:0] + long[1:]},
-		{"\x1b", ""},
-		{"\xff\xfe", `\xff\xfe`},
-		{"é\u00a0ö", "é\u00a0ö"},
-		{"\xc2", `\xc2`},
-		{"\x1b\x1b[1mx", "x"},
+	for _, test := range []struct {
+		in, want string
+		held     string // what is shown only when nothing follows
+	}{
+		{"", "", ""},
+		{"plain\ttext\r\n", "plain\ttext\r\n", ""},
+		{"\x1b[1;31mred\x1b[0m", "red", ""},
+		{"\x1b[1@a\x1b[1~b", "ab", ""},
+		{"\x1b[1 qa\x1b]0;\u271c\ab", "ab", ""},
+		{"a\x1b_x\x1b\\", "a", ""},
+		{"\x1b]8;;http://x\x1b\\link\x1b]8;;\a", "link", ""},
+		{"\x1bPx\x1b\\a\x1bXx\x1b\\b\x1b^x\x1b\\c\x1b_x\x1b\\d", "abcd", ""},
+		{"\x1b(Ba\x1b7b\x1bcc", "abc", ""},
+		{"\x1b //Ba\x1b(0b\x1b(~c\x1b0d\x1b~e", "abcde", ""},
+		{"\u009b1mbold\u009b0m", "bold", ""},
+		{"\u009d0;title\u009ca\x1bPx\u009c", "a", ""},
+		{"\u0085a\u0080", "a", ""},
+		{"\x1b[\nleft", "[\nleft", ""},
+		{"\x1b(\nleft", "(\nleft", ""},
+		{"\x1b[1\x7fm", "[1\x7fm", ""},
+		{"\x1b\nleft\x1b\u007f", "\nleft\u007f", ""},
+		{"\x1b(é\x1b[é", "(é[é", ""},
+		{"\x1b]0;never ended\nleft", "]0;never ended\nleft", ""},
+		{"\x1b]0;never ended\x1b[1mleft", "]0;never endedleft", ""},
+		{"\x1b]" + long, "]" + long, ""},
+		{"\x1b[" + long, long[1:], ""},
+		{"\x1b[" + strings.Repeat("1;", maxSequence), "[" + strings.Repeat("1;", maxSequence), ""},
+		{"a\x1b", "a", ""},
+		{"a\x1b[1", "a", "[1"},
+		{"a\u009b1", "a", "1"},
+		{"a\x1b(", "a", "("},
+		{"a\x1b]0;t", "a", "]0;t"},
+		{"\xff\xfe", `\xff\xfe`, ""},
+		{"\ufffd\xff", "\ufffd" + `\xff`, ""},
+		{"é\u00a0ö", "é\u00a0ö", ""},
+		{"a\xc2", "a", `\xc2`},
+		{"\x1b\x1b[1mx", "x", ""},
 	} {
-		if got, _ := StripSequences(test.in); got != test.want {
-			t.Errorf("%.40q: %.40q, want %.40q", test.in, got, test.want)
+		for _, size := range []int{len(test.in) + 1, 1, 2, 3} {
+			var c UTF8
+			got := ""
+			for i := 0; i < len(test.in); i += size {
+				got += c.Feed(test.in[i:min(i+size, len(test.in))])
+			}
+			if held := c.Flush(); got != test.want || held != test.held {
+				t.Errorf("%.40q in pieces of %d: %.40q and %.40q, want %.40q and %.40q", test.in, size, got, held, test.want, test.held)
+			}
+		}
+	}
+	c := UTF8{Raw: true}
+	if got := c.All("\x1b[1m\u009b0m\xc2"); got != "\x1b[1m\u009b0m"+`\xc2` || !c.Invalid() || c.Invalid() {
+		t.Errorf("raw: %q", got)
+	}
+}
+
+// A line that is shown has no more than a line, and not all of a long one.
+func TestFirstLine(t *testing.T) {
+	for in, want := range map[string]string{
+		"\n a\x7f\tb\x1b[1m\u202ec \nd":       `a  b\u{202e}c`,
+		strings.Repeat("ä", 500) + "\nb":      strings.Repeat("ä", 500),
+		strings.Repeat("ä", 501):              strings.Repeat("ä", 500) + "...",
+		"a" + strings.Repeat("\x01", 3) + "~": "a   ~",
+	} {
+		if got := FirstLine(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
 }

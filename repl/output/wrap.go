@@ -113,9 +113,6 @@ func (f *wrap) takeASCII(b []byte) (n int) {
 func (f *wrap) takeRune(b []byte) {
 	whole := len(f.cluster)
 	f.cluster = append(f.cluster, b...)
-	if whole == 0 {
-		return
-	}
 	g := displaywidth.BytesGraphemes(f.cluster)
 	if g.Next(); len(g.Value()) > whole && whole < maxCluster {
 		return
@@ -132,7 +129,6 @@ func (f *wrap) endCluster() {
 		return
 	}
 	c := f.cluster
-	f.cluster = nil
 	cells := displaywidth.Bytes(c)
 	first, _ := utf8.DecodeRune(c)
 	wide := cells == 2 && f.flow == Loose
@@ -163,11 +159,7 @@ func (f *wrap) grow(b []byte, cells int) {
 	}
 	f.word.add(f.style, b)
 	f.cells += cells
-	room := f.width - len(f.margin)
-	if f.line.blank {
-		room = f.width - f.line.col - f.gap()
-	}
-	if f.begun || f.width == 0 || f.cells > room {
+	if f.begun || f.cells > f.width {
 		f.release()
 	}
 }

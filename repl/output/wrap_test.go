@@ -3,6 +3,7 @@ package output
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -43,6 +44,12 @@ func TestWrap(t *testing.T) {
 		{"what hangs", "- one two three four five", "  ", 20, "- one two three four\n  five\n"},
 		{"a long word has its own line", "see https://example.org/a/long/way and go", "", 20, "see\nhttps://example.org/a/long/way\nand go\n"},
 		{"a long word alone", "https://example.org/a/long/way", "", 20, "https://example.org/a/long/way\n"},
+		{"a long word behind less than what hangs", "- 1234567890123456789012345", "        ", 20, "-\n        1234567890123456789012345\n"},
+		{"a long word of letters beyond ASCII", strings.Repeat("é", 25), "", 20, strings.Repeat("é", 25) + "\n"},
+		{"a letter beyond ASCII between wide ones", "一二三四五六七八九é十", "", 20, "一二三四五六七八\n九é十\n"},
+		{"a letter between wide ones", "一二三四五六七八九a十", "", 20, "一二三四五六七八\n九a十\n"},
+		{"half a prompt before a break", "> 1234567890123456789", "", 20, ">\n1234567890123456789\n"},
+		{"a character that breaks off", "one two \xe2", "", 20, `one two \xe2` + "\n"},
 		{"unknown", "one two three four five six", "", 0, "one two three four five six\n"},
 		{"too narrow", "one two three four five six", "", 19, "one two three four five six\n"},
 		{"wide characters", "日本語の文章は空白なしで書かれます", "", 20, "日本語の文章は空白な\nしで書かれます\n"},
@@ -86,6 +93,8 @@ func TestWrapSpans(t *testing.T) {
 			"run\ngo test -run X -count 1 ./...\nnow\n"},
 		{"a line of code", []Span{{Text: "if a && b && c && d && e {", Flow: Exact}, {Text: "\n", Flow: Exact}, {Text: "and so on and on and on"}},
 			"if a && b && c && d && e {\nand so on and on and\non\n"},
+		{"code behind half a word", []Span{{Text: "one two"}, {Text: "(a b)", Flow: Exact}, {Text: " three"}},
+			"one two(a b) three\n"},
 		{"an address of wide characters", []Span{{Text: "一 "}, {Text: "http://例え.テスト/一二三四五六七", Flow: Tight}, {Text: "です"}},
 			"一\nhttp://例え.テスト/一二三四五六七\nです\n"},
 		{"wide behind code", []Span{{Text: "go test ./... 12345", Flow: Tight}, {Text: "です一二"}},
@@ -122,6 +131,7 @@ func TestWrapPromptly(t *testing.T) {
 		{func() { w.Prose(25, Span{Text: "a wider terminal now "}) }, "gemini: Hello wor\nprogress: x\n" + strings.Repeat("y", 21) + "z\na b a wider terminal now"},
 		{func() { w.Touched(); w.Prose(40, Span{Text: "and"}); w.Fresh() }, "gemini: Hello wor\nprogress: x\n" + strings.Repeat("y", 21) + "z\na b a wider terminal now and\n"},
 		{func() { w.Prose(25, Span{Text: "one "}); w.Text("t") }, "gemini: Hello wor\nprogress: x\n" + strings.Repeat("y", 21) + "z\na b a wider terminal now and\none t"},
+		{func() { w.Text("w") }, "gemini: Hello wor\nprogress: x\n" + strings.Repeat("y", 21) + "z\na b a wider terminal now and\none tw"},
 	} {
 		if step.do(); b.String() != step.want {
 			t.Fatalf("%q, want %q", b.String(), step.want)
@@ -198,23 +208,41 @@ func TestWrappedMessages(t *testing.T) {
 	w.Line(Permission, "run: %s", Unbroken("touch one two three four"))
 	w.Line(Permission, "run: %s?", Unbroken("touch one two"))
 	w.Line(Permission, "run: %s", "touch one two")
+	w.Line(Permission, "run: %.3s", Unbroken("cut off"))
 	w.Paragraphs("one two three four five\nsix\n  seven eight nine ten\n    code that goes on and on\n{\"a\": 1, \"b\": 2, \"c\": 3}\n")
 	fmt.Fprintf(w.Broken(), "one two three %s\n", "four five")
 	w.Item(Normal, "  seven eight nine ten")
 	w.Item(Normal, w.Head("y n a ? (a = always this command): ")+"x")
+	io.WriteString(w.Terminal(), w.Head("123456 89 1234 678 1 "))
+	w.Entered()
+	w.Item(Normal, w.Head("1234567890123456789 1 ")+"x")
+	for question, want := range map[string]string{"a b ": "a b ", "123456789 1234567 ": "123456789 1234567 ", "123456789 12345678 ": "12345678 "} {
+		if last := w.Head(question); last != want {
+			t.Errorf("%q ends with the line %q, want %q", question, last, want)
+		}
+	}
 	w.Wrap(nil)
+	w.Item(Normal, "  seven eight nine ten")
 	if q := "y n a ? (a = always this command): "; w.Head(q) != q {
 		t.Errorf("%q is broken where no line is", q)
 	}
 	w.Line(Info, "%s", "one two three four five")
+	if n := w.Width("日\x1b\xe2"); n != 10 {
+		t.Errorf("two columns and two escapes are %d wide", n)
+	}
 	want := "info: one two three\nfour error: five\n" +
 		"permission: run: touch one two three four\n" +
 		"permission: run:\ntouch one two?\n" +
 		"permission: run:\ntouch one two\n" +
+		"permission: run: cut\n" +
 		"one two three four\nfive\nsix\n  seven eight nine\n  ten\n    code that goes on and on\n{\"a\": 1, \"b\": 2, \"c\": 3}\n" +
 		"one two three four\nfive\n" +
 		"  seven eight nine\n  ten\n" +
 		"y n a ? (a =\nalways this\ncommand): x\n" +
+		"123456 89 1234 678\n1 " +
+		"1234567890123456789\n1 x\n" +
+		"123456789\n" +
+		"  seven eight nine ten\n" +
 		"info: one two three four five\n"
 	if b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)

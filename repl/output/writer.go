@@ -39,7 +39,8 @@ type Writer struct {
 func New(w io.Writer, o Options) *Writer {
 	m := &Writer{w: w, marks: o.Marks, words: o.Words}
 	m.gate.ascii = o.ASCII
-	m.gate.line = line{styles: wrappings(o.Color), openings: openings(o.Words), atStart: true, blank: true}
+	m.gate.line = line{styles: wrappings(o.Color), openings: openings(o.Words)}
+	m.gate.line.start()
 	m.gate.wrap.line = &m.gate.line
 	return m
 }
@@ -129,7 +130,7 @@ func coded(text string, args []any, fits func(code string) bool) (spans []Span) 
 	for _, a := range args {
 		code, ok := a.(Unbroken)
 		at := strings.Index(text, string(code))
-		if !ok || code == "" || at < 0 {
+		if !ok || at < 0 {
 			continue
 		}
 		flow := Tight
@@ -183,9 +184,6 @@ func (w *Writer) Broken() io.Writer { return paragraphs{w} }
 type paragraphs struct{ w *Writer }
 
 func (b paragraphs) Write(p []byte) (int, error) { return len(p), b.w.Paragraphs(string(p)) }
-
-// Paragraphs is that of the [Writer].
-func (b paragraphs) Paragraphs(text string) error { return b.w.Paragraphs(text) }
 
 // Styled writes one line of outside text in a style.
 func (w *Writer) Styled(s Style, line string) {
@@ -256,9 +254,7 @@ func (w *Writer) Entered() {
 	w.gate.settle()
 	w.flush()
 	w.gate.touched.Store(false)
-	w.gate.line.atStart = true
-	w.gate.line.before = '\n'
-	w.gate.line.col, w.gate.line.blank = 0, true
+	w.gate.line.start()
 }
 
 // Touched tells the Writer that something else may have moved the cursor. It
@@ -282,15 +278,9 @@ func (w *Writer) flush() error {
 		w.copyTo(w.gate.line.copied)
 		w.gate.line.copied = w.gate.line.copied[:0]
 	}
-	if len(w.gate.line.out) == 0 {
-		return w.err
-	}
-	if w.err == nil {
+	if w.err == nil && len(w.gate.line.out) > 0 {
 		_, w.err = w.w.Write(w.gate.line.out)
 	}
 	w.gate.line.out = w.gate.line.out[:0]
-	if cap(w.gate.line.out) > 1<<20 {
-		w.gate.line.out = nil
-	}
 	return w.err
 }

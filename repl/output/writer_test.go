@@ -33,6 +33,7 @@ func TestText(t *testing.T) {
 			"👨\u200d👩\u200d👧 👩🏽\u200d💻 ❤\ufe0f\u200d🔥 🙂\u200d↔\ufe0f 🏳\ufe0f\u200d🌈 🧔\u200d♂\ufe0f ℹ\ufe0f"},
 		{"joiners without pictures", "👨\u200d 👨\u200dx \u200d👩 👨\u200d\u200d👩 👨\u200d",
 			`👨\u{200d} 👨\u{200d}x \u{200d}👩 👨\u{200d}\u{200d}👩 👨\u{200d}`},
+		{"joiners beside what is no picture alone", "👨\u200d🏽 👨\u200d\ufe0f +\u200d+ a\ufe0f\u200d👩", `👨\u{200d}🏽 👨\u{200d}\u{fe0f} +\u{200d}+ a\u{fe0f}\u{200d}👩`},
 		{"keycaps", "1\ufe0f\u20e3 #\ufe0f\u20e3 9\u20e3", "1\ufe0f\u20e3 #\ufe0f\u20e3 9\u20e3"},
 		{"no keycaps", "1\ufe0f a\ufe0f\u20e3 2\ufe0e\u20e3", `1\u{fe0f} a\u{fe0f}` + "\u20e3" + ` 2\u{fe0e}` + "\u20e3"},
 		{"scripts that join", "کتاب\u200cها می\u200cخواهم مُ\u200cر क्\u200dष क्\u200c र\u200d्य ශ්\u200dරී ക്\u200d, নির\u200d্",
@@ -87,7 +88,11 @@ func TestLines(t *testing.T) {
 	w.Line(Info, "y")
 	w.Touched()
 	w.Fresh()
-	want := "gemini: I am on\nwarning: two\n| tool: lines\n- gone\n\n> info: x\n> \ninfo: y\n\n"
+	w.Text("to")
+	w.Touched()
+	w.Text("day")
+	w.Fresh()
+	want := "gemini: I am on\nwarning: two\n| tool: lines\n- gone\n\n> info: x\n> \ninfo: y\n\ntoday\n"
 	if got := b.String(); got != want {
 		t.Errorf("got\n%q, want\n%q", got, want)
 	}
@@ -113,8 +118,10 @@ func TestSpans(t *testing.T) {
 	w.Spans(Span{Style: Emphasis, Text: "one\ntwo"})
 	w.Spans(Span{Style: Code, Text: ""})
 	w.Spans(Span{Style: Bad, Text: "\x1b[31m"})
+	w.Prose(80, Span{Style: Good, Text: "a"})
+	w.Text("b")
 	w.Fresh()
-	want := "| <1m>to</><36m>ol</>: x <4m>one</>\n<4m>two</><31m>\\x1b[31m</>\n"
+	want := "| <1m>to</><36m>ol</>: x <4m>one</>\n<4m>two</><31m>\\x1b[31m</><32m>a</>b\n"
 	if got := spelled(b.String()); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
@@ -142,9 +149,24 @@ func TestErr(t *testing.T) {
 	if n, err := w.Write([]byte("ab\n")); n != 3 || err != gone {
 		t.Errorf("Write: %d, %v", n, err)
 	}
+	if _, err := w.Write(nil); err != gone {
+		t.Errorf("Write of nothing: %v", err)
+	}
+	for range 2 { // without a width, and with one
+		if err := w.Paragraphs("a\n"); err != gone {
+			t.Errorf("Paragraphs: %v", err)
+		}
+		if _, err := w.Broken().Write([]byte("a\n")); err != gone {
+			t.Errorf("Broken: %v", err)
+		}
+		w.Wrap(func() int { return 80 })
+	}
 	w.Line(Info, "x")
-	if w.Err() != gone {
-		t.Errorf("Err: %v", w.Err())
+	var b bytes.Buffer
+	w.w = &b
+	w.Line(Info, "x")
+	if w.Err() != gone || b.Len() > 0 {
+		t.Errorf("Err: %v; %q is written", w.Err(), b.String())
 	}
 }
 
@@ -159,7 +181,16 @@ func TestEscape(t *testing.T) {
 	if got, want := Escape("r\u00adm\u200c"), `r\u{ad}m\u{200c}`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if got, want := Escape("a\ufe0f\u200d👩"), `a\u{fe0f}\u{200d}👩`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if NeedsEscape(written) || !NeedsEscape("a\x1b") {
+		t.Error("it is not seen what can only be shown as an escape")
+	}
 	if got, want := EscapePartial("می\u200c"), "می\u200c"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := EscapePartial("1\ufe0f"), "1\ufe0f"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if got, want := EscapeLine("a\nb\tc"), `a\x0ab\x09c`; got != want {
@@ -169,7 +200,7 @@ func TestEscape(t *testing.T) {
 
 // What other programs read as well keeps what belongs to a language.
 func TestVisible(t *testing.T) {
-	if got, want := Visible("a\u202eb\u00a0c\u200d\u00ad\u00df\r"), "a\\u{202e}b\u00a0c\u200d\u00ad\u00df\r"; got != want {
+	if got, want := Visible("a\u202e\u00adb\u00a0c\u200d\u00ad\u00dfd\u200c\u00ade\r"), "a\\u{202e}\\u{ad}b\u00a0c\u200d\u00ad\u00dfd\u200c\u00ade\r"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
