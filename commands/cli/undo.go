@@ -258,7 +258,7 @@ func (ask *Asker) confirm(ctx context.Context, about string) (bool, error) {
 	case ask.In == nil || ask.Err == nil:
 		return false, errors.New("nobody can be asked here; --yes answers")
 	}
-	line, err := ask.ask(text.PrintableLine(about) + " [y/N] ")
+	line, err := ask.ask(about + " [y/N] ")
 	if err != nil {
 		fmt.Fprintln(ask.Err)
 		return false, errUnanswered
@@ -272,7 +272,7 @@ var errUnanswered = errors.New("nobody has answered; --yes does")
 
 // ask returns the next line of standard input. At the end of that it is [io.EOF].
 func (ask *Asker) ask(question string) (string, error) {
-	io.WriteString(ask.Err, question)
+	io.WriteString(ask.Err, text.PrintableLine(question)) // an extension may have written it
 	if ask.typed == nil {
 		ask.typed = bufio.NewReader(ask.In)
 	}

@@ -236,10 +236,11 @@ func (w *Writer) Head(question string) (last string) {
 	return question
 }
 
-// Prompt writes s, which is the program's own, on a fresh line and leaves the
-// cursor behind it.
+// Prompt writes s on a fresh line and leaves the cursor behind it. Strangers may have
+// written s.
 func (w *Writer) Prompt(s string) {
 	w.Fresh()
+	s = EscapeLine(s)
 	if w.gate.ascii {
 		s = toASCII(s)
 	}

@@ -312,3 +312,12 @@ func BenchmarkText(b *testing.B) {
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
+
+// Strangers may have written a question: what of it can't be seen is escaped.
+func TestPromptIsEscaped(t *testing.T) {
+	var b strings.Builder
+	New(&b, Options{}).Prompt("n\x1b[2J\u202e\n: ")
+	if b.String() != `n\x1b[2J\u{202e}\x0a: ` {
+		t.Errorf("%q", b.String())
+	}
+}

@@ -44,7 +44,7 @@ func (t terminal) columns() int {
 
 // password asks for what is not shown.
 func (t terminal) password(_ context.Context, question string) (string, error) {
-	fmt.Fprint(t.opts.Env.Process.Stderr, question)
+	fmt.Fprint(t.opts.Env.Process.Stderr, output.EscapeLine(question))
 	defer fmt.Fprintln(t.opts.Env.Process.Stderr)
 	b, err := term.ReadPassword(int(t.opts.Env.Process.Stdin.Fd()))
 	return string(b), err

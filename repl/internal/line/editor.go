@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"golang.org/x/term"
+
+	"gemline/repl/output"
 )
 
 // An editor takes the keys of a terminal that can move the cursor, changes the line, and
@@ -165,7 +167,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 
 // begin makes everything ready for a new line.
 func (e *editor) begin(ctx context.Context, prompt string) {
-	e.ctx, e.prompt, e.last = ctx, prompt, 0
+	e.ctx, e.prompt, e.last = ctx, output.EscapeLine(prompt), 0
 	e.buf.reset()
 	e.vi.insertMode()
 	if e.recall.begin(e.terminal.Config.History); e.asking { // an arrow key must not answer

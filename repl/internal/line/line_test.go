@@ -93,6 +93,9 @@ func carryOut(ctx context.Context, r *Reader, out *output.Writer, s string) {
 		teletype.Await(os.Getenv("LINE_READY")) // until the test has typed ahead
 		s, err := r.Ask(ctx, "sure: ")
 		out.Line(output.Info, "answer %q, %v", s, err)
+	case "strange":
+		s, err := r.Ask(ctx, "d\x1b[2Jx: ")
+		out.Line(output.Info, "answer %q, %v", s, err)
 	case "secret":
 		s, err := r.Secret(ctx, "API key: ")
 		out.Line(output.Info, "secret %q, %v", s, err)

@@ -124,6 +124,18 @@ func TestSecret(t *testing.T) {
 	}
 }
 
+// Strangers may have written a question: what of it can't be seen is escaped.
+func TestStrangeQuestion(t *testing.T) {
+	for _, kind := range []string{"plain", "smart", "limited"} {
+		s := start(t, kind)
+		s.Expect("> ")
+		s.Line("strange")
+		s.Expect(`d\x1b[2Jx: `)
+		s.Send("y\r")
+		s.Expect(`answer "y", <nil>`)
+	}
+}
+
 // What is shown meanwhile waits for Enter, unless nothing is typed behind a prompt that can
 // be shown again. It does not come with the answer to a question.
 func TestShow(t *testing.T) {
