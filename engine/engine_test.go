@@ -350,6 +350,19 @@ func TestStrangeCalls(t *testing.T) {
 	}
 }
 
+// A model that calls a server's tool by the server's own name for it reads its name here.
+func TestServersNameOfATool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := engine.New(config(t, et.NewScript(et.Says("", et.Call("1", "add")), et.Says("bye")),
+			slow("ask", engine.Read), slow("mcp_addition-server_add", engine.Read)))
+		et.Record(e.Run(t.Context(), say("go")))
+		want := `Did you mean one of: "mcp_addition-server_add", "ask"?`
+		if got := fmt.Sprint(e.History()[2].Parts[0].FunctionResponse.Response); !strings.Contains(got, want) {
+			t.Errorf("answered %s", got)
+		}
+	})
+}
+
 func TestEditedProposalIsJudgedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := et.NewScript(et.Says("", et.Call("1", "write", "on", "a")), et.Says("bye"))

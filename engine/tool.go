@@ -419,16 +419,21 @@ func find(tools []Tool, name string) (Tool, bool) {
 }
 
 // notFound answers a call of a tool that does not exist with the names that
-// come nearest. A very long name is compared and shown by its beginning.
+// come nearest: those of servers that call a tool so first, then those spelt alike.
+// A very long name is compared and shown by its beginning.
 func notFound(tools []Tool, name string) error {
 	name = shorten(name, 100)
 	names := make([]string, len(tools))
 	for i, t := range tools {
 		names[i] = t.Name()
 	}
-	sort.SliceStable(names, func(i, j int) bool {
-		return levenshtein.ComputeDistance(name, names[i]) < levenshtein.ComputeDistance(name, names[j])
-	})
+	distance := func(other string) int {
+		if strings.HasSuffix(other, "_"+name) {
+			return 0
+		}
+		return levenshtein.ComputeDistance(name, other)
+	}
+	sort.SliceStable(names, func(i, j int) bool { return distance(names[i]) < distance(names[j]) })
 	msg := fmt.Sprintf("Tool %q not found.", name)
 	switch names = names[:min(3, len(names))]; len(names) {
 	case 0:
