@@ -96,6 +96,7 @@ func TestGuard(t *testing.T) {
 		{policy.Yolo, engine.Edit, "home/tmp/project/memory/MEMORY.md", engine.Allow},
 		{policy.AutoEdit, engine.Edit, "home/tmp/other/memory/x", engine.Allow},
 		{policy.Yolo, engine.Edit, ".gemini/settings.json", engine.Ask},
+		{policy.Yolo, engine.Edit, "sub/.Gemini/settings.json", engine.Ask},
 		{policy.Yolo, engine.Edit, ".git/config", engine.Allow},
 		{policy.Yolo, engine.Execute, "home/x", engine.Allow},
 		{policy.AutoEdit, engine.Edit, "new.md", engine.Ask},

@@ -11,7 +11,8 @@ import (
 	"gemline/engine/disk"
 )
 
-// isOwn reports whether path is in the directories of gemline's configuration.
+// isOwn reports whether path is in the directories of gemline's configuration, those of
+// directories below the roots included: a later session may begin there.
 func (g GuardedFiles) isOwn(path string) bool {
 	for _, dir := range g.Except {
 		for _, dir := range []string{dir, disk.ResolveLinks(dir)} {
@@ -22,6 +23,14 @@ func (g GuardedFiles) isOwn(path string) bool {
 	}
 	if slices.ContainsFunc(g.Own, func(dir string) bool { return insideFollowed(dir, path) }) {
 		return true
+	}
+	for _, root := range g.roots() {
+		for _, root := range []string{root, disk.ResolveLinks(root)} {
+			below, ok := inside(root, path)
+			if ok && slices.ContainsFunc(elements(below), func(name string) bool { return disk.SameName(name, ".gemini") }) {
+				return true
+			}
+		}
 	}
 	// There may be another name for them, by a mount.
 	own, free := files(g.Own), files(g.Except)
