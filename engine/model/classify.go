@@ -419,10 +419,11 @@ func (f *failure) delay() (time.Duration, bool) {
 			}
 		}
 	}
-	const phrase = "please retry in "
-	if i := strings.Index(strings.ToLower(f.message), phrase); i >= 0 && i+len(phrase) <= len(f.message) {
-		word, _, _ := strings.Cut(f.message[i+len(phrase):], " ")
-		return seconds(strings.TrimRight(word, ".,;"))
+	for _, phrase := range []string{"please retry in ", "try again in "} { // the second of OpenAI and Groq
+		if i := strings.Index(strings.ToLower(f.message), phrase); i >= 0 && i+len(phrase) <= len(f.message) {
+			word, _, _ := strings.Cut(f.message[i+len(phrase):], " ")
+			return seconds(strings.TrimRight(word, ".,;"))
+		}
 	}
 	return 0, false
 }

@@ -40,7 +40,7 @@ func (d *decoder) bare(b []byte) (chunk *genai.GenerateContentResponse, fault js
 		wireResponse
 		Error json.RawMessage
 	}
-	if err := json.Unmarshal(b, &wire); err != nil {
+	if err := json.Unmarshal(b, &wire); err != nil && !readable(b) {
 		return nil, nil, err
 	}
 	if len(wire.Error) > 0 && string(wire.Error) != "null" {
@@ -51,6 +51,23 @@ func (d *decoder) bare(b []byte) (chunk *genai.GenerateContentResponse, fault js
 		addCitations(chunk, b)
 	}
 	return chunk, nil, nil
+}
+
+// readable reports whether b can be read as far as the answer depends on it. A count of tokens or a
+// rating of another type ("avgLogprobs": "NaN") counts as not given.
+func readable(b []byte) bool {
+	var wire struct {
+		Candidates []struct {
+			Content       *genai.Content
+			FinishReason  genai.FinishReason
+			FinishMessage string
+			Index         int32
+		}
+		PromptFeedback    *genai.GenerateContentResponsePromptFeedback
+		ContinuationToken []byte
+		Error             json.RawMessage
+	}
+	return json.Unmarshal(b, &wire) == nil
 }
 
 // addCitations fills in what the Gemini API names otherwise than the library.

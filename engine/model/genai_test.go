@@ -121,6 +121,8 @@ func TestWire(t *testing.T) {
 		{"truncated", et.Truncated(), "one", "broke off"},
 		{"reset", et.Reset(et.Unfinished("one")), "one", "broke off"},
 		{"a wrong type", et.Reply{Wire: &et.Wire{Pieces: []string{et.Event(`{"candidates":[{"content":{"parts":[{"text":5}]}}]}`)}}}, "", "makes no sense: unexpected number at candidates.content.parts.text in"},
+		{"a rating that is no number", et.Whole(`{"candidates":[{"content":{"parts":[{"text":"all"}]},"finishReason":"STOP","avgLogprobs":"NaN"}]}`), "all", ""},
+		{"tokens in quotes", et.Whole(`{"candidates":[{"content":{"parts":[{"text":"all"}]}}],"usageMetadata":{"promptTokenCount":"5","candidatesTokenCount":99999999999},"responseId":5}`), "all", ""},
 		{"huge", et.Huge(huge), et.Text(huge), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
