@@ -21,6 +21,7 @@ type Problem struct {
 	unfit   bool // it is about the value, not the key
 	unset   bool // it is about a variable of an MCP server; the key counts
 	fatal   bool // the MCP server is not to be used for it
+	barred  any  // the value that a project can't set, nil if it is about something else
 }
 
 // Advised returns the message, and for an unknown key the most similar known key, which takes
@@ -180,13 +181,18 @@ func (c *checker) restrictProjectKeys(tree map[string]any) {
 		switch {
 		case !said:
 		case k.safety.project == "never":
-			drop(tree, path)
-			c.wrong(path, k.Name+": a project can't set it")
+			c.bar(tree, path, v, k.Name+": a project can't set it")
 		case isSwitch && is && strconv.FormatBool(on) != only:
-			drop(tree, path)
-			c.wrong(path, fmt.Sprintf("%s: a project can only set it to %s", k.Name, only))
+			c.bar(tree, path, v, fmt.Sprintf("%s: a project can only set it to %s", k.Name, only))
 		}
 	}
+}
+
+// bar takes the value v, which a project can't set, from its settings.
+func (c *checker) bar(tree map[string]any, path []string, v any, message string) {
+	drop(tree, path)
+	c.wrong(path, message)
+	c.problems[len(c.problems)-1].barred = v
 }
 
 // local takes from a project's settings what would send prompts to another provider than the

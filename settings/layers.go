@@ -3,6 +3,8 @@ package settings
 import (
 	"maps"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 
 	"gemline/engine/disk"
@@ -31,10 +33,21 @@ func readLayers(sources []Source, lookup func(string) (string, bool)) []Layer {
 		layers[i] = Layer{Source: src}
 		layers[i].read(lookup)
 		if src.Scope == Workspace {
-			layers[i].restrictApprovalMode(mergeAll(layers[:i]))
+			weaker := mergeAll(layers[:i])
+			layers[i].restrictApprovalMode(weaker)
+			layers[i].forgive(weaker)
 		}
 	}
 	return layers
+}
+
+// forgive drops what is said of values that a project can't set where weaker files say the
+// same: such a value changes nothing.
+func (l *Layer) forgive(weaker map[string]any) {
+	l.Problems = slices.DeleteFunc(l.Problems, func(p Problem) bool {
+		v, said := at(weaker, p.path)
+		return p.barred != nil && said && reflect.DeepEqual(v, p.barred)
+	})
 }
 
 // Line returns the line of the key that a problem is about.

@@ -46,6 +46,26 @@ func TestTighten(t *testing.T) {
 	}
 }
 
+// A value that a project can't set is no mistake where it is the user's own.
+func TestSameValueAsTheUsers(t *testing.T) {
+	user := `{"telemetry": {"enabled": true, "outfile": "/t"}, "security": {"auth": {"selectedType": "gemini-api-key"}}}`
+	for project, want := range map[string]int{
+		user:                               0,
+		`{"telemetry": {"outfile": "/u"}}`: 1,
+		`{"telemetry": {"useCollector": true, "enabled": true}}`: 1,
+	} {
+		list := files(t, user, project)
+		list[0].Scope, list[1].Scope = User, Workspace
+		s, warnings, err := Load(list, env())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, _ := at(s.Merged, []string{"telemetry", "outfile"}); len(warnings) != want || out != "/t" {
+			t.Errorf("%s: %q, %v", project, warnings, out)
+		}
+	}
+}
+
 // A project's approval mode is never looser than the user's and the machine's.
 func TestTemper(t *testing.T) {
 	const none = ""
