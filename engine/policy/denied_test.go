@@ -47,11 +47,7 @@ func TestMasked(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := policy.New(policy.Yolo, rules...)
-		var denied []string
-		for _, d := range p.Denied() {
-			denied = append(denied, d.Program)
-		}
-		if got := strings.Join(denied, " "); got != test.denied {
+		if got := strings.Join(policy.DeniedPrograms(p.Denied()), " "); got != test.denied {
 			t.Errorf("%s: %q are denied as a whole, want %q", test.rules, got, test.denied)
 		}
 		q := shell(engine.Opaque, "$x")

@@ -91,7 +91,7 @@ func (a guardedApprover) Approve(ctx context.Context, q engine.Proposal) (engine
 		return engine.Unasked{Advice: reason.Text, Rule: reason.Rule}, nil
 	}
 	answer, err := a.Approver.Approve(ctx, q)
-	if yes, ok := answer.(engine.Allowed); ok && err == nil && yes.Scope != engine.Once {
+	if yes, _ := answer.(engine.Allowed); err == nil && yes.Scope != engine.Once {
 		err = a.guard.policy.Learn(yes.Grant, yes.Scope)
 	}
 	return answer, err

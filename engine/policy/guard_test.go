@@ -130,6 +130,46 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// A file that a command has made is judged by its name.
+func TestGuardsName(t *testing.T) {
+	for path, want := range map[string]bool{"GEMINI.md": true, "a/.git": true, "docs/AI.md": true, ".github/workflows": true, "a/.github/workflows": true,
+		"main.go": false, ".github": false, "a/workflows": false, ".github/workflows/x": false, ".git/x": false} {
+		if (policy.GuardedFiles{Names: []string{"AI.md"}}).GuardsName(path) != want {
+			t.Errorf("%s: %t", path, !want)
+		}
+	}
+}
+
+// In Yolo nothing is written unasked where programs are found or configured, or around that.
+func TestGuardedRights(t *testing.T) {
+	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.GuardedFiles{Programs: []string{"/home/u/bin"}, Names: []string{"AI.md"}})
+	for path, want := range map[string]engine.Verdict{
+		"/home/u/bin": engine.Ask, "/home/u/bin/x": engine.Ask, "/home/u": engine.Ask, "/": engine.Ask, "/home/u/.config/x": engine.Ask, "/x/.git": engine.Ask, "/x/AI.md": engine.Ask,
+		"/home/u/binary": engine.Allow, "/home/other": engine.Allow, "/var/cache": engine.Allow,
+	} {
+		if got, _ := p.Judge(t.Context(), wanting("x", engine.Rights{Write: []string{path}})); got != want {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+	q := shell(engine.Plain, "x")
+	q.Intent.Ask = "the sandbox is off"
+	if got, _ := p.Judge(t.Context(), q); got != engine.Ask {
+		t.Error("a tool that wants its call asked about:", got)
+	}
+	for looked, want := range map[bool]engine.Verdict{true: engine.Allow, false: engine.Ask} { // what failed while it could only look may run so that it can be taken back
+		q := shell(engine.Plain, "make")
+		q.Intent.Plan.Revertible, q.Intent.Plan.Failure = true, engine.FailedAttempt{Reason: "it can't write", ReadOnly: looked}
+		auto, _ := policy.Guard(policy.New(policy.Auto), nil, policy.GuardedFiles{})
+		if got, _ := auto.Judge(t.Context(), q); got != want {
+			t.Errorf("a command that failed, read-only %t: %v, want %v", looked, got, want)
+		}
+	}
+	denied, _ := policy.Guard(policy.New(policy.Yolo, parse(t, policy.User, "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"deny\"\npriority = 1\n")...), nil, policy.GuardedFiles{})
+	if got, _ := denied.Judge(t.Context(), q); got != engine.Deny {
+		t.Error("the same below a rule that denies it:", got)
+	}
+}
+
 // What would not be honoured is not offered.
 func TestGuardedFilesOfferNoAlways(t *testing.T) {
 	for name, want := range map[string]int{"GEMINI.md": 0, "main.go": 1} {
@@ -167,6 +207,19 @@ func TestGuardAgreed(t *testing.T) {
 	}{
 		{"early.sh", engine.Ask, engine.Deny}, {"bin/x", engine.Ask, engine.Deny}, {"binary", engine.Allow, engine.Allow},
 	} {
+		if c.attended == engine.Ask { // what is confined to reading can't write there, and what may write is asked about
+			for write, want := range map[string]engine.Verdict{"": engine.Allow, "/elsewhere": engine.Ask} {
+				q := shell(engine.Plain, "x")
+				q.Intent.Plan.Confined, q.Intent.Plan.Writes = true, []string{"/project/" + c.path}
+				if write != "" {
+					q.Intent.Plan.Rights.Write = []string{write}
+				}
+				g, _ := policy.Guard(policy.New(policy.Yolo), nil, files)
+				if v, _ := g.Judge(t.Context(), q); v != want {
+					t.Errorf("%s, with the right to write to %q: %v, want %v", c.path, write, v, want)
+				}
+			}
+		}
 		for unattended, want := range map[bool]engine.Verdict{false: c.attended, true: c.unattended} {
 			p := policy.New(policy.Yolo)
 			p.Unattended = unattended
@@ -188,7 +241,7 @@ func TestGuardedRedirections(t *testing.T) {
 	for path, want := range map[string]engine.Verdict{
 		".gemini/settings.json": engine.Ask, "sub/../.gemini/x": engine.Ask, own + "/x": engine.Ask, "~/.gemini/policies/a.toml": engine.Ask, "$HOME/.Gemini/x": engine.Ask,
 		"~/.gemini/tmp/../policies/a.toml": engine.Ask, "~/./.gemini/x": engine.Ask, "~//.gemini/x": engine.Ask, "${HOME%/}/.gemini/x": engine.Ask, "$HOME/x/../.gemini/x": engine.Ask,
-		`~/".gemini"/x`: engine.Ask, `~/.gemini\/x`: engine.Ask, "$HOME/'.gemini/x'": engine.Ask, "~/.gem*/x": engine.Ask, "$(echo ~/.gemini)/x": engine.Ask, "~root/../home/.gemini/x": engine.Ask,
+		`~/".gemini"/x`: engine.Ask, `~/.gemini\/x`: engine.Ask, "$HOME/'.gemini/x'": engine.Ask, "~/.gem*/x": engine.Ask, "~/.gem[/x": engine.Ask, "$(echo ~/.gemini)/x": engine.Ask, "~root/../home/.gemini/x": engine.Ask,
 		"~/.gemini/tmp/project/chats/x": engine.Ask, own + "/tmp/project/chats/x": engine.Ask, "~/.gemini/tmp/$x/y": engine.Ask, "$HOME/.gemini": engine.Ask,
 		"x": engine.Allow, "gemini/x": engine.Allow, own + "/tmp/x": engine.Allow, "~/.gemini/tmp/x": engine.Allow, "$out": engine.Allow, "*.txt": engine.Allow, "~/.geminiignore": engine.Allow,
 		"~/x/*": engine.Allow, "~/.*": engine.Ask, "~/.config/*": engine.Allow,

@@ -88,12 +88,12 @@ func (p *Policy) about(u *question) (list []*Rule) {
 // decide is [Policy.decide] among the rules that may be about u.
 func decide(rules []*Rule, u *question) Ruling {
 	look := u.mode != Plan || looks(u.Tool.Kind) || u.plans || u.safe()
-	return strongest(rules, look, func(r *Rule) bool { return (look || r.Verdict == engine.Deny) && r.fits(u) })
+	return strongest(rules, func(r *Rule) bool { return (look || r.Verdict == engine.Deny) && r.fits(u) })
 }
 
-// strongest returns the decision of the rules for which counts is true. If none is, a
-// read-only call is asked about, and any other is denied.
-func strongest(rules []*Rule, look bool, counts func(*Rule) bool) Ruling {
+// strongest returns the decision of the rules for which counts is true. If none is, the
+// call is asked about.
+func strongest(rules []*Rule, counts func(*Rule) bool) Ruling {
 	var deny, base, narrow *Rule
 	for _, r := range rules {
 		switch {
@@ -108,9 +108,6 @@ func strongest(rules []*Rule, look bool, counts func(*Rule) bool) Ruling {
 	}
 	if deny != nil {
 		return Ruling{Verdict: engine.Deny, Rule: deny}
-	}
-	if base == nil && !look {
-		return Ruling{Verdict: engine.Deny, Why: "plan mode is read-only"}
 	}
 	f := Ruling{Verdict: engine.Ask, Rule: base}
 	if base != nil {
@@ -297,7 +294,7 @@ func (p *Policy) Offers(t engine.Tool) bool {
 	p = p.WithUnattended(p.Unattended)
 	u := p.ask(engine.Proposal{Tool: t})
 	look := u.mode != Plan || looks(t.Kind)
-	ruling := strongest(p.aboutAny(&u), look, func(r *Rule) bool {
+	ruling := strongest(p.aboutAny(&u), func(r *Rule) bool {
 		if r.Verdict == engine.Deny {
 			return r.deniesAll(&u)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -252,6 +253,16 @@ func TestOffered(t *testing.T) {
 	if count(none) != 0 || count(bare) != 0 {
 		t.Error("a rule about no command")
 	}
+	for _, store := range []policy.Store{{}, {Project: "p.toml"}, {User: "u.toml"}} {
+		p, user := policy.New(policy.Default), et.NewApprover(t, engine.Refused{})
+		p.Store = store
+		if _, err := p.OfferRules(user, false).Approve(t.Context(), plain("ls")); err != nil {
+			t.Fatal(err)
+		}
+		if got := user.Proposals()[0].Intent.Grants[0].SessionOnly; got != (store.Project == "" && store.User == "") {
+			t.Errorf("%+v: for the session only: %t", store, got)
+		}
+	}
 }
 
 // Where an answer is kept: in the file of its scope, for what is near in the
@@ -395,7 +406,7 @@ func TestAppendAndRevoke(t *testing.T) {
 // A program that is named from where one is, is another one elsewhere: what is
 // said of it holds in the project at most.
 func TestProposalsOfNearPrograms(t *testing.T) {
-	for script, near := range map[string]bool{"./build.sh x": true, "../x": true, "bin/x": true, "ls | ./x": true, "/usr/bin/x": false, "x ./y": false} {
+	for script, near := range map[string]bool{"./build.sh x": true, "../x": true, "bin/x": true, "ls | ./x": true, "./x | ls": true, "/usr/bin/x": false, "x ./y": false} {
 		for _, g := range offered(t, asked(engine.Plain, script), false) {
 			if exact := g.Target != ""; g.ProjectOnly != (near || exact) { // what is exact is about a directory
 				t.Errorf("%s: %s: near is %v", script, g.Label, g.ProjectOnly)
@@ -527,5 +538,42 @@ func TestReadsRulesOfServers(t *testing.T) {
 		if err != nil || (len(rules) == 1) != good || (warnings == nil) != good {
 			t.Errorf("%s: %v %v", target, err, warnings)
 		}
+	}
+}
+
+// What tools.allowed could say so that a call runs is enough for it, the narrowest first.
+func TestEntriesOfCalls(t *testing.T) {
+	for script, want := range map[string]string{
+		"go test ./...":      "run_shell_command(go test ./...)",
+		"ls -l | wc | ls -l": "run_shell_command(ls -l),run_shell_command(wc)",
+		"echo a;b":           "run_shell_command(echo 'a;b')",
+		"echo it's":          `run_shell_command(echo "it's")`,
+		`echo it's$`:         "",
+		"echo $x":            "",
+		"A=b make":           "",
+		"echo \x01 \xff":     "",
+	} {
+		q := shell(engine.Plain, script)
+		lists := policy.Entries(q)
+		if all := lists[len(lists)-1]; !slices.Equal(all, []string{policy.Shell}) {
+			t.Errorf("%s: %q is not the whole tool", script, all)
+		}
+		if want == "" {
+			if len(lists) != 1 {
+				t.Errorf("%s: %q", script, lists)
+			}
+			continue
+		}
+		if got := strings.Join(lists[0], ","); got != want {
+			t.Errorf("%s: %q, want %q", script, got, want)
+		}
+		rules, wrong := policy.Lists{Allowed: lists[0]}.Rules(policy.User, "flag")
+		p := policy.New(policy.Plan).With(policy.Default, rules...)
+		if got, _ := p.Judge(t.Context(), q); wrong != nil || got != engine.Allow {
+			t.Errorf("%s: %q allows it not: %v, %v", script, lists[0], got, wrong)
+		}
+	}
+	if got := policy.Entries(engine.Proposal{Tool: named("glob", engine.Search)}); len(got) != 1 || !slices.Equal(got[0], []string{"glob"}) {
+		t.Errorf("%q", got)
 	}
 }

@@ -288,7 +288,7 @@ func agentName(name string) bool {
 // matches all.
 func (r *Rule) names(word string, t engine.Tool) bool {
 	name := t.Name()
-	if r.Verdict != engine.Allow && strings.Contains(word, "*") && !pattern(word) &&
+	if strings.Contains(word, "*") && !pattern(word) &&
 		(matchesName(word, name) || r.Server != "" && matchesName(word, t.ServerTool)) {
 		return true
 	}

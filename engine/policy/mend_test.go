@@ -52,6 +52,8 @@ func TestMended(t *testing.T) {
 		{"priority in words", "toolName = \"glob\"\ndecision = \"ask_user\"\npriority = \"high\"", `it asks about glob`, "---?"},
 		{"no priority", "toolName = \"write_file\"\ndecision = \"allow\"", `the rule lacks priority; it allows write_file`, "--a-"},
 		{"modes", "toolName = \"glob\"\ndecision = \"deny\"\npriority = 5\nmodes = [\"always\"]", `it denies glob`, "---d"},
+		{"a tool that is none", "toolName = [3, \"write_file\"]\ndecision = \"deny\"\npriority = 5", `it denies write_file`, "--d-"},
+		{"a prefix alone", "commandPrefix = \"rm\"", `it denies run_shell_command; commands rm`, "d---"},
 		{"a name that is none", "toolName = \"write_file\"\ndecision = \"allow\"\npriority = 5\nname = 5", `name must be a string; it allows write_file`, "--a-"},
 		{"nothing", "name = \"x\"", `it says nothing, and is passed over`, "----"},
 		{"everything", "toolName = [3, \"glob\"]\ndecision = 7\npriority = []\nmodes = 5\nmcpName = 5\ncommandRegex = \"(\"\nx = 1", `it denies`, "dd-d"},
@@ -74,6 +76,18 @@ func TestMended(t *testing.T) {
 		}
 		if got != c.verdicts {
 			t.Errorf("%s: %s, want %s: %v", c.name, got, c.verdicts, warnings)
+		}
+	}
+}
+
+// A priority that is none is the nearest, and one that says nothing the safest.
+func TestNearPriority(t *testing.T) {
+	for value, want := range map[string][2]int{`"7"`: {7, 7}, `" 7 "`: {7, 7}, `"high"`: {999, 0}, "5.5": {5, 5}, "1e9": {999, 999}, "-1.5": {0, 0}, "1000": {999, 999}, "-1": {0, 0}, "[]": {999, 0}} {
+		for i, decision := range []string{"deny", "allow"} {
+			rules, _, err := policy.Parse("p.toml", policy.User, []byte("[[rule]]\ntoolName = \"glob\"\ndecision = \""+decision+"\"\npriority = "+value+"\n"))
+			if err != nil || len(rules) != 1 || rules[0].Priority != want[i] {
+				t.Errorf("%s, %s: %+v, %v; want %d", decision, value, rules, err, want[i])
+			}
 		}
 	}
 }
@@ -122,6 +136,7 @@ func TestOtherTables(t *testing.T) {
 func TestEntries(t *testing.T) {
 	for entry, want := range map[string]struct{ warning, allows, denies string }{
 		"run_shell_command":              {"", "yyyn", "yyyn"},
+		"run_shell_command (git)":        {"", "ynnn", "ynnn"},
 		"ShellTool(git)":                 {"", "ynnn", "ynnn"},
 		`run_shell_command("git log")`:   {"", "ynnn", "ynnn"},
 		`run_shell_command( 'git log')`:  {"", "ynnn", "ynnn"},
@@ -182,6 +197,16 @@ func TestEntries(t *testing.T) {
 			if got != tried {
 				t.Errorf("%s, %s: %s, want %s (%v)", entry, policy.VerdictName(v), got, tried, warnings)
 			}
+		}
+	}
+}
+
+// An entry that denies more than was meant says so.
+func TestEntriesThatDenyAll(t *testing.T) {
+	for entry, want := range map[string]bool{"Read(src/**)": true, `run_shell_command("git log)`: true, "Bash(git *)": false, "": false} {
+		_, warnings := policy.Lists{Exclude: []string{entry}}.Rules(policy.User, "s.json")
+		if got := strings.Join(warnings, "\n"); strings.Contains(got, "; all of ") != want {
+			t.Errorf("%s: %q", entry, got)
 		}
 	}
 }

@@ -70,6 +70,9 @@ func TestPlanFiles(t *testing.T) {
 		{policy.Plan, engine.Edit, allowAll, "", engine.Deny},
 		{policy.Plan, engine.Edit, denyAll, "/plans/x.md", engine.Deny},
 		{policy.Plan, engine.Edit, "", "/plans/GEMINI.md", engine.Ask},
+		{policy.Plan, engine.Edit, "", "/plans/own/x.md", engine.Allow}, // by its own name only
+		{policy.AutoEdit, engine.Edit, "", "/plans/own/x.md", engine.Ask},
+		{policy.AutoEdit, engine.Edit, "", "/plans/x.md", engine.Allow},
 		{policy.Plan, engine.Execute, allowAll, "/plans/x.md", engine.Deny},
 		{policy.Plan, engine.Other, allowAll, "/plans/x.md", engine.Deny},
 		{policy.Default, engine.Edit, "", "/plans/x.md", engine.Ask},

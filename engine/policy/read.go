@@ -124,7 +124,7 @@ func (f *file) read(name string, value any) error {
 				f.rule(name, i, table)
 			}
 		}
-	case len(list) > 0 && slices.ContainsFunc(list, ruleLike):
+	case slices.ContainsFunc(list, ruleLike):
 		return f.places.refuse(f.path, name, 0, "",
 			fmt.Sprintf("%s is not understood; rules are tables called [[rule]]", quoted(name)))
 	default:

@@ -147,3 +147,23 @@ func TestAskedAgain(t *testing.T) {
 		}
 	}
 }
+
+// Who keeps the network from commands keeps it from each; who wants to be asked is asked
+// about those that want it, unless a rule allows them.
+func TestNetwork(t *testing.T) {
+	online, offline := wanting("x", engine.Rights{Network: true}), shell(engine.Plain, "x")
+	for _, c := range []struct {
+		never           string
+		asked           bool
+		online, offline engine.Verdict
+	}{{"", false, allow, allow}, {"--offline", false, deny, allow}, {"", true, ask, allow}, {"--offline", true, deny, allow}} {
+		p := policy.New(policy.Yolo, policy.Network(c.never, c.asked)...)
+		got, why := p.Judge(t.Context(), online)
+		if got != c.online || strings.Contains(why.Text, "--offline") != (got == deny) {
+			t.Errorf("%q, %t: %v %v", c.never, c.asked, got, why)
+		}
+		if got, _ := p.Judge(t.Context(), offline); got != c.offline {
+			t.Errorf("%q, %t, without the network: %v", c.never, c.asked, got)
+		}
+	}
+}

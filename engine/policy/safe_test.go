@@ -72,6 +72,13 @@ func TestSafe(t *testing.T) {
 	if e.Rule == nil || !strings.Contains(e.Why, "every command only looks") {
 		t.Errorf("%+v", e)
 	}
+	undoable := shell(engine.Plain, "make")
+	undoable.Intent.Plan.Revertible = true
+	for _, q := range []engine.Proposal{shell(engine.Plain, "make"), undoable} {
+		if e := policy.New(policy.Auto).Explain(q); e.Commands[0].Why != "" {
+			t.Errorf("of what is not known to look is said %q", e.Commands[0].Why)
+		}
+	}
 	for _, test := range []struct {
 		q   engine.Proposal
 		why string

@@ -32,6 +32,14 @@ func TestNear(t *testing.T) {
 	if warnings != nil || err != nil {
 		t.Error("a server's tools have names of their own:", warnings, err)
 	}
+	rules, _, err := policy.Parse("p.toml", policy.User, []byte("[[rule]]\ntoolName = \"sea*h\"\nmcpName = \"hub\"\ndecision = \"deny\"\npriority = 1\n"))
+	for name, want := range map[string]engine.Verdict{"search": engine.Deny, "searches": engine.Allow} {
+		tool := named("mcp_hub_"+name, engine.Other)
+		tool.Server, tool.ServerTool = "hub", name
+		if got, _ := policy.New(policy.Yolo, rules...).Judge(t.Context(), engine.Proposal{Tool: tool}); err != nil || got != want {
+			t.Errorf("%s of a server whose tools like sea*h are denied: %s, %v", name, policy.VerdictName(got), err)
+		}
+	}
 }
 
 // Tools that a command discovered have a pattern of their own.
@@ -82,6 +90,7 @@ func TestOffers(t *testing.T) {
 		{policy.User, rule("deny", ""), policy.Yolo, false},
 		{policy.User, rule("deny", "commandPrefix = \"rm\"\n"), policy.Yolo, true},
 		{policy.User, rule("deny", "commandRegex = \"rm\"\n"), policy.Yolo, true},
+		{policy.User, rule("deny", "commandUndoable = true\n"), policy.Yolo, true},
 		{policy.User, rule("deny", "argsPattern = \"rm\"\n"), policy.Yolo, true},
 		{policy.User, rule("deny", "modes = \"yolo\"\n"), policy.Default, true},
 		{policy.Project, rule("deny", ""), policy.Default, false},
@@ -112,11 +121,19 @@ func TestOffersInPlanMode(t *testing.T) {
 	if p.Offers(named("write_file", engine.Edit)) || !p.Offers(named(policy.Shell, engine.Execute)) {
 		t.Error("what is offered while commands are confined")
 	}
+	plans := policy.New(policy.Plan)
+	plans.Plans = func(string) bool { return true }
+	if g, _ := policy.Guard(plans, nil, policy.GuardedFiles{}); !g.Offers(named("write_file", engine.Edit)) || g.Offers(named("deploy", engine.Other)) {
+		t.Error("what is offered where plans can be written")
+	}
 	const denies = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"deny\"\npriority = 1\n"
 	q := policy.New(policy.Plan, parse(t, policy.User, denies)...)
 	q.Confined = p.Confined
 	if q.Offers(named(policy.Shell, engine.Execute)) {
 		t.Error("the shell is offered, though a rule denies it")
+	}
+	if !p.Offers(named("exit_plan_mode", engine.Planning)) {
+		t.Error("planning has no end")
 	}
 	confined = false
 	if p.Offers(named(policy.Shell, engine.Execute)) {
@@ -181,14 +198,22 @@ func TestSandboxFile(t *testing.T) {
 // A rule about a path is about the place: who allows a directory allows nothing that .. or a
 // link leads to, and who denies one denies it by whatever path.
 func TestPlaces(t *testing.T) {
-	root := t.TempDir()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, dir := range []string{"docs", "src"} {
 		if err := os.Mkdir(filepath.Join(root, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(filepath.Join(root, "src"), filepath.Join(root, "docs", "link")); err != nil {
-		t.Skip(err)
+	outside := t.TempDir()
+	linked := filepath.Join(outside, "root")
+	for link, to := range map[string]string{filepath.Join(root, "docs", "link"): filepath.Join(root, "src"), filepath.Join(root, "docs", "out"): outside,
+		filepath.Join(root, "docs", "away"): outside, linked: root} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Skip(err)
+		}
 	}
 	about := func(dir, decision string) string {
 		return "[[rule]]\ntoolName = \"write_file\"\nargsPattern = '\"file_path\":\"" + dir + "/'\ndecision = \"" + decision + "\"\npriority = 1\n"
@@ -198,18 +223,23 @@ func TestPlaces(t *testing.T) {
 		"docs/a": engine.Allow, "docs/sub/a": engine.Allow, "./docs/a": engine.Allow, "docs/../docs/a": engine.Allow, absolute + "docs/a": engine.Ask,
 		"docs/../a": engine.Ask, "docs/./../a": engine.Ask, absolute + "docs/../a": engine.Ask, "a": engine.Ask,
 		"src/a": engine.Deny, "./src/a": engine.Deny, "docs/../src/a": engine.Deny, "docs/link/a": engine.Deny, absolute + "src/a": engine.Deny, absolute + "docs/link/a": engine.Deny,
+		"docs/away/a": engine.Ask, "docs/out/a": engine.Deny, "./docs/out/a": engine.Deny,
+		absolute + "abs/a": engine.Allow, absolute + "./abs/a": engine.Allow, absolute + "abs/../a": engine.Ask, "abs/a": engine.Ask,
 	} {
-		p := policy.New(policy.Default, parse(t, policy.User, about("docs", "allow")+about("src", "deny"))...)
-		p.Roots = func() []string { return []string{root} }
-		at := filepath.FromSlash(path)
-		if !filepath.IsAbs(at) {
-			at = filepath.Join(root, at)
-		}
-		tool := engine.Tool{Kind: engine.Edit, Declaration: &genai.FunctionDeclaration{Name: "write_file",
-			ParametersJsonSchema: map[string]any{"properties": map[string]any{"file_path": true}}}}
-		q := engine.Proposal{Tool: tool, Args: map[string]any{"file_path": path}, Intent: engine.Intent{Paths: []string{filepath.Clean(at)}}}
-		if got, _ := p.Judge(t.Context(), q); got != want {
-			t.Errorf("%s: %s", path, policy.VerdictName(got))
+		rules := parse(t, policy.User, about("docs", "allow")+about("src", "deny")+about("docs/out", "deny")+about(absolute+"abs", "allow"))
+		for _, root := range []string{root, linked} {
+			p := policy.New(policy.Default, rules...)
+			p.Roots = func() []string { return []string{root, outside} }
+			at := filepath.FromSlash(path)
+			if !filepath.IsAbs(at) {
+				at = filepath.Join(root, at)
+			}
+			tool := engine.Tool{Kind: engine.Edit, Declaration: &genai.FunctionDeclaration{Name: "write_file",
+				ParametersJsonSchema: map[string]any{"properties": map[string]any{"file_path": true}}}}
+			q := engine.Proposal{Tool: tool, Args: map[string]any{"file_path": path}, Intent: engine.Intent{Paths: []string{filepath.Clean(at)}}}
+			if got, _ := p.Judge(t.Context(), q); got != want {
+				t.Errorf("%s below %s: %s", path, root, policy.VerdictName(got))
+			}
 		}
 	}
 }

@@ -19,6 +19,7 @@ func TestAbout(t *testing.T) {
 		"toolName = \"*\"\nargsPattern = \"x\\u0007\"\ntoolKind = [\"edit\", \"fetch\"]":                         "*; arguments like x\uFFFD; of kind edit, fetch",
 		"toolName = \"*\"\nmcpName = \"hub\"\nsubagent = \"a\"\nmodes = [\"yolo\", \"auto_edit\", \"autoEdit\"]": "*; of server hub; called by a; in mode yolo, auto_edit, auto_edit",
 		"toolName = \"run_shell_command\"\ncommandSafe = true":                                                   "run_shell_command; commands that only look",
+		"toolName = \"run_shell_command\"\ncommandUndoable = true\nnetwork = true":                               "run_shell_command; commands that can be taken back; with the network",
 		"toolName = \"*\"\ninteractive = true":                                                                   "*; with a user",
 		"toolName = \"*\"\ninteractive = false\ntoolAnnotations = { b = 1, a = \"x\", c = 1.5 }":                 "*; without a user; annotated a=x; annotated b=1; annotated c=1.5",
 	} {
@@ -32,6 +33,10 @@ func TestAbout(t *testing.T) {
 		if rules[0].Learned() {
 			t.Error("it was kept by nobody")
 		}
+	}
+	line := parse(t, policy.User, "[[rule]]\ntoolName = \"run_shell_command\"\ncommandLine = \"ls\"\ndirectory = \"/x\"\ndecision = \"allow\"\npriority = 1\n")
+	if got, want := line[0].About(), `run_shell_command; the command line "ls"; in /x`; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 	rules, wrong := policy.Lists{Core: []string{"run_shell_command(git log)"}}.Rules(policy.User, "settings.json")
 	if wrong != nil || len(rules) != 2 {
@@ -327,9 +332,15 @@ func TestReasons(t *testing.T) {
 		if e.Reason != c.want {
 			t.Errorf("%s: %q\nwant %q", c.script, e.Reason, c.want)
 		}
+		if _, reason := policy.New(policy.Yolo, parse(t, policy.User, c.rules)...).Judge(t.Context(), shell(engine.Plain, "rm x")); reason.Rule == nil || reason.Rule.Line != 1 {
+			t.Errorf("%s: %+v", c.rules, reason)
+		}
 		if e.Command != "" || e.Inside != "" {
 			t.Errorf("%+v", e.Ruling)
 		}
+	}
+	if _, reason := policy.New(policy.Yolo).Judge(t.Context(), shell(engine.Plain, "ls")); reason != (engine.Reason{}) {
+		t.Errorf("what is allowed: %+v", reason)
 	}
 	e := policy.New(policy.Plan).Explain(shell(engine.Plain, "ls"))
 	if !strings.HasPrefix(e.Reason, "Plan mode is read-only. ") || strings.Contains(e.Reason, "The rule at") {
