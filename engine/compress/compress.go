@@ -213,8 +213,9 @@ func (c *Compressor) compress(ctx context.Context, s engine.FitRequest, by Trigg
 	said = append(said, rest(short, at)...)
 	if n := engine.Estimate(said); n >= before {
 		c.larger = true
+		whole := max(s.Size, before) // with what is sent beside the messages, as it was told above
 		return lighter, &failure{fmt.Errorf("with its summary it would take about %s tokens instead of %s; "+
-			"/compress tries again", text.Number(n), text.Number(before))}
+			"/compress tries again", text.Number(whole+n-before), text.Number(whole))}
 	}
 	c.fresh = true
 	return engine.FitResult{History: said, Action: compressed, Summarized: true}, nil

@@ -205,6 +205,18 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// What a compression would have changed is told in tokens of the whole request, as its begin is.
+func TestLargerIsToldOfTheRequest(t *testing.T) {
+	s := &sage{answers: []any{words("<state_snapshot>", 70_000), "ok"}}
+	var told []string
+	request := sending(talk("q20 a20 q10 a5 q5"), &told)
+	request.Size += 12_000 // the instructions and tools
+	New(Config{Ask: s.ask, Keep: shelf{}.keep}).Fit(t.Context(), request)
+	if want := "it would take about 87,070 tokens instead of 72,000"; len(told) != 1 || !strings.Contains(told[0], want) {
+		t.Errorf("told %q, not %s", told, want)
+	}
+}
+
 // However a question for a snapshot ends, the conversation stays whole, and that is told.
 func TestNotCompressed(t *testing.T) {
 	said := talk("q20 a20 q10 a5 q5")
