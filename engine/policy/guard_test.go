@@ -260,7 +260,7 @@ func TestGuardedCommands(t *testing.T) {
 	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.GuardedFiles{Own: []string{own}, Except: []string{filepath.Join(own, "tmp")}, State: []string{"chats"}})
 	for text, want := range map[string]engine.Verdict{
 		`cp a "$HOME"/.gemini/`: engine.Ask, "cp -t ~/.gemini a": engine.Ask, "cd ~/.gemini && echo x > y": engine.Ask, "mkdir -p ~/.gemini/policies": engine.Ask, "ln -s ~/.gemini l; echo x > l/y": engine.Ask,
-		"D=~/.gemini; echo x > $D/y": engine.Ask, "rm .gemini/policies/a.toml": engine.Ask, "mv .gemini x": engine.Ask, "rm -r " + own: engine.Ask, "sed -i s/a/b/ .gemini/settings.json": engine.Ask,
+		"D=~/.gemini; echo x > $D/y": engine.Ask, "rm .gemini/policies/a.toml": engine.Ask, "mv .gemini x": engine.Ask, "rm -r " + own: engine.Ask, "sed -i s/a/b/ .gemini/settings.json": engine.Ask, `sed -Ei s/a/b/ "$F" .gemini/x`: engine.Ask, `sed --in-pl s/a/b/ "$F" .gemini/x`: engine.Ask, `sed -n p "$F" .gemini/x`: engine.Allow,
 		"rsync a ~/.gemini/b": engine.Ask, "sudo rm .gemini/x": engine.Ask, "rm ~/.gemini/tmp/project/chats/x": engine.Ask,
 		"cat ~/.gemini/settings.json": engine.Allow, "ls -a ~/.gemini > out.txt": engine.Ask, "cat .gemini/settings.json": engine.Allow, "sed -n p .gemini/settings.json": engine.Allow, "rm x": engine.Allow,
 		"cp .gemini/settings.json x": engine.Allow, "rm .gemini/tmp/x": engine.Allow, "rm -r $out": engine.Allow, "cp src/* x": engine.Allow,

@@ -101,7 +101,7 @@ func (v *visitor) sed(p *program.Program, args []word) {
 		case s == "-f", strings.HasPrefix(s, "--f"), strings.HasPrefix(s, "--e"):
 			v.unchecked("sed", args[i:])
 			return
-		case strings.HasPrefix(s, "--i"), len(s) > 1 && s[0] == '-' && s[1] != '-' && strings.ContainsRune(s, 'i'):
+		case editsInPlace(s):
 			v.lower(engine.Readable, "sed writes the files it reads")
 			inPlace = true
 		case len(s) > 1 && s[0] == '-' && strings.Trim(s[1:], p.Flags) != "" && s != "--" && !p.Has(s):
@@ -122,9 +122,9 @@ func (v *visitor) sed(p *program.Program, args []word) {
 	}
 }
 
-// inPlace reports whether w may have sed write the files that it reads.
-func inPlace(w engine.Word) bool {
-	return strings.HasPrefix(w.Text, "-i") || strings.HasPrefix(w.Text, "--in-place")
+// editsInPlace reports whether an argument may have sed write the files that it reads.
+func editsInPlace(s string) bool {
+	return strings.HasPrefix(s, "--i") || strings.HasPrefix(s, "-") && !strings.HasPrefix(s, "--") && strings.ContainsRune(s, 'i')
 }
 
 // edits reads a script of sed. Only the plainest scripts are known to be harmless.

@@ -182,3 +182,14 @@ func (g *gitLab) output(args ...string) string {
 	out, _ := cmd.CombinedOutput() // its usage ends with an error
 	return string(out)
 }
+
+func TestRewritesGitSetup(t *testing.T) {
+	for script, want := range map[string]bool{
+		"git worktree add x": true, "git -C d worktree remove x": true, "ls; git rebase -x make main": true, "git rebase --exec=make main": true, "git rebase --exec make": true,
+		"git worktree list": false, "git worktree": false, "git rebase main": false, "git log -x": false, "hg worktree add x": false, "$git worktree add x": false, "git -x rebase main": false,
+	} {
+		if RewritesGitSetup(Read(script).Commands) != want {
+			t.Errorf("%s: %t", script, !want)
+		}
+	}
+}

@@ -36,7 +36,7 @@ func TestInsert(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"sh -c 'echo {{a}}'", "sh -c -e 'echo {{a}}'", "sh -c - 'echo {{a}}'", `bash -c "echo {{a}}"`, "cat <<E\n{{a}}\nE", "echo `cat {{a}}`", "echo $(({{a}}))", "echo ${x:-{{a}}}",
-		"x[{{a}}]=1", "[[ 1 -eq {{a}} ]]", "awk '/{{a}}/'", "ssh host 'cat {{a}}'", "eval echo x{{a}}", "echo $'{{a}}'", "echo # {{a}}", "echo 'x {{a}}", "{{a}}() { :; }",
+		"x[{{a}}]=1", "[[ 1 -eq {{a}} ]]", "awk '/{{a}}/'", "ssh host 'cat {{a}}'", "eval echo x{{a}}", "echo $'{{a}}'", `echo $"{{a}}"`, `sh -c $x b{{a}}`, "echo # {{a}}", "echo 'x {{a}}", "{{a}}() { :; }",
 		`python3 -c 'print("{{a}}")'`, `find . -exec sh -c 'cat {{a}}' \;`,
 		`\sh -c 'cat {{a}}'`, `s""h -c 'cat {{a}}'`, `$SHELL -c "cat {{a}}"`, `env $X sh -c 'cat {{a}}'`, `unset {{a}}`, `[ -v "{{a}}" ]`, `printf -v {{a}} x`, `read {{a}}`, "((x={{a}}))", "let x={{a}}", "declare x={{a}}", "case x in {{a}}) ;; esac"} {
 		if got, err := insert(line, "x"); err == nil {

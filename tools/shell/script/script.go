@@ -202,7 +202,7 @@ func Facts(c engine.Command) engine.Facts {
 	p := program.Find(name)
 	takes := p.Is(program.Changes) || p.Is(program.Removes)
 	return engine.Facts{Writes: takes || p.Is(program.Writes), ModifiesOperands: takes &&
-		(p.Grammar != "sed" || slices.ContainsFunc(c.Argv, inPlace)),
+		(p.Grammar != "sed" || slices.ContainsFunc(c.Argv, func(w engine.Word) bool { return editsInPlace(w.Text) })),
 		Broad: p.Is(program.Broad), Subcommands: p.Is(program.Commands), Runner: p.Is(program.Runner)}
 }
 

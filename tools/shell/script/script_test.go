@@ -42,6 +42,8 @@ func TestRead(t *testing.T) {
 		{`awk 'NR>=10 && NR<=40 || $1>=2' f; gawk 'x||y'`, `plain | awk NR>=10 && NR<=40 || $1>=2 f | gawk x||y`},
 		{`sed -n '1,20p;s/a/b/g' f; awk '{print $1}' f; sort f; find . -name '*.go'`, `plain | sed -n 1,20p;s/a/b/g f | awk {print $1} f | sort f | find . -name *.go`},
 		{`command -v go`, `plain | command -v go`},
+		{`tar`, `plain | tar`},
+		{`docker logs run`, `plain | docker logs run`},
 
 		// Readable: more than that, but every command is told.
 		{`ls *.go ~ {a,b} $HOME`, `readable | ls *.go ~ {a,b} $HOME`},
@@ -128,9 +130,9 @@ func TestOpaque(t *testing.T) {
 		// Values that are read as scripts.
 		`echo ${x@P}`, `echo ${!x}`, `echo $((x))`, `echo $((a[0]))`, `((x++))`, `let x`, `[[ $x -eq 1 ]]`, `[[ -v $x ]]`, `test -v 'a[$(id)]'`, `[ $x ]`, `unset 'a[$(id)]'`, `read 'a[$(id)]'`, `printf -v 'a[$(id)]' b`, `declare -n a=b`, `declare -i a=b`, `export "$x"`, `echo ${a[x]}`, `echo ${a:x}`, `mapfile -C id a`,
 		// Names that change their meaning.
-		`alias ls=id`, `enable -f a b`, `hash -p a ls`, `shopt -s expand_aliases`, `set -o posix`, `export -f a`, `bind -x a`,
+		`alias ls=id`, `enable -f a b`, `hash -p a ls`, `shopt -s expand_aliases`, `set -o posix`, `set -s`, `shopt -e`, `export -f a`, `bind -x a`,
 		// Programs that have too many ways.
-		`parallel rm ::: a`, `tmux new a`, `vim -c '!id'`, `crontab a`, `gdb -ex x`, `socat a b`, `strace -o '|id' ls`, `sudo -s`, `sudo -e a`, `env -S 'rm a'`, `sudo --frobnicate rm a`, `kubectl exec a ls`, `git filter-branch`,
+		`parallel rm ::: a`, `tmux new a`, `vim -c '!id'`, `crontab a`, `psql -f a`, `psql --file=a`, `sqlite3 -init a b`, `docker compose run a`, `gdb -ex x`, `socat a b`, `strace -o '|id' ls`, `sudo -s`, `sudo -e a`, `env -S 'rm a'`, `sudo --frobnicate rm a`, `kubectl exec a ls`, `git filter-branch`,
 		`cat < /dev/tcp/a/1`, `exec 3<>/dev/tcp/a/1`,
 		// Text that readers disagree about.
 		"ls\\\nx", "ls\x00", "ls\rx", "ls\x1b[8m", "ls\u00a0x", "ls\u200bx", "ls \u202ex", "ls\u2028x", "ls \ufe0f", "ls \xff", "ls \u0085", "ls\vx", "ls \x7f", "ls \U000e0061",

@@ -95,6 +95,19 @@ func TestTold(t *testing.T) {
 	}
 }
 
+// What the book says of a command's program, and sed's options.
+func TestFacts(t *testing.T) {
+	for script, want := range map[string]engine.Facts{
+		"cat a": {}, "x a": {}, "cp a b": {Writes: true}, "rm a": {Writes: true, ModifiesOperands: true, Broad: true}, "sed -n p a": {Writes: true, Broad: true},
+		"sed -i p a": {Writes: true, ModifiesOperands: true, Broad: true}, "sed -nEi p a": {Writes: true, ModifiesOperands: true, Broad: true}, "sed --in-pl p a": {Writes: true, ModifiesOperands: true, Broad: true}, "sed --debug p -": {Writes: true, Broad: true},
+		"git log": {Subcommands: true, Broad: true}, "python3 a.py": {Broad: true}, "npx a": {Broad: true, Runner: true},
+	} {
+		if got := Facts(Read(script).Commands[0]); got != want {
+			t.Errorf("%s: %+v, want %+v", script, got, want)
+		}
+	}
+}
+
 // At a limit all is well, and one further it is opaque.
 func TestLimits(t *testing.T) {
 	for _, c := range []struct {
