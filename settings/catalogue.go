@@ -55,7 +55,7 @@ func Nearest(name string) string {
 		return ""
 	}
 	lower, last := strings.ToLower(name), path[len(path)-1]
-	best, least := "", 1+max(2, len(name)/4)
+	best, least := "", 1+max(2, len(last)/4) // what holds the key, such as a server, may have a long name
 	for _, k := range Keys() {
 		candidate := k.Name
 		if k.near != "" && filled(k.near, path) == name {
@@ -64,12 +64,13 @@ func Nearest(name string) string {
 		if strings.HasSuffix(candidate, ">") { // which any name would come near to
 			continue
 		}
-		if strings.Contains(candidate, "<") {
+		wildcard := strings.Contains(candidate, "<")
+		if wildcard {
 			candidate = filled(candidate, path)
 		}
 		d := levenshtein.ComputeDistance(lower, strings.ToLower(candidate))
-		if strings.HasSuffix(k.Name, "."+last) {
-			d = min(d, 1) // in the wrong place
+		if strings.HasSuffix(k.Name, "."+last) && (!wildcard || strings.HasPrefix(k.Name, path[0]+".")) {
+			d = min(d, 1) // in the wrong place; a key of some server or agent only among those
 		}
 		if candidate != name && d < least {
 			best, least = candidate, d

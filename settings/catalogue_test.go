@@ -92,6 +92,7 @@ func TestNearest(t *testing.T) {
 		"model.nam": "model.name", "maxAttempts": "general.maxAttempts", "mcpServers.git.comand": "mcpServers.git.command", "MODEL.NAME": "model.name",
 		`mcpServers."a.b".urll`: `mcpServers."a.b".url`, "zzzzzzzzzzzzz": "", "general.vimmode": "general.vimMode", strings.Repeat("x", 1000): "",
 		"mcpServers.git.transport": "mcpServers.git.type", "mcpServers.git.serverUrl": "mcpServers.git.httpUrl",
+		"mcpServers.git.tools": "", "env": "", "agents.tools": "agents.overrides.<name>.tools",
 		"modle": "model", "mcpServer": "mcpServers", "tool": "tools", "ui.foter": "ui.footer", "Security": "security", "a1": "", "x": "",
 	} {
 		if got := Nearest(name); got != want {

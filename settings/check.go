@@ -74,7 +74,11 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 		out, err := key.coerce(v)
 		if err != nil {
 			out, said, ok := key.salvage(v)
-			if !ok || c.exact {
+			switch {
+			case !c.exact && !ok && decides(path):
+				c.unusable(path, err.Error())
+				return nil, false
+			case !ok || c.exact:
 				return nil, c.unfit(path, err)
 			}
 			c.wrong(path, said)
@@ -103,6 +107,12 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 		}
 	}
 	return out, len(out) > 0 || len(tree) == 0 // what held only mistakes is none itself
+}
+
+// decides reports whether a key of an MCP server says what is run or what is kept from the model,
+// so that the server is not used without the value.
+func decides(path []string) bool {
+	return len(path) == 3 && path[0] == "mcpServers" && slices.Contains([]string{"args", "includeTools", "excludeTools"}, path[2])
 }
 
 // anything is the node below a key with arbitrary contents.

@@ -190,7 +190,10 @@ func (f *filler) text(path []string, s string) (out, values string, err error) {
 	if at := slices.Index(path, "mcpServers"); at >= 0 && len(path) > at+2 {
 		field := path[:at+3] // of the server
 		for _, found := range foreignVariable().FindAllString(s, -1) {
-			f.checker.unset(field, strings.TrimSuffix(found, "/")+" is not filled in; $NAME and ${NAME} are")
+			if found = strings.TrimSuffix(found, "/"); found == "~" && field[at+2] == "cwd" {
+				continue // which may begin so
+			}
+			f.checker.unset(field, found+" is not filled in; $NAME and ${NAME} are")
 		}
 		outer := get
 		get = func(name string) (string, bool) {

@@ -110,6 +110,15 @@ func (k Key) coerce(v any) (any, error) {
 			return out, nil
 		}
 	}
+	if items, is := v.([]any); is && isArguments(k.Name) {
+		words := make([]any, len(items))
+		for i, item := range items {
+			words[i] = worded(item)
+		}
+		if out, ok := exact(isList, words); ok {
+			return out, nil
+		}
+	}
 	s, is := v.(string)
 	for _, kind := range k.kinds() {
 		if kind != isBool && kind != isWhole && kind != isNumber || !is {
@@ -120,6 +129,22 @@ func (k Key) coerce(v any) (any, error) {
 		}
 	}
 	return nil, k.mismatch(v)
+}
+
+// isArguments reports whether a key has the arguments of an MCP server.
+func isArguments(name string) bool {
+	return strings.HasPrefix(name, "mcpServers.") && strings.HasSuffix(name, ".args")
+}
+
+// worded returns a number or a truth among arguments as it is written: ["--port", 8080].
+func worded(item any) any {
+	if n, is := numeral(item); is {
+		return n
+	}
+	if b, is := item.(bool); is {
+		return strconv.FormatBool(b)
+	}
+	return item
 }
 
 func (k Key) kinds() []string { return strings.Split(k.Type, " or ") }

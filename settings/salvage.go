@@ -13,12 +13,14 @@ func (k Key) salvage(v any) (out any, said string, ok bool) {
 	if object, is := v.(map[string]any); is && k.is(isObjects) && len(object) > 0 {
 		return []any{v}, k.mismatch(v).Error() + "; it counts as a list of 1", true
 	}
-	if !k.safety.strict {
+	if path, err := SplitKey(k.Name); !k.safety.strict && (err != nil || !decides(path)) {
 		return nil, "", false
 	}
 	list, isItems := v.([]any)
 	text, isWord := v.(string)
 	switch {
+	case isArguments(k.Name):
+		return nil, "", false // a text would be parted at its blanks, or not
 	case k.is(isList) && isWord:
 		if out, ok = spelled(isList, text); !ok {
 			return nil, "", false

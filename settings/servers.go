@@ -43,13 +43,13 @@ type Server struct {
 	Unset []string // what stays unfilled of its variables, a sentence each
 }
 
-// serverOf returns what a file says of a server.
-func serverOf(name string, value any) Server {
-	s := Server{Name: name}
+// serverOf returns what a file says of a server, and what is wrong with it.
+func serverOf(name string, value any) (s Server, problems []Problem) {
+	s.Name = name
 	tree, ok := value.(map[string]any)
 	if !ok {
 		s.Err = errors.New("it is no object")
-		return s
+		return s, nil
 	}
 	s.Raw = tree
 	var said struct {
@@ -61,12 +61,20 @@ func serverOf(name string, value any) Server {
 		Enabled                                       *bool
 		IncludeTools, ExcludeTools                    []string
 	}
-	b, err := json.Marshal(tree)
+	var c checker
+	kept, _ := c.walk([]string{"mcpServers", name}, catalogue().next("mcpServers").next(name), tree)
+	for _, p := range c.problems {
+		if p.fatal {
+			s.note(p)
+		}
+	}
+	b, err := json.Marshal(kept)
 	if err == nil {
 		err = json.Unmarshal(b, &said)
 	}
-	if s.Err = err; err != nil {
-		return s
+	if err != nil {
+		s.Err = err
+		return s, nil
 	}
 	s.Command, s.Args, s.Dir = said.Command, said.Args, said.Cwd
 	s.URL, s.HTTPURL, s.Type, s.Description = said.URL, said.HTTPURL, said.Type, said.Description
@@ -74,7 +82,10 @@ func serverOf(name string, value any) Server {
 	s.Timeout, s.Trusted = time.Duration(said.Timeout*float64(time.Millisecond)), said.Trust
 	s.Include, s.Exclude = said.IncludeTools, said.ExcludeTools
 	s.Off = said.Disabled || said.Enabled != nil && !*said.Enabled
-	return s
+	if strings.HasPrefix(s.Type, "streamable") {
+		s.Type = "http"
+	}
+	return s, c.problems
 }
 
 // texts returns values as texts.
@@ -109,7 +120,7 @@ func (s *Settings) Servers() []Server {
 					continue
 				}
 			}
-			server := serverOf(name, v)
+			server, _ := serverOf(name, v) // its problems are among those of the file
 			server.Scope, server.File = l.Scope, l.Path
 			server.Line, _ = l.doc.Position(written)
 			for _, p := range l.Problems {
@@ -147,11 +158,17 @@ func ProjectServers(path string) ([]Server, error) {
 		return nil, err
 	}
 	v, err := jsonc.Value(b)
+	if e := (*jsonc.Error)(nil); errors.As(err, &e) {
+		e.Path = path
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 	tree, _ := v.(map[string]any)
-	servers, _ := tree["mcpServers"].(map[string]any)
+	servers, ok := tree["mcpServers"].(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf(`%s: it must hold {"mcpServers": {"NAME": {...}}}`, path)
+	}
 	list := ServersIn(servers, nil)
 	for i := range list {
 		list[i].Scope, list[i].File = Workspace, path
@@ -159,7 +176,8 @@ func ProjectServers(path string) ([]Server, error) {
 	return list, nil
 }
 
-// Filled returns s with its variables filled in.
+// Filled returns s with its variables filled in. What was wrong with s as it was written stays
+// with s.
 func (s Server) Filled(lookup func(string) (string, bool)) Server {
 	tree, _ := clone(s.Raw).(map[string]any)
 	list := ServersIn(map[string]any{s.Name: tree}, lookup)
@@ -207,7 +225,11 @@ func ServersIn(servers map[string]any, lookup func(string) (string, bool)) (list
 		if lookup != nil {
 			v, err = fill.value([]string{"mcpServers", name}, v)
 		}
-		s := serverOf(name, v)
+		s, problems := serverOf(name, v)
+		for _, p := range problems {
+			p.unset = !p.unknown && lookup == nil // files of other programs have keys of theirs
+			s.note(p)
+		}
 		for _, p := range c.problems {
 			s.note(p)
 		}

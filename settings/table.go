@@ -175,7 +175,7 @@ var table = []Key{
 	{Name: "mcpServers.<name>.tcp", Type: "string", Status: Ignored, Help: "Was meant for web sockets; never came to use."},
 	{Name: "mcpServers.<name>.timeout", Type: "number", fallback: json.Number("600000"), Help: "How many milliseconds a request may take.", Status: Used},
 	{Name: "mcpServers.<name>.trust", Type: "boolean", fallback: false, Help: "Run the server's tools unasked.", Status: Used},
-	{Name: "mcpServers.<name>.type", Enum: []string{"stdio", "sse", "http"}, Type: "string", near: "mcpServers.<name>.transport", Help: "How a server with an address is spoken to.", Status: Used},
+	{Name: "mcpServers.<name>.type", Enum: []string{"stdio", "sse", "http", "streamable-http", "streamableHttp"}, Type: "string", near: "mcpServers.<name>.transport", Help: "How a server with an address is spoken to.", Status: Used},
 	{Name: "mcpServers.<name>.url", Type: "string", Help: "The address of a remote server.", Status: Used},
 	{Name: "model.auto.large", Type: "string", Help: "The larger model of auto, where model.auto.small names the faster one; without both, they are Google's. A project can't set it.", Status: Used, safety: safety{project: "never"}},
 	{Name: "model.auto.small", Type: "string", Help: "The faster model of auto, where model.auto.large names the larger one. It also says how hard a prompt is, unless model.roles.routing does. A project can't set it.", Status: Used, safety: safety{project: "never"}},

@@ -38,6 +38,7 @@ type catalog struct {
 	server  Server
 	owner   *Set
 	changed chan struct{} // some lists are to be read again
+	warned  bool          // of names of tools that the server does not have
 
 	mu           sync.Mutex
 	can          protocol.ServerCapabilities

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -40,6 +41,35 @@ func TestTypesOfOtherLanguages(t *testing.T) {
 		fitted, _, problem := shape.Fit(args)
 		if b, _ := json.Marshal(fitted); string(b) != test.fitted || problem != "" {
 			t.Errorf("%s: %s becomes %s, %s", test.schema, test.args, b, problem)
+		}
+	}
+}
+
+// The lists of a server's tools take both names of a tool, and what they name in vain is said once.
+func TestListedTools(t *testing.T) {
+	for _, c := range []struct {
+		include, exclude []string
+		want, said       string
+	}{
+		{nil, nil, "read write", ""},
+		{[]string{"read"}, nil, "read", ""},
+		{[]string{"mcp_s_read"}, nil, "read", ""},
+		{nil, []string{"mcp_s_write"}, "read", ""},
+		{[]string{"reed", "write"}, nil, "write", "MCP server s: includeTools and excludeTools name reed, which the server does not have; did you mean read?"},
+		{nil, []string{"delete"}, "read write", "MCP server s: includeTools and excludeTools name delete, which the server does not have"},
+	} {
+		var said []string
+		set := &Set{Config: Config{Notify: func(s string) { said = append(said, s) }}}
+		cat := &catalog{server: Server{Name: "s", Include: c.include, Exclude: c.exclude}, owner: set}
+		for range 2 {
+			cat.takeTools([]rawTool{{Name: "read"}, {Name: "write"}})
+		}
+		var got []string
+		for _, tool := range cat.tools {
+			got = append(got, tool.Name)
+		}
+		if strings.Join(got, " ") != c.want || strings.Join(said, "\n") != c.said {
+			t.Errorf("%v, %v: %v, %q", c.include, c.exclude, got, said)
 		}
 	}
 }

@@ -59,11 +59,19 @@ func (s Server) subject() string {
 
 // includesTool reports whether a tool of the server is taken.
 func (s Server) includesTool(tool string) bool {
-	if slices.Contains(s.Exclude, tool) {
-		return false
-	}
-	return s.Include == nil || slices.ContainsFunc(s.Include, func(entry string) bool {
-		return entry == tool || strings.HasPrefix(entry, tool+"(")
+	is := func(entry string) bool { return namesTool(entry, s.Name, tool) }
+	return !slices.ContainsFunc(s.Exclude, is) && (s.Include == nil || slices.ContainsFunc(s.Include, is))
+}
+
+// namesTool reports whether an entry of the lists means a tool, by the server's name of it or the model's.
+func namesTool(entry, server, tool string) bool {
+	return entry == tool || entry == declaredName(server, tool) || strings.HasPrefix(entry, tool+"(")
+}
+
+// unknownTools returns the entries of the lists that mean no tool of the server.
+func unknownTools(s Server, tools []string) []string {
+	return slices.DeleteFunc(slices.Concat(s.Include, s.Exclude), func(entry string) bool {
+		return slices.ContainsFunc(tools, func(tool string) bool { return namesTool(entry, s.Name, tool) })
 	})
 }
 

@@ -68,6 +68,7 @@ type Callbacks struct {
 // takeTools takes over the tools of a server.
 func (c *catalog) takeTools(found []rawTool) {
 	names, kept := map[string]bool{}, []tool{}
+	c.warnUnknown(found)
 	found = slices.DeleteFunc(found, func(t rawTool) bool { return t.Name == "" || !c.server.includesTool(t.Name) })
 	for _, t := range taken(found, func(t rawTool) string { return t.Name }) {
 		info := ToolInfo{Name: t.Name, DeclaredName: uniqueName(declaredName(c.server.Name, t.Name), names),
@@ -86,6 +87,24 @@ func (c *catalog) takeTools(found []rawTool) {
 		c.owner.notify("MCP server %s says something else of %s than when it was first used; calls are asked about",
 			c.server.Name, text.List(changed))
 	}
+}
+
+// warnUnknown says once which of the tools that the user has named the server does not have.
+func (c *catalog) warnUnknown(found []rawTool) {
+	var tools []string
+	for _, t := range found {
+		tools = append(tools, t.Name)
+	}
+	unknown := unknownTools(c.server, tools)
+	if c.warned || len(unknown) == 0 {
+		return
+	}
+	c.warned = true
+	said := "includeTools and excludeTools name " + text.List(unknown) + ", which the server does not have"
+	if near := text.Nearest(unknown[0], tools); near != "" {
+		said += "; did you mean " + near + "?"
+	}
+	c.owner.notify("MCP server %s: %s", c.server.Name, said)
 }
 
 // Tools returns the tools of all servers that are connected, for one conversation, in the

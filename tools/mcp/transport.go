@@ -2,11 +2,14 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
+	"strings"
 
 	"gemline/tools/launch"
 	"gemline/tools/mcp/rpc"
@@ -52,10 +55,31 @@ func CheckServer(s Server) error {
 	switch u, err := url.Parse(s.URL); {
 	case s.URL == "" && (len(s.Command) == 0 || s.Command[0] == ""):
 		return errors.New("it has neither httpUrl nor url nor command")
+	case s.URL == "" && holdsArguments(s.Command[0]):
+		words := strings.Fields(s.Command[0])
+		return fmt.Errorf("there is no program %q; its arguments belong into args: \"command\": %q, \"args\": %s", s.Command[0], words[0], quoted(words[1:]))
 	case s.URL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https"):
 		return fmt.Errorf("%q is no address of a server; one begins with https:// or http://", s.URL)
 	}
 	return nil
+}
+
+// holdsArguments reports whether a command is a program and arguments of it. A program's path may
+// have blanks.
+func holdsArguments(command string) bool {
+	words := strings.Fields(command)
+	if len(words) < 2 {
+		return false
+	}
+	_, whole := exec.LookPath(command)
+	_, first := exec.LookPath(words[0])
+	return whole != nil && first == nil
+}
+
+// quoted returns words as a list of JSON.
+func quoted(words []string) string {
+	b, _ := json.Marshal(words)
+	return string(b)
 }
 
 // remote says how a remote server is reached.
@@ -100,8 +124,8 @@ func (l *serverConn) program(context.Context) (rpc.Stream, func(error) error, er
 		l.set.notify("MCP server %s: env may not set %s, which changes what programs run", l.Name, name)
 	}
 	if l.Dir != "" {
-		if _, err := os.Stat(l.Dir); err != nil {
-			return nil, nil, err
+		if at, err := os.Stat(l.Dir); err != nil || !at.IsDir() {
+			return nil, nil, fmt.Errorf("cwd: there is no directory %s", l.Dir)
 		}
 	}
 	p, err := l.set.Launcher.Open(launch.Command{Argv: l.Command, Dir: l.Dir, Unconfined: free,

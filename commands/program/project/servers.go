@@ -90,6 +90,7 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 // broughtBy returns a server that an extension brings, with the values of its settings.
 func broughtBy(o *Options, x extension.Extension, s settings.Server) settings.Server {
 	values, variables := extensionValues(o, x), x.Variables(o.Paths.Cwd)
+	wrong := s.Unset
 	s = s.Filled(func(name string) (string, bool) {
 		for _, known := range []map[string]string{variables, values} {
 			if v, ok := known[name]; ok {
@@ -101,7 +102,7 @@ func broughtBy(o *Options, x extension.Extension, s settings.Server) settings.Se
 		}
 		return o.Env.Lookup(name)
 	})
-	s.Env = merged(variables, merged(values, s.Env))
+	s.Env, s.Unset = merged(variables, merged(values, s.Env)), append(wrong, s.Unset...)
 	s.Trusted, s.Scope = false, settings.User
 	if s.Dir == "" {
 		s.Dir = x.Dir

@@ -1,0 +1,67 @@
+package settings
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every file that sets up servers is read in the same way: settings, a project's .mcp.json, and
+// extensions' manifests.
+func TestServersOfEveryFile(t *testing.T) {
+	for _, c := range []struct{ text, want, said string }{
+		{`"command": "c", "args": ["--port", 8080, true], "timeout": "30000"`, `c [--port 8080 true] 30s [] false`, ""},
+		{`"command": "c", "disabled": "true"`, `c [] 0s [] true`, ""},
+		{`"command": "c", "type": "streamable-http"`, `c [] 0s [] false http`, ""},
+		{`"command": "c", "env": null, "alwaysAllow": ["x"]`, `c [] 0s [] false`, "env must be an object, not null"},
+		{`"command": "c", "timeout": "30s"`, `c [] 0s [] false`, `timeout must be a number, not "30s"`},
+		{`"command": "c", "excludeTools": "write"`, `c [] 0s [write] false`, `excludeTools must be a list of strings, not "write"; it counts as a list of 1`},
+		{`"command": "c", "excludeTools": {}`, `mcpServers.s.excludeTools must be a list of strings, not an object`, ""},
+		{`"command": "c", "args": "-y server"`, `mcpServers.s.args must be a list of strings, not "-y server"`, ""},
+		{`"command": "c", "cwd": "~"`, `c [] 0s [] false`, ""},
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "f.json")
+		text := `{"mcpServers": {"s": {` + c.text + `}}}`
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		shared, err := ProjectServers(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, s := range map[string]Server{"user": layered(t, path, User), "workspace": layered(t, path, Workspace),
+			".mcp.json": shared[0], "filled in": shared[0].Filled(func(string) (string, bool) { return "", false })} {
+			got := strings.TrimSpace(fmt.Sprint(s.Command, " ", s.Args, " ", s.Timeout, " ", s.Exclude, " ", s.Off, " ", s.Type))
+			if s.Err != nil {
+				got = s.Err.Error()
+			}
+			if got != c.want {
+				t.Errorf("%s: %s: %s", name, c.text, got)
+			}
+		}
+		if said := strings.Join(shared[0].Unset, "\n"); c.said == "" != (said == "") || !strings.Contains(said, c.said) {
+			t.Errorf("%s: %s", c.text, said)
+		}
+	}
+	for text, want := range map[string]string{"{oops}": "f.json:1:2: ", `{"servers": {"s": {}}}`: `f.json: it must hold {"mcpServers"`} {
+		path := filepath.Join(t.TempDir(), "f.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ProjectServers(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// layered returns the server of a file of settings.
+func layered(t *testing.T, path string, scope Scope) Server {
+	s, _, err := Load([]Source{{Path: path, Scope: scope}}, env())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Servers()[0]
+}
