@@ -3,6 +3,7 @@ package policy
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -50,7 +51,7 @@ func (p *Policy) Explain(q engine.Proposal) Explanation {
 	} else {
 		e.Ruling = p.decide(&u)
 	}
-	if q.Intent.Secret != "" && e.Verdict == engine.Allow && u.mode != Yolo && !e.Rule.allowsByArgs() {
+	if q.Intent.Secret != "" && e.Verdict == engine.Allow && u.mode != Yolo && !e.Rule.namesSecret(&u) {
 		e.Ruling = Ruling{Why: q.Intent.Secret + " may hold secrets"}
 	}
 	if e.Verdict == engine.Ask && p.grantedBefore(q, e.Rule) {
@@ -62,9 +63,18 @@ func (p *Policy) Explain(q engine.Proposal) Explanation {
 	return e
 }
 
-// allowsByArgs reports whether the rule is one of the user's that allows calls by their
-// arguments, and so files to be read that may hold secrets.
-func (r *Rule) allowsByArgs() bool { return r != nil && r.Tier.deniesFirst() && r.Args != nil }
+// namesSecret reports whether the rule is one of the user's that allows calls by their
+// arguments, and names the file that may hold secrets: it would not allow the call if that
+// were about another file in the same place.
+func (r *Rule) namesSecret(u *question) bool {
+	if r == nil || !r.Tier.deniesFirst() || r.Args == nil {
+		return false
+	}
+	u.encode()
+	return !slices.ContainsFunc(u.exact, func(args string) bool {
+		return r.Args.MatchString(strings.ReplaceAll(args, path.Base(u.Intent.Secret), "x"))
+	})
+}
 
 // decide finds the rule that counts. Denials of the user and of the
 // administrator come first, but for what is denied [Rule.byDefault]; then the strongest

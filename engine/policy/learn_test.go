@@ -479,6 +479,8 @@ func TestSecretFiles(t *testing.T) {
 		{"a rule for all reads", policy.Default, allow, engine.Ask},
 		{"a rule for this one", policy.Default, allow + "argsPattern = 'server[.]key'\n", engine.Allow},
 		{"a rule for another", policy.Default, allow + "argsPattern = 'client[.]key'\n", engine.Ask},
+		{"a rule for all keys", policy.Default, allow + "argsPattern = '[.]key\"'\n", engine.Allow},
+		{"a rule for the directory", policy.Default, allow + "argsPattern = '\"file_path\":\"'\n", engine.Ask},
 		{"what is kept", policy.Default, kept.Rule, engine.Allow},
 		{"a denial", policy.Yolo, "[[rule]]\ntoolName = \"read_file\"\ndecision = \"deny\"\npriority = 1\n", engine.Deny},
 	} {
