@@ -32,15 +32,12 @@ func CopiedText(text string) []byte {
 // text from outside, but for labels that stand where a message may begin.
 func ShowCopy(w *Writer, b []byte) {
 	for len(b) > 0 {
-		text, rest, found := bytes.Cut(b, []byte(copiedLabel))
+		text, rest, _ := bytes.Cut(b, []byte(copiedLabel))
 		w.Text(string(text))
-		if b = rest; !found {
-			return
-		}
-		label, rest, whole := bytes.Cut(b, []byte(copiedText))
-		if whole && slices.Contains(Labels(), Label(label)) {
+		label, behind, whole := bytes.Cut(rest, []byte(copiedText))
+		if b = rest; whole && slices.Contains(Labels(), Label(label)) {
 			w.Begin(Label(label))
-			b = rest
+			b = behind
 		}
 	}
 }

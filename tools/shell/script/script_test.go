@@ -132,7 +132,7 @@ func TestOpaque(t *testing.T) {
 		// Names that change their meaning.
 		`alias ls=id`, `enable -f a b`, `hash -p a ls`, `shopt -s expand_aliases`, `set -o posix`, `set -s`, `shopt -e`, `export -f a`, `bind -x a`,
 		// Programs that have too many ways.
-		`parallel rm ::: a`, `tmux new a`, `vim -c '!id'`, `crontab a`, `psql -f a`, `psql --file=a`, `sqlite3 -init a b`, `docker compose run a`, `gdb -ex x`, `socat a b`, `strace -o '|id' ls`, `sudo -s`, `sudo -e a`, `env -S 'rm a'`, `sudo --frobnicate rm a`, `kubectl exec a ls`, `git filter-branch`,
+		`parallel rm ::: a`, `tmux new a`, `vim -c '!id'`, `crontab a`, `psql -f a`, `psql --file=a`, `sqlite3 -init a b`, `docker compose run a`, `docker compose exec a b`, `gdb -ex x`, `socat a b`, `strace -o '|id' ls`, `sudo -s`, `sudo -e a`, `env -S 'rm a'`, `sudo --frobnicate rm a`, `kubectl exec a ls`, `git filter-branch`,
 		`cat < /dev/tcp/a/1`, `exec 3<>/dev/tcp/a/1`,
 		// Text that readers disagree about.
 		"ls\\\nx", "ls\x00", "ls\rx", "ls\x1b[8m", "ls\u00a0x", "ls\u200bx", "ls \u202ex", "ls\u2028x", "ls \ufe0f", "ls \xff", "ls \u0085", "ls\vx", "ls \x7f", "ls \U000e0061",
