@@ -71,6 +71,8 @@ func TestSalvaged(t *testing.T) {
 		`{"tools":{"exclude":"glob, ls"}}`:          {"tools.exclude", `["glob","ls"]`, `; it counts as a list of 2`},
 		`{"tools":{"core":["glob",5]}}`:             {"tools.core", `["glob"]`, `tools.core must be a list of strings, and 5 in it is passed over`},
 		`{"tools":{"core":[{}]}}`:                   {"tools.core", `[]`, `and an object in it is passed over`},
+		`{"tools":{"core":null}}`:                   {"tools.core", `null`, `tools.core must be a list of strings, not null`},
+		`{"security":null}`:                         {"security", `null`, `security must be an object, not null`},
 		`{"context":{"includeDirectories":"../x"}}`: {"context.includeDirectories", `null`, `context.includeDirectories must be a list of strings, not "../x"`},
 		`{"security":{"disableYoloMode":"on"}}`:     {"security.disableYoloMode", `true`, `security.disableYoloMode must be true or false, not "on"; it counts as true`},
 		`{"tools":{"useRipgrep":"perhaps"}}`:        {"tools.useRipgrep", `null`, `tools.useRipgrep must be true or false, not "perhaps"`},

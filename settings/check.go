@@ -69,12 +69,18 @@ func (c *checker) check(path []string, v any) {
 func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 	tree, holds := v.(map[string]any)
 	switch {
+	case v == nil && n.key == nil: // null asks for nothing, so that nothing is lost with it
+		c.wrong(path, Key{Name: JoinKey(path), Type: isObject}.mismatch(v).Error())
+		return nil, false
 	case n.key != nil && !(holds && n.key.is(isObject)):
 		key := n.key.named(path)
 		out, err := key.coerce(v)
 		if err != nil {
 			out, said, ok := key.salvage(v)
 			switch {
+			case !c.exact && !ok && v == nil:
+				c.wrong(path, err.Error())
+				return nil, false
 			case !c.exact && !ok && decides(path):
 				c.unusable(path, err.Error())
 				return nil, false

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -24,14 +25,26 @@ type Variable struct{ Name, Value string }
 // does: nothing is filled in, a # ends a value that is not quoted, a line that
 // makes no sense is passed over, and of two lines the last one counts.
 func parseEnv(text string) []Variable {
+	out, _ := scanEnv(text)
+	return out
+}
+
+// scanEnv is parseEnv and returns the numbers of the lines that were passed over, too, but for empty
+// ones and comments.
+func scanEnv(text string) (out []Variable, passed []string) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
-	var out []Variable
+	number, counted := 1, text // the number of the line at which counted begins
 	at := map[string]int{}
 	for text != "" {
 		line, rest, _ := strings.Cut(text, "\n")
 		m := assignment().FindStringSubmatch(line)
 		if m == nil {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+				number += strings.Count(counted[:len(counted)-len(text)], "\n")
+				counted = text
+				passed = append(passed, strconv.Itoa(number))
+			}
 			text = rest
 			continue
 		}
@@ -44,7 +57,7 @@ func parseEnv(text string) []Variable {
 		at[v.Name] = len(out)
 		out = append(out, v)
 	}
-	return out
+	return out, passed
 }
 
 var assignment = sync.OnceValue(func() *regexp.Regexp {
@@ -203,11 +216,14 @@ func (s *Settings) readEnv(p project.Paths, path string) (list []Variable, warni
 	if content, f, err := charset.Decode(b); err == nil && strings.HasPrefix(f.Charset, "utf-") {
 		b = []byte(content) // some editors and shells of Windows write UTF-16
 	}
-	list = parseEnv(string(b))
+	list, passed := scanEnv(string(b))
+	if len(passed) > 0 && !plainEnv(path) { // other files may be for other programs
+		warning = fmt.Sprintf("%s:%s: not NAME=VALUE, so nothing is set", text.PrintableLine(path), text.List(passed))
+	}
 	if plainEnv(path) {
 		list = slices.DeleteFunc(list, func(v Variable) bool { return slices.Contains(s.ExcludedVars, v.Name) })
 	}
-	return list, ""
+	return list, warning
 }
 
 // ProjectEnv returns the path of the project's .env file that counts once the folder is

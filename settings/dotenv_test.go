@@ -202,6 +202,28 @@ func TestDotEnvLookup(t *testing.T) {
 }
 
 // Windows writes files of UTF-16.
+// Lines of the user's own file that set nothing are named, without what they hold.
+func TestPassedLines(t *testing.T) {
+	home := t.TempDir()
+	p := project.Paths{Home: home, Cwd: t.TempDir()}
+	if err := os.Mkdir(filepath.Join(home, ".gemini"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := p.User(".env")
+	for text, want := range map[string]string{
+		"# c\n\nA=1\nB=\"x\ny\"\n": "",
+		"# c\nA='x\ny'\n$env:GEMINI_API_KEY=\"secret\"\r\nset B=1\nGEMINI_API_KEY secret": path + ":4, 5 and 6: not NAME=VALUE, so nothing is set",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, warnings := new(Settings).DotEnv(p, false, func(string) (string, bool) { return "", false })
+		if strings.Join(warnings, "\n") != want {
+			t.Errorf("%q: %q", text, warnings)
+		}
+	}
+}
+
 func TestDotEnvOfUTF16(t *testing.T) {
 	p := project.New(t.TempDir(), "", t.TempDir())
 	if err := os.MkdirAll(p.User(""), 0o700); err != nil {

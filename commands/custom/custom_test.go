@@ -54,7 +54,10 @@ var world = Sources{
 func said(t testing.TB, markdown bool, prompt, args string) (string, error) {
 	t.Helper()
 	c := Command{Name: "x", prompt: prompt, Dir: Dir{Markdown: markdown}}
-	c.pieces, c.broken = split(prompt, markdown)
+	var err error
+	if c.pieces, err = split(prompt, markdown); err != nil {
+		return "", err
+	}
 	parts, err := c.Expand(context.Background(), Invocation{Line: strings.TrimSpace("/x  " + args), Args: args}, world)
 	var texts []string
 	for _, p := range parts {
@@ -115,7 +118,7 @@ func TestLoad(t *testing.T) {
 	user := put(t, map[string]string{"review.toml": `prompt = "u"`, "git/com mit.toml": `prompt = "u"` + "\n" + `description = "two` + "\u200b" + ` words"` + "\nmodel = \"x\"\nagent = 1\n[tools]\nx = 1",
 		"type.toml": "prompt = [\"a\"]", "described.toml": "prompt = 'x'\ndescription = 1", "b\x1b[31m\nell.toml": `prompt = "u"`, "bad\x1b.toml": "prompt = [",
 		".dot.toml": `prompt = "u"`, "help.toml": `prompt = "u"`, long + ".toml": `prompt = "u"`, "README.md": "x",
-		"bad.toml": "prompt = [", "none.toml": `description = "x"`, "latin.toml": "prompt = \"\xff\"", "user.review.toml": `prompt = "u"`})
+		"bad.toml": "prompt = [", "none.toml": `description = "x"`, "open.toml": `prompt = "a !{b"`, "latin.toml": "prompt = \"\xff\"", "user.review.toml": `prompt = "u"`})
 	project := put(t, map[string]string{"review.toml": `prompt = "p"`, "in/real.toml": `prompt = "p"`})
 	outside := put(t, map[string]string{"secret.toml": `prompt = "s"`})
 	for to, from := range map[string]string{filepath.Join(outside, "secret.toml"): "out.toml", outside: "outdir", filepath.Join(project, "in"): "inner", project: "in/loop"} {
@@ -152,7 +155,7 @@ func TestLoad(t *testing.T) {
 		t.Errorf("a name is told raw: %q", all)
 	}
 	for _, part := range []string{"bad.toml is not used: line 1", `bad\u001b.toml is not used: line 1`, "type.toml is not used: its prompt is not a text in quotes",
-		"described.toml is not used: its description is not a text in quotes", "none.toml is not used: it has no prompt", "latin.toml is not used: it is not UTF-8",
+		"described.toml is not used: its description is not a text in quotes", "none.toml is not used: it has no prompt", "open.toml is not used: !{ has no closing brace", "latin.toml is not used: it is not UTF-8",
 		"out.toml is not used: it is a link that leads out of the folder", "outdir is not used: it is a link", "the keys model, agent, tools and tools.x mean nothing here",
 		"User command /help is /user.help here, since there is a built-in command of that name",
 		"User command /review is /user.review1 here, since the project has one of that name", "Extension ext's command /review is /ext.review here"} {
@@ -235,7 +238,8 @@ func FuzzExpand(f *testing.F) {
 	f.Add("!`x $1` $ARGUMENTS", "!`rm`", true)
 	f.Fuzz(func(t *testing.T, prompt, args string, markdown bool) {
 		c := Command{prompt: prompt, Dir: Dir{Markdown: markdown}}
-		if c.pieces, c.broken = split(prompt, markdown); c.broken != nil {
+		var err error
+		if c.pieces, err = split(prompt, markdown); err != nil {
 			return
 		}
 		var whole strings.Builder

@@ -99,9 +99,6 @@ func split(prompt string, markdown bool) (pieces []piece, err error) {
 
 // Expand returns the message that the command stands for.
 func (c Command) Expand(ctx context.Context, call Invocation, from Sources) ([]*genai.Part, error) {
-	if c.broken != nil {
-		return nil, &input.Error{Message: fmt.Sprintf("/%s: %s: %v", c.Name, text.PrintableLine(c.File), c.broken)}
-	}
 	var parts []*genai.Part
 	var said strings.Builder
 	flush := func() {

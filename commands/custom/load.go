@@ -43,8 +43,7 @@ type Command struct {
 	Dir         Dir
 
 	prompt string
-	pieces []piece // of prompt, if it is well-formed
-	broken error   // why it is not
+	pieces []piece // of prompt
 }
 
 const (
@@ -250,7 +249,10 @@ func (l *loader) read(path string, segments []string) {
 	if l.dir.Extension {
 		c.Description = "[" + l.dir.Owner + "] " + c.Description
 	}
-	c.pieces, c.broken = split(c.prompt, l.dir.Markdown)
+	if c.pieces, err = split(c.prompt, l.dir.Markdown); err != nil {
+		l.note(path, "%v", err)
+		return
+	}
 	l.found = append(l.found, c)
 }
 

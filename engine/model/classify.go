@@ -214,7 +214,7 @@ func (f *failure) classify(model string) *Error {
 	case code == http.StatusNotFound:
 		e.Kind, e.Final, e.Advice = NotFound, true, hintModel
 		e.Message = fmt.Sprintf("model %s: %s", model, e.Message)
-	case code == http.StatusUnauthorized, f.reason("API_KEY_INVALID"), f.reason("API_KEY_EXPIRED"):
+	case code == http.StatusUnauthorized, f.reason("API_KEY_INVALID"), f.reason("API_KEY_EXPIRED"), code < 500 && hasAny(f.message, "api key expired", "api key not valid"):
 		e.Kind, e.Final, e.Advice = Auth, true, hintKey
 		e.Message = "the API key was refused: " + e.Message
 	case code == http.StatusForbidden && f.reason(unverified):
@@ -223,6 +223,9 @@ func (f *failure) classify(model string) *Error {
 	case code == http.StatusForbidden:
 		e.Kind, e.Final, e.Advice = Auth, true, f.help(cmp.Or(link(f.message), hintAccess))
 		e.Message = "access denied: " + e.Message
+		if f.page != "" { // the API answers in JSON
+			e.Advice = hintWebPage
+		}
 	case code == http.StatusProxyAuthRequired:
 		e.Kind, e.Final, e.Advice = Config, true, "the proxy wants a name and a password: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
 	case code == http.StatusTooManyRequests, code == 499, code == http.StatusServiceUnavailable:

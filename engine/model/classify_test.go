@@ -75,6 +75,8 @@ func TestClassify(t *testing.T) {
 		{"plain", 429, body(429, "slow down"), Quota, false, 0, "slow down (429 S)"},
 		{"phrase", 429, body(429, "Quota. Please retry in 34.07s."), Quota, false, 34070 * time.Millisecond, "the server refused: Quota (429 S)\n"},
 		{"phrase in ms", 429, body(429, "please retry in 900ms"), Quota, false, 900 * time.Millisecond, ""},
+		{"a key that has expired, without details", 400, `{"error":{"code":400,"message":"API key expired. Please renew the API key.","status":"INVALID_ARGUMENT"}}`, Auth, true, 0, "the API key was refused: API key expired. Please renew the API key. (400 INVALID_ARGUMENT)"},
+		{"a firewall", 403, "<html><title>Access Denied</title></html>", Auth, true, 0, "a proxy or a log-in page may stand between"},
 		{"phrase of OpenAI", 429, `{"error":{"message":"Rate limit reached for m. Please try again in 250ms. Visit https://x.","code":"rate_limit_exceeded"}}`, Quota, false, 250 * time.Millisecond, ""},
 		{"long phrase", 429, body(429, "Please retry in 301s"), Quota, true, 301 * time.Second, "try again in 5m1s"},
 		{"capacity", 429, body(429, "No capacity available for model m"), Unavailable, false, 0, ""},

@@ -132,7 +132,7 @@ func (d *Document) parse(path string, b []byte) (any, error) {
 		}
 	}
 	if err != nil {
-		return nil, syntax(path, err)
+		return nil, syntax(path, b, err)
 	}
 	d.text, d.root, d.top.value = b, root, root
 	return d.value(nil, root), nil
@@ -266,8 +266,8 @@ func expected() []struct{ where, what string } {
 	}
 }
 
-// syntax puts a mistake that the parser found into our words.
-func syntax(path string, err error) error {
+// syntax puts a mistake that the parser found in b into our words.
+func syntax(path string, b []byte, err error) error {
 	e := &Error{Path: path, Message: err.Error()}
 	if m := mistake().FindStringSubmatch(e.Message); m != nil {
 		e.Line, _ = strconv.Atoi(m[1])
@@ -286,11 +286,38 @@ func syntax(path string, err error) error {
 		e.Message = "the file ends in the middle" + wanted
 	case strings.HasPrefix(e.Message, "invalid literal"): // the message quotes the literal, which may be a secret
 		e.Message = "is no valid string, number or word of JSON" + wanted
+		if escape, at := badEscape(b, e.Line, e.Column); escape != "" {
+			e.Column += at
+			e.Message = escape + ` in a text means nothing in JSON; a backslash, as in paths of Windows, is written \\`
+		}
 	default:
 		e.Message += wanted
 	}
 	e.Message = text.PrintableLine(e.Message) // it may quote a character
 	return e
+}
+
+// badEscape returns the first escape that JSON does not know in the text that begins in a line at
+// a column, and how far behind that it stands; "" if there is none.
+func badEscape(b []byte, line, column int) (escape string, at int) {
+	lines := bytes.Split(b, []byte("\n"))
+	if line < 1 || line > len(lines) || column < 1 || column > len(lines[line-1]) {
+		return "", 0
+	}
+	s := lines[line-1][column-1:]
+	if s[0] != '"' {
+		return "", 0
+	}
+	for i := 1; i+1 < len(s) && s[i] != '"'; i++ {
+		if s[i] != '\\' {
+			continue
+		}
+		if !bytes.ContainsRune([]byte(`"\/bfnrtu`), rune(s[i+1])) {
+			return string(s[i : i+2]), i
+		}
+		i++
+	}
+	return "", 0
 }
 
 // invalid returns the offset of the first byte that is not UTF-8, or -1.
