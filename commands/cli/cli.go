@@ -222,7 +222,8 @@ func Commands() []flags.Line {
 // Means reports whether the words of a command line are meant for a sub-command
 // rather than for the model. The first word is one of [Names]. The words are meant for
 // the sub-command if no prompt begins with the first one, if at most one word follows
-// it, or if the sub-command can be carried out with all that follow.
+// it, or if the sub-command can be carried out with all that follow, or with those before the
+// first flag.
 func Means(words []string) bool {
 	switch words[0] {
 	case "config", "trust", "auth":
@@ -236,7 +237,7 @@ func Means(words []string) bool {
 	if i := slices.Index(words, "--"); i >= 0 {
 		before = words[:i]
 	}
-	plain := slices.DeleteFunc(slices.Clone(before), func(w string) bool { return strings.HasPrefix(w, "-") })
+	plain := slices.DeleteFunc(slices.Clone(before), isFlag)
 	if len(plain) <= 2 {
 		return true
 	}
@@ -250,9 +251,24 @@ func Means(words []string) bool {
 	if err != nil {
 		return false
 	}
-	_, err = k.Parse(words)
-	// The value of a flag that is a mistake, or a word that is missing.
-	return err == nil || strings.HasPrefix(err.Error(), "--") || strings.HasPrefix(err.Error(), `expected "`)
+	if _, err = k.Parse(words); isCommand(err) {
+		return true
+	}
+	// Flags that the sub-command does not have, such as those of the program, are a mistake.
+	flag := slices.IndexFunc(before, isFlag)
+	if flag < 2 {
+		return false
+	}
+	_, err = k.Parse(before[:flag])
+	return isCommand(err)
+}
+
+func isFlag(word string) bool { return strings.HasPrefix(word, "-") }
+
+// isCommand reports whether words that were read with that error are a sub-command's, with the
+// value of a flag that is a mistake, or without a word that is missing, at most.
+func isCommand(err error) bool {
+	return err == nil || isFlag(err.Error()) || strings.HasPrefix(err.Error(), `expected "`)
 }
 
 // skipTrust is the flag of the program that may stand behind a sub-command, too.

@@ -234,6 +234,9 @@ func (r *change) before() string {
 	return " (was " + string(was) + ")"
 }
 
+// unusedHere is said of a change of the project's settings in a folder that is not trusted.
+const unusedHere = "this folder is not trusted, and its settings are not used; gemline trust add trusts it"
+
 // noteEffect notes why what the file says does not count, if it does not.
 func (r *change) noteEffect(out *Output, here *Folder, ask *Asker, src settings.Source, done settings.Change, path []string) {
 	if r.leaks {
@@ -244,7 +247,7 @@ func (r *change) noteEffect(out *Output, here *Folder, ask *Asker, src settings.
 		r.note("the file is passed over: %s", done.PassedOver)
 		return
 	case src.Scope == settings.Workspace && !here.Trusted:
-		r.note("this folder is not trusted, and its settings are not used; gemline trust add trusts it")
+		r.note(unusedHere)
 		return
 	}
 	explain, err := here.explain(out)

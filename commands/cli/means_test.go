@@ -53,6 +53,11 @@ func TestMeans(t *testing.T) {
 		"tools for the job":          false,
 		"inspect log --port x":       true,
 		"inspect the log --prot 1":   false,
+		"inspect log --prot 1":       true,
+		"extensions list -o json":    true, // a flag of the program
+		"sessions export 1 -O x.md":  true,
+		"tools -m flash of the job":  false,
+		"help me -m flash":           false,
 		"models of growth":           false,
 		"models list --online":       true,
 		"sessions delete 3":          true,

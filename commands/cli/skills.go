@@ -305,6 +305,9 @@ func (c *skillsDisable) Run(ctx context.Context, out *Output, here *Folder, skil
 	if err != nil {
 		return err
 	}
+	if c.Scope == settings.Workspace && !here.Trusted {
+		out.Notify(unusedHere)
+	}
 	skills.Switch(s.Name, false)
 	return out.show(map[string]any{"name": s.Name, "enabled": false, "scope": c.Scope},
 		fmt.Sprintf("skill %s disabled, in %s", s.Name, done.Path))
