@@ -106,6 +106,7 @@ func (f fallback) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*
 type attempt struct {
 	preset.ChainModel
 	substitutes []preset.ChainModel // the models that can replace it
+	before      []string            // the models that were asked before it, which are not asked again
 }
 
 // attempt asks one model. It returns the next attempt, nil if none is left; the caller then
@@ -147,7 +148,7 @@ func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 		}
 		if goOn {
 			f.r.took(a, why, always)
-			return &attempt{a.substitutes[0], a.substitutes[1:]}, heard, err
+			return &attempt{a.substitutes[0], a.substitutes[1:], append(a.before, f.r.cfg.Presets.Chat(a.Model, false).Model)}, heard, err
 		}
 	}
 	return nil, heard, err
@@ -163,11 +164,17 @@ func (r *Router) living(ctx context.Context, a attempt, err error) (attempt, err
 	there := r.cfg.Health.models(ctx, r.cfg.List)
 	var rest []preset.ChainModel
 	near := r.cfg.Presets.Nearest(a.Model, there)
+	if slices.Contains(a.before, near) {
+		near = ""
+	}
 	if near != "" && (there != nil || len(a.substitutes) == 0) {
 		rest = []preset.ChainModel{{Model: near}}
 	}
 	for _, s := range a.substitutes {
 		id := r.cfg.Presets.Chat(s.Model, false).Model
+		if slices.Contains(a.before, id) {
+			continue
+		}
 		if there == nil || id != near && slices.Contains(there, strings.TrimPrefix(id, "models/")) {
 			rest = append(rest, s)
 		}

@@ -80,6 +80,44 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// A server that has none of the models, such as one at a wrong address, is asked for each once.
+func TestAllMissing(t *testing.T) {
+	for _, name := range []string{"gemini-3.8-flash", "gemini-4-argon", "gemini-3.5-flash-lite", "auto", "pro", "alpha"} {
+		for _, there := range [][]string{nil, {"gemini-3.8-flash", "gemini-3.7-flash", "gemini-4-argon", "beta"}} {
+			r := route.New(route.Config{Model: name, Presets: presets(t, preset.ByKey), Health: &route.Health{}, Action: route.Switch,
+				List: func(context.Context) ([]string, error) { return there, nil }})
+			asked := map[string]int{}
+			g := r.Generator(func(int) engine.Generator { return nothing{asked} })
+			var last error
+			for _, err := range g.Generate(t.Context(), &engine.Request{Model: r.Model(), Notify: func(engine.Event) {}}) {
+				last = err
+			}
+			for id, n := range asked {
+				if n > 1 {
+					t.Errorf("%s: %s was asked %d times", name, id, n)
+				}
+			}
+			if e := (*model.Error)(nil); !errors.As(last, &e) || e.Kind != model.NotFound {
+				t.Errorf("%s: %v", name, last)
+			}
+		}
+	}
+}
+
+// nothing has no model, and counts who is asked for.
+type nothing struct{ asked map[string]int }
+
+func (g nothing) Count(context.Context, *engine.Request) (int, error) { return 0, nil }
+
+func (g nothing) Generate(_ context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
+	return func(yield func(*genai.GenerateContentResponse, error) bool) {
+		const most = 20 // ends the test where it would go on for ever
+		if g.asked[req.Model]++; g.asked[req.Model] < most {
+			yield(nil, gone404(req.Model))
+		}
+	}
+}
+
 // lacking has the models of a list, or of any but those that the tests begin with.
 type lacking struct{ there []string }
 
