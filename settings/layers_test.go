@@ -103,6 +103,7 @@ func TestMigrate(t *testing.T) {
 		{"something in the way", `{"contextFileName":"A.md","context":"x"}`, `{"context":"x"}`},
 		{"the switch of hooks", `{"hooks":{"enabled":false,"disabled":["a"]}}`, `{"hooksConfig":{"disabled":["a"],"enabled":false}}`},
 		{"events of such names", `{"hooks":{"disabled":[{"matcher":"x"}]}}`, `{"hooks":{"disabled":[{"matcher":"x"}]}}`},
+		{"an older list beside the new", `{"excludeTools":["a"],"tools":{"exclude":["b"]},"coreTools":["c"]}`, `{"tools":{"core":["c"],"exclude":["a","b"]}}`},
 		{"chatCompression", `{"chatCompression":{"contextPercentageThreshold":0.6}}`, `{"model":{"compressionThreshold":0.6}}`},
 	} {
 		doc, err := jsonc.Parse("f", []byte(c.text))

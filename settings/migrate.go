@@ -30,7 +30,7 @@ type move struct {
 }
 
 // migrate gives the keys of tree the names of today, in place, and returns
-// what was moved. Where both names are there, the newer one counts.
+// what was moved. Where both names are there, the newer one counts, or lists are joined as of two files.
 func migrate(tree map[string]any) []move {
 	if len(tree) == 0 {
 		return nil
@@ -82,6 +82,10 @@ func transplant(tree map[string]any, from, to []string, v any) []move {
 			return []move{{from, to, true}}
 		}
 		return []move{{from: from, to: to}}
+	}
+	if k, _ := FindKey(JoinKey(to)); k.is(isList) && k.Merge != "" { // as of two files
+		graft(tree, to, k.combine(v, there))
+		return nil
 	}
 	old, holds := v.(map[string]any)
 	if _, both := there.(map[string]any); !holds || !both {

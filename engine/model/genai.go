@@ -222,7 +222,9 @@ func (g *Genai) url(rest string) *url.URL {
 	default:
 		version = "v1beta"
 	}
-	return g.client.base.JoinPath(version + rest)
+	base := *g.client.base
+	base.Path = strings.TrimSuffix(strings.TrimSuffix(base.Path, "/"), "/"+version) // many write it into the address
+	return base.JoinPath(version + rest)
 }
 
 // modelURL returns the address of an action of a model, such as generateContent.

@@ -254,6 +254,7 @@ func TestRequest(t *testing.T) {
 			map[string]string{"X-Goog-Api-Key": key, "Authorization": "", "X-Server-Timeout": ""}},
 		{"bearer", model.Options{Google: model.Google{Bearer: true, APIVersion: "v1"}}, "/v1/models/gemini-2.5-pro:streamGenerateContent",
 			map[string]string{"X-Goog-Api-Key": "", "Authorization": "Bearer " + key}},
+		{"version in the address", model.Options{BaseURL: "/gem/v1beta/"}, "/gem/v1beta/models/gemini-2.5-pro:streamGenerateContent", nil},
 		{"path and header", model.Options{BaseURL: "/proxy/gem/", Header: http.Header{"X-Team": {"blue"}, "X-Goog-Api-Key": {"other"}}},
 			"/proxy/gem/v1beta/models/gemini-2.5-pro:streamGenerateContent",
 			map[string]string{"X-Goog-Api-Key": "other", "X-Team": "blue"}},

@@ -112,7 +112,7 @@ func (c connector) agentServers(d agent.Definition, notify func(string)) *mcp.Se
 		m.File = d.File
 		set.list = append(set.list, mcpServer{Server: m})
 	}
-	set.switchOff()
+	set.switchOff(notify)
 	for _, m := range set.list {
 		m.printProblem(notify)
 	}

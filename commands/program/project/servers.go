@@ -2,7 +2,9 @@ package project
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"gemline/settings"
 	"gemline/settings/consent"
 	"gemline/settings/extension"
+	"gemline/settings/jsonc"
 	"gemline/tools/shell"
 )
 
@@ -72,7 +75,7 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 		set.list = slices.DeleteFunc(set.list, func(m mcpServer) bool { return m.Name == s.Name })
 		set.list = append(set.list, mcpServer{Server: s})
 	}
-	set.switchOff()
+	set.switchOff(notify)
 	for _, m := range set.list {
 		m.printProblem(notify)
 	}
@@ -154,7 +157,7 @@ func withUserSettings(s, user settings.Server) settings.Server {
 }
 
 // switchOff notes for each server that is not used the reason.
-func (set *serverSet) switchOff() {
+func (set *serverSet) switchOff(notify func(string)) {
 	o := set.opts
 	if len(set.list) == 0 {
 		return
@@ -169,7 +172,10 @@ func (set *serverSet) switchOff() {
 	for _, said := range o.Settings.Values("mcp.excluded") {
 		excluded = append(excluded, said.Values...)
 	}
-	disabled := disabledServers(o.Paths.User("mcp-server-enablement.json"))
+	disabled, err := disabledServers(o.Paths.User("mcp-server-enablement.json"))
+	if err != nil {
+		notify("no MCP server is used, since it is not known which are switched off: " + text.PrintableLine(err.Error()))
+	}
 	named := func(list []string, name string) bool {
 		return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
 	}
@@ -181,6 +187,8 @@ func (set *serverSet) switchOff() {
 			if len(o.Flags.Servers) > 0 {
 				m.off = "--allowed-mcp-server-names does not name it"
 			}
+		case err != nil:
+			m.off = "it is not known whether it is switched off"
 		case m.Off:
 			m.off = "where it is set up it is disabled"
 		case named(excluded, m.Name):
@@ -194,21 +202,34 @@ func (set *serverSet) switchOff() {
 }
 
 // disabledServers returns the names that the user has switched off.
-func disabledServers(path string) (names []string) {
+func disabledServers(path string) (names []string, err error) {
 	const most = 1 << 20
 	b, err := disk.Read(path, most)
-	said := map[string]struct {
-		Enabled *bool `json:"enabled"`
-	}{}
-	if err == nil {
-		err = json.Unmarshal(b, &said)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	for name, s := range said {
-		if err == nil && s.Enabled != nil && !*s.Enabled {
+	var v any
+	if err == nil {
+		v, err = jsonc.Value(b)
+	}
+	if e := (*jsonc.Error)(nil); errors.As(err, &e) {
+		e.Path = path
+	}
+	for name, said := range object(v) {
+		if m, is := said.(map[string]any); is {
+			said = m["enabled"]
+		}
+		if fmt.Sprint(said) == "false" {
 			names = append(names, name)
 		}
 	}
-	return names
+	return names, err
+}
+
+// object returns v if it is an object.
+func object(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	return m
 }
 
 // item returns a server in the form that the user agrees to.
