@@ -296,6 +296,9 @@ func problemsBeside(ctx context.Context, here *Folder, out *Output, project Proj
 		return list
 	}
 	c, err := here.choose(out)
+	if _, err := here.reach(c.BaseURL.Value); err != nil {
+		list = append(list, Problem{About: "network", Message: err.Error() + "; " + hint(err)})
+	}
 	var st authRecord
 	switch {
 	case c.From == "" || c.Key.Value != "": // nobody says how to pay, or there is a key to pay with

@@ -294,8 +294,8 @@ func hint(err error) string {
 // nobody.
 func (d *doctor) checkNetwork() finding {
 	c, _ := d.here.choose(d.out) // told elsewhere
-	o := model.Options{APIKey: "unused", BaseURL: c.BaseURL.Value, Network: network.From(d.here.getenv)}
-	if _, err := model.NewGenai(o); err != nil {
+	o, err := d.here.reach(c.BaseURL.Value)
+	if err != nil {
 		return worse(failing, hint(err), "%s", err)
 	}
 	for _, path := range o.Network.CAs {
@@ -319,6 +319,14 @@ func (d *doctor) checkNetwork() finding {
 		said += ", address " + address
 	}
 	return fine("%s", said)
+}
+
+// reach returns how the API is reached at an address, "" for the usual one, and what is wrong with
+// the address, or with that of the proxy.
+func (here *Folder) reach(address string) (model.Options, error) {
+	o := model.Options{APIKey: "unused", BaseURL: address, Network: network.From(here.getenv)}
+	_, err := model.NewGenai(o)
+	return o, err
 }
 
 // withoutPassword returns an address without its password.
