@@ -77,6 +77,8 @@ func (f *wrap) lay(s Style, b []byte) {
 	if f.flow == Exact {
 		f.joinProse()
 		f.line.place(s, b)
+		f.line.col += displaywidth.Bytes(b) // what is too long for a line is followed by another one
+		f.line.blank = false
 		return
 	}
 	for len(b) > 0 {

@@ -206,6 +206,7 @@ func TestWrappedMessages(t *testing.T) {
 	w.Wrap(func() int { return 20 })
 	w.Line(Info, "%s", "one two three four error: five")
 	w.Line(Permission, "run: %s", Unbroken("touch one two three four"))
+	w.Line(Permission, "run: %s now, and later", Unbroken("touch one two three four"))
 	w.Line(Permission, "run: %s?", Unbroken("touch one two"))
 	w.Line(Permission, "run: %s", "touch one two")
 	w.Line(Permission, "run: %.3s", Unbroken("cut off"))
@@ -232,6 +233,7 @@ func TestWrappedMessages(t *testing.T) {
 	}
 	want := "info: one two three\nfour error: five\n" +
 		"permission: run: touch one two three four\n" +
+		"permission: run: touch one two three four\nnow, and later\n" +
 		"permission: run:\ntouch one two?\n" +
 		"permission: run:\ntouch one two\n" +
 		"permission: run: cut\n" +
