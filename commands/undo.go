@@ -186,7 +186,7 @@ func (cmd undoCommands) rewind(ctx context.Context, args string) error {
 	case err != nil:
 		return err
 	case n > len(asked):
-		return misused("there are only %d questions", len(asked))
+		return misused("there is no question %d; /rewind lists %d", n, len(asked))
 	case what == "":
 		what = "both"
 	case what != "both" && what != "conversation" && what != "files":
@@ -301,7 +301,7 @@ func (cmd undoCommands) restore(ctx context.Context, arg string) error {
 		return err
 	}
 	if n > len(calls) {
-		return misused("there are only %d calls that have changed files", len(calls))
+		return misused("there is no call %d; /restore lists %d", n, len(calls))
 	}
 	p, err := cmd.c.Keeper.UndoCalls(ctx, calls[:n])
 	if err != nil {

@@ -108,7 +108,7 @@ func (f Folder) Options() (list []Option[TrustAnswer]) {
 	parent := filepath.Dir(f.Path)
 	confined, yes := "", func(d Decision) TrustAnswer { return TrustAnswer{Folder: d} }
 	if len(f.Items) > 0 {
-		confined = ", and run what it wants to confined"
+		confined = ", and run what it wants to run, confined"
 		yes = func(d Decision) TrustAnswer { return TrustAnswer{d, RunConfined, true} }
 	}
 	list = append(list, Option[TrustAnswer]{"1", "trust",

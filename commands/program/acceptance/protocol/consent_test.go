@@ -43,7 +43,7 @@ func TestTalkConsent(t *testing.T) {
 	c := askTrust(t, dir, s)
 	r := c.Next()
 	pt.Check(t, r, "type", "consent_request", "about", "folder", "title", "do you trust this folder? "+dir+" brings:", "decisions/0/decision", "trust",
-		"decisions/0/text", "trust "+dir+", and run what it wants to confined",
+		"decisions/0/text", "trust "+dir+", and run what it wants to run, confined",
 		"decisions/1/decision", "trust_parent", "decisions/2/decision", "never", "decisions/3/decision", "trust_unconfined",
 		"decisions/4/decision", "trust_only", "decisions/5/decision", "not_now",
 		"wishes/0/title", "hook BeforeAgent, mark", "wishes/0/command", "sh mark.sh", "wishes/0/files/0/path", "mark.sh", "wishes/0/files/0/text", project["mark.sh"],
