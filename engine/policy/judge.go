@@ -3,7 +3,6 @@ package policy
 import (
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -71,8 +70,11 @@ func (r *Rule) namesSecret(u *question) bool {
 		return false
 	}
 	u.encode()
-	return !slices.ContainsFunc(u.exact, func(args string) bool {
-		return r.Args.MatchString(strings.ReplaceAll(args, path.Base(u.Intent.Secret), "x"))
+	name, given := pathOf(u.Args)
+	exact, _ := u.spellings(given)
+	return !slices.ContainsFunc(exact, func(path string) bool {
+		dir := path[:strings.LastIndexAny(strings.TrimRight(path, `/\`), `/\`)+1]
+		return r.Args.MatchString(canonical(with(u.known, name, dir+"x")))
 	})
 }
 

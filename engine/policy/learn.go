@@ -58,7 +58,7 @@ func (a ruleOfferer) Approve(ctx context.Context, q engine.Proposal) (engine.Ans
 	case a.never:
 		q.Intent.Grants = nil
 	case len(q.Intent.Grants) > 0:
-		q.Intent.Grants = offeredGrants(q)
+		q.Intent.Grants = a.policy.offeredGrants(q)
 		for i := range q.Intent.Grants {
 			q.Intent.Grants[i].SessionOnly = a.policy.Store.Project == "" && a.policy.Store.User == ""
 		}
@@ -68,7 +68,7 @@ func (a ruleOfferer) Approve(ctx context.Context, q engine.Proposal) (engine.Ans
 
 // offeredGrants returns the grants of a call, the narrowest first, with the rules
 // that they would be kept as.
-func offeredGrants(q engine.Proposal) []engine.Grant {
+func (p *Policy) offeredGrants(q engine.Proposal) []engine.Grant {
 	grants := slices.Clone(q.Intent.Grants)
 	if !runs(q) {
 		name, tools := grants[0].Names, []string{q.Tool.Name()}
@@ -76,6 +76,10 @@ func offeredGrants(q engine.Proposal) []engine.Grant {
 			name, tools = "file_path", []string{"replace", "write_file"}
 		}
 		if path, ok := q.Args[name].(string); ok && name != "" && !strings.ContainsRune(path, 0) {
+			u := p.WithUnattended(p.Unattended).ask(q) // of a copy, since the mode may change
+			if exact, _ := u.spellings(path); len(exact) > 0 && !slices.Contains(exact, path) {
+				path = exact[0] // a rule about the path itself would not fit
+			}
 			pattern := `\x00"` + name + `":` + regexp.QuoteMeta(jsonText(path)) + `\x00`
 			grants[0].Rule, grants[0].ProjectOnly = ruleText(tools, "argsPattern = "+tomlString(pattern)), true
 		} else if q.Tool.Kind != engine.Edit {

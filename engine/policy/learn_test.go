@@ -489,6 +489,14 @@ func TestSecretFiles(t *testing.T) {
 			t.Errorf("%s: %s", c.name, policy.VerdictName(got))
 		}
 	}
+	strange := q
+	strange.Args, strange.Intent.Secret = map[string]any{"file_path": "a\x01.key"}, `"a\x01.key"` // as it is shown
+	for about, want := range map[string]engine.Verdict{"[.]key": engine.Allow, "file_path": engine.Ask} {
+		p := policy.New(policy.Default, parse(t, policy.User, allow+"argsPattern = '"+about+"'\n")...)
+		if got, _ := p.Judge(t.Context(), strange); got != want {
+			t.Errorf("a rule about %s: %s", about, policy.VerdictName(got))
+		}
+	}
 	p := policy.New(policy.Default)
 	if err := p.Learn(kept, engine.Session); err != nil {
 		t.Fatal(err)

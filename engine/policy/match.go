@@ -23,10 +23,11 @@ type question struct {
 	command     *engine.Command // nil for the call as a whole
 	roots       []string        // the directories that are worked in
 
-	read       bool     // what follows is known
-	exact      []string // the arguments as JSON, as rules that allow have to fit them
-	loose      []string // as all other rules may fit them
-	undeclared bool     // the tool does not declare some
+	read       bool              // what follows is known
+	known      map[string]string // the declared arguments, each as JSON
+	exact      []string          // the arguments as JSON, as rules that allow have to fit them
+	loose      []string          // as all other rules may fit them
+	undeclared bool              // the tool does not declare some
 }
 
 // ask makes the question about a call as a whole.
@@ -85,21 +86,26 @@ func (u *question) encode() {
 		args["command"] = engine.Quote(u.command.Argv)
 	}
 	declared := declaredBy(u.Tool)
-	known := map[string]any{}
+	all := map[string]string{}
+	u.known = map[string]string{}
 	for name, v := range args {
+		all[name] = jsonText(v)
 		if declared[name] {
-			known[name] = v
+			u.known[name] = all[name]
 		}
 	}
-	u.undeclared, u.read = len(known) < len(args), true
-	u.exact, u.loose = nil, []string{canonical(args), canonical(known)}
+	u.undeclared, u.read = len(u.known) < len(all), true
+	u.exact, u.loose = nil, []string{canonical(all)}
+	if u.undeclared {
+		u.loose = append(u.loose, canonical(u.known))
+	}
 	name, given := pathOf(args)
 	exact, loose := u.spellings(given)
 	for _, path := range exact {
-		u.exact = append(u.exact, canonical(with(known, name, path)))
+		u.exact = append(u.exact, canonical(with(u.known, name, path)))
 	}
 	for _, path := range loose {
-		u.loose = append(u.loose, canonical(with(args, name, path)))
+		u.loose = append(u.loose, canonical(with(all, name, path)))
 	}
 }
 
@@ -114,19 +120,19 @@ func pathOf(args map[string]any) (name, path string) {
 }
 
 // with returns args with another value for one of them, or args if name is "".
-func with(args map[string]any, name, value string) map[string]any {
+func with(args map[string]string, name, value string) map[string]string {
 	if name == "" {
 		return args
 	}
 	args = maps.Clone(args)
-	args[name] = value
+	args[name] = jsonText(value)
 	return args
 }
 
 // spellings returns the paths that a rule may mean by the path given. Whoever allows a
-// directory means what is in it: exact has the path as given only if neither .. nor a link
-// has it lead elsewhere, and the place that it leads to. Whoever denies means the place by
-// whatever path.
+// directory means what is in it: exact has the place that the path leads to, and the path as
+// given only if neither .. nor a link nor a search has it lead elsewhere. Whoever denies means
+// the place by whatever path, so that loose has all others.
 func (u *question) spellings(given string) (exact, loose []string) {
 	at := u.Intent.Plan.Dir
 	if len(u.Intent.Paths) > 0 {
@@ -146,18 +152,37 @@ func (u *question) spellings(given string) (exact, loose []string) {
 		}
 		if rel, ok := insideExactly(top, real); ok {
 			loose = append(loose, filepath.ToSlash(rel))
-			if !filepath.IsAbs(given) && root == u.roots[0] { // from where paths begin
-				exact = append(exact, filepath.ToSlash(rel))
-			}
 		}
 	}
-	if filepath.IsAbs(given) {
+	named := given
+	switch {
+	case filepath.IsAbs(given):
 		exact = append(exact, filepath.ToSlash(real))
+	case len(u.roots) == 0:
+		named = at
+	default:
+		exact = append(exact, relative(disk.ResolveLinks(u.roots[0]), real)...)
+		if straight {
+			exact = append(exact, relative(u.roots[0], at)...)
+		}
+		named = filepath.Join(u.roots[0], given)
 	}
-	if straight && !slices.Contains(elements(given), "..") {
+	if straight && filepath.Clean(named) == at && !slices.Contains(elements(given), "..") {
 		exact = append(exact, given)
 	}
-	return exact, loose
+	slices.Sort(loose)
+	loose = slices.DeleteFunc(slices.Compact(loose), func(path string) bool { return path == given })
+	slices.Sort(exact)
+	return slices.Compact(exact), loose
+}
+
+// relative returns path as it is written in dir, or nothing on another drive.
+func relative(dir, path string) []string {
+	rel, err := filepath.Rel(dir, path)
+	if err != nil {
+		return nil
+	}
+	return []string{filepath.ToSlash(rel)}
 }
 
 // declaredBy returns the names of the arguments that a tool says it knows.
@@ -178,16 +203,16 @@ func declaredBy(t engine.Tool) map[string]bool {
 	return names
 }
 
-// canonical writes args as JSON in which every pair stands between NULs, so that
-// a pattern can tell where one ends.
-func canonical(args map[string]any) string {
+// canonical writes args, whose values are JSON, as JSON in which every pair stands between
+// NULs, so that a pattern can tell where one ends.
+func canonical(args map[string]string) string {
 	var b strings.Builder
 	b.WriteByte('{')
 	for i, name := range slices.Sorted(maps.Keys(args)) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString("\x00" + jsonText(name) + ":" + jsonText(args[name]) + "\x00")
+		b.WriteString("\x00" + jsonText(name) + ":" + args[name] + "\x00")
 	}
 	b.WriteByte('}')
 	return b.String()

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	et "gemline/engine/enginetest"
 	"gemline/engine/policy"
 )
 
@@ -224,9 +225,11 @@ func TestPlaces(t *testing.T) {
 		"docs/../a": engine.Ask, "docs/./../a": engine.Ask, absolute + "docs/../a": engine.Ask, "a": engine.Ask,
 		"src/a": engine.Deny, "./src/a": engine.Deny, "docs/../src/a": engine.Deny, "docs/link/a": engine.Deny, absolute + "src/a": engine.Deny, absolute + "docs/link/a": engine.Deny,
 		"docs/away/a": engine.Ask, "docs/out/a": engine.Deny, "./docs/out/a": engine.Deny,
+		"../" + filepath.Base(outside) + "/in/a": engine.Allow, "../" + filepath.Base(outside) + "/a": engine.Ask,
 		absolute + "abs/a": engine.Allow, absolute + "./abs/a": engine.Allow, absolute + "abs/../a": engine.Ask, "abs/a": engine.Ask,
 	} {
-		rules := parse(t, policy.User, about("docs", "allow")+about("src", "deny")+about("docs/out", "deny")+about(absolute+"abs", "allow"))
+		rules := parse(t, policy.User, about("docs", "allow")+about("src", "deny")+about("docs/out", "deny")+about(absolute+"abs", "allow")+
+			about("../"+filepath.Base(outside)+"/in", "allow"))
 		for _, root := range []string{root, linked} {
 			p := policy.New(policy.Default, rules...)
 			p.Roots = func() []string { return []string{root, outside} }
@@ -239,6 +242,20 @@ func TestPlaces(t *testing.T) {
 			q := engine.Proposal{Tool: tool, Args: map[string]any{"file_path": path}, Intent: engine.Intent{Paths: []string{filepath.Clean(at)}}}
 			if got, _ := p.Judge(t.Context(), q); got != want {
 				t.Errorf("%s below %s: %s", path, root, policy.VerdictName(got))
+			}
+			user := et.NewApprover(t, engine.Refused{})
+			q.Intent.Grants = []engine.Grant{{Tool: "edit", Target: at}}
+			if _, err := p.OfferRules(user, false).Approve(t.Context(), q); err != nil {
+				t.Fatal(err)
+			}
+			kept := policy.New(policy.Default, parse(t, policy.User, user.Proposals()[0].Intent.Grants[0].Rule)...)
+			kept.Roots = p.Roots
+			if got, _ := kept.Judge(t.Context(), q); got != engine.Allow {
+				t.Errorf("%s below %s: what is kept does not allow it", path, root)
+			}
+			q.Intent.Paths = []string{filepath.Join(root, "found", filepath.FromSlash(path))} // by a search
+			if got, _ := p.Judge(t.Context(), q); got == engine.Allow {
+				t.Errorf("%s below %s: allowed elsewhere", path, root)
 			}
 		}
 	}
