@@ -40,8 +40,13 @@ func (d *decoder) bare(b []byte) (chunk *genai.GenerateContentResponse, fault js
 		wireResponse
 		Error json.RawMessage
 	}
-	if err := json.Unmarshal(b, &wire); err != nil && !readable(b) {
-		return nil, nil, err
+	if err := json.Unmarshal(b, &wire); err != nil {
+		var must essentials
+		if json.Unmarshal(b, &must) != nil {
+			return nil, nil, err
+		}
+		must.fill(&wire.wireResponse)
+		wire.Error = must.Error
 	}
 	if len(wire.Error) > 0 && string(wire.Error) != "null" {
 		return nil, wire.Error, nil
@@ -53,21 +58,37 @@ func (d *decoder) bare(b []byte) (chunk *genai.GenerateContentResponse, fault js
 	return chunk, nil, nil
 }
 
-// readable reports whether b can be read as far as the answer depends on it. A count of tokens or a
-// rating of another type ("avgLogprobs": "NaN") counts as not given.
-func readable(b []byte) bool {
-	var wire struct {
-		Candidates []struct {
-			Content       *genai.Content
-			FinishReason  genai.FinishReason
-			FinishMessage string
-			Index         int32
-		}
-		PromptFeedback    *genai.GenerateContentResponsePromptFeedback
+// essentials is what an answer depends on. A count of tokens or a rating of another type
+// ("avgLogprobs": "NaN") counts as not given.
+type essentials struct {
+	Candidates []struct {
+		Content           *genai.Content
+		FinishReason      genai.FinishReason
+		FinishMessage     string
+		Index             int32
 		ContinuationToken []byte
-		Error             json.RawMessage
 	}
-	return json.Unmarshal(b, &wire) == nil
+	PromptFeedback *struct {
+		BlockReason        genai.BlockedReason
+		BlockReasonMessage string
+	}
+	Error json.RawMessage
+}
+
+// fill puts the essentials into a response whose decoding failed at a value: values behind it may
+// be missing, such as all candidates behind a time that is none.
+func (e essentials) fill(r *wireResponse) {
+	r.Candidates = append(r.Candidates, make([]*genai.Candidate, max(0, len(e.Candidates)-len(r.Candidates)))...)
+	for i, c := range e.Candidates {
+		out := cmp.Or(r.Candidates[i], new(genai.Candidate))
+		out.Content, out.FinishReason, out.FinishMessage = c.Content, c.FinishReason, c.FinishMessage
+		out.Index, out.ContinuationToken = c.Index, c.ContinuationToken
+		r.Candidates[i] = out
+	}
+	if f := e.PromptFeedback; f != nil {
+		r.PromptFeedback = cmp.Or(r.PromptFeedback, new(genai.GenerateContentResponsePromptFeedback))
+		r.PromptFeedback.BlockReason, r.PromptFeedback.BlockReasonMessage = f.BlockReason, f.BlockReasonMessage
+	}
 }
 
 // addCitations fills in what the Gemini API names otherwise than the library.

@@ -122,6 +122,8 @@ func TestWire(t *testing.T) {
 		{"reset", et.Reset(et.Unfinished("one")), "one", "broke off"},
 		{"a wrong type", et.Reply{Wire: &et.Wire{Pieces: []string{et.Event(`{"candidates":[{"content":{"parts":[{"text":5}]}}]}`)}}}, "", "makes no sense: unexpected number at candidates.content.parts.text in"},
 		{"a rating that is no number", et.Whole(`{"candidates":[{"content":{"parts":[{"text":"all"}]},"finishReason":"STOP","avgLogprobs":"NaN"}]}`), "all", ""},
+		{"a time that is none, before the answer", et.Whole(`{"createTime":5,"candidates":[{"citationMetadata":{"citations":[{"publicationDate":"x"}]},"content":{"parts":[{"text":"all"}]},"finishReason":"STOP"}]}`), "all", ""},
+		{"a time that is none, before an error", et.Whole(`{"createTime":5,"error":{"code":500,"message":"out of order"}}`), "", "out of order"},
 		{"tokens in quotes", et.Whole(`{"candidates":[{"content":{"parts":[{"text":"all"}]}}],"usageMetadata":{"promptTokenCount":"5","candidatesTokenCount":99999999999},"responseId":5}`), "all", ""},
 		{"huge", et.Huge(huge), et.Text(huge), ""},
 	} {
