@@ -76,11 +76,12 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 		key := n.key.named(path)
 		out, err := key.coerce(v)
 		if err != nil {
-			out, said, ok := key.salvage(v)
-			switch {
-			case !c.exact && !ok && v == nil:
+			if v == nil && !c.exact {
 				c.wrong(path, err.Error())
 				return nil, false
+			}
+			out, said, ok := key.salvage(v)
+			switch {
 			case !c.exact && !ok && decides(path):
 				c.unusable(path, err.Error())
 				return nil, false
@@ -112,13 +113,17 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 			out[name] = kept
 		}
 	}
-	return out, len(out) > 0 || len(tree) == 0 // what held only mistakes is none itself
+	// What held only mistakes is none itself, but for a server that is said not to be started.
+	return out, len(out) > 0 || len(tree) == 0 || slices.ContainsFunc(c.problems, func(p Problem) bool {
+		return p.fatal && len(path) == 2 && starts(p.path, path)
+	})
 }
 
-// decides reports whether a key of an MCP server says what is run or what is kept from the model,
-// so that the server is not used without the value.
+// decides reports whether a key of an MCP server says what is run, whether it is run, or what is
+// kept from the model, so that the server is not used without the value.
 func decides(path []string) bool {
-	return len(path) == 3 && path[0] == "mcpServers" && slices.Contains([]string{"args", "includeTools", "excludeTools"}, path[2])
+	return len(path) == 3 && path[0] == "mcpServers" &&
+		slices.Contains([]string{"args", "command", "cwd", "disabled", "enabled", "excludeTools", "includeTools"}, path[2])
 }
 
 // anything is the node below a key with arbitrary contents.

@@ -201,7 +201,6 @@ func TestDotEnvLookup(t *testing.T) {
 	}
 }
 
-// Windows writes files of UTF-16.
 // Lines of the user's own file that set nothing are named, without what they hold.
 func TestPassedLines(t *testing.T) {
 	home := t.TempDir()
@@ -224,6 +223,7 @@ func TestPassedLines(t *testing.T) {
 	}
 }
 
+// Windows writes files of UTF-16.
 func TestDotEnvOfUTF16(t *testing.T) {
 	p := project.New(t.TempDir(), "", t.TempDir())
 	if err := os.MkdirAll(p.User(""), 0o700); err != nil {

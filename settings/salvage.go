@@ -36,7 +36,7 @@ func (k Key) salvage(v any) (out any, said string, ok bool) {
 			}
 		}
 		return texts, said, true
-	case k.Type == isBool:
+	case k.Type == isBool && k.safety.strict:
 		return true, k.mismatch(v).Error() + "; it counts as true", true
 	}
 	return nil, "", false

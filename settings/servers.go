@@ -61,8 +61,10 @@ func serverOf(name string, value any) (s Server, problems []Problem) {
 		Enabled                                       *bool
 		IncludeTools, ExcludeTools                    []string
 	}
+	given := maps.Clone(tree)
+	maps.DeleteFunc(given, func(_ string, v any) bool { return v == nil }) // other programs write null for nothing
 	var c checker
-	kept, _ := c.walk([]string{"mcpServers", name}, catalogue().next("mcpServers").next(name), tree)
+	kept, _ := c.walk([]string{"mcpServers", name}, catalogue().next("mcpServers").next(name), given)
 	for _, p := range c.problems {
 		if p.fatal {
 			s.note(p)

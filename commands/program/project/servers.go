@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -152,7 +153,8 @@ func withUserSettings(s, user settings.Server) settings.Server {
 			func(name string) bool { return !slices.Contains(user.Include, name) })
 	}
 	s.Exclude = slices.Concat(s.Exclude, user.Exclude)
-	s.Trusted = user.Trusted
+	s.Trusted, s.Off = user.Trusted, s.Off || user.Off
+	s.Err, s.Unset = cmp.Or(user.Err, s.Err), slices.Concat(s.Unset, user.Unset)
 	return s
 }
 
