@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"gemline/engine/disk"
 	"gemline/repl/input"
 	"gemline/repl/output"
 	"gemline/repl/report"
@@ -32,14 +33,14 @@ func Open(path string, stdin io.Reader) (Source, error) {
 		return Source{Reader: stdin}, nil
 	}
 	bad := func(err error) (Source, error) {
-		return Source{}, &input.Error{Message: "the batch: " + err.Error(), Err: err}
+		return Source{}, &input.Error{Message: fmt.Sprintf("--batch %s: %v", path, disk.Cause(err)), Err: err}
 	}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
 		return bad(err)
 	case info.IsDir():
-		return Source{}, &input.Error{Message: "the batch: " + path + " is a directory"}
+		return Source{}, &input.Error{Message: "--batch " + path + ": it is a directory"}
 	case !info.Mode().IsRegular():
 		return Source{Reader: &later{path: path}}, nil
 	}
