@@ -37,12 +37,30 @@ func (f *failure) Error() string { return f.message }
 // A detail is any of the records that may come with a failure.
 type detail struct {
 	Type       string `json:"@type"`
-	RetryDelay string
+	RetryDelay wait
 	Reason     string
 	Domain     string
 	Violations []struct{ QuotaID, QuotaValue string }
 	Metadata   map[string]any
 	Links      []struct{ Description, URL string }
+}
+
+// A wait is how long to wait, such as 34.07s. Some servers send a number of seconds, or an object.
+type wait string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (w *wait) UnmarshalJSON(b []byte) error {
+	var parts struct{ Seconds, Nanos json.Number }
+	switch b[0] {
+	case '"':
+		return json.Unmarshal(b, (*string)(w))
+	case '{':
+		json.Unmarshal(b, &parts) // what is no number is nothing
+		*w = wait(cmp.Or(parts.Seconds, "0") + "s" + cmp.Or(parts.Nanos, "0") + "ns")
+	default:
+		*w = wait(b) + "s"
+	}
+	return nil
 }
 
 // parseFailure reads the body of an error in any form that servers use.
@@ -417,7 +435,7 @@ func overlong(message string) bool {
 func (f *failure) delay() (time.Duration, bool) {
 	for _, d := range f.details {
 		if strings.HasSuffix(d.Type, "google.rpc.RetryInfo") {
-			if t, ok := seconds(d.RetryDelay); ok {
+			if t, ok := seconds(string(d.RetryDelay)); ok {
 				return t, true
 			}
 		}

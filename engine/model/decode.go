@@ -43,6 +43,9 @@ func (d *decoder) bare(b []byte) (chunk *genai.GenerateContentResponse, fault js
 	if err := json.Unmarshal(b, &wire); err != nil {
 		var must essentials
 		if json.Unmarshal(b, &must) != nil {
+			if inner := withArgs(b); inner != nil {
+				return d.bare(inner)
+			}
 			return nil, nil, err
 		}
 		must.fill(&wire.wireResponse)
@@ -89,6 +92,32 @@ func (e essentials) fill(r *wireResponse) {
 		r.PromptFeedback = cmp.Or(r.PromptFeedback, new(genai.GenerateContentResponsePromptFeedback))
 		r.PromptFeedback.BlockReason, r.PromptFeedback.BlockReasonMessage = f.BlockReason, f.BlockReasonMessage
 	}
+}
+
+// withArgs returns b with the arguments of calls that are JSON in a text, as some servers send
+// them, taken out of the text; nil if there are none.
+func withArgs(b []byte) (inner []byte) {
+	var wire struct {
+		Candidates []struct {
+			Content struct {
+				Parts []struct {
+					FunctionCall struct{ Args json.RawMessage }
+				}
+			}
+		}
+	}
+	json.Unmarshal(b, &wire) // what else is wrong with b is found when it is read again
+	for _, c := range wire.Candidates {
+		for _, p := range c.Content.Parts {
+			var said string
+			var object map[string]any
+			if raw := p.FunctionCall.Args; json.Unmarshal(raw, &said) == nil && json.Unmarshal([]byte(said), &object) == nil {
+				b = bytes.Replace(b, raw, []byte(said), 1)
+				inner = b
+			}
+		}
+	}
+	return inner
 }
 
 // addCitations fills in what the Gemini API names otherwise than the library.

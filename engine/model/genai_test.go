@@ -125,6 +125,8 @@ func TestWire(t *testing.T) {
 		{"a time that is none, before the answer", et.Whole(`{"createTime":5,"candidates":[{"citationMetadata":{"citations":[{"publicationDate":"x"}]},"content":{"parts":[{"text":"all"}]},"finishReason":"STOP"}]}`), "all", ""},
 		{"a time that is none, before an error", et.Whole(`{"createTime":5,"error":{"code":500,"message":"out of order"}}`), "", "out of order"},
 		{"tokens in quotes", et.Whole(`{"candidates":[{"content":{"parts":[{"text":"all"}]}}],"usageMetadata":{"promptTokenCount":"5","candidatesTokenCount":99999999999},"responseId":5}`), "all", ""},
+		{"arguments in a text", et.Whole(`{"candidates":[{"content":{"parts":[{"text":"all"},{"functionCall":{"name":"f","args":"{\"a\":1}"}},{"functionCall":{"name":"g","args":{"b":"{}"}}}]},"finishReason":"STOP"}]}`), "all", ""},
+		{"arguments in a text, and a wrong type", et.Whole(`{"candidates":[{"content":{"parts":[{"text":5},{"functionCall":{"name":"f","args":"{}"}}]}}]}`), "", "makes no sense"},
 		{"huge", et.Huge(huge), et.Text(huge), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -179,7 +179,7 @@ func Provider(name string) (provider, model string) {
 
 // plain returns the name of a Google model without a prefix that marks it as Google's.
 func plain(name string) string {
-	for _, prefix := range []string{"gemini/", "vertex/", "models/"} {
+	for _, prefix := range []string{"gemini/", "google/", "vertex/", "models/"} {
 		name = strings.TrimPrefix(name, prefix)
 	}
 	return name

@@ -146,14 +146,18 @@ type delta struct {
 	Reasoning        looseText
 	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
 	Refusal          looseText
+	FunctionCall     callPiece `json:"function_call"` // of servers older than tool_calls
 	ToolCalls        []struct {
 		Index    *protocol.Count
 		ID       looseText
-		Function struct {
-			Name      looseText
-			Arguments arguments
-		}
+		Function callPiece
 	} `json:"tool_calls"`
+}
+
+// A callPiece is what is called, or the next piece of its arguments.
+type callPiece struct {
+	Name      looseText
+	Arguments arguments
 }
 
 // A looseText is a text; a number, which some servers have for an id, is one; anything else is none.
@@ -266,13 +270,17 @@ func (s *stream) delta(d delta) error {
 	if err := s.answer.Thought(cmp.Or(string(d.ReasoningContent), string(d.Reasoning), d.Content.thought, worded(d.ReasoningDetails))); err != nil {
 		return err
 	}
-	if d.Content.said != "" || len(d.ToolCalls) > 0 {
+	old := d.FunctionCall
+	if d.Content.said != "" || len(d.ToolCalls) > 0 || old != (callPiece{}) {
 		if err := s.sign(); err != nil {
 			return err
 		}
 	}
 	if err := s.answer.Text(d.Content.said); err != nil {
 		return err
+	}
+	if old != (callPiece{}) {
+		s.answer.Call(0, "", string(old.Name), string(old.Arguments))
 	}
 	for i, c := range d.ToolCalls {
 		index := -1

@@ -66,11 +66,10 @@ func (n names) resolve(name string) string {
 
 // next returns what name leads to, or name itself.
 func (n names) next(name string) string {
-	if model, ok := strings.CutPrefix(name, "gemini/"); ok {
-		return model
-	}
-	if model, ok := strings.CutPrefix(name, "vertex/"); ok {
-		return model
+	for _, prefix := range []string{"gemini/", "google/", "vertex/"} {
+		if model, ok := strings.CutPrefix(name, prefix); ok {
+			return model
+		}
 	}
 	if row, ok := named(name); ok {
 		if n.access == ByAssist && row.Assist != "" {

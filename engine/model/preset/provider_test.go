@@ -37,7 +37,7 @@ func TestProviders(t *testing.T) {
 	if c := table.Thinking("ollama/other", "high"); c == nil || c.ThinkingLevel != "HIGH" {
 		t.Errorf("thinking %+v", c)
 	}
-	for name, want := range map[string]string{"gemini/flash": table.Resolve("flash"), "vertex/gemini-2.5-flash-lite": "gemini-2.5-flash-lite", "anthropic/claude": "anthropic/claude"} {
+	for name, want := range map[string]string{"gemini/flash": table.Resolve("flash"), "google/flash": table.Resolve("flash"), "google/gemma-9": "gemma-9", "vertex/gemini-2.5-flash-lite": "gemini-2.5-flash-lite", "anthropic/claude": "anthropic/claude"} {
 		if got := table.Resolve(name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
