@@ -195,7 +195,7 @@ func (c *Compressor) compress(ctx context.Context, s engine.FitRequest, by Trigg
 	if at == 0 || unasked && (c.larger || engine.Estimate(s.History[:at]) < before/worth) {
 		return lighter, ErrNothing
 	}
-	doing := fmt.Sprintf("%v, about %s tokens", engine.ErrCompressing, text.Number(s.Size))
+	doing := fmt.Sprintf("%v, about %s", engine.ErrCompressing, text.Count(s.Size, "token"))
 	if s.Refused {
 		doing += ", which the server has refused as too long"
 	}
@@ -213,9 +213,10 @@ func (c *Compressor) compress(ctx context.Context, s engine.FitRequest, by Trigg
 	said = append(said, rest(short, at)...)
 	if n := engine.Estimate(said); n >= before {
 		c.larger = true
-		whole := max(s.Size, before) // with what is sent beside the messages, as it was told above
-		return lighter, &failure{fmt.Errorf("with its summary it would take about %s tokens instead of %s; "+
-			"/compress tries again", text.Number(whole+n-before), text.Number(whole))}
+		whole := max(s.Size, before)                                     // with what is sent beside the messages, as it was told above
+		again := map[Trigger]string{Auto: "; /compress tries again"}[by] // the user did just that
+		return lighter, &failure{fmt.Errorf("with its summary it would take about %s tokens instead of %s%s",
+			text.Number(whole+n-before), text.Number(whole), again)}
 	}
 	c.fresh = true
 	return engine.FitResult{History: said, Action: compressed, Summarized: true}, nil

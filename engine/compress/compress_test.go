@@ -215,6 +215,13 @@ func TestLargerIsToldOfTheRequest(t *testing.T) {
 	if want := "it would take about 87,070 tokens instead of 72,000"; len(told) != 1 || !strings.Contains(told[0], want) {
 		t.Errorf("told %q, not %s", told, want)
 	}
+
+	s = &sage{answers: []any{words("<state_snapshot>", 70_000), "ok"}}
+	command := &Command{Compressor: New(Config{Ask: s.ask, Keep: shelf{}.keep})}
+	command.Fit(t.Context(), request)
+	if command.Err == nil || strings.Contains(command.Err.Error(), "/compress") {
+		t.Errorf("/compress says: %v", command.Err)
+	}
 }
 
 // However a question for a snapshot ends, the conversation stays whole, and that is told.
