@@ -187,6 +187,7 @@ func TestUnusableFile(t *testing.T) {
 		{"an escape", "{\"a\": \x1b\n", 1, 7, "invalid character '\\u001b' at start of value (expecting a name or a value; texts stand in double quotes)"},
 		{"a line end in a string", "{\n\"a\": \"hunter2\n\"}", 2, 6, "is no valid string, number or word of JSON (expecting a name or a value; texts stand in double quotes)"},
 		{"a path of Windows", "{\"a\": [\"b\",\n \"C:\\Users\\me\"]}", 2, 5, "\\U in a text means nothing in JSON; a backslash, as in paths of Windows, is written \\\\"},
+		{"a path of Windows in small letters", "{\"a\": \"C:\\users\"}", 1, 10, "\\u in a text means nothing in JSON; a backslash, as in paths of Windows, is written \\\\"},
 		{"cut off", "{\"model\": {", 1, 12, "the file ends in the middle (expecting a name, a value or a closing bracket)"},
 		{"cut off behind a name", "{\"model\"", 1, 9, "the file ends in the middle (expecting ':')"},
 		{"cut off behind a value", "{\"a\": 1", 1, 8, "the file ends in the middle (expecting ',' or '}')"},

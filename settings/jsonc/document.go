@@ -2,6 +2,7 @@ package jsonc
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
@@ -298,7 +300,7 @@ func syntax(path string, b []byte, err error) error {
 }
 
 // badEscape returns the first escape that JSON does not know in the text that begins in a line at
-// a column, and how far behind that it stands; "" if there is none.
+// a column, and how far behind the column it stands; "" if there is none.
 func badEscape(b []byte, line, column int) (escape string, at int) {
 	lines := bytes.Split(b, []byte("\n"))
 	if line < 1 || line > len(lines) || column < 1 || column > len(lines[line-1]) {
@@ -312,12 +314,21 @@ func badEscape(b []byte, line, column int) (escape string, at int) {
 		if s[i] != '\\' {
 			continue
 		}
-		if !bytes.ContainsRune([]byte(`"\/bfnrtu`), rune(s[i+1])) {
-			return string(s[i : i+2]), i
-		}
 		i++
+		switch r, n := utf8.DecodeRune(s[i:]); {
+		case r == 'u' && len(s) >= i+5 && isHex(s[i+1:i+5]), r != 'u' && strings.ContainsRune(`"\/bfnrt`, r):
+		case !unicode.IsPrint(r):
+			return "", 0
+		default:
+			return string(s[i-1 : i+n]), i - 1
+		}
 	}
 	return "", 0
+}
+
+func isHex(b []byte) bool {
+	_, err := hex.DecodeString(string(b))
+	return err == nil
 }
 
 // invalid returns the offset of the first byte that is not UTF-8, or -1.
