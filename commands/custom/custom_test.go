@@ -117,7 +117,7 @@ func TestLoad(t *testing.T) {
 	extension := put(t, map[string]string{"review.toml": `prompt = "e"`, "help.toml": `prompt = "e"`})
 	user := put(t, map[string]string{"review.toml": `prompt = "u"`, "git/com mit.toml": `prompt = "u"` + "\n" + `description = "two` + "\u200b" + ` words"` + "\nmodel = \"x\"\nagent = 1\n[tools]\nx = 1",
 		"type.toml": "prompt = [\"a\"]", "described.toml": "prompt = 'x'\ndescription = 1", "b\x1b[31m\nell.toml": `prompt = "u"`, "bad\x1b.toml": "prompt = [",
-		".dot.toml": `prompt = "u"`, "help.toml": `prompt = "u"`, long + ".toml": `prompt = "u"`, "README.md": "x",
+		".dot.toml": `prompt = "u"`, "help.toml": `prompt = "u"`, long + ".toml": `prompt = "u"`, "README.md": "x", "review.md": "x", "claude.md": "x", "loud.TOML": `prompt = "u"`,
 		"bad.toml": "prompt = [", "none.toml": `description = "x"`, "open.toml": `prompt = "a !{b"`, "latin.toml": "prompt = \"\xff\"", "user.review.toml": `prompt = "u"`})
 	project := put(t, map[string]string{"review.toml": `prompt = "p"`, "in/real.toml": `prompt = "p"`})
 	outside := put(t, map[string]string{"secret.toml": `prompt = "s"`})
@@ -150,13 +150,19 @@ func TestLoad(t *testing.T) {
 	if why := lost["none"]; !strings.HasSuffix(why, "none.toml is not used: it has no prompt") {
 		t.Errorf("/none is lost since %q", why)
 	}
+	if why := lost["claude"]; !strings.HasSuffix(why, "its name must be claude.toml") {
+		t.Errorf("/claude is lost since %q", why)
+	}
 	all := strings.Join(notes, "\n")
+	if strings.Contains(all, "README.md") || strings.Contains(all, "review.md") {
+		t.Errorf("notes about files that are not meant as commands: %s", all)
+	}
 	if strings.ContainsRune(all, '\x1b') {
 		t.Errorf("a name is told raw: %q", all)
 	}
 	for _, part := range []string{"bad.toml is not used: line 1", `bad\u001b.toml is not used: line 1`, "type.toml is not used: its prompt is not a text in quotes",
 		"described.toml is not used: its description is not a text in quotes", "none.toml is not used: it has no prompt", "open.toml is not used: !{ has no closing brace", "latin.toml is not used: it is not UTF-8",
-		"out.toml is not used: it is a link that leads out of the folder", "outdir is not used: it is a link", "the keys model, agent, tools and tools.x mean nothing here",
+		"out.toml is not used: it is a link that leads out of the folder", "outdir is not used: it is a link", "claude.md is not used: its name must be claude.toml", "loud.TOML is not used: its name must be loud.toml", "the keys model, agent, tools and tools.x mean nothing here",
 		"User command /help is /user.help here, since there is a built-in command of that name",
 		"User command /review is /user.review1 here, since the project has one of that name", "Extension ext's command /review is /ext.review here"} {
 		if !strings.Contains(all, part) {

@@ -157,7 +157,7 @@ const noteOf = "the command "
 func (l *loader) note(path, format string, args ...any) {
 	what := text.PrintableLine(path) + " is not used: " + fmt.Sprintf(format, args...)
 	l.notes = append(l.notes, noteOf+what)
-	if below, err := filepath.Rel(l.dir.Path, strings.TrimSuffix(path, l.extension())); err == nil {
+	if below, err := filepath.Rel(l.dir.Path, strings.TrimSuffix(path, filepath.Ext(path))); err == nil {
 		l.lost[commandName(strings.Split(below, string(filepath.Separator)))] = what
 	}
 }
@@ -217,8 +217,25 @@ func (l *loader) walk(dir string, segments []string, way map[string]bool) {
 			l.walk(path, append(slices.Clone(segments), e.Name()), way)
 		case is:
 			l.read(path, append(slices.Clone(segments), stem))
+		case l.misnamed(e.Name()) && !slices.ContainsFunc(entries, func(o fs.DirEntry) bool { return o.Name() == l.right(e.Name()) }):
+			l.note(path, "its name must be %s", text.PrintableLine(l.right(e.Name())))
 		}
 	}
+}
+
+// misnamed reports whether a file may be meant as a command but has a wrong end: one in capitals, or
+// the end of other programs' commands. Files in capitals, such as README.md, and the files of an
+// extension may be for somebody else.
+func (l *loader) misnamed(name string) bool {
+	end := filepath.Ext(name)
+	stem := strings.TrimSuffix(name, end)
+	return strings.EqualFold(end, l.extension()) ||
+		strings.EqualFold(end, ".md") && !l.dir.Extension && stem != strings.ToUpper(stem)
+}
+
+// right returns the name of a file with the end that commands have.
+func (l *loader) right(name string) string {
+	return strings.TrimSuffix(name, filepath.Ext(name)) + l.extension()
 }
 
 func (l *loader) extension() string {

@@ -150,18 +150,46 @@ func (d Dir) Skills() (list []Skill, notes []string) {
 		notes = append(notes, fmt.Sprintf("%s holds more than %d folders; the others are no skills",
 			text.PrintableLine(d.Path), maxSkills))
 	}
+	bad := func(path, why string) {
+		notes = append(notes, fmt.Sprintf("the skill in %s is not used: %s", text.PrintableLine(path), why))
+	}
+	_, itself := os.Stat(files[0])
 	for _, path := range files {
 		if _, err := os.Stat(path); err != nil {
+			if wrong := misnamed(filepath.Dir(path)); wrong != "" {
+				bad(wrong, "its file must be called "+FileName)
+			} else if loose(filepath.Dir(path)) && itself != nil {
+				bad(filepath.Dir(path), "a skill is a folder with a file "+FileName)
+			}
 			continue // a folder of something else
 		}
 		s, err := d.read(path)
 		if err != nil {
-			notes = append(notes, fmt.Sprintf("the skill in %s is not used: %v", text.PrintableLine(path), err))
+			bad(path, err.Error())
 			continue
 		}
 		list = append(list, s)
 	}
 	return list, notes
+}
+
+// misnamed returns the file in dir whose name differs from FileName in case only.
+func misnamed(dir string) string {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.EqualFold(e.Name(), FileName) {
+			return filepath.Join(dir, e.Name())
+		}
+	}
+	return ""
+}
+
+// loose reports whether path is a Markdown file that may be meant as a skill. Names in capitals,
+// such as README.md, are about the folder.
+func loose(path string) bool {
+	stem, is := strings.CutSuffix(filepath.Base(path), ".md")
+	info, err := os.Stat(path)
+	return is && stem != strings.ToUpper(stem) && err == nil && info.Mode().IsRegular()
 }
 
 // read reads what the skill in a file is.

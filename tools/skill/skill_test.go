@@ -73,6 +73,10 @@ func TestLoad(t *testing.T) {
 		"user/a/SKILL.md":     "---\nname: a\ndescription: user's ${x}\n---\nBody ${x}",
 		"user/b/SKILL.md":     "---\nname: b\n---",
 		"user/c/README.md":    "",
+		"user/loose.md":       "", // beside the folder's own SKILL.md
+		"ours/d/skill.md":     "---\nname: d\ndescription: small letters\n---",
+		"ours/loose.md":       "---\nname: loose\ndescription: without a folder\n---",
+		"ours/README.md":      "",
 		"user/named/SKILL.md": "---\ndescription: by its folder\n---",
 		"user/SKILL.md":       "---\nname: direct\ndescription: itself\n---",
 		"ours/x/SKILL.md":     "---\nname: A\ndescription: ours\n---",
@@ -96,12 +100,13 @@ func TestLoad(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	all := strings.Join(notes, "\n")
-	for _, want := range []string{"b/SKILL.md is not used: its front matter has no description", "leads out of the folder", "the skill A in", "is not a short line of text", `up/SKILL.md is not used: the name ".." is no name of a folder`, "here/SKILL.md is not used"} {
+	for _, want := range []string{"b/SKILL.md is not used: its front matter has no description", "leads out of the folder", "the skill A in", "is not a short line of text", `up/SKILL.md is not used: the name ".." is no name of a folder`, "here/SKILL.md is not used",
+		"ours/d/skill.md is not used: its file must be called SKILL.md", "ours/loose.md is not used: a skill is a folder with a file SKILL.md"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in %s", want, all)
 		}
 	}
-	if len(notes) != 6 {
+	if len(notes) != 8 {
 		t.Errorf("%q", notes)
 	}
 	own, _ := load(dirs[2:3])

@@ -80,9 +80,7 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 	for _, m := range set.list {
 		m.printProblem(notify)
 	}
-	for _, name := range o.Flags.Servers {
-		set.warnUnknown(strings.TrimSpace(name), notify)
-	}
+	set.warnUnknown(fromFlag, o.Flags.Servers, notify)
 	if slices.ContainsFunc(set.list, mcpServer.ofProject) {
 		if err := o.consents.readStored(); err != nil {
 			notify(err.Error())
@@ -114,20 +112,36 @@ func broughtBy(o *Options, x extension.Extension, s settings.Server) settings.Se
 	return s
 }
 
-// warnUnknown prints a warning if no server has a name that the command line gives.
-func (set *serverSet) warnUnknown(name string, notify func(string)) {
-	var names []string
+// fromFlag is where the command line names the servers to use.
+const fromFlag = "--allowed-mcp-server-names"
+
+// named reports whether a list holds the name of a server.
+func named(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
+}
+
+// warnUnknown prints a warning for each name of a list that no server has. Lists in settings are for
+// many folders: only a name close to that of a server here is a mistake.
+func (set *serverSet) warnUnknown(from string, list []string, notify func(string)) {
+	var known, left []string
 	for _, m := range set.list {
-		if strings.EqualFold(m.Name, name) {
-			return
+		known = append(known, m.Name)
+		if !named(list, m.Name) {
+			left = append(left, m.Name)
 		}
-		names = append(names, m.Name)
 	}
-	said := fmt.Sprintf("--allowed-mcp-server-names: no MCP server is called %q", text.PrintableLine(name))
-	if near := text.Nearest(name, names); near != "" {
-		said += "; did you mean " + text.PrintableLine(near) + "?"
+	for _, name := range list {
+		name = strings.TrimSpace(name)
+		near := text.Nearest(name, left)
+		if named(known, name) || near == "" && from != fromFlag {
+			continue
+		}
+		said := fmt.Sprintf("%s: no MCP server is called %q", from, text.PrintableLine(name))
+		if near != "" {
+			said += "; did you mean " + text.PrintableLine(near) + "?"
+		}
+		notify(said)
 	}
-	notify(said)
 }
 
 // withUserSettings returns a server of an extension with the user's settings applied.
@@ -178,8 +192,9 @@ func (set *serverSet) switchOff(notify func(string)) {
 	if err != nil {
 		notify("no MCP server is used, since it is not known which are switched off: " + text.PrintableLine(err.Error()))
 	}
-	named := func(list []string, name string) bool {
-		return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
+	set.warnUnknown("mcp.excluded", excluded, notify)
+	if len(o.Flags.Servers) == 0 {
+		set.warnUnknown("mcp.allowed", allowed, notify)
 	}
 	for i := range set.list {
 		m := &set.list[i]
@@ -187,7 +202,7 @@ func (set *serverSet) switchOff(notify func(string)) {
 		case only && !named(allowed, m.Name):
 			m.off = "mcp.allowed does not name it"
 			if len(o.Flags.Servers) > 0 {
-				m.off = "--allowed-mcp-server-names does not name it"
+				m.off = fromFlag + " does not name it"
 			}
 		case err != nil:
 			m.off = "it is not known whether it is switched off"
