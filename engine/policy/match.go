@@ -147,11 +147,12 @@ func (u *question) spellings(given string) (exact, loose []string) {
 	for _, root := range u.roots {
 		top := disk.ResolveLinks(root)
 		if rel, ok := insideExactly(root, at); ok {
-			straight = straight || filepath.Join(top, rel) == real
 			loose = append(loose, filepath.ToSlash(rel))
 		}
 		if rel, ok := insideExactly(top, real); ok {
 			loose = append(loose, filepath.ToSlash(rel))
+			dir := strings.TrimSuffix(at, string(filepath.Separator)+rel)
+			straight = straight || disk.ResolveLinks(dir) == top && (dir == root || !u.holds(filepath.Dir(dir)))
 		}
 	}
 	named := given
@@ -174,6 +175,13 @@ func (u *question) spellings(given string) (exact, loose []string) {
 	loose = slices.DeleteFunc(slices.Compact(loose), func(path string) bool { return path == given })
 	slices.Sort(exact)
 	return slices.Compact(exact), loose
+}
+
+// holds reports whether path leads to a place in the directories that are worked in: a link there
+// leads elsewhere, while a link above them is only another name.
+func (u *question) holds(path string) bool {
+	path = disk.ResolveLinks(path)
+	return slices.ContainsFunc(u.roots, func(root string) bool { return disk.Inside(disk.ResolveLinks(root), path) })
 }
 
 // relative returns path as it is written in dir, or nothing on another drive.

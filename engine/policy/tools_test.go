@@ -210,7 +210,8 @@ func TestPlaces(t *testing.T) {
 	}
 	outside := t.TempDir()
 	linked := filepath.Join(outside, "root")
-	for link, to := range map[string]string{filepath.Join(root, "docs", "link"): filepath.Join(root, "src"), filepath.Join(root, "docs", "out"): outside,
+	above := filepath.Join(t.TempDir(), "above")
+	for link, to := range map[string]string{above: filepath.Dir(root), filepath.Join(root, "docs", "self"): root, filepath.Join(root, "docs", "link"): filepath.Join(root, "src"), filepath.Join(root, "docs", "out"): outside,
 		filepath.Join(root, "docs", "away"): outside, linked: root} {
 		if err := os.Symlink(to, link); err != nil {
 			t.Skip(err)
@@ -220,16 +221,18 @@ func TestPlaces(t *testing.T) {
 		return "[[rule]]\ntoolName = \"write_file\"\nargsPattern = '\"file_path\":\"" + dir + "/'\ndecision = \"" + decision + "\"\npriority = 1\n"
 	}
 	absolute := filepath.ToSlash(root) + "/"
+	alias := filepath.ToSlash(filepath.Join(above, filepath.Base(root))) + "/"
 	for path, want := range map[string]engine.Verdict{
 		"docs/a": engine.Allow, "docs/sub/a": engine.Allow, "./docs/a": engine.Allow, "docs/../docs/a": engine.Allow, absolute + "docs/a": engine.Ask,
 		"docs/../a": engine.Ask, "docs/./../a": engine.Ask, absolute + "docs/../a": engine.Ask, "a": engine.Ask,
 		"src/a": engine.Deny, "./src/a": engine.Deny, "docs/../src/a": engine.Deny, "docs/link/a": engine.Deny, absolute + "src/a": engine.Deny, absolute + "docs/link/a": engine.Deny,
 		"docs/away/a": engine.Ask, "docs/out/a": engine.Deny, "./docs/out/a": engine.Deny,
 		"../" + filepath.Base(outside) + "/in/a": engine.Allow, "../" + filepath.Base(outside) + "/a": engine.Ask,
+		alias + "docs/a": engine.Allow, alias + "docs/self/a": engine.Ask, "docs/self/a": engine.Ask, alias + "docs/../a": engine.Ask, alias + "src/a": engine.Deny,
 		absolute + "abs/a": engine.Allow, absolute + "./abs/a": engine.Allow, absolute + "abs/../a": engine.Ask, "abs/a": engine.Ask,
 	} {
 		rules := parse(t, policy.User, about("docs", "allow")+about("src", "deny")+about("docs/out", "deny")+about(absolute+"abs", "allow")+
-			about("../"+filepath.Base(outside)+"/in", "allow"))
+			about("../"+filepath.Base(outside)+"/in", "allow")+about(alias+"docs", "allow"))
 		for _, root := range []string{root, linked} {
 			p := policy.New(policy.Default, rules...)
 			p.Roots = func() []string { return []string{root, outside} }

@@ -74,7 +74,9 @@ func (s *inspection) find() (v findings, err error) {
 	if s.problemsListed.Load() {
 		warn = func(string) {}
 	}
-	v.policy, err = project.NewPolicy(s.opts, l, !s.opts.User.Interactive, warn, s.run.notify)
+	if v.policy, err = project.NewPolicy(s.opts, l, !s.opts.User.Interactive, warn, s.run.notify); err == nil {
+		v.policy.Roots = v.workspace.Roots
+	}
 	return v, err
 }
 

@@ -157,7 +157,7 @@ func (p *Project) openWorkspace() (err error) {
 	p.connect()
 	jobs := shell.NewJobs(p.Options.Paths.User("tmp", "background-processes"))
 	jobs.Secrets = p.Options.Secrets
-	p.Launcher.Jobs, p.Launcher.Roots = jobs, p.Workspace.Roots
+	p.Launcher.Jobs, p.Launcher.Roots, p.Policy.Roots = jobs, p.Workspace.Roots, p.Workspace.Roots
 	p.Once.WithheldNotice = onceText(func() string { return withheldNotice(shell.Withheld(p.Options.Env.Environ(), p.Launcher.Config.Shell)) })
 	p.closers = append(p.closers, jobs.Close, p.MCP.Servers.Close)
 	return nil

@@ -64,7 +64,7 @@ func (b policyBuilder) build(unattended bool) (*policy.Policy, error) {
 		all = slices.DeleteFunc(all, policy.Rule.Learned)
 	}
 	p := policy.New(policy.Mode(b.opts.Settings.ApprovalMode), all...)
-	p.Unattended, p.Store, p.Confined, p.Roots = unattended, b.store(), b.launcher.Contained, b.launcher.Roots
+	p.Unattended, p.Store, p.Confined = unattended, b.store(), b.launcher.Contained
 	return p, nil
 }
 
