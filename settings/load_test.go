@@ -97,6 +97,7 @@ func TestValues(t *testing.T) {
 		name, text, warning string
 		change              func(*Settings)
 	}{
+		{"UTF-16", "\xfe\xff\x00" + strings.Join(strings.Split(`{"model": {"name": "m"}}`, ""), "\x00"), "", func(s *Settings) { s.Model = "m" }},
 		{"comments", "\ufeff// a\n{/* b */ \"model\": {\"name\": \"m\",},}", "", func(s *Settings) { s.Model = "m" }},
 		{"ends in a comment", `{"model": {"name": "m"}} // c`, "", func(s *Settings) { s.Model = "m" }},
 		{"empty", " \n", "", nil},

@@ -18,6 +18,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
+	"gemline/engine/charset"
 	"gemline/engine/disk"
 	"gemline/engine/text"
 )
@@ -92,9 +93,14 @@ func ReadFile(path string) ([]byte, error) {
 }
 
 // Parse parses the text of the file path, which must hold an object. One of
-// blanks and comments alone is an empty object.
+// blanks and comments alone is an empty object. UTF-16 is read, and written as UTF-8.
 func Parse(path string, b []byte) (*Document, error) {
 	d := &Document{}
+	if bytes.IndexByte(b, 0) >= 0 { // some editors and shells of Windows write UTF-16
+		if content, f, err := charset.Decode(b); err == nil && strings.HasPrefix(f.Charset, "utf-") {
+			b = []byte(content)
+		}
+	}
 	b, d.marked = bytes.CutPrefix(b, []byte(mark))
 	if len(bytes.TrimSpace(b)) == 0 {
 		b = []byte("{}\n")

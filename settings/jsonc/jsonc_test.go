@@ -54,6 +54,7 @@ func TestSet(t *testing.T) {
 		{"in an empty one further down", "{\n>\"a\": {}\n}\n", "a.y", 2, "{\n>\"a\": {\n>>\"y\": 2\n>}\n}\n"},
 		{"CRLF", "{$\n  \"a\": 1$\n}$\n", "b.c", 2, "{$\n  \"a\": 1,$\n  \"b\": {$\n    \"c\": 2$\n  }$\n}$\n"},
 		{"a byte order mark", "\ufeff{\n  \"a\": 1\n}\n", "b", 2, "\ufeff{\n  \"a\": 1,\n  \"b\": 2\n}\n"},
+		{"UTF-16", "\xff\xfe{\x00\n\x00 \x00 \x00\"\x00a\x00\"\x00:\x00 \x001\x00\n\x00}\x00\n\x00", "b", 2, "{\n  \"a\": 1,\n  \"b\": 2\n}\n"},
 		{"an empty file with a mark", "\ufeff", "b", 2, "\ufeff{\n  \"b\": 2\n}\n"},
 		{"a comment behind the last", "{\n  \"a\": 1 // note\n}\n", "b", 2, "{\n  \"a\": 1, // note\n  \"b\": 2\n}\n"},
 		{"a comment behind the last, CRLF", "{$\n  \"a\": 1 // note$\n}$\n", "b", 2, "{$\n  \"a\": 1, // note$\n  \"b\": 2$\n}$\n"},
