@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/text"
 	"gemline/repl/question"
@@ -163,8 +164,10 @@ func withUserSettings(s, user settings.Server) settings.Server {
 	case s.Include == nil:
 		s.Include = user.Include
 	case user.Include != nil:
-		s.Include = slices.DeleteFunc(slices.Clone(s.Include),
-			func(name string) bool { return !slices.Contains(user.Include, name) })
+		own := func(name string) string { return strings.TrimPrefix(name, engine.ServerPrefix(s.Name)) }
+		s.Include = slices.DeleteFunc(slices.Clone(s.Include), func(name string) bool {
+			return !slices.ContainsFunc(user.Include, func(other string) bool { return own(other) == own(name) })
+		})
 	}
 	s.Exclude = slices.Concat(s.Exclude, user.Exclude)
 	s.Trusted, s.Off = user.Trusted, s.Off || user.Off
