@@ -96,28 +96,38 @@ func (e essentials) fill(r *wireResponse) {
 
 // withArgs returns b with the arguments of calls that are JSON in a text, as some servers send
 // them, taken out of the text; nil if there are none.
-func withArgs(b []byte) (inner []byte) {
-	var wire struct {
-		Candidates []struct {
-			Content struct {
-				Parts []struct {
-					FunctionCall struct{ Args json.RawMessage }
-				}
-			}
-		}
+func withArgs(b []byte) []byte {
+	var v any
+	in := json.NewDecoder(bytes.NewReader(b))
+	in.UseNumber()
+	if in.Decode(&v) != nil || !takeOut(v) {
+		return nil
 	}
-	json.Unmarshal(b, &wire) // what else is wrong with b is found when it is read again
-	for _, c := range wire.Candidates {
-		for _, p := range c.Content.Parts {
-			var said string
+	out, _ := json.Marshal(v) // of what was JSON
+	return out
+}
+
+// takeOut takes the arguments of the calls in v out of their texts, and reports whether there are any.
+func takeOut(v any) (found bool) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			found = takeOut(item) || found
+		}
+	case map[string]any:
+		for name, item := range v {
+			call, is := item.(map[string]any)
+			if !is || name != "functionCall" {
+				found = takeOut(item) || found
+				continue
+			}
 			var object map[string]any
-			if raw := p.FunctionCall.Args; json.Unmarshal(raw, &said) == nil && json.Unmarshal([]byte(said), &object) == nil {
-				b = bytes.Replace(b, raw, []byte(said), 1)
-				inner = b
+			if said, _ := call["args"].(string); json.Unmarshal([]byte(said), &object) == nil {
+				call["args"], found = json.RawMessage(said), true
 			}
 		}
 	}
-	return inner
+	return found
 }
 
 // addCitations fills in what the Gemini API names otherwise than the library.
