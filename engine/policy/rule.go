@@ -224,7 +224,7 @@ func misspelled(name string) (near string) {
 		if sameTool(name, known) {
 			return ""
 		}
-		if levenshtein.ComputeDistance(name, known) <= 3 || strings.HasPrefix(known, name+"_") {
+		if levenshtein.ComputeDistance(name, known) <= 3 || near == "" && strings.HasPrefix(known, name+"_") {
 			near = known
 		}
 	}

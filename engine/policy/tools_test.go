@@ -16,7 +16,7 @@ import (
 // Names that come near to a tool's, and those that are none of ours.
 func TestNear(t *testing.T) {
 	for name, want := range map[string]string{"globe": "glob", "glo": "", "gl": "", "invoke_agen": "invoke_agent", "invoke_agent": "", "web_fetsh": "web_fetch", "xxb_fetch": "web_fetch", "xxxxfetch": "", "shel": "",
-		"run_shell_command_*": "!", "LSToo": "", "write_flie": "write_file", "run_shel_command": "run_shell_command", "run_shell": "run_shell_command", "write_file": "", "ShellTool": "",
+		"run_shell_command_*": "!", "LSToo": "", "write_flie": "write_file", "run_shel_command": "run_shell_command", "run_shell": "run_shell_command", "write": "write_file", "write_file": "", "ShellTool": "",
 		"ask_user": "", "mcp_x_write_file": "", "deploy_everything": "", "*": "", "hub__search": "mcp_hub_search", "mcp__hub__search_it": "mcp_hub_search_it", "mcp_hub_search": "", "__a": "", "a__": ""} {
 		rules, warnings, err := policy.Parse("p.toml", policy.User, []byte("[[rule]]\ntoolName = \""+name+"\"\ndecision = \"deny\"\npriority = 1\n"))
 		if want == "!" {
