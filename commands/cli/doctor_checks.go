@@ -38,6 +38,9 @@ func (c *doctorCommand) checks() []check {
 		{"settings", at((*doctor).checkSettings)},
 		{"trust", at((*doctor).checkTrust)},
 		{"rules", at((*doctor).checkRules)},
+		{"model", about("model")},
+		{"instructions", about("instructions")},
+		{"directories", about("directories")},
 		{"hooks", about("hooks")},
 		{"extensions", about("extensions")},
 		{"agents", about("agents")},
@@ -219,6 +222,8 @@ func (d *doctor) found(kind string) finding {
 	switch n := len(of); {
 	case n == 0:
 		return fine("nothing is wrong")
+	case of[0].Err != nil:
+		return worse(failing, of[0].Next, "%s", of[0].Message)
 	case n == 1:
 		return worse(warning, "", "%s", of[0].Message)
 	default:

@@ -24,6 +24,16 @@ type Override struct {
 	SystemMD, WriteSystemMD string
 }
 
+// Check returns why the file that SystemMD names can't be used, nil if it can or none is named.
+func (o Override) Check(env Environment) error {
+	path := overridePath(o.SystemMD, env)
+	if path == "" {
+		return nil
+	}
+	_, err := replacement(path, Config{})
+	return err
+}
+
 // maxReplacement is the size of a system.md that is too large to be meant.
 const maxReplacement = 1 << 20
 

@@ -63,16 +63,13 @@ func (s *inspection) find() (v findings, err error) {
 	if v.workspace, err = s.openWorkspace(s.opts.Paths.Expected().Temp); err != nil {
 		return v, err
 	}
+	warn := s.unlisted()
 	for _, w := range v.workspace.Ignore.Problems() {
-		s.run.notify(w)
+		warn(w)
 	}
 	l, err := s.launcher()
 	if err != nil {
 		l = &launch.Launcher{}
-	}
-	warn := s.run.notify
-	if s.problemsListed.Load() {
-		warn = func(string) {}
 	}
 	if v.policy, err = project.NewPolicy(s.opts, l, !s.opts.User.Interactive, warn, s.run.notify); err == nil {
 		v.policy.Roots = v.workspace.Roots
@@ -85,7 +82,15 @@ func (s *inspection) openWorkspace(temp string) (*workspace.Workspace, error) {
 	if s.opts.Trust.State < trust.Unneeded {
 		s.opts.Settings.Confine()
 	}
-	return project.NewWorkspace(s.opts, temp, nil, s.run.notify)
+	return project.NewWorkspace(s.opts, temp, nil, s.unlisted())
+}
+
+// unlisted returns what prints a warning, unless Problems has listed it.
+func (s *inspection) unlisted() func(string) {
+	if s.problemsListed.Load() {
+		return func(string) {}
+	}
+	return s.run.notify
 }
 
 // Rules implements [cli.Project].

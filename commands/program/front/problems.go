@@ -19,6 +19,13 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 			list = append(list, cli.Problem{About: about, Message: text.OneLine(said, project.MaxNoticeLength)})
 		}
 	}
+	if ws, err := project.NewWorkspace(o, "", nil, note("directories")); err == nil {
+		for _, w := range ws.Ignore.Problems() {
+			note("directories")(w)
+		}
+	}
+	list = append(list, endingProblem("model", project.CheckProvider(o))...)
+	list = append(list, endingProblem("instructions", project.CheckSystemMD(o))...)
 	if l.FallbackNotice != nil {
 		note("sandbox")(l.FallbackNotice.Message)
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gemline/engine"
+	"gemline/engine/auth"
 	"gemline/engine/limit"
 	"gemline/engine/model"
 	"gemline/engine/model/catalog"
@@ -182,15 +183,29 @@ func (s *ModelServer) open() error {
 	return nil
 }
 
-// asksOtherProvider reports whether the user wants a model of another provider than Google. An alias
-// may stand for it.
-func (s *ModelServer) asksOtherProvider() bool {
+// asksOtherProvider reports whether the user wants a model of another provider than Google.
+func (s *ModelServer) asksOtherProvider() bool { return s.wantedProvider() != "" }
+
+// wantedProvider returns the provider of the model that the user wants, "" for Google. An alias may
+// stand for the model.
+func (s *ModelServer) wantedProvider() string {
 	presets := s.Presets
 	if presets == nil {
 		presets, _ = s.readPresets() // what is wrong with it, newPresets says
 	}
 	provider, _ := catalog.Provider(presets.Chat(s.options.Settings.Model, false).Model)
-	return provider != ""
+	return provider
+}
+
+// CheckProvider returns why the provider of the model that the user wants can't be asked. Vertex AI
+// has models with names like those of other providers.
+func CheckProvider(o *Options) error {
+	name := (&ModelServer{options: o}).wantedProvider()
+	if c, _ := o.Folder().Credential(o.Settings, func(string) {}); name == "" || c.Method == auth.Vertex {
+		return nil
+	}
+	_, err := FindProviders(o).Providers.Named(name)
+	return err
 }
 
 // isFree reports whether a model of another provider runs on this machine, where it costs nothing.

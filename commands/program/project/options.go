@@ -31,7 +31,9 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/journal"
 	"gemline/engine/network"
+	"gemline/engine/prompt"
 	"gemline/engine/redact"
+	"gemline/repl/input"
 	"gemline/repl/output"
 	"gemline/settings"
 	"gemline/settings/flags"
@@ -119,6 +121,15 @@ func SystemMD(o *Options, name string) string {
 		return ""
 	}
 	return v
+}
+
+// CheckSystemMD returns why a run can't use the file that GEMINI_SYSTEM_MD names.
+func CheckSystemMD(o *Options) error {
+	err := prompt.Override{SystemMD: SystemMD(o, "GEMINI_SYSTEM_MD")}.Check(prompt.Environment{Home: o.Paths.Home, Roots: []string{o.Paths.Cwd}})
+	if err != nil {
+		return &input.Error{Message: err.Error(), Err: err}
+	}
+	return nil
 }
 
 // HomeOrRoot names the directory if it is the home or the root directory, else it returns "".
