@@ -104,6 +104,11 @@ func (u *question) encode() {
 	for _, path := range exact {
 		u.exact = append(u.exact, canonical(with(u.known, name, path)))
 	}
+	if name == "dir_path" { // with the slash that may follow a directory
+		for _, path := range append(slices.Clone(loose), given) {
+			loose = append(loose, strings.TrimSuffix(path, "/")+"/")
+		}
+	}
 	for _, path := range loose {
 		u.loose = append(u.loose, canonical(with(all, name, path)))
 	}

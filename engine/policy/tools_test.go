@@ -222,6 +222,18 @@ func TestPlaces(t *testing.T) {
 	}
 	absolute := filepath.ToSlash(root) + "/"
 	alias := filepath.ToSlash(filepath.Join(above, filepath.Base(root))) + "/"
+	for _, path := range []string{"src", "src/", "./src", "docs/link", absolute + "src"} {
+		p := policy.New(policy.Default, parse(t, policy.User, "[[rule]]\ntoolName = \"glob\"\nargsPattern = '\"dir_path\":\"src/'\ndecision = \"deny\"\npriority = 1\n")...)
+		p.Roots = func() []string { return []string{root} }
+		at := filepath.FromSlash(path)
+		if !filepath.IsAbs(at) {
+			at = filepath.Join(root, at)
+		}
+		q := engine.Proposal{Tool: named("glob", engine.Search), Args: map[string]any{"dir_path": path}, Intent: engine.Intent{Paths: []string{at}}}
+		if got, _ := p.Judge(t.Context(), q); got != engine.Deny {
+			t.Errorf("listing %s: %s", path, policy.VerdictName(got))
+		}
+	}
 	for path, want := range map[string]engine.Verdict{
 		"docs/a": engine.Allow, "docs/sub/a": engine.Allow, "./docs/a": engine.Allow, "docs/../docs/a": engine.Allow, absolute + "docs/a": engine.Ask,
 		"docs/../a": engine.Ask, "docs/./../a": engine.Ask, absolute + "docs/../a": engine.Ask, "a": engine.Ask,
