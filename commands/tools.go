@@ -2,8 +2,9 @@ package commands
 
 import (
 	"context"
-	"gemline/engine/text"
 	"io"
+
+	"gemline/engine/text"
 )
 
 // toolCommands are about the tools that the model is offered.

@@ -213,7 +213,7 @@ func (c *Compressor) compress(ctx context.Context, s engine.FitRequest, by Trigg
 	said = append(said, rest(short, at)...)
 	if n := engine.Estimate(said); n >= before {
 		c.larger = true
-		whole := max(s.Size, before)                                     // with what is sent beside the messages, as it was told above
+		whole := max(s.Size, before)                                     // as told above, with the system prompt and the tools
 		again := map[Trigger]string{Auto: "; /compress tries again"}[by] // the user did just that
 		return lighter, &failure{fmt.Errorf("with its summary it would take about %s tokens instead of %s%s",
 			text.Number(whole+n-before), text.Number(whole), again)}

@@ -153,7 +153,7 @@ func (h *Hub) drop(l *listener) {
 // Open tells listeners that a prompt or a question is shown, and returns where the first
 // line comes that one of them sends.
 func (h *Hub) Open(prompt string, question bool) <-chan SentLine {
-	h.begin.Do(h.Move) // a prompt that is seen can be attached to
+	h.begin.Do(h.Move) // before the prompt is shown, so that whoever sees it can attach
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.number++

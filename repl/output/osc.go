@@ -4,9 +4,10 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"gemline/engine/text"
 	"strings"
 	"unicode/utf8"
+
+	"gemline/engine/text"
 )
 
 // maxClipboard is how many bytes OSC 52 may carry: in base64 they are the

@@ -236,8 +236,8 @@ func (w *Writer) Head(question string) (last string) {
 	return question
 }
 
-// Prompt writes s on a fresh line and leaves the cursor behind it. Strangers may have
-// written s.
+// Prompt writes s on a fresh line and leaves the cursor behind it. Text from outside in s is
+// escaped.
 func (w *Writer) Prompt(s string) {
 	w.Fresh()
 	s = EscapeLine(s)

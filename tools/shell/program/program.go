@@ -52,7 +52,7 @@ type Program struct {
 	valued string // the letters of the options with a value
 	as     string // the program whose commands it has
 	facts  []Fact
-	at     map[Fact][]string // the first words with which a fact is true, of Dials any words; none means always
+	at     map[Fact][]string // with which first words a fact is true, or any words for Dials; without words it always is
 }
 
 // Find returns what is known of a program by its name.
