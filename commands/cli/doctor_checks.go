@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gemline/engine/disk"
+	"gemline/engine/journal"
 	"gemline/engine/model"
 	"gemline/engine/model/preset"
 	"gemline/engine/network"
@@ -436,6 +437,11 @@ func (d *doctor) checkSize(ctx context.Context) finding {
 	dir := d.here.Paths.User("tmp")
 	if dir == "" {
 		return fine("none are kept")
+	}
+	if store, known := d.here.Paths.Registered(); known {
+		if bad := journal.Damaged(store.Chats()); len(bad) > 0 {
+			return worse(warning, "gemline sessions list names all of them", "%s", bad[0])
+		}
 	}
 	var size int64
 	files := 0

@@ -83,9 +83,12 @@ func (c *sessionsList) Run(ctx context.Context, out *Output, here *Folder) error
 	if c.Live {
 		return out.showLive(live(ctx, here.Paths))
 	}
-	list, _, err := here.sessions()
+	list, store, err := here.sessions()
 	if err != nil {
 		return err
+	}
+	for _, said := range journal.Damaged(store.Chats()) {
+		out.Notify(said)
 	}
 	var lines []string
 	for i, s := range list {

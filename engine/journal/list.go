@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/engine/parallel"
 	"gemline/engine/text"
 )
@@ -61,6 +62,28 @@ func List(dir string) ([]Session, error) {
 		return nil, err
 	}
 	return newest(slices.DeleteFunc(found, func(s Session) bool { return s.Kind == "subagent" || s.empty() })), nil
+}
+
+// Damaged says for each file in dir that should hold a session and holds none why no list has it. An
+// empty file has lost nothing.
+func Damaged(dir string) (all []string) {
+	names, _ := sessionNames(dir) // what can't be read here, List says
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if validID(begins(path).ID) {
+			continue
+		}
+		s, err := glance(path)
+		if info, serr := os.Stat(path); s.ID != "" || serr != nil || info.Size() == 0 {
+			continue
+		}
+		why := "it is damaged, and holds no session that can be read"
+		if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+			why = disk.Cause(err).Error()
+		}
+		all = append(all, fmt.Sprintf("the session file %s is not used: %s", text.PrintableLine(path), why))
+	}
+	return all
 }
 
 // empty reports whether nothing was said in a session.

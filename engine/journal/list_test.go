@@ -45,6 +45,9 @@ func TestList(t *testing.T) {
 	os.Mkdir(filepath.Join(dir, "session-dir.jsonl"), 0o700)
 	os.Symlink("/dev/zero", filepath.Join(dir, "session-link.jsonl"))
 
+	if bad := strings.Join(Damaged(dir), "\n"); strings.Count(bad, "\n") != 1 || !strings.Contains(bad, "session-h.jsonl is not used: it is damaged") || !strings.Contains(bad, "session-i.jsonl is not used") {
+		t.Errorf("damaged: %s", bad)
+	}
 	ss, err := List(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -48,16 +48,18 @@ type OpenedSession struct {
 	Fresh       bool           // it is new, since the session to resume does not exist
 	From        *LoadedSession // the resumed conversation; nil if there is none
 	Copy        bool           // it is a copy, which [File.StoreCopy] writes
+	Damaged     []string       // files that may have been the session to resume: see [Damaged]
 	CopyOf      string         // the id of the copied session of this directory, "" for other sessions
 }
 
 // Open returns the session in cfg.Dir that choice names, or a new one with choice's ID. If
 // another process works with the session, the error is a [BusyError].
-func Open(cfg Config, choice OpenOptions) (OpenedSession, error) {
+func Open(cfg Config, choice OpenOptions) (opened OpenedSession, err error) {
 	if choice.Resume {
 		if o, ok := resumeLast(cfg, choice); ok {
 			return o, nil
 		}
+		defer func() { opened.Damaged = Damaged(cfg.Dir) }()
 		sessions, err := List(cfg.Dir)
 		if err != nil {
 			return OpenedSession{}, err

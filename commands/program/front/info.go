@@ -35,6 +35,7 @@ func PrintInfo(o *project.Options) error {
 		err = listExtensions(o, &list, asJSON)
 	} else {
 		store, _ := o.Paths.Register(context.Background())
+		warn(o, journal.Damaged(store.Chats()))
 		err = journal.Print(&list, store.Chats(), asJSON, time.Now())
 	}
 	if err != nil {
@@ -44,14 +45,19 @@ func PrintInfo(o *project.Options) error {
 	return err
 }
 
-// listExtensions prints which extensions there are.
-func listExtensions(o *project.Options, w io.Writer, asJSON bool) error {
-	list, warnings := o.InstalledExtensions()
+// warn prints warnings, unless the user wants none.
+func warn(o *project.Options, warnings []string) {
 	for _, w := range warnings {
 		if !o.Flags.Quiet {
 			fmt.Fprintln(o.Env.Process.Stderr, "warning: "+output.EscapeLine(w))
 		}
 	}
+}
+
+// listExtensions prints which extensions there are.
+func listExtensions(o *project.Options, w io.Writer, asJSON bool) error {
+	list, warnings := o.InstalledExtensions()
+	warn(o, warnings)
 	if asJSON {
 		type shown struct {
 			Name    string `json:"name"`
