@@ -239,13 +239,14 @@ func (r retry) attempt(ctx context.Context, t *try) error {
 type plan struct {
 	opts     RetryOptions
 	attempts int // of requests, since one was last answered
+	hints    int // how many of them failed with a wait that the server names
 	answers  int // how many were begun, and this one
 	total    int
 	waited   time.Duration
 }
 
 // begin counts from one again: the answer has come further than before.
-func (p *plan) begin() { p.attempts, p.answers = 1, 1 }
+func (p *plan) begin() { p.attempts, p.hints, p.answers = 1, 0, 1 }
 
 // next returns the attempt to make after e, if there is one.
 func (p *plan) next(ctx context.Context, e *Error, heard bool) (engine.Retry, bool) {
@@ -261,11 +262,15 @@ func (p *plan) next(ctx context.Context, e *Error, heard bool) (engine.Retry, bo
 			again.Delay = hinted(p.answers, e.RetryAfter)
 		}
 		p.answers++
-		p.attempts = 1
+		p.attempts, p.hints = 1, 0
 	} else {
 		again.Attempt, again.MaxAttempts = p.attempts, p.opts.Attempts
 		if again.Delay = p.opts.backoff(p.attempts); e.Hinted {
+			p.hints++
 			again.Delay = hinted(p.attempts, e.RetryAfter)
+			if p.hints > believed {
+				again.Delay = max(again.Delay, p.opts.backoff(p.hints-believed))
+			}
 		}
 		p.attempts++
 	}
@@ -296,6 +301,10 @@ func (o RetryOptions) backoff(attempt int) time.Duration {
 	d := min(first<<min(attempt-1, 10), growth*first)
 	return d + time.Duration(float64(d)*0.3*(2*rand.Float64()-1))
 }
+
+// believed is how many waits that the server names are believed. A server under load may name
+// milliseconds each time, and all attempts would be used up within seconds.
+const believed = 3
 
 // hinted returns how long to wait after the given attempt, where the server
 // says how long. That is never undercut, and exceeded by little: only so much

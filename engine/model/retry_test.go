@@ -282,7 +282,7 @@ func TestDelays(t *testing.T) {
 		return et.Fails(&model.Error{Kind: model.Quota, Message: "slow down", RetryAfter: d, Hinted: true})
 	}
 	synctest.Test(t, func(t *testing.T) {
-		replies := []et.Reply{busy(), busy(), busy(), busy(), wait(time.Second), wait(time.Minute), wait(0)}
+		replies := []et.Reply{busy(), busy(), busy(), busy(), wait(time.Second), wait(time.Minute), wait(0), wait(0)}
 		script := et.NewScript(append(replies, et.Says("hi"))...)
 		var delays []time.Duration
 		req := ask("q")
@@ -298,7 +298,7 @@ func TestDelays(t *testing.T) {
 			t.Errorf("waited %s, announced %s", got, delays[len(delays)-1])
 		}
 		for i, want := range []struct{ least, most float64 }{
-			{3.5, 6.5}, {7, 13}, {14, 26}, {21, 39}, {1, 2}, {60, 72}, {0, 1}} {
+			{3.5, 6.5}, {7, 13}, {14, 26}, {21, 39}, {1, 2}, {60, 72}, {0, 1}, {3.5, 6.5}} {
 			if got := delays[i].Seconds(); got < want.least || got > want.most {
 				t.Errorf("delay %d is %g s, want %g to %g", i+1, got, want.least, want.most)
 			}
