@@ -73,25 +73,7 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 		c.wrong(path, Key{Name: JoinKey(path), Type: isObject}.mismatch(v).Error())
 		return nil, false
 	case n.key != nil && !(holds && n.key.is(isObject)):
-		key := n.key.named(path)
-		out, err := key.coerce(v)
-		if err != nil {
-			if v == nil && !c.exact {
-				c.wrong(path, err.Error())
-				return nil, false
-			}
-			out, said, ok := key.salvage(v)
-			switch {
-			case !c.exact && !ok && decides(path):
-				c.unusable(path, err.Error())
-				return nil, false
-			case !ok || c.exact:
-				return nil, c.unfit(path, err)
-			}
-			c.wrong(path, said)
-			return out, true
-		}
-		return out, true
+		return c.value(path, n.key.named(path), v)
 	case !holds:
 		return nil, c.unfit(path, Key{Name: JoinKey(path), Type: isObject}.mismatch(v))
 	}
@@ -117,6 +99,31 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 	return out, len(out) > 0 || len(tree) == 0 || slices.ContainsFunc(c.problems, func(p Problem) bool {
 		return p.fatal && len(path) == 2 && starts(p.path, path)
 	})
+}
+
+// value returns what counts of the value of a key, and false if nothing does. It notes what is
+// wrong with it.
+func (c *checker) value(path []string, key Key, v any) (any, bool) {
+	out, err := key.coerce(v)
+	switch {
+	case err == nil:
+		return out, true
+	case c.exact:
+		return nil, c.unfit(path, err)
+	case v == nil:
+		c.wrong(path, err.Error())
+		return nil, false
+	}
+	out, said, ok := key.salvage(v)
+	switch {
+	case ok:
+		c.wrong(path, said)
+		return out, true
+	case decides(path):
+		c.unusable(path, err.Error())
+		return nil, false
+	}
+	return nil, c.unfit(path, err)
 }
 
 // decides reports whether a key of an MCP server says what is run, whether it is run, or what is
