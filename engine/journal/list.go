@@ -254,20 +254,6 @@ func Find(sessions []Session, arg string) (Session, error) {
 	return Session{}, fmt.Errorf("%d sessions have an id that begins with %s; say more of it", len(begin), arg)
 }
 
-// listText returns the list of sessions as --list-sessions prints it. The session
-// current, if there is one, is marked.
-func listText(sessions []Session, current string, now time.Time) string {
-	if len(sessions) == 0 {
-		return "No previous sessions found for this project."
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "\nAvailable sessions for this project (%d):\n", len(sessions))
-	for i, s := range sessions {
-		b.WriteString("  " + s.Line(i+1, current, now) + "\n")
-	}
-	return b.String()
-}
-
 // Line returns the session as the n-th of a list. It is marked if it is current.
 func (s Session) Line(n int, current string, now time.Time) string {
 	mark := ""

@@ -155,14 +155,10 @@ func TestText(t *testing.T) {
 		{ID: "51c623e0-1", Title: "first question", Updated: now.Add(-2 * time.Minute), Messages: 4},
 		{ID: "3123f838-2", Title: "third", Updated: now.Add(-59 * time.Second)},
 	}
-	want := "\nAvailable sessions for this project (2):\n" +
-		"  1. first question (2 minutes ago) [51c623e0-1]\n" +
-		"  2. third (Just now, current) [3123f838-2]\n"
-	if d := cmp.Diff(want, listText(ss, "3123f838-2", now)); d != "" {
-		t.Error(d)
-	}
-	if got := listText(nil, "", now); got != "No previous sessions found for this project." {
-		t.Errorf("none: %q", got)
+	for i, want := range []string{"1. first question (2 minutes ago) [51c623e0-1]", "2. third (Just now, current) [3123f838-2]"} {
+		if got := ss[i].Line(i+1, "3123f838-2", now); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 	b, err := json.Marshal(JSON(ss[:1], ""))
 	wantJSON := `[{"index":1,"id":"51c623e0-1","title":"first question","startTime":"0001-01-01T00:00:00Z","lastUpdated":"2026-11-20T11:58:00Z","messageCount":4,"current":false,"path":""}]`

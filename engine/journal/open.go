@@ -3,10 +3,8 @@ package journal
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -200,20 +198,4 @@ func reopen(path string, now func() time.Time) (OpenedSession, error) {
 		return OpenedSession{}, err
 	}
 	return OpenedSession{File: f, History: talk.History, Directories: talk.Directories, From: talk}, nil
-}
-
-// Print writes the sessions in dir as --list-sessions shows them, as text or
-// as JSON.
-func Print(w io.Writer, dir string, asJSON bool, now time.Time) error {
-	sessions, err := List(dir)
-	if err != nil {
-		return err
-	}
-	if !asJSON {
-		_, err = io.WriteString(w, listText(sessions, "", now))
-		return err
-	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(JSON(sessions, ""))
 }

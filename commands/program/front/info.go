@@ -34,9 +34,7 @@ func PrintInfo(o *project.Options) error {
 	if o.Flags.ListExtensions {
 		err = listExtensions(o, &list, asJSON)
 	} else {
-		store, _ := o.Paths.Register(context.Background())
-		warn(o, journal.Damaged(store.Chats()))
-		err = journal.Print(&list, store.Chats(), asJSON, time.Now())
+		err = listSessions(o, &list, asJSON)
 	}
 	if err != nil {
 		return err
@@ -54,6 +52,35 @@ func warn(o *project.Options, warnings []string) {
 	}
 }
 
+// listSessions prints which sessions there are.
+func listSessions(o *project.Options, w io.Writer, asJSON bool) error {
+	store, _ := o.Paths.Register(context.Background())
+	warn(o, journal.Damaged(store.Chats()))
+	list, err := journal.List(store.Chats())
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(w, journal.JSON(list, ""))
+	}
+	lines, now := "No previous sessions found for this project.", time.Now()
+	if len(list) > 0 {
+		lines = fmt.Sprintf("\nAvailable sessions for this project (%d):\n", len(list))
+	}
+	for i, s := range list {
+		lines += "  " + s.Line(i+1, "", now) + "\n"
+	}
+	_, err = io.WriteString(w, lines)
+	return err
+}
+
+// printJSON writes one indented document.
+func printJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
 // listExtensions prints which extensions there are.
 func listExtensions(o *project.Options, w io.Writer, asJSON bool) error {
 	list, warnings := o.InstalledExtensions()
@@ -69,9 +96,7 @@ func listExtensions(o *project.Options, w io.Writer, asJSON bool) error {
 		for i, x := range list {
 			all[i] = shown{x.Name, x.Version, x.Dir, x.Active}
 		}
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(struct {
+		return printJSON(w, struct {
 			SchemaVersion int     `json:"schema_version"`
 			Extensions    []shown `json:"extensions"`
 		}{cli.SchemaVersion, all})
