@@ -418,9 +418,9 @@ func find(tools []Tool, name string) (Tool, bool) {
 	return Tool{}, false
 }
 
-// notFound answers a call of a tool that does not exist with the names that
-// come nearest: those of servers that call a tool so first, then those spelt alike.
-// A very long name is compared and shown by its beginning.
+// notFound answers a call of a tool that does not exist with the nearest names.
+// Tools that a server has under this name come first, then names of a similar
+// spelling. A very long name is compared and shown by its beginning.
 func notFound(tools []Tool, name string) error {
 	name = shorten(name, 100)
 	names := make([]string, len(tools))

@@ -265,8 +265,8 @@ func Means(words []string) bool {
 
 func isFlag(word string) bool { return strings.HasPrefix(word, "-") }
 
-// isCommand reports whether words that were read with that error are a sub-command's, with the
-// value of a flag that is a mistake, or without a word that is missing, at most.
+// isCommand reports whether words are those of a sub-command, by the error of reading them. A
+// flag with a wrong value, or a missing word, is a mistake in a sub-command.
 func isCommand(err error) bool {
 	return err == nil || isFlag(err.Error()) || strings.HasPrefix(err.Error(), `expected "`)
 }

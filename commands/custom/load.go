@@ -217,15 +217,15 @@ func (l *loader) walk(dir string, segments []string, way map[string]bool) {
 			l.walk(path, append(slices.Clone(segments), e.Name()), way)
 		case is:
 			l.read(path, append(slices.Clone(segments), stem))
-		case l.misnamed(e.Name()) && !slices.ContainsFunc(entries, func(o fs.DirEntry) bool { return o.Name() == l.right(e.Name()) }):
-			l.note(path, "its name must be %s", text.PrintableLine(l.right(e.Name())))
+		case l.misnamed(e.Name()) && !slices.ContainsFunc(entries, func(o fs.DirEntry) bool { return o.Name() == l.correctName(e.Name()) }):
+			l.note(path, "its name must be %s", text.PrintableLine(l.correctName(e.Name())))
 		}
 	}
 }
 
-// misnamed reports whether a file may be meant as a command but has a wrong end: one in capitals, or
-// the end of other programs' commands. Files in capitals, such as README.md, and the files of an
-// extension may be for somebody else.
+// misnamed reports whether a file may be meant as a command but has a wrong extension: in capitals,
+// or that of other programs' commands. Markdown files with a name in capitals, such as README.md,
+// and those of an extension are not meant as commands.
 func (l *loader) misnamed(name string) bool {
 	end := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, end)
@@ -233,8 +233,8 @@ func (l *loader) misnamed(name string) bool {
 		strings.EqualFold(end, ".md") && !l.dir.Extension && stem != strings.ToUpper(stem)
 }
 
-// right returns the name of a file with the end that commands have.
-func (l *loader) right(name string) string {
+// correctName returns the name of a file with the extension of commands.
+func (l *loader) correctName(name string) string {
 	return strings.TrimSuffix(name, filepath.Ext(name)) + l.extension()
 }
 

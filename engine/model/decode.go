@@ -94,31 +94,32 @@ func (e essentials) fill(r *wireResponse) {
 	}
 }
 
-// withArgs returns b with the arguments of calls that are JSON in a text, as some servers send
-// them, taken out of the text; nil if there are none.
+// withArgs returns b with an object in the place of each call's arguments that are a string of
+// JSON, as some servers send them; nil if there are none.
 func withArgs(b []byte) []byte {
 	var v any
 	in := json.NewDecoder(bytes.NewReader(b))
 	in.UseNumber()
-	if in.Decode(&v) != nil || !takeOut(v) {
+	if in.Decode(&v) != nil || !decodeArgs(v) {
 		return nil
 	}
-	out, _ := json.Marshal(v) // of what was JSON
+	out, _ := json.Marshal(v) // v was decoded from JSON, so that no error is possible
 	return out
 }
 
-// takeOut takes the arguments of the calls in v out of their texts, and reports whether there are any.
-func takeOut(v any) (found bool) {
+// decodeArgs replaces arguments of the calls in v that are a string of JSON by the object in the
+// string, and reports whether there are any.
+func decodeArgs(v any) (found bool) {
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			found = takeOut(item) || found
+			found = decodeArgs(item) || found
 		}
 	case map[string]any:
 		for name, item := range v {
 			call, is := item.(map[string]any)
 			if !is || name != "functionCall" {
-				found = takeOut(item) || found
+				found = decodeArgs(item) || found
 				continue
 			}
 			var object map[string]any

@@ -62,9 +62,9 @@ func (p *Policy) Explain(q engine.Proposal) Explanation {
 	return e
 }
 
-// namesSecret reports whether the rule is one of the user's that allows calls by their
-// arguments, and names the file that may hold secrets: it would not allow the call if that
-// were about another file in the same place.
+// namesSecret reports whether a rule of the user's allows calls by their arguments and names
+// the file that may hold secrets. A rule that would allow the same call for another file of the
+// directory does not name the file.
 func (r *Rule) namesSecret(u *question) bool {
 	if r == nil || !r.Tier.deniesFirst() || r.Args == nil {
 		return false

@@ -134,10 +134,10 @@ func with(args map[string]string, name, value string) map[string]string {
 	return args
 }
 
-// spellings returns the paths that a rule may mean by the path given. Whoever allows a
-// directory means what is in it: exact has the place that the path leads to, and the path as
-// given only if neither .. nor a link nor a search has it lead elsewhere. Whoever denies means
-// the place by whatever path, so that loose has all others.
+// spellings returns the paths under which rules know the file at the path given. A rule that
+// allows has to fit an exact path: the place that the path leads to. The path as given is exact
+// only if no .., no link and no search leads elsewhere. A rule that denies may fit a loose path,
+// too: any other path to the same place.
 func (u *question) spellings(given string) (exact, loose []string) {
 	at := u.Intent.Plan.Dir
 	if len(u.Intent.Paths) > 0 {

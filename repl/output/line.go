@@ -123,7 +123,7 @@ func (l *line) turn() {
 	l.start()
 }
 
-// start takes the cursor for at the start of a line.
+// start notes that the cursor is at the start of a line.
 func (l *line) start() {
 	l.atStart, l.before = true, '\n'
 	l.col, l.blank = 0, true

@@ -85,7 +85,7 @@ func (s *inspection) openWorkspace(temp string) (*workspace.Workspace, error) {
 	return project.NewWorkspace(s.opts, temp, nil, s.unlisted())
 }
 
-// unlisted returns what prints a warning, unless Problems has listed it.
+// unlisted returns a function that prints a warning. It prints nothing if Problems has listed all.
 func (s *inspection) unlisted() func(string) {
 	if s.problemsListed.Load() {
 		return func(string) {}
