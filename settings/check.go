@@ -95,7 +95,8 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 			out[name] = kept
 		}
 	}
-	// What held only mistakes is none itself, but for a server that is said not to be started.
+	// An object that held only mistakes is dropped. A server that is not to be used stays, so that
+	// this is told.
 	return out, len(out) > 0 || len(tree) == 0 || slices.ContainsFunc(c.problems, func(p Problem) bool {
 		return p.fatal && len(path) == 2 && starts(p.path, path)
 	})

@@ -218,6 +218,7 @@ func (s *Settings) readEnv(p project.Paths, path string) (list []Variable, warni
 	}
 	list, passed := scanEnv(string(b))
 	if len(passed) > 0 && !plainEnv(path) { // other files may be for other programs
+		passed = passed[:min(3, len(passed))] // the first tell enough
 		warning = fmt.Sprintf("%s:%s: not NAME=VALUE, so nothing is set", text.PrintableLine(path), text.List(passed))
 	}
 	if plainEnv(path) {

@@ -178,8 +178,7 @@ func ProjectServers(path string) ([]Server, error) {
 	return list, nil
 }
 
-// Filled returns s with its variables filled in. What was wrong with s as it was written stays
-// with s.
+// Filled returns s with its variables filled in. The result does not have the problems of s.
 func (s Server) Filled(lookup func(string) (string, bool)) Server {
 	tree, _ := clone(s.Raw).(map[string]any)
 	list := ServersIn(map[string]any{s.Name: tree}, lookup)

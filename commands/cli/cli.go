@@ -149,7 +149,7 @@ func (*grammar) ProvideRules(project Project) (*policy.Policy, error) { return p
 
 // A Problem is what a run says about a file when it begins.
 type Problem struct {
-	About   string `json:"about"` // model, instructions, directories, rules, hooks, extensions, agents, keys, sandbox or credentials
+	About   string `json:"about"` // what it is about, such as rules or network
 	Message string `json:"message"`
 	Next    string `json:"next,omitempty"`
 	Err     error  `json:"-"` // it ends the run; nil if it does not

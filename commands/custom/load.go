@@ -217,8 +217,11 @@ func (l *loader) walk(dir string, segments []string, way map[string]bool) {
 			l.walk(path, append(slices.Clone(segments), e.Name()), way)
 		case is:
 			l.read(path, append(slices.Clone(segments), stem))
-		case l.misnamed(e.Name()) && !slices.ContainsFunc(entries, func(o fs.DirEntry) bool { return o.Name() == l.correctName(e.Name()) }):
-			l.note(path, "its name must be %s", text.PrintableLine(l.correctName(e.Name())))
+		case l.misnamed(e.Name()):
+			name := l.correctName(e.Name())
+			if _, is := slices.BinarySearchFunc(entries, name, func(o fs.DirEntry, name string) int { return strings.Compare(o.Name(), name) }); !is {
+				l.note(path, "its name must be %s", text.PrintableLine(name))
+			}
 		}
 	}
 }

@@ -189,7 +189,8 @@ func current(real string) ([]byte, os.FileInfo, error) {
 }
 
 // swap puts a file with the content next at real, where one with the content
-// old was. It is not done if there is something else by now.
+// old was. It is not done if there is something else shortly before; what another
+// program writes in the moment between is lost.
 func (m *Memory) swap(real string, old, next []byte, info os.FileInfo) (done bool, err error) {
 	f, err := m.cfg.Ledger.Create(real, info)
 	if err != nil {

@@ -2,15 +2,17 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"strings"
 
+	"gemline/engine/disk"
+	"gemline/engine/text"
 	"gemline/tools/launch"
 	"gemline/tools/mcp/rpc"
 )
@@ -57,7 +59,8 @@ func CheckServer(s Server) error {
 		return errors.New("it has neither httpUrl nor url nor command")
 	case s.URL == "" && holdsArguments(s.Command[0]):
 		words := strings.Fields(s.Command[0])
-		return fmt.Errorf("there is no program %q; its arguments belong into args: \"command\": %q, \"args\": %s", s.Command[0], words[0], quoted(words[1:]))
+		args, _ := text.JSON(words[1:], "")
+		return fmt.Errorf("there is no program %q; its arguments belong into args: \"command\": %q, \"args\": %s", s.Command[0], words[0], args)
 	case s.URL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https"):
 		return fmt.Errorf("%q is no address of a server; one begins with https:// or http://", s.URL)
 	}
@@ -74,12 +77,6 @@ func holdsArguments(command string) bool {
 	_, whole := exec.LookPath(command)
 	_, first := exec.LookPath(words[0])
 	return whole != nil && first == nil
-}
-
-// quoted returns words as a list of JSON.
-func quoted(words []string) string {
-	b, _ := json.Marshal(words)
-	return string(b)
 }
 
 // remote says how a remote server is reached.
@@ -124,7 +121,11 @@ func (l *serverConn) program(context.Context) (rpc.Stream, func(error) error, er
 		l.set.notify("MCP server %s: env may not set %s, which changes what programs run", l.Name, name)
 	}
 	if l.Dir != "" {
-		if at, err := os.Stat(l.Dir); err != nil || !at.IsDir() {
+		at, err := os.Stat(l.Dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, fmt.Errorf("cwd: %s: %w", l.Dir, disk.Cause(err))
+		}
+		if err != nil || !at.IsDir() {
 			return nil, nil, fmt.Errorf("cwd: there is no directory %s", l.Dir)
 		}
 	}

@@ -156,10 +156,11 @@ func (d Dir) Skills() (list []Skill, notes []string) {
 	_, itself := os.Stat(files[0])
 	for _, path := range files {
 		if _, err := os.Stat(path); err != nil {
-			if wrong := misnamed(filepath.Dir(path)); wrong != "" {
+			dir := filepath.Dir(path)
+			if wrong := misnamed(dir); wrong != "" {
 				bad(wrong, "its file must be called "+FileName)
-			} else if loose(filepath.Dir(path)) && itself != nil {
-				bad(filepath.Dir(path), "a skill is a folder with a file "+FileName)
+			} else if itself != nil && loose(dir) && !strings.EqualFold(filepath.Base(dir), FileName) {
+				bad(dir, "a skill is a folder with a file "+FileName)
 			}
 			continue // a folder of something else
 		}
@@ -173,12 +174,11 @@ func (d Dir) Skills() (list []Skill, notes []string) {
 	return list, notes
 }
 
-// misnamed returns the file in dir whose name differs from FileName in case only.
+// misnamed returns the file in dir whose name is likely meant as FileName, "" if there is none.
 func misnamed(dir string) string {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		if strings.EqualFold(e.Name(), FileName) {
-			return filepath.Join(dir, e.Name())
+	for _, name := range []string{"skill.md", "Skill.md", "SKILL.MD"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			return filepath.Join(dir, name)
 		}
 	}
 	return ""

@@ -76,6 +76,8 @@ func TestLoad(t *testing.T) {
 		"user/loose.md":       "", // beside the folder's own SKILL.md
 		"ours/d/skill.md":     "---\nname: d\ndescription: small letters\n---",
 		"ours/loose.md":       "---\nname: loose\ndescription: without a folder\n---",
+		"ours/skill.md":       "", // named once
+		"ours/gone/other":     "",
 		"ours/README.md":      "",
 		"user/named/SKILL.md": "---\ndescription: by its folder\n---",
 		"user/SKILL.md":       "---\nname: direct\ndescription: itself\n---",
@@ -89,6 +91,9 @@ func TestLoad(t *testing.T) {
 	if err := os.Symlink(filepath.Join(top, "away"), filepath.Join(top, "ours", "link")); err != nil {
 		t.Skip(err)
 	}
+	if err := os.Symlink("nowhere", filepath.Join(top, "ours", "gone", FileName)); err != nil {
+		t.Fatal(err)
+	}
 	fill := func(s string) string { return strings.ReplaceAll(s, "${x}", "FILLED") }
 	dirs := []Dir{{Path: filepath.Join(top, "none")}, {Path: "relative"}, {Path: filepath.Join(top, "user"), Source: User, Fill: fill}, {Path: filepath.Join(top, "ours"), Source: Workspace, Within: true}}
 	list, notes := load(dirs)
@@ -101,12 +106,12 @@ func TestLoad(t *testing.T) {
 	}
 	all := strings.Join(notes, "\n")
 	for _, want := range []string{"b/SKILL.md is not used: its front matter has no description", "leads out of the folder", "the skill A in", "is not a short line of text", `up/SKILL.md is not used: the name ".." is no name of a folder`, "here/SKILL.md is not used",
-		"ours/d/skill.md is not used: its file must be called SKILL.md", "ours/loose.md is not used: a skill is a folder with a file SKILL.md"} {
+		"ours/d/skill.md is not used: its file must be called SKILL.md", "ours/loose.md is not used: a skill is a folder with a file SKILL.md", "ours/skill.md is not used: its file must be called SKILL.md"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in %s", want, all)
 		}
 	}
-	if len(notes) != 8 {
+	if len(notes) != 9 {
 		t.Errorf("%q", notes)
 	}
 	own, _ := load(dirs[2:3])

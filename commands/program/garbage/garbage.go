@@ -3,8 +3,7 @@
 // The runtime collects first when 4 MB are allocated, which is in the middle of a start:
 // libraries make their tables, and what is made then stays. One collection costs a fifth of
 // a start. So the first waits for 16 MB, which one turn does not come to, and those after it
-// are as ever. Whoever sets GOGC has it as they say, but for 100, which is
-// the usual.
+// are as ever. A GOGC other than 100, which is the usual, counts as it is set.
 //
 // A program imports the package for that alone. It needs little, and is therefore initialized
 // before what allocates.

@@ -82,6 +82,14 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 		m.printProblem(notify)
 	}
 	set.warnUnknown(fromFlag, o.Flags.Servers, notify)
+	for _, said := range o.Settings.Values("mcp.excluded") {
+		set.warnUnknown("mcp.excluded", said.Values, notify)
+	}
+	if len(o.Flags.Servers) == 0 { // which counts instead of mcp.allowed
+		for _, said := range o.Settings.Values("mcp.allowed") {
+			set.warnUnknown("mcp.allowed", said.Values, notify)
+		}
+	}
 	if slices.ContainsFunc(set.list, mcpServer.ofProject) {
 		if err := o.consents.readStored(); err != nil {
 			notify(err.Error())
@@ -134,7 +142,7 @@ func (set *serverSet) warnUnknown(from string, list []string, notify func(string
 	for _, name := range list {
 		name = strings.TrimSpace(name)
 		near := text.Nearest(name, left)
-		if named(known, name) || near == "" && from != fromFlag {
+		if named(known, name) || from != fromFlag && (near == "" || len(name) < 5) { // short names are often alike
 			continue
 		}
 		said := fmt.Sprintf("%s: no MCP server is called %q", from, text.PrintableLine(name))
@@ -194,10 +202,6 @@ func (set *serverSet) switchOff(notify func(string)) {
 	disabled, err := disabledServers(o.Paths.User("mcp-server-enablement.json"))
 	if err != nil {
 		notify("no MCP server is used, since it is not known which are switched off: " + text.PrintableLine(err.Error()))
-	}
-	set.warnUnknown("mcp.excluded", excluded, notify)
-	if len(o.Flags.Servers) == 0 {
-		set.warnUnknown("mcp.allowed", allowed, notify)
 	}
 	for i := range set.list {
 		m := &set.list[i]
