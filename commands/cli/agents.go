@@ -176,6 +176,19 @@ func (*agentsShow) Run(out *Output, d agent.Definition) error {
 	return out.show(a, lines...)
 }
 
+// ServerProblems returns the problems of the MCP servers that an agent has from a place.
+func ServerProblems(place string, servers map[string]any) (wrong []error) {
+	for _, s := range settings.ServersIn(servers, nil) {
+		if s.Err != nil {
+			s.Unset = append(s.Unset, s.Err.Error())
+		}
+		for _, said := range s.Unset {
+			wrong = append(wrong, fmt.Errorf("%s: MCP server %s: %s", place, s.Name, said))
+		}
+	}
+	return wrong
+}
+
 // Run says what is wrong with files. The error is about the first one.
 func (c *agentsValidate) Run(out *Output, here *Folder, agents Agents) error {
 	list, wrong := agents.List()
@@ -197,6 +210,9 @@ func (c *agentsValidate) Run(out *Output, here *Folder, agents Agents) error {
 			found, errs = agent.Source{Dir: file}.Load()
 		}
 		list, wrong = append(list, found...), append(wrong, errs...)
+		for _, d := range found {
+			wrong = append(wrong, ServerProblems(d.File, d.Access.Servers)...)
+		}
 	}
 	var bad, notes []*agent.FileError // notes are about agents that work all the same
 	var lines []string

@@ -89,6 +89,8 @@ func (a *AgentSet) List() (list []agent.Definition, wrong []error) {
 		if err != nil {
 			wrong = append(wrong, fmt.Errorf("agents.overrides.%s in the settings: %w", d.Name, err))
 		}
+		wrong = append(wrong, cli.ServerProblems(d.File, d.Access.Servers)...)
+		wrong = append(wrong, cli.ServerProblems("agents.overrides."+d.Name+" in the settings", d.Access.UserServers)...)
 		if now, ok := a.switched[d.Name]; ok {
 			on = now
 		}
