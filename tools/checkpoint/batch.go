@@ -18,10 +18,9 @@ import (
 
 // A batch is a state that is being written.
 type batch struct {
-	id     string
-	draft  *draft
-	buffer *bufio.Writer
-	zip    *zip.Writer
+	id   string
+	file file
+	zip  *zip.Writer
 }
 
 // newID returns a name for a state. Later ones sort behind earlier ones.
@@ -52,7 +51,7 @@ func (r *store) add(content []byte) (Sum, error) {
 		return "", err
 	}
 	r.where[sum] = r.next.id
-	return sum, r.next.put(sum.String(), content, packed)
+	return sum, r.next.put(string(sum), content, packed)
 }
 
 // pack returns a content in the form that it has in a state.
@@ -71,42 +70,33 @@ func (r *store) begin() error {
 	if r.next != nil {
 		return nil
 	}
-	d, err := r.draft(statesDir)
-	if err != nil {
-		return err
+	f, err := r.create(r.at[statesDir])
+	if err == nil {
+		r.next = &batch{newID(), f, zip.NewWriter(bufio.NewWriterSize(f, 1<<20))}
 	}
-	buffer := bufio.NewWriterSize(d, 1<<20)
-	r.next = &batch{newID(), d, buffer, zip.NewWriter(buffer)}
-	return nil
+	return err
 }
 
-// commit has the disk keep the contents, and a state with them if there is one. It returns the
-// name of the state.
+// commit writes a state: what it says of itself, what differs from the one before, and the
+// contents that were added since the last one. The disk has it then.
 func (r *store) commit(s *heading, changes []Change) (id string, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.next == nil && s == nil {
-		return "", nil
-	}
 	if err := r.begin(); err != nil {
 		return "", err
 	}
-	if s != nil {
-		s.FormatVersion = formatVersion
-		lines := make([]byte, 0, 160*len(changes))
-		for _, c := range changes {
-			lines = c.append(lines)
-		}
-		about, jerr := json.Marshal(s)
-		err = cmp.Or(jerr, r.next.put(manifestName, lines, pack(lines)), r.next.put(saidName, about, pack(about)))
+	s.FormatVersion = formatVersion
+	lines := make([]byte, 0, 160*len(changes))
+	for _, c := range changes {
+		lines = c.append(lines)
 	}
-	if err = cmp.Or(err, r.next.zip.Close(), r.next.buffer.Flush()); err != nil {
+	about, err := json.Marshal(s)
+	err = cmp.Or(err, r.next.put(manifestName, lines, pack(lines)), r.next.put(saidName, about, pack(about)), r.next.zip.Close())
+	if err != nil {
 		return "", err // whoever ends the use of the store discards it
 	}
 	id = r.next.id
-	if err = r.next.draft.Commit(id + ".zip"); err == nil {
-		r.next.draft.Discard()
-		r.next, r.listed[id] = nil, true
+	if err = r.next.file.Commit(id + ".zip"); err == nil {
+		r.next.file.Discard()
+		r.next = nil
 	}
 	return id, err
 }
@@ -123,11 +113,9 @@ func (b *batch) put(name string, content []byte, packed *bytes.Buffer) error {
 
 // discard removes what was not committed.
 func (r *store) discard() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.next != nil {
 		maps.DeleteFunc(r.where, func(_ Sum, id string) bool { return id == r.next.id })
-		r.next.draft.Discard()
+		r.next.file.Discard()
 		r.next = nil
 	}
 }

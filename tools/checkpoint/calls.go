@@ -237,7 +237,7 @@ func (h *watching) before(ctx context.Context) error {
 // are: when the user agrees.
 func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) error {
 	err := k.with(ctx, func() error {
-		all, err := states(k.history.store, k.cfg.Session())
+		all, err := states(k.history.store, k.cfg.Session(), false)
 		if err != nil || len(all) == 0 || !all[0].Whole || all[0].Unsure {
 			return err
 		}

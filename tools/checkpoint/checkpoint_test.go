@@ -229,7 +229,7 @@ func TestStates(t *testing.T) {
 	}
 	kinds := func(want ...Kind) {
 		t.Helper()
-		list, err := states(p.history.store, "session-1")
+		list, err := states(p.history.store, "session-1", false)
 		if err != nil {
 			t.Fatal(err)
 		}

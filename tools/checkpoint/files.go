@@ -28,48 +28,20 @@ func createFile(at *os.Root) (file, error) {
 	return f, nil
 }
 
-// isUnfinished reports whether a file of a store is not whole yet. Older releases had tmp-.
-func isUnfinished(name string) bool {
-	return strings.HasPrefix(name, ".gemline-") || strings.HasPrefix(name, "tmp-")
-}
-
-// A draft is a file of the store, and the directory that it is written in.
-type draft struct {
-	file
-	dir *os.Root
-}
-
-// draft begins a file in a directory of the store.
-func (r *store) draft(dir string) (*draft, error) {
-	at, err := r.dir.Sub(dir)
-	if err != nil {
-		return nil, err
-	}
-	f, err := r.create(at)
-	if err != nil {
-		at.Close()
-		return nil, err
-	}
-	return &draft{f, at}, nil
-}
-
-// Discard ends the draft. After a Commit the file stays.
-func (d *draft) Discard() {
-	d.file.Discard()
-	d.dir.Close()
-}
+// isUnfinished reports whether a file of a store is not whole yet.
+func isUnfinished(name string) bool { return strings.HasPrefix(name, ".gemline-") }
 
 // write makes b the content of a file of the store.
 func (r *store) write(dir, name string, b []byte) error {
-	d, err := r.draft(dir)
+	f, err := r.create(r.at[dir])
 	if err != nil {
 		return err
 	}
-	defer d.Discard()
-	if _, err := d.Write(b); err != nil {
+	defer f.Discard()
+	if _, err := f.Write(b); err != nil {
 		return err
 	}
-	return d.Commit(name)
+	return f.Commit(name)
 }
 
 // read returns the content of a file of the store.
@@ -101,6 +73,5 @@ func checkPath(path string) error {
 func CanName(name string) bool {
 	const chars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 	other := func(r rune) bool { return !strings.ContainsRune(chars, r) }
-	return name != "" && len(name) <= 128 && name[0] != '.' && !strings.ContainsFunc(name, other) &&
-		!isUnfinished(name)
+	return name != "" && len(name) <= 128 && name[0] != '.' && !strings.ContainsFunc(name, other)
 }

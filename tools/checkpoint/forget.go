@@ -1,11 +1,11 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"time"
 )
@@ -70,103 +70,62 @@ func (r *store) dropRef(session string) error {
 	if !CanName(session) {
 		return nil
 	}
-	for _, dir := range []string{sessionsDir, formerRefs} {
-		at, err := r.dir.Sub(filepath.FromSlash(dir))
-		if err == nil {
-			if err = at.Remove(session); err == nil {
-				if d, derr := at.Open("."); derr == nil { // before its states go
-					d.Sync()
-					d.Close()
-				}
-			}
-			at.Close()
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	if err := r.at[sessionsDir].Remove(session); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }
 
-// collect removes the states that no session needs: none leads to them, and they have no
-// content that one speaks of and no other has. What older releases kept goes, too.
+// collect removes the states that no session needs, and what is not whole: no session leads to
+// them, and they have no content that a state of a session speaks of and none of these has.
 func (r *store) collect(ctx context.Context) error {
 	if ok, err := r.lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
 		return fmt.Errorf("lock the checkpoints: %w", err)
 	}
 	defer r.lock.Unlock()
-	all, err := r.refs()
+	sessions, err := r.refs()
 	if err != nil {
 		return err
 	}
 	live, needed := map[string]bool{}, map[Sum]bool{}
-	for _, one := range all {
-		id, err := r.ref(one.Name())
-		for err == nil && id != "" && !live[id] && ctx.Err() == nil {
-			list, lerr := r.changes(id)
-			s, serr := r.heading(id)
-			if err = errors.Join(lerr, serr); err == nil {
-				live[id], id = true, s.Parent
-				for _, c := range list {
-					needed[c.Before.Sum], needed[c.After.Sum] = true, true
-				}
-			}
-		}
-		if err != nil && !errors.Is(err, errMissing) {
+	for _, one := range sessions {
+		all, err := states(r, one.Name(), true)
+		if err = cmp.Or(ctx.Err(), err); err != nil && !errors.Is(err, errMissing) {
 			return err
 		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.forget()
-	var gone []string
-	for _, stays := range []bool{true, false} { // what stays anyway comes first
-		for _, id := range r.states() {
-			if live[id] != stays || ctx.Err() != nil {
-				continue
-			}
-			sums := r.sums(id)
-			if !stays && !slices.ContainsFunc(sums, func(sum Sum) bool { return needed[sum] }) {
-				gone = append(gone, id)
-			}
-			for _, sum := range sums {
-				delete(needed, sum)
+		for _, s := range all {
+			live[s.ID] = true
+			for _, c := range s.changes {
+				needed[c.Before.Sum], needed[c.After.Sum] = true, true
 			}
 		}
 	}
+	r.forget()
+	for id := range live {
+		for _, sum := range r.sums(id) {
+			delete(needed, sum)
+		}
+	}
+	gone := slices.DeleteFunc(r.states(), func(id string) bool {
+		return live[id] || slices.ContainsFunc(r.sums(id), func(sum Sum) bool { return needed[sum] })
+	})
+	r.forget()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	r.forget()
-	return r.remove(gone)
-}
-
-// remove removes states, what is not whole, and what older releases kept but for the names of
-// their sessions.
-func (r *store) remove(gone []string) error {
 	if len(gone) > 0 {
-		if err := r.write(".", "generation", []byte(newID())); err != nil {
-			return err
-		}
+		err = r.write(".", "generation", []byte(newID()))
 	}
-	top, err := r.dir.Sub(".")
-	if err != nil {
-		return err
-	}
-	defer top.Close()
-	for _, name := range []string{"objects", "HEAD", "config"} {
-		top.RemoveAll(name)
-	}
-	for _, dir := range []string{".", statesDir, sessionsDir} {
+	for dir, at := range r.at {
 		entries, _ := r.dir.List(dir)
 		for _, e := range entries {
 			if isUnfinished(e.Name()) {
-				top.Remove(filepath.Join(dir, e.Name()))
+				at.Remove(e.Name())
 			}
 		}
 	}
-	for _, id := range gone {
-		err = errors.Join(err, top.Remove(filepath.Join(statesDir, id+".zip")))
+	for i := 0; err == nil && i < len(gone); i++ {
+		err = r.at[statesDir].Remove(gone[i] + ".zip")
 	}
 	return err
 }

@@ -92,7 +92,7 @@ func (r *repositories) staged(path string, ask func(args ...string) string) stri
 	if holds, known := r.index[stamp]; known {
 		return holds
 	}
-	sum := sumOf([]byte(ask("ls-files", "-s", "-v", "-z"))).String()
+	sum := string(sumOf([]byte(ask("ls-files", "-s", "-v", "-z"))))
 	if ok && stamp.Stable(time.Now()) {
 		r.index[stamp] = sum
 	}

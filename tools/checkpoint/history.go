@@ -18,10 +18,9 @@ type history struct {
 	store *store // nil before it is needed
 	tip   string // the last state of the session
 	known bool   // the nodes have what it holds
-	saved bool   // the index on the disk is that of the nodes
 
 	top     *node                // nil before it is needed
-	names   map[string]string    // files that edits have named, and from where on they are looked at
+	names   map[string]bool      // files that calls have named, which are kept whatever rules say of them
 	rules   string               // what was seen of ignore files that are not below a directory that is worked in
 	scanned bool                 // all was looked at once
 	partial error                // why only what is named is kept
@@ -106,7 +105,7 @@ func (h *history) take(ctx context.Context, all bool, paths []string) (changes [
 		}
 	}
 	for _, path := range paths {
-		s.path(h.top, h.names[path], path)
+		s.path(path)
 	}
 	if s.err != nil {
 		return nil, s, s.err
@@ -118,17 +117,12 @@ func (h *history) take(ctx context.Context, all bool, paths []string) (changes [
 // differs returns what differs from the last state.
 func (h *history) differs() ([]Change, error) {
 	if !h.known {
-		all, err := states(h.store, h.cfg.Session())
+		all, err := states(h.store, h.cfg.Session(), true)
 		if err != nil && h.tip != "" {
 			return nil, err
 		}
 		h.top.forget()
 		for _, s := range slices.Backward(all) {
-			if s.Parent == "" {
-				if s.changes, err = h.store.changes(s.ID); err != nil {
-					return nil, err
-				}
-			}
 			for _, c := range s.changes {
 				if checkPath(c.Path) == nil { // else nobody has seen it here
 					h.top.at(c.Path, true).was = c.After
@@ -153,7 +147,7 @@ func (h *history) commit(changes []Change, r Record) error {
 		return err
 	}
 	h.top.clean()
-	h.tip, h.saved = id, false
+	h.tip = id
 	return nil
 }
 
@@ -171,7 +165,7 @@ func (h *history) found(ctx context.Context, all bool, paths []string) error {
 
 // reset forgets what is known of the files: it is perhaps not on the disk.
 func (h *history) reset() {
-	h.top, h.known, h.scanned, h.saved = &node{}, false, false, false
+	h.top, h.known, h.scanned = &node{}, false, false
 }
 
 // close closes the store.
@@ -196,7 +190,6 @@ func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string,
 		again = p.already
 	}
 	for _, c := range again {
-		h.keep(c.Path)
 		n := h.top.at(c.Path, true)
 		there = slices.DeleteFunc(there, func(t Change) bool { return t.Path == c.Path })
 		if n.was != c.Before {

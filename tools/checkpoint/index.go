@@ -2,10 +2,7 @@ package checkpoint
 
 import (
 	"bytes"
-	"cmp"
-	"compress/gzip"
 	"encoding/gob"
-	"io"
 	"path/filepath"
 	"slices"
 
@@ -20,7 +17,7 @@ const (
 	mostIndex = 512 << 20 // bytes
 )
 
-// An index is what is known of the files.
+// An index is what is known of the files. Its sum stands before it.
 type index struct {
 	Rules  string
 	States []string // that were there
@@ -49,30 +46,23 @@ func (h *history) save() {
 	}
 	add(h.top, 1)
 	var b bytes.Buffer
-	z, _ := gzip.NewWriterLevel(&b, gzip.NoCompression) // for its checksum
-	if cmp.Or(gob.NewEncoder(z).Encode(x), z.Close()) == nil {
-		h.saved = h.store.write(".", indexFile, b.Bytes()) == nil
+	if gob.NewEncoder(&b).Encode(x) == nil {
+		h.store.write(".", indexFile, slices.Concat([]byte(sumOf(b.Bytes())), []byte("\n"), b.Bytes()))
 	}
 }
 
 // load reads what was known of the files. Where a state is gone that was there, nothing is.
 func (h *history) load() {
-	b, err := h.store.read(indexFile, mostIndex)
-	z, zerr := gzip.NewReader(bytes.NewReader(b))
-	if cmp.Or(err, zerr) != nil {
-		return
-	}
+	b, _ := h.store.read(indexFile, mostIndex)
+	sum, nodes, _ := bytes.Cut(b, []byte("\n"))
 	var x index
-	in := io.LimitReader(z, mostIndex)
-	derr := gob.NewDecoder(in).Decode(&x)
-	if _, err := io.Copy(io.Discard, in); err != nil || derr != nil { // its end has the checksum
+	if sumOf(nodes) != Sum(sum) || gob.NewDecoder(bytes.NewReader(nodes)).Decode(&x) != nil {
 		return
 	}
 	states := h.store.states()
-	for _, id := range x.States {
-		if _, there := slices.BinarySearch(states, id); !there {
-			return
-		}
+	gone := func(id string) bool { _, there := slices.BinarySearch(states, id); return !there }
+	if slices.ContainsFunc(x.States, gone) {
+		return
 	}
 	path := []*node{{}}
 	for _, l := range x.Nodes {

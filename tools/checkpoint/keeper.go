@@ -53,7 +53,7 @@ func New(cfg Config) *Keeper {
 	}
 	k := &Keeper{cfg: cfg}
 	k.cfg.Notify = once(cfg.Notify)
-	k.history = &history{cfg: &k.cfg, names: map[string]string{}}
+	k.history = &history{cfg: &k.cfg, names: map[string]bool{}}
 	k.git = &repositories{cfg: &k.cfg, index: map[disk.Stamp]string{}}
 	return k
 }
@@ -112,7 +112,7 @@ func (k *Keeper) CheckReady() error {
 func (k *Keeper) Close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.history.store != nil && k.history.scanned && !k.history.saved {
+	if k.history.store != nil && k.history.scanned {
 		k.history.save()
 	}
 	k.history.close()

@@ -28,7 +28,6 @@ type node struct {
 	sum      Sum     // of the content, of where a link leads, or isDir; "" is not kept
 	was      Version // in the last state of the session, see [history.differs]
 	tracking tracking
-	wanted   bool // a call names it, whatever is ignored
 	settled  bool // an equal look means an equal file
 }
 
@@ -126,7 +125,7 @@ func (n *node) clean() {
 	n.was = n.version()
 	n.kids = slices.DeleteFunc(n.kids, func(k *node) bool {
 		k.clean()
-		return !k.wanted && k.useless()
+		return k.useless()
 	})
 }
 

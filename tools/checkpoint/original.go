@@ -35,7 +35,7 @@ func (k *Keeper) RestoreCommit(ctx context.Context, commit string) (p *Plan, err
 
 // bring fills a plan with what has to be done for the files to be originals.
 func (k *Keeper) bring(ctx context.Context, p *Plan, theirs []original) error {
-	_, _, err := k.history.take(ctx, true, nil)
+	changes, _, err := k.history.take(ctx, true, nil)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (k *Keeper) bring(ctx context.Context, p *Plan, theirs []original) error {
 			delete(targets, path)
 		}
 	}
-	if _, err := k.history.store.commit(nil, nil); err != nil {
+	if err := k.history.commit(changes, Record{Kind: External}); err != nil {
 		return err
 	}
 	return k.history.fill(p, targets)

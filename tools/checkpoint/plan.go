@@ -44,7 +44,6 @@ func (p *Plan) Empty() bool { return len(p.Changes)+len(p.Conflicts) == 0 }
 // Nothing to do, with what to say of it.
 var (
 	ErrNothing = errors.New("nothing was changed that could be taken back")
-	ErrFormer  = errors.New("what an older gemline kept of this session can't be taken back: its form has changed")
 	ErrNoRedo  = errors.New("nothing was taken back that could be done again")
 )
 
@@ -52,24 +51,17 @@ var (
 // first.
 func (k *Keeper) Turns(ctx context.Context) (list []*ChangedTurn, err error) {
 	err = k.with(ctx, func() error {
-		all, err := states(k.history.store, k.cfg.Session())
+		all, err := states(k.history.store, k.cfg.Session(), false)
 		list = turns(all)
-		if err == nil && len(all) == 0 {
-			if _, err := k.history.store.dir.Lstat(filepath.FromSlash(formerRefs + "/" + k.cfg.Session())); err == nil {
-				return ErrFormer
-			}
-		}
 		return err
 	})
 	return list, err
 }
 
-// inUse reports whether a directory holds a store, or one of an older release, which was a repository.
+// inUse reports whether a directory holds a store.
 func inUse(dir string) bool {
-	return slices.ContainsFunc([]string{formFile, formerRefs}, func(name string) bool {
-		_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name)))
-		return err == nil
-	})
+	_, err := os.Lstat(filepath.Join(dir, formFile))
+	return err == nil
 }
 
 // with does something with the store, if there is one.
@@ -165,7 +157,7 @@ func targets(calls []State) map[string]*target {
 func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 	p = &Plan{Kind: Redone}
 	err = k.with(ctx, func() error {
-		all, err := states(k.history.store, k.cfg.Session())
+		all, err := states(k.history.store, k.cfg.Session(), false)
 		if err != nil {
 			return err
 		}

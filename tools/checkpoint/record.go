@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,14 +61,15 @@ type State struct {
 	Record
 	ID, Parent string
 
-	changes []Change // from the one before; of the first one it is not asked
+	changes []Change // from the one before
 }
 
 // mostStates is how many states of a session are looked at.
 const mostStates = 20_000
 
-// states returns the states of a session, the last one first.
-func states(r *store, session string) (list []State, err error) {
+// states returns the states of a session, the last one first, and if that is wanted what the
+// first one of all holds.
+func states(r *store, session string, first bool) (list []State, err error) {
 	id, err := r.ref(session)
 	for err == nil && id != "" && len(list) < mostStates {
 		var about heading
@@ -77,7 +77,7 @@ func states(r *store, session string) (list []State, err error) {
 			break
 		}
 		s := State{Record: about.Record, ID: id, Parent: about.Parent}
-		if s.Parent != "" {
+		if first || s.Parent != "" {
 			if s.changes, err = r.changes(id); err != nil {
 				break
 			}
@@ -106,7 +106,6 @@ func turns(all []State) (list []*ChangedTurn) {
 	for _, s := range slices.Backward(all) {
 		switch s.Kind {
 		case ToolCall, Restored:
-			s.Turn = cmp.Or(s.Turn, s.ID) // older releases gave none to what is restored
 			d := byID[s.Turn]
 			if d == nil {
 				d = &ChangedTurn{ID: s.Turn, Asked: s.Asked, Print: s.Print, Time: s.Time}

@@ -49,11 +49,8 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 	}
 	err = k.with(ctx, func() error {
 		h := k.history
-		names := maps.Clone(h.names)
-		defer func() { h.names = names }()
 		var paths []string
 		for _, c := range changes {
-			h.keep(c.Path)
 			paths = append(paths, c.Path)
 		}
 		paths, err := h.begin(ctx, p, paths)

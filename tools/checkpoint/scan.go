@@ -94,7 +94,7 @@ func (s *scan) all() error {
 	rules := h.rulesAbove()
 	s.sorted, s.first = rules != h.rules && h.scanned, !h.scanned
 	if s.first {
-		h.store.know()
+		h.store.index()
 	}
 	for range 2 {
 		for _, root := range h.cfg.Workspace.Roots() {
@@ -153,7 +153,7 @@ func (s *scan) folder(n *node, f *disk.RawDir, path string) {
 	if s.stopped() {
 		return
 	}
-	if !n.settled || s.sorted || !sameDir(look, n.look) {
+	if !n.settled || s.sorted || look != n.look {
 		if err := s.list(n, f, path); err != nil {
 			n.settled = false
 			return
@@ -178,11 +178,6 @@ func (s *scan) folder(n *node, f *disk.RawDir, path string) {
 	}
 	wg.Wait()
 	p.Raise()
-}
-
-// sameDir reports whether a directory lists what it has listed.
-func sameDir(a, b disk.Stat) bool {
-	return a.Ino == b.Ino && a.Dev == b.Dev && a.Modified == b.Modified && a.Changed == b.Changed
 }
 
 // enter looks at a directory in another one, beside others if somebody has time.
@@ -287,7 +282,7 @@ func (s *scan) assign(k *node, f *disk.RawDir, hides func(string, bool) bool) {
 		to = ignored
 	}
 	switch {
-	case k.tracking == explicit && to == ignored && (k.sum != "" || k.wanted) && !look.Mode.IsDir():
+	case k.tracking == explicit && to == ignored && (k.sum != "" || s.history.names[k.path()]) && !look.Mode.IsDir():
 	case k.tracking == ignored && to == full && k.exists(): // it is not new, though nothing of it was kept before
 	default:
 		if k.tracking == full && to == ignored {
@@ -370,10 +365,10 @@ func (s *scan) content(k *node, f *disk.RawDir, look disk.Stat, path string) ([]
 	return disk.ReadOpen(file, s.history.cfg.MostBytes)
 }
 
-// path looks at a file that an edit names, and at the directories above it from base
-// on, which is there.
-func (s *scan) path(top *node, base, path string) {
-	n := top.at(base, true)
+// path looks at a file that is named, and at the directories above it from its base on.
+func (s *scan) path(path string) {
+	base, _ := s.history.base(path)
+	n := s.history.top.at(base, true)
 	f := s.open(n, base)
 	if f == nil {
 		return
@@ -388,7 +383,6 @@ func (s *scan) path(top *node, base, path string) {
 			n.gone()
 			n.tracking = explicit
 		}
-		n.wanted = n.wanted || last
 		switch {
 		case err != nil:
 			n.gone()

@@ -31,8 +31,10 @@ const (
 	formFile      = "store.json"
 	statesDir     = "states"
 	sessionsDir   = "sessions"
-	formerRefs    = "refs/sessions" // of a store that was a git repository
 )
+
+// directories are those of a store, itself among them.
+var directories = []string{".", sessionsDir, statesDir}
 
 const (
 	saidName     = "state.json"
@@ -42,28 +44,25 @@ const (
 	mostOpen     = 16        // states
 )
 
-// A Sum is the SHA-256 of a content, in bytes. It is empty for none.
+// A Sum is the SHA-256 of a content, in hexadecimal digits. It is empty for none.
 type Sum string
 
 // sumOf returns the sum of a content.
 func sumOf(content []byte) Sum {
 	h := sha256.Sum256(content)
-	return Sum(h[:])
+	return Sum(hex.EncodeToString(h[:]))
 }
 
-// String returns s in hexadecimal digits.
-func (s Sum) String() string { return hex.EncodeToString([]byte(s)) }
-
-// A store is a directory of states and names for the last states of sessions. It is
-// safe for concurrent use.
+// A store is a directory of states and names for the last states of sessions. Only
+// [store.add] is safe for concurrent use.
 type store struct {
 	dir    *disk.Dir
+	at     map[string]*os.Root // the directories that files are written in
 	create func(at *os.Root) (file, error)
 	lock   *flock.Flock
 
-	mu         sync.Mutex
+	mu         sync.Mutex     // of where and next while contents are added
 	where      map[Sum]string // the states that have contents, as far as they were looked into
-	listed     map[string]bool
 	open       map[string]*opened
 	generation string
 	next       *batch // the state that is being written, nil if there is none
@@ -95,7 +94,7 @@ func (e *damagedError) Error() string {
 
 // create opens the store at path, and makes it if there is none.
 func create(path string, begin func(at *os.Root) (file, error)) (*store, error) {
-	for _, dir := range []string{".", sessionsDir, statesDir} {
+	for _, dir := range directories {
 		at := filepath.Join(path, dir)
 		if err := os.MkdirAll(at, 0o700); err != nil {
 			return nil, err
@@ -109,8 +108,17 @@ func create(path string, begin func(at *os.Root) (file, error)) (*store, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &store{dir: dir, create: begin, lock: flock.New(filepath.Join(path, "lock"), flock.SetPermissions(0o600))}
+	r := &store{dir: dir, at: map[string]*os.Root{}, create: begin,
+		lock: flock.New(filepath.Join(path, "lock"), flock.SetPermissions(0o600))}
 	r.forget()
+	for _, name := range directories {
+		at, err := dir.Sub(name)
+		if err != nil {
+			r.close()
+			return nil, err
+		}
+		r.at[name] = at
+	}
 	b, err := r.read(formFile, mostLine)
 	if errors.Is(err, fs.ErrNotExist) {
 		b = fmt.Appendf(nil, "{\"formatVersion\":%d}\n", formatVersion)
@@ -130,9 +138,10 @@ func create(path string, begin func(at *os.Root) (file, error)) (*store, error) 
 
 // close closes the store.
 func (r *store) close() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.forget()
+	for _, at := range r.at {
+		at.Close()
+	}
 	r.lock.Close()
 	r.dir.Close()
 }
@@ -142,7 +151,7 @@ func (r *store) forget() {
 	for _, o := range r.open {
 		o.file.Close()
 	}
-	r.where, r.listed, r.open = map[Sum]string{}, map[string]bool{}, map[string]*opened{}
+	r.where, r.open = map[Sum]string{}, map[string]*opened{}
 }
 
 // use keeps others from collecting until done is called. It reports whether somebody has
@@ -152,8 +161,6 @@ func (r *store) use(ctx context.Context) (done func(), collected bool, err error
 		return nil, false, fmt.Errorf("lock the checkpoints: %w", err)
 	}
 	b, _ := r.read("generation", mostLine) // there is none before the first time
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if collected = string(b) != r.generation; collected {
 		r.generation = string(b)
 		r.forget()
@@ -179,11 +186,8 @@ func (r *store) states() (ids []string) {
 // index has r.where hold the contents of all states.
 func (r *store) index() {
 	for _, id := range r.states() {
-		if !r.listed[id] {
-			r.listed[id] = true
-			for _, sum := range r.sums(id) {
-				r.where[sum] = id
-			}
+		for _, sum := range r.sums(id) {
+			r.where[sum] = id
 		}
 	}
 }
@@ -192,18 +196,9 @@ func (r *store) index() {
 func (r *store) sums(id string) (list []Sum) {
 	o, err := r.reader(id)
 	for i := 0; err == nil && i < len(o.zip.File); i++ {
-		if b, err := hex.DecodeString(o.zip.File[i].Name); err == nil {
-			list = append(list, Sum(b))
-		}
+		list = append(list, Sum(o.zip.File[i].Name))
 	}
 	return list
-}
-
-// know is look for who holds no lock: what is kept is not kept again.
-func (r *store) know() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.index()
 }
 
 // reader opens a state.
@@ -238,8 +233,6 @@ func (r *store) reader(id string) (*opened, error) {
 
 // part returns what a state has under a name.
 func (r *store) part(id, name string, most int64) ([]byte, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	o, err := r.reader(id)
 	if err != nil {
 		return nil, err
@@ -260,16 +253,14 @@ func (r *store) part(id, name string, most int64) ([]byte, error) {
 
 // content returns what was kept under a sum.
 func (r *store) content(sum Sum, most int64) ([]byte, error) {
-	r.mu.Lock()
 	if r.where[sum] == "" {
 		r.index()
 	}
 	id := r.where[sum]
-	r.mu.Unlock()
 	if id == "" {
 		return nil, fmt.Errorf("%s %w", sum, errMissing)
 	}
-	b, err := r.part(id, sum.String(), most)
+	b, err := r.part(id, string(sum), most)
 	if err == nil && sumOf(b) != sum {
 		return nil, fmt.Errorf("%s is damaged in the store of checkpoints", sum)
 	}
@@ -306,8 +297,8 @@ func (r *store) heading(id string) (s heading, err error) {
 
 // append adds a line of a manifest to b: how a path was, how it is, and when it was changed.
 func (c Change) append(b []byte) []byte {
-	return fmt.Appendf(b, "%o %s %o %s %d %d %q\n", c.Before.Mode, cmp.Or(c.Before.Sum.String(), "-"),
-		c.After.Mode, cmp.Or(c.After.Sum.String(), "-"), c.size, c.time, c.Path)
+	return fmt.Appendf(b, "%o %s %o %s %d %d %q\n", c.Before.Mode, cmp.Or(c.Before.Sum, "-"),
+		c.After.Mode, cmp.Or(c.After.Sum, "-"), c.size, c.time, c.Path)
 }
 
 // changes returns what a state differs in from the one before it.
@@ -332,10 +323,8 @@ func (r *store) changes(id string) (list []Change, err error) {
 // version reads a mode and a sum.
 func version(mode, sum string) (v Version, err error) {
 	bits, err := strconv.ParseUint(mode, 8, 32)
-	if v.Mode = fs.FileMode(bits); sum != "-" && err == nil {
-		var b []byte
-		b, err = hex.DecodeString(sum)
-		v.Sum = Sum(b)
+	if v.Mode = fs.FileMode(bits); sum != "-" {
+		v.Sum = Sum(sum)
 	}
 	return v, err
 }

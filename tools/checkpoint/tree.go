@@ -41,16 +41,8 @@ func (h *history) rulesAbove() string {
 // a link is kept as one.
 func (h *history) name(path string) string {
 	path = filepath.Join(disk.ResolveLinks(filepath.Dir(path)), filepath.Base(path))
-	h.keep(path)
+	h.names[path] = true
 	return path
-}
-
-// keep is name for a path that lies behind no link.
-func (h *history) keep(path string) {
-	if _, ok := h.names[path]; ok {
-		return
-	}
-	h.names[path], _ = h.base(path)
 }
 
 // base returns the directory that a path is reached from: its root, or, for a path outside of

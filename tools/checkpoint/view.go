@@ -211,7 +211,7 @@ func (k *Keeper) Trash(ctx context.Context) (list []DiscardedFile, err error) {
 		}
 		seen := map[string]bool{} // copies of a session share states
 		for _, one := range refs {
-			all, err := states(k.history.store, one.Name())
+			all, err := states(k.history.store, one.Name(), false)
 			if err != nil {
 				return err
 			}
