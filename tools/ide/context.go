@@ -1,14 +1,14 @@
 package ide
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"google.golang.org/genai"
+
+	"gemline/engine/text"
 )
 
 // A File is a file that is open in the editor.
@@ -103,13 +103,13 @@ type everything struct {
 type changes struct {
 	Opened   []string  `json:"filesOpened,omitempty"`
 	Closed   []string  `json:"filesClosed,omitempty"`
-	Active   any       `json:"activeFileChanged,omitempty"` // a position or a left
+	Active   any       `json:"activeFileChanged,omitempty"` // a position or a closed
 	Moved    *position `json:"cursorMoved,omitempty"`
 	Selected *selected `json:"selectionChanged,omitempty"`
 }
 
-// A left is the file that was active, where no file is any more.
-type left struct {
+// A closed is the file that was active, where no file is any more.
+type closed struct {
 	Path     *string `json:"path"`
 	Previous string  `json:"previousPath"`
 }
@@ -172,7 +172,7 @@ func full(files []File) string {
 	if all.Active == nil && all.Others == nil {
 		return ""
 	}
-	return block("What the user has open in the editor, as JSON. It is there to know what the user may mean, and asks for nothing.", all)
+	return block("What the user has open in the editor", all)
 }
 
 // since says what has changed, "" if nothing has.
@@ -193,7 +193,7 @@ func since(before, now []File) string {
 	}
 	switch was, active := activeOf(before), activeOf(now); {
 	case active == nil && was != nil:
-		ch.Active = left{Previous: was.Path}
+		ch.Active = closed{Previous: was.Path}
 	case active == nil:
 	case was == nil || was.Path != active.Path:
 		ch.Active = active.position()
@@ -208,8 +208,7 @@ func since(before, now []File) string {
 	if ch.Opened == nil && ch.Closed == nil && ch.Active == nil && ch.Moved == nil && ch.Selected == nil {
 		return ""
 	}
-	return block("What has changed in the user's editor, as JSON. It is there to know what the user may mean, and asks for nothing.",
-		map[string]changes{"changes": ch})
+	return block("What has changed in the user's editor", map[string]changes{"changes": ch})
 }
 
 func activeOf(files []File) *File {
@@ -219,12 +218,8 @@ func activeOf(files []File) *File {
 	return nil
 }
 
-// block returns a sentence and a value.
+// block returns a value for the model, and what it is about.
 func block(about string, v any) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	enc.Encode(v)
-	return about + "\n```json\n" + strings.TrimSpace(b.String()) + "\n```"
+	b, _ := text.JSON(v, "  ") // texts and numbers have a form in JSON
+	return about + ", as JSON. It is there to know what the user may mean, and asks for nothing.\n```json\n" + string(b) + "\n```"
 }

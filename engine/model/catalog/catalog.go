@@ -177,13 +177,16 @@ func Provider(name string) (provider, model string) {
 	return provider, model
 }
 
-// plain returns the name of a Google model without a prefix that marks it as Google's.
-func plain(name string) string {
-	for _, prefix := range []string{"gemini/", "google/", "vertex/", "models/"} {
+// TrimGoogle returns a model's name without the prefixes that mark it as Google's.
+func TrimGoogle(name string) string {
+	for _, prefix := range []string{"gemini/", "google/", "vertex/"} {
 		name = strings.TrimPrefix(name, prefix)
 	}
 	return name
 }
+
+// plain returns the name of a Google model as the table has it.
+func plain(name string) string { return strings.TrimPrefix(TrimGoogle(name), "models/") }
 
 // inherit fills in the family's values where the row has none.
 func (m *Model) inherit(f Family) {

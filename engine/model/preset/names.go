@@ -66,10 +66,8 @@ func (n names) resolve(name string) string {
 
 // next returns what name leads to, or name itself.
 func (n names) next(name string) string {
-	for _, prefix := range []string{"gemini/", "google/", "vertex/"} {
-		if model, ok := strings.CutPrefix(name, prefix); ok {
-			return model
-		}
+	if model := catalog.TrimGoogle(name); model != name {
+		return model
 	}
 	if row, ok := named(name); ok {
 		if n.access == ByAssist && row.Assist != "" {
