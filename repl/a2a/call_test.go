@@ -80,11 +80,65 @@ func TestOffers(t *testing.T) {
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
+		if kind := confirmation(c.p)["type"]; c.p.Tool.Server != "" && kind != "mcp" {
+			t.Errorf("%s: it is of type %v", name, kind)
+		}
 		for outcome, label := range c.want {
 			a, ok := clientAnswer{Outcome: outcome}.answer(c.p)
 			if g, is := a.(engine.Allowed); !ok || is && g.Scope != engine.Once && g.Grant.Label != label {
 				t.Errorf("%s: %s gives %+v, %v", name, outcome, a, ok)
 			}
+		}
+	}
+}
+
+// What is answered to a call that is asked about has to be offered, and words alone allow nothing.
+func TestReact(t *testing.T) {
+	t.Parallel()
+	words := "x"
+	grants := []engine.Grant{{Label: "this", Tool: "t", Target: "a"}, {Label: "all", Tool: "t"}}
+	plain := engine.Proposal{Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "t"}}, Intent: engine.Intent{Grants: grants,
+		Plan: engine.Plan{NetworkArgs: map[string]any{"net": true}, ReadOnlyArgs: map[string]any{"look": true}}}}
+	draft := plain
+	draft.Intent.Draft = &engine.Draft{Args: func(s string) map[string]any { return map[string]any{"content": s} }}
+	asking := plain
+	asking.Intent = engine.Intent{Questions: []engine.Question{{Text: "Which?"}}}
+	two := plain
+	two.Intent = engine.Intent{Questions: []engine.Question{{Text: "Which?"}, {Text: "When?"}}}
+	s := &Server{Config: Config{Redact: func(s string) string { return s }}}
+	for name, c := range map[string]struct {
+		p      engine.Proposal
+		words  string
+		answer *clientAnswer
+		want   engine.Answer // nil if it is refused
+	}{
+		"words":                    {plain, "no", nil, engine.Refused{Note: "no"}},
+		"words for a question":     {asking, "blue", nil, engine.Replied{Replies: []string{"blue"}}},
+		"words for two questions":  {two, "blue", nil, engine.Refused{Note: "blue"}},
+		"replies":                  {two, "", &clientAnswer{Outcome: proceed, Replies: map[int]string{1: "now"}}, engine.Replied{Replies: []string{"", "now"}}},
+		"a reply to no question":   {two, "", &clientAnswer{Outcome: proceed, Replies: map[int]string{2: "now"}}, nil},
+		"refused with words":       {plain, "no", &clientAnswer{Outcome: refuse}, engine.Refused{Note: "no"}},
+		"allowed with words":       {plain, "do", &clientAnswer{Outcome: proceed}, nil},
+		"with the network":         {plain, "", &clientAnswer{Outcome: proceedOnline}, engine.Changed{Agreed: true, Args: map[string]any{"net": true}}},
+		"held to looking":          {plain, "", &clientAnswer{Outcome: proceedReadOnly}, engine.Changed{Agreed: true, Args: map[string]any{"look": true}}},
+		"no network":               {asking, "", &clientAnswer{Outcome: proceedOnline}, nil},
+		"the first grant":          {plain, "", &clientAnswer{Outcome: always}, engine.Allowed{Scope: engine.Session, Grant: grants[0]}},
+		"another grant":            {plain, "", &clientAnswer{Outcome: always, Grant: 1}, engine.Allowed{Scope: engine.Session, Grant: grants[1]}},
+		"no such grant":            {plain, "", &clientAnswer{Outcome: always, Grant: 2}, nil},
+		"a grant for once":         {plain, "", &clientAnswer{Outcome: proceed, Grant: 1}, nil},
+		"content":                  {draft, "", &clientAnswer{Outcome: proceed, Content: &words}, engine.Changed{Agreed: true, Args: map[string]any{"content": "x"}}},
+		"content to be asked of":   {draft, "", &clientAnswer{Outcome: modify, Content: &words}, engine.Changed{Args: map[string]any{"content": "x"}}},
+		"modify without content":   {draft, "", &clientAnswer{Outcome: modify}, nil},
+		"content of another call":  {plain, "", &clientAnswer{Outcome: proceed, Content: &words}, nil},
+		"content that goes beyond": {draft, "", &clientAnswer{Outcome: always, Content: &words}, nil},
+	} {
+		var got engine.Answer
+		r, err := s.ask(c.p).react(c.words, c.answer)
+		if err == nil {
+			got, _ = r.answer(c.p)
+		}
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
 		}
 	}
 }

@@ -36,6 +36,10 @@ type served struct {
 	server     *Server
 	stop       func() // which waits for its end
 	warned     []string
+
+	// What a session has for what is said while it works.
+	hint func(string)
+	late func() string
 }
 
 // work is what is done for a prompt.
@@ -44,7 +48,12 @@ type work func(ctx context.Context, w serve.SessionRequest, to report.Reporter, 
 // serving serves tasks of a folder, which are worked on by do.
 func serving(t *testing.T, folder string, do work) *served {
 	t.Helper()
-	s := &served{t: t}
+	return (&served{t: t}).serve(folder, do)
+}
+
+func (s *served) serve(folder string, do work) *served {
+	t := s.t
+	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	back, feed := io.Pipe()
 	ended := make(chan error, 1)
@@ -58,6 +67,7 @@ func serving(t *testing.T, folder string, do work) *served {
 				Servers: func() []Connected { return nil },
 				Begin: func(_ context.Context, w serve.SessionRequest) (*serve.Session, error) {
 					return &serve.Session{ID: w.Name, Model: func() string { return "model" }, Offered: func() []engine.Tool { return nil }, Close: func() {},
+						Hint: s.hint, Late: s.late,
 						Ask: func(ctx context.Context, to report.Reporter, prompt string) error { return do(ctx, w, to, prompt) },
 						Again: func(ctx context.Context, _ string, _ map[string]any, _ func(engine.Event)) (bool, error) {
 							return true, do(ctx, w, nil, "ask")
@@ -352,8 +362,44 @@ func TestUnusedTasks(t *testing.T) {
 			t.Errorf("%d: %s, %v", i, b, err)
 		}
 	}
-	if a := s.call("message/send", saying("work")); a.Error != nil {
-		t.Errorf("%+v", a.Error)
+	for range mostOpen + 2 { // nor does a conversation stay open for all that something was said in
+		a := s.call("message/send", strings.Replace(saying("work"), "false", "true", 1))
+		if a.Error != nil || a.Result.Status.State != protocol.TaskStateInputRequired {
+			t.Errorf("%+v", a)
+		}
+	}
+	et.Eventually(t, "few conversations are open", func() bool {
+		return len(slices.DeleteFunc(s.server.all(), func(t *task) bool { return t.session() == nil })) <= mostOpen
+	})
+	for _, body := range []string{"[]", `{"contextId": "a\n"}`} {
+		answer := s.post("tasks", body)
+		if b, err := io.ReadAll(answer); err != nil || !bytes.Contains(b, []byte(`"error"`)) {
+			t.Errorf("%s: %s, %v", body, b, err)
+		}
+		answer.Close()
+	}
+}
+
+// Tasks that all wait for an answer leave no room for one more, and are not forgotten for it.
+func TestAllAsk(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	d := store(folder)
+	for _, id := range kept(t, folder, mostTasks, protocol.TaskStateInputRequired) {
+		r, err := d.read(id)
+		if r.Pending = (&pending{CallID: "1"}); err != nil || d.save(r) != nil {
+			t.Fatal(err)
+		}
+	}
+	s := serving(t, folder, nil)
+	if a := s.call("message/send", saying("one more")); a.Error == nil || a.Error.Code != -32000 || len(s.server.all()) != mostTasks {
+		t.Errorf("%+v", a)
+	}
+	if b, err := io.ReadAll(s.post("tasks", "{}")); err != nil || !bytes.Contains(b, []byte("256 tasks are worked on or wait")) {
+		t.Errorf("%s, %v", b, err)
+	}
+	if _, _, err := d.open(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "another gemline a2a serve") {
+		t.Errorf("served twice: %v", err)
 	}
 }
 
@@ -482,6 +528,9 @@ func TestFaults(t *testing.T) {
 		{`1`, "message/send", `{}`, -32602, "a message has"},
 		{`1`, "message/send", `{"message": {"messageId": "1", "role": "user", "parts": [{"kind": "data"}]}}`, -32602, "a message has"},
 		{`1`, "message/send", `{"message": {"messageId": "1", "role": "user", "parts": [null]}}`, -32602, "the parameters"},
+		{`1`, "message/send", `{"message": {"messageId": "1", "role": "user", "parts": [{"kind": "text", "text": " "}]}}`, -32602, "the message is empty"},
+		{`1`, "message/send", `{"message": {"messageId": "1", "role": "user", "metadata": {"coderAgent": 1}, "parts": [{"kind": "text", "text": "x"}]}}`, -32602, "metadata.coderAgent can't be used"},
+		{`1`, "message/send", `{"message": {"messageId": "1", "role": "user", "contextId": "a\u001b", "parts": [{"kind": "text", "text": "x"}]}}`, -32602, "contextId is a short name"},
 		{`1`, "tasks/get", `{"id": "x"}`, -32001, "there is no task"},
 		{`0`, "tasks/get", `{"id": "x"}`, -32001, "there is no task"},
 		{`"a"`, "tasks/cancel", `{"id": "x"}`, -32001, "there is no task"},
@@ -533,4 +582,141 @@ func TestPanic(t *testing.T) {
 	if body := w.Body.String(); !strings.Contains(body, `"code":-32603,"message":"gemline has a fault: unforeseen"`) {
 		t.Errorf("%s", body)
 	}
+}
+
+// Those who read along are told what happens, in the kinds of the Gemini CLI. What a retry takes
+// back is not mixed with what comes after it. The first piece of what a command prints makes the
+// artifact, and the others are appended to it: clients have nothing to append the first one to.
+func TestTold(t *testing.T) {
+	t.Parallel()
+	s := serving(t, t.TempDir(), func(_ context.Context, w serve.SessionRequest, to report.Reporter, _ string) error {
+		for _, ev := range []engine.Event{
+			engine.Thought{Delta: "**Guess"}, engine.Text{Delta: "Wrong"},
+			engine.Retry{Attempt: 1, MaxAttempts: 2, Err: errors.New("cut"), Restart: true},
+			engine.Thought{Delta: "**Plan** Look"}, engine.NestedEvent{Agent: "a", Event: engine.Thought{Delta: "Hm*"}},
+			engine.NestedEvent{Agent: "a", Event: engine.AnswerFinished{}}, engine.NestedEvent{Agent: "a", Event: engine.Text{Delta: "unheard"}},
+			engine.CallFinished{ID: "1", Name: "ls"}, engine.Output{ID: "1", Delta: "a"}, engine.Output{ID: "1", Delta: "b"},
+			engine.Notice{Text: "By the way"}, engine.Text{Delta: "Right"}, engine.Usage{Prompt: 3, Output: 2},
+			engine.NestedEvent{Agent: "a", Event: engine.Usage{Prompt: 30}}, engine.AnswerFinished{},
+			engine.Citations{References: []engine.Reference{{Title: "T", URI: "http://t"}, {URI: "http://u"}}},
+		} {
+			to.Event(ev)
+		}
+		w.Notify("odd")
+		return nil
+	})
+	body := s.post("", `{"jsonrpc":"2.0","id":1,"method":"message/stream","params":`+saying("go")+`}`)
+	defer body.Close()
+	var got []string
+	for lines := bufio.NewScanner(body); lines.Scan(); {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		var ev struct {
+			Result struct {
+				Kind          string
+				Append, Final bool
+				Artifact      struct{ Parts json.RawMessage }
+				Status        struct {
+					State   string
+					Message struct{ Parts json.RawMessage }
+				}
+				Metadata struct {
+					CoderAgent    struct{ Kind string }
+					UsageMetadata struct{ TotalTokenCount int }
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(data), &ev); err != nil {
+			t.Fatal(err)
+		}
+		r := ev.Result
+		said := []any{r.Kind, r.Append, string(r.Artifact.Parts)}
+		switch r.Kind {
+		case "task":
+			said = said[:1]
+		case "status-update":
+			said = []any{r.Metadata.CoderAgent.Kind, r.Status.State, r.Final, r.Metadata.UsageMetadata.TotalTokenCount, string(r.Status.Message.Parts)}
+		}
+		got = append(got, strings.TrimSpace(fmt.Sprintln(said...)))
+	}
+	want := `task
+state-change working false 0
+text-content working false 0 [{"kind":"text","text":"Wrong"}]
+thought working false 0 [{"kind":"data","data":{"agent":"","description":"**Guess","subject":""}}]
+notice working false 0 [{"kind":"text","text":"cut; asking again, attempt 2 of 2; the answer begins again"}]
+thought working false 0 [{"kind":"data","data":{"agent":"","description":"Look","subject":"Plan"}}]
+thought working false 0 [{"kind":"data","data":{"agent":"a","description":"Hm*","subject":""}}]
+tool-call-update working false 0 [{"kind":"data","data":{"agent":"","request":{"args":{},"callId":"1","isClientInitiated":false,"name":"ls"},"response":{"callId":"1","resultDisplay":""},"status":"success","tool":{"displayName":"ls","name":"ls"}}}]
+artifact-update false [{"kind":"text","text":"a"}]
+artifact-update true [{"kind":"text","text":"b"}]
+notice working false 0 [{"kind":"text","text":"By the way"}]
+text-content working false 0 [{"kind":"text","text":"Right"}]
+citation working false 0 [{"kind":"text","text":"Citations:\nT http://t\nhttp://u"}]
+notice working false 0 [{"kind":"text","text":"odd"}]
+state-change input-required true 5`
+	if s := strings.Join(got, "\n"); s != want {
+		t.Errorf("%s\nwant %s", s, want)
+	}
+	if h := s.only().shown(nil).History; len(h) != 2 || textsOf(h[1]) != "Right" {
+		t.Errorf("%+v", h)
+	}
+}
+
+// textsOf returns what a message says in words.
+func textsOf(m *protocol.Message) (all string) {
+	for _, p := range m.Parts {
+		if words, ok := p.(protocol.TextPart); ok {
+			all += words.Text
+		}
+	}
+	return all
+}
+
+// What is said while a task is worked on reaches the model: with the next request or after the
+// answer, and as the next message when the work is just over.
+func TestHints(t *testing.T) {
+	t.Parallel()
+	var heard []string
+	asked, sent := make(chan string, 8), make(chan struct{})
+	s := &served{t: t}
+	say := func(words string) {
+		m := strings.Replace(saying(words), `"role"`, fmt.Sprintf(`"taskId":%q,"role"`, s.only().record.Task.ID), 1)
+		if a := s.call("message/send", m); a.Error != nil {
+			t.Errorf("%s: %+v", words, a.Error)
+		}
+	}
+	last := ""
+	s.hint = func(words string) { heard = append(heard, words) }
+	s.late = func() string {
+		words := strings.Join(heard, " ")
+		if heard = nil; words == "" && last == "two" { // nothing is left, and now something is said
+			go func() { say("three"); close(sent) }()
+			if change := &s.only().change; change.TryLock() {
+				change.Unlock()
+				<-sent
+			}
+		}
+		return words
+	}
+	s.serve(t.TempDir(), func(_ context.Context, _ serve.SessionRequest, _ report.Reporter, prompt string) error {
+		last = prompt
+		if asked <- prompt; prompt == "one" {
+			say("two")
+		}
+		return nil
+	})
+	s.call("message/send", saying("one"))
+	for _, want := range []string{"one", "two", "three"} {
+		select {
+		case got := <-asked:
+			if got != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%q is not heard", want)
+		}
+	}
+	<-sent
 }

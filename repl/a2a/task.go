@@ -335,7 +335,7 @@ func (t *task) lock(ctx context.Context) error {
 	for {
 		t.change.Lock()
 		u := t.turn
-		if u == nil || u.ctx.Err() == nil {
+		if u == nil || u.ctx.Err() == nil && !u.over {
 			return nil
 		}
 		t.change.Unlock()

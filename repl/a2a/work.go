@@ -36,6 +36,7 @@ type turn struct {
 	first    clientAnswer      // to that
 	answers  chan clientAnswer // to what is asked
 	finished chan struct{}     // closed behind the last of it
+	over     bool              // it takes nothing any more; the task's change guards it
 
 	// Only the goroutine that does the work touches these.
 	calls    map[string]*call    // that are not over, by agent and id
@@ -94,11 +95,22 @@ func (u *turn) work() error {
 		if err := t.openSession.Ask(u.ctx, telling{u}, prompt); err != nil {
 			return err
 		}
-		if prompt = ""; t.openSession.Hint != nil {
-			prompt = t.openSession.Late()
-		}
+		prompt = u.late()
 	}
 	return nil
+}
+
+// late returns what was said while the model worked and came too late for it. If that is nothing,
+// the turn takes nothing more: whoever says something waits for its end.
+func (u *turn) late() (words string) {
+	t := u.task
+	t.change.Lock()
+	defer t.change.Unlock()
+	if t.openSession.Hint != nil {
+		words = t.openSession.Late()
+	}
+	u.over = words == ""
+	return words
 }
 
 // again proposes a call once more that was cut off while it was asked about, and returns
@@ -298,6 +310,7 @@ func (u *turn) event(ev engine.Event) {
 		}
 		u.tell(kindCitation, t.message(text.Shorten("Citations:\n"+strings.Join(list, "\n"), mostPiece)), nil)
 	case engine.Retry:
+		u.thought(agent) // what follows does not go on with it
 		if ev.Restart && agent == "" {
 			t.mu.Lock()
 			t.said = ""
@@ -386,7 +399,7 @@ func (u *turn) output(id, piece string) {
 	t.mu.Lock()
 	list := t.record.Task.Artifacts
 	i := slices.IndexFunc(list, func(a *protocol.Artifact) bool { return a.ID == name })
-	if i >= 0 {
+	if ev.Append = i >= 0; ev.Append {
 		piece = list[i].Parts[0].(protocol.TextPart).Text + piece
 	} else {
 		list = append(list, nil)
