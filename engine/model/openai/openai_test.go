@@ -295,6 +295,7 @@ func TestAnswer(t *testing.T) {
 		{"calls without ids", "vllm", with(delta(`{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{}"}}]}`)), said(heard{Calls: []genai.FunctionCall{f("")}})},
 		{"a call as of old", "vllm", with(delta(`{"content":null,"function_call":{"name":"f","arguments":""}}`), delta(`{"function_call":{"arguments":"{\"a\":"}}`), delta(`{"function_call":{"arguments":"1}"}}`)), said(heard{Calls: []genai.FunctionCall{f("", "a", 1.0)}})},
 		{"arguments that are an object", "vllm", with(delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":{"a":1}}}]}`)), said(heard{Calls: []genai.FunctionCall{f("1", "a", 1.0)}})},
+		{"no arguments, in a text in a text", "vllm", with(delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"\"\""}}]}`)), said(heard{Calls: []genai.FunctionCall{f("1")}})},
 		{"arguments in a text in a text", "vllm", with(delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"\"{\\\"a\\\":1}\""}}]}`)), said(heard{Calls: []genai.FunctionCall{f("1", "a", 1.0)}})},
 		{"arguments that begin with null", "vllm", with(delta(`{"content":null,"tool_calls":[{"index":0,"id":"1","type":"function","function":{"name":"f","arguments":null}}]}`), delta(`{"tool_calls":[{"index":0,"id":null,"function":{"name":null,"arguments":"{\"a\":1}"}}]}`)),
 			said(heard{Calls: []genai.FunctionCall{f("1", "a", 1.0)}})},

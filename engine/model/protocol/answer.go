@@ -219,11 +219,11 @@ func (a *Answer) End(finish genai.FinishReason) error {
 
 // arguments reads the arguments of a call. Some servers write them as JSON in JSON.
 func arguments(s string) (args map[string]any, ok bool) {
+	if inner := ""; json.Unmarshal([]byte(s), &inner) == nil {
+		s = inner
+	}
 	if s = strings.TrimSpace(s); s == "" || s == "null" {
 		return map[string]any{}, true
-	}
-	if inner := ""; s[0] == '"' && json.Unmarshal([]byte(s), &inner) == nil {
-		s = inner
 	}
 	err := json.Unmarshal([]byte(s), &args)
 	return args, err == nil && args != nil
