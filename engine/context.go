@@ -65,7 +65,7 @@ func thousands(n int) string {
 var ErrTooLong = errors.New("the conversation is too long for the model")
 
 // HintTooLong says what to do where a conversation is too long.
-const HintTooLong = "send less, sum up what was said with /compress, or begin another conversation with /clear"
+const HintTooLong = "send less, sum up what was said (/compress in a session), or begin another conversation (/clear)"
 
 // An OverflowError ends a Run whose next request does not fit into the model's
 // context. Nothing was sent.

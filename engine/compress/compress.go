@@ -213,8 +213,8 @@ func (c *Compressor) compress(ctx context.Context, s engine.FitRequest, by Trigg
 	said = append(said, rest(short, at)...)
 	if n := engine.Estimate(said); n >= before {
 		c.larger = true
-		whole := max(s.Size, before)                                     // as told above, with the system prompt and the tools
-		again := map[Trigger]string{Auto: "; /compress tries again"}[by] // who typed /compress knows it
+		whole := max(s.Size, before)                                                  // as told above, with the system prompt and the tools
+		again := map[Trigger]string{Auto: "; /compress in a session tries again"}[by] // who typed /compress knows it
 		return lighter, &failure{fmt.Errorf("with its summary it would take about %s tokens instead of %s%s",
 			text.Number(whole+n-before), text.Number(whole), again)}
 	}

@@ -242,7 +242,7 @@ func TestNotCompressed(t *testing.T) {
 			"the conversation was not compressed: no quota", 1, 2, 3},
 		{"larger", []any{words("<state_snapshot>", 70_000), "ok", words("<state_snapshot>", 200_000), "ok"},
 			"the conversation was not compressed: with its summary it would take about 75,070 tokens instead of 60,000; " +
-				"/compress tries again", 2, 2, 4},
+				"/compress in a session tries again", 2, 2, 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := &sage{answers: test.answers}

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/google/uuid"
 
@@ -14,7 +15,7 @@ import (
 func importFile(cfg Config, path string) (OpenedSession, error) {
 	c, r, err := loadRecord(path, true)
 	if err != nil {
-		return OpenedSession{}, err
+		return OpenedSession{}, fmt.Errorf("--session-file: %w", err)
 	}
 	f := New(cfg)
 	f.known, f.opening = nil, false // it would stand in the place of the messages

@@ -40,6 +40,7 @@ type Client struct {
 // A dialect is what servers of one protocol have differently from others.
 type dialect struct {
 	address string                             // what the user sets to say where the server is
+	start   string                             // how the user starts it, or ""
 	path    bool                               // so that the path of requests may be wrong
 	pay     func(x *exchange) (buffers, error) // finds what pays for x, and returns its body
 	forget  func(x *exchange) bool             // forgets what the server refused to be paid by; false if there is no other
@@ -106,6 +107,7 @@ type Vendor struct {
 	Address string // what the user sets to say where the server is
 	Advice  string // what the user does who lacks a key, or whose key is refused
 	Missing string // what the user does who lacks the model; "" is to choose another
+	Start   string // how the user starts the server, such as " with ollama serve"; may be empty
 
 	// Header says in h what pays for a request: key, or nothing if it is empty.
 	Header func(h http.Header, key string)
@@ -125,7 +127,7 @@ func NewClient(o Options, v Vendor) (*Client, error) {
 	var c *Client
 	tokens := newTokenSource(func(ctx context.Context, x *exchange) (credential, error) { return c.findKey(ctx, v) })
 	c, err = newClient(o, base, dialect{
-		address: v.Address, path: true,
+		address: v.Address, start: v.Start, path: true,
 		pay: func(x *exchange) (body buffers, err error) {
 			x.credential, err = tokens.take(x.ctx, x)
 			return x.body, err

@@ -14,6 +14,8 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"gemline/engine/text"
 )
 
 // explain makes an [Error] of whatever went wrong with x. It is the only place
@@ -142,6 +144,9 @@ func (c *Client) networkError(x *exchange, host string, err error) *Error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		say("%s closed the connection without an answer", host)
 	default:
+		if errors.Is(err, syscall.ECONNREFUSED) && text.Loopback(c.base.Hostname()) {
+			e.Advice = "no server runs there: start it" + c.dialect.start + ", or set GOOGLE_GEMINI_BASE_URL to where it runs"
+		}
 		say("no answer from %s: %v", host, innermost(err))
 	}
 	return e

@@ -187,7 +187,7 @@ func (h *watching) begin(ctx context.Context) error {
 	}
 	err := h.look(ctx, h.before)
 	if h.begun = err == nil; err != nil {
-		h.k.cfg.Notify("what follows can't be taken back by /undo: " + disk.AsFull(err).Error()) // in the same words each time, so that it is told once
+		h.k.cfg.Notify("what follows can't be taken back: " + disk.AsFull(err).Error()) // in the same words each time, so that it is told once
 	}
 	return err
 }

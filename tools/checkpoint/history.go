@@ -158,7 +158,7 @@ func (h *history) found(ctx context.Context, all bool, paths []string) error {
 		return err
 	}
 	if h.partial != nil && all {
-		h.cfg.Notify(fmt.Sprintf("%v: of what commands change here, /undo brings back only what they name", h.partial))
+		h.cfg.Notify(fmt.Sprintf("%v: of what commands change here, an undo brings back only what they name", h.partial))
 	}
 	return h.commit(changes, Record{Kind: External})
 }

@@ -161,9 +161,7 @@ var endings = []func(error, *report.Outcome) bool{
 	is(question.ErrDenied, end{61, "denied", "PolicyDeniedError"},
 		"without --fail-on-deny the model is told, and the run goes on"),
 	as(end{65, "", "AnswerMismatchError"}, func(e *report.UnmetError, o *report.Outcome) { o.Reason = e.Reason }),
-	as(end{66, "cut_short", "INVALID_STREAM"}, func(_ *report.TruncatedError, o *report.Outcome) {
-		o.Hint = `ask for the rest: gemline --resume latest -p "go on"`
-	}),
+	as[*report.TruncatedError](end{66, "cut_short", "INVALID_STREAM"}, nil),
 	as[*report.RestartError](end{68, "restarted", "NetworkError"}, nil),
 	func(err error, o *report.Outcome) bool {
 		e := (*engine.CallError)(nil)

@@ -9,6 +9,7 @@ import (
 
 	"gemline/commands/program/ending"
 	"gemline/engine"
+	"gemline/engine/limit"
 	"gemline/repl/report"
 )
 
@@ -43,7 +44,11 @@ func (r *Run) Finish(ctx context.Context, reporter report.Reporter, err error) i
 // and is no failure with --pipe-ok.
 func (r *Run) finalOutcome(err error) report.Outcome {
 	o := ending.Of(err)
-	if goOn := r.Status.ResumeCommand(); goOn != "" && errors.Is(err, engine.ErrMaxTurns) {
+	switch goOn := r.Status.StoredResumeCommand(); {
+	case goOn == "":
+	case errors.As(err, new(*report.TruncatedError)):
+		o.Hint = "ask for the rest: " + goOn + ` -p "go on"`
+	case errors.Is(err, engine.ErrMaxTurns), o.Reason == limit.Time.String():
 		o.Hint = goOn + " goes on; " + o.Hint
 	}
 	if err != ending.Signal(syscall.SIGPIPE) {

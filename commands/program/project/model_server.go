@@ -146,8 +146,9 @@ func (s *ModelServer) LastHeard() time.Time { return time.Unix(0, s.heard.Load()
 func (s *ModelServer) open() error {
 	setup := model.Setup{Fake: s.options.Flags.FakeResponses, Strict: true, Record: s.options.Flags.RecordResponses,
 		Meter: s.Budget.Generator}
+	flag := "--fake-responses"
 	if s.options.Flags.FakeNonStrict != "" {
-		setup.Fake, setup.Strict = s.options.Flags.FakeNonStrict, false
+		flag, setup.Fake, setup.Strict = "--fake-responses-non-strict", s.options.Flags.FakeNonStrict, false
 	}
 	if setup.Fake == "" {
 		a, err := findAccount(s.options, s.notify)
@@ -174,7 +175,10 @@ func (s *ModelServer) open() error {
 	s.Setup = setup
 	g, stop, err := model.Open(setup)
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
-		return &input.Error{Message: err.Error(), Err: err}
+		if file.Path == setup.Record {
+			flag = "--record-responses"
+		}
+		return &input.Error{Message: flag + ": " + err.Error(), Err: err}
 	}
 	if err != nil {
 		return err

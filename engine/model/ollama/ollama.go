@@ -76,6 +76,7 @@ type About struct {
 func New(p model.Provider, o model.Options) (*Generator, error) {
 	v := p.Vendor(nil)
 	v.Missing = "ollama list names the models that are there, and ollama pull fetches others"
+	v.Start = " with ollama serve"
 	if p.KeyVariable == "" {
 		v.Advice = "ollama signin signs this machine in to the models that end with cloud"
 	}
@@ -249,7 +250,7 @@ func (g *Generator) fit(r *request, about *About, req *engine.Request) (other bo
 	about.loaded, r.Options.NumCtx = size, size
 	g.mu.Unlock()
 	if tell { // not while others wait
-		req.Notify(engine.Notice{Text: fmt.Sprintf("the conversation takes about %s tokens, and %s/%s holds %s: Ollama leaves out its beginning; /compress shortens it",
+		req.Notify(engine.Notice{Text: fmt.Sprintf("the conversation takes about %s tokens, and %s/%s holds %s: Ollama leaves out its beginning; /compress in a session shortens it",
 			text.Number(need-reserve), g.provider.Name, req.Model, text.Number(about.Context))})
 	}
 	return other

@@ -62,7 +62,7 @@ func TestFullDisk(t *testing.T) {
 			if n := strings.Count(said, "this session is no longer saved: the disk is full"); n != 1 {
 				t.Errorf("told %d times that nothing is saved:\n%s", n, said)
 			}
-			if n := strings.Count(said, "can't be taken back by /undo: the disk is full"); n != 1 {
+			if n := strings.Count(said, "can't be taken back: the disk is full"); n != 1 {
 				t.Errorf("told %d times that there are no checkpoints:\n%s", n, said)
 			}
 			if strings.Contains(said, `nothing is saved from "the first" on`) == room {
