@@ -29,8 +29,10 @@ type readOnlyCheck struct {
 	programs, repositories map[string]string
 }
 
-// mostDirs is how many directories a line may be in.
-const mostDirs = 8
+const (
+	mostDirs = 8    // directories that a line may be in
+	mostPath = 4096 // bytes of a path
+)
 
 // strays reports whether a command may read what nothing names, such as the
 // files that a repository is kept in.
@@ -145,7 +147,8 @@ func (l *readOnlyCheck) imports() string {
 	for _, dir := range l.dirs {
 		entries, err := os.ReadDir(dir)
 		for _, e := range entries {
-			if e.IsDir() && !exists(filepath.Join(dir, e.Name(), "__init__.py")) || !e.IsDir() && !module().MatchString(e.Name()) {
+			below, _ := os.ReadDir(filepath.Join(dir, e.Name())) // also by a link
+			if !module().MatchString(e.Name()) && !slices.ContainsFunc(below, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), "__init__.") }) {
 				continue
 			}
 			return "it may run " + brief(e.Name())
@@ -272,6 +275,11 @@ func (l *readOnlyCheck) names(w engine.Word, git bool) string {
 			return "it reads what may hold secrets: " + brief(w.Text)
 		}
 		pieces = append(pieces, path)
+	}
+	if git && strings.HasPrefix(w.Text, "-") { // --contents=.git/config, -lS.git/config
+		for i := max(2, len(w.Text)-mostPath); i < len(w.Text); i++ {
+			pieces = append(pieces, w.Text[i:])
+		}
 	}
 	for _, piece := range pieces {
 		for _, dir := range l.dirs {

@@ -42,8 +42,8 @@ var (
 	object = text.Pattern(`[0-9A-Za-z_][0-9A-Za-z_/.@{}-]*`)
 	// filePattern finds patterns that stand for files and for no object.
 	filePattern = text.Pattern(`^[^$:^@]*(/[^$:^@]*|\.[a-z]*[g-z*][a-z]*)$`)
-	// header finds what may be a token for a server.
-	header = text.Pattern(`(?i)extraheader`)
+	// token finds settings that may hold a token or a password.
+	token = text.Pattern(`(?i)extraheader|(pass|password|secret|token)\s*=`)
 	// password finds an address with a password, or with what may be a token.
 	password = text.Pattern(`://([^/@\s"]*:[^/@\s"]+|[^/@\s":]{20,})@`)
 )
@@ -178,26 +178,51 @@ func (l *readOnlyCheck) repository(dir string) string {
 	case !l.inside(tree) && slices.ContainsFunc([]string{l.c.env.variable("HOME"), "/"}, func(home string) bool { return home != "" && disk.Inside(tree, disk.ResolveLinks(home)) }):
 		return "the repository is that of a directory with more in it: " + brief(tree)
 	}
-	for _, file := range []string{filepath.Join(kept[len(kept)-1], "config"),
-		filepath.Join(kept[0], "config.worktree")} {
-		switch text, err := disk.Read(file, mostConfig); {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			return "the repository's configuration can't be read"
-		case password().Match(text):
-			return "an address in the repository's configuration holds a password"
-		case header().Match(text) && (l.c.args.ReadOnly || slices.ContainsFunc(l.c.read.Commands, reads)):
-			return "the repository's configuration may hold a token"
+	for _, file := range []string{filepath.Join(kept[len(kept)-1], "config"), filepath.Join(kept[0], "config.worktree")} {
+		if why := configuration(file, l.c.reads()); why != "" {
+			return why
 		}
 	}
 	return ""
 }
 
+// configuration says why a file that says how a repository works is not looked at unasked. Git
+// shows addresses in it; commands that read it show all of it.
+func configuration(file string, read bool) string {
+	switch text, err := disk.Read(file, mostConfig); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return "the repository's configuration can't be read"
+	case password().Match(text):
+		return "an address in the repository's configuration holds a password"
+	case read && token().Match(text):
+		return "the repository's configuration may hold a token"
+	}
+	return ""
+}
+
+// configurations returns the files that say how the repository in a git directory works, and
+// its modules and worktrees.
+func configurations(dir string) (files []string) {
+	for _, name := range []string{"config", "config.worktree", "modules", "worktrees"} {
+		filepath.WalkDir(filepath.Join(dir, name), func(path string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() && strings.HasPrefix(e.Name(), "config") {
+				files = append(files, path)
+			}
+			return nil
+		})
+	}
+	return files
+}
+
 // reads reports whether a command may read what lies in a repository beside
-// what git shows of it.
-func reads(c engine.Command) bool {
-	name, _ := c.Program()
-	return name != "git" && name != "cd" && name != "head" && name != "tail"
+// what git shows of it. A pattern may name any file there.
+func (c *shellCall) reads() bool {
+	return c.args.ReadOnly || slices.ContainsFunc(c.read.Commands, func(c engine.Command) bool {
+		name, _ := c.Program()
+		return !slices.Contains([]string{"git", "cd", "head", "tail"}, name) ||
+			slices.ContainsFunc(c.Argv, func(w engine.Word) bool { return !w.Known })
+	})
 }
 
 // environment returns env with what keeps git from running what a repository's

@@ -94,19 +94,21 @@ func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 }
 
 // concealing returns what in directories may hold secrets, and what is git's
-// and gemline's own; git's is left out if git is to look. It reports false if there
+// and gemline's own; git's is shown if git is to look. It reports false if there
 // is too much to look at.
-func (k *known) concealing(roots []string, git bool) (hidden []string, ok bool) {
+func (k *known) concealing(roots []string, git bool) (hidden, shown []string, ok bool) {
 	ok = k.walk(roots, func(at string, f folder) {
 		for _, name := range f.own {
-			if !git || !strings.EqualFold(name, ".git") {
-				hidden = append(hidden, filepath.Join(at, name))
+			if path := filepath.Join(at, name); git && strings.EqualFold(name, ".git") {
+				shown = append(shown, path)
+			} else {
+				hidden = append(hidden, path)
 			}
 		}
 		hidden = append(hidden, k.concealed(f, at, roots)...)
 	})
 	hidden = k.lasting(hidden)
-	return hidden, ok && len(hidden) <= mostSecrets
+	return hidden, shown, ok && len(hidden) <= mostSecrets
 }
 
 // lasting returns hidden with what no link names as a secret any more.

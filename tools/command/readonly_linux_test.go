@@ -466,7 +466,41 @@ func TestLookRepositories(t *testing.T) {
 	if _, why := run("cd sub && git log"); !strings.Contains(why, "elsewhere") {
 		t.Errorf("a repository elsewhere: %q", why)
 	}
-	l.git("rm sub/.git; echo /elsewhere >.git/objects/info/alternates")
+	l.git("rm sub/.git; git config --remove-section remote.o; git config -f .git/modules/module/config http.x.extraheader 'AUTHORIZATION: CANARY'; mkdir -p p1 p2/json p3/s/q; touch p1/json.py p2/json/__init__.pyc p3/s/q/__init__.py; ln -s s/q p3/json")
+	if _, asked := run("git -C further log; cat .gi?/modules/module/config"); asked != "" || len(*l.asked) != 1 {
+		t.Errorf("a token of a module: %q, asked %d", asked, len(*l.asked))
+	}
+	l.git("git config http.x.extraheader 'AUTHORIZATION: CANARY'; rm -r module")
+	for _, text := range []string{"git log -1", "git status --short", "git log --oneline | head -1"} {
+		if _, why := run(text); why != "" {
+			t.Errorf("%s: %s", text, why)
+		}
+	}
+	for text, want := range map[string]string{"git log | cat": "token", "git status; head .gi?/config": "token", "git status; tail -n 9 .g*/config": "token", "git diff --no-index a.txt .g*/config": "token", "git blame --contents .gi?/config a.txt": "token",
+		"git blame --contents=.git/config a.txt": "secrets", "git blame -lS.git/config a.txt": "secrets", "git blame -S.git/config a.txt": "secrets",
+		"cd p1 && python3 -m json.tool ../j.json": "it may run json.py", "cd p2 && python3 -m json.tool ../j.json": "it may run json", "cd p3 && python3 -m json.tool ../j.json": "it may run json",
+		"cd a && cd b && cd c && cd d && ls": "too many"} {
+		if _, why := run(text); !strings.Contains(why, want) {
+			t.Errorf("%s: %q; want %q", text, why, want)
+		}
+	}
+	if out, why := run("cd -- sub && ls"); why != "" || !strings.Contains(out, "c.go") {
+		t.Errorf("cd --: %s%s", out, why)
+	}
+	whole := l.env.Workspace // the project is below the repository
+	l.env.Workspace, _ = workspace.New(workspace.Config{Roots: []string{filepath.Join(l.dir, "sub")}})
+	*l.asked = nil
+	for text, want := range map[string]string{"git log --oneline": "one", "git show HEAD:a.txt": "two"} {
+		if out, why := run(text); why != "" || !strings.Contains(out, want) || len(*l.asked) > 0 {
+			t.Errorf("%s: %s%s, asked %d", text, out, why, len(*l.asked))
+		}
+	}
+	l.env.Launcher.Config.Shell.Environ = append(l.env.Launcher.Config.Shell.Environ, "HOME="+l.dir)
+	if _, why := run("git log"); !strings.Contains(why, "more in it") {
+		t.Errorf("a repository of the home directory: %q", why)
+	}
+	l.env.Workspace = whole
+	l.git("echo /elsewhere >.git/objects/info/alternates")
 	if _, why := run("git log"); !strings.Contains(why, "another one") {
 		t.Errorf("objects from elsewhere: %q", why)
 	}

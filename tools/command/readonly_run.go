@@ -45,9 +45,11 @@ func (c shellCall) readOnlyView() (look *launch.ReadOnlyView, why string) {
 	}) {
 		look.Environ = shell.HarmlessVariables(look.Environ)
 	}
+	var repositories []string
 	roots := c.env.Workspace.Roots()
 	for _, dir := range c.git.dirs {
 		tree, kept, _ := worktree.FindTree(dir)
+		repositories = append(repositories, kept...)
 		for _, path := range append(kept, tree) {
 			if path != "" && !disk.InsideAny(roots, path) {
 				look.Shown = append(look.Shown, path)
@@ -57,11 +59,21 @@ func (c shellCall) readOnlyView() (look *launch.ReadOnlyView, why string) {
 			roots = append(slices.Clone(roots), tree)
 		}
 	}
-	hidden, ok := c.known.concealing(roots, len(c.git.dirs) > 0)
+	hidden, shown, ok := c.known.concealing(roots, len(c.git.dirs) > 0)
 	if !ok {
 		return nil, "there are too many files here to find out which of them may hold secrets"
 	}
 	look.Hidden = hidden
+	if !c.readOnly || !c.reads() {
+		return look, ""
+	}
+	for _, dir := range append(repositories, shown...) {
+		for _, file := range configurations(dir) {
+			if why := configuration(file, true); why != "" {
+				return nil, why
+			}
+		}
+	}
 	return look, ""
 }
 
