@@ -17,7 +17,7 @@ func TestClaudeHooks(t *testing.T) {
 		`{"PreToolUse":[{"matcher":"NotebookEdit","hooks":[{"type":"command","command":"c"}]}]}`:                                    "BeforeTool NotebookEdit 1m0s",
 		`{"UserPromptSubmit":[{"hooks":[{"type":"command","command":"c"}]}],"Stop":[{"hooks":[{"type":"command","command":"c"}]}]}`: "AfterAgent  1m0s, BeforeAgent  1m0s",
 		`{"BeforeTool":[{"matcher":"Bash","hooks":[{"type":"command","command":"c","timeout":5000}]}]}`:                             "BeforeTool run_shell_command 5s",
-		`{"SessionStart":[{"matcher":"Startup","hooks":[{"type":"command","command":"c","timeout":5000}]}]}`:                        "SessionStart Startup 5s",
+		`{"SessionStart":[{"matcher":"startup","hooks":[{"type":"command","command":"c","timeout":5000}]}]}`:                        "SessionStart startup 5s",
 	} {
 		var value map[string]any
 		if err := json.Unmarshal([]byte(in), &value); err != nil {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"gemline/engine/text"
 )
 
 // An Event is when hooks run.
@@ -191,6 +193,9 @@ func (p *parser) group(n int, value any, source Source) (hooks []Hook) {
 		p.complain(true, "the matcher of item %d is no text; its hooks run for all", n)
 	}
 	sequential, _ := group["sequential"].(bool)
+	if group["hooks"] != nil {
+		p.misread(n, group, groupFields)
+	}
 	for _, v := range list {
 		if p.seconds {
 			v = inMilliseconds(v)
@@ -208,12 +213,61 @@ func (p *parser) group(n int, value any, source Source) (hooks []Hook) {
 		if why := hasty(h, v); why != "" {
 			p.complain(true, "item %d: %s", n, why)
 		}
+		p.misread(n, v.(map[string]any), hookFields)
 		hooks = append(hooks, h)
 	}
-	if why := misfit(matcher); why != "" && len(hooks) > 0 && hooks[0].byName() {
-		p.complain(true, "the matcher %.100q %s", matcher, why)
+	if len(hooks) > 0 {
+		if why := hooks[0].misfit(matcher); why != "" {
+			p.complain(true, "the matcher %.100q %s", matcher, why)
+		}
 	}
 	return hooks
+}
+
+// groupFields and hookFields are the keys of a group of hooks and of a hook, which may stand for
+// its group, with the types of the values that are checked nowhere else.
+var (
+	groupFields = map[string]string{"matcher": "", "sequential": "true or false", "hooks": ""}
+	hookFields  = map[string]string{"type": "", "command": "", "timeout": "", "matcher": "", "sequential": "true or false",
+		"name": "a string", "description": "a string", "env": "an object"}
+)
+
+// misread keeps what is not understood of a group, or of a hook in it, that runs all the same.
+func (p *parser) misread(n int, object map[string]any, fields map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		kind, known := fields[key]
+		is := map[string]bool{}
+		switch v := object[key].(type) {
+		case string:
+			is["a string"] = true
+		case bool:
+			is["true or false"] = true
+		case map[string]any:
+			is["an object"] = true
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				if _, ok := variable(v[name]); !ok && key == "env" {
+					p.complain(true, "item %d: env.%.40s must be a string; it is not set", n, name)
+				}
+			}
+		}
+		switch near := text.Nearest(key, slices.Sorted(maps.Keys(fields))); {
+		case !known && near != "":
+			p.complain(true, "item %d: %.40q is no key of a hook; did you mean %s?", n, key, near)
+		case !known:
+			p.complain(true, "item %d: %.40q is no key of a hook", n, key)
+		case kind != "" && object[key] != nil && !is[kind]:
+			p.complain(true, "item %d: its %s must be %s, and is passed over", n, key, kind)
+		}
+	}
+}
+
+// variable returns the text of a variable that a hook gets.
+func variable(value any) (text string, ok bool) {
+	switch value.(type) {
+	case nil, []any, map[string]any:
+		return "", false
+	}
+	return fmt.Sprint(value), true
 }
 
 // hasty says that a hook has less time than its command may take to start, as where
@@ -254,9 +308,9 @@ func milliseconds(value any) (ms float64, err error) {
 
 func parse(value any) (h Hook, err error) {
 	v, _ := value.(map[string]any)
-	text := func(key string) string { s, _ := v[key].(string); return s }
-	h = Hook{Name: text("name"), Command: text("command"), Description: text("description"), Timeout: timeout}
-	switch kind := text("type"); {
+	said := func(key string) string { s, _ := v[key].(string); return s }
+	h = Hook{Name: said("name"), Command: said("command"), Description: said("description"), Timeout: timeout}
+	switch kind := said("type"); {
 	case v == nil:
 		return h, fmt.Errorf("a hook is not an object")
 	case kind != "command" && (v["type"] != nil || h.Command == ""):
@@ -272,7 +326,9 @@ func parse(value any) (h Hook, err error) {
 		if h.Env == nil {
 			h.Env = map[string]string{}
 		}
-		h.Env[name] = fmt.Sprint(value)
+		if text, ok := variable(value); ok {
+			h.Env[name] = text
+		}
 	}
 	return h, nil
 }
@@ -290,9 +346,12 @@ func (h Hook) Matches(subject string) bool {
 	if h.byName() {
 		return slices.ContainsFunc(alternatives(matcher), func(a alternative) bool { return a.matches(subject) })
 	}
-	exact := h.Event == SessionStart || h.Event == SessionEnd || h.Event == PreCompress
-	return !exact || matcher == subject
+	return subjects[h.Event] == nil || matcher == subject
 }
+
+// subjects are what matchers name at the events that are about no tool and have matchers.
+var subjects = map[Event][]string{SessionStart: {"startup", "resume", "clear"}, SessionEnd: {"exit", "clear", "other"},
+	PreCompress: {"auto", "manual"}}
 
 // Matching returns the hooks that run at e for subject, in the order of their sources. If hooks
 // have the same key, the first in the list runs.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -88,14 +89,22 @@ func foreign(err error) bool {
 	return false
 }
 
-// misfit describes the mistake in a matcher for names of tools, and its consequence; "" if
-// there is no mistake.
-func misfit(matcher string) string {
-	if matcher = tight(matcher); matcher == "*" {
+// misfit describes the mistake in the matcher of a hook as it is written, and its consequence;
+// "" if there is no mistake.
+func (h Hook) misfit(matcher string) string {
+	if matcher = tight(matcher); matcher == "*" || matcher == "" {
 		return ""
 	}
 	_, err := regexp.Compile(matcher)
-	switch {
+	switch words := subjects[h.Event]; {
+	case slices.Contains(words, matcher):
+		return ""
+	case words != nil:
+		return "matches nothing; it can be one of " + strings.Join(words, ", ")
+	case h.Event == Notification: // where it names the kind of notification
+		return ""
+	case !h.byName():
+		return "means nothing at this event; its hooks run always"
 	case err == nil:
 		return ""
 	case foreign(err):

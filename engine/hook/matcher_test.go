@@ -119,9 +119,12 @@ func TestParse(t *testing.T) {
 			map[string]any{"matcher": "x", "sequential": true, "hooks": []any{good}}},
 		"AfterTool": group(map[string]any{"type": "plugin"}), "BeforeAgent": "x", "AfterAgent": []any{1.0}, "SessionEnd": group(map[string]any{"type": "command"}),
 		"before_model": group(map[string]any{"command": "y"}), "aftermodel": []any{map[string]any{"command": "z", "matcher": "m"}},
-		"Later": []any{}, "enabled": true, "disabled": []any{}, "notifications": 1.0, "Notification": group("x"),
+		"PreCompress": []any{map[string]any{"matchre": "auto", "sequential": "yes", "hooks": []any{
+			map[string]any{"type": "command", "command": "x", "name": 1.0, "timeuot": 1.0, "env": map[string]any{"L": []any{}, "N": true}}}}},
+		"SessionStart": []any{map[string]any{"matcher": "startup|Resume", "hooks": []any{good}}},
+		"Later":        []any{}, "enabled": true, "disabled": []any{}, "notifications": 1.0, "Notification": group("x"),
 	}, hook.User, hook.File{Path: "F", Line: func(path ...string) int { return 10*len(path) + strings.Count(path[0], "T") }})
-	if n := len(hooks); n != 8 || hooks[6].Event+hooks[7].Event != hook.AfterModel+hook.BeforeModel {
+	if n := len(hooks); n != 10 || hooks[8].Event+hooks[9].Event != hook.AfterModel+hook.BeforeModel {
 		t.Fatalf("%+v", hooks)
 	}
 	if hooks[5].Matcher != "x" || !hooks[5].Sequential ||
@@ -141,7 +144,14 @@ F:21: hooks.BeforeTool: the matcher "*_file" is no regular expression, and taken
 F:21: hooks.BeforeTool: the matcher "x{1,1001}" is an expression that gemline does not have (it can't look around or back); its hooks run for every tool (runs)
 F:10: hooks.Later: there is no such event; its hooks do not run
 F:20: hooks.Notification: item 1: a hook is not an object
+F:20: hooks.PreCompress: item 1: "matchre" is no key of a hook; did you mean matcher? (runs)
+F:20: hooks.PreCompress: item 1: its sequential must be true or false, and is passed over (runs)
+F:20: hooks.PreCompress: item 1: env.L must be a string; it is not set (runs)
+F:20: hooks.PreCompress: item 1: its name must be a string, and is passed over (runs)
+F:20: hooks.PreCompress: item 1: "timeuot" is no key of a hook; did you mean timeout? (runs)
 F:20: hooks.SessionEnd: item 1: a hook has no command
+F:20: hooks.SessionStart: the matcher "startup|Resume" matches nothing; it can be one of startup, resume, clear (runs)
+F:20: hooks.AfterModel: the matcher "m" means nothing at this event; its hooks run always (runs)
 `
 	if text != want {
 		t.Error(text)
