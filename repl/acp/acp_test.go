@@ -169,24 +169,28 @@ func TestWrong(t *testing.T) {
 		code int
 		want string
 	}{
-		"no JSON":            {`{"jsonrpc":"2.0","id":9,"method":"session/new",}`, nil, -32700, "no JSON"},
-		"words":              {`hello`, nil, -32700, "no JSON"},
-		"a list":             {`[` + hello + `]`, nil, -32600, "no list"},
-		"nothing":            {`{"jsonrpc":"2.0","id":9}`, 9.0, -32600, "neither"},
-		"unknown":            {`{"jsonrpc":"2.0","id":"x","method":"session/fly"}`, "x", -32601, "no method"},
-		"odd parameters":     {`{"jsonrpc":"2.0","id":9,"method":"session/new","params":[1]}`, 9.0, -32602, ""},
-		"no parameters":      {`{"jsonrpc":"2.0","id":9,"method":"session/prompt"}`, 9.0, -32602, ""},
-		"much":               {`{"jsonrpc":"2.0","id":9,"method":"session/list","params":{"cwd":"/` + strings.Repeat("x", mostParams) + `"}}`, 9.0, -32602, "1 MB"},
-		"no absolute path":   {`{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":"x","mcpServers":[]}}`, 9.0, -32602, "absolute"},
-		"no credentials":     {`{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":"/fails","mcpServers":[]}}`, 9.0, -32000, "auth"},
-		"no session":         {strings.ReplaceAll(prompting(9, "x"), "s1", "s9"), 9.0, -32602, `no session "s9"`},
-		"no such option":     {`{"jsonrpc":"2.0","id":9,"method":"session/set_config_option","params":{"sessionId":"s1","configId":"x","value":"y"}}`, 9.0, -32602, "no such option"},
-		"an empty prompt":    {prompting(9, "  "), 9.0, -32602, "empty"},
-		"no prompt":          {blocks(`[]`), 9.0, -32602, "empty"},
-		"an unknown block":   {blocks(`[{"type":"smell"}]`), 9.0, -32602, ""},
-		"no base64":          {blocks(`[{"type":"image","mimeType":"image/png","data":"?"}]`), 9.0, -32602, "base64"},
-		"no mime type":       {blocks(`[{"type":"audio","mimeType":"","data":"AAAA"}]`), 9.0, -32602, "mime"},
-		"a broken model run": {prompting(9, "quota"), 9.0, 429, "quota"},
+		"no JSON":             {`{"jsonrpc":"2.0","id":9,"method":"session/new",}`, nil, -32700, "no JSON"},
+		"words":               {`hello`, nil, -32700, "no JSON"},
+		"a list":              {`[` + hello + `]`, nil, -32600, "no list"},
+		"nothing":             {`{"jsonrpc":"2.0","id":9}`, 9.0, -32600, "neither"},
+		"unknown":             {`{"jsonrpc":"2.0","id":"x","method":"session/fly"}`, "x", -32601, "no method"},
+		"odd parameters":      {`{"jsonrpc":"2.0","id":9,"method":"session/new","params":[1]}`, 9.0, -32602, ""},
+		"no parameters":       {`{"jsonrpc":"2.0","id":9,"method":"session/prompt"}`, 9.0, -32602, ""},
+		"much":                {`{"jsonrpc":"2.0","id":9,"method":"session/list","params":{"cwd":"/` + strings.Repeat("x", mostParams) + `"}}`, 9.0, -32602, "1 MB"},
+		"no absolute path":    {`{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":"x","mcpServers":[]}}`, 9.0, -32602, "absolute"},
+		"no credentials":      {`{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":"/fails","mcpServers":[]}}`, 9.0, -32000, "auth"},
+		"no session":          {strings.ReplaceAll(prompting(9, "x"), "s1", "s9"), 9.0, -32602, `no session "s9"`},
+		"no such option":      {`{"jsonrpc":"2.0","id":9,"method":"session/set_config_option","params":{"sessionId":"s1","configId":"x","value":"y"}}`, 9.0, -32602, "no such option"},
+		"an empty prompt":     {prompting(9, "  "), 9.0, -32602, "empty"},
+		"no prompt":           {blocks(`[]`), 9.0, -32602, "empty"},
+		"an unknown block":    {blocks(`[{"type":"smell"}]`), 9.0, -32602, ""},
+		"no base64":           {blocks(`[{"type":"image","mimeType":"image/png","data":"?"}]`), 9.0, -32602, "base64"},
+		"a blob of no base64": {blocks(`[{"type":"resource","resource":{"uri":"x:y","blob":"?"}}]`), 9.0, -32602, "base64"},
+		"an empty resource":   {blocks(`[{"type":"resource"}]`), 9.0, -32602, ""},
+		"no id":               {`{"jsonrpc":"2.0","id":9,"method":"session/load","params":{"cwd":"/","mcpServers":[]}}`, 9.0, -32602, "sessionId"},
+		"a list of no place":  {`{"jsonrpc":"2.0","id":9,"method":"session/list","params":{"cwd":"x"}}`, 9.0, -32602, "absolute"},
+		"no mime type":        {blocks(`[{"type":"audio","mimeType":"","data":"AAAA"}]`), 9.0, -32602, "mime"},
+		"a broken model run":  {prompting(9, "quota"), 9.0, 429, "quota"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -309,6 +313,12 @@ func TestFull(t *testing.T) {
 				t.Errorf("%+v", m)
 			}
 		}
+		for i := range mostSessions - 1 {
+			e.ask(strings.Replace(fresh, `"id":2`, fmt.Sprintf(`"id":%d`, 400+i), 1))
+		}
+		if m := e.ask(fresh); m.Error == nil || m.Error.Code != rpc.Busy {
+			t.Errorf("%+v", m)
+		}
 		large := prompting(300, strings.Repeat("x", 15<<20))
 		for i := range 5 {
 			e.say(strings.Replace(large, "300", fmt.Sprint(300+i), 1))
@@ -399,18 +409,21 @@ func TestAnswers(t *testing.T) {
 		answer    string // of the editor
 		want      string
 	}{
-		"once":        {nil, `"result":{"outcome":{"outcome":"selected","optionId":"proceed_once"}}`, "engine.Allowed{Scope:0,"},
-		"always":      {nil, `"result":{"outcome":{"outcome":"selected","optionId":"proceed_always"}}`, "engine.Allowed{Scope:1,"},
-		"no":          {nil, `"result":{"outcome":{"outcome":"selected","optionId":"cancel"}}`, "engine.Refused"},
-		"not offered": {nil, `"result":{"outcome":{"outcome":"selected","optionId":"proceed_always_and_save"}}`, "engine.Refused"},
-		"no outcome":  {nil, `"result":{}`, "engine.Refused"},
-		"nothing":     {nil, `"result":null`, "engine.Refused"},
-		"odd":         {nil, `"result":{"outcome":{"outcome":"agreed","optionId":"proceed_once"}}`, "engine.Refused"},
-		"it can't":    {nil, `"error":{"code":-32601,"message":"no"}`, "engine.Unasked"},
-		"cancelled":   {nil, `"result":{"outcome":{"outcome":"cancelled"}}`, "context canceled"},
-		"a choice":    {[]engine.Question{choice}, `"result":{"outcome":{"outcome":"selected","optionId":"answer_2"}}`, `engine.Replied{Replies:[]string{"b"}}`},
-		"no choice":   {[]engine.Question{choice}, `"result":{"outcome":{"outcome":"selected","optionId":"cancel"}}`, "engine.Refused"},
-		"words":       {[]engine.Question{{Text: "Who?", Kind: engine.FreeText}}, "", "engine.Unasked"},
+		"once":         {nil, `"result":{"outcome":{"outcome":"selected","optionId":"proceed_once"}}`, "engine.Allowed{Scope:0,"},
+		"always":       {nil, `"result":{"outcome":{"outcome":"selected","optionId":"proceed_always"}}`, "engine.Allowed{Scope:1,"},
+		"no":           {nil, `"result":{"outcome":{"outcome":"selected","optionId":"cancel"}}`, "engine.Refused"},
+		"not offered":  {nil, `"result":{"outcome":{"outcome":"selected","optionId":"proceed_always_and_save"}}`, "engine.Refused"},
+		"no outcome":   {nil, `"result":{}`, "engine.Refused"},
+		"nothing":      {nil, `"result":null`, "engine.Refused"},
+		"odd":          {nil, `"result":{"outcome":{"outcome":"agreed","optionId":"proceed_once"}}`, "engine.Refused"},
+		"it can't":     {nil, `"error":{"code":-32601,"message":"no"}`, "engine.Unasked"},
+		"cancelled":    {nil, `"result":{"outcome":{"outcome":"cancelled"}}`, "context canceled"},
+		"a choice":     {[]engine.Question{choice}, `"result":{"outcome":{"outcome":"selected","optionId":"answer_2"}}`, `engine.Replied{Replies:[]string{"b"}}`},
+		"no choice":    {[]engine.Question{choice}, `"result":{"outcome":{"outcome":"selected","optionId":"cancel"}}`, "engine.Refused"},
+		"words":        {[]engine.Question{{Text: "Who?", Kind: engine.FreeText}}, "", "engine.Unasked"},
+		"several":      {[]engine.Question{{Text: "Which?", Kind: engine.MultipleChoice, Multi: true}}, "", "engine.Unasked"},
+		"yes or no":    {[]engine.Question{{Text: "Really?", Kind: engine.YesNo}}, `"result":{"outcome":{"outcome":"selected","optionId":"answer_1"}}`, `engine.Replied{Replies:[]string{"Yes"}}`},
+		"it can't ask": {[]engine.Question{choice}, `"error":{"code":-32601,"message":"no"}`, "engine.Unasked"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -454,11 +467,22 @@ func TestUpdates(t *testing.T) {
 		engine.CallFinished{ID: "c2", Name: "write_todos", Err: errors.New("no list")},
 		engine.Usage{Model: "m", Prompt: 3, Output: 4},
 		engine.NestedEvent{Agent: "a", Event: engine.Text{Delta: "not the answer"}},
+		engine.NestedEvent{Agent: "a", Event: engine.Thought{Delta: "not the answer"}},
+		engine.NestedEvent{Agent: "a", Event: engine.Notice{Text: "odd", Info: true}},
+		engine.Thought{Delta: "**Plan**"}, engine.Retry{Err: errors.New("cut"), Restart: true},
+		engine.CallStarted{ID: "check", Name: "check", Intent: engine.Intent{Title: "check: make"}}, engine.Output{ID: "check", Delta: "\x80red"},
+		engine.CheckFinished{ID: "check", Err: &engine.CallError{Message: "not the answer", Display: "failed exit 1"}},
+		engine.CallStarted{ID: "check", Name: "check", Intent: engine.Intent{Title: "check: make"}},
+		engine.CheckFinished{ID: "check"},
+		engine.Citations{References: []engine.Reference{{Title: "T", URI: "http://t"}, {}}}, engine.Citations{References: []engine.Reference{{Title: "T"}}},
 	), nil))
 	e.begin()
 	e.ask(prompting(9, "x"))
 	all := strings.Join(e.said, "")
-	for _, want := range []string{"It is ***.", `run: echo\\u{202e}`, `12345678901234567`, "done ***", "no list", `"input_tokens":3`, "````"} {
+	for _, want := range []string{`"text":"a: odd\n\n"`, `"agent_thought_chunk","content":{"text":"**Plan**"`, "begins again", `"text":"\n\nSources:\n\n- (T) http://t\n"`,
+		"red\\n", `"text":"failed exit 1","type":"text"},"type":"content"}],"sessionUpdate":"tool_call_update","status":"failed","toolCallId":"check"`,
+		`"text":"the check has passed","type":"text"},"type":"content"}],"sessionUpdate":"tool_call_update","status":"completed","toolCallId":"check__2"`,
+		"It is ***.", `run: echo\\u{202e}`, `12345678901234567`, "done ***", "no list", `"input_tokens":3`, "````"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("it lacks %s: %s", want, all)
 		}

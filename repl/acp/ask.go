@@ -90,15 +90,16 @@ func (h *editorSession) choices(p engine.Proposal) (list []option) {
 func (h *editorSession) request(ctx context.Context, p engine.Proposal, title string,
 	more []protocol.ToolCallContent, options []option) (engine.Answer, error) {
 	if _, known := h.view.calls[p.ID]; !known || p.AgentCall != "" { // it is about no call, and over when it is answered
-		h.view.beside++
-		p.ID = fmt.Sprintf("%s__asked_%d", p.ID, h.view.beside)
+		p.ID += "__asked"
 		defer func() {
+			c := h.view.call(p.ID)
 			delete(h.view.calls, p.ID)
 			h.view.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update",
-				ToolCallId: protocol.ToolCallId(p.ID), Status: new(protocol.ToolCallStatusCompleted)})
+				ToolCallId: c.id, Status: new(protocol.ToolCallStatusCompleted)})
 		}()
 	}
-	if c := h.view.call(p.ID); c.args == nil {
+	c := h.view.call(p.ID)
+	if c.args == nil {
 		c.args = p.Args
 	}
 	h.view.begin(p.ID, p.Tool.Name(), "", engine.Intent{Title: title, Detail: p.Intent.Detail,
@@ -117,7 +118,7 @@ func (h *editorSession) request(ctx context.Context, p engine.Proposal, title st
 	}
 	err := h.client.conn.Call(ctx, protocol.ClientMethodSessionRequestPermission,
 		protocol.RequestPermissionRequest{SessionId: h.view.id, Options: offered,
-			ToolCall: protocol.ToolCallUpdate{ToolCallId: protocol.ToolCallId(p.ID),
+			ToolCall: protocol.ToolCallUpdate{ToolCallId: c.id,
 				Title: new(h.view.line(title)), Kind: &kind, Status: &status, Content: append(h.view.detail(p.Intent, kind), more...),
 				Locations: locations(p.Intent), RawInput: h.view.input(p.Args)}}, &said)
 	switch {

@@ -198,6 +198,7 @@ func (h *editorSession) running() context.Context {
 func (h *editorSession) ask(p *prompt) (any, error) {
 	count := &spent{}
 	h.view.count = count
+	clear(h.view.calls) // such as a check that was cancelled
 	if h.session.Hints != nil {
 		h.session.Hints.Take() // those that came too late are prompts like others
 	}
@@ -267,7 +268,7 @@ func (h *editorSession) show(ev engine.Event) {
 			h.view.chunk("agent_thought_chunk", ev.Delta)
 		}
 	case engine.CallRequested:
-		h.view.calls[ev.ID] = &call{args: ev.Args}
+		h.view.call(ev.ID).args = ev.Args
 	case engine.CallStarted:
 		h.view.begin(ev.ID, ev.Name, agent, ev.Intent, protocol.ToolCallStatusInProgress, nil)
 	case engine.Output:

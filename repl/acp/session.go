@@ -71,7 +71,7 @@ func (c *client) open(ctx context.Context, m *rpc.Message) (any, error) {
 
 // beginSession begins the requested session.
 func (c *client) beginSession(ctx context.Context, w SessionRequest) (*editorSession, error) {
-	h := &editorSession{client: c, view: view{client: c, id: protocol.SessionId(w.Session), calls: map[string]*call{}}}
+	h := &editorSession{client: c, view: view{client: c, id: protocol.SessionId(w.Session), calls: map[string]*call{}, used: map[string]int{}}}
 	h.view.ctx, h.end = context.WithCancel(c.ctx)
 	c.mu.Lock()
 	_, open := c.sessions[w.Session]

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -28,14 +29,14 @@ type view struct {
 	talk   *Session
 	ctx    context.Context // of the session
 
-	calls map[string]*call
+	calls map[string]*call // that go on
+	used  map[string]int   // how many calls had an id: all checks have one
 	count *spent
-
-	beside int // questions that were about no call
 }
 
 // A call is one that goes on.
 type call struct {
+	id     protocol.ToolCallId // that the editor knows
 	args   map[string]any
 	shown  bool
 	runs   bool   // a program, in a terminal of the editor's
@@ -116,7 +117,10 @@ func kindOf(k engine.Kind) protocol.ToolKind {
 func (v *view) call(id string) *call {
 	c := v.calls[id]
 	if c == nil {
-		c = &call{}
+		c = &call{id: protocol.ToolCallId(id)}
+		if v.used[id]++; v.used[id] > 1 {
+			c.id += protocol.ToolCallId(fmt.Sprintf("__%d", v.used[id]))
+		}
 		v.calls[id] = c
 	}
 	return c
@@ -141,17 +145,17 @@ func (v *view) begin(id, name, agent string, in engine.Intent, status protocol.T
 	var meta map[string]any
 	if v.client.can.shows && kind == protocol.ToolKindExecute && status == protocol.ToolCallStatusInProgress {
 		c.runs = true
-		content = append(content, protocol.ToolCallContent{Terminal: &protocol.ToolCallContentTerminal{Type: "terminal", TerminalId: id}})
-		meta = map[string]any{"terminal_info": map[string]any{"terminal_id": id, "cwd": in.Plan.Dir}}
+		content = append(content, protocol.ToolCallContent{Terminal: &protocol.ToolCallContentTerminal{Type: "terminal", TerminalId: string(c.id)}})
+		meta = map[string]any{"terminal_info": map[string]any{"terminal_id": c.id, "cwd": in.Plan.Dir}}
 	}
 	if c.shown {
 		v.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update",
-			ToolCallId: protocol.ToolCallId(id), Status: &status, Content: content, Meta: meta})
+			ToolCallId: c.id, Status: &status, Content: content, Meta: meta})
 		return
 	}
 	c.shown = true
 	v.update(protocol.SessionUpdateToolCall{SessionUpdate: "tool_call",
-		ToolCallId: protocol.ToolCallId(id), Title: v.line(title), Kind: kind,
+		ToolCallId: c.id, Title: v.line(title), Kind: kind,
 		Status: status, Content: content, Locations: locations(in), RawInput: v.input(c.args), Meta: meta})
 }
 
@@ -216,9 +220,9 @@ func (v *view) printed(ev engine.Output) {
 	if !c.shown {
 		return
 	}
-	u := protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update", ToolCallId: protocol.ToolCallId(ev.ID)}
+	u := protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update", ToolCallId: c.id}
 	if c.runs {
-		u.Meta = map[string]any{"terminal_output": map[string]any{"terminal_id": ev.ID,
+		u.Meta = map[string]any{"terminal_output": map[string]any{"terminal_id": c.id,
 			"data": terminalText(v.client.plain(ev.Delta))}}
 		v.update(u)
 		return
@@ -229,9 +233,17 @@ func (v *view) printed(ev engine.Output) {
 	}
 	if now := time.Now(); now.Sub(c.told) >= pace {
 		c.told = now
-		u.Content = v.text(text.Fenced(output.Sanitize(string(validEnd(c.output))), ""))
+		u.Content = v.end(c)
 		v.update(u)
 	}
+}
+
+// end returns the end of what a call has printed.
+func (v *view) end(c *call) []protocol.ToolCallContent {
+	if len(c.output) == 0 {
+		return nil
+	}
+	return v.text(text.Fenced(output.Sanitize(string(validEnd(c.output))), ""))
 }
 
 // terminalText returns what a program prints as a terminal gets it: lines and nothing else.
@@ -248,7 +260,7 @@ func validEnd(b []byte) []byte {
 // finish shows how a call ended.
 func (v *view) finish(ev engine.CallFinished, agent string) {
 	c := v.call(ev.ID)
-	delete(v.calls, ev.ID)
+	defer delete(v.calls, ev.ID)
 	if ev.Name == todosName && ev.Err == nil {
 		v.plan(ev.Args)
 		return
@@ -263,15 +275,13 @@ func (v *view) finish(ev engine.CallFinished, agent string) {
 		said = strings.TrimPrefix(said+"\n"+verdict, "\n")
 	}
 	if !c.shown {
-		v.calls[ev.ID] = &call{args: ev.Args}
+		c.args = ev.Args
 		v.begin(ev.ID, ev.Name, agent, ev.Intent, status, nil)
-		delete(v.calls, ev.ID)
 	}
-	u := protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update",
-		ToolCallId: protocol.ToolCallId(ev.ID), Status: &status}
+	u := protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update", ToolCallId: c.id, Status: &status}
 	switch said = text.Shorten(said, longestText); {
 	case c.runs:
-		u.Meta = map[string]any{"terminal_exit": map[string]any{"terminal_id": ev.ID,
+		u.Meta = map[string]any{"terminal_exit": map[string]any{"terminal_id": c.id,
 			"exit_code": exitCode(ev), "signal": nil}}
 	case ev.Intent.Edit != nil && ev.Err == nil: // the change stays
 	case kind == engine.Execute && ev.Err == nil && said != "":
@@ -294,11 +304,12 @@ func exitCode(ev engine.CallFinished) int {
 func (v *view) checked(ev engine.CheckFinished) {
 	status, said := protocol.ToolCallStatusCompleted, "the check has passed"
 	if ev.Err != nil {
-		status, said = protocol.ToolCallStatusFailed, ev.Err.Error()
+		status, said = protocol.ToolCallStatusFailed, engine.DisplayError(ev.Err)
 	}
+	c := v.call(ev.ID)
 	delete(v.calls, ev.ID)
 	v.update(protocol.SessionToolCallUpdate{SessionUpdate: "tool_call_update",
-		ToolCallId: protocol.ToolCallId(ev.ID), Status: &status, Content: v.text(output.Escape(said))})
+		ToolCallId: c.id, Status: &status, Content: append(v.end(c), v.text(output.Escape(said))...)})
 }
 
 // plan shows what the model means to do.

@@ -184,6 +184,7 @@ func TestACP(t *testing.T) {
 				{"method": "session/prompt", "params": editorStep{"sessionId": "#1", "prompt": []editorStep{
 					{"type": "text", "text": "what is in "}, {"type": "resource_link", "name": "notes.txt", "uri": "file://" + dir + "/notes.txt"},
 					{"type": "resource", "resource": editorStep{"uri": "file:///else/where.go#L1-2", "text": "func main() {}", "mimeType": "text/x-go"}},
+					{"type": "resource", "resource": editorStep{"uri": "zed:///page", "blob": "JVBERi0=", "mimeType": "application/pdf"}},
 					{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}}}},
 				prompted(1, "edit", editorStep{"answers": []string{"allow_once"}}),
 				prompted(1, "write", editorStep{"answers": []string{"reject_once"}}),
@@ -193,7 +194,7 @@ func TestACP(t *testing.T) {
 			})
 			checkEdited(t, got, dir)
 			first := string(pt.Streamed(s)[0].Body)
-			for _, want := range []string{`"what is in @\"` + dir + `/notes.txt\"[/else/where.go#L1-2]"`, "line two", "func main() {}", "iVBORw0KGgo="} {
+			for _, want := range []string{`"what is in @\"` + dir + `/notes.txt\"[/else/where.go#L1-2][zed:///page]"`, "JVBERi0=", "line two", "func main() {}", "iVBORw0KGgo="} {
 				if !strings.Contains(first, want) {
 					t.Errorf("the first request lacks %s: %s", want, first)
 				}
@@ -278,6 +279,9 @@ func TestACPFilesAndTerminals(t *testing.T) {
 		prompted(1, "write", nil),
 		prompted(1, "run", nil),
 		prompted(1, "plan", nil),
+		{"method": "session/set_model", "params": editorStep{"sessionId": "#1", "modelId": "gemini-2.5-flash"}},
+		{"method": "session/close", "params": editorStep{"sessionId": "#1"}},
+		{"method": "session/load", "params": editorStep{"sessionId": "#1", "cwd": dir, "mcpServers": []any{}}},
 	}, "--approval-mode", "yolo")
 	if b, err := os.ReadFile(notes); string(b) != "changed, and not saved\n" {
 		t.Errorf("%q, %v", b, err)
@@ -302,6 +306,9 @@ func TestACPFilesAndTerminals(t *testing.T) {
 	plan := got[5].of("plan")
 	if len(plan) != 1 || fmt.Sprint(plan[0].Entries) != "[{one completed} {two in_progress} {three pending}]" || len(got[5].of("tool_call")) != 0 {
 		t.Errorf("%+v", got[5].Updates)
+	}
+	if again := got[8].of("plan"); got[6].Error != nil || len(again) != 1 || fmt.Sprint(again[0].Entries) != fmt.Sprint(plan[0].Entries) || len(got[8].of("tool_call")) != 3 {
+		t.Errorf("%+v, %+v", got[6].Error, got[8].Updates)
 	}
 }
 
