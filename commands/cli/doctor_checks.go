@@ -315,8 +315,8 @@ func (d *doctor) checkNetwork() finding {
 	slices.Sort(o.Network.CAs)
 	o.Network.CAs = slices.Compact(o.Network.CAs) // two variables may name one file
 	said := "no proxy"
-	if p := cmp.Or(o.Network.Proxy.HTTPSProxy, o.Network.Proxy.HTTPProxy); p != "" {
-		said = "proxy " + withoutPassword(p)
+	if p, _ := o.Network.ProxyFor(&url.URL{Scheme: "https", Host: "example.com"}); p != nil {
+		said = "proxy " + text.PublicAddress(p)
 	}
 	if len(o.Network.CAs) > 0 {
 		said += ", more certificates: " + strings.Join(o.Network.CAs, ", ")
@@ -333,15 +333,6 @@ func (here *Folder) reach(address string) (model.Options, error) {
 	o := model.Options{APIKey: "unused", BaseURL: address, Network: network.From(here.getenv)}
 	_, err := model.NewGenai(o)
 	return o, err
-}
-
-// withoutPassword returns an address without its password.
-func withoutPassword(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return "that is set"
-	}
-	return u.Redacted()
 }
 
 // program looks for a program and asks which version it has.

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"gemline/engine/text"
 )
 
 // A Method is a way to pay for requests, by its name in the settings.
@@ -483,11 +485,7 @@ func (c Credentials) Address() string {
 	if err != nil { // it may hold a password
 		return "(no URL)"
 	}
-	if u.User != nil {
-		u.User = url.User("xxxxx")
-	}
-	u.RawQuery, u.Fragment = "", ""
-	return u.String()
+	return text.PublicAddress(u)
 }
 
 // HeaderNames returns the names of the further header fields, in order.

@@ -284,6 +284,7 @@ func TestAddress(t *testing.T) {
 		"https://a/b":                      "https://a/b",
 		"https://u:secret@a/b?key=secret#": "https://xxxxx@a/b",
 		"https://u:secret@[a":              "(no URL)",
+		"u:secret@a/b":                     "xxxxx@a/b",
 	} {
 		if got := (auth.Credentials{BaseURL: auth.Setting{Value: url}}).Address(); got != want {
 			t.Errorf("%s: %s, want %s", url, got, want)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // ErrIdle is wrapped by the error of a request whose server fell silent.
@@ -123,7 +124,7 @@ func (c *Client) do(x *exchange, method string, u *url.URL, body buffers) (*http
 		req.GetBody = func() (io.ReadCloser, error) { return body.reader(), nil }
 	}
 	c.dialect.header(req.Header, x)
-	c.log.DebugContext(x.ctx, "request", "method", method, "url", publicAddress(u), "bytes", req.ContentLength)
+	c.log.DebugContext(x.ctx, "request", "method", method, "url", text.PublicAddress(u), "bytes", req.ContentLength)
 	x.guard.Reset(x.idle)
 	defer x.guard.Stop()
 	resp, err := c.http.Do(req)

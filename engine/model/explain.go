@@ -40,7 +40,7 @@ func (c *Client) explain(x *exchange, err error) error {
 		c.dialect.advise(e)
 		if c.dialect.path && nowhere(e) {
 			e.Kind, e.Final, e.Advice = Config, true, "check "+c.dialect.address+"; some servers say so of a model that they do not have, too"
-			e.Message = "there is nothing at " + publicAddress(x.url) + ": " + strings.TrimPrefix(e.Message, "model "+x.model+": ")
+			e.Message = "there is nothing at " + text.PublicAddress(x.url) + ": " + strings.TrimPrefix(e.Message, "model "+x.model+": ")
 		}
 	case errors.As(err, &broken):
 		beginning := c.redact.Text(string(broken.data[:min(len(broken.data),

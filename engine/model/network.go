@@ -144,26 +144,15 @@ func checkedBase(s, variable, example string, open bool) (*url.URL, error) {
 	case err != nil: // its text shows the address, which may hold a password
 		return nil, bad("is not a URL")
 	case u.Scheme != "https" && u.Scheme != "http":
-		return nil, bad(fmt.Sprintf("%q must begin with https://", publicAddress(u)))
+		return nil, bad(fmt.Sprintf("%q must begin with https://", text.PublicAddress(u)))
 	case u.Hostname() == "":
-		return nil, bad(fmt.Sprintf("%q names no server", publicAddress(u)))
+		return nil, bad(fmt.Sprintf("%q names no server", text.PublicAddress(u)))
 	case u.RawQuery != "" || u.Fragment != "":
-		return nil, bad(fmt.Sprintf("%q must end with its path, without ? or #", publicAddress(u)))
+		return nil, bad(fmt.Sprintf("%q must end with its path, without ? or #", text.PublicAddress(u)))
 	case u.Scheme == "http" && !text.Loopback(u.Hostname()) && (!open || u.User != nil):
-		return nil, bad(fmt.Sprintf("%q must begin with https://; http is for this machine only", publicAddress(u)))
+		return nil, bad(fmt.Sprintf("%q must begin with https://; http is for this machine only", text.PublicAddress(u)))
 	}
 	return u, nil
-}
-
-// publicAddress returns an address without what may be a secret: its user, its
-// password and its query.
-func publicAddress(u *url.URL) string {
-	out := *u
-	if out.User != nil {
-		out.User = url.User("xxxxx")
-	}
-	out.RawQuery, out.Fragment, out.RawFragment = "", "", ""
-	return out.String()
 }
 
 // checkProxy finds what [httpproxy] passes over in silence.

@@ -2,6 +2,7 @@ package text
 
 import (
 	"net"
+	"net/url"
 	"strings"
 )
 
@@ -10,4 +11,19 @@ import (
 func Loopback(host string) bool {
 	ip, name := net.ParseIP(host), strings.ToLower(host)
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || ip != nil && ip.IsLoopback()
+}
+
+// PublicAddress returns an address without what may be a secret: its user, its password, its
+// query, and in an address that lacks its https:// all before the @, which no parser tells apart.
+func PublicAddress(u *url.URL) string {
+	out := *u
+	if out.User != nil {
+		out.User = url.User("xxxxx")
+	}
+	out.RawQuery, out.Fragment, out.RawFragment = "", "", ""
+	s := out.String()
+	if i := strings.LastIndexByte(s, '@'); i >= 0 && out.Host == "" {
+		return "xxxxx" + s[i:]
+	}
+	return s
 }
