@@ -88,7 +88,7 @@ func keyed(ctx context.Context, here *Folder, all model.Providers) (found []keye
 
 // statusOf prints what a request to a provider would use, and fails if that can't work.
 func statusOf(ctx context.Context, here *Folder, out *Output, name string, all model.Providers) error {
-	p, err := named(all, name)
+	p, err := all.Named(name)
 	if err != nil {
 		return err
 	}

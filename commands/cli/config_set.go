@@ -110,12 +110,8 @@ func (here *Folder) file(scope settings.Scope) (settings.Source, error) {
 	if scope == settings.Workspace && here.Paths.AtHome() {
 		return settings.Source{}, misused("this is your home directory: its .gemini/settings.json is the user's, --scope user")
 	}
-	for _, src := range settings.Sources(here.Paths, here.environment, true) {
-		if src.Scope == scope {
-			return src, nil
-		}
-	}
-	return settings.Source{}, fmt.Errorf("there is no file of settings for %q", scope)
+	all := settings.Sources(here.Paths, here.environment, true)
+	return all[slices.IndexFunc(all, func(src settings.Source) bool { return src.Scope == scope })], nil // kong has checked the name
 }
 
 // parse returns the value that a text spells for a key.
@@ -168,14 +164,6 @@ func withHint(key string, err error) error {
 	return err
 }
 
-// decoded returns v without the JSON that it may be.
-func decoded(v any) any {
-	if raw, is := v.(json.RawMessage); is && json.Unmarshal(raw, &v) != nil {
-		return string(raw)
-	}
-	return v
-}
-
 // leaks reports whether the shown form of a value hides a secret that is in it. What
 // comes from a variable does not count, nor does the word in front of the variable.
 func leaks(v, shown any) bool {
@@ -211,7 +199,9 @@ func (r *change) note(format string, args ...any) {
 func changeOf(src settings.Source, path []string, done settings.Change, value any) *change {
 	r := &change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Changed: !done.Unchanged}
 	if value != nil {
-		value = decoded(value)
+		if raw, is := value.(json.RawMessage); is {
+			json.Unmarshal(raw, &value) // which was read or made as JSON
+		}
 		r.Value = settings.MaskWritten(path, value)
 		r.leaks = leaks(value, r.Value)
 	}

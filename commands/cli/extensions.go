@@ -81,7 +81,9 @@ func (*extensionsList) Run(ctx context.Context, set *extensionSet) error {
 		return extensionRecord{x.Name, x.Version, x.About, x.ID, x.Dir, x.Active, x.Install, append([]string{}, c.ContextFiles...),
 			c.Servers, c.ExcludeTools, c.Hooks, b.skills, b.commands, b.agentNames(), b.rules, x.Settings, set.unset(ctx, x)}
 	}))
-	if len(list) == 0 {
+	if _, err := set.extensionDir(); err != nil {
+		problems = append(problems, err.Error())
+	} else if len(list) == 0 {
 		l.lines = []string{"No extensions installed."}
 	}
 	return set.out.list(l.add("problems", "warning: ", problems...), "")
@@ -152,6 +154,9 @@ func (set *extensionSet) extensionsOn() bool {
 
 // named returns the installed extension of a name, or all if it is "".
 func (set *extensionSet) named(name string) ([]extension.Extension, error) {
+	if _, err := set.extensionDir(); err != nil {
+		return nil, err
+	}
 	if name == "" {
 		list, _ := set.installed()
 		return list, nil
@@ -275,9 +280,6 @@ func oneError(all []error) error {
 func (set *extensionSet) uninstall(ctx context.Context, dir string, x extension.Extension) error {
 	if err := set.forgetSecrets(ctx, x, append([]string{"", set.here.Paths.Cwd}, x.Install.Folders...)); err != nil {
 		return fmt.Errorf("the secrets of %s are not forgotten: %w", x.Name, err)
-	}
-	if !disk.Inside(dir, x.Home) || filepath.Dir(x.Home) != dir {
-		return fmt.Errorf("%s is not in %s", text.PrintableLine(x.Home), text.PrintableLine(dir))
 	}
 	if err := os.RemoveAll(x.Home); err != nil {
 		return err

@@ -91,7 +91,10 @@ func (set *extensionSet) askSettings(ctx context.Context, x extension.Extension,
 // askSetting asks for a value. Where nobody can be asked, or nothing is said, it stays.
 func (set *extensionSet) askSetting(ctx context.Context, x extension.Extension, s extension.Setting,
 	scope string) (bool, error) {
-	about := fmt.Sprintf("%s: %s", text.PrintableLine(s.Name), text.OneLine(s.Description, 300))
+	about := text.PrintableLine(s.Name)
+	if s.Description != "" {
+		about += ": " + text.OneLine(s.Description, 300)
+	}
 	if !slices.Contains(set.unset(ctx, x), s.Name) {
 		about += " (Enter keeps what is set)"
 	}

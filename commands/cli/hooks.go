@@ -299,6 +299,9 @@ func (c *hooksMigrate) Run(ctx context.Context, out *Output, here *Folder) error
 		}
 		lines = append(lines, line)
 	}
+	if len(lines) > 0 && !here.Trusted {
+		notes = append(notes, unusedHere)
+	}
 	for _, n := range notes {
 		out.Notify(n)
 	}

@@ -139,7 +139,7 @@ func (c *mcpTurn) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 	if err != nil {
 		return err
 	}
-	if bool(on) && strings.HasPrefix(found.DisabledReason, "mcp.") || strings.HasPrefix(found.DisabledReason, "--") {
+	if bool(on) && (strings.HasPrefix(found.DisabledReason, "mcp.") || strings.HasPrefix(found.DisabledReason, "--")) {
 		return fmt.Errorf("MCP server %s can't be switched on: %s", text.PrintableLine(found.Name), found.DisabledReason)
 	}
 	key := strings.ToLower(found.Name)
