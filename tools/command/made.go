@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,10 +50,11 @@ func (c shellCall) guard() guard {
 }
 
 // files returns what is guarded in the workspace, with the texts if keep is set. It reports
-// false if nothing confines commands, or there is too much to look at.
-func (g guard) files(keep bool) (files map[string]guardedFile, ok bool) {
+// false if there is more to look at than most: that is set before a command, and not after it,
+// which may have made too much to look at.
+func (g guard) files(keep bool, mostNames, most int) (files map[string]guardedFile, ok bool) {
 	var tops []string
-	ok = g.known.walk(g.env.Workspace.Roots(), func(at string, f folder) {
+	ok = g.known.walk(g.env.Workspace.Roots(), mostNames, func(at string, f folder) {
 		for _, name := range f.guarded {
 			tops = append(tops, filepath.Join(at, name))
 		}
@@ -67,7 +69,7 @@ func (g guard) files(keep bool) (files map[string]guardedFile, ok bool) {
 			if err != nil {
 				return nil
 			}
-			if ok = ok && len(files) < mostGuarded; !ok {
+			if ok = ok && len(files) < most; !ok {
 				return fs.SkipAll
 			}
 			f := guardedFile{info: info, top: top}
@@ -141,10 +143,11 @@ func (g guard) putBack(made []string, before map[string]guardedFile) (err error)
 // made returns what is guarded and was made, changed or removed, unless the command line
 // names it: then it was judged. Whole says that all of it that was there can be put back.
 func (g guard) made(before, after map[string]guardedFile) (made []string, whole bool) {
+	within := map[string]bool{}                            // what was made, and all below it
 	for _, path := range slices.Sorted(maps.Keys(after)) { // a directory comes before what is in it
 		old, was := before[path]
-		inNew := slices.ContainsFunc(made, func(dir string) bool { return strings.HasPrefix(path, dir+string(filepath.Separator)) })
-		if !inNew && (!was || old.changed(path, after[path])) && !g.writesAll(path, after) {
+		if within[path] = within[filepath.Dir(path)]; !within[path] && (!was || old.changed(path, after[path])) && !g.writesAll(path, after) {
+			within[path] = true
 			made = append(made, path)
 		}
 	}
@@ -177,9 +180,9 @@ func (g guard) goBy(paths []string) string {
 // nobody can answer, it is as before then.
 func (g guard) later(pid int, before map[string]guardedFile) {
 	g.env.Launcher.Jobs.OnDone(pid, func() {
-		after, ok := g.files(false)
+		after, _ := g.files(false, math.MaxInt, math.MaxInt)
 		made, _ := g.made(before, after)
-		if !ok || len(made) == 0 || g.env.Emit == nil {
+		if len(made) == 0 || g.env.Emit == nil {
 			return
 		}
 		said := "while " + text.OneLine(g.line, 100) + " ran in the background, it or somebody else " + g.goBy(made)
@@ -204,6 +207,9 @@ func (g guard) writesAll(path string, after map[string]guardedFile) bool {
 		})
 	}
 	top, files := after[path].top, 0
+	if !after[path].info.IsDir() {
+		return named(path, top)
+	}
 	for below, f := range after {
 		if disk.Inside(path, below) && !f.info.IsDir() {
 			if files++; !named(below, top) {

@@ -17,7 +17,7 @@ import (
 )
 
 // A known is what was found out for commands that look, and holds as long as
-// the disk is as it was. A nil one keeps nothing.
+// the disk is as it was.
 type known struct {
 	sync.Mutex
 	guards   func(path string) bool // says which names are guarded; nil is none
@@ -28,7 +28,9 @@ type known struct {
 	unchecked bool // the user was told that files made by commands are not checked
 }
 
-func newKnown() *known { return &known{folders: map[string]folder{}, searches: map[string]string{}} }
+func newKnown() *known {
+	return &known{folders: map[string]folder{}, searches: map[string]string{}, targets: map[string]bool{}}
+}
 
 // mostKnown is how many directories, and searches, are kept.
 const mostKnown = 100_000
@@ -47,7 +49,7 @@ type folder struct {
 // folder returns what is in a directory, at rel below a root of which it is told
 // whether it lies on a disk of this machine's own.
 func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
-	if k != nil && local {
+	if local {
 		if info, err := os.Lstat(path); err == nil {
 			if stamp, ok := disk.StampOf(info); ok {
 				if f, ok := k.folders[path]; ok && f.stamp == stamp {
@@ -70,7 +72,7 @@ func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 	plain := !secret.Path(rel + "/x") // of what is in it, only the names count
 	for _, e := range entries {
 		name := e.Name()
-		if k != nil && k.guards != nil && !launch.Protected(name) && k.guards(strings.TrimPrefix(rel+"/"+name, "/")) {
+		if k.guards != nil && !launch.Protected(name) && k.guards(strings.TrimPrefix(rel+"/"+name, "/")) {
 			f.guarded = append(f.guarded, name)
 		}
 		switch {
@@ -87,7 +89,7 @@ func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 			f.secrets = append(f.secrets, name)
 		}
 	}
-	if k != nil && local && err == nil && f.stamp.Dev == dev && f.stamp.Stable(now) && len(k.folders) < mostKnown {
+	if local && err == nil && f.stamp.Dev == dev && f.stamp.Stable(now) && len(k.folders) < mostKnown {
 		k.folders[path] = f
 	}
 	return f
@@ -97,7 +99,7 @@ func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 // and gemline's own; git's is shown if git is to look. It reports false if there
 // is too much to look at.
 func (k *known) concealing(roots []string, git bool) (hidden, shown []string, ok bool) {
-	ok = k.walk(roots, func(at string, f folder) {
+	ok = k.walk(roots, mostSeen, func(at string, f folder) {
 		for _, name := range f.own {
 			if path := filepath.Join(at, name); git && strings.EqualFold(name, ".git") {
 				shown = append(shown, path)
@@ -113,9 +115,6 @@ func (k *known) concealing(roots []string, git bool) (hidden, shown []string, ok
 
 // lasting returns hidden with what no link names as a secret any more.
 func (k *known) lasting(hidden []string) []string {
-	if k == nil {
-		return hidden
-	}
 	k.Lock()
 	defer k.Unlock()
 	for path := range k.targets {
@@ -135,10 +134,7 @@ func (k *known) concealed(f folder, at string, roots []string) (hidden []string)
 	for _, name := range f.links {
 		if path := disk.ResolveLinks(filepath.Join(at, name)); disk.InsideAny(roots, path) {
 			hidden = append(hidden, path)
-			if k != nil && k.targets == nil {
-				k.targets = map[string]bool{}
-			}
-			if k != nil && len(k.targets) < mostSecrets {
+			if len(k.targets) < mostSecrets {
 				k.targets[path] = true
 			}
 		} // what else it leads to is not seen, or comes with the system
@@ -146,14 +142,11 @@ func (k *known) concealed(f folder, at string, roots []string) (hidden []string)
 	return hidden
 }
 
-// walk visits directories and those below them. It reports false if there is too much
-// to look at.
-func (k *known) walk(roots []string, visit func(at string, f folder)) bool {
-	if k != nil {
-		k.Lock()
-		defer k.Unlock()
-	}
-	left := mostSeen
+// walk visits directories and those below them. It reports false if they hold more names than
+// left.
+func (k *known) walk(roots []string, left int, visit func(at string, f folder)) bool {
+	k.Lock()
+	defer k.Unlock()
 	for _, root := range roots {
 		local, dev := disk.OnLocalDisk(root), uint64(0)
 		if info, err := os.Stat(root); err == nil {
@@ -182,7 +175,7 @@ func (k *known) walk(roots []string, visit func(at string, f folder)) bool {
 // directories, or has found in that state before.
 func (k *known) search(kept []string, text string, search func() (why string, sure bool)) string {
 	key := state(kept)
-	if k == nil || key == "" {
+	if key == "" {
 		why, _ := search()
 		return why
 	}

@@ -338,6 +338,10 @@ func TestLookCommitted(t *testing.T) {
 			}
 		}
 	}
+	l.git("git reset -q --hard; o=.git/objects/$(git rev-parse HEAD | sed 's#^..#&/#'); chmod u+w $o; echo x >$o")
+	if ran("git show main") || len(*l.asked) != 1 || !strings.Contains((*l.asked)[0].Intent.Plan.Failure.Reason, "the history can't be read") {
+		t.Errorf("of a damaged history: %+v", *l.asked)
+	}
 }
 
 // Nor is shown what nothing leads to but a number or a name of its own, however

@@ -13,10 +13,10 @@ import (
 // protect hides files that may hold secrets from commands that run unasked, and makes guarded
 // files read-only for them. Such commands run unasked since their changes can be reverted.
 func (env Tools) protect(k *known) {
+	k.guards = env.Guards
 	if env.Revertible == nil || env.Launcher == nil {
 		return
 	}
-	k.guards = env.Guards
 	env.Launcher.ProtectedPaths = func() (hidden, readOnly []string) {
 		far, _ := env.protected(k)
 		readOnly = slices.DeleteFunc(slices.Concat(far.guarded, far.git, far.uncovered),
@@ -45,7 +45,7 @@ func (env Tools) protected(k *known) (far protectedPaths, ok bool) {
 		return far, false
 	}
 	roots := env.Workspace.Roots()
-	ok = k.walk(roots, func(at string, f folder) {
+	ok = k.walk(roots, mostSeen, func(at string, f folder) {
 		far.hidden = append(far.hidden, k.concealed(f, at, roots)...)
 		for _, name := range f.guarded {
 			far.guarded = append(far.guarded, filepath.Join(at, name))

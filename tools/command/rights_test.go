@@ -26,6 +26,7 @@ type held struct {
 	profiles        *[]sandbox.Profile
 	asked           *[]engine.Proposal
 	answer          engine.Answer
+	failure         error
 }
 
 func (h held) State() sandbox.State {
@@ -39,7 +40,7 @@ func (h held) Confine(_ *exec.Cmd, p sandbox.Profile) (func(), error) {
 
 func (h held) Approve(_ context.Context, p engine.Proposal) (engine.Answer, error) {
 	*h.asked = append(*h.asked, p)
-	return h.answer, nil
+	return h.answer, h.failure
 }
 
 // named puts the directories in the place of their names.
@@ -109,7 +110,18 @@ func TestRights(t *testing.T) {
 	if !in.Plan.Rights.Empty() {
 		t.Errorf("an unknown permission gives %v", in.Plan.Rights)
 	}
-	h.env.Launcher.Sandbox = nil
+	h.env.Revertible, h.env.Uncovered = func() bool { return true }, func(int) ([]string, bool) { return []string{h.dir + "/big"}, true }
+	if err := os.Mkdir(filepath.Join(h.dir, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.prepare(runShellCommand(h.env), map[string]any{"command": "true", "additional_permissions": files("write", h.outside)}).Run(t.Context(), h); err != nil {
+		t.Error(err)
+	}
+	got := (*h.profiles)[len(*h.profiles)-1]
+	if diff := cmp.Diff([]string{h.outside, h.dir + "/.git", h.dir + "/big"}, got.Write); diff != "" { // the user was asked about it
+		t.Error("a command that was asked about can't write to what undo does not bring back", diff)
+	}
+	h.env.Launcher.Sandbox, h.env.Revertible = nil, nil
 	_, note, err := runShellCommand(h.env).Fit(map[string]any{"command": "true", "additional_permissions": map[string]any{}})
 	if err != nil || note != `"additional_permissions"` {
 		t.Errorf("rights can be asked for where none are kept back: %s, %v", note, err)
@@ -303,5 +315,85 @@ func TestDownloads(t *testing.T) {
 		if in.Plan.Rights.Network != want {
 			t.Errorf("%s: with %v", command, in.Plan.Rights)
 		}
+	}
+}
+
+// What a command makes, changes or removes that other programs go by is asked about, and taken
+// back unless the user agrees, however much it makes.
+func TestGuards(t *testing.T) {
+	for _, test := range []struct {
+		name, command string
+		answer        engine.Answer
+		failure       error
+		reason, left  string // of the question; what is there after it
+	}{
+		{name: "made", command: "cp sub/tool .envrc", reason: ".envrc", left: ".vscode .vscode/a .vscode/b envrc.put-aside-1"},
+		{name: "allowed", command: "cp sub/tool .envrc", answer: engine.Allowed{}, reason: ".envrc", left: ".envrc .vscode .vscode/a .vscode/b"},
+		{name: "interrupted", command: "cp sub/tool .envrc", failure: context.Canceled, reason: ".envrc", left: ".vscode .vscode/a .vscode/b envrc.put-aside-1"},
+		{name: "removed", command: "rm -r .vscode", reason: ".vscode/a, .vscode/b", left: ".vscode .vscode/a .vscode/b"},
+		{name: "changed", command: "echo x >.vscode/a", reason: ".vscode/a", left: ".vscode .vscode/a .vscode/a.put-aside-1 .vscode/b"},
+		{name: "several", command: "touch .vscode/{1,2,3,4,5,6,7}", answer: engine.Allowed{}, reason: ".vscode/1, .vscode/2, .vscode/3, .vscode/4, .vscode/5 and 2 more",
+			left: ".vscode .vscode/1 .vscode/2 .vscode/3 .vscode/4 .vscode/5 .vscode/6 .vscode/7 .vscode/a .vscode/b"},
+		{name: "many", command: "mkdir -p .aaa; touch .aaa/{1..2001}; cp sub/tool .envrc", reason: ".aaa, .envrc", left: ".vscode .vscode/a .vscode/b aaa.put-aside-1 envrc.put-aside-1"},
+		{name: "named", command: "cp sub/tool .envrc", left: ".envrc .vscode .vscode/a .vscode/b"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := newHeld(t)
+			h.answer, h.failure = test.answer, test.failure
+			h.env.Guards = func(path string) bool { return strings.HasPrefix(path, ".") }
+			if err := errors.Join(os.Mkdir(filepath.Join(h.dir, ".vscode"), 0o700), os.WriteFile(filepath.Join(h.dir, ".vscode/a"), []byte("a"), 0o600), os.WriteFile(filepath.Join(h.dir, ".vscode/b"), []byte("b"), 0o600),
+				os.WriteFile(filepath.Join(h.dir, "sub/tool"), []byte(test.command), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			h.env.Launcher.Sandbox = h
+			command := "bash sub/tool"
+			if test.name == "named" {
+				command = test.command
+			}
+			r, err := h.prepare(runShellCommand(h.env), map[string]any{"command": command}).Run(t.Context(), h)
+			reason := ""
+			if len(*h.asked) > 0 {
+				reason = strings.TrimPrefix((*h.asked)[0].Intent.Plan.Failure.Reason, "it made or changed what other programs go by: ")
+			}
+			if reason != test.reason || (err == nil) != (test.answer != nil || reason == "") {
+				t.Errorf("asked %q; %v: %s", reason, err, r.Text)
+			}
+			var left []string
+			filepath.WalkDir(h.dir, func(path string, _ os.DirEntry, _ error) error {
+				if rel, _ := filepath.Rel(h.dir, path); strings.Count(rel, ".") > 0 && rel != "." && !strings.HasPrefix(rel, "aaa.put-aside-1/") {
+					left = append(left, rel)
+				}
+				return nil
+			})
+			if got := strings.Join(left, " "); got != test.left {
+				t.Errorf("there is %.500s; want %s", got, test.left)
+			}
+		})
+	}
+}
+
+// What a command in the background makes that other programs go by is told when it ends, where
+// somebody is there to look at it.
+func TestGuardsLater(t *testing.T) {
+	h := newHeld(t)
+	said := make(chan string, 1)
+	h.env.HasUser, h.env.Guards, h.env.Emit = true, func(path string) bool { return strings.HasPrefix(path, ".") }, func(text string) { said <- text }
+	if out, err := exec.Command("mkfifo", filepath.Join(h.dir, "go")).CombinedOutput(); err != nil {
+		t.Fatal(err, string(out))
+	}
+	if err := os.WriteFile(filepath.Join(h.dir, "sub/tool"), []byte("read x <go; touch .envrc"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.prepare(runShellCommand(h.env), map[string]any{"command": "bash sub/tool", "is_background": true, "delay_ms": 0.0}).Run(t.Context(), h); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(h.dir, "go"), []byte("\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := <-said, "while bash sub/tool ran in the background, it or somebody else made or changed what other programs go by: .envrc; look at it before you use it"; got != want {
+		t.Errorf("it says %s", got)
+	}
+	if _, err := os.Stat(filepath.Join(h.dir, ".envrc")); err != nil {
+		t.Error(err)
 	}
 }

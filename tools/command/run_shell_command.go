@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -372,16 +373,16 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 		return run(&left)
 	}
 	g := c.guard()
-	before, ok := g.files(true)
+	before, ok := g.files(true, mostSeen, mostGuarded)
 	r, err := run(&left)
-	after, still := g.files(len(left) > 0)
-	if !ok || !still {
+	if !ok {
 		if !c.known.unchecked {
 			c.known.unchecked = true
 			host.Emit(engine.Notice{Text: "this folder is too large to find files that other programs obey, such as .github/workflows, after a command has made or changed them"})
 		}
 		return r, err
 	}
+	after, _ := g.files(len(left) > 0, math.MaxInt, math.MaxInt)
 	in := c.intent()
 	in.Plan.Revertible, in.Grants, in.Draft, in.Plan.NetworkArgs, in.Plan.ReadOnlyArgs = false, nil, nil, nil, nil
 	writing := func(paths ...string) engine.Proposal {
@@ -452,11 +453,9 @@ func (c shellCall) start(ctx context.Context, cmd launch.Command, left *[]int) (
 	}
 	j, err := env.Launcher.Jobs.Wait(ctx, pid, watch)
 	switch {
-	case err != nil && ctx.Err() != nil:
+	case err != nil: // it was interrupted
 		env.Launcher.Jobs.Stop(pid)
 		return env.outcome(shell.Outcome{Cancelled: true, Output: j.Output})
-	case err != nil:
-		return engine.Result{}, &engine.CallError{Type: shellError, Message: err.Error()}
 	case !j.Running:
 		return env.outcome(shell.Outcome{Output: j.Output, Code: j.Code, Signal: j.Signal, SignalName: j.SignalName})
 	}
