@@ -44,6 +44,7 @@ func (p *Plan) Empty() bool { return len(p.Changes)+len(p.Conflicts) == 0 }
 // Nothing to do, with what to say of it.
 var (
 	ErrNothing = errors.New("nothing was changed that could be taken back")
+	ErrFormer  = errors.New("what an older gemline kept of this session can't be taken back: its form has changed")
 	ErrNoRedo  = errors.New("nothing was taken back that could be done again")
 )
 
@@ -53,15 +54,23 @@ func (k *Keeper) Turns(ctx context.Context) (list []*ChangedTurn, err error) {
 	err = k.with(ctx, func() error {
 		all, err := states(k.history.store, k.cfg.Session(), false)
 		list = turns(all)
+		if _, lerr := k.history.store.dir.Lstat(formerRefs + k.cfg.Session()); err == nil && len(all) == 0 && lerr == nil {
+			return ErrFormer
+		}
 		return err
 	})
 	return list, err
 }
 
-// inUse reports whether a directory holds a store.
+// formerRefs is where older gemlines named the last state of a session, in a git repository.
+var formerRefs = filepath.FromSlash("refs/sessions/")
+
+// inUse reports whether a directory holds a store, or that of an older gemline.
 func inUse(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, formFile))
-	return err == nil
+	return slices.ContainsFunc([]string{formFile, formerRefs}, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
+	})
 }
 
 // with does something with the store, if there is one.

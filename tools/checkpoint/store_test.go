@@ -241,9 +241,17 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// A store of a newer release is left alone.
+// What an older release kept, as a git repository, is not taken back, and that is said. A
+// store of a newer release is left alone.
 func TestOtherForms(t *testing.T) {
 	p := newPlace(t)
+	former := filepath.Join(p.kept, "refs/sessions/session-1")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(former), 0o700), os.WriteFile(former, []byte(strings.Repeat("0", 64)), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Turns(t.Context()); err != ErrFormer {
+		t.Error(err)
+	}
 	p.write("a", "1")
 	p.turn("new", func() { p.write("a", "2") })
 	p.Keeper.Close()
