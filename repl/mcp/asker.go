@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -162,9 +161,6 @@ type field struct {
 // elicit has the client ask its user. It reports false if that was declined.
 func (a *asker) elicit(ctx context.Context, message string, fields []field) (said map[string]any, ok bool, err error) {
 	r := a.running()
-	if r == nil {
-		return nil, false, errors.New("no call is carried out")
-	}
 	properties, needed := map[string]any{}, []string{}
 	for _, f := range fields {
 		properties[f.name] = f.schema

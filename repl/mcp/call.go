@@ -35,18 +35,20 @@ func (c *client) call(ctx context.Context, m *rpc.Message) (any, error) {
 	if !ok && p.Arguments != nil {
 		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "arguments must be an object")
 	}
-	name, _ := args[session].(string)
+	name, ok := args[session].(string)
+	if !ok && args[session] != nil {
+		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "session must be a text")
+	}
 	delete(args, session)
 	r := &running{client: c, peer: m.Peer, ctx: ctx}
 	if p.Meta != nil {
 		r.token = p.Meta.ProgressToken
 	}
-	h, done, err := c.useSession(ctx, name)
+	h, done, err := c.useSession(ctx, name, r)
 	if err != nil {
 		return c.failed(err), nil
 	}
 	defer done()
-	h.asker.begin(r)
 	defer r.beat()()
 	if p.Name == askName {
 		return c.work(ctx, h, r, args)
@@ -167,11 +169,8 @@ func (c *client) step(ctx context.Context, h *clientSession, r *running, t engin
 	return res, nil
 }
 
-// media returns what is no text.
+// media returns what is no text: the bytes of a file or a page.
 func media(p *genai.Part) protocol.Content {
-	if p.InlineData == nil {
-		return protocol.NewTextContent("(data that can't be given here)")
-	}
 	kind, data := p.InlineData.MIMEType, base64.StdEncoding.EncodeToString(p.InlineData.Data)
 	switch {
 	case strings.HasPrefix(kind, "image/"):

@@ -5,11 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"google.golang.org/genai"
 
 	"gemline/engine"
 	"gemline/engine/tally"
@@ -43,6 +46,9 @@ func served(t *testing.T, cfg Config, lines ...string) (said []string) {
 		if err != nil {
 			t.Fatalf("%v after %q", err, said)
 		}
+		if strings.Contains(line, `"elicitation/create"`) {
+			go io.WriteString(out, reply+"\n")
+		}
 		if said = append(said, line); !strings.Contains(line, `"method"`) {
 			asked--
 		}
@@ -64,6 +70,7 @@ func config(work func(ctx context.Context, to report.Reporter) error) Config {
 			if w.Name == "taken" {
 				return nil, errors.New("it is taken")
 			}
+			w.Notify("it begins")
 			return &serve.Session{ID: w.Name, Tally: &tally.Tally{}, Close: func() {}, Tools: func() []engine.Tool { return nil },
 				Ask: func(ctx context.Context, to report.Reporter, prompt string) error {
 					w.Notify("the key is opensesame")
@@ -74,6 +81,7 @@ func config(work func(ctx context.Context, to report.Reporter) error) Config {
 
 const (
 	hello = `{"jsonrpc":"2.0","id":"a","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
+	reply = `{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"answer1":["a","b"],"answer2":false,"answer3":"me"}}}`
 	task  = `{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"ask","arguments":{"prompt":"x","session":"s"},"_meta":{"progressToken":7}}}`
 )
 
@@ -111,7 +119,7 @@ func TestProgress(t *testing.T) {
 		if n != 4 {
 			t.Errorf("%v times told: %q", n, said)
 		}
-		if all := strings.Join(said, ""); strings.Contains(all, "opensesame") || !strings.Contains(all, "It is ***.") || !strings.Contains(all, `"level":"warning"`) {
+		if all := strings.Join(said, ""); strings.Contains(all, "opensesame") || !strings.Contains(all, "It is ***.") || !strings.Contains(all, `"level":"warning"`) || !strings.Contains(all, "it begins") {
 			t.Errorf("%s", all)
 		}
 	})
@@ -127,6 +135,11 @@ func TestWrong(t *testing.T) {
 		"unknown":         {hello + "\n" + `{"jsonrpc":"2.0","id":"b","method":"resources/list"}`, `"code":-32601`},
 		"no tool":         {hello + "\n" + `{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"x"}}`, `"code":-32602`},
 		"no object":       {hello + "\n" + `{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"ask","arguments":[1]}}`, `"code":-32602`},
+		"no parameters":   {hello + "\n" + `{"jsonrpc":"2.0","id":"b","method":"tools/call","params":[]}`, `"code":-32602`},
+		"no name":         {hello + "\n" + strings.ReplaceAll(task, `"s"`, `5`), `"code":-32602`},
+		"no level":        {hello + "\n" + `{"jsonrpc":"2.0","id":"b","method":"logging/setLevel","params":{"level":"loud"}}`, `"code":-32602`},
+		"a level":         {hello + "\n" + `{"jsonrpc":"2.0","id":"b","method":"logging/setLevel","params":{"level":"error"}}`, `"result":{}`},
+		"alive":           {`{"jsonrpc":"2.0","id":"b","method":"ping"}`, `"result":{}`},
 		"no prompt":       {hello + "\n" + `{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"ask"}}`, `"code":-32602`},
 		"it fails":        {hello + "\n" + task, `no luck; try again`},
 		"it can't begin":  {hello + "\n" + strings.ReplaceAll(task, `"s"`, `"taken"`), `it is taken; try again`},
@@ -140,5 +153,42 @@ func TestWrong(t *testing.T) {
 				t.Errorf("%s", last)
 			}
 		})
+	}
+}
+
+// A client that can asks its user, for several of a list, too, and a call of a tool gives what is
+// no text in the protocol's forms.
+func TestForms(t *testing.T) {
+	t.Parallel()
+	cfg := config(nil)
+	cfg.Begin = func(_ context.Context, w serve.SessionRequest) (*serve.Session, error) {
+		list := []engine.Option{{Label: "a", Description: "A"}, {Label: "b"}}
+		p := engine.Proposal{Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "ask_user"}}, Intent: engine.Intent{Title: "ask", Questions: []engine.Question{
+			{Text: "Which?", Kind: engine.MultipleChoice, Multi: true, Options: list}, {Text: "Sure?", Kind: engine.YesNo}, {Text: "Who?", Kind: engine.FreeText}}}}
+		return &serve.Session{ID: w.Name, Tally: &tally.Tally{}, Close: func() {},
+			Tools: func() []engine.Tool {
+				return []engine.Tool{{Declaration: &genai.FunctionDeclaration{Name: "look", ParametersJsonSchema: map[string]any{}}}}
+			},
+			Call: func(_ context.Context, _ engine.Tool, _ map[string]any, show func(engine.Event)) error {
+				show(engine.CallFinished{Result: engine.Result{Text: "it is", Media: []*genai.Part{genai.NewPartFromBytes([]byte("1"), "image/png"),
+					genai.NewPartFromBytes([]byte("2"), "audio/wav"), genai.NewPartFromBytes([]byte("3"), "application/pdf")}}})
+				return nil
+			},
+			Ask: func(ctx context.Context, to report.Reporter, _ string) error {
+				a, err := w.Approver.Approve(ctx, p)
+				to.Event(engine.Text{Delta: fmt.Sprintf("%q", a)})
+				to.Event(engine.AnswerFinished{})
+				return err
+			}}, nil
+	}
+	said := served(t, cfg, strings.NewReplacer("2025-06-18", "2025-11-25", `"capabilities":{}`, `"capabilities":{"elicitation":{}}`).Replace(hello),
+		task, `{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"look"}}`, `{"jsonrpc":"2.0","id":"d","method":"tools/list"}`)
+	all := strings.Join(said, "")
+	for _, want := range []string{`{"description":"a: A","items":{"enum":["a","b"],"type":"string"},"title":"Which?","type":"array"}`, `{[\"a, b\" \"No\" \"me\"]}`,
+		`[{"type":"text","text":"it is"},{"type":"image","data":"MQ==","mimeType":"image/png"},{"type":"audio","data":"Mg==","mimeType":"audio/wav"},{"type":"resource","resource":{"uri":"gemline:result","mimeType":"application/pdf","blob":"Mw=="}}]`,
+		`"name":"look"`} {
+		if !strings.Contains(all, want) {
+			t.Errorf("it lacks %s: %s", want, all)
+		}
 	}
 }

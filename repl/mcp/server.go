@@ -112,6 +112,9 @@ func (c *client) answer(ctx context.Context, m *rpc.Message) (any, error) {
 		if err := json.Unmarshal(m.Params, &p); err != nil {
 			return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
 		}
+		if !p.Level.ShouldSendTo(p.Level) {
+			return nil, rpc.Errorf(protocol.INVALID_PARAMS, "there is no level %.40q", p.Level)
+		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.level = p.Level
@@ -145,9 +148,9 @@ func (c *client) begin(params json.RawMessage) (any, error) {
 	return said, nil
 }
 
-// useSession returns the conversation of a name, which no other call uses until done is called.
-// It begins a conversation that has not begun.
-func (c *client) useSession(ctx context.Context, name string) (h *clientSession, done func(), err error) {
+// useSession returns the conversation of a name for r, nil for no call. No other call uses it
+// until done is called. It begins a conversation that has not begun.
+func (c *client) useSession(ctx context.Context, name string, r *running) (h *clientSession, done func(), err error) {
 	h = &clientSession{turn: make(chan struct{}, 1)}
 	if name != "" {
 		c.mu.Lock()
@@ -176,9 +179,10 @@ func (c *client) useSession(ctx context.Context, name string) (h *clientSession,
 		<-h.turn
 	}
 	if h.session != nil {
+		h.asker.begin(r)
 		return h, done, nil
 	}
-	h.asker = &asker{client: c}
+	h.asker = &asker{client: c, now: r} // who hears what is odd while the conversation begins
 	w := serve.SessionRequest{Name: name, Notify: h.asker.notify}
 	c.mu.Lock()
 	if c.asks {
@@ -200,7 +204,7 @@ func (c *client) useSession(ctx context.Context, name string) (h *clientSession,
 
 // list lists the tools.
 func (c *client) list(ctx context.Context) (any, error) {
-	h, done, err := c.useSession(ctx, "")
+	h, done, err := c.useSession(ctx, "", nil)
 	if err != nil {
 		return nil, rpc.Errorf(protocol.INTERNAL_ERROR, "%s", c.Redact(c.Outcome(err).Complete().Message))
 	}
