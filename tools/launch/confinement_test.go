@@ -1,13 +1,17 @@
 package launch
 
 import (
+	"context"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"gemline/engine"
 	"gemline/tools/sandbox"
+	"gemline/tools/shell"
 )
 
 // A stub is a sandbox in some state, which marks what it confines.
@@ -83,5 +87,58 @@ func TestLack(t *testing.T) {
 		if got := test.launcher.Degraded(); (got != "") != (test.want != "") || !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s: %q", test.name, got)
 		}
+	}
+}
+
+// A sandbox that does not keep commands from the network runs none offline.
+func TestCut(t *testing.T) {
+	for _, test := range []struct {
+		state sandbox.State
+		want  string
+	}{
+		{sandbox.State{Name: "test", Files: true, Network: true}, "confined"},
+		{sandbox.State{Name: "test", Files: true}, "--offline: test does not keep commands from the network"},
+		{sandbox.State{Name: "test"}, "--offline: test does not keep commands from the network"},
+	} {
+		l := Launcher{Config: Config{Cut: true}, Sandbox: withCaches{Sandbox: stub{test.state}, soft: true}, Roots: func() []string { return []string{"/"} }}
+		cmd := exec.Command("true")
+		got := ""
+		if _, err := l.confine(Command{})(cmd); err != nil {
+			got = err.Error()
+		} else {
+			got = cmd.Args[0]
+		}
+		if got != test.want {
+			t.Errorf("%+v: %s; want %s", test.state, got, test.want)
+		}
+	}
+}
+
+// Where a sandbox leaves files alone, no right to files is missing.
+func TestNoFiles(t *testing.T) {
+	dirs := []string{"/a", "/b", "/c", "/d"}
+	l := Launcher{Sandbox: stub{sandbox.State{Network: true}}, Roots: func() []string { return dirs }}
+	lacks, _ := l.MissingRights(engine.Plan{Dir: "/"}, shell.Outcome{Code: 1, Output: "touch: cannot touch '/etc/x': Permission denied\nCould not resolve host: x"})
+	if lacks.String() != "the network" || l.Limits() != "have no network, and can change any file" {
+		t.Errorf("it lacks %s; commands %s", lacks, l.Limits())
+	}
+	l.Sandbox = stub{sandbox.State{Files: true, Network: true}}
+	if got, want := l.Limits(), "write only in this folder and 3 others, without network"; got != want {
+		t.Errorf("commands %s; want %s", got, want)
+	}
+}
+
+// A program that is attached to the terminal ends with its context, for the context's reason.
+func TestAttach(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	r, w := io.Pipe()
+	go func() {
+		r.Read(make([]byte, 1))
+		cancel(io.ErrUnexpectedEOF)
+		io.Copy(io.Discard, r)
+	}()
+	l := Launcher{Roots: func() []string { return []string{"/"} }}
+	if err := l.Attach(ctx, Command{Argv: []string{"sh", "-c", "echo; exec sleep 100"}}, Streams{Out: w}); err != io.ErrUnexpectedEOF {
+		t.Error(err)
 	}
 }

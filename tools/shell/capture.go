@@ -3,6 +3,7 @@ package shell
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -235,13 +236,9 @@ func (t *tail) text() string {
 	if !t.cut {
 		return string(t.buf)
 	}
-	head := t.buf[t.at:]
-	for i := 0; i < utf8.UTFMax-1 && len(head) > 0 && !utf8.RuneStart(head[0]); i++ {
-		head = head[1:]
+	all := slices.Concat(t.buf[t.at:], t.buf[:t.at])
+	for i := 0; i < utf8.UTFMax-1 && len(all) > 0 && !utf8.RuneStart(all[0]); i++ {
+		all = all[1:]
 	}
-	var b bytes.Buffer
-	b.Grow(len(t.buf))
-	b.Write(head)
-	b.Write(t.buf[:t.at])
-	return b.String()
+	return string(all)
 }

@@ -117,7 +117,7 @@ func TestRedraw(t *testing.T) {
 }
 
 func TestTail(t *testing.T) {
-	for _, pieces := range [][]string{{"abc"}, {"abcdefgh"}, {"abc", "defgh", "i"}, {"a", "bcdefghijklmnopqrst", "u"}, {"12345678", "9"}, {"ab\u00e9\u00e9\u00e9", "x"}} {
+	for _, pieces := range [][]string{{"abc"}, {"abcdefgh"}, {"abc", "defgh", "i"}, {"a", "bcdefghijklmnopqrst", "u"}, {"12345678", "9"}, {"ab\u00e9\u00e9\u00e9", "x"}, {"\u00e9\u00e9\u00e9\u00e9", "x"}, {"123456", "\u65e5", "abcdef"}} {
 		all := strings.Join(pieces, "")
 		kept := tail{max: 8}
 		for _, p := range pieces {

@@ -30,7 +30,8 @@ func TestStrip(t *testing.T) {
 		{"title broken by a colour", "a\x1b]0;t\x1b[1mb", "ab"},
 		{"sixel", "a\x1bPq#0;2;0\x1b\\b", "ab"},
 		{"application command", "a\x1b_Gapc\x1b\\b", "ab"},
-		{"charset", "a\x1b(Bb\x1b=c", "abc"},
+		{"charset", "a\x1b(Bb\x1b=c\x1b(%5d", "abcd"},
+		{"broken charset", "a\x1b(\nb", "a\nb"},
 		{"C1", "a\u009b31mb\u0085c\u009d0;t\u009cd", "abcd"},
 		{"stray byte", "a\x9b31mb", "a\x9b31mb"},
 		{"double escape", "a\x1b\x1b[31mb", "ab"},
@@ -86,6 +87,7 @@ func TestSecondScreen(t *testing.T) {
 		"a\x1b[?47hscreen":                      "a",
 		"a\x1b[?25lb\x1b[?1049lc":               "abc",
 		"a\x1b[?1049mb":                         "ab",
+		"a\x1b[?47h\x1b\u00e9\x1b[?47lb":        "ab",
 	} {
 		for _, size := range []int{1, 3, len(in)} {
 			s := stripper{screens: true}

@@ -22,6 +22,7 @@ func TestInsert(t *testing.T) {
 		{`grep "{{a}}" f`, "", "grep '' f"},
 		{"grep '{{a}}' f", "a b", "grep 'a b' f"},
 		{`echo "see {{a}}, {{a}}"`, "$(x)", `echo "see "'$(x)'", "'$(x)'""`},
+		{`echo "$x {{a}} $(y {{a}})"`, "$(x)", `echo "$x "'$(x)'" $(y '$(x)')"`},
 		{"echo 'see {{a}}'", "`x`", "echo 'see ''`x`'''"},
 		{"echo --at={{a}}/b", "a b", "echo --at='a b'/b"},
 		{`x="$(git log {{a}})"; echo $x`, "a;b", `x="$(git log 'a;b')"; echo $x`},

@@ -152,6 +152,16 @@ func TestOpaque(t *testing.T) {
 	}
 }
 
+// A script that comes from the network is told by the host.
+func TestDownloaded(t *testing.T) {
+	for text, want := range map[string]string{"curl -sSf https://sh.example.org | sh": "this runs what sh.example.org sends, unseen", "wget -qO- http://example.org/a | sudo bash -": "this runs what example.org sends, unseen",
+		"curl $X | sh": "sh runs its input, which was not checked", "curl https://example.org >f; sh f": "sh runs f, which was not checked"} {
+		if got := Read(text); got.Why != want || got.Class != engine.Opaque {
+			t.Errorf("%s: %s; want %s", text, got.Why, want)
+		}
+	}
+}
+
 // However a name is spelled, a rule about it finds it.
 func TestSpellings(t *testing.T) {
 	for _, text := range []string{

@@ -21,9 +21,6 @@ func (w word) engine() engine.Word { return engine.Word{Text: w.text, Known: w.k
 
 // literal returns the value of w, if it is known. It does not read commands in w.
 func literal(w *syntax.Word) word {
-	if w == nil {
-		return word{known: true}
-	}
 	if len(w.Parts) == 1 {
 		if l, ok := w.Parts[0].(*syntax.Lit); ok && strings.IndexFunc(l.Value, special) < 0 {
 			return word{text: l.Value, known: true}
