@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"google.golang.org/genai"
 
+	"gemline/engine"
 	"gemline/repl/schema"
 )
 
@@ -79,6 +80,7 @@ var lines = []struct {
 	{`{"type":"approval","id":1,"decision":"allow"}`, nil, "id must not be this number"},
 	{`{"type":"answer","answers":["a"]}`, nil, "it needs the id of the question it answers"},
 	{`{"type":"answer","id":"1","answers":[7]}`, nil, "answers[0] must be a string, a list of strings, true, false or null"},
+	{`{"type":"answer","id":"1","answers":[1e999]}`, nil, "answers[0] must be a string"},
 	{`{"type":"answer","id":"1","answers":[[7]]}`, nil, "answers[0] must hold nothing but strings"},
 }
 
@@ -219,4 +221,45 @@ func FuzzLines(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What a line allows has to be offered, and a question is answered in its own words.
+func TestReplies(t *testing.T) {
+	t.Parallel()
+	words := "x"
+	p := engine.Proposal{Intent: engine.Intent{Grants: []engine.Grant{{Label: "always"}}, Plan: engine.Plan{NetworkArgs: map[string]any{"net": true}}}}
+	asks := engine.Proposal{Intent: engine.Intent{Questions: []engine.Question{{Text: "Sure?", Kind: engine.YesNo}}}}
+	for _, c := range []struct {
+		p    engine.Proposal
+		m    message
+		want string // the answer, or else the beginning of what is wrong
+	}{
+		{p, approvalMessage{Decision: allow, Network: true}, "{map[net:true] true}"},
+		{asks, approvalMessage{Decision: allow}, "this question needs a line of the type answer"},
+		{engine.Proposal{}, approvalMessage{Decision: allow, Network: true}, "the network was not offered"},
+		{p, approvalMessage{Decision: allow, ReadOnly: true}, "to run it read-only was not offered"},
+		{p, approvalMessage{Decision: allow, Text: &words}, "this call has no draft"},
+		{p, approvalMessage{Decision: always, Grant: 1}, "there is no grant 1; offered: 1"},
+		{p, answersMessage{}, "this question needs a line of the type approval"},
+		{asks, answersMessage{Replies: []string{"yes", "no"}}, "2 answers are too many; questions: 1"},
+		{asks, answersMessage{Replies: []string{"maybe"}}, "answers[0]: \"maybe\" is neither"},
+		{asks, answersMessage{Replies: []string{" yes "}}, "{[Yes]}"},
+		{asks, answersMessage{}, "{[]}"},
+	} {
+		q := &openQuestion{p: c.p}
+		var a engine.Answer
+		var got string
+		switch m := c.m.(type) {
+		case approvalMessage:
+			a, got = q.approval(m)
+		case answersMessage:
+			a, got = q.answers(m)
+		}
+		if got == "" {
+			got = fmt.Sprint(a)
+		}
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%+v: %s, want %s", c.m, got, c.want)
+		}
+	}
 }
