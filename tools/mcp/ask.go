@@ -309,7 +309,7 @@ func (f field) question(header string) engine.Question {
 	case len(options) > 0:
 		q.Kind, q.Multi = engine.MultipleChoice, f.Type == "array"
 		for _, o := range options {
-			q.Options = append(q.Options, engine.Option{Label: clean(o.label(), 200)})
+			q.Options = append(q.Options, engine.Option{Label: o.label()})
 		}
 	}
 	return q
@@ -325,7 +325,8 @@ func (f field) value(said string) string {
 	return said
 }
 
-func (c enumOption) label() string { return cmp.Or(c.Title, c.Const) }
+// label returns the words that are shown for the value.
+func (c enumOption) label() string { return clean(cmp.Or(c.Title, c.Const), 200) }
 
 // read returns the user's reply in the server's form.
 func (f field) read(said string) (any, error) {

@@ -49,6 +49,10 @@ func TestForm(t *testing.T) {
 			}
 		}
 	}
+	one := field{OneOf: []enumOption{{Const: "x", Title: "a\tb\x1b"}}}
+	if got, _ := one.read(one.question("").Options[0].Label); got != "x" {
+		t.Errorf("what is chosen by its label is sent as %q", got)
+	}
 	f := form{fields: fields, replies: make([]string, len(fields)), open: []int{0, 1, 2, 3, 4}}
 	if _, some := f.fill([]string{"", " ", ""}); some {
 		t.Error("nothing was said, and something is made of it")

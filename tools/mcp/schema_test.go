@@ -24,6 +24,8 @@ func TestTypesOfOtherLanguages(t *testing.T) {
 			`{"properties":{"type":{"enum":["int"],"type":"string"}},"type":"object"}`, `{"type":"int"}`, `{"type":"int"}`},
 		{`{"type":"object","required":"n","properties":{"n":{"type":"string","required":true,"minLength":"1","enum":[],"pattern":["a"]}}}`,
 			`{"properties":{"n":{"type":"string"}},"type":"object"}`, `{"n":"1"}`, `{"n":"1"}`},
+		{`{"type":"object","properties":{"b":true,"c":{"const":"x"},"n":{"type":"str","nullable":true,"uniqueItems":"yes"},"t":{"type":["string","int"]}}}`,
+			`{"properties":{"b":{},"c":{"enum":["x"]},"n":{"nullable":true,"type":"string"},"t":{"type":["string","integer"]}},"type":"object"}`, `{"c":"x"}`, `{"c":"x"}`},
 		{`{"type":"object","properties":{"n":{"type":3}}}`, `{"properties":{"n":{}},"type":"object"}`, `{"n":"1"}`, `{"n":"1"}`},
 	} {
 		if got := string(DeclaredSchema(json.RawMessage(test.schema))); got != test.declared {
