@@ -205,14 +205,14 @@ func (f Files) glob(ctx context.Context, r Ref, pattern string) Target {
 	}
 	t, private := Target{}, 0
 	for _, root := range f.Workspace.Roots() {
-		want := workspace.BracketNames(f.Workspace, root, filepath.ToSlash(filepath.Clean(pattern)), true)
-		if filepath.IsAbs(pattern) {
-			rel, err := filepath.Rel(root, pattern)
-			if err != nil || strings.HasPrefix(rel, "..") {
+		want := filepath.Clean(pattern)
+		if filepath.IsAbs(want) {
+			var err error
+			if want, err = filepath.Rel(root, want); err != nil || !filepath.IsLocal(want) {
 				continue
 			}
-			want = filepath.ToSlash(rel)
 		}
+		want = workspace.BracketNames(f.Workspace, root, filepath.ToSlash(want), true)
 		for _, e := range f.walk(ctx, root, func(rel string) bool {
 			ok, err := doublestar.Match(want, rel)
 			return ok && err == nil

@@ -53,6 +53,7 @@ func TestFiles(t *testing.T) {
 	outside := project(t, "out.txt")
 	if runtime.GOOS != "windows" {
 		os.Symlink(filepath.Join(outside, "out.txt"), filepath.Join(dir, "link"))
+		os.Symlink("a.txt", filepath.Join(dir, "inner"))
 	}
 	ws, err := workspace.New(workspace.Config{Roots: []string{dir, other}, RespectGemini: true})
 	if err != nil {
@@ -75,6 +76,15 @@ func TestFiles(t *testing.T) {
 		{line: "@./src", read: []string{"src"}},
 		{line: "@a.txt @a.txt", read: []string{"a.txt"}},
 		{line: "@" + filepath.ToSlash(dir) + "/a.txt", read: []string{"a.txt"}},
+		{line: "@" + filepath.ToSlash(dir) + "/src/*.txt", read: []string{"src/b.txt"}},
+		{line: "@" + filepath.ToSlash(dir) + "/app/[id]/*.tsx", read: []string{"app/[id]/p.tsx"}},
+		{line: "@" + filepath.ToSlash(outside) + "/*.txt", told: "no such file"},
+		{line: "@none[*"},
+		{line: "@lin*"},
+		{line: "@inn*", read: []string{"inner"}},
+		{line: "@**", read: []string{"."}},
+		{line: "@" + strings.Repeat("x/", 3000)},
+		{line: "see @a.txt" + strings.Repeat(")", 30), read: []string{"a.txt"}},
 		{line: "@there.txt", read: []string{filepath.Join(other, "there.txt")}},
 		{line: "@src/*.txt", read: []string{"src/b.txt"}},
 		{line: "@s*/*.*d", read: []string{"sub/d.md"}},
@@ -122,7 +132,9 @@ func TestFiles(t *testing.T) {
 		{line: "> ```\n> @a.txt\n> ```"},
 		{line: "```\n@a.txt and no end"},
 		{line: "fix\n--- a/a.txt\n+++ b/@a.txt\n@@ -1,2 +1,2 @@ @a.txt\n @a.txt\n-@src/b.txt\n+@src/c.go\nsee @sub/d.md", read: []string{"sub/d.md"}},
-		{line: "@@ -1 +1 @@\n-@a.txt\n+@src/b.txt\n- @src/c.go", read: []string{"src/c.go"}},
+		{line: "@@ -1 +1 @@\n-@a.txt\n\\ No newline at end of file\n+@src/b.txt\n- @src/c.go", read: []string{"src/c.go"}},
+		{line: "@@ -1,2 +1,2 @@\n-@a.txt\nno hunk: @src/c.go", read: []string{"src/c.go"}},
+		{line: "```\n!{x}\n```\n@a.txt", read: []string{"a.txt"}},
 		{line: "two lines\n@deep/d.md", told: "no such file"}, // pasted, most likely: no guess
 		{line: "two lines\n@sub/d.md", read: []string{"sub/d.md"}},
 		{line: "look at @a.x @b.x @c.x @d.x", told: "@a.x, @b.x, @c.x and 1 more: there are no such files"},

@@ -64,12 +64,7 @@ func mistake(format string, args ...any) error {
 }
 
 // text returns the text that steps scan.
-func text(parts []*genai.Part) string {
-	if len(parts) == 0 {
-		return ""
-	}
-	return parts[0].Text
-}
+func text(parts []*genai.Part) string { return parts[0].Text }
 
 // withText returns parts with another first text; parts stay as they are.
 func withText(parts []*genai.Part, s string) []*genai.Part {

@@ -18,6 +18,7 @@ import (
 	"gemline/engine/charset"
 	"gemline/engine/disk"
 	"gemline/engine/parallel"
+	"gemline/tools/workspace"
 )
 
 // Stdin says what is known about standard input before anything is read.
@@ -221,38 +222,8 @@ func unpack(b []byte) string {
 	return "strings or xxd"
 }
 
-// mediaType returns the type of b by its first bytes, or "".
+// mediaType returns the type of b by its first bytes, or "". Sounds without a head are told by
+// their names elsewhere.
 func mediaType(b []byte) string {
-	at := func(i int, s string) bool { return len(b) >= i+len(s) && string(b[i:i+len(s)]) == s }
-	switch {
-	case at(0, "\x89PNG\r\n\x1a\n"):
-		return "image/png"
-	case at(0, "\xff\xd8\xff"):
-		return "image/jpeg"
-	case at(0, "GIF87a"), at(0, "GIF89a"):
-		return "image/gif"
-	case at(0, "RIFF") && at(8, "WEBP"):
-		return "image/webp"
-	case at(0, "RIFF") && at(8, "WAVE"):
-		return "audio/wav"
-	case at(0, "BM") && at(6, "\x00\x00\x00\x00"):
-		return "image/bmp"
-	case at(4, "ftypheic"), at(4, "ftypheix"), at(4, "ftypmif1"):
-		return "image/heic"
-	case at(0, "ID3"), at(0, "\xff\xfb"), at(0, "\xff\xf3"), at(0, "\xff\xf2"):
-		return "audio/mp3"
-	case at(0, "FORM") && at(8, "AIFF"):
-		return "audio/aiff"
-	case at(0, "\xff\xf1"), at(0, "\xff\xf9"):
-		return "audio/aac"
-	case at(0, "OggS"):
-		return "audio/ogg"
-	case at(0, "fLaC"):
-		return "audio/flac"
-	case at(4, "ftyp"):
-		return "video/mp4"
-	case at(0, "\x1a\x45\xdf\xa3"):
-		return "video/webm"
-	}
-	return ""
+	return cmp.Or(workspace.Media("", b), workspace.Media(".mp3", b), workspace.Media(".aac", b))
 }

@@ -27,6 +27,9 @@ func Media(name string, content []byte) string {
 		if string(content[4:8]) == "ftyp" {
 			return brand(string(content[8:12]), ext)
 		}
+		if string(content[:2]) == "BM" && string(content[6:10]) == "\x00\x00\x00\x00" {
+			return "image/bmp"
+		}
 	}
 	for _, m := range magics {
 		if bytes.HasPrefix(content, []byte(m.magic)) {
@@ -55,7 +58,6 @@ var shy = map[string]struct {
 	mime  string
 	magic []string
 }{
-	".bmp": {"image/bmp", []string{"BM"}},
 	".ico": {"image/x-icon", []string{"\x00\x00\x01\x00"}},
 	".mp3": {"audio/mpeg", []string{"\xff\xfb", "\xff\xfa", "\xff\xf3", "\xff\xf2", "\xff\xe3"}},
 	".aac": {"audio/aac", []string{"\xff\xf1", "\xff\xf9"}},
