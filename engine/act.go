@@ -215,25 +215,28 @@ func Authorize(ctx context.Context, p Proposal, policy Policy, approver Approver
 			}
 			return s, err
 		default:
-			s.refuse(p.Tool, answer)
+			s.Err = Refusal(p.Tool, answer)
+			if a, ok := answer.(Unasked); ok {
+				s.unasked = a.Advice
+			}
 			return s, nil
 		}
 	}
 }
 
-// refuse has the model told that an answer is no.
-func (s *Authorized) refuse(t Tool, answer Answer) {
+// Refusal returns what the model is told of an answer that is no, nil if the call is allowed.
+func Refusal(t Tool, answer Answer) error {
 	switch a := answer.(type) {
+	case Allowed:
+		return nil
 	case Unasked:
-		s.unasked = a.Advice
-		s.Err = &CallError{Type: NeedsConfirmation, Advice: a.Advice,
+		return &CallError{Type: NeedsConfirmation, Advice: a.Advice,
 			Message: fmt.Sprintf("Tool execution for %q requires user confirmation, which is not supported in non-interactive mode; %s", cmp.Or(t.Label, t.Name()), a.Advice),
 			Display: "denied: nobody to ask; " + a.Advice}
 	case Refused:
-		s.Err = refusal{note: a.Note}
-	default:
-		s.Err = refusal{}
+		return refusal{note: a.Note}
 	}
+	return refusal{}
 }
 
 // run runs jobs side by side and returns when all are over. Jobs without a

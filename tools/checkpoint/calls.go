@@ -126,8 +126,7 @@ type watching struct {
 	tool  engine.Tool
 	call  engine.Call
 	begun bool
-	git   []string             // what was seen of the user's repositories
-	looks map[string]disk.Stat // of what is not covered
+	git   []string // what was seen of the user's repositories
 
 	paths   []string // that are known to be written
 	outside []string // the same where nothing is kept, with what is said of it
@@ -149,19 +148,7 @@ func (h *watching) start(ctx context.Context, args map[string]any) error {
 		args = h.call.Args
 	}
 	answer, err := h.watch(ctx, engine.Proposal{Tool: h.tool, Args: args, Intent: h.call.Intent}, engine.Allowed{})
-	no := &engine.CallError{Type: engine.NeedsConfirmation,
-		Message: "The call did not run, since it could not be taken back.", Display: "refused"}
-	switch a := answer.(type) {
-	case engine.Allowed:
-		return err
-	case engine.Unasked:
-		no.Advice, no.Display = a.Advice, "denied: nobody to ask; "+a.Advice
-	case engine.Refused:
-		if a.Note != "" {
-			no.Message += " The user said: " + a.Note
-		}
-	}
-	return cmp.Or[error](err, no)
+	return cmp.Or(err, engine.Refusal(h.tool, answer))
 }
 
 // watch has the files looked at before a call that was allowed. If that fails, and calls
@@ -227,7 +214,7 @@ func (h *watching) before(ctx context.Context) error {
 	if err := k.history.found(ctx, !h.edits(), h.paths); err != nil || h.edits() {
 		return err
 	}
-	h.git, h.looks = k.git.see(ctx), k.history.looks()
+	h.git = k.git.see(ctx)
 	return nil
 }
 
@@ -245,7 +232,7 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 			all[i].Kind == ToolCall && all[i].Print == t.Print {
 			t.ID = all[i].Turn
 		}
-		changes, _, err := k.history.take(ctx, true, nil)
+		changes, _, err := k.history.take(ctx, External, true, nil)
 		if err != nil || len(changes) == 0 {
 			return err
 		}
@@ -270,7 +257,7 @@ func (h *watching) end(ctx context.Context) {
 
 func (h *watching) after(ctx context.Context) error {
 	k, edits := h.k, h.edits()
-	changes, s, err := k.history.take(ctx, !edits, h.paths)
+	changes, s, err := k.history.take(ctx, ToolCall, !edits, h.paths)
 	if err != nil {
 		return err
 	}
@@ -279,15 +266,12 @@ func (h *watching) after(ctx context.Context) error {
 	slices.Sort(s.lost)
 	lost := append(h.outside, s.lost...)
 	r.NotKept, r.More = lost[:min(mostLost, len(lost))], max(0, len(lost)-mostLost)
-	slices.Sort(s.made)
-	r.Made = s.made[:min(mostLost, len(s.made))]
 	if !edits {
-		k.history.owns(h.looks, s.sorted || s.ruled.Load())
 		if seen := k.git.see(ctx); !k.git.silent {
 			r.GitMoved = movedRefs(h.git, seen)
 		}
 	}
-	if len(changes)+len(s.lost)+len(r.Made)+len(r.GitMoved) == 0 {
+	if len(changes)+len(s.lost)+len(r.GitMoved) == 0 {
 		return nil
 	}
 	if k.history.partial != nil && !edits {

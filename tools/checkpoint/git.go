@@ -21,6 +21,15 @@ const mostSeen = 256 << 20
 // repository may be anybody's, and hold a pipe where git reads a file.
 const gitSilent = "git does not answer here: what commands do to branches and to what is staged is not noticed"
 
+// refLines has git say what it knows of branches and tags, a line each, and which branch is HEAD.
+const refLines = "%(if:equals=*)%(HEAD)%(then)HEAD%09%(refname)%0a%(end)" +
+	"%(if:equals=refs/heads)%(refname:rstrip=-2)%(then)branch %(refname:lstrip=2)" +
+	"%(else)%(refname:lstrip=1)%(end)%09%(objectname)"
+
+// unfinished are files of a repository in which something goes on.
+var unfinished = map[string]string{"rebase-merge": "a rebase", "rebase-apply": "a rebase",
+	"MERGE_HEAD": "a merge", "CHERRY_PICK_HEAD": "a cherry-pick", "REVERT_HEAD": "a revert"}
+
 // A repositories knows what git says of the user's repositories.
 type repositories struct {
 	cfg    *Config
@@ -52,29 +61,17 @@ func (r *repositories) see(ctx context.Context) (seen []string) {
 			out, _ := git(ctx, dir, mostSeen, nil, append([]string{"--work-tree=" + tree}, args...)...)
 			return strings.TrimSpace(string(out))
 		}
-		head := ""
-		for line := range strings.Lines(ask("for-each-ref", "--count=1000", "--format=%(refname:lstrip=1)%09%(objectname)%(HEAD)")) {
-			line, current := strings.CutSuffix(strings.TrimSpace(line), "*")
-			branch, isBranch := strings.CutPrefix(line, "heads/")
-			if current {
-				head, _, _ = strings.Cut("refs/"+line, "\t")
-			}
-			if isBranch {
-				line = "branch " + branch
-			}
-			seen = append(seen, line)
+		refs := ask("for-each-ref", "--count=1000", "--format="+refLines)
+		if !strings.Contains("\n"+refs, "\nHEAD\t") { // there is no such branch
+			refs += "\nHEAD\t" + cmp.Or(ask("symbolic-ref", "-q", "HEAD"), ask("rev-parse", "-q", "--verify", "HEAD"))
 		}
-		if head == "" { // there is no such branch
-			head = cmp.Or(ask("symbolic-ref", "-q", "HEAD"), ask("rev-parse", "-q", "--verify", "HEAD"))
-		}
-		seen = append(seen, "HEAD\t"+head)
+		seen = append(seen, strings.Split(refs, "\n")...)
 		if line := r.staged(filepath.Join(dir, "index"), ask); line != "" {
 			seen = append(seen, "what is staged\t"+line)
 		}
-		for _, name := range []string{"rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
+		for name, work := range unfinished {
 			if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-				word, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(name, "_", "-")), "-")
-				seen = append(seen, "a "+word+" in progress\tyes")
+				seen = append(seen, work+" in progress\tyes")
 			}
 		}
 	}
@@ -104,11 +101,10 @@ func movedRefs(before, after []string) (names []string) {
 	for _, pair := range [][2][]string{{before, after}, {after, before}} {
 		for _, line := range pair[0] {
 			name, _, _ := strings.Cut(line, "\t")
-			if !slices.Contains(pair[1], line) && !slices.Contains(names, name) {
+			if !slices.Contains(pair[1], line) {
 				names = append(names, name)
 			}
 		}
 	}
-	slices.Sort(names)
-	return names
+	return unique(names)
 }

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"gemline/engine/disk"
 )
 
 // A history is the states of a session in a store, and what is known of the files that the
@@ -19,12 +17,11 @@ type history struct {
 	tip   string // the last state of the session
 	known bool   // the nodes have what it holds
 
-	top     *node                // nil before it is needed
-	names   map[string]bool      // files that calls have named, which are kept whatever rules say of them
-	rules   string               // what was seen of ignore files that are not below a directory that is worked in
-	scanned bool                 // all was looked at once
-	partial error                // why only what is named is kept
-	own     map[string]disk.Stat // what commands of the session have made that is not covered
+	top     *node           // nil before it is needed
+	names   map[string]bool // files that calls have named, which are kept whatever rules say of them
+	rules   string          // what was seen of ignore files that are not below a directory that is worked in
+	scanned bool            // all was looked at once
+	partial error           // why only what is named is kept
 }
 
 // open opens the store.
@@ -81,18 +78,19 @@ func (h *history) use(ctx context.Context) (done func(), err error) {
 
 // take looks at files, at all of them or at those that are named, and returns what differs
 // from the last state.
-func (h *history) take(ctx context.Context, all bool, paths []string) (changes []Change, s *scan, err error) {
+func (h *history) take(ctx context.Context, kind Kind, all bool, paths []string) (changes []Change, s *scan, err error) {
+	s = h.newScan(ctx, kind)
 	defer func() {
+		s.fail(nil)
 		if err != nil {
 			h.reset()
 		}
 	}()
-	s = h.newScan(ctx)
 	if all && h.partial == nil {
 		if err := s.all(); errors.Is(err, errTooMuch) {
 			h.partial, h.top = err, &node{}
 			h.store.discard()
-			s = h.newScan(ctx)
+			s = h.newScan(ctx, kind)
 		} else if err != nil {
 			return nil, s, err
 		}
@@ -107,8 +105,8 @@ func (h *history) take(ctx context.Context, all bool, paths []string) (changes [
 	for _, path := range paths {
 		s.path(path)
 	}
-	if s.err != nil {
-		return nil, s, s.err
+	if err := context.Cause(s.ctx); err != nil {
+		return nil, s, err
 	}
 	changes, err = h.differs()
 	return changes, s, err
@@ -153,7 +151,7 @@ func (h *history) commit(changes []Change, r Record) error {
 
 // found keeps the files as they are, if others have changed some.
 func (h *history) found(ctx context.Context, all bool, paths []string) error {
-	changes, _, err := h.take(ctx, all, paths)
+	changes, _, err := h.take(ctx, External, all, paths)
 	if err != nil || len(changes) == 0 && h.tip != "" {
 		return err
 	}
@@ -181,7 +179,7 @@ func (h *history) close() {
 // counts as taken back now: it is kept as it was before. The paths are returned with
 // those of that.
 func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string, error) {
-	there, _, err := h.take(ctx, false, paths)
+	there, _, err := h.take(ctx, Started, false, paths)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,7 @@ type node struct {
 	was      Version // in the last state of the session, see [history.differs]
 	tracking tracking
 	settled  bool // an equal look means an equal file
+	own      bool // calls have made it, and nobody else has changed it since
 }
 
 // kid returns the entry of a name, made if there is none and that is wanted.

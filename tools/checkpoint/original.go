@@ -35,7 +35,7 @@ func (k *Keeper) RestoreCommit(ctx context.Context, commit string) (p *Plan, err
 
 // bring fills a plan with what has to be done for the files to be originals.
 func (k *Keeper) bring(ctx context.Context, p *Plan, theirs []original) error {
-	changes, _, err := k.history.take(ctx, true, nil)
+	changes, _, err := k.history.take(ctx, External, true, nil)
 	if err != nil {
 		return err
 	}
@@ -56,9 +56,6 @@ func (k *Keeper) bring(ctx context.Context, p *Plan, theirs []original) error {
 		if g.after.Mode = f.mode; g.before.Exists() && g.before.Mode.Type() == g.after.Mode.Type() &&
 			(g.before.Mode^g.after.Mode)&0o100 == 0 {
 			g.after.Mode = g.before.Mode // of which git keeps one bit
-		}
-		if g.after == g.before {
-			delete(targets, path)
 		}
 	}
 	if err := k.history.commit(changes, Record{Kind: External}); err != nil {
@@ -91,10 +88,7 @@ func originals(ctx context.Context, dir, commit string) (list []original, err er
 			continue
 		}
 		mode := map[string]fs.FileMode{"100755": 0o755, "120000": fs.ModeSymlink | 0o777}[words[0]]
-		if mode == 0 {
-			mode = 0o644
-		}
-		list = append(list, original{name: name, mode: mode})
+		list = append(list, original{name: name, mode: cmp.Or(mode, 0o644)})
 		fmt.Fprintln(&ask, words[2])
 	}
 	if out, err = git(ctx, dir, mostOriginal, ask.Bytes(), "cat-file", "--batch"); err != nil {

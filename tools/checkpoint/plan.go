@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gemline/engine/disk"
 )
@@ -107,24 +108,21 @@ func (k *Keeper) UndoCalls(ctx context.Context, calls []State) (*Plan, error) {
 	err := k.with(ctx, func() error {
 		all := targets(calls)
 		for _, s := range calls {
-			k.history.unmake(all, s.Made)
-			p.NotKept, p.GitMoved = union(p.NotKept, s.NotKept), union(p.GitMoved, s.GitMoved)
+			p.NotKept, p.GitMoved = append(p.NotKept, s.NotKept...), append(p.GitMoved, s.GitMoved...)
 			p.More += s.More
 			p.Partial = cmp.Or(s.Partial, p.Partial)
 		}
+		p.NotKept, p.GitMoved = unique(p.NotKept), unique(p.GitMoved)
+		k.history.unmake(p, all)
 		return k.history.fill(p, all)
 	})
 	return p, err
 }
 
-// union returns the words of both lists, each once.
-func union(a, b []string) []string {
-	for _, s := range b {
-		if !slices.Contains(a, s) {
-			a = append(a, s)
-		}
-	}
-	return a
+// unique sorts a list and returns each of it once.
+func unique(list []string) []string {
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // A target is what a path is to be, if it is as it is thought to be.
@@ -226,13 +224,17 @@ func (h *history) fill(p *Plan, targets map[string]*target) error {
 }
 
 // unmake has pipes and sockets removed that calls have made.
-func (h *history) unmake(all map[string]*target, made []string) {
-	for _, path := range made {
-		if is, _, err := h.read(path); err == nil && special(is.Mode) {
-			g := cmp.Or(all[path], &target{})
-			g.before, all[path] = is, g
+func (h *history) unmake(p *Plan, all map[string]*target) {
+	p.NotKept = slices.DeleteFunc(p.NotKept, func(lost string) bool {
+		path, made := strings.CutSuffix(lost, ": made")
+		is, _, err := h.read(path)
+		if !made || err != nil || is.Mode&(fs.ModeNamedPipe|fs.ModeSocket) == 0 {
+			return false
 		}
-	}
+		g := cmp.Or(all[path], &target{})
+		g.before, all[path] = is, g
+		return true
+	})
 }
 
 // Calls returns the calls of turns that were not taken back, the last one first.

@@ -35,7 +35,6 @@ type Record struct {
 
 	NotKept  []string `json:"lost,omitempty"`  // what is not kept and was changed or deleted
 	More     int      `json:"more,omitempty"`  // how many more there are
-	Made     []string `json:"made,omitempty"`  // pipes and sockets, which are not kept
 	GitMoved []string `json:"moved,omitempty"` // of git's: HEAD, branches, what is staged
 	Partial  string   `json:"short,omitempty"` // why of the files only those are kept that edits name
 

@@ -60,7 +60,7 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 		r := &restorer{history: h, dirs: map[string]*disk.Dir{}, modes: map[string]fs.FileMode{}}
 		defer r.close()
 		o = r.restore(ctx, changes)
-		done, _, err := h.take(context.WithoutCancel(ctx), false, paths)
+		done, _, err := h.take(context.WithoutCancel(ctx), p.Kind, false, paths)
 		if err != nil {
 			return err
 		}

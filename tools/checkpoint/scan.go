@@ -1,7 +1,6 @@
 package checkpoint
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,8 +32,10 @@ var errTooMuch = errors.New("there is too much in this folder to keep all of it"
 // by side; a node belongs to whoever looks at its directory.
 type scan struct {
 	history *history
+	kind    Kind // of the state that comes of it
 	ctx     context.Context
-	except  map[string]bool // paths that are passed over
+	fail    context.CancelCauseFunc // ends the scan; the first cause counts
+	except  map[string]bool         // paths that are passed over
 	at      time.Time
 	local   bool
 	sorted  bool // what is ignored is found out anew
@@ -46,46 +47,35 @@ type scan struct {
 
 	mu   sync.Mutex
 	lost []string // what is not kept and is not as it was
-	made []string // pipes and sockets that were not there
-	err  error    // the first one, which ends the scan
 }
 
 // newScan returns a scan that has looked at nothing.
-func (h *history) newScan(ctx context.Context) *scan {
-	s := &scan{history: h, ctx: ctx, except: map[string]bool{}, at: time.Now(),
+func (h *history) newScan(ctx context.Context, kind Kind) *scan {
+	s := &scan{history: h, kind: kind, except: map[string]bool{}, at: time.Now(),
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
+	s.ctx, s.fail = context.WithCancelCause(ctx)
 	for _, path := range h.cfg.Except {
 		s.except[disk.ResolveLinks(path)] = true
 	}
 	return s
 }
 
-// fail notes an error, and reports whether there is one.
-func (s *scan) fail(err error) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.err = cmp.Or(s.err, err)
-	return s.err != nil
-}
-
 // stopped reports whether the scan is over before its end.
 func (s *scan) stopped() bool {
-	err := context.Cause(s.ctx)
 	switch {
-	case err != nil:
 	case s.files.Load() > mostFiles:
-		err = fmt.Errorf("%w: more than %d files", errTooMuch, mostFiles)
+		s.fail(fmt.Errorf("%w: more than %d files", errTooMuch, mostFiles))
 	case s.first && time.Since(s.at) > longestFirst:
-		err = fmt.Errorf("%w in %v", errTooMuch, longestFirst)
+		s.fail(fmt.Errorf("%w in %v", errTooMuch, longestFirst))
 	}
-	return s.fail(err)
+	return s.ctx.Err() != nil
 }
 
-// note adds to a list what happened to a path.
-func (s *scan) note(list *[]string, text string) {
+// lose notes what became of a file that is not kept.
+func (s *scan) lose(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	*list = append(*list, text)
+	s.lost = append(s.lost, text)
 }
 
 // all looks at all files.
@@ -102,15 +92,16 @@ func (s *scan) all() error {
 				s.root(h.top.at(root, true), root)
 			}
 		}
-		if s.err != nil || s.sorted || !s.ruled.Load() {
+		if s.ctx.Err() != nil || s.sorted || !s.ruled.Load() {
 			break
 		}
 		s.sorted = true
 	}
-	if s.err == nil {
+	err := context.Cause(s.ctx)
+	if err == nil {
 		h.rules, h.scanned = rules, true
 	}
-	return s.err
+	return err
 }
 
 // root looks at a directory that is worked in, with all below it.
@@ -159,6 +150,7 @@ func (s *scan) folder(n *node, f *disk.RawDir, path string) {
 			return
 		}
 	}
+	n.own = n.own && (look == n.look || s.kind == ToolCall)
 	n.look, n.settled = look, look.Stable(s.at, s.local)
 	var wg sync.WaitGroup
 	var p parallel.Panic
@@ -186,7 +178,7 @@ func (s *scan) enter(k *node, f *disk.RawDir, path string, wg *sync.WaitGroup, p
 	sub, err := f.RawDir(k.name)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) && k.exists() {
-			s.note(&s.lost, path+string(filepath.Separator)+": it can't be read")
+			s.lose(path + string(filepath.Separator) + ": it can't be read")
 		}
 		k.gone()
 		return
@@ -218,10 +210,10 @@ func (s *scan) vanish(k *node) {
 func (s *scan) loses(k *node) {
 	switch dir := k.look.Mode.IsDir(); {
 	case k.tracking == ignored && k.exists() && dir:
-		s.note(&s.lost, k.path()+string(filepath.Separator)+": deleted")
+		s.lose(k.path() + string(filepath.Separator) + ": deleted")
 		return
 	case k.exists() && !dir && k.sum == "":
-		s.note(&s.lost, k.path()+": deleted")
+		s.lose(k.path() + ": deleted")
 	}
 	for _, k := range k.kids {
 		s.loses(k)
@@ -252,7 +244,7 @@ func (s *scan) list(n *node, f *disk.RawDir, path string) error {
 			if n.tracking == ignored && s.ignored.Load()+int64(len(kids)) >= mostIgnored {
 				continue
 			}
-			k = &node{name: name, up: n}
+			k = &node{name: name, up: n, own: s.kind == ToolCall && !s.sorted} // else it may have been there
 		}
 		s.assign(k, f, hides)
 		kids = append(kids, k)
@@ -301,6 +293,7 @@ func (s *scan) file(k *node, f *disk.RawDir, look disk.Stat, dir string) {
 	if look == k.look && k.settled {
 		return
 	}
+	k.own = k.own && (look == k.look || s.kind == ToolCall)
 	was, path := k.look, filepath.Join(dir, k.name)
 	content, err := s.content(k, f, look, path)
 	switch {
@@ -309,14 +302,11 @@ func (s *scan) file(k *node, f *disk.RawDir, look disk.Stat, dir string) {
 	case err != errUnkept && k.sum != "" && unwritten(was, look): // its mode keeps it from being read now
 		k.look, k.settled = look, false
 	default:
-		switch known := was != (disk.Stat{}); {
-		case known && !unwritten(was, look):
-			s.note(&s.lost, path+": changed")
-		case known || k.tracking == ignored || s.first:
-		case special(look.Mode):
-			s.note(&s.made, path)
-		default:
-			s.note(&s.lost, path+": made")
+		known := was != disk.Stat{}
+		if known && !unwritten(was, look) {
+			s.lose(path + ": changed")
+		} else if !known && k.tracking != ignored && !s.first {
+			s.lose(path + ": made")
 		}
 		k.look, k.sum, k.settled = look, "", true
 	}
@@ -338,9 +328,6 @@ func (s *scan) keep(k *node, look disk.Stat, content []byte) {
 // errUnkept is why a file is not read of which nothing is kept: it is ignored, may hold secrets, is too
 // large or no regular file.
 var errUnkept = errors.New("it is not kept")
-
-// special reports whether a mode is that of a pipe or a socket, which holds nothing.
-func special(mode fs.FileMode) bool { return mode&(fs.ModeNamedPipe|fs.ModeSocket) != 0 }
 
 // unwritten reports whether what two looks saw has one content, whoever may read it.
 func unwritten(a, b disk.Stat) bool {

@@ -81,16 +81,7 @@ var (
 )
 
 // A damagedError means that nothing says which form a store has.
-type damagedError struct {
-	path  string
-	cause error
-}
-
-// Error says what follows from that, and what to do.
-func (e *damagedError) Error() string {
-	return fmt.Sprintf("%s is damaged (%v): nothing can be taken back here, and no checkpoint is made, until you move it away; "+
-		"the next change makes it anew", e.path, e.cause)
-}
+type damagedError struct{ error }
 
 // create opens the store at path, and makes it if there is none.
 func create(path string, begin func(at *os.Root) (file, error)) (*store, error) {
@@ -126,7 +117,8 @@ func create(path string, begin func(at *os.Root) (file, error)) (*store, error) 
 	}
 	if err == nil {
 		if err = new(heading).read(b); err != nil && err != errNewer {
-			err = &damagedError{filepath.Join(path, formFile), err}
+			err = &damagedError{fmt.Errorf("%s is damaged (%v): nothing can be taken back here, and no checkpoint is made, "+
+				"until you move it away; the next change makes it anew", filepath.Join(path, formFile), err)}
 		}
 	}
 	if err != nil {

@@ -48,31 +48,29 @@ func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
 			return nil, false
 		}
 	}
-	if k.history.partial != nil {
-		return nil, false
-	}
+	paths = k.history.uncovered(most)
+	return paths, k.history.partial == nil && len(paths) <= most
+}
+
+func (h *history) uncovered(most int) (paths []string) {
 	here := map[*node]int{} // how many of a directory's own are held
-	held := slices.DeleteFunc(k.history.top.uncovered(nil), func(n *node) bool {
+	held := slices.DeleteFunc(h.top.uncovered(nil), func(n *node) bool {
 		at := n.path()
-		if k.history.own[at] == n.look || secret.Path(k.cfg.Workspace.Rel(at)) || n.compiled(at) {
+		if n.own || secret.Path(h.cfg.Workspace.Rel(at)) || n.compiled(at) {
 			return true
 		}
 		here[n.up]++
 		return false
 	})
-	roots := k.cfg.Workspace.Roots()
 	for _, n := range held {
 		at := n.path()
-		if dir := filepath.Dir(at); len(held) > most && here[n.up] > mostInDirectory && !slices.Contains(roots, dir) {
+		dir := filepath.Dir(at)
+		if len(held) > most && here[n.up] > mostInDirectory && !slices.Contains(h.cfg.Workspace.Roots(), dir) {
 			at = dir
 		}
-		if len(paths) == 0 || paths[len(paths)-1] != at {
-			paths = append(paths, at)
-		}
+		paths = append(paths, at)
 	}
-	slices.Sort(paths)
-	paths = slices.Compact(paths)
-	return paths, len(paths) <= most
+	return unique(paths)
 }
 
 // uncovered adds to list the nodes below n of which nothing is kept, and that are no
@@ -105,38 +103,5 @@ func (n *node) compiled(at string) bool {
 	return err == nil && string(head) == "\x7fELF"
 }
 
-// mostUncovered bounds what is noted of what is not covered, and mostInDirectory how many
-// files of a directory are told apart where there are too many.
-const (
-	mostUncovered   = 5000
-	mostInDirectory = 100
-)
-
-// looks returns how all looks that is not covered, nil if that is too much.
-func (h *history) looks() map[string]disk.Stat {
-	list := h.top.uncovered(nil)
-	if len(list) > mostUncovered {
-		return nil
-	}
-	looks := make(map[string]disk.Stat, len(list))
-	for _, n := range list {
-		looks[n.path()] = n.look
-	}
-	return looks
-}
-
-// owns notes which of what is not covered a command has made: what was not there before
-// it, and what others of the session had made that nobody else has changed since. If it has
-// changed what is ignored, what is so now may have been there.
-func (h *history) owns(before map[string]disk.Stat, ruled bool) {
-	if before == nil {
-		return
-	}
-	own := map[string]disk.Stat{}
-	for at, look := range h.looks() {
-		if was, there := before[at]; !there && !ruled || there && was == h.own[at] {
-			own[at] = look
-		}
-	}
-	h.own = own
-}
+// mostInDirectory is how many files of a directory are told apart where there are too many.
+const mostInDirectory = 100

@@ -53,15 +53,7 @@ func (k *Keeper) Stats(ctx context.Context, d *ChangedTurn) (list []FileStat, er
 const mostCompared = 1 << 20
 
 func stat(c Change, before, after string) FileStat {
-	s := FileStat{Path: c.Path, Action: "changed"}
-	switch {
-	case !c.Before.file():
-		s.Action = "made"
-	case !c.After.file():
-		s.Action = "deleted"
-	case c.Before.Sum == c.After.Sum:
-		s.Action = "mode of"
-	}
+	s := FileStat{Path: c.Path, Action: c.action()}
 	if s.Binary = !readable(before) || !readable(after); !s.Binary {
 		_, st := edit.Diff("a", "b", before, after)
 		s.Added, s.Removed = st.Added, st.Removed
@@ -154,17 +146,23 @@ func ChangeLines(list []Change, rel func(string) string) (ls []string) {
 	return ls
 }
 
-// String says what is done with a path.
-func (c Change) String() string {
+// action says what became of a path.
+func (c Change) action() string {
 	switch {
 	case !c.Before.Exists():
-		return "bring back"
+		return "made"
 	case !c.After.Exists():
-		return "delete"
+		return "deleted"
 	case c.Before.Sum == c.After.Sum && c.Before.Mode.Type() == c.After.Mode.Type():
 		return "mode of"
 	}
-	return "restore"
+	return "changed"
+}
+
+// String says what is done with a path to take something back.
+func (c Change) String() string {
+	action := c.action()
+	return cmp.Or(map[string]string{"made": "bring back", "deleted": "delete", "changed": "restore"}[action], action)
 }
 
 // Lines says what became of a plan.
