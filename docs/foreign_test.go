@@ -76,6 +76,7 @@ func TestWhoFillsIn(t *testing.T) {
 		})
 	})
 	want := []string{
+		"commands/cli ServerProblems: ServersIn with nil",
 		"commands/cli checkExtension: ServersIn with none",
 		"commands/cli consentText: ServersIn with none",
 		"commands/program/project agentServers: Filled with o.Env.Lookup", // of the user's agent, behind the cases of a project and an extension

@@ -74,7 +74,7 @@ func TestTable(t *testing.T) {
 func TestFindKey(t *testing.T) {
 	for name, want := range map[string]string{
 		"model.name": isText, "model": isObject, "mcpServers": isObject, "mcpServers.git": isObject, `mcpServers."my.server".command`: isText,
-		"mcpServers.git.env.HOME": isAny, "mcpServers.git.comand": "", "mcpServers.git.command.x": "", "hooks.BeforeTool": isObjects, "hooks.Whenever": isObjects,
+		"mcpServers.git.env.HOME": isText + " or " + isBool + " or " + isNumber, "mcpServers.git.comand": "", "mcpServers.git.command.x": "", "hooks.BeforeTool": isObjects, "hooks.Whenever": isObjects,
 		"agents.overrides.x.enabled": isBool, "modelConfigs.aliases.x.y.z": isAny, "model.nam": "", "": "", ".": "", "model.": "", `"model.name"`: "",
 		"context.fileName": isText + " or " + isList, "ui.customThemes.x": isAny,
 	} {

@@ -77,7 +77,7 @@ func (l *Layer) digest(lookup func(string) (string, bool)) {
 	var c checker
 	tree := l.doc.Tree
 	for _, path := range l.doc.Twice {
-		c.wrong(path, shown(JoinKey(path))+" is given more than once; the last one counts")
+		c.wrong(path, repeated(path))
 	}
 	if l.Scope != Workspace { // a project's servers are filled in later, by the rights that they get
 		f := filler{checker: &c, lookup: lookup, own: l.Own}
@@ -95,6 +95,11 @@ func (l *Layer) digest(lookup func(string) (string, bool)) {
 	for _, p := range c.problems {
 		l.Problems = append(l.Problems, l.asWritten(p))
 	}
+}
+
+// repeated says that a file has a key more than once.
+func repeated(path []string) string {
+	return shown(JoinKey(path)) + " is given more than once; the last one counts"
 }
 
 // asWritten returns a problem that names its key as the file does, and today's name beside it.

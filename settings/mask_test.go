@@ -81,7 +81,7 @@ func TestSecretKeys(t *testing.T) {
 			got = append(got, k.Name)
 		}
 	}
-	want := "mcpServers.<name>.env mcpServers.<name>.headers mcpServers.<name>.oauth.clientSecret"
+	want := "mcpServers.<name>.env mcpServers.<name>.env.<variable> mcpServers.<name>.headers mcpServers.<name>.headers.<field> mcpServers.<name>.oauth.clientSecret"
 	if strings.Join(got, " ") != want {
 		t.Error(got)
 	}

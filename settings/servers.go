@@ -159,23 +159,33 @@ func ProjectServers(path string) ([]Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := jsonc.Value(b)
-	if e := (*jsonc.Error)(nil); errors.As(err, &e) {
-		e.Path = path
-	}
+	doc, err := jsonc.Parse(path, b)
 	if err != nil {
 		return nil, err
 	}
-	tree, _ := v.(map[string]any)
-	servers, ok := tree["mcpServers"].(map[string]any)
+	servers, ok := doc.Tree["mcpServers"].(map[string]any)
 	if !ok {
 		return nil, fmt.Errorf(`%s: it must hold {"mcpServers": {"NAME": {...}}}`, path)
 	}
 	list := ServersIn(servers, nil)
 	for i := range list {
-		list[i].Scope, list[i].File = Workspace, path
+		s := &list[i]
+		s.Scope, s.File = Workspace, path
+		for _, twice := range doc.Twice {
+			if twice[0] == "mcpServers" && (len(twice) == 1 || twice[1] == s.Name) {
+				s.Unset = append(s.Unset, repeated(twice))
+			}
+		}
+		s.Place(path)
 	}
 	return list, nil
+}
+
+// Place has what is said of the server's values begin with the file that has them.
+func (s *Server) Place(path string) {
+	for i, said := range s.Unset {
+		s.Unset[i] = path + ": " + said
+	}
 }
 
 // Filled returns s with its variables filled in. The result does not have the problems of s.
@@ -228,7 +238,8 @@ func ServersIn(servers map[string]any, lookup func(string) (string, bool)) (list
 		}
 		s, problems := serverOf(name, v)
 		for _, p := range problems {
-			p.unset = !p.unknown && lookup == nil // files of other programs have keys of theirs
+			p.Message = p.Advised()
+			p.unset = lookup == nil && (!p.unknown || Nearest(p.Key) != "") // files of other programs have keys of theirs
 			s.note(p)
 		}
 		for _, p := range c.problems {

@@ -217,7 +217,7 @@ func (p *parser) group(n int, value any, source Source) (hooks []Hook) {
 		hooks = append(hooks, h)
 	}
 	if len(hooks) > 0 {
-		if why := hooks[0].misfit(matcher); why != "" {
+		if why := misfit(hooks[0], matcher); why != "" {
 			p.complain(true, "the matcher %.100q %s", matcher, why)
 		}
 	}

@@ -91,7 +91,7 @@ func foreign(err error) bool {
 
 // misfit describes the mistake in the matcher of a hook as it is written, and its consequence;
 // "" if there is no mistake.
-func (h Hook) misfit(matcher string) string {
+func misfit(h Hook, matcher string) string {
 	if matcher = tight(matcher); matcher == "*" || matcher == "" {
 		return ""
 	}

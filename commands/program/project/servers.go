@@ -101,6 +101,7 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 // broughtBy returns a server that an extension brings, with the values of its settings.
 func broughtBy(o *Options, x extension.Extension, s settings.Server) settings.Server {
 	values, variables := extensionValues(o, x), x.Variables(o.Paths.Cwd)
+	s.Place(x.Manifest())
 	wrong := s.Unset
 	s = s.Filled(func(name string) (string, bool) {
 		for _, known := range []map[string]string{variables, values} {
@@ -199,7 +200,7 @@ func (set *serverSet) switchOff(notify func(string)) {
 	for _, said := range o.Settings.Values("mcp.excluded") {
 		excluded = append(excluded, said.Values...)
 	}
-	disabled, err := disabledServers(o.Paths.User("mcp-server-enablement.json"))
+	disabled, err := disabledServers(o.Paths.User("mcp-server-enablement.json"), notify)
 	if err != nil {
 		notify("no MCP server is used, since it is not known which are switched off: " + text.PrintableLine(err.Error()))
 	}
@@ -225,35 +226,36 @@ func (set *serverSet) switchOff(notify func(string)) {
 	}
 }
 
-// disabledServers returns the names that the user has switched off.
-func disabledServers(path string) (names []string, err error) {
+// disabledServers returns the names that the user has switched off. What is not understood of
+// a server switches it off.
+func disabledServers(path string, notify func(string)) (names []string, err error) {
 	const most = 1 << 20
 	b, err := disk.Read(path, most)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	var v any
+	var doc *jsonc.Document
 	if err == nil {
-		v, err = jsonc.Value(b)
+		doc, err = jsonc.Parse(path, b)
 	}
-	if e := (*jsonc.Error)(nil); errors.As(err, &e) {
-		e.Path = path
+	if err != nil {
+		return nil, err
 	}
-	for name, said := range object(v) {
-		if m, is := said.(map[string]any); is {
-			said = m["enabled"]
+	for name, said := range doc.Members() {
+		m, is := said.(map[string]any)
+		if on, has := m["enabled"]; has || len(m) == 0 && is {
+			said = on
 		}
-		if fmt.Sprint(said) == "false" {
-			names = append(names, name)
+		switch fmt.Sprint(said) {
+		case "true", "<nil>": // which says nothing
+			continue
+		default:
+			notify(text.PrintableLine(fmt.Sprintf(`%s: %.100q must be {"enabled": true} or {"enabled": false}; it counts as false`, path, name)))
+		case "false":
 		}
+		names = append(names, name)
 	}
-	return names, err
-}
-
-// object returns v if it is an object.
-func object(v any) map[string]any {
-	m, _ := v.(map[string]any)
-	return m
+	return names, nil
 }
 
 // item returns a server in the form that the user agrees to.
