@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"crypto/subtle"
 	"errors"
@@ -83,7 +84,9 @@ func (c *Client) listen(state string, arrived func()) (*callback, error) {
 				Message: fmt.Sprintf("mcpServers.%s.oauth.redirectUri is %q, which is no address",
 					c.server.Name, to.uri)}
 		}
-		path = u.Path
+		if path = cmp.Or(u.Path, "/"); net.ParseIP(u.Hostname()).IsLoopback() {
+			host = u.Hostname()
+		}
 		if port == "" && text.Loopback(u.Hostname()) {
 			port = u.Port()
 		}

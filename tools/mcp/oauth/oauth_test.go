@@ -1,11 +1,13 @@
 package oauth_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -391,6 +393,61 @@ func TestStrangersAtThePort(t *testing.T) {
 		t.Fatal(err)
 	}
 	welcome(t, c, l)
+}
+
+// The settings may say all of a log-in: the client, both addresses, and where the browser ends. What is
+// sent to the token endpoint is sent nowhere else.
+func TestSettings(t *testing.T) {
+	l := newLab(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	free.Close()
+	evil := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("asked for %s", r.URL) }))
+	defer evil.Close()
+	moved := httptest.NewServer(http.RedirectHandler(evil.URL, http.StatusTemporaryRedirect))
+	defer moved.Close()
+	same := func(s string) string { return s }
+	for _, test := range []struct {
+		redirect, token, problem, err string
+		ask                           oauth.Ask
+	}{
+		{redirect: "http://" + free.Addr().String(), ask: browser(t)},
+		{redirect: "http://" + free.Addr().String() + "/cb", ask: browser(t)},
+		{redirect: "http://" + taken.Addr().String() + "/cb", ask: remote(t, same), problem: "is taken"},
+		{redirect: "https://example.com/cb", ask: remote(t, same), problem: "the browser ends at example.com"},
+		{redirect: "http://" + free.Addr().String(), ask: browser(t), token: moved.URL, err: "gives no token (307)"},
+		{redirect: "cb", err: "no address"},
+	} {
+		resp, err := http.Post(l.Issuer.URL+"/register", "application/json", strings.NewReader(`{"redirect_uris":["`+test.redirect+`"],"token_endpoint_auth_method":"none"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			ID string `json:"client_id"`
+		}
+		json.NewDecoder(resp.Body).Decode(&got)
+		resp.Body.Close()
+		problem := ""
+		c := client(t, config(t.TempDir()), oauth.Server{Name: "lab", URL: l.URL(), ClientID: got.ID, RedirectURI: test.redirect,
+			AuthorizationURL: l.Issuer.URL + "/authorize", TokenURL: cmp.Or(test.token, l.Issuer.URL+"/token")})
+		err = c.Login(t.Context(), func(ctx context.Context, q oauth.Question) (string, error) {
+			problem = q.Problem
+			return test.ask(ctx, q)
+		})
+		if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) || !strings.Contains(problem, test.problem) || test.problem == "" && problem != "" {
+			t.Errorf("%s: %v, %s", test.redirect, err, problem)
+		} else if err == nil {
+			welcome(t, c, l)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
 }
 
 // A server without metadata of its own is asked for that of a log-in server, which may call itself by

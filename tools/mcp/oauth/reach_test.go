@@ -59,6 +59,8 @@ func TestViolations(t *testing.T) {
 		"redirect to a private host": {moved("resource", "https://10.0.0.1/x"), "a private address"},
 		"redirect unencrypted":       {moved("issuer", "http://192.168.0.1/x"), "which is not https://"},
 		"redirect in a circle":       {moved("issuer", "/.well-known/oauth-authorization-server"), "more than 3 redirects"},
+		"no token endpoint":          {set("issuer", "token_endpoint", ""), "which does not say how to log in"},
+		"too long":                   {set("issuer", "x", strings.Repeat("x", 2<<20)), "answers with more than 1 MB"},
 		"no S256":                    {set("issuer", "code_challenge_methods_supported", []string{"plain"}), "S256"},
 		"answer of another issuer":   {func(l *oauthlab.Lab) { l.Redirect = func(q url.Values) { q.Set("iss", "https://other.example") } }, `the answer is of "https://other.example"`},
 		"answer of nobody":           {func(l *oauthlab.Lab) { l.Redirect = func(q url.Values) { q.Del("iss") } }, `the answer is of ""`},
@@ -159,6 +161,17 @@ func TestWhereTokensGo(t *testing.T) {
 	}
 	if slices.ContainsFunc(got, func(s string) bool { return s != "" }) || len(got) < 2 {
 		t.Errorf("%q", got)
+	}
+	var asked []*http.Request
+	queried := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked = append(asked, r) }))
+	defer queried.Close()
+	cfg := config(dir)
+	if err := cfg.Store.Save(t.Context(), oauth.Credential{ServerName: "asks", ServerURL: queried.URL, Token: oauth.Token{AccessToken: "a&b"}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := get(t, client(t, cfg, oauth.Server{Name: "asks", URL: queried.URL, TokenParam: "key"}), queried.URL+"?x=1"); err != nil || len(asked) != 1 ||
+		asked[0].URL.Query().Get("key") != "a&b" || asked[0].URL.Query().Get("x") != "1" || asked[0].Header.Get("Authorization") != "" {
+		t.Errorf("a token in the address: %v, %v", asked, err)
 	}
 	plain := client(t, config(dir), oauth.Server{Name: "lab", URL: "http://mcp.example/mcp"})
 	if err := plain.Login(t.Context(), browser(t)); err == nil || !strings.Contains(err.Error(), "would show the token") {
