@@ -81,7 +81,10 @@ func (o *Output) Finish(whole bool) (left string, err error) {
 	case !whole:
 		return o.partial, o.file.Close()
 	}
-	if err := cmp.Or(o.file.Sync(), o.file.Close(), os.Rename(o.partial, o.path)); err != nil {
+	if err = cmp.Or(o.file.Sync(), o.file.Close()); err == nil {
+		err = os.Rename(o.partial, o.path)
+	}
+	if err != nil {
 		return o.partial, o.lost(err)
 	}
 	return "", nil

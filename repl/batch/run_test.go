@@ -498,3 +498,20 @@ func TestRefused(t *testing.T) {
 		})
 	}
 }
+
+// A file that the disk has not got does not take the place of the one before.
+func TestNotSynced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "answers")
+	if err := os.WriteFile(path, []byte("before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := Create(path, nil, Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.file.Close()
+	left, err := o.Finish(true)
+	if b, rerr := os.ReadFile(path); err == nil || left != path+".partial" || string(b) != "before" {
+		t.Errorf("%q, %v: %q, %v", left, err, b, rerr)
+	}
+}
