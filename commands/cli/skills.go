@@ -117,17 +117,17 @@ type ofSkills struct {
 // A skillsDir is a folder of skills.
 type skillsDir string
 
-// ProvideDir returns the folder of the skills that are meant.
+// ProvideDir returns the folder of the skills that are meant, where it really is.
 func (o ofSkills) ProvideDir(here *Folder) (skillsDir, error) {
 	switch {
 	case o.Scope == "user" && here.Paths.Home == "":
 		return "", errors.New("there is no home directory, in which your skills would be")
 	case o.Scope == "user":
-		return skillsDir(here.Paths.User("skills")), nil
+		return skillsDir(disk.ResolveLinks(here.Paths.User("skills"))), nil
 	case !here.Trusted:
 		return "", errors.New("this folder is not trusted, so that its skills are not used; gemline trust add trusts it")
 	}
-	return skillsDir(here.Paths.Workspace("skills")), nil
+	return skillsDir(disk.ResolveLinks(here.Paths.Workspace("skills"))), nil
 }
 
 type skillsInstall struct {
@@ -184,12 +184,15 @@ type skillsLink struct {
 // Run links skills.
 func (c *skillsLink) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, skills *skill.Library, to skillsDir) error {
 	from := disk.ResolveLinks(here.Paths.Folder(c.Path))
-	if c.Scope == "workspace" && !disk.Inside(disk.ResolveLinks(string(to)), from) {
+	if c.Scope == "workspace" && !disk.Inside(string(to), from) {
 		return errors.New("links that lead out of a project's skills are not followed; install the skill, or link it for yourself: --scope user")
 	}
 	return out.installSkills(ctx, ask, skills, from, to, c.Scope, c.Consent, "linked", func(s skill.Skill, at string) error {
-		if s.Folder() == at {
+		switch {
+		case s.Folder() == at:
 			return nil
+		case disk.Inside(at, s.Folder()):
+			return fmt.Errorf("it is in %s, whose place the link would take", text.PrintableLine(at))
 		}
 		return disk.ReplaceTree(at, func(fresh string) error { return os.Symlink(s.Folder(), fresh) })
 	})
