@@ -396,6 +396,9 @@ func (c *Command) checkArgs(args string) error {
 
 // sentences writes lines that a terminal may break between words.
 func sentences(w io.Writer, ls ...string) error {
+	if len(ls) == 0 {
+		return nil
+	}
 	if p, ok := w.(interface{ Paragraphs(text string) error }); ok {
 		return p.Paragraphs(strings.Join(ls, "\n") + "\n")
 	}

@@ -124,7 +124,7 @@ func (c Completion) arguments(ctx context.Context, command *Command, path, befor
 	}
 	for _, w := range words {
 		if strings.HasPrefix(w, last) {
-			found = append(found, input.Candidate{Text: w})
+			found = append(found, input.Candidate{Text: w, Open: strings.HasSuffix(w, "=")})
 		}
 	}
 	return found

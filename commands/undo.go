@@ -43,7 +43,7 @@ func (cmd undoCommands) set() Set {
 }
 
 func (cmd undoCommands) undo(ctx context.Context, arg string) error {
-	n, err := number(arg, "/undo")
+	n, err := number(arg, "/undo takes a number of turns")
 	if err != nil {
 		return err
 	}
@@ -61,14 +61,14 @@ func (cmd undoCommands) undo(ctx context.Context, arg string) error {
 	return cmd.takeBack(ctx, list[:n])
 }
 
-// number reads how many turns a word means.
-func number(arg, name string) (int, error) {
+// number reads a number from 1 on; without one it is 1. Taken says what the command takes.
+func number(arg, taken string) (int, error) {
 	if arg == "" {
 		return 1, nil
 	}
 	n, err := strconv.Atoi(arg)
 	if err != nil || n < 1 {
-		return 0, misused("%s takes a number of turns", name)
+		return 0, misused("%s, not %.60q", taken, arg)
 	}
 	return n, nil
 }
@@ -181,7 +181,7 @@ func (cmd undoCommands) rewind(ctx context.Context, args string) error {
 		return cmd.listQuestions(ctx, asked)
 	}
 	word, what, _ := strings.Cut(args, " ")
-	n, err := number(word, "/rewind")
+	n, err := number(word, "/rewind takes the number of a question, which /rewind lists")
 	switch {
 	case err != nil:
 		return err
@@ -296,7 +296,7 @@ func (cmd undoCommands) restore(ctx context.Context, arg string) error {
 	if arg == "" {
 		return cmd.listCalls(calls, theirs)
 	}
-	n, err := number(arg, "/restore")
+	n, err := number(arg, "/restore takes a call or a record, which /restore lists")
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ var dialogueCmds = map[string]func(ts *testscript.TestScript, neg bool, args []s
 var questioning = regexp.MustCompile(`: ` + style + `$`)
 
 // keys are the names of keys in what type types.
-var keys = strings.NewReplacer("^C", "\x03", "^D", "\x04", "^[", "\x1b", "^Z", "\x1a", "^I", "\t", `\n`, "\r")
+var keys = strings.NewReplacer("^C", "\x03", "^D", "\x04", "^[", "\x1b", "^Z", "\x1a", "^I", "\t", "^U", "\x15", `\n`, "\r")
 
 // style matches what the program itself sends to a smart terminal between letters.
 const style = `(?:\x1b\[[0-9;]*m|\x1b\]133;[^\a\x1b]*\x1b\\|\x1b\[\?2004[hl])*`
