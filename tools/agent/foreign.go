@@ -11,10 +11,20 @@ import (
 	"gemline/engine/text"
 )
 
-// sameKeys are the names that other agents' files have for keys of ours.
-var sameKeys = map[string]string{"maxTurns": "max_turns", "displayName": "display_name",
-	"tool": "tools", "allowedTools": "tools", "allowed-tools": "tools", "allowed_tools": "tools",
-	"disallowed-tools": exceptKey, "disallowed_tools": exceptKey}
+// sameKeys are the names that other agents' files have for keys of ours, without signs and capitals.
+var sameKeys = map[string]string{"tool": "tools", "allowedtools": "tools"}
+
+// ours returns the key of ours that a key is another spelling of, the key itself if there is none.
+// The servers of other agents' files, mcpServers or mcp-servers, are of another form.
+func ours(key string, keys []string) string {
+	plain := func(s string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s)) }
+	for _, known := range keys {
+		if known != "mcp_servers" && (plain(key) == plain(known) || sameKeys[plain(key)] == known) {
+			return known
+		}
+	}
+	return key // mcp_servers among them
+}
 
 // exceptKey is the key of Claude Code for tools that an agent may not call.
 const exceptKey = "disallowedTools"
@@ -128,17 +138,32 @@ func OtherVendor(model string) bool {
 var otherFamilies = strings.Fields(`claude opus opusplan sonnet haiku gpt chatgpt codex o1 o3 o4 deepseek llama codellama
 mistral mixtral codestral devstral magistral qwen qwq grok kimi glm minimax command-r nova phi nemotron`)
 
-// oddKeys notes the keys that mean nothing here, on one line.
+// otherKeys are keys of other agents' files that are like keys of ours and mean something else.
+var otherKeys = []string{"hooks", "mode"}
+
+// oddKeys keeps the keys that mean nothing here. Those that are likely a misspelled key of ours are
+// told as what is misread; where the key would have limited the tools, the agent has none.
 func (r *reader) oddKeys(odd []*yaml.Node, d *Definition, keys []string) {
-	if len(odd) == 0 {
-		return
-	}
-	names := make([]string, len(odd))
-	for i, key := range odd {
-		names[i] = text.OneLine(key.Value, longestTitle)
-		if near := text.Nearest(key.Value, keys); near != "" && key.Value != "hooks" { // which is no tools
-			names[i] += " (did you mean " + near + "?)"
+	var names []string
+	for _, key := range odd {
+		name := text.OneLine(key.Value, longestTitle)
+		near := text.Nearest(strings.ToLower(key.Value), keys)
+		switch {
+		case near == "" || slices.Contains(otherKeys, key.Value):
+			names = append(names, name)
+			continue
+		case near == "tools" && d.Access.Tools == nil:
+			d.Access.Tools = []string{}
+			near += "? The agent has no tools"
+		case near == exceptKey:
+			d.Access.Except = []string{"*"}
+			near += "? The agent has no tools"
+		default:
+			near += "?"
 		}
+		r.misread(key, d, "%q means nothing; did you mean %s", name, near)
 	}
-	r.note(odd[0], d, "unknown, and without effect: %s", text.List(names))
+	if len(names) > 0 {
+		r.note(odd[0], d, "unknown, and without effect: %s", text.List(names))
+	}
 }

@@ -170,7 +170,7 @@ func (r *reader) agent(n *yaml.Node, d *Definition) {
 	})
 	var odd []*yaml.Node
 	r.each(n, "what stands between the lines ---", func(key, value *yaml.Node) {
-		name := cmp.Or(sameKeys[key.Value], key.Value)
+		name := ours(key.Value, keys)
 		if !slices.Contains(keys, name) {
 			odd = append(odd, key)
 			return
@@ -318,7 +318,7 @@ func (r *reader) server(n *yaml.Node) map[string]any {
 		switch auth["type"] {
 		case "google-credentials":
 			out["authProviderType"] = "google_credentials"
-			auth = map[string]any{"enabled": false, "scopes": auth["scopes"]}
+			auth["enabled"] = false
 		case "oauth":
 			auth["enabled"] = true
 		default:

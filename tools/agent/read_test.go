@@ -23,10 +23,10 @@ You review.
 `)
 	fmt.Println(list[0].Name, list[0].Access.Tools, list[0].Turns(), list[0].Limit(), list[0].Prompt.Text, err)
 	list, err = agent.Parse("reviewer.md", "---\nname: reviewer\ndescription: x\nmax_turn: 5\n---\n")
-	fmt.Println(list[0].Notes[0], err)
+	fmt.Println(list[0].Misread[0], err)
 	// Output:
 	// reviewer [read_file mcp_git_*] 5 10m0s You review. <nil>
-	// reviewer.md:4: unknown, and without effect: max_turn (did you mean max_turns?) <nil>
+	// reviewer.md:4: "max_turn" means nothing; did you mean max_turns? <nil>
 }
 
 func TestParse(t *testing.T) {
