@@ -2,7 +2,6 @@ package repl
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -201,10 +200,7 @@ func (a *Asker) explainCall(p engine.Proposal) {
 		a.Console.Out.Line(output.Info, "what you allow for longer, all agents and the model itself may do")
 	}
 	a.Console.Out.Line(output.Info, "the tool %s is called%s with these arguments:", output.EscapeLine(p.Tool.Name()), by)
-	args, err := text.JSON(p.Args, "  ")
-	if err != nil {
-		args = fmt.Append(nil, p.Args)
-	}
+	args, _ := text.JSON(p.Args, "  ") // as they came
 	a.Console.Out.Text(output.Sanitize(string(args) + "\n"))
 	in := p.Intent
 	for _, c := range in.Plan.Commands {

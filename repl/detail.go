@@ -32,10 +32,7 @@ func (p *Printer) arguments(ev engine.CallRequested) {
 	for _, name := range slices.Sorted(maps.Keys(ev.Args)) {
 		value, ok := ev.Args[name].(string)
 		if !ok {
-			b, err := text.JSON(ev.Args[name], "")
-			if err != nil {
-				b = fmt.Append(nil, ev.Args[name])
-			}
+			b, _ := text.JSON(ev.Args[name], "") // as it came
 			value = string(b)
 		}
 		first, rest, several := strings.Cut(strings.TrimSuffix(value, "\n"), "\n")

@@ -93,10 +93,7 @@ func (n *Notifier) complain() {
 // the latest; a session that ends before leaves it alone.
 func (n *Notifier) run(a Alert) {
 	a.Text = output.EscapeLine(a.Text) // it may be the model's
-	b, err := json.Marshal(a)
-	if err != nil {
-		return // strings can be marshalled
-	}
+	b, _ := json.Marshal(a)            // texts
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()

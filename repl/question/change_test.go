@@ -35,6 +35,26 @@ func TestFunctionOfAChange(t *testing.T) {
 	}
 }
 
+// A change is told in words, with long runs of blank lines as one, and cut to what is around it.
+func TestSpokenChange(t *testing.T) {
+	c, ok := ParseChange("--- a\n+++ a\n@@ -1,4 +1,7 @@ func A() {\n 1\n 2\n-3\n+\n+\n+ \n+x\n 4\n\\ No newline at end of file\n@@ -20 +24 @@ func B() {\n-\n+b\n@@ -40 +44 @@\n 40\n")
+	want := "unchanged: 2: 2\nremoved: 3: 3\nadded: 3 to 5: 3 blank lines\nadded: 6: x\nunchanged: 7: 4\nthe line before this ends without a line end\nremoved: 20: blank\nadded: 24: b\nunchanged: 44: 40"
+	if got := strings.Join(c.Around(1).Spoken(), "\n"); !ok || got != want {
+		t.Errorf("%v:\n%s", ok, got)
+	}
+	if c.Function() != "" || c.Count() != "5 lines added, 2 removed" || CountLines(0, 0) != "no lines changed" || CountLines(0, 1) != "1 line removed" {
+		t.Errorf("%q, %s", c.Function(), c.Count())
+	}
+	if brief, _ := c.Unified(true); strings.Contains(brief, "No newline") { // of a line that is not shown
+		t.Errorf("%s", brief)
+	}
+	for _, hunk := range []string{"", "@@ -1 +1 @@\n\n", "@@ -1 +1 @@\n?a\n", "@@ -1,2 +1 @@\n-a\n"} {
+		if c, ok := ParseChange("--- a\n+++ a\n" + hunk); ok {
+			t.Errorf("%q: %+v", hunk, c)
+		}
+	}
+}
+
 // What is taken apart is a diff whose lines are all there, or nothing.
 func FuzzParseChange(f *testing.F) {
 	f.Add("--- a\tCurrent\n+++ a\tProposed\n@@ -10,3 +10,4 @@ func Put() {\n a\n-b\n+c\n+d\n e\n")

@@ -75,15 +75,6 @@ type Option[T any] struct {
 	Answer T
 }
 
-// FindOption returns the answer that a program gives by name.
-func FindOption[T any](options []Option[T], name string) (answer T, ok bool) {
-	i := slices.IndexFunc(options, func(o Option[T]) bool { return o.Name == name })
-	if i < 0 {
-		return answer, false
-	}
-	return options[i].Answer, true
-}
-
 // Title asks whether the folder is trusted; what it brings stands below that.
 func (f Folder) Title() string {
 	path := output.EscapeLine(f.Path)

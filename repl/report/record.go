@@ -2,7 +2,6 @@ package report
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 
 	"gemline/engine/tally"
@@ -123,11 +122,6 @@ func value(v any) (_ any, invalid bool) {
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, false
-		}
-	case nil, bool, int:
-	default: // no value of a decoded document
-		if _, err := json.Marshal(v); err != nil {
-			return value(fmt.Sprint(v))
 		}
 	}
 	return v, false

@@ -141,8 +141,8 @@ func find[T any](options []question.Option[T], name string, ok bool) (answer T, 
 	if !ok {
 		return answer, ErrGone
 	}
-	answer, _ = question.FindOption(options, name)
-	return answer, nil
+	i := slices.IndexFunc(options, func(o question.Option[T]) bool { return o.Name == name }) // see agreed
+	return options[i].Answer, nil
 }
 
 // agreed gives the open question about a folder the answer that a line holds, or says
