@@ -40,32 +40,19 @@ func (k *Keeper) Run(run engine.Run) engine.Run {
 func (k *Keeper) Files() (n int, known bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, c := range k.turn.changed {
-		if c.ofFile() {
+	for _, g := range targets(k.turn.calls) {
+		if (Change{Before: g.after, After: g.before}).ofFile() {
 			n++
 		}
 	}
-	return n, k.turn.changed != nil && !k.turn.unsure
+	return n, len(k.turn.calls) > 0 && !k.turn.unsure
 }
 
 // A turnWork is what calls of a turn have done.
 type turnWork struct {
-	of      Turn
-	changed map[string]Change // from what was there before the turn
-	unsure  bool              // they may have changed more
-}
-
-// count notes what a call has changed.
-func (w *turnWork) count(list []Change) {
-	if w.changed == nil {
-		w.changed = map[string]Change{}
-	}
-	for _, c := range list {
-		if first, ok := w.changed[c.Path]; ok {
-			c.Before = first.Before
-		}
-		w.changed[c.Path] = c
-	}
+	of     Turn
+	calls  []State // the last one first
+	unsure bool    // they may have changed more
 }
 
 // messageText returns the words of a message.
@@ -281,6 +268,6 @@ func (h *watching) after(ctx context.Context) error {
 		return err
 	}
 	k.turn.unsure = k.turn.unsure || r.Partial != "" || len(h.outside) > 0
-	k.turn.count(changes)
+	k.turn.calls = slices.Insert(k.turn.calls, 0, State{changes: changes})
 	return nil
 }

@@ -20,13 +20,7 @@ type file interface {
 }
 
 // createFile begins a file in an open directory.
-func createFile(at *os.Root) (file, error) {
-	f, err := disk.CreatePrivate(at)
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
-}
+func createFile(at *os.Root) (file, error) { return disk.CreatePrivate(at) }
 
 // isUnfinished reports whether a file of a store is not whole yet.
 func isUnfinished(name string) bool { return strings.HasPrefix(name, ".gemline-") }
@@ -45,8 +39,11 @@ func (r *store) write(dir, name string, b []byte) error {
 }
 
 // read returns the content of a file of the store.
-func (r *store) read(name string, most int64) ([]byte, error) {
-	f, _, err := r.dir.File(name)
+func (r *store) read(name string, most int64) ([]byte, error) { return readIn(r.dir, name, most) }
+
+// readIn returns the content of a file in an open directory.
+func readIn(d *disk.Dir, name string, most int64) ([]byte, error) {
+	f, _, err := d.File(name)
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +69,5 @@ func checkPath(path string) error {
 // CanName reports whether a session may have a name, which becomes that of a file.
 func CanName(name string) bool {
 	const chars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
-	other := func(r rune) bool { return !strings.ContainsRune(chars, r) }
-	return name != "" && len(name) <= 128 && name[0] != '.' && !strings.ContainsFunc(name, other)
+	return name != "" && len(name) <= 128 && name[0] != '.' && strings.Trim(name, chars) == ""
 }

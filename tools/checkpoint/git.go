@@ -45,12 +45,6 @@ func (r *repositories) see(ctx context.Context) (seen []string) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.cfg.LongestGit)
 	defer cancel()
-	defer func() {
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			r.silent = true
-			r.cfg.Notify(gitSilent)
-		}
-	}()
 	for _, root := range r.cfg.Workspace.Roots() {
 		tree := workspace.RepositoryRoot(root)
 		dir := workspace.GitDir(tree)
@@ -74,6 +68,9 @@ func (r *repositories) see(ctx context.Context) (seen []string) {
 				seen = append(seen, work+" in progress\tyes")
 			}
 		}
+	}
+	if r.silent = errors.Is(ctx.Err(), context.DeadlineExceeded); r.silent {
+		r.cfg.Notify(gitSilent)
 	}
 	return seen
 }

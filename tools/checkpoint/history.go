@@ -190,10 +190,7 @@ func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string,
 	for _, c := range again {
 		n := h.top.at(c.Path, true)
 		there = slices.DeleteFunc(there, func(t Change) bool { return t.Path == c.Path })
-		if n.was != c.Before {
-			there = append(there, Change{Path: c.Path, Before: n.was, After: c.Before})
-		}
-		paths = append(paths, c.Path)
+		there, paths = append(there, Change{Path: c.Path, Before: n.was, After: c.Before}), append(paths, c.Path)
 	}
 	err = h.commit(there, Record{Kind: Started})
 	for _, c := range again {

@@ -69,9 +69,6 @@ func (k *Keeper) For(session string) *Keeper {
 // one has changed can be taken back in both. Where nothing is kept of that one, or
 // something of this one already, nothing is done.
 func (k *Keeper) Copy(from string) error {
-	if !CanName(from) {
-		return nil
-	}
 	err := k.with(context.Background(), func() error {
 		tip, err := k.history.store.ref(from)
 		if err != nil || tip == "" || k.history.tip != "" {

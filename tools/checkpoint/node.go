@@ -73,7 +73,7 @@ func (n *node) gone() {
 	n.look, n.sum, n.settled = disk.Stat{}, "", false
 	n.kids = slices.DeleteFunc(n.kids, func(k *node) bool {
 		k.gone()
-		return k.tracking != explicit && k.useless()
+		return k.useless()
 	})
 }
 

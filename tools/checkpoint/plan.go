@@ -66,12 +66,10 @@ func (k *Keeper) Turns(ctx context.Context) (list []*ChangedTurn, err error) {
 // formerRefs is where older gemlines named the last state of a session, in a git repository.
 var formerRefs = filepath.FromSlash("refs/sessions/")
 
-// inUse reports whether a directory holds a store, or that of an older gemline.
+// inUse reports whether there is a store, or that of an older gemline.
 func inUse(dir string) bool {
-	return slices.ContainsFunc([]string{formFile, formerRefs}, func(name string) bool {
-		_, err := os.Lstat(filepath.Join(dir, name))
-		return err == nil
-	})
+	_, err := os.Lstat(dir)
+	return err == nil
 }
 
 // with does something with the store, if there is one.

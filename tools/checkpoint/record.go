@@ -91,9 +91,7 @@ func states(r *store, session string, first bool) (list []State, err error) {
 
 // A ChangedTurn is a turn that has changed something.
 type ChangedTurn struct {
-	ID     string
-	Asked  string
-	Print  string
+	Turn
 	Time   time.Time
 	Calls  []State // the first one first
 	Undone bool
@@ -107,7 +105,7 @@ func turns(all []State) (list []*ChangedTurn) {
 		case ToolCall, Restored:
 			d := byID[s.Turn]
 			if d == nil {
-				d = &ChangedTurn{ID: s.Turn, Asked: s.Asked, Print: s.Print, Time: s.Time}
+				d = &ChangedTurn{Turn: Turn{s.Turn, s.Asked, s.Print}, Time: s.Time}
 				byID[s.Turn] = d
 				list = append(list, d)
 			}

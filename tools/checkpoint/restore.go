@@ -58,7 +58,6 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 			return fmt.Errorf("nothing is changed, since what is there can't be kept: %w", err)
 		}
 		r := &restorer{history: h, dirs: map[string]*disk.Dir{}, modes: map[string]fs.FileMode{}}
-		defer r.close()
 		o = r.restore(ctx, changes)
 		done, _, err := h.take(context.WithoutCancel(ctx), p.Kind, false, paths)
 		if err != nil {
@@ -84,12 +83,6 @@ type restorer struct {
 	history *history
 	dirs    map[string]*disk.Dir
 	modes   map[string]fs.FileMode // that directories have in the end
-}
-
-func (r *restorer) close() {
-	for _, d := range r.dirs {
-		d.Close()
-	}
 }
 
 // open returns the directory that holds a path, and its name there. What is missing
@@ -160,6 +153,7 @@ func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
 		if err := d.Flush(); err != nil {
 			o.Failed = append(o.Failed, fmt.Sprintf("the disk may not have kept it: %v", err))
 		}
+		d.Close()
 	}
 	slices.Sort(o.Left)
 	return o

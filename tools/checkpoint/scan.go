@@ -144,9 +144,13 @@ func (s *scan) folder(n *node, f *disk.RawDir, path string) {
 	if s.stopped() {
 		return
 	}
+	var hides func(name string, dir bool) bool // nil if it lists what it has listed
 	if !n.settled || s.sorted || look != n.look {
-		if err := s.list(n, f, path); err != nil {
-			n.settled = false
+		if hides, err = s.list(n, f, path); err != nil {
+			n.gone()
+			if !errors.Is(err, disk.ErrKernel) {
+				s.fail(err)
+			}
 			return
 		}
 	}
@@ -155,14 +159,18 @@ func (s *scan) folder(n *node, f *disk.RawDir, path string) {
 	var wg sync.WaitGroup
 	var p parallel.Panic
 	for _, k := range slices.Clone(n.kids) {
+		look, err := f.StatAt(k.name)
+		dir := look.Mode.IsDir()
+		if err == nil && hides != nil {
+			s.assign(k, dir, hides(k.name, dir))
+		}
 		if k.tracking == ignored {
 			s.ignored.Add(1)
 		}
-		look, err := f.StatAt(k.name)
 		switch {
 		case err != nil:
 			s.vanish(k)
-		case look.Mode.IsDir():
+		case dir:
 			s.enter(k, f, filepath.Join(path, k.name), &wg, &p)
 		default:
 			s.file(k, f, look, path)
@@ -220,67 +228,47 @@ func (s *scan) loses(k *node) {
 	}
 }
 
-// list finds out which entries a directory has, and what is kept of them.
-func (s *scan) list(n *node, f *disk.RawDir, path string) error {
+// list finds out which entries a directory has, and returns what tells which of them are ignored.
+func (s *scan) list(n *node, f *disk.RawDir, path string) (hides func(string, bool) bool, err error) {
 	names, err := f.Names()
 	if err != nil {
-		if errors.Is(err, disk.ErrKernel) {
-			n.gone()
-		} else {
-			s.fail(err)
-		}
-		return err
+		return nil, err
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return s.except[filepath.Join(path, name)] || isGit(name) })
 	slices.Sort(names)
-	hides := func(string, bool) bool { return true }
-	if n.tracking != ignored && len(names) > 0 {
-		hides = s.history.cfg.Workspace.Ignore.GitHides(path)
-	}
-	var kids []*node
-	for _, name := range names {
-		k := n.kid(name, false)
-		if k == nil {
-			if n.tracking == ignored && s.ignored.Load()+int64(len(kids)) >= mostIgnored {
-				continue
-			}
-			k = &node{name: name, up: n, own: s.kind == ToolCall && !s.sorted} // else it may have been there
-		}
-		s.assign(k, f, hides)
-		kids = append(kids, k)
-	}
-	for _, k := range n.kids {
+	n.kids = slices.DeleteFunc(n.kids, func(k *node) bool {
 		if _, still := slices.BinarySearch(names, k.name); still {
-			continue
+			return false
 		}
 		s.vanish(k)
-		if k.tracking == explicit || !k.useless() {
-			kids = append(kids, k)
+		return k.useless()
+	})
+	for _, name := range names {
+		if n.tracking == ignored && s.ignored.Load()+int64(len(n.kids)) >= mostIgnored {
+			break
+		}
+		if n.kid(name, false) == nil {
+			n.kid(name, true).own = s.kind == ToolCall && !s.sorted // else it may have been there
 		}
 	}
-	slices.SortFunc(kids, func(a, b *node) int { return strings.Compare(a.name, b.name) })
-	n.kids = kids
-	return nil
+	if n.tracking != ignored && len(names) > 0 {
+		return s.history.cfg.Workspace.Ignore.GitHides(path), nil
+	}
+	return func(string, bool) bool { return true }, nil
 }
 
 // assign says what is kept of an entry. A file that is named is kept in any case.
-func (s *scan) assign(k *node, f *disk.RawDir, hides func(string, bool) bool) {
-	look, err := f.StatAt(k.name)
-	if err != nil {
-		return
-	}
-	to := full
-	if hides(k.name, look.Mode.IsDir()) {
-		to = ignored
-	}
+func (s *scan) assign(k *node, dir, hidden bool) {
 	switch {
-	case k.tracking == explicit && to == ignored && (k.sum != "" || s.history.names[k.path()]) && !look.Mode.IsDir():
-	case k.tracking == ignored && to == full && k.exists(): // it is not new, though nothing of it was kept before
-	default:
-		if k.tracking == full && to == ignored {
+	case hidden && k.tracking == explicit && !dir && (k.sum != "" || s.history.names[k.path()]):
+	case !hidden && k.tracking == ignored && k.exists(): // it is not new, though nothing of it was kept before
+	case hidden:
+		if k.tracking == full {
 			k.gone()
 		}
-		k.tracking = to
+		k.tracking = ignored
+	default:
+		k.tracking = full
 	}
 }
 
@@ -380,9 +368,6 @@ func (s *scan) path(path string) {
 		}
 		n.become(true)
 		n.look, n.settled = look, n.settled && n.look == look // else what it lists is not known
-		if last {
-			return
-		}
 		next, err := f.RawDir(name)
 		if err != nil {
 			return // nobody can edit it there

@@ -338,7 +338,7 @@ func (r *store) refs() (list []fs.FileInfo, err error) {
 // ref returns the last state of a session, "" if there is none.
 func (r *store) ref(session string) (id string, err error) {
 	b, err := r.read(filepath.Join(sessionsDir, session), mostLine)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || !CanName(session) {
 		return "", nil
 	}
 	return strings.TrimSpace(string(b)), err

@@ -107,11 +107,8 @@ func (h *history) read(path string) (v Version, content []byte, err error) {
 		to, err := d.Readlink(rel)
 		return Version{fs.ModeSymlink | 0o777, sumOf([]byte(to))}, []byte(to), err
 	}
-	if f, _, err := d.File(rel); err == nil {
-		defer f.Close()
-		if b, err := disk.ReadOpen(f, h.cfg.MostBytes); err == nil {
-			return Version{info.Mode(), sumOf(b)}, b, nil
-		}
+	if b, err := readIn(d, rel, h.cfg.MostBytes); err == nil {
+		return Version{info.Mode(), sumOf(b)}, b, nil
 	}
 	return Version{info.Mode(), "?"}, nil, nil // something that is not known
 }

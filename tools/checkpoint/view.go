@@ -86,10 +86,7 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 			}
 			before, after := k.history.stored(c.Before), k.history.current(c.Path)
 			list = append(list, stat(c, before, after))
-			mode := c.After.Mode
-			if !c.After.Exists() {
-				mode = c.Before.Mode
-			}
+			mode := cmp.Or(c.After.Mode, c.Before.Mode)
 			files = append(files, edit.File{Name: rel(c.Path), Created: !c.Before.Exists(),
 				Deleted: !c.After.Exists(), Executable: mode&0o100 != 0, Old: before, New: after})
 		}
