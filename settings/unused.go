@@ -17,14 +17,6 @@ type Unused struct {
 	Line    int    `json:"line,omitempty"`
 }
 
-// String says what it is, without where.
-func (u Unused) String() string {
-	if u.Name == u.Feature || strings.HasPrefix(u.Name, u.Feature+".") {
-		return u.Name
-	}
-	return u.Feature + " " + u.Name
-}
-
 // IsUnused reports whether something of a kind and a name that a folder brings is
 // not in use yet. The rows of the status [Later] in the table of keys say what is not.
 func IsUnused(kind, name string) bool {
@@ -114,24 +106,12 @@ func (u *finder) environment(lookup func(string) (string, bool)) {
 	}
 }
 
-// UnusedSummary puts the items into one line: how many there are of each feature.
+// UnusedSummary puts the items into one line.
 func UnusedSummary(items []Unused) string {
 	const most = 8
 	var words []string
-	tally := map[string]int{}
 	for _, i := range items {
-		tally[i.Feature]++
-	}
-	for _, i := range items {
-		n := tally[i.Feature]
-		delete(tally, i.Feature)
-		switch {
-		case n == 0:
-		case i.String() == i.Name: // a key
-			words = append(words, i.Feature)
-		default:
-			words = append(words, fmt.Sprintf("%s (%d)", i.Feature, n))
-		}
+		words = append(words, i.Name)
 	}
 	if n := len(words) - most; n > 0 {
 		words = append(words[:most], fmt.Sprintf("and %d more", n))
@@ -141,23 +121,8 @@ func UnusedSummary(items []Unused) string {
 
 // UnusedLines puts the items into lines: what is where.
 func UnusedLines(items []Unused) (lines []string) {
-	type place struct{ feature, file string }
-	names := map[place][]string{}
 	for _, i := range items {
-		at := place{i.Feature, i.File}
-		names[at] = append(names[at], i.Name)
-	}
-	for _, i := range items {
-		at := place{i.Feature, i.File}
-		list := names[at]
-		delete(names, at)
-		switch {
-		case list == nil:
-		case len(list) == 1:
-			lines = append(lines, fmt.Sprintf("%s in %s", i, i.File))
-		default:
-			lines = append(lines, fmt.Sprintf("%s %s in %s", i.Feature, text.List(slices.Compact(list)), i.File))
-		}
+		lines = append(lines, i.Name+" in "+i.File)
 	}
 	return lines
 }

@@ -376,7 +376,7 @@ func (f file) lines() []string {
 	}
 	for _, u := range f.Unused {
 		at := strings.TrimSuffix(fmt.Sprintf("%s:%d", f.Path, u.Line), ":0")
-		lines = append(lines, at+": "+string(settings.Later)+": "+u.String())
+		lines = append(lines, at+": "+string(settings.Later)+": "+u.Name)
 	}
 	return lines
 }

@@ -25,6 +25,9 @@ func TestGuard(t *testing.T) {
 	if err := os.Symlink(".git", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.MkdirAll(filepath.Join(dir, "home/tmp/project"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	// Those lead to what is not there yet, in a circle, or have a guarded name.
 	for name, to := range map[string]string{"new.md": "sub/GEMINI.md", "newer.md": "new.md", "hook": ".git/hooks/../hooks/x", "rules": "home/policies/x.toml", "below": "home", "loop": "loop", ".envrc": "main.go", "plain": "sub/x"} {
 		if err := os.Symlink(filepath.FromSlash(to), filepath.Join(dir, name)); err != nil {

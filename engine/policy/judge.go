@@ -139,7 +139,10 @@ func (p *Policy) script(u question) Explanation {
 	rules := p.about(&u)
 	whole := decide(rules, &u)
 	worst := whole
-	unknown := u.Intent.Plan.Class == engine.Opaque
+	unknown := u.Intent.Plan.Class == engine.Opaque || slices.ContainsFunc(u.Intent.Plan.Commands, func(c engine.Command) bool {
+		_, known := c.Program()
+		return !known
+	})
 	byDefault := whole.Rule != nil && whole.Rule.byDefault() // unless a rule about commands says otherwise
 	if len(u.Intent.Plan.Commands) > 0 && (whole.Verdict != engine.Deny || byDefault && !unknown) {
 		worst = Ruling{Verdict: engine.Allow}
@@ -155,9 +158,6 @@ func (p *Policy) script(u question) Explanation {
 		f.Command, f.Inside = c.Line(), c.Wrapper
 		f.Why = v.safety(f)
 		e.Commands = append(e.Commands, f)
-		if _, known := c.Program(); !known {
-			unknown = true
-		}
 		more := strictness(f.Verdict) - strictness(worst.Verdict)
 		if more > 0 || more == 0 && (worst.Rule == nil || harmless && !c.Safe) {
 			worst, harmless = f, c.Safe
@@ -172,10 +172,6 @@ func (p *Policy) script(u question) Explanation {
 	}
 	e.Ruling.Command, e.Ruling.Inside = "", ""
 	if e.Verdict == engine.Deny {
-		return e
-	}
-	if unknown && byDefault {
-		e.Ruling = whole
 		return e
 	}
 	if unknown {

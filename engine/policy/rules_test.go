@@ -280,6 +280,8 @@ func TestRefused(t *testing.T) {
 		good + "description = '''\nx = [\n'''\npriority = 1\ntoolName = \"*\"\ndecision = 7":                                                    "14:1: decision must be a string",
 		good + "mcpName = \"hub\"\npriority = 1":                                                                                                "8:1: the rule lacks decision",
 		"\xff":                                                                                                                                  "is not UTF-8",
+		good + "decision = \"deny\"\ntoolName = \"run_shell_command\"\npriority = 1\ncommandUndoable = false":                                   "12:1: commandUndoable can only be true",
+		good + "decision = \"deny\"\ntoolName = \"glob\"\npriority = 1\ncommandUndoable = true":                                                 "10:1: commandUndoable is about run_shell_command",
 		good + "decision = \"allow\"\ntoolName = \"glob\"\npriority = 1\ncommandLine = \"x\"":                                                   "10:1: commandLine is about run_shell_command",
 	} {
 		if got := complaints(text); !strings.Contains(got, want) || !strings.HasPrefix(got, "p.toml:") {

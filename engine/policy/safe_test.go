@@ -79,6 +79,14 @@ func TestSafe(t *testing.T) {
 			t.Errorf("of what is not known to look is said %q", e.Commands[0].Why)
 		}
 	}
+	unread := shell(engine.Opaque, "make")
+	unread.Intent.Plan.Revertible = true
+	asksPush := "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"git push\"\ndecision = \"ask_user\"\npriority = 1\n"
+	for rules, want := range map[string]engine.Verdict{"": allow, asksPush: ask} {
+		if e := policy.New(policy.Auto, parse(t, policy.User, rules)...).Explain(unread); e.Verdict != want || (want == ask) != strings.Contains(e.Why, "a rule that asks about commands") {
+			t.Errorf("of what can be taken back and not be read: %s, %s; rules: %s", policy.VerdictName(e.Verdict), e.Why, rules)
+		}
+	}
 	for _, test := range []struct {
 		q   engine.Proposal
 		why string

@@ -144,9 +144,6 @@ func (r *Redactor) replace(s string, next []int) string {
 			}
 		}
 		if which < 0 {
-			if b.Len() == 0 {
-				return s
-			}
 			return b.String() + s[done:]
 		}
 		if marked < done {

@@ -115,6 +115,9 @@ func TestShapes(t *testing.T) {
 		{"user of a URL", "https://me@host ssh://git@host:22/x http://[::1]:80/@x", "https://me@host ssh://git@host:22/x http://[::1]:80/@x"},
 		{"variables in a URL", "https://$USER:$PASS@host", "https://$USER:$PASS@host"},
 		{"short", "AI" + "za01234 gh" + "p_x", "AI" + "za01234 gh" + "p_x"},
+		{"web hook", "https://hooks.slack.com/services/T0/B0/" + thirty, "https://hooks.slack.com/[redacted: web hook]"},
+		{"web hook with a port", "https://x.logic.azure.com:443/" + thirty, "https://x.logic.azure.com:443/[redacted: web hook]"},
+		{"host of web hooks", "x.logic.azure.com, and hooks.slack.com/ as in docs/" + thirty, "x.logic.azure.com, and hooks.slack.com/ as in docs/" + thirty},
 		{"prose", "The Bearer of the key asks for ASIA and hf_ and npm_install.", "The Bearer of the key asks for ASIA and hf_ and npm_install."},
 	} {
 		if got := Shapes(tt.text, ""); got != tt.want {

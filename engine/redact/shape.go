@@ -201,7 +201,7 @@ func password(s string) (from, to int) {
 // behind the host.
 func webhook(s string) (from, to int) {
 	const minLength = 20
-	if from = strings.IndexByte(s, '/') + 1; from == 0 {
+	if from = strings.IndexByte(s, '/') + 1; from == 0 || strings.ContainsAny(s[:from], " \t\n") {
 		return 0, 0
 	}
 	to = from + runLength(s[from:], func(b byte) bool {

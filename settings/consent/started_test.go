@@ -20,7 +20,7 @@ func folder(t testing.TB) string {
 		"own.js": "const fs = require('fs')\nimport path from 'node:path'\n", "loads.js": "const x = require('./x')\n",
 		"Makefile": "all:\n", "run": "#!/bin/sh\necho\n", "serve": "#!/usr/bin/env python3\n", "elf": "\x7fELF  \x00",
 		"bin/jq": "#!/bin/sh\necho\n", "self.sh": "echo x > gen.sh\nsh gen.sh\n", "gen.sh": "echo\n",
-		"spins.sh": "sh ./spins.sh\n", "args.txt": "x\n",
+		"spins.sh": "sh ./spins.sh\n", "none": "#!\n", "args.txt": "x\n",
 	} {
 		os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700)
 		os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700)
@@ -89,46 +89,69 @@ func TestText(t *testing.T) {
 		"python3 -I tools/server.py":          "tools/server.py",
 		"node own.js":                         "own.js",
 
-		"sh hooks/3.sh":                      "? not there",
-		`sh "$X"`:                            "? what sh runs",
-		`sh "${X:-a.sh}"`:                    "? what sh runs",
-		`if true; then X=a.sh; fi; sh $X`:    "? what sh runs",
-		`X=a.sh; X=sub/b.sh; sh $X`:          "? what sh runs",
-		`X=a.sh; read X; sh $X`:              "? what sh runs",
-		`X=a.sh; f() { X=b; }; f; sh $X`:     "? what sh runs",
-		`X=a.sh; sh -c 'sh $X'`:              "a.sh ? what sh",
-		"sh vague.sh hooks/1.sh":             "hooks/1.sh,vague.sh ? what sh runs",
-		"cat a.sh | sh":                      "a.sh ? its input",
-		"sh < a.sh":                          "a.sh ? its input",
-		"sh <(cat a.sh)":                     "a.sh ? what sh runs",
-		"eval sh a.sh":                       "a.sh ? eval",
-		"make -C sub":                        "? make",
-		"npm run lint":                       "run ? npm",
-		"node .":                             "? no file",
-		"node loads.js":                      "loads.js ? require",
-		"python3 tools/server.py":            "tools/server.py ? beside",
-		"python3 -I loads.py":                "loads.py ? sys.path",
-		"python3 -m tools.server":            "? loads",
-		"./serve":                            "serve ? beside",
-		"PATH=bin:$PATH jq":                  "? PATH",
-		"export BASH_ENV=a.sh":               "a.sh ? BASH_ENV",
-		"sh -i a.sh":                         "a.sh ? -i",
-		"cd $X && sh a.sh":                   "a.sh ? directory",
-		"cd - && sh a.sh":                    "a.sh ? directory",
-		"sh link.sh":                         "link.sh ? link",
-		"sh self.sh":                         "gen.sh,self.sh ? itself",
-		"sh spins.sh":                        "spins.sh ? too many",
-		"find . -exec sh a.sh ';'":           "a.sh ? find",
-		"xargs sh":                           "? xargs",
-		"alias jq=./run; jq":                 "run ? alias",
-		"git commit -m x":                    "? git commit",
-		"git -C sub status":                  "? git -C",
-		"sh a.sh && ((":                      "? read",
-		"declare -n r=X; X=a.sh; r=b; sh $X": "a.sh ? another",
-		"set -- a.sh; sh $1":                 "a.sh ? what sh runs",
-		"sh -c 'sh {a,b}.sh'":                "? what sh runs",
-		"exec -a x sh a.sh":                  "a.sh ? exec",
-		"./nothing":                          "? not there",
+		"(sh a.sh)":                     "a.sh",
+		"time sh a.sh":                  "a.sh",
+		"[[ -n $(sh a.sh) ]]; ((x=1))":  "a.sh",
+		"let x=$(sh a.sh)":              "a.sh",
+		"for ((;;)); do sh a.sh; done":  "a.sh",
+		"for f in $X; do sh a.sh; done": "a.sh",
+		"x=($(sh a.sh))":                "a.sh",
+		"sh -o pipefail -e a.sh":        "a.sh",
+		"command -v jq; >hook.log":      "",
+
+		"for f in $X; do sh $f; done":         "? what sh runs",
+		"for f in {1..201}; do sh a.sh; done": "a.sh ? more than 200",
+		"x=(a.sh); sh ${x[0]}":                "? what sh runs",
+		"coproc sh a.sh":                      "? not read here",
+		". $X":                                "? decides which file",
+		`trap "$X" EXIT`:                      "? traps",
+		"env PATH=bin jq":                     "? env",
+		"command $X a.sh":                     "a.sh ? command",
+		`sh -c "$X"`:                          "? says what sh runs",
+		"sh $X a.sh":                          "a.sh ? what sh runs",
+		"python3 $X":                          "? loads",
+		"./none":                              "none ? names no program",
+		"setsid sh a.sh":                      "a.sh ? setsid",
+		"sh hooks/3.sh":                       "? not there",
+		`sh "$X"`:                             "? what sh runs",
+		`sh "${X:-a.sh}"`:                     "? what sh runs",
+		`if true; then X=a.sh; fi; sh $X`:     "? what sh runs",
+		`X=a.sh; X=sub/b.sh; sh $X`:           "? what sh runs",
+		`X=a.sh; read X; sh $X`:               "? what sh runs",
+		`X=a.sh; f() { X=b; }; f; sh $X`:      "? what sh runs",
+		`X=a.sh; sh -c 'sh $X'`:               "a.sh ? what sh",
+		"sh vague.sh hooks/1.sh":              "hooks/1.sh,vague.sh ? what sh runs",
+		"cat a.sh | sh":                       "a.sh ? its input",
+		"sh < a.sh":                           "a.sh ? its input",
+		"sh <(cat a.sh)":                      "a.sh ? what sh runs",
+		"eval sh a.sh":                        "a.sh ? eval",
+		"make -C sub":                         "? make",
+		"npm run lint":                        "run ? npm",
+		"node .":                              "? no file",
+		"node loads.js":                       "loads.js ? require",
+		"python3 tools/server.py":             "tools/server.py ? beside",
+		"python3 -I loads.py":                 "loads.py ? sys.path",
+		"python3 -m tools.server":             "? loads",
+		"./serve":                             "serve ? beside",
+		"PATH=bin:$PATH jq":                   "? PATH",
+		"export BASH_ENV=a.sh":                "a.sh ? BASH_ENV",
+		"sh -i a.sh":                          "a.sh ? -i",
+		"cd $X && sh a.sh":                    "a.sh ? directory",
+		"cd - && sh a.sh":                     "a.sh ? directory",
+		"sh link.sh":                          "link.sh ? link",
+		"sh self.sh":                          "gen.sh,self.sh ? itself",
+		"sh spins.sh":                         "spins.sh ? too many",
+		"find . -exec sh a.sh ';'":            "a.sh ? find",
+		"xargs sh":                            "? xargs",
+		"alias jq=./run; jq":                  "run ? alias",
+		"git commit -m x":                     "? git commit",
+		"git -C sub status":                   "? git -C",
+		"sh a.sh && ((":                       "? read",
+		"declare -n r=X; X=a.sh; r=b; sh $X":  "a.sh ? another",
+		"set -- a.sh; sh $1":                  "a.sh ? what sh runs",
+		"sh -c 'sh {a,b}.sh'":                 "? what sh runs",
+		"exec -a x sh a.sh":                   "a.sh ? exec",
+		"./nothing":                           "? not there",
 	} {
 		check(t, dir, consent.Start{Texts: []string{text}}, text, want)
 	}
@@ -192,6 +215,18 @@ func TestSteered(t *testing.T) {
 			User: func(name string) string { return map[string]string{"PATH": "/usr/bin:/bin"}[name] }}
 		if held := s.Find().ProtectedPaths(); !slices.Contains(held, filepath.Join(dir, want)) {
 			t.Errorf("%s: %q are held", text, held)
+		}
+	}
+}
+
+// A variable of the user's own that leads into the project lets any file there run.
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	dir := folder(t)
+	for value, want := range map[string]string{"/usr/lib:" + dir + "/hooks": "your PYTHONPATH leads into the project", "/usr/lib": ""} {
+		s := consent.Start{Texts: []string{"echo"}, Dir: dir, Roots: []string{dir}, User: func(name string) string { return map[string]string{"PYTHONPATH": value}[name] }}
+		if got := s.Find().Unsure; got != want {
+			t.Errorf("%s: %s; want %s", value, got, want)
 		}
 	}
 }

@@ -79,11 +79,7 @@ func Summary(items []Item) (lines []string, caution []bool) {
 			}
 		}
 		if len(names) > 0 {
-			line := text.Plural(kind, len(names)) + " " + text.List(names)
-			if group[0].Unused {
-				line += " (" + string(settings.Later) + ")"
-			}
-			add(line, false)
+			add(text.Plural(kind, len(names))+" "+text.List(names), false)
 		}
 		if more > 0 {
 			add(text.Number(more)+" more "+text.Plural(kind, more), false)
@@ -320,6 +316,9 @@ func (v *view) policies(dir string) {
 	}
 }
 
+// escaped finds how TOML may spell !{ in other characters.
+var escaped = text.Pattern(`\\([uUx]|[ \t]*\r?\n)`)
+
 // commands lists the commands in a directory and its subdirectories. Their files have names
 // with this end, and runs is the syntax of a command line in them, such as !{}.
 func (v *view) commands(dir, end, runs string) {
@@ -334,8 +333,11 @@ func (v *view) commands(dir, end, runs string) {
 			below := at + "/" + name
 			if stem, ok := strings.CutSuffix(name, end); ok {
 				i := Item{Kind: "command", Name: "/" + prefix + stem}
-				if strings.Contains(v.peek(below), runs[:2]) {
+				switch s := v.peek(below); {
+				case strings.Contains(s, runs[:2]):
 					i.Detail = "holds " + runs + ", which runs commands"
+				case len(s) == maxPeek, end == ".toml" && escaped().MatchString(s):
+					i.Detail = "may hold " + runs + ", which runs commands"
 				}
 				v.add(i)
 			} else if info, err := v.root.Stat(below); err == nil && info.IsDir() && depth > 0 {

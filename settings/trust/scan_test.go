@@ -29,14 +29,17 @@ func told(p project.Paths) []string {
 // working directory.
 func TestSurveyMarkdownCommands(t *testing.T) {
 	p := project.New(t.TempDir(), "", t.TempDir())
-	put(t, p.Cwd, map[string]string{".agent/commands/git/log.md": "!`git log`", ".agent/commands/a.md": "x", "b/c.md": "x"})
+	put(t, p.Cwd, map[string]string{".agent/commands/long.md": strings.Repeat("x", maxPeek) + "!`ls`", ".gemini/commands/u.toml": `prompt = "\u0021{ls}"`, ".gemini/commands/v.toml": "prompt = \"\"\"!\\\n  {ls}\"\"\"",
+		".gemini/commands/w.toml": `prompt = "a\tb"`, ".gemini/settings.json": `{"experimental": {"extensionReloading": true}}`, ".agent/commands/git/log.md": "!`git log`", ".agent/commands/a.md": "x", "b/c.md": "x"})
 	s := settings.Default()
 	s.MarkdownCommands = []string{".agent/commands", "~/b", filepath.Join(p.Cwd, "b"), "../b", "none"}
 	lines, _ := Summary(Scan(p, s))
-	if d := cmp.Diff([]string{"command /git:log: holds !``, which runs commands", "command /a"}, lines); d != "" {
+	brought := []string{"command /u: may hold !{}, which runs commands", "command /v: may hold !{}, which runs commands", "command /git:log: holds !``, which runs commands", "command /long: may hold !``, which runs commands",
+		"commands /w and /a", "setting experimental.extensionReloading: true (not in use yet; changes what is tried out)"}
+	if d := cmp.Diff(brought, lines); d != "" {
 		t.Error(d)
 	}
-	if lines := told(p); len(lines) > 0 {
+	if lines := told(p); len(lines) != 4 {
 		t.Error("with no setting:", lines)
 	}
 }
