@@ -34,6 +34,7 @@ type Saver struct {
 	lastQuestion string // the last question
 	since        string // the question from which on something is missing
 	err          error  // why, nil if nothing is missing
+	Expected     bool   // the user knows that the File can't be written
 
 	above     *Saver // of the conversation that an agent works for, or nil
 	mu        sync.Mutex
@@ -102,9 +103,10 @@ func (s *Saver) saved(err error) error {
 	again := errors.As(err, new(*UnwrittenError))
 	switch {
 	case before != nil && s.err == nil:
+		s.Expected = false
 		s.tell(engine.Notice{Text: "this session is saved again, and nothing of it is missing", Info: true})
 	case before == nil && s.err != nil:
-		if s.since = s.lastQuestion; again {
+		if s.since = s.lastQuestion; again && !s.Expected {
 			s.tell(engine.Notice{Text: fmt.Sprintf("this session is no longer saved: %v", err)})
 		}
 	}

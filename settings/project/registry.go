@@ -26,6 +26,8 @@ type Store struct {
 	Slug string // its short name in the registry
 	Hash string // the SHA-256 of Root in hexadecimal, for session files
 	Temp string // ~/.gemini/tmp/<slug>; empty if there is no home directory
+
+	Unsaved bool // Temp can't be written, as [Paths.Register] has said
 }
 
 // Chats returns the directory of the project's session files.
@@ -68,7 +70,7 @@ func (p Paths) Register(ctx context.Context) (Store, error) {
 		r.root = strings.ToLower(root)
 	}
 	slug, err := r.slug(ctx)
-	pr.Slug = slug
+	pr.Slug, pr.Unsaved = slug, errors.Is(err, errUnsaved)
 	pr.Temp = p.User("tmp", slug)
 	return pr, err
 }
@@ -196,14 +198,16 @@ func (r registry) slug(ctx context.Context) (string, error) {
 	return s, nil
 }
 
+var errUnsaved = errors.New("this session is not saved")
+
 // unsaved says what it means that a project can't be registered: its sessions have no place.
 func (r registry) unsaved(err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		if info, err := os.Stat(filepath.Dir(r.dir)); err == nil && !disk.OwnedByUser(info) {
-			return fmt.Errorf("~/.gemini can't be written (%w): this session is not saved; HOME is the home of another user, "+
-				"and sudo -H, or HOME=... before gemline, makes it yours", path.Err)
+			return fmt.Errorf("~/.gemini can't be written (%w): %w; HOME is the home of another user, "+
+				"and sudo -H, or HOME=... before gemline, makes it yours", disk.AsFull(path.Err), errUnsaved)
 		}
-		return fmt.Errorf("~/.gemini can't be written (%w): this session is not saved", path.Err)
+		return fmt.Errorf("~/.gemini can't be written (%w): %w", disk.AsFull(path.Err), errUnsaved)
 	}
 	return fmt.Errorf("register this project: %w", err)
 }

@@ -24,8 +24,9 @@ import (
 	"gemline/tools/shell"
 )
 
-// interact holds a session at a terminal.
-func (r *Run) interact(ctx context.Context) error {
+// interact holds a session at a terminal. Unregistered is why the project could not be
+// registered, or nil.
+func (r *Run) interact(ctx context.Context, unregistered error) error {
 	i := &interactive{opts: r.Options, frontend: newFrontend(r)}
 	i.typed = i.shellStep()
 	i.complete = func(_ context.Context, _ string, at int) (int, []input.Candidate) { return at, nil }
@@ -47,6 +48,9 @@ func (r *Run) interact(ctx context.Context) error {
 	r.Status.PrintWarning = r.Options.Redacting(func(text string) { out.Line(output.Warning, "%s", text) })
 	r.Status.PrintInfo = r.Options.Redacting(func(text string) { out.Line(output.Info, "%s", text) })
 	defer i.frontend.close()
+	if unregistered != nil {
+		r.notify(unregistered.Error())
+	}
 	if err := r.enterFolder(ctx, console); err != nil {
 		return err
 	}

@@ -156,7 +156,7 @@ func (r *Run) Start(ctx context.Context, reporter report.Reporter) error {
 			r.Options.Flags.Quiet), batch.NoteWriter(r.Options.Env.Process.Stderr, "info: ", r.Options.Flags.Quiet)
 	}
 	if r.Options.User.Interactive {
-		return r.interact(ctx)
+		return r.interact(ctx, perr)
 	}
 	if perr != nil {
 		r.notify(perr.Error())

@@ -57,6 +57,7 @@ func openJournal(p *project.Project, c Config, notify func(string)) (*Journal, e
 		return at, nil
 	}
 	at.saver = journal.NewSaver(o.File, func(n engine.Notice) { p.Status.Queue.Add(n) })
+	at.saver.Expected = p.Store.Unsaved
 	if o.Copy { // which the user has asked for
 		if err := o.File.StoreCopy(); err != nil {
 			notify(fmt.Sprintf("the copy is not saved yet: %v", err))
