@@ -113,6 +113,12 @@ func (e *Engine) Shorten(ctx context.Context, c Context, emit func(Event) error)
 	if _, err := e.measure(ctx); err != nil {
 		return false, err
 	}
+	if s := &e.estimate; !s.whole { // no answer of the server has said it, as in a resumed conversation
+		s.tokens, s.whole = s.tokens+size(declare(e.cfg.Tools.Tools(), e.cfg.Policy))/4, true
+		if e.cfg.System != nil {
+			s.tokens += int(estimateText(e.cfg.System()))
+		}
+	}
 	return e.shorten(ctx, c, false, emit)
 }
 

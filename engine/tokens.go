@@ -14,6 +14,7 @@ import (
 type tokenEstimate struct {
 	tokens   int
 	messages int
+	whole    bool // the rest of a request is in tokens
 }
 
 // counted takes over what the server has counted of an answer. The last message is the
@@ -25,9 +26,9 @@ func (e *Engine) counted(m *message, whole bool) {
 	if prompt == 0 {
 		return
 	}
-	e.estimate = tokenEstimate{prompt, len(e.history) - 1}
+	e.estimate = tokenEstimate{prompt, len(e.history) - 1, true}
 	if whole && u.Output > 0 {
-		e.estimate = tokenEstimate{prompt + u.Output, len(e.history)}
+		e.estimate = tokenEstimate{prompt + u.Output, len(e.history), true}
 	}
 }
 
