@@ -371,10 +371,10 @@ func letters(word string) string {
 	return string(all)
 }
 
-// superfluous returns the error about words that Run would ignore, nil if there are none.
+// superfluous returns the error about words that c would ignore, nil if there are none.
 func (c *Command) superfluous(path []string, args string) error {
 	switch {
-	case args == "" || c.Args != "" || c.Prompt != nil || c.Words:
+	case args == "" || c.Args != "" || c.Custom || c.Words:
 		return nil
 	case len(c.Sub) > 0:
 		return c.checkArgs(args)

@@ -173,6 +173,8 @@ func TestCommands(t *testing.T) {
 		{"/stats model nosuch", "", "/stats model takes no words behind it"},
 		{"/settings show", "", `/settings has no sub-command "show"; there are: list, get, set`},
 		{"/tools nosuch", "", `/tools has no sub-command "nosuch"`},
+		{"/brief off", "", "/brief takes no words behind it"},
+		{"/plan off", "", `/plan takes a task, copy or nothing, not "off"; /mode default leaves plan mode`},
 		{"/quit now", "", "/quit takes --delete or nothing"},
 		{"/?", "Type a question or a task", ""},
 		{"/? ", "Type a question or a task", ""},

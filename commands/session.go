@@ -89,8 +89,11 @@ func (cmd answerCommands) plan(ctx context.Context, _, said string) ([]*genai.Pa
 	if err != nil {
 		return nil, err
 	}
-	if said == "copy" {
+	switch said {
+	case "copy":
 		return nil, cmd.copies(ctx, plan.Text, "there is no plan to copy yet; /plan TEXT asks for one")
+	case "on", "off", "exit", "leave", "stop", "end", "quit", "show", "list": // no task for a model
+		return nil, misused("/plan takes a task, copy or nothing, not %q; /mode default leaves plan mode", said)
 	}
 	mode, err := cmd.c.Mode("plan")
 	if err == nil && (said == "" || cmd.restart != nil) { // else there is nothing but the answer to print
