@@ -13,23 +13,25 @@ import (
 func (c *Console) Trust(ctx context.Context, f question.Folder) (question.TrustAnswer, error) {
 	showFolder(c.Out, f)
 	options := f.Options()
-	above := false
-	for _, o := range options {
-		above = above || o.Answer.Folder == question.TrustParent
-	}
-	return choose(ctx, c, options, func() { explainTrust(c.Out, above) })
+	return choose(ctx, c, options, func() { explainTrust(c.Out, options) })
 }
 
-// explainTrust says what each choice means, the one for the folder above among
-// them if there is one.
-func explainTrust(out *output.Writer, above bool) {
+// trustMeanings say what each choice of [question.Folder.Options] means, by its name.
+var trustMeanings = map[string]string{
+	"trust":            "1, y or yes = trust this folder and all below it, from now on",
+	"trust_parent":     "2 = trust the folder above it as well, and all in that",
+	"never":            "3 = never use what it brings, and don't ask again",
+	"trust_unconfined": "4 = as 1, but what it runs may read, change and send all that you can",
+	"trust_only":       "5 = as 1, but what it wants to run does not run, and you are not asked about it until it changes",
+	"not_now":          "n, no or Enter = don't use it this time, and ask again at the next start; Ctrl-C leaves",
+}
+
+// explainTrust says what each choice means.
+func explainTrust(out *output.Writer, options []question.Option[question.TrustAnswer]) {
 	out.Line(output.Info, "what a folder brings counts only if you trust it: its settings, .env, context files and rules")
-	out.Line(output.Info, "1, y or yes = trust this folder and all below it, from now on")
-	if above {
-		out.Line(output.Info, "2 = trust the folder above it as well, and all in that")
+	for _, o := range options {
+		out.Line(output.Info, "%s", trustMeanings[o.Name])
 	}
-	out.Line(output.Info, "3 = never use what it brings, and don't ask again")
-	out.Line(output.Info, "n, no or Enter = don't use it this time, and ask again at the next start; Ctrl-C leaves")
 	out.Line(output.Info, "gemline trust remove takes a decision back")
 }
 
