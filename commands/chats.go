@@ -127,6 +127,11 @@ func (cmd chatCommands) resume(ctx context.Context, arg string) error {
 
 // pick lists sessions and goes on with the one that is chosen.
 func (cmd chatCommands) pick(ctx context.Context, list []journal.Session) error {
+	if n := len(journal.Damaged(cmd.sessions.Dir)); n > 0 {
+		if err := sentences(cmd.out, text.Count(n, "session")+" can't be read; gemline sessions says why"); err != nil {
+			return err
+		}
+	}
 	if len(list) == 0 {
 		return sentences(cmd.out, "no session of this directory is kept yet")
 	}

@@ -374,7 +374,7 @@ func (e *Engine) keepAnswer(m *message, took time.Duration, cut error, emit emit
 	}
 	e.history = append(e.history, said)
 	e.waiting = false
-	entry := Entry{Content: said, Model: m.usage.Model, Thoughts: m.thoughts(), Cited: m.cited}
+	entry := Entry{Content: said, Model: m.usage.Model, Thoughts: m.thoughts(), Cited: m.cited, Cut: cut != nil}
 	if m.counted {
 		usage := m.total()
 		usage.Took = took

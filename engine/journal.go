@@ -30,6 +30,7 @@ type Entry struct {
 	Model    string
 	Thoughts []string // one for each thought, as the model wrote it
 	Usage    *Usage   // nil if the API did not say
+	Cut      bool     // the user, or the end of the program, cut it off
 	Cited    []Reference
 
 	// For a message that answers calls: how each went, in order.

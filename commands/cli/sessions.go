@@ -94,7 +94,7 @@ func (c *sessionsList) Run(ctx context.Context, out *Output, here *Folder) error
 	for i, s := range list {
 		lines = append(lines, s.Line(i+1, "", time.Now()))
 	}
-	return out.listing(map[string]any{"sessions": journal.JSON(list, "")}, lines, "no session of this directory is kept")
+	return out.listing(map[string]any{"sessions": journal.JSON(list)}, lines, "no session of this directory is kept")
 }
 
 type sessionsShow struct{ sessionID }
@@ -130,7 +130,7 @@ func (*sessionsShow) Run(out *Output, s *storedSession) error {
 	}
 	messages := each(talk.History, messageOf)
 	if out.JSON {
-		return out.document(map[string]any{"session": journal.JSON([]journal.Session{s.Session}, "")[0], "messages": messages})
+		return out.document(map[string]any{"session": journal.JSON([]journal.Session{s.Session})[0], "messages": messages})
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "session %d: %s\n%s\n", s.number, text.ShortID(s.ID), s.Path)

@@ -52,7 +52,7 @@ func (c *sessionsSearch) Run(out *Output, here *Folder) error {
 			lines = append(lines, store.Root+":")
 		}
 		for _, f := range list {
-			one := foundSession{ListEntry: journal.JSON([]journal.Session{f.Session}, "")[0], Directory: store.Root}
+			one := foundSession{ListEntry: journal.JSON([]journal.Session{f.Session})[0], Directory: store.Root}
 			one.Index = f.Number
 			lines = append(lines, f.Line(f.Number, "", time.Now()))
 			for _, h := range f.Hits {

@@ -27,7 +27,7 @@ func fork(cfg Config, from Session, there []Session, turns int) (OpenedSession, 
 		return OpenedSession{}, fmt.Errorf("there is no turn %d: that session has %d", turns, len(all))
 	case turns > 0 && turns < len(all):
 		said = said[:all[turns].From]
-		c.Interrupted, c.NotStarted = nil, nil
+		c.Interrupted, c.NotStarted, c.Cut = nil, nil, false
 	}
 	cfg.Directories, cfg.ForkOf = c.Directories, c.ID
 	o, err := begin(cfg, r, said)

@@ -49,6 +49,9 @@ type messageLine struct {
 	// Parts are the model's message as it was, if it is more than the text.
 	Parts []*genai.Part `json:"parts,omitempty"`
 
+	// Cut says that the message is not whole. Other programs ignore it.
+	Cut bool `json:"cut,omitempty"`
+
 	// Begins says that lines record the beginnings of the calls. Other programs ignore it.
 	Begins bool `json:"callsBegin,omitempty"`
 }
@@ -121,7 +124,7 @@ func (l *messageLine) fill(e engine.Entry, at time.Time) {
 		thoughts[i] = splitThought(t)
 		thoughts[i].Timestamp = text.Timestamp(at)
 	}
-	l.Type, l.Content, l.Thoughts, l.Model = "gemini", engine.TextOf(e.Content.Parts), &thoughts, e.Model
+	l.Type, l.Content, l.Thoughts, l.Model, l.Cut = "gemini", engine.TextOf(e.Content.Parts), &thoughts, e.Model, e.Cut
 	if u := e.Usage; u != nil {
 		l.Tokens = &tokens{Input: u.Prompt, Output: u.Output, Cached: u.Cached,
 			Thoughts: u.Thoughts, Tool: u.ToolUse, Total: u.Total}

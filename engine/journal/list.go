@@ -293,13 +293,12 @@ type ListEntry struct {
 	StartTime   time.Time `json:"startTime"`
 	LastUpdated time.Time `json:"lastUpdated"`
 	Messages    int       `json:"messageCount"`
-	Current     bool      `json:"current"`
 	Newer       bool      `json:"newer,omitempty"`
 	Path        string    `json:"path"`
 }
 
 // JSON returns the list of sessions for programs. It is never nil.
-func JSON(sessions []Session, current string) []ListEntry {
+func JSON(sessions []Session) []ListEntry {
 	out := make([]ListEntry, len(sessions))
 	for i, s := range sessions {
 		if s.Partial {
@@ -309,7 +308,7 @@ func JSON(sessions []Session, current string) []ListEntry {
 		}
 		out[i] = ListEntry{Index: i + 1, ID: s.ID, Title: s.Title, Name: s.Name, ForkOf: s.ForkOf,
 			StartTime: s.Start.UTC(), LastUpdated: s.Updated.UTC(),
-			Messages: s.Messages, Current: s.ID == current, Newer: s.NewerFormat, Path: s.Path}
+			Messages: s.Messages, Newer: s.NewerFormat, Path: s.Path}
 	}
 	return out
 }

@@ -26,6 +26,8 @@ type LoadedSession struct {
 	// whose end was not recorded; NotStarted are those that had not begun.
 	Interrupted, NotStarted []*genai.FunctionCall
 
+	Cut bool // the last message is an answer that was cut off
+
 	opened   bool              // the file has an opening message
 	messages []json.RawMessage // the messages of a file that must be copied
 }
@@ -78,6 +80,9 @@ func loadRecord(path string, keep bool) (*LoadedSession, *record, error) {
 	_, opened := r.index[openingID]
 	c := &LoadedSession{Session: s, opened: opened}
 	c.History, c.Interrupted, c.NotStarted = history(r.messages)
+	if n := len(r.messages); n > 0 {
+		c.Cut = r.messages[n-1].Cut
+	}
 	return c, r, nil
 }
 

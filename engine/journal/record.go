@@ -54,6 +54,7 @@ type message struct {
 	Parts    []*genai.Part `json:"parts"`
 	Thoughts []struct{}    `json:"thoughts"`
 	Calls    []called      `json:"toolCalls"`
+	Cut      bool          `json:"cut"`
 	Begins   bool          `json:"callsBegin"` // lines record the beginnings of its calls
 
 	begun []string        // the ids of calls that have begun

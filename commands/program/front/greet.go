@@ -112,6 +112,9 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	switch {
 	case answer != "":
 		show.Answer(answer)
+		if i.frontend.session.Journal.Resumed.Cut {
+			out.Line(output.Warning, "the answer was cut off; \"go on\" continues")
+		}
 	case len(i.frontend.session.Journal.Resumed.Interrupted)+len(i.frontend.session.Journal.Resumed.NotStarted) == 0:
 		out.Line(output.Warning, "cut off%s; \"go on\" continues", afterCalls(i.frontend.session.Journal.Resumed.History[last.From:last.To]))
 	}
