@@ -149,6 +149,9 @@ func resource(o *Options) []slog.Attr {
 		attrs = append(attrs, slog.String("gcp.project_id", project))
 	}
 	for key, value := range keyValues(o.Env.Getenv("OTEL_RESOURCE_ATTRIBUTES")) {
+		if key == "service.name" && o.Env.Getenv("OTEL_SERVICE_NAME") != "" { // as OpenTelemetry has it
+			continue
+		}
 		attrs = slices.DeleteFunc(attrs, func(a slog.Attr) bool { return a.Key == key })
 		attrs = append(attrs, slog.String(key, value))
 	}

@@ -30,6 +30,9 @@ func TestTelemetryCollector(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		got[r.URL.Path] = append(got[r.URL.Path], b...) // messages of the protocol can be joined
+		if r.Header.Get("X-Key") != "very secret" {
+			t.Errorf("%s came with the key %q", r.URL.Path, r.Header.Get("X-Key"))
+		}
 	}))
 	defer collector.Close()
 	s := et.NewServer(et.Says("", et.Call("1", "read_file", "file_path", "none/key-of-the-test")),
@@ -38,7 +41,8 @@ func TestTelemetryCollector(t *testing.T) {
 	cmd := pt.Headless(t, s, t.TempDir(), &out, &errs, "-p", "SECRET-PROMPT")
 	defer s.Close()
 	cmd.Env = append(cmd.Env, "GEMINI_TELEMETRY_ENABLED=true", "GEMINI_TELEMETRY_OTLP_PROTOCOL=http",
-		"OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL)
+		"OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_EXPORTER_OTLP_HEADERS=x-key=very%20secret",
+		"OTEL_SERVICE_NAME=named", "OTEL_RESOURCE_ATTRIBUTES=service.name=other,team.name=desk", "GEMINI_CLI_SURFACE=kiosk")
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v: %s", err, &errs)
 	}
@@ -50,6 +54,13 @@ func TestTelemetryCollector(t *testing.T) {
 	}
 	names := map[string]int{}
 	for _, rl := range logs.ResourceLogs {
+		said := map[string]string{}
+		for _, a := range rl.Resource.Attributes {
+			said[a.Key] = a.Value.GetStringValue()
+		}
+		if said["service.name"] != "named" || said["team.name"] != "desk" || said["surface"] != "kiosk" {
+			t.Errorf("the sender is %v", said)
+		}
 		for _, r := range rl.ScopeLogs[0].LogRecords {
 			names[r.EventName]++
 			if r.EventName == "gemini_cli.tool_call" && len(r.TraceId) != 16 {
