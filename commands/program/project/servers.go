@@ -156,8 +156,11 @@ func (set *serverSet) warnUnknown(from string, list []string, notify func(string
 
 // withUserSettings returns a server of an extension with the user's settings applied.
 func withUserSettings(s, user settings.Server) settings.Server {
-	if user.Command != "" || user.URL+user.HTTPURL != "" {
+	switch {
+	case user.Command != "" || user.URL+user.HTTPURL != "":
 		s.Command, s.Args, s.URL, s.HTTPURL, s.Type = user.Command, user.Args, user.URL, user.HTTPURL, user.Type
+	case user.Args != nil:
+		s.Args = user.Args
 	}
 	s.Env, s.Headers = merged(s.Env, user.Env), merged(s.Headers, user.Headers)
 	if user.Dir != "" {
