@@ -50,8 +50,6 @@ func (p *page) node(n ast.Node, src []byte, s Style) {
 		if n.SoftLineBreak() || n.HardLineBreak() {
 			p.write(s, "\n")
 		}
-	case *ast.String:
-		p.write(s, string(n.Value))
 	case *ast.CodeSpan:
 		p.write(Code, strings.ReplaceAll(raw(n, src), "\n", " "))
 	case *ast.Emphasis:
@@ -80,8 +78,6 @@ func (p *page) node(n ast.Node, src []byte, s Style) {
 			seg := n.Segments.At(i)
 			p.write(s, string(seg.Value(src)))
 		}
-	default:
-		p.children(n, src, s)
 	}
 }
 
