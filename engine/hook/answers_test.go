@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -344,6 +346,53 @@ func TestContext(t *testing.T) {
 	}
 }
 
+// What hooks add to a call that failed stands below why it did.
+func TestContextOfFailure(t *testing.T) {
+	t.Parallel()
+	c := begin(t, []hook.Hook{prints(hook.BeforeTool, `{"hookSpecificOutput":{"tool_input":{"x":"fail"}}}`), prints(hook.AfterTool, `{"hookSpecificOutput":{"additionalContext":"b"}}`)},
+		et.Says("", et.Call("1", "note", "x", "a")), et.Says("done"))
+	user, err := c.say("one")
+	const want = "error: it failed\n\n[System] Tool input parameters were modified by a hook before execution.\n\n<hook_context>b</hook_context>"
+	if err != nil || c.told()[1] != want || !slices.Contains(user, "failed: note broken") || engine.ErrorType(c.journal.Results()[0].Err) != engine.ExecutionFailed {
+		t.Errorf("%v: %q, %q", err, c.told(), user)
+	}
+}
+
+// A hook of a notification reads what is asked about.
+func TestNotification(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		p    engine.Proposal
+		want map[string]any
+	}{
+		"command": {engine.Proposal{Tool: engine.Tool{Kind: engine.Execute}, Intent: engine.Intent{Title: "run", Detail: "a | $b | c", Plan: engine.Plan{Commands: []engine.Command{
+			{Argv: []engine.Word{{Text: "a", Known: true}}}, {Argv: []engine.Word{{Text: "$b"}}}, {Argv: []engine.Word{{Text: "c", Known: true}}}}}}},
+			map[string]any{"type": "exec", "title": "run", "command": "a | $b | c", "rootCommand": "a, c", "rootCommands": []any{"a", "c"}}},
+		"unknown command": {engine.Proposal{Tool: engine.Tool{Kind: engine.Execute}, Intent: engine.Intent{Title: "run", Detail: "$b"}},
+			map[string]any{"type": "exec", "title": "run", "command": "$b", "rootCommand": "", "rootCommands": []any{}}},
+		"edit": {engine.Proposal{Tool: engine.Tool{Kind: engine.Edit}, Intent: engine.Intent{Title: "write", Detail: "+x", Paths: []string{"/p/a.go"}}},
+			map[string]any{"type": "edit", "title": "write", "fileDiff": "+x", "fileName": "a.go", "filePath": "/p/a.go"}},
+		"tool of a server": {engine.Proposal{Tool: engine.Tool{Server: "s", Label: "T", Declaration: &genai.FunctionDeclaration{Name: "mcp_s_t"}}, Args: map[string]any{"x": "1"}, Intent: engine.Intent{Title: "call"}},
+			map[string]any{"type": "mcp", "title": "call", "serverName": "s", "toolName": "mcp_s_t", "toolDisplayName": "T", "toolArgs": map[string]any{"x": "1"}}},
+		"question": {engine.Proposal{Intent: engine.Intent{Title: "ask", Questions: []engine.Question{{Text: "q"}}}}, map[string]any{"type": "ask_user", "title": "ask"}},
+		"other":    {engine.Proposal{Intent: engine.Intent{Title: "do", Detail: "d"}}, map[string]any{"type": "info", "title": "do", "prompt": "d"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "in")
+			c := begin(t, []hook.Hook{on(hook.Notification, "cat >"+file)})
+			if _, err := c.Approver(c.asked).Approve(t.Context(), tt.p); err != nil {
+				t.Fatal(err)
+			}
+			b, err := os.ReadFile(file)
+			var in struct{ Details map[string]any }
+			if err := errors.Join(err, json.Unmarshal(b, &in)); err != nil || !reflect.DeepEqual(in.Details, tt.want) {
+				t.Errorf("%s, %v", b, err)
+			}
+		})
+	}
+}
+
 // TestModel has hooks change a request, answer it, and change the answer.
 func TestModel(t *testing.T) {
 	t.Parallel()
@@ -361,6 +410,9 @@ func TestModel(t *testing.T) {
 			func(r *engine.Request) string { return fmt.Sprint(r.Model, *r.Config.Temperature, told(r.Contents[0])) }, fmt.Sprint("n", temperature, "one")},
 		"an answer":                     {hook.BeforeModel, `{"hookSpecificOutput":{"llm_response":{"candidates":[{"content":{"role":"model","parts":["mine"]}}]}}}`, "text: mine", nil, ""},
 		"an answer with a block":        {hook.BeforeModel, `{"decision":"deny","reason":"no","hookSpecificOutput":{"llm_response":{"text":"mine"}}}`, "text: mine warning: Agent execution blocked: no", nil, ""},
+		"an answer with its tokens":     {hook.AfterModel, `{"hookSpecificOutput":{"llm_response":{"text":"mine","usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2,"totalTokenCount":3}}}}`, "text: mine", nil, ""},
+		"an odd answer":                 {hook.BeforeModel, `{"hookSpecificOutput":{"llm_response":{"candidates":"mine"}}}`, "text: done", nil, ""},
+		"a question of the model's":     {hook.BeforeModel, `{"hookSpecificOutput":{"llm_request":{"messages":[{"role":"user","content":"one"},{"role":"model","content":"three"}]}}}`, "text: done", func(r *engine.Request) string { return r.Contents[1].Role + " " + told(r.Contents[1]) }, "model three"},
 		"an answer without parts":       {hook.BeforeModel, `{"hookSpecificOutput":{"llm_response":{"candidates":[{"content":{"parts":[]}}]}}}`, "text: done", nil, ""},
 		"another answer":                {hook.AfterModel, `{"hookSpecificOutput":{"llm_response":{"candidates":[{"content":{"parts":["mine"]}}]}}}`, "text: mine", nil, ""},
 		"no tools":                      {hook.BeforeToolSelection, `{"hookSpecificOutput":{"toolConfig":{"mode":"NONE","allowedFunctionNames":["note"]}}}`, "text: done", selection, "NONE []"},

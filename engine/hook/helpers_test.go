@@ -117,6 +117,9 @@ func beginRun(t *testing.T, asked *et.Approver, run hook.Runner, hooks []hook.Ho
 					Grants: []engine.Grant{{Label: "always", Tool: name}}}
 				return engine.Call{Intent: in, Run: func(context.Context, engine.Host) (engine.Result, error) {
 					k.ran = append(k.ran, args)
+					if args["x"] == "fail" {
+						return engine.Result{}, &engine.CallError{Type: engine.ExecutionFailed, Message: "it failed", Display: "broken"}
+					}
 					return engine.Result{Text: name + " did " + fmt.Sprint(args["x"]), Display: "shown"}, nil
 				}}, nil
 			}}

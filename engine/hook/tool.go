@@ -329,7 +329,7 @@ func (n notifying) Approve(ctx context.Context, p engine.Proposal) (engine.Answe
 	case p.Tool.Kind == engine.Execute:
 		kind, message = "exec", "execution"
 		details["command"] = i.Detail
-		var programs []string
+		programs := []string{} // hooks expect a list
 		for _, c := range i.Plan.Commands {
 			if name, known := c.Program(); known {
 				programs = append(programs, name)
