@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -141,6 +142,19 @@ func Nearest(name string, names []string) (nearest string) {
 		}
 	}
 	return nearest
+}
+
+// Misspelled returns the known name that a name of a list is likely meant for, "" if there is none.
+// A name of the list that is known is not misspelled, and known names in the list are not meant.
+func Misspelled(name string, list, known []string) string {
+	among := func(list []string, name string) bool {
+		return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), strings.TrimSpace(name)) })
+	}
+	if len(name) < 5 || among(known, name) { // short names are often alike
+		return ""
+	}
+	left := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return among(list, k) })
+	return Nearest(strings.TrimSpace(name), left)
 }
 
 // Pattern returns a regular expression that is compiled when it is first asked for,

@@ -127,6 +127,15 @@ func Installed(cfg Config) (list []Extension, warnings []string) {
 	for i := range list {
 		list[i].Active = on(list[i].Name)
 	}
+	var names []string
+	for _, x := range list {
+		names = append(names, x.Name)
+	}
+	for _, name := range cfg.Disabled {
+		if near := text.Misspelled(name, cfg.Disabled, names); near != "" {
+			warn("extensions.disabled: no extension is called %q; did you mean %s?", name, near)
+		}
+	}
 	for _, name := range wanted(cfg.Only) {
 		known := func(x Extension) bool { return strings.EqualFold(x.Name, name) }
 		if !none(cfg.Only) && !slices.ContainsFunc(list, known) {

@@ -65,6 +65,15 @@ func findHooks(o *Options) *HookSet {
 			h.list[i].Env = merged(x.Variables(o.Paths.Cwd), merged(extensionValues(o, x), h.list[i].Env))
 		}
 	}
+	var ids []string
+	for _, k := range h.list {
+		ids = append(ids, k.ID())
+	}
+	for _, off := range o.Settings.DisabledHooks {
+		if near := text.Misspelled(off, o.Settings.DisabledHooks, ids); near != "" {
+			h.wrong = append(h.wrong, hook.Problem{Text: fmt.Sprintf("hooksConfig.disabled: no hook is called %q; did you mean %s?", off, near)})
+		}
+	}
 	projects := func(k hook.Hook) bool { return k.Source == hook.Project }
 	slices.SortStableFunc(h.list, func(a, b hook.Hook) int {
 		switch {

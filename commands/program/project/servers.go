@@ -133,17 +133,16 @@ func named(list []string, name string) bool {
 // warnUnknown prints a warning for each name of a list that no server has. Lists in settings are for
 // many folders: only a name close to that of a server here is a mistake.
 func (set *serverSet) warnUnknown(from string, list []string, notify func(string)) {
-	var known, left []string
+	var known []string
 	for _, m := range set.list {
 		known = append(known, m.Name)
-		if !named(list, m.Name) {
-			left = append(left, m.Name)
-		}
 	}
 	for _, name := range list {
-		name = strings.TrimSpace(name)
-		near := text.Nearest(name, left)
-		if named(known, name) || from != fromFlag && (near == "" || len(name) < 5) { // short names are often alike
+		near := text.Misspelled(name, list, known)
+		if from == fromFlag {
+			near = text.Nearest(name, known)
+		}
+		if named(known, strings.TrimSpace(name)) || from != fromFlag && near == "" {
 			continue
 		}
 		said := fmt.Sprintf("%s: no MCP server is called %q", from, text.PrintableLine(name))
