@@ -27,14 +27,14 @@ func (g *guard) parts(t *top, at string, fd int) error {
 			return err
 		}
 	}
-	for _, name := range []string{"hooks", "info", "config"} {
-		if err := g.linked(t, path.Join(t.path, at, name)); err != nil {
-			return err
-		}
-	}
-	g.watchRebase(t, at)
 	if err := g.worktrees(t, at, fd); err != nil {
 		return err
+	}
+	g.watchRebase(t, at)
+	for _, name := range []string{"hooks", "info", "config"} { // last: it may hide fd
+		if err := g.linked(path.Join(t.path, at, name)); err != nil {
+			return err
+		}
 	}
 	if g.mounts {
 		for _, name := range []string{"hooks", "info", "config"} {

@@ -41,7 +41,7 @@ type guard struct {
 	known  map[id]string // paths of repositories and the like that existed before, or stay
 	made   map[id]bool   // known directories that did not exist before
 
-	anchored map[string]bool // directories that stay where they are
+	anchored map[string]*top // what holds the directories that stay where they are, by their paths
 	watched  []watched
 	rebases  []rebaseDir
 	places   []placeholder
@@ -73,16 +73,17 @@ func newWatch(s *Spec) (*guard, error) {
 
 // protect takes what s protects out of the command's reach.
 func protect(s *Spec, mounts bool) (*guard, error) {
-	g := &guard{mounts: mounts, known: map[id]string{}, made: map[id]bool{}, anchored: map[string]bool{}}
+	g := &guard{mounts: mounts, known: map[id]string{}, made: map[id]bool{}, anchored: map[string]*top{}}
 	if s.Unprotected || s.RunReadOnly || s.Root == "" {
 		return g, nil
 	}
 	for i, dir := range append([]string{s.Root}, s.Write...) {
-		depth := 0
-		if i == 0 {
-			depth = maxDepth
-		} else if path.Base(dir) == ".git" {
+		depth := maxDepth
+		switch {
+		case i > 0 && path.Base(dir) == ".git":
 			depth = -1
+		case i > 0 && s.Cache != "" && inside(dir, s.Cache):
+			depth = 0
 		}
 		t, err := openTop(dir, depth)
 		if err != nil && i > 0 {
@@ -93,6 +94,9 @@ func protect(s *Spec, mounts bool) (*guard, error) {
 		}
 		t.hooks = s.Hooks
 		g.tops = append(g.tops, t)
+	}
+	for i, t := range g.tops {
+		var err error
 		switch {
 		case i == 0:
 			err = g.absent(t, ".", ".gemini", t.fd)
@@ -103,7 +107,7 @@ func protect(s *Spec, mounts bool) (*guard, error) {
 			err = t.search(t.depth, g.protect)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("protect what is in %s: %w", dir, err)
+			return nil, fmt.Errorf("protect what is in %s: %w", t.path, err)
 		}
 	}
 	return g, nil
@@ -121,7 +125,7 @@ func (g *guard) protect(f found) error {
 			return err
 		}
 	} else if f.name == ".gemini" {
-		if err := g.linked(f.top, f.where()); err != nil {
+		if err := g.linked(f.where()); err != nil {
 			return err
 		}
 	}
@@ -169,26 +173,37 @@ func (g *guard) protect(f found) error {
 	return move(inside, to)
 }
 
-// apart protects the repository below the workspace that a file .git leads to,
-// if it has another name.
+// holder returns what commands can write to that holds a path, nil if nothing does.
+func (g *guard) holder(path string) *top {
+	for _, t := range g.tops {
+		if t.within(path) {
+			return t
+		}
+	}
+	return nil
+}
+
+// apart protects the repository that a file .git leads to, if it has another name and commands
+// can write to it.
 func (g *guard) apart(f found) error {
 	at := disk.ResolveLinks(f.where())
 	if f.stat.Mode&unix.S_IFMT == unix.S_IFREG {
 		at = repositoryAt(gitdir(path.Dir(f.where())))
 	}
-	if !f.top.within(at) || g.knowsAt(at) {
+	t := g.holder(at)
+	if t == nil || g.knowsAt(at) {
 		return nil
 	}
-	for above := at; above != f.top.path; above = path.Dir(above) {
+	for above := at; above != t.path; above = path.Dir(above) {
 		if strings.ToLower(path.Base(above)) == ".git" || path.Base(above) == "modules" && g.knowsAt(path.Dir(above)) {
 			return nil // it is protected with that
 		}
 	}
-	at = f.top.below(at)
-	if !there(f.top.fd, path.Join(at, "HEAD")) {
+	at = t.below(at)
+	if !there(t.fd, path.Join(at, "HEAD")) {
 		return nil
 	}
-	fd, err := open(f.top.fd, at, unix.O_PATH|unix.O_DIRECTORY)
+	fd, err := open(t.fd, at, unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
 		return err
 	}
@@ -197,39 +212,35 @@ func (g *guard) apart(f found) error {
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
 	}
-	g.known[idOf(&st)] = path.Join(f.top.path, at)
+	g.known[idOf(&st)] = path.Join(t.path, at)
 	mount := -1
 	if g.mounts {
 		if mount, err = cover(fd, false); err != nil {
 			return err
 		}
 	}
-	return g.parts(f.top, at, mount)
+	return g.parts(t, at, mount)
 }
 
-// linked protects the targets below the workspace of links at a protected path, and of
-// links in it. The parent directories of a target can't be moved, nor can links on the way.
-func (g *guard) linked(t *top, where string) error {
+// linked protects the targets of links at a protected path, and of links in it, where commands
+// can write. The parent directories of a target can't be moved, nor can links on the way.
+func (g *guard) linked(where string) error {
 	for _, place := range disk.LinkTargets(where) {
-		if !t.within(place) {
+		t := g.holder(place)
+		if t == nil {
 			continue
 		}
 		at := t.below(place)
-		fd, err := open(t.fd, at, unix.O_PATH)
 		var st unix.Stat_t
+		fd, err := open(t.fd, at, unix.O_PATH)
 		if err == nil {
 			err = unix.Fstat(fd, &st)
+			unix.Close(fd)
 		}
 		if !g.mounts || err != nil || st.Mode&unix.S_IFMT == unix.S_IFLNK {
 			g.watch(t, at)
 		} else if err = g.anchor(t, path.Dir(at)); err == nil {
-			var mount int
-			if mount, err = cover(fd, true); err == nil {
-				unix.Close(mount)
-			}
-		}
-		if fd >= 0 {
-			unix.Close(fd)
+			err = t.cover(at, true)
 		}
 		if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ELOOP) {
 			return err
@@ -238,25 +249,17 @@ func (g *guard) linked(t *top, where string) error {
 	return nil
 }
 
-// anchor has a directory, and those above it, stay in their places.
+// anchor has a directory, and those above it, stay in their places. What was opened below it
+// before is hidden then.
 func (g *guard) anchor(t *top, at string) error {
-	if at == "." || g.anchored[path.Join(t.path, at)] {
+	if at == "." || g.anchored[path.Join(t.path, at)] != nil {
 		return nil
 	}
 	if err := g.anchor(t, path.Dir(at)); err != nil {
 		return err
 	}
-	fd, err := open(t.fd, at, unix.O_PATH|unix.O_DIRECTORY)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	mount, err := cover(fd, false)
-	if err != nil {
-		return err
-	}
-	g.anchored[path.Join(t.path, at)] = true
-	return unix.Close(mount)
+	g.anchored[path.Join(t.path, at)] = t
+	return t.cover(at, false)
 }
 
 func copyTree(fd int) (int, error) {
@@ -282,6 +285,31 @@ func cover(fd int, readOnly bool) (int, error) {
 		return -1, err
 	}
 	return tree, nil
+}
+
+// cover mounts a path on itself, perhaps read-only.
+func (t *top) cover(at string, readOnly bool) error {
+	fd, err := open(t.fd, at, unix.O_PATH)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	mount, err := cover(fd, readOnly)
+	if err != nil {
+		return err
+	}
+	return unix.Close(mount)
+}
+
+// uncover takes away all that is mounted on a path.
+func (t *top) uncover(at string) {
+	for err := error(nil); err == nil; {
+		var fd int
+		if fd, err = open(t.fd, at, unix.O_PATH); err == nil {
+			err = unix.Unmount(fmt.Sprintf("/proc/self/fd/%d", fd), unix.MNT_DETACH)
+			unix.Close(fd)
+		}
+	}
 }
 
 // file protects a file of a repository, or watches over its absence.
@@ -408,6 +436,9 @@ func (g *guard) clean() {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	for path, t := range g.anchored { // which have copies of what is mounted below them
+		t.uncover(t.below(path))
+	}
 	for _, p := range g.places {
 		unix.Unmount(fmt.Sprintf("/proc/self/fd/%d", p.mount), unix.MNT_DETACH)
 		if unix.Flock(p.fd, unix.LOCK_EX|unix.LOCK_NB) == nil && isPlaceholder(p.fd) {
