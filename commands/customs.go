@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"google.golang.org/genai"
@@ -43,7 +44,8 @@ func (cs *Customs) with(set Set) Set {
 			Summary: c.Description, Custom: true,
 			Prompt: func(ctx context.Context, line, args string) ([]*genai.Part, error) {
 				parts, err := c.Expand(ctx, custom.Invocation{Line: line, Args: args}, cs.Sources)
-				if err == nil && len(parts) == 0 {
+				said := func(p *genai.Part) bool { return p.InlineData != nil || strings.TrimSpace(p.Text) != "" }
+				if err == nil && !slices.ContainsFunc(parts, said) {
 					err = &input.Error{Message: "/" + c.Name + ": the prompt in " +
 						text.PrintableLine(c.File) + " is empty"}
 				}

@@ -63,27 +63,28 @@ func (f *frontend) promptCommands(out io.Writer) (set commands.Set) {
 			}
 			args = append(args, word)
 		}
-		set = append(set, &commands.Command{Name: name,
+		c := &commands.Command{Name: name, // or its alias, in the end
 			Aliases: []string{engine.FunctionName(p.Server) + "." + name}, Args: strings.Join(args, " "),
 			Summary: summary, Custom: true,
-			Prompt: func(ctx context.Context, _, args string) ([]*genai.Part, error) {
-				if strings.TrimSpace(args) == "help" {
-					_, err := fmt.Fprintln(out, strings.Join(describePrompt(name, p), "\n"))
-					return nil, err
-				}
-				values, err := p.Values(args)
-				if err != nil {
-					return nil, &input.Error{Message: "/" + name + ": " + err.Error()}
-				}
-				parts, err := f.session.Project.MCP.Servers.Fill(ctx, p, values)
-				if err != nil && ctx.Err() == nil {
-					err = &input.Error{Message: "/" + name + ": " + text.PrintableLine(err.Error()), Err: err}
-				}
-				return parts, err
-			},
 			Complete: func(ctx context.Context, before, prefix string) []string {
 				return f.completePrompt(ctx, p, before, prefix)
-			}})
+			}}
+		c.Prompt = func(ctx context.Context, _, args string) ([]*genai.Part, error) {
+			if strings.TrimSpace(args) == "help" {
+				_, err := fmt.Fprintln(out, strings.Join(describePrompt(c.Name, p), "\n"))
+				return nil, err
+			}
+			values, err := p.Values(args)
+			if err != nil {
+				return nil, &input.Error{Message: "/" + c.Name + ": " + err.Error()}
+			}
+			parts, err := f.session.Project.MCP.Servers.Fill(ctx, p, values)
+			if err != nil && ctx.Err() == nil {
+				err = &input.Error{Message: "/" + c.Name + ": " + text.PrintableLine(err.Error()), Err: err}
+			}
+			return parts, err
+		}
+		set = append(set, c)
 	}
 	return set
 }
