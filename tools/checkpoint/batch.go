@@ -35,23 +35,26 @@ var deflaters = sync.Pool{New: func() any {
 // is not is discarded then.
 func (r *store) add(content []byte) (Sum, error) {
 	sum := sumOf(content)
-	r.mu.Lock()
-	known := r.where[sum] != ""
-	r.mu.Unlock()
-	if known {
-		return sum, nil
+	if known, err := r.claim(sum); known || err != nil {
+		return sum, err
 	}
 	packed := pack(content) // beside others
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.where[sum] != "" {
-		return sum, nil
-	}
-	if err := r.begin(); err != nil {
-		return "", err
-	}
-	r.where[sum] = r.next.id
 	return sum, r.next.put(string(sum), content, packed)
+}
+
+// claim notes that the state that is being written will have a content, unless it is known to be kept.
+func (r *store) claim(sum Sum) (known bool, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.where[sum] != "" {
+		return true, nil
+	}
+	if err = r.begin(); err == nil {
+		r.where[sum] = r.next.id
+	}
+	return false, err
 }
 
 // pack returns a content in the form that it has in a state.

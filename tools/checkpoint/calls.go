@@ -9,7 +9,6 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"google.golang.org/genai"
@@ -26,9 +25,8 @@ type Turn struct{ ID, Asked, Print string }
 func (k *Keeper) Run(run engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
-			turn := Turn{ID: uuid.NewString(), Asked: text.OneLine(messageText(parts), 200), Print: Fingerprint(parts)}
 			k.mu.Lock()
-			k.turn = turnWork{of: turn}
+			k.turn = turnWork{of: Turn{uuid.NewString(), text.OneLine(engine.TextOf(parts), 200), Fingerprint(parts)}}
 			k.mu.Unlock()
 			run(ctx, parts...)(yield)
 		}
@@ -55,21 +53,10 @@ type turnWork struct {
 	unsure bool    // they may have changed more
 }
 
-// messageText returns the words of a message.
-func messageText(parts []*genai.Part) string {
-	var all []string
-	for _, p := range parts {
-		if p != nil && p.Text != "" && !p.Thought {
-			all = append(all, p.Text)
-		}
-	}
-	return strings.Join(all, "\n")
-}
-
 // Fingerprint returns a fingerprint of a question, 16 hexadecimal digits, which is the same for
 // the same words.
 func Fingerprint(parts []*genai.Part) string {
-	sum := sha256.Sum256([]byte(messageText(parts)))
+	sum := sha256.Sum256([]byte(engine.TextOf(parts)))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -84,20 +71,18 @@ func (k *Keeper) Tools(ts engine.Toolset) engine.Toolset {
 		prepare := t.Prepare
 		t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
 			call, err := prepare(ctx, args)
-			run := call.Run
-			if err != nil || run == nil {
-				return call, err
-			}
-			call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
-				h := &watching{Host: host, k: k, tool: t, call: call}
-				if !call.Intent.Plan.IsReadOnly {
-					if err := h.start(ctx, args); err != nil {
-						return engine.Result{}, err
+			if run := call.Run; err == nil && run != nil {
+				call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
+					h := &watching{Host: host, k: k, tool: t, call: call}
+					if !call.Intent.Plan.IsReadOnly {
+						if err := h.start(ctx, args); err != nil {
+							return engine.Result{}, err
+						}
 					}
+					r, err := run(ctx, h)
+					h.end(context.WithoutCancel(ctx))
+					return r, err
 				}
-				r, err := run(ctx, h)
-				h.end(context.WithoutCancel(ctx))
-				return r, err
 			}
 			return call, err
 		}
@@ -229,9 +214,6 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 	return ifKept(err)
 }
 
-// mostLost is how many paths are named that can't be brought back.
-const mostLost = 20
-
 // end keeps the files as they are after the call.
 func (h *watching) end(ctx context.Context) {
 	if !h.begun {
@@ -252,7 +234,7 @@ func (h *watching) after(ctx context.Context) error {
 		Tool: h.tool.Name(), Title: h.call.Intent.Title}
 	slices.Sort(s.lost)
 	lost := append(h.outside, s.lost...)
-	r.NotKept, r.More = lost[:min(mostLost, len(lost))], max(0, len(lost)-mostLost)
+	r.NotKept, r.More = lost[:min(mostNamed, len(lost))], max(0, len(lost)-mostNamed)
 	if !edits {
 		if seen := k.git.see(ctx); !k.git.silent {
 			r.GitMoved = movedRefs(h.git, seen)

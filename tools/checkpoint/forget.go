@@ -20,7 +20,12 @@ type Store string
 
 // Drop drops what was kept for a session. [Store.Collect] makes room then.
 func (s Store) Drop(session string) error {
-	return s.with(func(r *store) error { return r.dropRef(session) })
+	return s.with(func(r *store) error {
+		if err := r.at[sessionsDir].Remove(session); CanName(session) && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	})
 }
 
 // Collect removes what is kept for no session any more. It ends in time, whatever there
@@ -63,17 +68,6 @@ func (s Store) with(do func(r *store) error) error {
 	}
 	defer r.close()
 	return do(r)
-}
-
-// dropRef forgets a session, whose states collect removes then.
-func (r *store) dropRef(session string) error {
-	if !CanName(session) {
-		return nil
-	}
-	if err := r.at[sessionsDir].Remove(session); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }
 
 // collect removes the states that no session needs, and what is not whole: no session leads to

@@ -99,10 +99,7 @@ var (
 func (k *Keeper) CheckReady() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err := k.history.open(); err != nil {
-		return err
-	}
-	return cmp.Or(k.history.partial, k.failed)
+	return cmp.Or(k.history.open(), k.history.partial, k.failed)
 }
 
 // Close keeps what is known of the files for the next session, and closes the store.

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -243,14 +244,8 @@ func (r *restorer) file(c Change) error {
 	return r.within(c.Path, true, func(at *os.Root, name string) error {
 		if c.After.Mode&fs.ModeSymlink != 0 {
 			temp := fmt.Sprintf(".gemline-%016x", rand.Uint64())
-			if err := at.Symlink(string(content), temp); err != nil {
-				return err
-			}
-			err := at.Rename(temp, name)
-			if err != nil {
-				at.Remove(temp)
-			}
-			return err
+			defer at.Remove(temp) // where it has not got its name
+			return cmp.Or(at.Symlink(string(content), temp), at.Rename(temp, name))
 		}
 		old, err := at.Lstat(name)
 		if err != nil || !old.Mode().IsRegular() {

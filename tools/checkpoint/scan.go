@@ -89,7 +89,7 @@ func (s *scan) all() error {
 	for range 2 {
 		for _, root := range h.cfg.Workspace.Roots() {
 			if !slices.ContainsFunc(h.cfg.Workspace.Roots(), func(other string) bool { return other != root && disk.Inside(other, root) }) {
-				s.root(h.top.at(root, true), root)
+				s.root(root)
 			}
 		}
 		if s.ctx.Err() != nil || s.sorted || !s.ruled.Load() {
@@ -105,16 +105,13 @@ func (s *scan) all() error {
 }
 
 // root looks at a directory that is worked in, with all below it.
-func (s *scan) root(n *node, path string) {
-	f := s.open(n, path)
-	if f == nil {
-		return
+func (s *scan) root(path string) {
+	n := s.history.top.at(path, true)
+	if f := s.open(n, path); f != nil {
+		defer f.Close()
+		n.tracking, n.settled = full, n.settled && n.tracking == full
+		s.folder(n, f, path)
 	}
-	defer f.Close()
-	if n.tracking != full {
-		n.tracking, n.settled = full, false
-	}
-	s.folder(n, f, path)
 }
 
 // open opens a directory from which others are reached, nil if it can't be.

@@ -198,12 +198,9 @@ func (r *store) reader(id string) (*opened, error) {
 	if o := r.open[id]; o != nil {
 		return o, nil
 	}
-	if !CanName(id) {
-		return nil, fmt.Errorf("%.80q %w", id, errMissing)
-	}
 	f, info, err := r.dir.File(filepath.Join(statesDir, id+".zip"))
 	if err != nil {
-		return nil, fmt.Errorf("%s %w", id, errMissing)
+		return nil, fmt.Errorf("%.80q %w", id, errMissing)
 	}
 	f.SetReadDeadline(time.Time{})
 	z, err := zip.NewReader(f, info.Size())
@@ -212,11 +209,10 @@ func (r *store) reader(id string) (*opened, error) {
 		return nil, fmt.Errorf("the checkpoint %s is damaged: %w", id, err)
 	}
 	o := &opened{z, f}
-	if len(r.open) >= mostOpen {
-		for other, o := range r.open {
+	for other, o := range r.open {
+		if len(r.open) >= mostOpen {
 			o.file.Close()
 			delete(r.open, other)
-			break
 		}
 	}
 	r.open[id] = o
@@ -230,10 +226,10 @@ func (r *store) part(id, name string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	info, err := fs.Stat(o.zip, name)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("%s %w", name, errMissing)
-	}
-	if uint64(info.Size()) > uint64(most) {
+	case uint64(info.Size()) > uint64(most):
 		return nil, fmt.Errorf("%s in the store of checkpoints is too large", name)
 	}
 	b, err := fs.ReadFile(o.zip, name)
@@ -297,10 +293,8 @@ func (c Change) append(b []byte) []byte {
 func (r *store) changes(id string) (list []Change, err error) {
 	b, err := r.part(id, manifestName, mostManifest)
 	for line := range strings.Lines(string(b)) {
-		words := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 7)
-		if len(words) < 7 {
-			return nil, fmt.Errorf("the manifest of the checkpoint %s can't be read", id)
-		}
+		words := make([]string, 7)
+		copy(words, strings.SplitN(strings.TrimSuffix(line, "\n"), " ", len(words)))
 		before, berr := version(words[0], words[1])
 		after, aerr := version(words[2], words[3])
 		path, perr := strconv.Unquote(words[6])
@@ -325,10 +319,8 @@ func version(mode, sum string) (v Version, err error) {
 func (r *store) refs() (list []fs.FileInfo, err error) {
 	entries, err := r.dir.List(sessionsDir)
 	for _, e := range entries {
-		if !CanName(e.Name()) {
-			continue
-		}
-		if info, err := r.dir.Lstat(filepath.Join(sessionsDir, e.Name())); err == nil && info.Mode().IsRegular() {
+		info, err := r.dir.Lstat(filepath.Join(sessionsDir, e.Name()))
+		if err == nil && info.Mode().IsRegular() && CanName(e.Name()) {
 			list = append(list, info)
 		}
 	}

@@ -2,7 +2,6 @@ package checkpoint
 
 import (
 	"context"
-	"io"
 	"path"
 	"path/filepath"
 	"slices"
@@ -53,24 +52,22 @@ func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
 }
 
 func (h *history) uncovered(most int) (paths []string) {
-	here := map[*node]int{} // how many of a directory's own are held
-	held := slices.DeleteFunc(h.top.uncovered(nil), func(n *node) bool {
+	byDirectory, held := map[string][]string{}, 0
+	for _, n := range h.top.uncovered(nil) {
 		at := n.path()
-		if n.own || secret.Path(h.cfg.Workspace.Rel(at)) || n.compiled(at) {
-			return true
+		if dir := filepath.Dir(at); !n.own && !secret.Path(h.cfg.Workspace.Rel(at)) && !n.compiled(at) {
+			byDirectory[dir] = append(byDirectory[dir], at)
+			held++
 		}
-		here[n.up]++
-		return false
-	})
-	for _, n := range held {
-		at := n.path()
-		dir := filepath.Dir(at)
-		if len(held) > most && here[n.up] > mostInDirectory && !slices.Contains(h.cfg.Workspace.Roots(), dir) {
-			at = dir
-		}
-		paths = append(paths, at)
 	}
-	return unique(paths)
+	for dir, list := range byDirectory {
+		if held > most && len(list) > mostInDirectory && !slices.Contains(h.cfg.Workspace.Roots(), dir) {
+			list = []string{dir}
+		}
+		paths = append(paths, list...)
+	}
+	slices.Sort(paths)
+	return paths
 }
 
 // uncovered adds to list the nodes below n of which nothing is kept, and that are no
@@ -99,8 +96,8 @@ func (n *node) compiled(at string) bool {
 	}
 	defer f.Close()
 	head := make([]byte, 4)
-	_, err = io.ReadFull(f, head)
-	return err == nil && string(head) == "\x7fELF"
+	f.Read(head)
+	return string(head) == "\x7fELF"
 }
 
 // mostInDirectory is how many files of a directory are told apart where there are too many.

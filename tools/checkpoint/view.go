@@ -36,9 +36,7 @@ func (s FileStat) String() string {
 // Stats counts what a turn did to files. Directories are not counted.
 func (k *Keeper) Stats(ctx context.Context, d *ChangedTurn) (list []FileStat, err error) {
 	err = k.with(ctx, func() error {
-		calls := slices.Clone(d.Calls)
-		slices.Reverse(calls)
-		for path, g := range targets(calls) {
+		for path, g := range targets(Calls([]*ChangedTurn{{Calls: d.Calls}})) {
 			if c := (Change{Path: path, Before: g.after, After: g.before}); c.ofFile() {
 				list = append(list, stat(c, k.history.stored(c.Before), k.history.stored(c.After)))
 			}
@@ -95,7 +93,7 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 	return list, edit.Patch(files, readable), err
 }
 
-// mostNamed is how many paths of a kind are named in what is said of a plan.
+// mostNamed is how many paths of a kind are named in what is said.
 const mostNamed = 20
 
 // Lines says what a plan does, or would do.
@@ -228,7 +226,7 @@ func (k *Keeper) Trash(ctx context.Context) (list []DiscardedFile, err error) {
 					if !c.After.file() {
 						d.Action = "deleted"
 					}
-					if c.Before.file() && (c.Before.Sum != c.After.Sum || d.Action == "deleted") {
+					if c.Before.file() && c.Before.Sum != c.After.Sum {
 						list = append(list, d)
 					}
 				}
