@@ -1,10 +1,12 @@
 package workspace
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -131,6 +133,36 @@ func TestIgnoreAsGit(t *testing.T) {
 		}
 	}
 	t.Log(checks, "paths compared")
+}
+
+// What is in brackets stands for the characters that git takes it for.
+func TestBracketsAsGit(t *testing.T) {
+	brackets := []string{"[[:alpha]", "[[:alpha:x]", "[a-\\d]", "[\\[-\\]]", "[![:digit:]]", "[[:alpha:]-z]", "[a-[:digit:]]", "[[:ALPHA:]]"}
+	for _, name := range []string{"alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit"} {
+		brackets = append(brackets, "[[:"+name+":]]")
+	}
+	dir := tree(t, nil)
+	git(t, dir, "", "init", "-q")
+	var paths strings.Builder
+	for i, b := range brackets {
+		at := filepath.Join(dir, fmt.Sprint(i))
+		if err := errors.Join(os.Mkdir(at, 0o777), os.WriteFile(filepath.Join(at, ".gitignore"), []byte(b+"\n"), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		for c := byte(1); c < 0x80; c++ {
+			if c != '/' && c != '.' {
+				fmt.Fprintf(&paths, "%d/%c\x00", i, c)
+			}
+		}
+	}
+	ignored := "\x00" + git(t, dir, paths.String(), "check-ignore", "--no-index", "-z", "--stdin")
+	for path := range strings.SplitSeq(strings.TrimSuffix(paths.String(), "\x00"), "\x00") {
+		i, name, _ := strings.Cut(path, "/")
+		n, _ := strconv.Atoi(i)
+		if got, want := wildmatch(brackets[n], name), strings.Contains(ignored, "\x00"+path+"\x00"); got != want {
+			t.Errorf("%s and %q: %v; git says %v", brackets[n], name, got, want)
+		}
+	}
 }
 
 // The first of the named ignore files is the strongest, then comes

@@ -120,10 +120,6 @@ func required(re *syntax.Regexp) (words []string, fold bool) {
 		return words, fold
 	case syntax.OpCapture, syntax.OpPlus:
 		return required(re.Sub[0])
-	case syntax.OpRepeat:
-		if re.Min > 0 {
-			return required(re.Sub[0])
-		}
 	}
 	return nil, false
 }

@@ -196,7 +196,7 @@ func ctype(name string, c byte) (is, known bool) {
 	case "punct":
 		return graph && !lower && !upper && !digit, true
 	case "space":
-		return c == ' ' || '\t' <= c && c <= '\r', true
+		return strings.IndexByte(" \t\n\r", c) >= 0, true // as git has it
 	case "upper":
 		return upper, true
 	case "xdigit":
