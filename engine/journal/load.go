@@ -45,10 +45,7 @@ func Load(path string) (*LoadedSession, error) {
 // LoadMessages is Load, and returns the messages that make up the file, too.
 func LoadMessages(path string) (*LoadedSession, []json.RawMessage, error) {
 	c, r, err := loadRecord(path, true)
-	if err != nil {
-		return nil, nil, err
-	}
-	return c, r.bytes(), nil
+	return c, r.bytes(), err
 }
 
 // DisplayedResults returns the results of calls in a session file as the user saw them, by the ids
@@ -72,10 +69,10 @@ func loadRecord(path string, keep bool) (*LoadedSession, *record, error) {
 	r := &record{keep: keep}
 	s, err := r.read(path)
 	if err != nil {
-		return nil, nil, err
+		return nil, r, err
 	}
 	if s.NewerFormat {
-		return nil, nil, &NewerFormatError{ID: s.ID, Format: r.meta.Format}
+		return nil, r, &NewerFormatError{ID: s.ID, Format: r.meta.Format}
 	}
 	_, opened := r.index[openingID]
 	c := &LoadedSession{Session: s, opened: opened}

@@ -117,15 +117,13 @@ func (s Storage) Prune(sessions []Session) (gone []Session, err error) {
 		return nil, err
 	}
 	for _, old := range sessions {
-		rerr := s.remove(old.ID, paths[old.ID], old.Updated)
-		if busy := (*BusyError)(nil); errors.As(rerr, &busy) || errors.Is(rerr, errNewer) {
-			continue
-		}
-		if rerr != nil {
+		switch rerr := s.remove(old.ID, paths[old.ID], old.Updated); {
+		case errors.As(rerr, new(*BusyError)), errors.Is(rerr, errNewer):
+		case rerr != nil:
 			err = cmp.Or(err, notRemoved(old.ID, rerr))
-			continue
+		default:
+			gone = append(gone, old)
 		}
-		gone = append(gone, old)
 	}
 	if len(gone) > 0 {
 		err = cmp.Or(err, s.tidy())
