@@ -58,13 +58,13 @@ func (c *extensionsValidate) Run(set *extensionSet) error {
 func checkExtension(x extension.Extension) (problems, notes []string) {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	var said struct {
-		ContextFileName any                 `json:"contextFileName"`
-		Settings        []extension.Setting `json:"settings"`
+		ContextFileName any `json:"contextFileName"`
 	}
 	if b, err := disk.Read(x.Manifest(), 1<<20); err == nil {
 		json.Unmarshal(b, &said) // what is of another kind was an error before
 	}
-	for _, key := range x.UnknownKeys() {
+	problems = append(problems, x.Notes...)
+	for _, key := range x.Unknown {
 		notes = append(notes, fmt.Sprintf("the manifest has a key %.60q, which means nothing", key))
 	}
 	named := []any{said.ContextFileName}
@@ -77,9 +77,6 @@ func checkExtension(x extension.Extension) (problems, notes []string) {
 			problem("the context file %s is not there", s)
 		}
 	}
-	if len(x.Settings) < len(said.Settings) {
-		problem("a setting has no name, or an envVar that is none")
-	}
 	none := func(name string) (string, bool) { return "${" + name + "}", true }
 	for _, s := range settings.ServersIn(x.Contents.Servers, none) {
 		switch {
@@ -88,9 +85,6 @@ func checkExtension(x extension.Extension) (problems, notes []string) {
 		case s.Command == "" && s.URL == "" && s.HTTPURL == "":
 			problem("the MCP server %s has neither a command nor an address", s.Name)
 		}
-	}
-	if _, err := os.Stat(x.HooksFile()); err == nil && x.Contents.Hooks == nil {
-		problem("%s holds no hooks that can be read", x.HooksFile())
 	}
 	problems = append(problems, broughtBy(x).wrong...)
 	_, wrong, err := policy.Load([]policy.Source{{Path: filepath.Join(x.Dir, "policies"), Tier: policy.Extension}})

@@ -27,6 +27,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -47,6 +48,9 @@ type Extension struct {
 	Settings   []Setting // what it wants from the user
 	MigratedTo string    // where it has moved to
 	Themes     bool      // it brings some, which mean nothing here
+
+	Notes   []string // what is not understood of it
+	Unknown []string // keys of the manifest that mean nothing, and are not likely misspelled
 
 	// Active reports whether it is switched on for the working directory.
 	Active   bool
@@ -125,7 +129,11 @@ func Installed(cfg Config) (list []Extension, warnings []string) {
 		warn("no extension is used, since it is not known which are switched off: %v", err)
 	}
 	for i := range list {
-		list[i].Active = on(list[i].Name)
+		if list[i].Active = on(list[i].Name); list[i].Active {
+			for _, note := range list[i].Notes {
+				warn("extension %s: %s", list[i].Name, note)
+			}
+		}
 	}
 	var names []string
 	for _, x := range list {
@@ -255,6 +263,18 @@ func (x Extension) read(cwd string) (Extension, error) {
 	for _, s := range m.Settings {
 		if validVariable().MatchString(s.EnvVar) && s.Name != "" { // else it has no place
 			x.Settings = append(x.Settings, s)
+		} else {
+			x.Notes = append(x.Notes, fmt.Sprintf("%s: the setting %q has no name, or an envVar that is none", path, cmp.Or(s.Name, s.EnvVar)))
+		}
+	}
+	var said any
+	if err := readJSON(path, &said); err == nil {
+		for _, key := range unknownKeys(said, reflect.TypeOf(m), "") {
+			if key[1] == "" {
+				x.Unknown = append(x.Unknown, key[0])
+				continue
+			}
+			x.Notes = append(x.Notes, fmt.Sprintf("%s: %q means nothing; did you mean %s?", path, key[0], key[1]))
 		}
 	}
 	for name, server := range m.Servers {
@@ -262,10 +282,16 @@ func (x Extension) read(cwd string) (Extension, error) {
 	}
 	x.Contents = Contents{Servers: m.Servers, ExcludeTools: m.ExcludeTools, PlanDir: m.fill(m.Plan.Directory)}
 	var bundle struct{ Hooks map[string]any }
-	if err := readJSON(x.HooksFile(), &bundle); err == nil { // or nobody can use them
+	err := readJSON(x.HooksFile(), &bundle)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		x.Notes = append(x.Notes, "its hooks do not run: "+err.Error())
+	case bundle.Hooks == nil:
+		x.Notes = append(x.Notes, fmt.Sprintf(`its hooks do not run: %s must hold {"hooks": {"EVENT": [...]}}`, x.HooksFile()))
+	default:
 		x.Contents.Hooks, _ = filledHooks(bundle.Hooks, m.fill).(map[string]any)
 	}
-	var err error
 	if x.Contents.ContextFiles, err = m.contexts(x.Dir); err != nil {
 		return x, fmt.Errorf("%s: %w", path, err)
 	}

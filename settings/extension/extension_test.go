@@ -274,12 +274,19 @@ func FuzzManifest(f *testing.F) {
 // A key of the manifest that nobody knows is named; those that are only passed over are not.
 func TestUnknownKeys(t *testing.T) {
 	dir := t.TempDir()
-	said := `{"name": "x", "version": "1.0.0", "themes": [], "plan": {}, "contextFile": "A.md", "fill": 1}`
+	said := `{"name": "x", "version": "1.0.0", "themes": [], "plan": {}, "contextFile": "A.md", "fill": 1, "exclude_tools": [],
+		"settings": [{"name": "a", "envVar": "A", "sensitiv": true}, {"name": "b", "envVar": "1"}]}`
 	if err := os.WriteFile(filepath.Join(dir, "gemini-extension.json"), []byte(said), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	x, err := Read(dir, dir)
-	if got := x.UnknownKeys(); err != nil || !slices.Equal(got, []string{"contextFile", "fill"}) {
-		t.Errorf("%q, %v", got, err)
+	if err != nil || !slices.Equal(x.Unknown, []string{"contextFile", "fill"}) {
+		t.Errorf("%q, %v", x.Unknown, err)
+	}
+	path := x.Manifest()
+	if want := []string{path + `: the setting "b" has no name, or an envVar that is none`,
+		path + `: "exclude_tools" means nothing; did you mean excludeTools?`,
+		path + `: "settings.sensitiv" means nothing; did you mean sensitive?`}; !slices.Equal(x.Notes, want) {
+		t.Errorf("%q", x.Notes)
 	}
 }

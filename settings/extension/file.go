@@ -10,8 +10,10 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
 // maxFile is how many bytes a file of JSON may have.
@@ -38,16 +40,37 @@ type manifest struct {
 	fill func(string) string
 }
 
-// UnknownKeys returns the keys of the manifest that mean nothing.
-func (x Extension) UnknownKeys() (list []string) {
-	var said map[string]json.RawMessage
-	if readJSON(x.Manifest(), &said) != nil { // which reading the extension has told
-		return nil
+// unknownKeys returns the keys of a value of the manifest that mean nothing in a value of type t, each with the
+// key that it is likely meant for, if there is one.
+func unknownKeys(v any, t reflect.Type, at string) (list [][2]string) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			if t.Kind() == reflect.Slice {
+				list = append(list, unknownKeys(item, t.Elem(), at)...)
+			}
+		}
+	case map[string]any:
+		if t.Kind() != reflect.Struct {
+			return nil
+		}
+		known := map[string]reflect.Type{}
+		for field := range t.Fields() {
+			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+				known[name] = field.Type
+			}
+		}
+		names := slices.Sorted(maps.Keys(known))
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			i := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, key) }) // as encoding/json reads them
+			if i < 0 {
+				list = append(list, [2]string{at + key, text.Nearest(key, names)})
+				continue
+			}
+			list = append(list, unknownKeys(v[key], known[names[i]], at+key+".")...)
+		}
 	}
-	for field := range reflect.TypeFor[manifest]().Fields() {
-		delete(said, field.Tag.Get("json"))
-	}
-	return slices.Sorted(maps.Keys(said))
+	return list
 }
 
 // words is a list that may be written as the one word it holds.
