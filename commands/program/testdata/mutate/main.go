@@ -2,7 +2,7 @@
 // small mistakes in the package's code, one at a time, and runs the tests: a
 // mistake that they let pass is something that no test speaks of.
 //
-//	go run ./commands/program/testdata/mutate [-sample N] [-seed N] [-v] DIRECTORY...
+//	go run ./commands/program/testdata/mutate [-sample N] [-seed N] [-list] DIRECTORY...
 //
 // All mistakes of a package are compiled into one test binary, and a variable
 // of the environment says which of them is made. The tests run with -short,
