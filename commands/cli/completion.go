@@ -100,7 +100,10 @@ func (l *lookup) values(ctx context.Context, kind string) (list []candidate) {
 			add(p.Name, p.Title)
 		}
 		for _, l := range Commands() {
-			add(strings.TrimPrefix(l.Name, "gemline "), l.Help)
+			word := strings.TrimPrefix(l.Name, "gemline ")
+			if _, paged := docs.Find(word); !paged {
+				add(word, l.Help)
+			}
 		}
 	case "tool":
 		for _, t := range l.builtin() {
