@@ -320,7 +320,7 @@ func (g *grep) candidates(ctx context.Context) map[string]bool {
 	if g.args.NoIgnore || !g.ws.Ignore.Rules.Git || g.ws.Ignore.Unignores() {
 		args = append(args, "--no-ignore")
 		for _, name := range []string{"node_modules", "bower_components", "dist", "build", "coverage", "__pycache__"} {
-			if !g.args.NoIgnore {
+			if g.skip()(name, true) {
 				args = append(args, "--glob", "!**/"+name+"/**")
 			}
 		}
@@ -330,7 +330,7 @@ func (g *grep) candidates(ctx context.Context) map[string]bool {
 		pattern = regexp.QuoteMeta(g.args.Pattern)
 	}
 	cmd := exec.CommandContext(ctx, rg, append(args, "--regexp", pattern, "--", g.path)...)
-	cmd.Env = []string{"LC_ALL=C.UTF-8"}
+	cmd.Dir, cmd.Env = g.path, []string{"LC_ALL=C.UTF-8"} // --glob is about names below the directory
 	cmd.WaitDelay = time.Second
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, io.Discard

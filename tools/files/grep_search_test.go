@@ -109,11 +109,21 @@ func TestGrepSearchWithRipgrep(t *testing.T) {
 		}
 		t.Skip("rg is needed:", err)
 	}
-	p := grepPlace(t)
+	for _, ignores := range []string{"hidden*\n", "hidden*\n!x\n"} { // with which git's ignore files don't count for rg
+		p := grepPlace(t)
+		if err := os.WriteFile(p.Path(".geminiignore"), []byte(ignores), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		withRipgrep(t, p)
+	}
+}
+
+func withRipgrep(t *testing.T, p place) {
 	alone := p.ts.grepSearch()
 	p.ts.Ripgrep = true
 	helped := p.ts.grepSearch()
 	for _, args := range []string{
+		`{"pattern":"[a-z]{6}","dir_path":"dist"}`, `{"pattern":"[a-z]{6}","include_pattern":"dist/**"}`, `{"pattern":"ß","fixed_strings":true}`, `{"pattern":"[xyz]{9}"}`,
 		`{"pattern":"[a-z]{6}"}`, `{"pattern":"\\w+\\d"}`, `{"pattern":"^.$"}`, `{"pattern":"[A-Z]","case_sensitive":true}`, `{"pattern":".d$"}`, `{"pattern":"\\S{5}","no_ignore":true}`,
 		`{"pattern":"^$"}`, `{"pattern":"[^\\x00-\\x7f]"}`, `{"pattern":"[0-9]+","include_pattern":"*.go"}`, `{"pattern":".","names_only":true,"total_max_matches":1000}`,
 	} {
