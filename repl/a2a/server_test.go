@@ -700,8 +700,9 @@ func TestHints(t *testing.T) {
 		}
 		return words
 	}
-	s.serve(t.TempDir(), func(_ context.Context, _ serve.SessionRequest, _ report.Reporter, prompt string) error {
+	s.serve(t.TempDir(), func(_ context.Context, _ serve.SessionRequest, to report.Reporter, prompt string) error {
 		last = prompt
+		to.Event(engine.Text{Delta: "about " + prompt})
 		if asked <- prompt; prompt == "one" {
 			say("two")
 		}
@@ -719,4 +720,11 @@ func TestHints(t *testing.T) {
 		}
 	}
 	<-sent
+	said := ""
+	for _, m := range s.only().shown(nil).History[:4] {
+		said += textsOf(m) + "; "
+	}
+	if said != "one; about one; two; about two; " {
+		t.Errorf("%s", said)
+	}
 }

@@ -396,6 +396,7 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 		st = t.join(ctx)
 	}
 	t.mu.Lock()
+	t.flush() // it was said before
 	t.remember(m.Message)
 	d := t.document(nil, mostSnapshot)
 	t.mu.Unlock()
