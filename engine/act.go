@@ -41,7 +41,7 @@ func newJob(tools []Tool, fc *genai.FunctionCall) *job {
 	j := &job{fc: fc}
 	j.tool, _ = find(tools, fc.Name)
 	fc.Args, j.note = j.tool.Fitted(fc.Args)
-	j.tool = j.tool.of(fc.Args)
+	j.tool = j.tool.Of(fc.Args)
 	return j
 }
 
@@ -188,7 +188,7 @@ func Authorize(ctx context.Context, p Proposal, policy Policy, approver Approver
 			agreed = agreed && reflect.DeepEqual(call.Args, p.Args) // to these arguments, and no others
 			p.Args = call.Args
 		}
-		s.Call, s.Args, p.Intent, p.Tool = call, p.Args, call.Intent, p.Tool.of(p.Args)
+		s.Call, s.Args, p.Intent, p.Tool = call, p.Args, call.Intent, p.Tool.Of(p.Args)
 		verdict, reason := policy.Judge(ctx, p)
 		if verdict == Deny {
 			s.Err = &CallError{Type: PolicyViolation, Message: "Tool execution denied by policy. " + reason.Text,

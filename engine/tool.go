@@ -51,8 +51,8 @@ type Tool struct {
 // Name returns the name the model calls the tool by.
 func (t Tool) Name() string { return t.Declaration.Name }
 
-// of returns t with the Kind of a call with args.
-func (t Tool) of(args map[string]any) Tool {
+// Of returns t with the Kind of a call with args.
+func (t Tool) Of(args map[string]any) Tool {
 	if t.KindOf != nil {
 		t.Kind = t.KindOf(args)
 	}

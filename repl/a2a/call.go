@@ -33,10 +33,6 @@ func toolData(t engine.Tool, name string, args map[string]any) map[string]any {
 	if t.Declaration == nil {
 		return d
 	}
-	kind := t.Kind
-	if t.KindOf != nil {
-		kind = t.KindOf(args)
-	}
 	if t.Label != "" {
 		d["displayName"] = t.Label
 	}
@@ -44,7 +40,7 @@ func toolData(t engine.Tool, name string, args map[string]any) map[string]any {
 	if s := t.Declaration.ParametersJsonSchema; s != nil {
 		schema["parametersJsonSchema"] = s
 	}
-	d["kind"], d["description"], d["schema"] = kind.String(), t.Declaration.Description, schema
+	d["kind"], d["description"], d["schema"] = t.Of(args).Kind.String(), t.Declaration.Description, schema
 	return d
 }
 

@@ -37,19 +37,25 @@ func (s *Server) ServeCard(w http.ResponseWriter, _ *http.Request) {
 	serve.WriteJSON(w, http.StatusOK, s.card())
 }
 
+// posted reads what a request has to say, or else answers it.
+func posted(w http.ResponseWriter, r *http.Request, into any) bool {
+	b, status, err := body(w, r)
+	if err == nil {
+		status, err = http.StatusBadRequest, json.Unmarshal(b, into)
+	}
+	if err != nil {
+		serve.WriteError(w, status, "this can't be read: "+err.Error())
+	}
+	return err == nil
+}
+
 // create makes a task in which nothing is said yet.
 func (s *Server) create(w http.ResponseWriter, r *http.Request) {
-	b, status, err := body(w, r)
-	if err != nil {
-		serve.WriteError(w, status, err.Error())
-		return
-	}
 	var q struct {
 		ContextID string   `json:"contextId"`
 		Settings  settings `json:"agentSettings"`
 	}
-	if err := json.Unmarshal(b, &q); err != nil {
-		serve.WriteError(w, http.StatusBadRequest, "this is no JSON object: "+err.Error())
+	if !posted(w, r, &q) {
 		return
 	}
 	unused := 0
@@ -178,17 +184,11 @@ func (s *Server) listCommands(w http.ResponseWriter, _ *http.Request) {
 
 // execute carries out a command. What it has to say to a model is said in a task.
 func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
-	b, status, err := body(w, r)
-	if err != nil {
-		serve.WriteError(w, status, err.Error())
-		return
-	}
 	var q struct {
 		Command string   `json:"command"`
 		Args    []string `json:"args"`
 	}
-	if err := json.Unmarshal(b, &q); err != nil || q.Command == "" {
-		serve.WriteError(w, http.StatusBadRequest, `a command is {"command": "NAME", "args": ["TEXT"]}`)
+	if !posted(w, r, &q) {
 		return
 	}
 	i := slices.IndexFunc(s.Commands, func(c Command) bool { return c.Name == q.Command })
