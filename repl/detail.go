@@ -52,16 +52,17 @@ func (p *Printer) thought(delta string) {
 	p.endAnswer()
 	p.turn.thinking += delta
 	if i := strings.LastIndexByte(p.turn.thinking, '\n'); i >= 0 {
-		p.think(p.turn.thinking[:i])
+		p.think("", p.turn.thinking[:i])
 		p.turn.thinking = p.turn.thinking[i+1:]
 	}
 }
 
-// think shows lines of reasoning.
-func (p *Printer) think(text string) {
+// think shows lines of reasoning, of an agent if who names it.
+func (p *Printer) think(who, text string) {
 	for l := range strings.SplitSeq(text, "\n") {
 		if strings.TrimSpace(l) != "" {
-			p.say(output.Progress, "thinking: %s", l)
+			p.settle()
+			p.say(output.Progress, "%sthinking: %s", who, l)
 		}
 	}
 }

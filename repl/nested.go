@@ -31,6 +31,7 @@ func (p *Printer) nested(ev engine.NestedEvent) {
 	}
 	if c != nil {
 		p.hush(c)
+		p.reason(c, agents, said)
 	}
 	started, begins := said.(engine.CallStarted)
 	if begins && started.Name == engine.ReportTool { // the call's result is the report
@@ -48,14 +49,6 @@ func (p *Printer) nested(ev engine.NestedEvent) {
 		p.title(label, agents+": "+words)
 	}
 	switch said := said.(type) {
-	case engine.Thought:
-		if c != nil && p.Thoughts && p.Detail == FullDetail {
-			lines := strings.Split(c.thinking+said.Delta, "\n")
-			c.thinking = lines[len(lines)-1]
-			for _, l := range lines[:len(lines)-1] {
-				tell(output.Progress, "thinking: "+output.EscapeLine(l))
-			}
-		}
 	case engine.Output:
 		if c != nil && said.Stage {
 			c.stage = said.Delta
@@ -79,6 +72,21 @@ func (p *Printer) nested(ev engine.NestedEvent) {
 	case engine.Notice:
 		tell(report.NoticeLabel(said), said.Text)
 	}
+}
+
+// reason shows the whole lines of what an agent thinks inside a call, and the last one when
+// something else comes.
+func (p *Printer) reason(c *call, agents string, said engine.Event) {
+	t, thinks := said.(engine.Thought)
+	if thinks && p.Thoughts && p.Detail == FullDetail {
+		c.thinking += t.Delta
+	}
+	n := len(c.thinking)
+	if thinks {
+		n = strings.LastIndexByte(c.thinking, '\n') + 1
+	}
+	p.think(agents+": ", c.thinking[:n])
+	c.thinking = c.thinking[n:]
 }
 
 // hush ends the line of an agent that says something inside a call.

@@ -212,7 +212,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 		return
 	}
 	if p.turn.thinking != "" {
-		p.think(p.turn.thinking)
+		p.think("", p.turn.thinking)
 		p.turn.thinking = ""
 	}
 	switch ev := ev.(type) {

@@ -87,6 +87,13 @@ func printed(t *testing.T, script string) string {
 		switch verb {
 		case "text":
 			ev = engine.Text{Delta: args[0]}
+		case "full":
+			p.Thoughts, p.Detail = true, FullDetail
+			continue
+		case "thought":
+			ev = engine.Thought{Delta: args[0]}
+		case "answered":
+			ev = engine.AnswerFinished{}
 		case "usage":
 			var n int
 			fmt.Sscan(args[0], &n)
