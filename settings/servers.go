@@ -164,7 +164,7 @@ func ProjectServers(path string) ([]Server, error) {
 		return nil, err
 	}
 	servers, ok := doc.Tree["mcpServers"].(map[string]any)
-	if !ok {
+	if !ok && len(doc.Tree) > 0 {
 		return nil, fmt.Errorf(`%s: it must hold {"mcpServers": {"NAME": {...}}}`, path)
 	}
 	list := ServersIn(servers, nil)

@@ -49,6 +49,13 @@ func TestServersOfEveryFile(t *testing.T) {
 			t.Errorf("%s: %s", c.text, said)
 		}
 	}
+	empty := filepath.Join(t.TempDir(), "empty.json")
+	if err := os.WriteFile(empty, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := ProjectServers(empty); err != nil || len(list) > 0 {
+		t.Error(list, err)
+	}
 	for text, want := range map[string]string{"{oops}": "f.json:1:2: ", `{"servers": {"s": {}}}`: `f.json: it must hold {"mcpServers"`} {
 		path := filepath.Join(t.TempDir(), "f.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

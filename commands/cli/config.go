@@ -262,7 +262,7 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 	}
 	problems = slices.DeleteFunc(problems, func(p Problem) bool { // said with its place by now
 		return slices.ContainsFunc(files, func(f file) bool {
-			return slices.ContainsFunc(f.Problems, func(q problem) bool { return q.Message == p.Message })
+			return slices.ContainsFunc(f.Problems, func(q problem) bool { return strings.HasSuffix(p.Message, q.Message) })
 		})
 	})
 	for _, p := range problems {
