@@ -31,17 +31,28 @@ var instead = []struct {
 var gemmas = []string{"setup", "start", "stop", "status", "logs"}
 
 // Missing returns why the words of a command line are no sub-command, if they look like one: a
-// word alone that is a command elsewhere, or nearly one here. Other words are for the model,
-// which is paid for.
+// word alone that is a command elsewhere, or nearly one here; or nearly one with one of its own
+// sub-commands, or the show of others, and at most a name. Other words are for the model, which
+// is paid for.
 func Missing(args []string) error {
 	var like []string
 	for _, arg := range args {
-		if why(arg) != "" {
+		if why(arg) != "" || slices.Contains(Names(), arg) {
 			like = append(like, arg)
 		}
 	}
 	_, words, found := flags.Subcommand(args, like)
 	if !found {
+		return nil
+	}
+	plain, near, own := slices.DeleteFunc(slices.Clone(words), isFlag), nearest(words[0]), find(words[:1])
+	few := len(plain) == 2 || len(plain) == 3
+	switch {
+	case own != nil && len(own.Children) > 0 && few && plain[1] == "show" && find(plain[:2]) == nil:
+		return misused("gemline %s show is no command: gemline %[1]s --help lists what there is%s", words[0], behind)
+	case near != "" && few && find([]string{near, plain[1]}) != nil && Means(append([]string{near}, words[1:]...)):
+		return misused("gemline %s is no command: did you mean gemline %s %s?%s", strings.Join(plain[:2], " "), near, plain[1], behind)
+	case why(words[0]) == "":
 		return nil
 	}
 	said := words[:1]
@@ -54,9 +65,11 @@ func Missing(args []string) error {
 			return nil
 		}
 	}
-	return misused("gemline %s is no command: %s; behind -- the words would be a prompt",
-		text.PrintableLine(shorten(strings.Join(said, " "))), why(words[0]))
+	return misused("gemline %s is no command: %s%s", text.PrintableLine(shorten(strings.Join(said, " "))), why(words[0]), behind)
 }
+
+// behind says how words reach the model after all.
+const behind = "; behind -- the words would be a prompt"
 
 // why says what to do instead of using a word as a sub-command, "" if it is not like one.
 func why(word string) string {
@@ -64,6 +77,17 @@ func why(word string) string {
 		if slices.Contains(strings.Fields(row.names), word) {
 			return row.what
 		}
+	}
+	if near := nearest(word); near != "" {
+		return "did you mean gemline " + near + "?"
+	}
+	return ""
+}
+
+// nearest returns the sub-command that a word is nearly, "" if there is none.
+func nearest(word string) string {
+	if word == "setting" || word == "settings" {
+		return "config"
 	}
 	const shortest, longest = 6, 20 // of a word that may be misspelled
 	names := Names()
@@ -79,5 +103,5 @@ func why(word string) string {
 	if near == "" || near[0] != word[0] {
 		return ""
 	}
-	return "did you mean gemline " + near + "?"
+	return near
 }

@@ -44,7 +44,7 @@ func (c *skillsList) Run(out *Output, skills *skill.Library) error {
 			c.NoDesc = true
 		case "desc":
 		default:
-			return misused("skills list takes all and nodesc, not %.60q", word)
+			return misused("skills list takes all and nodesc, not %.60q; gemline skills --help lists what else there is", word)
 		}
 	}
 	var own, builtin []skillRecord // the built-in ones come last
