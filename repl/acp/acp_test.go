@@ -469,6 +469,10 @@ func TestUpdates(t *testing.T) {
 		engine.NestedEvent{Agent: "a", Event: engine.Text{Delta: "not the answer"}},
 		engine.NestedEvent{Agent: "a", Event: engine.Thought{Delta: "not the answer"}},
 		engine.NestedEvent{Agent: "a", Event: engine.Notice{Text: "odd", Info: true}},
+		engine.NestedEvent{ID: "a1", Agent: "a", Event: engine.CallStarted{ID: "n", Name: "x", Intent: engine.Intent{Title: "one"}}},
+		engine.NestedEvent{ID: "a2", Agent: "b", Event: engine.CallStarted{ID: "n", Name: "x", Intent: engine.Intent{Title: "two"}}},
+		engine.NestedEvent{ID: "a2", Agent: "b", Event: engine.CallFinished{ID: "n", Name: "x", Result: engine.Result{Display: "of two"}}},
+		engine.NestedEvent{ID: "a1", Agent: "a", Event: engine.CallFinished{ID: "n", Name: "x", Result: engine.Result{Display: "of one"}}},
 		engine.Thought{Delta: "**Plan**"}, engine.Retry{Err: errors.New("cut"), Restart: true},
 		engine.CallStarted{ID: "check", Name: "check", Intent: engine.Intent{Title: "check: make"}}, engine.Output{ID: "check", Delta: "\x80red"},
 		engine.CheckFinished{ID: "check", Err: &engine.CallError{Message: "not the answer", Display: "failed exit 1"}},
@@ -479,7 +483,7 @@ func TestUpdates(t *testing.T) {
 	e.begin()
 	e.ask(prompting(9, "x"))
 	all := strings.Join(e.said, "")
-	for _, want := range []string{`"text":"a: odd\n\n"`, `"agent_thought_chunk","content":{"text":"**Plan**"`, "begins again", `"text":"\n\nSources:\n\n- (T) http://t\n"`,
+	for _, want := range []string{`"text":"a: odd\n\n"`, `"title":"a: one","toolCallId":"n"`, `"title":"b: two","toolCallId":"n__2"`, `of two\n` + "```" + `","type":"text"},"type":"content"}],"sessionUpdate":"tool_call_update","status":"completed","toolCallId":"n__2"`, `"agent_thought_chunk","content":{"text":"**Plan**"`, "begins again", `"text":"\n\nSources:\n\n- (T) http://t\n"`,
 		"red\\n", `"text":"failed exit 1","type":"text"},"type":"content"}],"sessionUpdate":"tool_call_update","status":"failed","toolCallId":"check"`,
 		`"text":"the check has passed","type":"text"},"type":"content"}],"sessionUpdate":"tool_call_update","status":"completed","toolCallId":"check__2"`,
 		"It is ***.", `run: echo\\u{202e}`, `12345678901234567`, "done ***", "no list", `"input_tokens":3`, "````"} {

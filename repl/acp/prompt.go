@@ -257,6 +257,10 @@ func (h *editorSession) converse(p *prompt) (failure error) {
 func (h *editorSession) show(ev engine.Event) {
 	h.session.Tally.Observe(ev, time.Now())
 	h.view.count.add(ev)
+	within := "" // which calls: those of agents side by side may have the same ids
+	for n, ok := ev.(engine.NestedEvent); ok; n, ok = n.Event.(engine.NestedEvent) {
+		within += n.ID + " "
+	}
 	agent, ev := engine.Unnest(ev)
 	switch ev := ev.(type) {
 	case engine.Text:
@@ -268,12 +272,14 @@ func (h *editorSession) show(ev engine.Event) {
 			h.view.chunk("agent_thought_chunk", ev.Delta)
 		}
 	case engine.CallRequested:
-		h.view.call(ev.ID).args = ev.Args
+		h.view.call(within + ev.ID).args = ev.Args
 	case engine.CallStarted:
-		h.view.begin(ev.ID, ev.Name, agent, ev.Intent, protocol.ToolCallStatusInProgress, nil)
+		h.view.begin(within+ev.ID, ev.Name, agent, ev.Intent, protocol.ToolCallStatusInProgress, nil)
 	case engine.Output:
+		ev.ID = within + ev.ID
 		h.view.printed(ev)
 	case engine.CallFinished:
+		ev.ID = within + ev.ID
 		h.view.finish(ev, agent)
 	case engine.CheckFinished:
 		h.view.checked(ev)

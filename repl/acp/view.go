@@ -113,13 +113,15 @@ func kindOf(k engine.Kind) protocol.ToolKind {
 		engine.Planning: protocol.ToolKindSwitchMode, engine.Query: protocol.ToolKindSearch, engine.Other: protocol.ToolKindOther, engine.AskUser: protocol.ToolKindOther}[k]
 }
 
-// call returns what is known of a call.
+// call returns what is known of a call. Before its id stand those of the calls that it is in,
+// each with a blank.
 func (v *view) call(id string) *call {
 	c := v.calls[id]
 	if c == nil {
-		c = &call{id: protocol.ToolCallId(id)}
-		if v.used[id]++; v.used[id] > 1 {
-			c.id += protocol.ToolCallId(fmt.Sprintf("__%d", v.used[id]))
+		name := id[strings.LastIndexByte(id, ' ')+1:]
+		c = &call{id: protocol.ToolCallId(name)}
+		if v.used[name]++; v.used[name] > 1 {
+			c.id += protocol.ToolCallId(fmt.Sprintf("__%d", v.used[name]))
 		}
 		v.calls[id] = c
 	}
