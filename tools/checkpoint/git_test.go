@@ -34,6 +34,7 @@ func TestMoved(t *testing.T) {
 				{"git update-ref refs/stash HEAD", "stash"},
 				{"git tag -f t main; git checkout -q main; git checkout -q -b other HEAD~1; echo x >a; git commit -qam x; git rebase main || true", "HEAD a rebase in progress branch other tags/t what is staged"},
 				{"git rebase --abort", "HEAD a rebase in progress what is staged"},
+				{"git checkout -q -b third HEAD~1; echo y >a; git commit -qam y; git cherry-pick other || true", "HEAD a cherry-pick in progress branch third what is staged"},
 			} {
 				before := p.git.see(t.Context())
 				p.run(tt.do)
