@@ -42,6 +42,18 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// A file has all names that some file system takes for its name.
+func TestPathFolded(t *testing.T) {
+	for name, want := range map[string]bool{".env.": true, ".env ": true, ".env::$DATA": true, "prod.env:x": true, "CREDEN~1": true, "CREDEN~1.JSO": true,
+		"ENV~1": true, ".ｅｎｖ": true, "\u212aey.pem": true, "id_r\u017fa": true, ".en\u200dv": true, "foo.Env ": true, "a/.env/": true, "secrets/": true,
+		"credentials.go:x.json": true, "id_rsa.pub.": true, ".env.example.": true,
+		"credentials.go.": false, "secrets.go ": false, "secrets/a.go": false, ".go": false, "naïve:x": false, "docs/a~b": false, "..": false, "credentials.xyz": false} {
+		if secret.Path(name) != want {
+			t.Errorf("%q is taken for a secret: %t", name, !want)
+		}
+	}
+}
+
 // Variables say where the files lie, too.
 func TestFilesElsewhere(t *testing.T) {
 	const home = "/home/u"
