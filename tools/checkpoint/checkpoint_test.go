@@ -6,6 +6,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -215,6 +216,24 @@ func TestFiles(t *testing.T) {
 	p.turn("back", func() { p.write("a", "4") }, func() { p.write("a", "3") })
 	if n, known := p.Files(); n != 0 || !known {
 		t.Errorf("%d files, %t", n, known)
+	}
+}
+
+// What undo does not bring back is what was there before, also if what was known of the files was
+// lost while a call ran; what a call makes is not.
+func TestUncovered(t *testing.T) {
+	p := newPlace(t)
+	p.write(".gitignore", "*.db\ndata\n")
+	p.write("mine.db", "1")
+	p.write("data/mine", "1")
+	p.turn("make", func() { p.write("own.db", "1"); p.write("new/own.db", "1") })
+	want := []string{filepath.Join(p.dir, "data"), filepath.Join(p.dir, "mine.db")}
+	if got, ok := p.Uncovered(10); !ok || !slices.Equal(got, want) {
+		t.Errorf("%q, %t", got, ok)
+	}
+	p.turn("go", func() { os.WriteFile(filepath.Join(p.kept, "generation"), []byte("as if collected"), 0o600) })
+	if got, ok := p.Uncovered(10); !ok || len(got) != 4 {
+		t.Errorf("%q, %t", got, ok)
 	}
 }
 

@@ -245,7 +245,8 @@ func (s *scan) list(n *node, f *disk.RawDir, path string) (hides func(string, bo
 			break
 		}
 		if n.kid(name, false) == nil {
-			n.kid(name, true).own = s.kind == ToolCall && !s.sorted // else it may have been there
+			// A directory that nobody had seen may have held it.
+			n.kid(name, true).own = s.kind == ToolCall && !s.sorted && (n.own || n.exists())
 		}
 	}
 	if n.tracking != ignored && len(names) > 0 {
