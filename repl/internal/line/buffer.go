@@ -89,11 +89,8 @@ func (b *buffer) undo() {
 	}
 }
 
-// cut removes what lies between two positions.
+// cut removes what lies between two positions, the first one first.
 func (b *buffer) cut(from, to int) {
-	if from > to {
-		from, to = to, from
-	}
 	if from == to {
 		return
 	}

@@ -169,12 +169,12 @@ func TestTwoAttach(t *testing.T) {
 }
 
 // What is sent from another terminal while the model works is queued like what is typed, and
-// Ctrl-C there stops the turn.
+// Ctrl-C there stops the turn, also at a question.
 func TestAttachToWork(t *testing.T) {
 	t.Parallel()
 	first, g := pt.Gated(et.Says("One."))
-	server := et.NewServer(first, et.Says("Two."), et.Stalled(et.Streams("This takes ", "for ever. ")))
-	c := pt.Terminal(t, server)
+	server := et.NewServer(first, et.Says("Two."), et.Stalled(et.Streams("This takes ", "for ever. ")), pt.Removes("1"))
+	c := pt.Terminal(t, server, "--sandbox=off")
 	s := teletype.Start(t, c)
 	s.Say("begin")
 	<-g.Asked
@@ -191,6 +191,16 @@ func TestAttachToWork(t *testing.T) {
 	}
 	a.Say("go on")
 	a.Expect("for ever.")
+	a.Send("\x03")
+	a.Expect("cancelled")
+	s.Expect("cancelled")
+	s.Expect("> ")
+	a.Expect("> ")
+	a.Send("\x03")
+	a.Expect("Ctrl-D detaches; /quit ends the session")
+	a.Expect("> ")
+	a.Line("remove the notes")
+	a.Match(`y n [^\r\n]*: $`)
 	a.Send("\x03")
 	a.Expect("cancelled")
 	s.Expect("cancelled")
