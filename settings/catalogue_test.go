@@ -75,7 +75,7 @@ func TestFindKey(t *testing.T) {
 	for name, want := range map[string]string{
 		"model.name": isText, "model": isObject, "mcpServers": isObject, "mcpServers.git": isObject, `mcpServers."my.server".command`: isText,
 		"mcpServers.git.env.HOME": isText + " or " + isBool + " or " + isNumber, "mcpServers.git.comand": "", "mcpServers.git.command.x": "", "hooks.BeforeTool": isObjects, "hooks.Whenever": isObjects,
-		"agents.overrides.x.enabled": isBool, "modelConfigs.aliases.x.y.z": isAny, "model.nam": "", "": "", ".": "", "model.": "", `"model.name"`: "",
+		"agents.overrides.x.enabled": isBool, "modelConfigs.aliases.x.y.z": "", "modelConfigs.aliases.x.modelConfig.generateContentConfig.z": isAny, "model.nam": "", "": "", ".": "", "model.": "", `"model.name"`: "",
 		"context.fileName": isText + " or " + isList, "ui.customThemes.x": isAny,
 	} {
 		if k, ok := FindKey(name); k.Type != want || ok != (want != "") {
@@ -160,7 +160,7 @@ func TestParseAndCheck(t *testing.T) {
 		{"model.name", 1, "model.name must be a string, not 1"},
 		{"general.maxAttempts", 2.0, ""},
 		{"general.maxAttempts", "2", ""},
-		{"modelConfigs.aliases.x", []any{nil}, ""},
+		{"modelConfigs.aliases.x", []any{nil}, "modelConfigs.aliases.x must be an object, not a list"},
 	} {
 		k, _ := FindKey(c.key)
 		said := ""

@@ -97,8 +97,8 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 	}
 	// An object that held only mistakes is dropped. A server that is not to be used stays, so that
 	// this is told.
-	return out, len(out) > 0 || len(tree) == 0 || slices.ContainsFunc(c.problems, func(p Problem) bool {
-		return p.fatal && len(path) == 2 && starts(p.path, path)
+	return out, len(out) > 0 || len(tree) == 0 || len(path) == 2 && slices.ContainsFunc(c.problems, func(p Problem) bool {
+		return p.fatal && starts(p.path, path)
 	})
 }
 

@@ -134,7 +134,7 @@ func TestExplainLarge(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"modelConfigs": {"aliases": {`)
 	for i := range 20_000 {
-		fmt.Fprintf(&b, "\n\"name%d\": {\"a\": %d},", i, i)
+		fmt.Fprintf(&b, "\n\"name%d\": {\"extends\": \"%d\"},", i, i)
 	}
 	b.WriteString("}}}")
 	entries := filesOf(t, map[Scope]string{User: b.String()}, env()).Explain(Inputs{Lookup: env(), Flags: &flags.Set{}}, false)

@@ -41,7 +41,7 @@ func TestMergeStrategies(t *testing.T) {
 		{"one file", []string{`{"model":{"name":"a"}}`}, `{"model":{"name":"a"}}`},
 		{"the stronger scalar", []string{`{"model":{"name":"a"}}`, `{"model":{"name":"b"}}`}, `{"model":{"name":"b"}}`},
 		{"objects key by key", []string{`{"model":{"name":"a","maxSessionTurns":1}}`, `{"model":{"name":"b"}}`}, `{"model":{"maxSessionTurns":1,"name":"b"}}`},
-		{"deep objects", []string{`{"modelConfigs":{"aliases":{"x":{"a":1,"b":{"c":1}}}}}`, `{"modelConfigs":{"aliases":{"x":{"b":{"d":2}}}}}`}, `{"modelConfigs":{"aliases":{"x":{"a":1,"b":{"c":1,"d":2}}}}}`},
+		{"deep objects", []string{`{"modelConfigs":{"aliases":{"x":{"modelConfig":{"generateContentConfig":{"a":1,"b":{"c":1}}}}}}}`, `{"modelConfigs":{"aliases":{"x":{"modelConfig":{"generateContentConfig":{"b":{"d":2}}}}}}}`}, `{"modelConfigs":{"aliases":{"x":{"modelConfig":{"generateContentConfig":{"a":1,"b":{"c":1,"d":2}}}}}}}`},
 		{"an object over a word", []string{`{"tools":{"sandbox":"docker"}}`, `{"tools":{"sandbox":{"enabled":true}}}`}, `{"tools":{"sandbox":{"enabled":true}}}`},
 		{"a word over an object", []string{`{"tools":{"sandbox":{"enabled":true}}}`, `{"tools":{"sandbox":false}}`}, `{"tools":{"sandbox":false}}`},
 		{"lists replace", []string{`{"tools":{"core":["a","b"]}}`, `{"tools":{"core":["c"]}}`}, `{"tools":{"core":["c"]}}`},

@@ -171,6 +171,24 @@ func NewProviders(custom map[string]any, getenv func(string) string) Providers {
 	return all
 }
 
+// UnknownKeys says which keys of a user's provider mean nothing.
+func UnknownKeys(provider any) (said []string) {
+	known := []string{"protocol", "baseUrl", "keyVariable", "keyHeader", "headers", "thoughts", "lacks"}
+	entry, _ := provider.(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(entry)) {
+		if slices.ContainsFunc(known, func(name string) bool { return strings.EqualFold(name, key) }) {
+			continue
+		}
+		if near := text.Nearest(key, known); near != "" {
+			key += " means nothing; did you mean " + near + "?"
+		} else {
+			key += " means nothing"
+		}
+		said = append(said, text.PrintableLine(key))
+	}
+	return said
+}
+
 // mistyped returns an error of encoding/json in plain words.
 func mistyped(err error) error {
 	e, ok := errors.AsType[*json.UnmarshalTypeError](err)

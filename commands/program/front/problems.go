@@ -25,6 +25,9 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 		}
 	}
 	list = append(list, endingProblem("model", project.CheckProvider(o))...)
+	for _, w := range project.ProviderProblems(o) {
+		note("model")(w)
+	}
 	list = append(list, endingProblem("instructions", project.CheckSystemMD(o))...)
 	if l.FallbackNotice != nil {
 		note("sandbox")(l.FallbackNotice.Message)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -21,6 +22,7 @@ import (
 	"gemline/engine/model/preset"
 	"gemline/engine/model/provider"
 	"gemline/engine/model/route"
+	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/settings/flags"
 )
@@ -212,6 +214,21 @@ func CheckProvider(o *Options) error {
 	return err
 }
 
+// ProviderProblems returns what is wrong with the user's providers, but for that of the model.
+func ProviderProblems(o *Options) (said []string) {
+	custom, _ := o.Settings.Merged["providers"].(map[string]any)
+	wanted := (&ModelServer{options: o}).wantedProvider()
+	for _, name := range slices.Sorted(maps.Keys(custom)) {
+		if _, err := FindProviders(o).Providers.Named(name); err != nil && name != wanted {
+			said = append(said, err.Error())
+		}
+		for _, unknown := range model.UnknownKeys(custom[name]) {
+			said = append(said, "providers."+text.PrintableLine(name)+": "+unknown)
+		}
+	}
+	return said
+}
+
 // isFree reports whether a model of another provider runs on this machine, where it costs nothing.
 func (s *ModelServer) isFree(name string) bool {
 	provider, own := catalog.Provider(name)
@@ -225,6 +242,9 @@ func (s *ModelServer) isFree(name string) bool {
 // newProviders adds the models of other providers than Google. If the user wants one of them, no key
 // of Google's is missing.
 func (s *ModelServer) newProviders(setup *model.Setup) {
+	for _, said := range ProviderProblems(s.options) {
+		s.notify(said)
+	}
 	set := FindProviders(s.options)
 	s.providers, set.Presets, set.Paths = set, s.Presets, setup.API.Google.Vertex
 	s.Presets.Context = set.Context

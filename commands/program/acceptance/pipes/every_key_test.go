@@ -20,6 +20,8 @@ var samples = map[string]any{
 	"security.auth.selectedType": "gemini-api-key", "security.auth.enforcedType": "gemini-api-key",
 	"policyPaths": []any{}, "adminPolicyPaths": []any{}, "mcp.serverCommand": "true", "tools.sandbox": false,
 	"tools.discoveryCommand": "echo []", "tools.core": []any{"read_file"},
+	"modelConfigs.modelIdResolutions.<name>.default": "flash", "modelConfigs.modelIdResolutions.<name>.contexts": []any{},
+	"modelConfigs.classifierIdResolutions.<name>.default": "flash", "modelConfigs.classifierIdResolutions.<name>.contexts": []any{},
 }
 
 // filled are values of lists and objects that name something, of a form that the page about
