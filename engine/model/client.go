@@ -341,9 +341,6 @@ func (a *Answer) Document(v any) error {
 	return a.c.parse(a.x.resp, b, v)
 }
 
-// Header returns a field of the answer's header.
-func (a *Answer) Header(name string) string { return a.x.resp.Header.Get(name) }
-
 // Fault returns the error of an answer that turned into one, which is a text or an object.
 func (a *Answer) Fault(said json.RawMessage) error { return a.c.fault(a.x.resp, said) }
 
