@@ -130,10 +130,6 @@ func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 	if name != "" && name != model.Gemini && name != "vertex" {
 		return statusOf(ctx, here, out, name, others)
 	}
-	var wrong *auth.Error
-	if err != nil && !errors.As(err, &wrong) {
-		return err
-	}
 	st := authRecord{Method: c.Method, From: c.From, Credential: c.Key.From, Bearer: c.Bearer,
 		Project: c.Project.Value, ProjectFrom: c.Project.From, Location: c.Location.Value,
 		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseURL.From, Headers: c.HeaderNames(), Note: c.Instead,

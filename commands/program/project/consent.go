@@ -116,9 +116,6 @@ func (a *consents) protect(s consent.Started) {
 // without a question: what the user agreed to run with all rights, and the configuration of
 // gemline and git.
 func (a *consents) readOnlyPaths() []string {
-	if a == nil {
-		return nil
-	}
 	return append(a.protected(), a.configPaths()...)
 }
 

@@ -294,9 +294,6 @@ func (m ManagedHooks) Try(
 	if err != nil {
 		return nil, err
 	}
-	if l.Roots == nil { // nothing is worked in
-		l.Roots = func() []string { return []string{m.Options.Paths.Cwd} }
-	}
 	session := hook.Session{ID: "00000000-0000-0000-0000-000000000000", Cwd: m.Options.Paths.Cwd}
 	cfg := m.Options.Hooks().Config(l, func() hook.Session { return session })
 	calls := hook.New(cfg).RunTest(ctx, e, subject, input)
