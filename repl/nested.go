@@ -31,7 +31,9 @@ func (p *Printer) nested(ev engine.NestedEvent) {
 	}
 	if c != nil {
 		p.hush(c)
-		p.reason(c, agents, said)
+		if t, thinks := said.(engine.Thought); p.Thoughts && p.Detail == FullDetail {
+			p.think(agents+": ", c.reasoned(t.Delta, thinks))
+		}
 	}
 	started, begins := said.(engine.CallStarted)
 	if begins && started.Name == engine.ReportTool { // the call's result is the report
@@ -74,19 +76,16 @@ func (p *Printer) nested(ev engine.NestedEvent) {
 	}
 }
 
-// reason shows the whole lines of what an agent thinks inside a call, and the last one when
-// something else comes.
-func (p *Printer) reason(c *call, agents string, said engine.Event) {
-	t, thinks := said.(engine.Thought)
-	if thinks && p.Thoughts && p.Detail == FullDetail {
-		c.thinking += t.Delta
-	}
-	n := len(c.thinking)
+// reasoned takes in a piece of what an agent thinks, and returns its whole lines, or all of it
+// when something else has come.
+func (c *call) reasoned(piece string, thinks bool) (lines string) {
+	all := c.thinking + piece
+	n := len(all)
 	if thinks {
-		n = strings.LastIndexByte(c.thinking, '\n') + 1
+		n = strings.LastIndexByte(all, '\n') + 1
 	}
-	p.think(agents+": ", c.thinking[:n])
-	c.thinking = c.thinking[n:]
+	c.thinking = all[n:]
+	return all[:n]
 }
 
 // hush ends the line of an agent that says something inside a call.
