@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -33,6 +34,8 @@ func TestParse(t *testing.T) {
 		{"folded", "---\nname: a\ndescription: >\n  one\n  two\n---\nx", "a", "one two", "x", ""},
 		{"literal, Windows", "\ufeff---\r\nname: a\r\ndescription: |\r\n  one\r\n  two\r\n---\r\nx\r\n", "a", "one\ntwo", "x", ""},
 		{"a colon", "---\nname: a\ndescription: Use it: always\n  and more: too\nother: [\n---\nx", "a", "Use it: always and more: too", "x", ""},
+		{"quotes beside what is no YAML", "---\nname: \"a\"\ndescription: 'Use: it'\nother: [\n---\nx", "a", "Use: it", "x", ""},
+		{"very long", "---\nname: a\ndescription: " + strings.Repeat("x", maxFront) + "\n---\nx", "", "", "", "its front matter is too long"},
 		{"quotes", "---\nname: 'a: b'\ndescription: \"x\"\n---", "a- b", "x", "", ""},
 		{"a path", "---\nname: ../a/b\ndescription: x\n---", "..-a-b", "x", "", ""},
 		{"a number", "---\nname: 7\ndescription: x\n---", "7", "x", "", ""},
@@ -119,6 +122,15 @@ func TestLoad(t *testing.T) {
 		t.Errorf("%q %v", body, err)
 	}
 	if tree, n := own[0].Tree(); n != 1 || !strings.HasSuffix(tree, "a/\n  SKILL.md\n") {
+		t.Errorf("%q", tree)
+	}
+	for _, name := range []string{".git", "node_modules/x", "z/y"} { // the first is a file in a worktree
+		at := filepath.Join(own[0].Folder(), name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o700), os.WriteFile(at, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if tree, n := own[0].Tree(); n != 3 || !strings.HasSuffix(tree, "a/\n  SKILL.md\n  z/\n    y\n") {
 		t.Errorf("%q", tree)
 	}
 	if builtin, _ := load(nil); len(builtin) != 1 {

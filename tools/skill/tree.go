@@ -32,6 +32,9 @@ func (s Skill) Tree() (tree string, n int) {
 		case path == ".":
 			return nil
 		case err != nil || name == ".git" || name == "node_modules":
+			if !d.IsDir() { // such as the .git of a module
+				return nil
+			}
 			return fs.SkipDir
 		case n == mostListed:
 			fmt.Fprintf(&b, "  ... and more\n")
