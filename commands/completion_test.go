@@ -70,6 +70,17 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
+func TestCompletionOfKeys(t *testing.T) {
+	c := Completion{Commands: func() Set { return Builtin(&Deps{}) }}
+	for line, want := range map[string]bool{"/settings set model.na": true, "/settings get --origin model.na": true,
+		"/settings unset model.na": true, "/settings set model.name model.na": false, "/settings list model.na": false} {
+		_, found := c.Complete(t.Context(), line, len(line))
+		if got := len(found) == 1 && found[0].Text == "model.name"; got != want {
+			t.Errorf("%s: %+v", line, found)
+		}
+	}
+}
+
 func FuzzCompletion(f *testing.F) {
 	c := Completion{Commands: func() Set { return Builtin(&Deps{}) }, Files: func(_ context.Context, name string) []input.Name {
 		return []input.Name{{Path: name + "x", Show: name}}

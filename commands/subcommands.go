@@ -56,6 +56,14 @@ func (cmd subCommands) relayed(c Command, take takes) *Command {
 // relay returns a command that passes the words behind it on to a sub-command.
 func (cmd subCommands) relay(s cli.Slash, path string, take func(string) ([]string, error)) *Command {
 	c := &Command{Name: s.Name, Aliases: s.Aliases, Args: s.Args, Summary: s.Summary, Words: true}
+	if s.TakesKey {
+		c.Complete = func(_ context.Context, before, _ string) []string {
+			if before != "" && before[0] != '-' { // the key stands first, or behind flags
+				return nil
+			}
+			return cli.SettingKeys()
+		}
+	}
 	c.Run = func(ctx context.Context, args string) error {
 		words := s.Take(args)
 		if take != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"gemline/settings"
 	"gemline/settings/flags"
 )
 
@@ -20,6 +21,7 @@ type Slash struct {
 	Words    []string // that [Run] takes, without the arguments
 	Required []string // arguments that can't be left out
 	Sub      []Slash
+	TakesKey bool // its first argument is the name of a setting
 
 	args int  // how many arguments there are
 	rest bool // the last argument is all that is left of a line
@@ -66,10 +68,16 @@ func slashOf(above []string, n *kong.Node) (s Slash, is bool) {
 		if p.Required {
 			s.Required = append(s.Required, strings.ToUpper(p.Name))
 		}
+		s.TakesKey = s.TakesKey || s.args == 0 && p.Tag.Get("complete") == "key"
 		s.args++
 	}
 	s.Args = strings.Join(words, " ")
 	return s, true
+}
+
+// SettingKeys returns the names of the settings.
+func SettingKeys() []string {
+	return each(settings.Keys(), func(k settings.Key) string { return k.Name })
 }
 
 // synopsis returns how an argument is written in a line, "" for one that is hidden.
