@@ -25,13 +25,13 @@ type extensionsInstall struct {
 	Ref        string `placeholder:"REF" help:"A branch, a tag or a commit of the repository."`
 	AutoUpdate bool   `name:"auto-update" help:"Have sessions update it, unless it can run something else then."`
 	PreRelease bool   `name:"pre-release" help:"Take releases that are not final, too."`
-	Consent    bool   `aliases:"yes" help:"Agree to what it can run, and don't ask."`
+	Consent    bool   `aliases:"yes" help:"Agree to what it can run, and don't ask; so does --yes."`
 	Skip       bool   `name:"skip-settings" help:"Don't ask for what it wants to know."`
 	Source     string `arg:"" complete:"dirs" help:"The address of a git repository, or a folder."`
 }
 
 type extensionsLink struct {
-	Consent bool   `aliases:"yes" help:"Agree to what it can run, and don't ask."`
+	Consent bool   `aliases:"yes" help:"Agree to what it can run, and don't ask; so does --yes."`
 	Path    string `arg:"" complete:"dirs" help:"The extension's folder."`
 }
 
