@@ -63,8 +63,8 @@ func checkExtension(x extension.Extension) (problems, notes []string) {
 	if b, err := disk.Read(x.Manifest(), 1<<20); err == nil {
 		json.Unmarshal(b, &said) // what is of another kind was an error before
 	}
-	problems = append(problems, x.Notes...)
-	for _, key := range x.Unknown {
+	problems = append(problems, x.Misread.Notes...)
+	for _, key := range x.Misread.Unknown {
 		notes = append(notes, fmt.Sprintf("the manifest has a key %.60q, which means nothing", key))
 	}
 	named := []any{said.ContextFileName}

@@ -49,8 +49,7 @@ type Extension struct {
 	MigratedTo string    // where it has moved to
 	Themes     bool      // it brings some, which mean nothing here
 
-	Notes   []string // what is not understood of it
-	Unknown []string // keys of the manifest that mean nothing, and are not likely misspelled
+	Misread Misread
 
 	// Active reports whether it is switched on for the working directory.
 	Active   bool
@@ -58,6 +57,12 @@ type Extension struct {
 
 	// Fill puts values in the place of the variables that its texts may hold.
 	Fill func(string) string
+}
+
+// Misread is what is not understood of an extension that is used all the same.
+type Misread struct {
+	Notes   []string // what is wrong
+	Unknown []string // keys of the manifest that mean nothing, and are not likely misspelled
 }
 
 // Contents are what an extension adds, as far as its manifest and its file of hooks say it.
@@ -130,7 +135,7 @@ func Installed(cfg Config) (list []Extension, warnings []string) {
 	}
 	for i := range list {
 		if list[i].Active = on(list[i].Name); list[i].Active {
-			for _, note := range list[i].Notes {
+			for _, note := range list[i].Misread.Notes {
 				warn("extension %s: %s", list[i].Name, note)
 			}
 		}
@@ -264,17 +269,17 @@ func (x Extension) read(cwd string) (Extension, error) {
 		if validVariable().MatchString(s.EnvVar) && s.Name != "" { // else it has no place
 			x.Settings = append(x.Settings, s)
 		} else {
-			x.Notes = append(x.Notes, fmt.Sprintf("%s: the setting %q has no name, or an envVar that is none", path, cmp.Or(s.Name, s.EnvVar)))
+			x.Misread.Notes = append(x.Misread.Notes, fmt.Sprintf("%s: the setting %q has no name, or an envVar that is none", path, cmp.Or(s.Name, s.EnvVar)))
 		}
 	}
 	var said any
 	if err := readJSON(path, &said); err == nil {
 		for _, key := range unknownKeys(said, reflect.TypeOf(m), "") {
 			if key[1] == "" {
-				x.Unknown = append(x.Unknown, key[0])
+				x.Misread.Unknown = append(x.Misread.Unknown, key[0])
 				continue
 			}
-			x.Notes = append(x.Notes, fmt.Sprintf("%s: %q means nothing; did you mean %s?", path, key[0], key[1]))
+			x.Misread.Notes = append(x.Misread.Notes, fmt.Sprintf("%s: %q means nothing; did you mean %s?", path, key[0], key[1]))
 		}
 	}
 	for name, server := range m.Servers {
@@ -286,9 +291,9 @@ func (x Extension) read(cwd string) (Extension, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		x.Notes = append(x.Notes, "its hooks do not run: "+err.Error())
+		x.Misread.Notes = append(x.Misread.Notes, "its hooks do not run: "+err.Error())
 	case bundle.Hooks == nil:
-		x.Notes = append(x.Notes, fmt.Sprintf(`its hooks do not run: %s must hold {"hooks": {"EVENT": [...]}}`, x.HooksFile()))
+		x.Misread.Notes = append(x.Misread.Notes, fmt.Sprintf(`its hooks do not run: %s must hold {"hooks": {"EVENT": [...]}}`, x.HooksFile()))
 	default:
 		x.Contents.Hooks, _ = filledHooks(bundle.Hooks, m.fill).(map[string]any)
 	}

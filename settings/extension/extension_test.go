@@ -280,13 +280,13 @@ func TestUnknownKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	x, err := Read(dir, dir)
-	if err != nil || !slices.Equal(x.Unknown, []string{"contextFile", "fill"}) {
-		t.Errorf("%q, %v", x.Unknown, err)
+	if err != nil || !slices.Equal(x.Misread.Unknown, []string{"contextFile", "fill"}) {
+		t.Errorf("%q, %v", x.Misread.Unknown, err)
 	}
 	path := x.Manifest()
 	if want := []string{path + `: the setting "b" has no name, or an envVar that is none`,
 		path + `: "exclude_tools" means nothing; did you mean excludeTools?`,
-		path + `: "settings.sensitiv" means nothing; did you mean sensitive?`}; !slices.Equal(x.Notes, want) {
-		t.Errorf("%q", x.Notes)
+		path + `: "settings.sensitiv" means nothing; did you mean sensitive?`}; !slices.Equal(x.Misread.Notes, want) {
+		t.Errorf("%q", x.Misread.Notes)
 	}
 }
