@@ -188,6 +188,8 @@ func TestMarkdown(t *testing.T) {
 		"items.md":  "---\nallowed-tools:\n  - Bash(git add:*)\n  - read_file\n---\nGo.",
 		"bare.md":   "Just do it.\n---\nReally.",
 		"broken.md": "---\ndescription: never ends\n",
+		"near.md":   "---\nalowed-tools: Read\n---\nGo.",
+		"other.md":  "---\nAllowed_Tools: Read\n---\nGo.",
 	})
 	commands, notes, _ := Load([]Dir{{Path: dir, Owner: "user", Markdown: true}}, func(string) bool { return false })
 	by := map[string]Command{}
@@ -200,7 +202,8 @@ func TestMarkdown(t *testing.T) {
 	if c := by["bare"]; c.prompt != "Just do it.\n---\nReally." || c.Only != nil {
 		t.Errorf("bare: %+v", c)
 	}
-	if all := strings.Join(notes, "\n"); !strings.Contains(all, "it allows NoSuch, which gemline has not") || !strings.Contains(all, "the keys model and agent mean nothing here") || len(notes) != 2 {
+	if all := strings.Join(notes, "\n"); !strings.Contains(all, "it allows NoSuch, which gemline has not") || !strings.Contains(all, "the keys model and agent mean nothing here") ||
+		!strings.Contains(all, "near.md: alowed-tools means nothing; did you mean allowed-tools? It allows no tools") || len(notes) != 3 {
 		t.Error(all)
 	}
 	shell := func(class engine.Class, lines ...string) engine.Proposal {
@@ -227,6 +230,9 @@ func TestMarkdown(t *testing.T) {
 		{"items", engine.Proposal{Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "read_file"}}}, true},
 		{"items", engine.Proposal{Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "write_file"}}}, false},
 		{"bare", shell(engine.Opaque, "rm"), true},
+		{"near", engine.Proposal{Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "read_file"}}}, false},
+		{"other", engine.Proposal{Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "read_file"}}}, true},
+		{"other", engine.Proposal{Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "write_file"}}}, false},
 	} {
 		if got := by[test.command].Only.Allows(test.p); got != test.want {
 			t.Errorf("%s allows %v: %v", test.command, test.p.Intent.Plan.Commands, got)

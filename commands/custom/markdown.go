@@ -14,18 +14,25 @@ func (l *loader) markdown(c *Command, source string) {
 	c.prompt = body
 	var keys []string
 	for _, f := range head {
-		switch f.key {
+		key := strings.ToLower(strings.ReplaceAll(f.key, "_", "-"))
+		switch key {
 		case "description":
 			c.Description = f.value
 		case "argument-hint":
 			c.Arguments = describe(f.value)
-		case "allowed-tools":
+		case "allowed-tools", "allowedtools":
 			only, unknown := parseOnly(f.values())
 			if c.Only = only; len(unknown) > 0 {
 				l.notes = append(l.notes, fmt.Sprintf("the command %s: it allows %s, which gemline has not",
 					text.PrintableLine(c.File), text.PrintableLine(strings.Join(unknown, ", "))))
 			}
 		default:
+			if text.Nearest(key, []string{"allowed-tools"}) != "" && !strings.HasPrefix(key, "dis") { // it would forbid what it does not name
+				c.Only = Only{}
+				l.notes = append(l.notes, fmt.Sprintf("the command %s: %s means nothing; did you mean allowed-tools? It allows no tools",
+					text.PrintableLine(c.File), text.PrintableLine(f.key)))
+				continue
+			}
 			keys = append(keys, f.key)
 		}
 	}
