@@ -55,6 +55,9 @@ func TestMended(t *testing.T) {
 		{"a tool that is none", "toolName = [3, \"write_file\"]\ndecision = \"deny\"\npriority = 5", `it denies write_file`, "--d-"},
 		{"a prefix alone", "commandPrefix = \"rm\"", `it denies run_shell_command; commands rm`, "d---"},
 		{"a name that is none", "toolName = \"write_file\"\ndecision = \"allow\"\npriority = 5\nname = 5", `name must be a string; it allows write_file`, "--a-"},
+		{"a hint", "toolName = \"glob\"\ndecision = \"deny\"\npriority = 5\ntoolAnnotations = { readonly_hint = true }", `there is no hint "readonly_hint"; did you mean readOnlyHint?; it denies glob`, "---d"},
+		{"a hint of another type", "toolName = \"glob\"\ndecision = \"deny\"\npriority = 5\ntoolAnnotations = { destructiveHint = \"yes\" }", `toolAnnotations.destructiveHint must be true or false; it denies glob`, "---d"},
+		{"a hint, allow", "toolName = \"write_file\"\ndecision = \"allow\"\npriority = 5\ntoolAnnotations = { read_only_hint = true }", `it allows nothing`, "----"},
 		{"nothing", "name = \"x\"", `it says nothing, and is passed over`, "----"},
 		{"everything", "toolName = [3, \"glob\"]\ndecision = 7\npriority = []\nmodes = 5\nmcpName = 5\ncommandRegex = \"(\"\nx = 1", `it denies`, "dd-d"},
 	} {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/agnivade/levenshtein"
+
 	"gemline/engine"
 )
 
@@ -246,6 +248,15 @@ func (r *reader) annotations(key string) map[string]any {
 		case bool, string, int64, float64:
 		default:
 			r.fail(key, "%s.%s must be a string, a number, or true or false", key, name)
+		}
+		for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} { // of the protocol
+			_, isBool := v.(bool)
+			switch near := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(hint)) < 3; {
+			case name == hint && !isBool:
+				r.fail(key, "%s.%s must be true or false", key, name)
+			case name != hint && near:
+				r.fail(key, "%s: there is no hint %s; did you mean %s?", key, quoted(name), hint)
+			}
 		}
 	}
 	return m
