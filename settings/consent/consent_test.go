@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gemline/settings/consent"
+	"gemline/settings/project"
 )
 
 func Example() {
@@ -63,5 +64,22 @@ func TestRecord(t *testing.T) {
 	}
 	if got, _, err := (consent.Record{}).Rights("/a"); err != nil || len(got) > 0 {
 		t.Error(got, err)
+	}
+	if err := (consent.Record{}).Store(t.Context(), "/a", nil); err == nil {
+		t.Error("an agreement is said to be kept that is not")
+	}
+	dir := t.TempDir()
+	r = consent.RecordOf(project.Paths{Home: dir})
+	if want := filepath.Join(dir, ".gemini", "gemline", "consents.json"); r.Path != want {
+		t.Errorf("%s, not %s", r.Path, want)
+	}
+	os.MkdirAll(r.Path, 0o700)
+	if _, _, err := r.Rights("/a"); err == nil {
+		t.Error("a record that can't be read is empty")
+	}
+	r.Path = filepath.Join(dir, "file", "consents.json")
+	os.WriteFile(filepath.Dir(r.Path), nil, 0o600)
+	if err := r.Store(t.Context(), "/a", nil); err == nil {
+		t.Error("an agreement is said to be kept that can't be")
 	}
 }

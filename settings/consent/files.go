@@ -42,11 +42,19 @@ func (f *files) short(path string) string {
 
 // at returns the places that a name may stand for.
 func (f *files) at(name string) (paths []string) {
+	dirs := f.dirs
 	if filepath.IsAbs(name) {
-		return []string{filepath.Clean(name)}
+		dirs = []string{""}
 	}
-	for _, dir := range f.dirs {
-		paths = append(paths, filepath.Join(dir, name))
+	for _, dir := range dirs {
+		path := filepath.Join(dir, name)
+		paths = append(paths, path)
+		if strings.Contains(name, "..") {
+			if real, err := filepath.EvalSymlinks(dir + "/" + name); err == nil && real != disk.ResolveLinks(path) {
+				f.unsure("%s goes back from where a link leads", name)
+				paths = append(paths, real)
+			}
+		}
 	}
 	return paths
 }
@@ -59,7 +67,7 @@ func (f *files) names(word string) {
 	}
 	for _, part := range append(parts, strings.TrimPrefix(word, "@")) {
 		for _, path := range f.at(part) {
-			if info, err := os.Stat(path); part != "" && err == nil && info.Mode().IsRegular() {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 				f.add(path)
 			}
 		}
@@ -82,9 +90,7 @@ func (f *files) add(path string) {
 func (f *files) steered(value string) {
 	for _, part := range parts(value) {
 		f.names(part)
-		for _, path := range f.at(part) {
-			f.directory(path, "")
-		}
+		f.directory(part)
 	}
 }
 
@@ -105,13 +111,12 @@ func (f *files) other(name string, loads *regexp.Regexp, without func(string) st
 		}
 		found = path
 		f.ran = append(f.ran, path)
-		f.add(path)
 		b, err := disk.Read(path, mostScript)
 		if err != nil {
 			f.unsure("%s can't be read: %v", f.short(path), err)
 		} else if what := loads.FindString(without(string(b))); what != "" {
 			f.unsure("%s may load or run other files (%s)", f.short(path), what)
-			f.directory(filepath.Dir(path), "")
+			f.directory(filepath.Dir(path))
 		}
 	}
 	if found == "" {
@@ -121,13 +126,10 @@ func (f *files) other(name string, loads *regexp.Regexp, without func(string) st
 }
 
 // directory notes that every file of a directory may be meant.
-func (f *files) directory(name, dir string) {
-	path := name
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, name)
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() && f.inside(path) &&
-		!slices.Contains(f.roots, path) && !slices.Contains(f.found.Dirs, path) {
-		f.found.Dirs = append(f.found.Dirs, path)
+func (f *files) directory(name string) {
+	for _, path := range f.at(name) {
+		if info, err := os.Stat(path); err == nil && info.IsDir() && f.inside(path) && !slices.Contains(f.roots, path) {
+			f.found.Dirs = append(f.found.Dirs, path)
+		}
 	}
 }

@@ -11,28 +11,30 @@ import (
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
+	"gemline/engine/disk"
 	"gemline/tools/shell/program"
 )
 
 const (
-	deepest     = 20  // scripts in scripts
-	mostScripts = 100 // that are read
-	mostValues  = 200 // that a loop goes through
+	mostDirs    = 20   // that it goes to
+	mostScripts = 100  // that are read
+	mostRounds  = 1000 // of all loops
+	mostValue   = 4096 // bytes of a variable, which others may repeat
+	mostText    = 64 << 10
 )
 
 // text reads a script for a shell, which is bash or may be another.
 func (r *reader) text(source string, bash bool) {
-	posix, depth := r.posix, r.depth
+	posix := r.posix
 	defer func() {
-		r.posix, r.depth = posix, depth
+		r.posix = posix
 		if recover() != nil { // the parser's own fault must not be ours
 			r.files.unsure("a script can't be read")
 		}
 	}()
 	r.posix = !bash
-	r.depth++
-	if r.scripts++; r.scripts > mostScripts || r.depth > deepest {
-		r.files.unsure("it runs too many scripts")
+	if len(source) > mostText { // which the parser's stack may not stand
+		r.files.unsure("a script is too long")
 		return
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(source), "")
@@ -46,20 +48,38 @@ func (r *reader) text(source string, bash bool) {
 
 // prepare notes which functions a script defines, and which variables it sets.
 func (r *reader) prepare(file *syntax.File) {
+	first := r.times == nil
+	if first {
+		r.times = map[string]int{}
+	}
+	if r.nest > 0 {
+		r.later = append(r.later, file.Stmts...)
+	}
 	times := map[string]int{}
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.FuncDecl:
-			r.funcs[n.Name.Value] = true
+			r.funcs[n.Name.Value] = r.funcs[n.Name.Value]
 		case *syntax.Assign:
-			if n.Name != nil && !n.Naked {
+			if !n.Naked {
 				times[n.Name.Value]++
+			}
+		case *syntax.DeclClause: // local X hides the other X
+			for _, a := range n.Args {
+				if a.Name != nil && a.Naked && n.Variant.Value != "export" && n.Variant.Value != "readonly" {
+					times[a.Name.Value] += 2
+				}
+			}
+		case *syntax.ParamExp:
+			if n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
+				times[n.Param.Value] += 2
 			}
 		case *syntax.WordIter:
 			times[n.Name.Value]++
 		case *syntax.CallExpr: // such as read and printf -v
 			for _, w := range n.Args {
-				times[w.Lit()] += 2
+				name, _ := expand.Literal(&expand.Config{ProcSubst: func(*syntax.ProcSubst) (string, error) { return "", nil }}, w)
+				times[strings.TrimPrefix(name, "-v")] += 2
 			}
 		case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause:
 			syntax.Walk(n, func(n syntax.Node) bool {
@@ -72,17 +92,20 @@ func (r *reader) prepare(file *syntax.File) {
 		return true
 	})
 	for name, n := range times {
+		if _, ok := r.known[name]; ok && !first { // and what is read already may use it
+			r.files.unsure("a script that is read in sets a variable again")
+		}
 		delete(r.known, name) // until it is set
-		r.twice[name] = r.twice[name] || n > 1
+		r.times[name] += n
 	}
 }
 
 // apart reads another script, which does not know the variables and functions of this one.
 func (r *reader) apart(read func()) {
-	known, funcs, twice := r.known, r.funcs, r.twice
-	r.known, r.funcs, r.twice = maps.Clone(r.set), map[string]bool{}, map[string]bool{}
+	known, funcs, times, later := r.known, r.funcs, r.times, r.later
+	r.known, r.funcs, r.times, r.later = maps.Clone(r.set), map[string]bool{}, nil, nil
 	read()
-	r.known, r.funcs, r.twice = known, funcs, twice
+	r.known, r.funcs, r.times, r.later = known, funcs, times, later
 }
 
 // stmts reads statements.
@@ -99,6 +122,16 @@ func (r *reader) within(lists ...[]*syntax.Stmt) {
 		r.stmts(list)
 	}
 	r.nest--
+}
+
+// again reads what a loop does once, and once more, where that has led it.
+func (r *reader) again(lists ...[]*syntax.Stmt) {
+	r.within(lists...)
+	if r.rounds++; r.rounds > mostRounds {
+		r.files.unsure("it has too many loops")
+		return
+	}
+	r.within(lists...)
 }
 
 // stmt reads a statement.
@@ -122,15 +155,22 @@ func (r *reader) stmt(s *syntax.Stmt) {
 			r.within(c.Cond, c.Then)
 		}
 	case *syntax.WhileClause:
-		r.within(c.Cond, c.Do, c.Cond, c.Do) // again, with what it has set
+		r.again(c.Cond, c.Do)
 	case *syntax.ForClause:
 		r.loop(c)
 	case *syntax.CaseClause:
 		r.nested(c.Word)
 		for _, item := range c.Items {
+			for _, w := range item.Patterns {
+				r.nested(w)
+			}
 			r.within(item.Stmts)
 		}
 	case *syntax.FuncDecl:
+		r.funcs[c.Name.Value] = r.nest == 0 || r.funcs[c.Name.Value]
+		if !slices.Contains(r.later, c.Body) {
+			r.later = append(r.later, c.Body)
+		}
 		r.within([]*syntax.Stmt{c.Body})
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
@@ -148,24 +188,18 @@ func (r *reader) stmt(s *syntax.Stmt) {
 // loop reads a loop over words with each of these.
 func (r *reader) loop(c *syntax.ForClause) {
 	words, ok := c.Loop.(*syntax.WordIter)
-	if !ok || len(words.Items) == 0 || r.twice[words.Name.Value] {
-		r.nested(c.Loop)
-		r.within(c.Do, c.Do)
-		return
-	}
-	var values []string
-	for _, w := range words.Items {
-		fields, known := r.fields(w)
-		if !known {
-			r.within(c.Do)
-			return
-		}
+	known := ok && len(words.Items) > 0 && r.times[words.Name.Value] < 2
+	var values, fields []string
+	for i := 0; known && i < len(words.Items); i++ {
+		fields, known = r.fields(words.Items[i])
 		values = append(values, fields...)
 	}
-	if len(values) > mostValues {
-		r.files.unsure("a loop has more than %d values", mostValues)
-		values = values[:mostValues]
+	if !known || r.rounds+len(values) > mostRounds {
+		r.nested(c.Loop)
+		r.again(c.Do)
+		return
 	}
+	r.rounds += len(values)
 	for _, value := range values {
 		r.known[words.Name.Value] = value
 		r.within(c.Do)
@@ -193,17 +227,15 @@ func (r *reader) redirect(d *syntax.Redirect) {
 	if d.Hdoc != nil {
 		r.nested(d.Hdoc)
 	}
-	if d.Word == nil || d.Op == syntax.Hdoc || d.Op == syntax.DashHdoc {
+	if d.Op == syntax.Hdoc || d.Op == syntax.DashHdoc {
 		return
 	}
 	fields, known := r.fields(d.Word)
-	if !known || d.Op == syntax.WordHdoc || d.Op == syntax.DplIn || d.Op == syntax.DplOut {
+	if !known || d.Op == syntax.WordHdoc || d.Op == syntax.RdrIn {
 		return
 	}
 	for _, name := range fields {
-		if d.Op != syntax.RdrIn {
-			r.files.wrote = append(r.files.wrote, r.files.at(name)...)
-		}
+		r.files.wrote = append(r.files.wrote, r.files.at(name)...)
 	}
 }
 
@@ -217,15 +249,15 @@ func (r *reader) assigns(list []*syntax.Assign) {
 			r.nested(a.Array)
 		}
 		if a.Name == nil {
-			if a.Value != nil && strings.Contains(a.Value.Lit(), "n") {
-				r.files.unsure("a variable stands for another")
+			if flags := a.Value.Lit(); flags == "" || strings.Trim(flags, "-+xrgaAptfF") != "" {
+				r.files.unsure("what a script declares can't be told")
 			}
 			continue
 		}
 		name := a.Name.Value
-		if program.IsSteering(name) {
+		if before, ok := r.set[name]; ok && !a.Naked || program.IsSteering(name) {
 			r.files.unsure("a script sets %s, which decides what runs", name)
-			if before, ok := r.set[name]; ok && !r.twice[name] {
+			if r.times[name] < 2 {
 				r.known[name] = before
 			}
 			if a.Value != nil {
@@ -234,13 +266,13 @@ func (r *reader) assigns(list []*syntax.Assign) {
 			}
 			delete(r.known, name)
 		}
-		if a.Naked || a.Append || a.Index != nil || a.Array != nil || r.nest > 0 || r.twice[name] {
+		if a.Naked || a.Append || a.Index != nil || a.Array != nil || r.nest > 0 || r.times[name] > 1 {
 			continue
 		}
 		value := ""
 		if a.Value != nil {
 			fields, known := r.fields(&syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: a.Value.Parts}}})
-			if !known || len(fields) != 1 {
+			if !known || len(fields[0]) > mostValue {
 				continue
 			}
 			value = fields[0]
@@ -253,19 +285,21 @@ func (r *reader) assigns(list []*syntax.Assign) {
 func (r *reader) fields(w *syntax.Word) (all []string, known bool) {
 	r.nested(w)
 	known = true
-	pattern := false
+	pattern, braces := false, 0
 	syntax.Walk(w, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.ArithmExp, *syntax.ExtGlob:
 			known = false
 		case *syntax.ParamExp:
-			_, ok := r.known[n.Param.Value]
-			known = known && ok && n.Index == nil && !n.Excl && !r.twice[n.Param.Value]
+			value, ok := r.known[n.Param.Value]
+			known = known && ok && n.Index == nil && !n.Excl
+			pattern = pattern || strings.ContainsAny(value, "*?[")
 		case *syntax.SglQuoted:
 			known = known && !(n.Dollar && r.posix)
 		case *syntax.Lit:
 			pattern = pattern || strings.ContainsAny(n.Value, "*?[")
-			known = known && !(r.posix && strings.Contains(n.Value, "{"))
+			braces += strings.Count(n.Value, "{")
+			known = known && braces < 3 && !(r.posix && braces > 0)
 		}
 		return known
 	})
@@ -283,7 +317,7 @@ func (r *reader) fields(w *syntax.Word) (all []string, known bool) {
 		for _, f := range fields {
 			r.files.names(f)
 			if pattern {
-				r.files.directory(filepath.Dir(f), dir)
+				r.files.directory(filepath.Dir(f))
 			}
 		}
 		if err != nil || i > 0 && !slices.Equal(all, fields) {
@@ -314,11 +348,15 @@ func (r *reader) call(c *syntax.CallExpr) {
 			argv, unknown = append(argv, f), append(unknown, !known)
 		}
 	}
+	if len(argv) == 0 {
+		return
+	}
+	function, defined := r.funcs[argv[0]]
 	switch {
-	case len(argv) == 0:
 	case unknown[0]:
 		r.files.unsure("a variable or a command decides which program runs")
-	case r.funcs[argv[0]]:
+	case function:
+	case defined && r.found(argv[0]) == "" && program.Find(argv[0]).Names == nil: // later, or perhaps
 	default:
 		r.builtin(argv, unknown)
 	}
@@ -330,14 +368,18 @@ func (r *reader) builtin(argv []string, unknown []bool) {
 	sure := !slices.Contains(unknown, true)
 	switch name {
 	case "cd":
-		switch {
-		case len(args) != 1 || !sure || args[0] == "-":
+		if len(args) != 1 || !sure || strings.HasPrefix(args[0], "-") {
 			r.files.unsure("it goes to a directory that can't be told")
-		default:
-			for _, path := range r.files.at(args[0]) {
-				if !slices.Contains(r.files.dirs, path) && len(r.files.dirs) < deepest {
-					r.files.dirs = append(r.files.dirs, path)
-				}
+			return
+		}
+		for _, path := range r.files.at(args[0]) {
+			switch {
+			case slices.Contains(r.files.dirs, path):
+			case len(r.files.dirs) == mostDirs || disk.ResolveLinks(path) != path:
+				r.files.unsure("it goes to too many directories, or behind a link")
+			default:
+				r.files.dirs = append(r.files.dirs, path)
+				r.within(r.later)
 			}
 		}
 	case ".", "source":
@@ -347,12 +389,14 @@ func (r *reader) builtin(argv []string, unknown []bool) {
 		}
 		r.run(args[0], sourced)
 	case "trap":
-		if len(args) > 0 && !unknown[1] {
-			r.text(args[0], !r.posix)
-		} else if len(args) > 0 {
+		if !sure {
 			r.files.unsure("what it traps can't be told")
+		} else if len(args) > 0 {
+			r.nest++
+			r.text(args[0], !r.posix)
+			r.nest--
 		}
-	case ":", "true", "false", "exit", "return", "shift", "set", "unset", "local", "read", "wait", "umask", "break",
+	case ":", "true", "false", "exit", "return", "shift", "set", "unset", "read", "wait", "umask", "break",
 		"continue", "getopts", "echo", "printf", "test", "[", "pwd", "type", "kill", "times", "ulimit": // run nothing
 	default:
 		r.start(argv, unknown)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"gemline/engine/disk"
 	"gemline/engine/text"
 	"gemline/tools/shell/program"
@@ -34,11 +36,18 @@ type Started struct {
 	Files  []string
 	Dirs   []string // any file in them may run
 	Unsure string   // the reason why more files may run, "" if the list is complete
+	env    []string // what the project sets
+}
+
+// Add adds what is started besides.
+func (s *Started) Add(more Started) {
+	s.Files, s.Dirs, s.env = append(s.Files, more.Files...), append(s.Dirs, more.Dirs...), append(s.env, more.env...)
+	s.Unsure = cmp.Or(s.Unsure, more.Unsure)
 }
 
 // Fingerprint returns what tells what is started, and parts, from others.
 func (s Started) Fingerprint(parts ...string) string {
-	return Fingerprint(s.Files, append(parts, s.Unsure)...)
+	return Fingerprint(s.Files, append(append(slices.Clip(s.env), parts...), s.Unsure)...)
 }
 
 // ProtectedPaths returns what nobody may change while it may run with all rights.
@@ -60,12 +69,13 @@ func (s Start) Find() Started {
 		name, value, _ := strings.Cut(kv, "=")
 		r.set[name] = value
 	}
+	r.files.found.env = s.Env
 	r.environment()
 	for _, text := range s.Texts {
 		r.apart(func() { r.text(text, true) })
 	}
 	if len(s.Argv) > 0 {
-		r.apart(func() { r.start(s.Argv, nil) })
+		r.apart(func() { r.start(s.Argv, make([]bool, len(s.Argv))) })
 	}
 	for _, name := range r.files.wrote {
 		if slices.Contains(r.files.ran, name) {
@@ -94,17 +104,18 @@ type reader struct {
 
 	// Of the script that is read:
 	known map[string]string // variables
-	twice map[string]bool   // and those that get more than one value
-	funcs map[string]bool
-	posix bool // the shell may be another than bash
-	nest  int  // of what may be passed over, or run more than once
+	times map[string]int    // how often they are set
+	funcs map[string]bool   // functions, and whether they are there for sure
+	later []*syntax.Stmt    // what may run in a directory that it goes to later
+	posix bool              // the shell may be another than bash
+	nest  int               // of what may be passed over, or run more than once
 
-	depth, scripts int // in scripts, and in all
+	scripts, rounds int // that are read, and of loops
 }
 
 // environment looks for variables that decide which files programs load.
 func (r *reader) environment() {
-	const plain = " NODE_ENV PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONIOENCODING PYTHONUTF8 "
+	const plain = " PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONIOENCODING PYTHONUTF8 "
 	for _, kv := range r.from.Env {
 		name, value, _ := strings.Cut(kv, "=")
 		switch {
@@ -122,8 +133,9 @@ func (r *reader) environment() {
 			}
 		}
 	}
-	for _, name := range []string{"PYTHONPATH", "NODE_PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "PERL5LIB", "RUBYLIB", "BASH_ENV", "ENV"} {
-		for _, part := range filepath.SplitList(r.from.user(name)) {
+	for _, name := range []string{"PYTHONPATH", "PYTHONHOME", "NODE_PATH", "NODE_OPTIONS", "LD_LIBRARY_PATH", "LD_PRELOAD", "PERL5LIB", "RUBYLIB", "BASH_ENV", "ENV"} {
+		value := r.from.user(name)
+		for _, part := range append(filepath.SplitList(value), parts(value)...) {
 			if r.files.leadsIn(part) {
 				r.files.unsure("your %s leads into the project", name)
 			}
@@ -205,6 +217,10 @@ const mostScript = 256 << 10
 
 // script reads a file that runs: as a program by what its first line says.
 func (r *reader) script(path string, how manner) {
+	if r.scripts++; r.scripts > mostScripts {
+		r.files.unsure("it runs too many scripts")
+		return
+	}
 	b, err := disk.Read(path, mostScript)
 	first, _, _ := strings.Cut(string(b), "\n")
 	first, does := strings.CutPrefix(first, "#!")
@@ -223,7 +239,8 @@ func (r *reader) script(path string, how manner) {
 	case len(words) == 0:
 		r.files.unsure("the first line of %s names no program", r.files.short(path))
 	default:
-		r.start(append(words, path), nil)
+		argv := append(words, path)
+		r.start(argv, make([]bool, len(argv)))
 	}
 }
 
@@ -234,10 +251,11 @@ func binary(path string) bool {
 		return false
 	}
 	defer f.Close()
-	head := make([]byte, 4)
+	head := make([]byte, 16)
 	n, _ := io.ReadFull(f, head)
-	return slices.ContainsFunc([]string{"\x7fELF", "MZ", "\xcf\xfa\xed\xfe"},
-		func(magic string) bool { return bytes.HasPrefix(head[:n], []byte(magic)) })
+	head, _, _ = bytes.Cut(head[:n], []byte("\n")) // a shell runs what has no NUL in its first line
+	return bytes.ContainsRune(head, 0) && slices.ContainsFunc([]string{"\x7fELF", "MZ", "\xcf\xfa\xed\xfe"},
+		func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) })
 }
 
 // shell reports whether a program is a shell whose scripts are read here.
@@ -261,14 +279,12 @@ func harmless(name string, p *program.Program) bool {
 	return slices.Contains([]string{"mktemp", "gofmt", "notify-send", "logger"}, name)
 }
 
-// start tells what a program and its arguments run. A word that is not known is nil in
-// unknown's place.
+// start tells what a program and its arguments run, and of which words that is not known.
 func (r *reader) start(argv []string, unknown []bool) {
 	name := filepath.Base(argv[0])
-	args := argv[1:]
-	un := func(i int) bool { return i+1 < len(unknown) && unknown[i+1] }
+	args, un := argv[1:], unknown[1:]
 	for i, arg := range args {
-		if !un(i) {
+		if !un[i] {
 			r.files.names(arg)
 		}
 	}
@@ -277,12 +293,13 @@ func (r *reader) start(argv []string, unknown []bool) {
 			r.files.wrote = append(r.files.wrote, r.files.at(arg)...)
 		}
 	}
-	path := r.found(argv[0])
+	path, p := r.found(argv[0]), program.Find(name)
 	if path != "" && (r.files.inside(path) || r.files.inside(disk.ResolveLinks(path))) {
-		r.run(path, executed)
+		if r.run(path, executed); p.Names != nil && binary(path) { // such as Python in a project's environment
+			r.files.unsure("what %s runs can't be told", r.files.short(path))
+		}
 		return
 	}
-	p := program.Find(name)
 	switch {
 	case strings.Contains(argv[0], "/") && path == "":
 		r.files.unsure("%s is not there", argv[0])
@@ -295,11 +312,12 @@ func (r *reader) start(argv []string, unknown []bool) {
 	case name == "command" && len(args) > 0 && strings.EqualFold(args[0], "-v"):
 	case slices.Contains([]string{"command", "exec", "nohup", "env"}, name) && len(args) > 0:
 		r.wrapped(name, argv, unknown)
-	case name == "git" && len(args) > 0 && !un(0):
-		if c, ok := p.Command(args[0]); !ok || !c.Is(program.Looks) && !c.Is(program.Lists) {
+	case name == "git" && len(args) > 0:
+		c, _ := p.Command(args[0]) // elsewhere may be another repository, which says what git runs
+		if !c.Is(program.Looks) && !c.Is(program.Lists) || !slices.Equal(r.files.dirs, r.files.roots[:1]) {
 			r.files.unsure("git %s may run programs of the project", args[0])
 		}
-	case name == "date", name == "uniq", harmless(name, p):
+	case name == "date", name == "uniq", name == "exec", harmless(name, p):
 	default:
 		r.files.unsure("what %s runs of the project can't be told", name)
 	}
@@ -308,39 +326,40 @@ func (r *reader) start(argv []string, unknown []bool) {
 // wrapped tells what a program runs that is given another.
 func (r *reader) wrapped(name string, argv []string, unknown []bool) {
 	for i, arg := range argv[1:] {
-		if len(unknown) > i+1 && unknown[i+1] || strings.HasPrefix(arg, "-") {
+		if unknown[i+1] || strings.HasPrefix(arg, "-") {
 			break
 		}
 		if v, _, ok := strings.Cut(arg, "="); ok && name == "env" {
-			if program.IsSteering(v) {
+			if _, ok := r.set[v]; ok || program.IsSteering(v) {
 				break
 			}
 			continue
 		}
-		if len(unknown) > 0 {
-			unknown = unknown[i+1:]
+		if name == "command" { // which may be one of the shell's own
+			r.builtin(argv[i+1:], unknown[i+1:])
+		} else {
+			r.start(argv[i+1:], unknown[i+1:])
 		}
-		r.start(argv[i+1:], unknown)
 		return
 	}
 	r.files.unsure("what %s runs can't be told", name)
 }
 
 // shell tells what a shell runs with these arguments.
-func (r *reader) shell(name string, args []string, unknown func(int) bool) {
+func (r *reader) shell(name string, args []string, unknown []bool) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		switch {
-		case unknown(i):
+		case unknown[i]:
 			r.files.unsure("a variable or a command says what %s runs", name)
-		case arg == "-o" && i+1 < len(args):
+		case arg == "-o" && i+1 < len(args) && !unknown[i+1]:
 			i++
 			continue
 		case strings.HasPrefix(arg, "-") && strings.Trim(arg[1:], "euxvfc") == "" && len(arg) > 1:
 			if !strings.Contains(arg, "c") {
 				continue
 			}
-			if i+1 < len(args) && !unknown(i+1) {
+			if i+1 < len(args) && !unknown[i+1] {
 				r.apart(func() { r.text(args[i+1], name == "bash") })
 				return
 			}
@@ -361,16 +380,21 @@ func (r *reader) shell(name string, args []string, unknown func(int) bool) {
 
 // What the scripts of other languages hold, if they load or run something else.
 var (
-	pythonLoads = text.Pattern(`\b(sys\.path|importlib|runpy|exec|eval|compile|__import__|subprocess|multiprocessing|pty|ctypes|imp|site|pickle|marshal|execv\w*|spawn\w*|posix_spawn\w*|popen|system)\b`)
+	pythonLoads = text.Pattern(`\b(sys\.path|importlib|runpy|exec|eval|compile|import|__import__|\w*subprocess\w*|exec[lv]\w*|spawn\w*|posix_spawn\w*|popen|system|fileConfig|load_extension|enable_load_extension)\b`)
+	pythonOwn   = text.Pattern(`(?m)\b(?:from\s+` + pythonModule + `\s+import\b|import\s+` + pythonModule + `(?:[ \t]*,[ \t]*` + pythonModule + `)*[ \t]*(?:\r?$|[;#]))`)
 	nodeLoads   = text.Pattern(`\b(require|import|eval|Function|createRequire|process\.(binding|dlopen)|getBuiltinModule)\b`)
 	nodeOwn     = text.Pattern(`(?:require\(\s*|import\(\s*|\bimport\s[\w\s{},*$]*from\s*|\bimport\s*)['"](?:node:)?(?:fs|fs/promises|path|os|util|url|crypto|http|https|net|readline|events|stream|buffer|timers|process|assert)['"]`)
 )
 
+// pythonModule matches the modules that load and run nothing. Others may be the project's, even with -I:
+// an installation may lead there.
+const pythonModule = `(?:__future__|abc|argparse|ast|asyncio|base64|bisect|calendar|collections|contextlib|copy|csv|dataclasses|datetime|decimal|difflib|email|enum|errno|fnmatch|fractions|functools|getpass|glob|hashlib|heapq|hmac|html|http|io|itertools|json|locale|logging|math|mimetypes|operator|os|pathlib|platform|pprint|queue|random|re|secrets|select|shlex|shutil|signal|socket|sqlite3|ssl|stat|statistics|string|struct|sys|tempfile|textwrap|threading|time|tomllib|traceback|types|typing|unicodedata|urllib|uuid|warnings|xml|zlib)(?:\.\w+)*(?:[ \t]+as[ \t]+\w+)?`
+
 // python tells what Python runs.
-func (r *reader) python(name string, args []string, unknown func(int) bool) {
+func (r *reader) python(name string, args []string, unknown []bool) {
 	alone := false
 	for i, arg := range args {
-		if unknown(i) {
+		if unknown[i] {
 			break
 		}
 		if letters, ok := strings.CutPrefix(arg, "-"); ok && letters != "" && strings.Trim(letters, "IBEsSuOqb") == "" {
@@ -380,10 +404,10 @@ func (r *reader) python(name string, args []string, unknown func(int) bool) {
 		if strings.HasPrefix(arg, "-") {
 			break
 		}
-		path := r.files.other(arg, pythonLoads(), func(s string) string { return s })
-		if path != "" && !alone {
+		path := r.files.other(arg, pythonLoads(), func(s string) string { return pythonOwn().ReplaceAllString(s, "") })
+		if !alone {
 			r.files.unsure("%s also loads modules from beside %s; with -I it does not", name, r.files.short(path))
-			r.files.directory(filepath.Dir(path), "")
+			r.files.directory(filepath.Dir(path))
 		}
 		return
 	}
@@ -391,8 +415,8 @@ func (r *reader) python(name string, args []string, unknown func(int) bool) {
 }
 
 // node tells what Node runs.
-func (r *reader) node(args []string, unknown func(int) bool) {
-	if len(args) == 0 || unknown(0) || strings.HasPrefix(args[0], "-") {
+func (r *reader) node(args []string, unknown []bool) {
+	if len(args) == 0 || unknown[0] || strings.HasPrefix(args[0], "-") {
 		r.files.unsure("what node loads can't be told")
 		return
 	}

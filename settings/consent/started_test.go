@@ -1,6 +1,7 @@
 package consent_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,15 +19,32 @@ func folder(t testing.TB) string {
 		"more.sh": ". ./a.sh\nsh sub/b.sh\n", "vague.sh": "sh \"$1\"\n", "log.sh": "date >> hook.log\n", "hook.log": "x\n",
 		"tools/server.py": "import json, sys\nprint(json)\n", "loads.py": "import sys\nsys.path.insert(0, '.')\n",
 		"own.js": "const fs = require('fs')\nimport path from 'node:path'\n", "loads.js": "const x = require('./x')\n",
-		"Makefile": "all:\n", "run": "#!/bin/sh\necho\n", "serve": "#!/usr/bin/env python3\n", "elf": "\x7fELF  \x00",
+		"Makefile": "all:\n", "run": "#!/bin/sh -e\necho\n", "serve": "#!/usr/bin/env python3\n", "elf": "\x7fELF  \x00",
 		"bin/jq": "#!/bin/sh\necho\n", "self.sh": "echo x > gen.sh\nsh gen.sh\n", "gen.sh": "echo\n",
 		"spins.sh": "sh ./spins.sh\n", "none": "#!\n", "args.txt": "x\n",
+		"sub/a.sh": "echo\n", "set.sh": "X=sub/b.sh\n", "use.sh": "sh $GEMINI_PROJECT_DIR/a.sh\n", "deep/a.sh": "echo\n",
+		"deep/er/x": "", "loop": "#!./loop\n", "mz": "MZ=1; sh a.sh\n", "env/python3": "\x7fELF  \x00", "plain": "sh hooks/{1,2}.sh\n",
+		"s": "#!/usr/bin/env -S python3 -I\nimport os\n", "e": "#!/usr/bin/env sh\nsh a.sh\n", "inbash": "#!/bin/bash\nsh hooks/{1,2}.sh\n",
+		"aio.py": "import asyncio\nawait asyncio.create_subprocess_exec('./a.sh')\n", "mine.py": "import json, mine\n",
+		"listed.py": "import os.path as p, re # see\nfrom collections.abc import Iterable\n", "from.py": "from os import system\n",
+		"deeper.sh": "sh deeper.sh x\n", "long.sh": "sh a.sh\n#" + strings.Repeat("x", 64<<10), "long.py": strings.Repeat("#", 256<<10+1),
+		"dir/x.sh": "echo\n", "sets.sh": "V=a.sh\n", "ball.sh": "A=0123456789\n" + ball(),
 	} {
 		os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700)
 		os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700)
 	}
 	os.Symlink("a.sh", filepath.Join(dir, "link.sh"))
+	os.Symlink("deep/er", filepath.Join(dir, "away"))
+	os.WriteFile(filepath.Join(dir, "bare.sh"), nil, 0o600)
 	return dir
+}
+
+// ball returns assignments whose values grow tenfold by each.
+func ball() (text string) {
+	for c := 'B'; c < 'K'; c++ {
+		text += fmt.Sprintf("%c=%s\n", c, strings.Repeat("$"+string(c-1), 10))
+	}
+	return text + "sh $J a.sh\n"
 }
 
 // A start and what is found: the files, and after a ? a part of why not all can be told.
@@ -100,7 +118,7 @@ func TestText(t *testing.T) {
 		"command -v jq; >hook.log":      "",
 
 		"for f in $X; do sh $f; done":         "? what sh runs",
-		"for f in {1..201}; do sh a.sh; done": "a.sh ? more than 200",
+		"for f in {1..201}; do sh a.sh; done": "a.sh ? too many scripts",
 		"x=(a.sh); sh ${x[0]}":                "? what sh runs",
 		"coproc sh a.sh":                      "? not read here",
 		". $X":                                "? decides which file",
@@ -134,6 +152,7 @@ func TestText(t *testing.T) {
 		"python3 -m tools.server":             "? loads",
 		"./serve":                             "serve ? beside",
 		"PATH=bin:$PATH jq":                   "? PATH",
+		"read PERL5OPT; export PERL5OPT":      "? PERL5OPT",
 		"export BASH_ENV=a.sh":                "a.sh ? BASH_ENV",
 		"sh -i a.sh":                          "a.sh ? -i",
 		"cd $X && sh a.sh":                    "a.sh ? directory",
@@ -147,11 +166,191 @@ func TestText(t *testing.T) {
 		"git commit -m x":                     "? git commit",
 		"git -C sub status":                   "? git -C",
 		"sh a.sh && ((":                       "? read",
-		"declare -n r=X; X=a.sh; r=b; sh $X":  "a.sh ? another",
+		"declare -n r=X; X=a.sh; r=b; sh $X":  "a.sh ? declares",
 		"set -- a.sh; sh $1":                  "a.sh ? what sh runs",
 		"sh -c 'sh {a,b}.sh'":                 "? what sh runs",
 		"exec -a x sh a.sh":                   "a.sh ? exec",
 		"./nothing":                           "? not there",
+
+		// A function of a program's name is not there yet, or perhaps never.
+		"f() { :; }; f sh a.sh":                     "a.sh",
+		"main() { log; }; log() { sh a.sh; }; main": "a.sh",
+		"sh a.sh; sh() { :; }":                      "a.sh",
+		"sh use.sh; sh() { :; }":                    "a.sh,use.sh",
+		"(sh() { :; }); sh use.sh":                  "a.sh,use.sh",
+		"sh() { :; }; sh use.sh":                    "use.sh",
+
+		// What sets a variable, in another place or way than by X=.
+		"f() { . ./set.sh; }; X=a.sh; f; sh $X":    "set.sh ? what sh runs",
+		"X=a.sh; f() { sh $X; }; . ./set.sh; f":    "a.sh,set.sh ? again",
+		". ./set.sh; f() { sh $X; }; X=a.sh; f":    "set.sh ? what sh runs",
+		". ./set.sh; sh $X":                        "set.sh,sub/b.sh",
+		"sh ./set.sh; sh a.sh $X":                  "a.sh,set.sh,sub/b.sh",
+		"sh ./set.sh; sh $X a.sh":                  "a.sh,set.sh,sub/b.sh ? what sh runs",
+		"trap 'X=b.sh' DEBUG; X=a.sh; sh $X":       "? what sh runs",
+		"X=a.sh; trap 'X=b.sh' EXIT; sh $X":        "a.sh ? again",
+		"X=a.sh; printf -vX %s b.sh; sh $X":        "? what sh runs",
+		`X=a.sh; read "X"; sh $X`:                  "? what sh runs",
+		"X=a.sh; for X in 1; do :; done; sh $X":    "? what sh runs",
+		"for X in a.sh; do :; done; sh $X set.sh":  "a.sh,set.sh ? what sh runs",
+		"for X in $X; do read X; sh $X; done":      "? what sh runs",
+		"for X in a.sh; do read X; sh $X; done":    "? what sh runs",
+		`X=; : ${X:=sub}; cd "$X"; sh a.sh`:        "a.sh ? directory",
+		`X=; : ${X=sub}; cd "$X"; sh a.sh`:         "a.sh ? directory",
+		"X=1; ((X=2)); sh hooks/$X.sh":             "? what sh runs",
+		"X=1; echo $((X+=1)); sh hooks/$X.sh":      "? what sh runs",
+		"X=1; let X++; sh hooks/$X.sh":             "? what sh runs",
+		"declare -u X=a.sh; sh $X":                 "a.sh ? declares",
+		`X=a.sh; export "X=b.sh"; sh $X`:           "a.sh ? declares",
+		"X=a.sh; export X; sh $X":                  "a.sh",
+		"declare -r X=a.sh; sh $X":                 "a.sh",
+		"X=a.sh; f() { local X; sh $X set.sh; }":   "set.sh ? what sh runs",
+		"export X; sh $X a.sh":                     "a.sh ? what sh runs",
+		"X+=set.sh; sh $X a.sh":                    "a.sh ? what sh runs",
+		"X[1]=set.sh; sh $X a.sh":                  "a.sh ? what sh runs",
+		"X=(set.sh); sh $X a.sh":                   "a.sh ? what sh runs",
+		"X=a.sh; sh ${X[1]} a.sh":                  "a.sh ? what sh runs",
+		"X=a.sh; sh ${!X} a.sh":                    "a.sh ? what sh runs",
+		"X=$(sh set.sh); sh $X a.sh":               "a.sh,set.sh ? what sh runs",
+		"X= ; sh $X a.sh":                          "a.sh",
+		"X=$Y; sh $X a.sh":                         "a.sh ? what sh runs",
+		"X=hooks Y=a.sh sh $Y":                     "? what sh runs",
+		"X=a.sh sh $X set.sh":                      "set.sh ? what sh runs",
+		"X=${Y?}; sh a.sh":                         "a.sh",
+		"X=1; sh ${X?}${Y?} a.sh":                  "a.sh ? what sh runs",
+		"export GEMINI_PROJECT_DIR=sub; sh use.sh": "a.sh,use.sh ? GEMINI_PROJECT_DIR",
+		"GEMINI_PROJECT_DIR=sub sh use.sh":         "a.sh,use.sh ? GEMINI_PROJECT_DIR",
+		"env GEMINI_PROJECT_DIR=sub sh use.sh":     "use.sh ? env",
+		"export GEMINI_PROJECT_DIR; sh use.sh":     "a.sh,use.sh",
+		". ./ball.sh":                              "a.sh,ball.sh ? what sh runs",
+
+		// Another directory, now or for what is read already.
+		"f() { sh a.sh; }; cd sub; f":            "a.sh,sub/a.sh",
+		"trap 'sh a.sh' EXIT; cd sub":            "a.sh,sub/a.sh",
+		"for f in $X; do sh a.sh; cd sub; done":  "a.sh,sub/a.sh",
+		"for ((;;)); do sh a.sh; cd sub; done":   "a.sh,sub/a.sh",
+		"while :; do sh a.sh; cd sub; done":      "a.sh,sub/a.sh",
+		"for f in 1 2; do sh a.sh; cd sub; done": "a.sh,sub/a.sh",
+		"for f in 1; do sh a.sh; cd sub; done":   "a.sh",
+		"command cd sub; sh a.sh":                "a.sh,sub/a.sh",
+		"cd -P; sh a.sh":                         "a.sh ? directory",
+		"cd sub; sh $PWD/a.sh deep/a.sh":         "a.sh,deep/a.sh,sub/a.sh ? what sh runs",
+		"cd away; sh ../a.sh":                    "? link",
+		"sh away/../a.sh":                        "a.sh,deep/a.sh ? link",
+		"sh sub/../a.sh":                         "a.sh",
+		"cd sub && git status":                   "? git status",
+		"for i in {1..30}; do cd d$i; done":      "? too many directories",
+
+		// Commands in odd places.
+		"case x in $(sh a.sh)) :;; esac":         "a.sh",
+		"case $(sh a.sh) in x) sh set.sh;; esac": "a.sh,set.sh",
+		"for f in $X $(sh a.sh); do :; done":     "a.sh",
+		"for ((i=$(sh a.sh);;)); do :; done":     "a.sh",
+		"echo $(echo $(sh a.sh))":                "a.sh",
+		"cat <(sh a.sh)":                         "a.sh",
+		"X=$(sh a.sh)":                           "a.sh",
+		"X=$(sh a.sh) sh set.sh":                 "a.sh,set.sh,sub/b.sh",
+		"echo > $(sh a.sh)":                      "a.sh",
+
+		// What is read and written.
+		"cat <<a.sh; sh a.sh\nx\na.sh":  "a.sh",
+		"cat <<-a.sh; sh a.sh\nx\na.sh": "a.sh",
+		"cat <<<a.sh; sh a.sh":          "a.sh",
+		"cat < a.sh; sh a.sh":           "a.sh",
+		"echo >&a.sh; sh a.sh":          "a.sh ? itself",
+		"echo <>a.sh; sh a.sh":          "a.sh ? itself",
+		"touch a.sh; sh a.sh":           "a.sh ? itself",
+		"rm a.sh; sh a.sh":              "a.sh ? itself",
+		"tee loads.js; node loads.js":   "loads.js ? require",
+		"node own.js > own.js":          "own.js ? itself",
+		"sh a.sh > $X":                  "a.sh",
+
+		// Patterns and braces.
+		`sh -c "sh \$'a.sh'"`:      "? what sh runs",
+		`sh -c "sh 'a.sh'"`:        "a.sh",
+		"sh {a,}{.,}{s,}h a.sh":    "a.sh ? what sh runs",
+		"echo {1..99999}; sh a.sh": "a.sh",
+
+		// Programs and their options.
+		"tmux new -d sh a.sh":              "a.sh ? tmux",
+		"sort -o a.sh":                     "a.sh ? sort",
+		"git":                              "? git",
+		"git $X":                           "? git",
+		"exec 2>&1; sh a.sh":               "a.sh",
+		"command":                          "? command",
+		"env":                              "? env",
+		"nohup X=1 sh a.sh":                "a.sh ? X=1",
+		"env sh $X a.sh":                   "a.sh ? what sh runs",
+		"command sh a.sh $X":               "a.sh",
+		"command -V sh":                    "",
+		"exec -v sh a.sh":                  "a.sh ? exec",
+		"date; uniq; mktemp; wc -l a.sh":   "a.sh",
+		"sh -o":                            "? -o",
+		"sh -o $X a.sh":                    "a.sh ? -o",
+		"sh -":                             "? with -",
+		"sh -c":                            "? what sh runs",
+		"sh euxv":                          "? not there",
+		"sh -e -u a.sh":                    "a.sh",
+		"./inbash":                         "hooks/1.sh,hooks/2.sh,inbash",
+		"./plain":                          "plain ? what sh runs",
+		"bash plain":                       "hooks/1.sh,hooks/2.sh,plain",
+		"bash -c '. ./plain'":              "hooks/1.sh,hooks/2.sh,plain",
+		"sh -c '. ./plain'":                "plain ? what sh runs",
+		"sh loads.js":                      "loads.js ? as the shell would",
+		"./e; ./s":                         "a.sh,e,s",
+		"./mz":                             "a.sh,mz",
+		"sh elf":                           "elf ? ELF",
+		"./loop":                           "loop ? too many",
+		"sh deeper.sh":                     "deeper.sh ? too many",
+		"sh long.sh":                       "long.sh ? too long",
+		"python3 -I long.py":               "long.py ? read",
+		"env/python3 a.sh":                 "a.sh,env/python3 ? what env/python3 runs",
+		"python3 -I aio.py":                "aio.py ? create_subprocess_exec",
+		"python3 -I mine.py":               "mine.py ? import",
+		"python3 -I from.py":               "from.py ? system",
+		"python3 -I -u listed.py":          "listed.py",
+		"python3 -u -I listed.py":          "listed.py",
+		"python3 - a.sh":                   "a.sh ? loads",
+		"python3 I listed.py":              "listed.py ? I is no file",
+		"py x":                             "? what py runs",
+		"run":                              "run ? what run runs",
+		"git log; git branch; git blame x": "",
+		"nohup ./run":                      "run",
+		"git show":                         "",
+		"env LD_PRELOAD=x sh a.sh":         "a.sh ? env",
+		"sh -o pipefail more.sh":           "a.sh,more.sh,sub/b.sh",
+		"sh -eu more.sh":                   "a.sh,more.sh,sub/b.sh",
+		"sh long.py":                       "long.py ? read",
+		"cat /etc/passwd":                  "",
+		"unset HOME; sh a.sh":              "a.sh",
+		"sh a.sh{1..99999}":                "? what sh runs",
+		"X=a.sh; readonly X; sh $X":        "a.sh",
+		"for X in more.sh; do X=a.sh; sh $X; done":             "? what sh runs",
+		"read GEMINI_PROJECT_DIR; sh $GEMINI_PROJECT_DIR/a.sh": "? what sh runs",
+		"X=; $X":                  "",
+		"for f; do sh a.sh; done": "a.sh",
+		"for a in {1..100}; do for b in {1..100}; do :; done; done": "? too many loops",
+		"echo a..b ../nowhere": "",
+		strings.Repeat("while :; do ", 12) + ":" + strings.Repeat("; done", 12): "? too many loops",
+		"X=a.sh; sh $Y$X more.sh":       "a.sh,more.sh ? what sh runs",
+		"sh $Y'a.sh' more.sh":           "more.sh ? what sh runs",
+		"cd":                            "? directory",
+		"cd sub deep":                   "? directory",
+		"trap : EXIT; X=more.sh; sh $X": "a.sh,more.sh,sub/b.sh",
+		"sh -c :; sh hooks/{1,2}.sh":    "hooks/1.sh,hooks/2.sh",
+		"python3-config a.sh":           "a.sh ? what python3-config runs of",
+		"node":                          "? node",
+		"node $X":                       "? node",
+		"node -r ./own.js own.js":       "own.js ? node",
+		"nodejs own.js":                 "own.js",
+		"./bare.sh":                     "bare.sh ? not there",
+		"./sub":                         "? not there",
+		"sh sub":                        "? not there",
+		".":                             "? decides which file",
+		". ./a.sh $X":                   "a.sh ? decides which file",
+		"trap":                          "",
+		"trap - EXIT":                   "? what - runs",
+		"$X sh a.sh":                    "a.sh ? decides which program",
 	} {
 		check(t, dir, consent.Start{Texts: []string{text}}, text, want)
 	}
@@ -179,10 +378,22 @@ func TestArgv(t *testing.T) {
 		{"./bin/jq", "", "", "bin/jq"},
 		{"sh a.sh", "", "LD_PRELOAD=x.so", "a.sh ? LD_PRELOAD"},
 		{"gopls mcp", "", "", "? gopls"},
+		{"env sh a.sh", "", "", "a.sh"},
+		{"command trap x", "", "", "? what x runs"},
+		{"jq . args.txt", "", "", "args.txt"},
+		{"node", "", "", "? node"},
+		{"env", "", "", "? env"},
+		{"sh a.sh", "", "PYTHONUNBUFFERED=1", "a.sh"},
+		{"sh a.sh", "", "URL=https://example.com/?d=sub", "a.sh"},
+		{"jq .", "", "PATH=$D/bin", "bin/jq ? PATH"},
+		{"jq .", "", "PATH=$D/empty", "? PATH"},
+		{"sh a.sh", "", "PYTHONSTARTUP=loads.py", "a.sh,loads.py ? PYTHONSTARTUP"},
+		{"sh a.sh", "", "DIR=x,sub", "a.sh ? DIR names sub"},
+		{"jq .", "", "PATH=/usr/bin:/sub", ""},
 	} {
 		var env []string
 		if c.env != "" {
-			env = []string{c.env}
+			env = []string{strings.ReplaceAll(c.env, "$D", dir)}
 		}
 		check(t, dir, consent.Start{Argv: strings.Fields(c.argv), Dir: c.dir, Env: env}, c.argv+" "+c.env, c.want)
 	}
@@ -208,9 +419,19 @@ func TestDirs(t *testing.T) {
 func TestSteered(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
-	for text, want := range map[string]string{"PATH=$GEMINI_PROJECT_DIR/hooks:$PATH jq": "hooks", "export PATH=hooks:$PATH; jq": "hooks", "NODE_OPTIONS='--require ./a.sh' node": "a.sh",
-		"PERL5LIB=hooks perl -Mx": "hooks", "python3 hooks/x.py": "hooks"} {
-		os.WriteFile(filepath.Join(dir, "hooks", "x.py"), nil, 0o600)
+	for text, want := range map[string]string{
+		"PATH=$GEMINI_PROJECT_DIR/hooks:$PATH jq": "hooks",
+		"export PATH=hooks:$PATH; jq":             "hooks",
+		"NODE_OPTIONS='--require ./a.sh' node":    "a.sh",
+		"PERL5LIB=hooks perl -Mx":                 "hooks",
+		"python3 hooks/x.py":                      "hooks",
+		"P='hooks/*.sh'; sh $P":                   "hooks",
+		"node hooks/x.js":                         "hooks",
+		"python3 -I hooks/l.py":                   "hooks",
+	} {
+		for name, text := range map[string]string{"x.py": "", "x.js": "require('./y')", "l.py": "import y"} {
+			os.WriteFile(filepath.Join(dir, "hooks", name), []byte(text), 0o600)
+		}
 		s := consent.Start{Texts: []string{text}, Dir: dir, Roots: []string{dir}, Vars: []string{"GEMINI_PROJECT_DIR=" + dir},
 			User: func(name string) string { return map[string]string{"PATH": "/usr/bin:/bin"}[name] }}
 		if held := s.Find().ProtectedPaths(); !slices.Contains(held, filepath.Join(dir, want)) {
@@ -219,11 +440,62 @@ func TestSteered(t *testing.T) {
 	}
 }
 
+// Held is no more: not the project, what lies elsewhere, what is no directory, or what is not there.
+func TestHeld(t *testing.T) {
+	t.Parallel()
+	dir := folder(t)
+	for env, want := range map[string]string{"PATH=hooks": "hooks", "PYTHONPATH=sub:.:/usr:nowhere:args.txt": "args.txt,sub", "PERL5LIB=" + dir: ""} {
+		s := consent.Start{Argv: []string{"echo"}, Dir: dir, Roots: []string{dir}, Env: []string{env}}
+		held := s.Find().ProtectedPaths()
+		for i, path := range held {
+			held[i], _ = filepath.Rel(dir, path)
+		}
+		if got := strings.Join(held, ","); got != want {
+			t.Errorf("%s: %s is held", env, got)
+		}
+	}
+}
+
+// A link into the project, or out of it, is not sure, and what it leads to counts.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	dir, other := folder(t), t.TempDir()
+	os.Symlink(filepath.Join(dir, "more.sh"), filepath.Join(other, "tool"))
+	os.WriteFile(filepath.Join(other, "out.sh"), []byte("sh "+dir+"/a.sh\n"), 0o700)
+	os.Symlink(filepath.Join(other, "out.sh"), filepath.Join(dir, "out.sh"))
+	for text, want := range map[string]int{"tool": 3, "sh ./out.sh": 2, "sh " + other + "/out.sh": 1} {
+		s := consent.Start{Texts: []string{text}, Dir: dir, Roots: []string{dir}, User: func(name string) string {
+			return map[string]string{"PATH": other + ":/usr/bin"}[name]
+		}}
+		if got := s.Find(); len(got.Files) != want || (got.Unsure != "") != (want > 1) {
+			t.Errorf("%s: %q, %s", text, got.Files, got.Unsure)
+		}
+	}
+}
+
+// Another value of a variable is something else, even if it names no file.
+func TestValues(t *testing.T) {
+	t.Parallel()
+	prints := map[string]bool{}
+	for _, env := range []string{"NODE_OPTIONS=--import=data:text/javascript,1", "NODE_OPTIONS=--import=data:text/javascript,2"} {
+		for _, part := range []string{"a", "b"} {
+			s := consent.Start{Argv: []string{"echo"}, Env: []string{env}, Dir: "/", Roots: []string{"/none"}}.Find()
+			var all consent.Started
+			all.Add(s)
+			prints[all.Fingerprint(part)] = true
+		}
+	}
+	if len(prints) != 4 {
+		t.Error(prints)
+	}
+}
+
 // A variable of the user's own that leads into the project lets any file there run.
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
-	for value, want := range map[string]string{"/usr/lib:" + dir + "/hooks": "your PYTHONPATH leads into the project", "/usr/lib": ""} {
+	for value, want := range map[string]string{"/usr/lib:" + dir + "/hooks": "your PYTHONPATH leads into the project", "/usr/lib": "",
+		"--require ./a.sh": "your PYTHONPATH leads into the project", "/usr/lib:": "your PYTHONPATH leads into the project"} {
 		s := consent.Start{Texts: []string{"echo"}, Dir: dir, Roots: []string{dir}, User: func(name string) string { return map[string]string{"PYTHONPATH": value}[name] }}
 		if got := s.Find().Unsure; got != want {
 			t.Errorf("%s: %s; want %s", value, got, want)

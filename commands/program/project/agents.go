@@ -1,7 +1,6 @@
 package project
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -192,9 +191,7 @@ func (a *AgentSet) item(d agent.Definition) item {
 			Agent: true, Idle: len(d.Access.Servers) == 0},
 		findStarted: func() (all consent.Started, print string) {
 			for _, m := range settings.ServersIn(d.Access.Servers, nil) {
-				s := startedBy(a.opts, m)
-				all.Files, all.Dirs = append(all.Files, s.Files...), append(all.Dirs, s.Dirs...)
-				all.Unsure = cmp.Or(all.Unsure, s.Unsure)
+				all.Add(startedBy(a.opts, m))
 			}
 			return all, all.Fingerprint("agent", d.Name, d.Fingerprint)
 		}}
