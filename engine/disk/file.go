@@ -18,11 +18,6 @@ type File struct {
 	dir  *os.Root // that name is in; nil if it is a path
 }
 
-// Create begins a file in the directory of path. Of a file that it is to
-// replace, it gets the mode and, as far as the user may, the owner; old is nil
-// if there is none. A symbolic link at path would be replaced.
-func Create(path string, old fs.FileInfo) (*File, error) { return (*Ledger)(nil).Create(path, old) }
-
 // create makes a file of a new name with the help of open.
 func (f *File) create(prefix string, open func(name string, flags int,
 	mode fs.FileMode) (*os.File, error)) (_ *File, err error) {

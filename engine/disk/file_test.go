@@ -16,7 +16,7 @@ func TestFile(t *testing.T) {
 	begin := func(text string) *File {
 		t.Helper()
 		old, _ := os.Stat(path)
-		f, err := Create(path, old)
+		f, err := (*Ledger)(nil).Create(path, old)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestMode(t *testing.T) {
 		t.Fatal(err)
 	}
 	old, _ := os.Stat(path)
-	f, err := Create(path, old)
+	f, err := (*Ledger)(nil).Create(path, old)
 	if err != nil {
 		t.Fatal(err)
 	}

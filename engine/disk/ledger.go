@@ -35,7 +35,9 @@ type Ledger struct {
 // the first one.
 func NewLedger(dir string) *Ledger { return &Ledger{dir: dir} }
 
-// Create is [Create], with a note.
+// Create begins a file in the directory of path, with a note. Of a file that it is to
+// replace, it gets the mode and, as far as the user may, the owner; old is nil
+// if there is none. A symbolic link at path would be replaced.
 func (l *Ledger) Create(path string, old fs.FileInfo) (*File, error) {
 	dir := filepath.Dir(path)
 	f := &File{old: old}

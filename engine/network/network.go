@@ -58,15 +58,6 @@ func (n Network) Allow(host string) error {
 	return nil
 }
 
-// AllowURL is Allow for the host of an address, and for addresses of files.
-func (n Network) AllowURL(address string) error {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return nil // names no machine
-	}
-	return n.Allow(u.Hostname())
-}
-
 // Dial returns what makes connections as d does, and as n allows.
 func (n Network) Dial(d *net.Dialer) DialFunc {
 	if !n.Offline {
