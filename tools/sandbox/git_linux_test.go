@@ -242,9 +242,10 @@ func TestHarmfulClones(t *testing.T) {
 			"git clone -q --recurse-submodules SUP c && git -C c/sub/m config core.fsmonitor id":                            "config sets core.fsmonitor",
 			"git clone -q --recurse-submodules SUP c && git -C c/sub/m config core.worktree /":                              "config sets core.worktree",
 			"git clone -q --recurse-submodules SUP c && mv c/.git/modules c/x && ln -s ../x c/.git/modules":                 "its modules is a link",
-			"git clone -q --recurse-submodules SUP c && git -C c config submodule.sub/m.update '!id'":                       "sets submodule.sub/m.update",
-			"git clone -q URL c && mkdir c/.git/rebase-merge && echo exec id > c/.git/rebase-merge/git-rebase-todo":         "rebase-merge/git-rebase-todo has git run",
-			"git clone -q URL c && mkdir -p c/.git/worktrees/x && echo ../../../x > c/.git/worktrees/x/commondir":           "a worktree of it has its configuration elsewhere",
+			"git clone -q --recurse-submodules SUP x && E=x/.git/modules/sub/m/objects/e && mkdir -p c $E/objects $E/refs && cp x/.git/HEAD $E && printf '[core]\\n\\tfsmonitor = id\\n' >$E/config && echo gitdir: ../$E >c/.git": "config sets core.fsmonitor",
+			"git clone -q --recurse-submodules SUP c && git -C c config submodule.sub/m.update '!id'":                                                                                                                              "sets submodule.sub/m.update",
+			"git clone -q URL c && mkdir c/.git/rebase-merge && echo exec id > c/.git/rebase-merge/git-rebase-todo":                                                                                                                "rebase-merge/git-rebase-todo has git run",
+			"git clone -q URL c && mkdir -p c/.git/worktrees/x && echo ../../../x > c/.git/worktrees/x/commondir":                                                                                                                  "a worktree of it has its configuration elsewhere",
 		} {
 			if !step.tries(script) {
 				continue

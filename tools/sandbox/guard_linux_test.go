@@ -123,6 +123,60 @@ func TestChanged(t *testing.T) {
 	}
 }
 
+// TestHeld lets commands change what git and gemline go by in workspaces of many kinds. What is
+// checked then holds whether the kernel holds it or it was put right.
+func TestHeld(t *testing.T) {
+	const evil = `evil() { mkdir -p $1; printf '[core]\n\trepositoryformatversion = 0\n\tfsmonitor = evil\n' >>$1/config; }
+		`
+	const module = `git init -q sub; git -C sub commit -q --allow-empty -m s; git submodule --quiet add file://$PWD/sub m; git commit -qm x; git worktree add -q tree`
+	for _, step := range steps {
+		k := kernel(t, Options{Without: step.without})
+		for _, c := range []struct{ name, setup, script, check string }{
+			{"a module of a worktree", module + "; git -C tree submodule --quiet update --init", "evil .git/worktrees/tree/modules/m", "! grep evil .git/worktrees/tree/modules/m/config"},
+			{"a module of a worktree, made", module, "git -C tree submodule --quiet update --init; evil .git/worktrees/tree/modules/m", "test ! -e .git/worktrees/tree/modules"},
+			{"a module of a worktree, made by git", module, "git -C tree submodule --quiet update --init", "git -C tree/m log -1"},
+			{"a worktree of a module", module + "; git -C m worktree add -q $PWD/far", "echo evil >.git/modules/m/worktrees/far/commondir", "! grep evil .git/modules/m/worktrees/far/commondir"},
+			{"inside of a module", module, "E=.git/modules/m/objects/evil; evil $E; mkdir -p v $E/objects $E/refs; cp .git/HEAD $E; echo gitdir: ../$E >v/.git", "test ! -e v/.git"},
+			{"a module named as a part", module, "evil .git/modules/objects/x", "test ! -e .git/modules/objects"},
+			{"a bare workspace", "git clone -q --bare . ../bare; rm -rf .git; mv ../bare/* .; git worktree add -q tree", "evil .; mkdir -p hooks; echo x >hooks/post-checkout; cd tree; echo a >a; git add a; git commit -qm a", "! grep evil config && test ! -e hooks/post-checkout && git -C tree log -1 a"},
+			{"a repository among objects", "E=.git/objects/e; mkdir -p v $E/objects $E/refs; cp .git/HEAD .git/config $E; echo gitdir: ../$E >v/.git", "evil .git/objects/e; mv .git/objects x && cp -r x .git/objects && evil .git/objects/e", "! grep evil .git/objects/e/config"},
+			{"a repository apart, with what holds it", "mkdir stores; git clone -q --separate-git-dir=stores/a . v", "mv stores x && cp -r x stores && evil stores/a; evil stores/a", "! grep evil stores/a/config"},
+			{"a link to modules", "mkdir ours; ln -s ../ours .git/modules", "evil ours/x", "test ! -e ours/x"},
+			{"a link to a tree's configuration", "touch ours; ln -s ../ours .git/config.worktree", "echo evil >ours", "! grep evil ours"},
+			{"links", "mkdir ours; ln -s ours .gemini; mv .git ../git; ln -s ../git .git", "ln -sfn evil .git; ln -sfn evil .gemini", "git log -1 && test -d .gemini && test ! -e git.put-aside-2 -a ! -L gemini.put-aside-2"},
+			{"gemline's files named as parts of git", "mkdir -p .gemini/commands", "mkdir .gemini/commands/logs && echo evil >.gemini/commands/logs/a.toml", "test ! -e .gemini/commands/logs"},
+			{"a long name", "mkdir -p .gemini/commands", "echo evil >.gemini/commands/$(printf %0250d 1).toml", "test -z $(find .gemini -name '*.toml')"},
+			{"many files", "mkdir .gemini; echo {} >.gemini/settings.json", "for i in $(seq 1100); do echo >.gemini/$i; done; echo evil >.gemini/settings.json", "! grep evil .gemini/settings.json"},
+			{"all is removed", "mkdir -p .gemini/a/b .git/hooks; echo c >.gemini/a/b/c; echo 'exit 0' >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit", "rm -rf .gemini .git/hooks; mkdir .git/hooks", "test -s .gemini/a/b/c -a -x .git/hooks/pre-commit"},
+			{"a moved repository", "true", "mv deep other; mkdir -p other/er/.git/hooks; echo x >other/er/.git/hooks/post-checkout", "test ! -e other/er/.git/hooks/post-checkout"},
+			{"a long rebase", "mkdir .git/rebase-merge; seq -f 'pick 0123456789012345678901234567890123456789 # %g' 2000 >.git/rebase-merge/git-rebase-todo", "true", "test -e .git/rebase-merge/git-rebase-todo"},
+		} {
+			if !step.tries(c.name) {
+				continue
+			}
+			t.Run(step.name+"/"+c.name, func(t *testing.T) {
+				root := repository(t)
+				run := func(script string) (string, error) {
+					cmd := exec.Command("bash", "-c", gitUser+script)
+					cmd.Dir = root
+					out, err := cmd.CombinedOutput()
+					return string(out), err
+				}
+				if out, err := run("set -e; git commit -q --allow-empty -m x; " + c.setup); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				said, _ := bash(t, k, Profile{Root: root, Anchored: []string{filepath.Join(root, "deep/er")}}, gitUser+evil+c.script)
+				if out, err := run(c.check); err != nil {
+					t.Errorf("%v: %s\n%s", err, out, said)
+				}
+				if _, err := os.Lstat(filepath.Join(root, "deep/er/.git/modules")); err == nil {
+					t.Error("a placeholder is left behind")
+				}
+			})
+		}
+	}
+}
+
 // TestTree commits in a further tree of a repository, which is elsewhere.
 func TestTree(t *testing.T) {
 	for _, step := range steps {

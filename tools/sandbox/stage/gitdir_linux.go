@@ -31,7 +31,7 @@ func (g *guard) parts(t *top, at string, fd int) error {
 		return err
 	}
 	g.watchRebase(t, at)
-	for _, name := range []string{"hooks", "info", "config"} { // last: it may hide fd
+	for _, name := range []string{"hooks", "info", "modules", "config", "config.worktree"} { // last: it may hide fd
 		if err := g.linked(path.Join(t.path, at, name)); err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func (g *guard) trees(t *top, at string, all int) (trees []worktreeDir, err erro
 			trees = append(trees, worktreeDir{name, copied})
 			return err
 		}
-		for _, file := range gitFiles[1:] {
+		for _, file := range gitTreeParts {
 			if err := g.file(t, path.Join(at, name), file, own); err != nil {
 				return err
 			}
@@ -169,7 +169,7 @@ func (g *guard) tree(t *top, at string, own worktreeDir, all int) error {
 	if err := move(own.fd, to); err != nil {
 		return err
 	}
-	for _, file := range gitFiles[1:] {
+	for _, file := range gitTreeParts {
 		if err := g.file(t, at, file, own.fd); err != nil {
 			return err
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 var (
 	gitDirectories = []string{"hooks", "info", "modules"}
 	gitFiles       = []string{"config", "config.worktree", "commondir", "gitdir"}
+	gitTreeParts   = []string{"config.worktree", "commondir", "gitdir", "modules"} // of a worktree
 
 	// gitPlaces are older ways to say where a remote repository is, and whose
 	// objects belong to this one.
@@ -173,14 +173,15 @@ func (g *guard) protect(f found) error {
 	return move(inside, to)
 }
 
-// holder returns what commands can write to that holds a path, nil if nothing does.
-func (g *guard) holder(path string) *top {
+// holder returns the innermost directory that commands can write to that holds a path, or is
+// it; nil if there is none.
+func (g *guard) holder(path string) (holder *top) {
 	for _, t := range g.tops {
-		if t.within(path) {
-			return t
+		if inside(t.path, path) && (holder == nil || len(t.path) > len(holder.path)) {
+			holder = t
 		}
 	}
-	return nil
+	return holder
 }
 
 // apart protects the repository that a file .git leads to, if it has another name and commands
@@ -191,11 +192,11 @@ func (g *guard) apart(f found) error {
 		at = repositoryAt(gitdir(path.Dir(f.where())))
 	}
 	t := g.holder(at)
-	if t == nil || g.knowsAt(at) {
+	if t == nil || special(path.Base(at)) || g.knowsAt(at) {
 		return nil
 	}
 	for above := at; above != t.path; above = path.Dir(above) {
-		if strings.ToLower(path.Base(above)) == ".git" || path.Base(above) == "modules" && g.knowsAt(path.Dir(above)) {
+		if of := repositoryAt(path.Dir(above)); path.Base(above) == "modules" && (special(path.Base(of)) || g.knowsAt(of)) {
 			return nil // it is protected with that
 		}
 	}
@@ -213,9 +214,15 @@ func (g *guard) apart(f found) error {
 		return err
 	}
 	g.known[idOf(&st)] = path.Join(t.path, at)
+	if at == "." {
+		return g.parts(t, at, t.fd)
+	}
 	mount := -1
 	if g.mounts {
-		if mount, err = cover(fd, false); err != nil {
+		if err := g.anchor(t, at); err != nil { // what leads there leads to the path
+			return err
+		}
+		if mount, err = open(t.fd, at, unix.O_PATH|unix.O_DIRECTORY); err != nil {
 			return err
 		}
 	}
@@ -227,7 +234,7 @@ func (g *guard) apart(f found) error {
 func (g *guard) linked(where string) error {
 	for _, place := range disk.LinkTargets(where) {
 		t := g.holder(place)
-		if t == nil {
+		if t == nil || place == t.path {
 			continue
 		}
 		at := t.below(place)

@@ -116,6 +116,9 @@ func (in *innerStage) mount() error {
 	for _, path := range append(masks, in.spec.Veiled...) {
 		unix.MountSetattr(unix.AT_FDCWD, path, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 	}
+	if err := in.anchor(); err != nil { // before: it would take copies of what that mounts
+		return err
+	}
 	if in.guard, err = protect(in.spec, true); err != nil {
 		return err
 	}
@@ -349,9 +352,8 @@ func maskRun(keep []tree) (masks []string, err error) {
 	return masks, nil
 }
 
-// deny keeps in their places the directories that the Spec says, makes read-only what it
-// says, and hides what it says.
-func (in *innerStage) deny() error {
+// anchor keeps in their places the directories that the Spec says.
+func (in *innerStage) anchor() error {
 	for _, path := range in.spec.Anchored {
 		t, err := take(path) // a place where something is mounted can't be moved
 		if err == nil {
@@ -361,6 +363,11 @@ func (in *innerStage) deny() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// deny makes read-only what the Spec says, and hides what it says.
+func (in *innerStage) deny() error {
 	for _, path := range in.spec.ReadOnly {
 		t, err := take(path)
 		if errors.Is(err, unix.ENOENT) {

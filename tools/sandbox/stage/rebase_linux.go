@@ -16,6 +16,9 @@ type rebaseTodo struct{ file, line string }
 // rebase is under way, so an empty one can't stand in for them.
 var gitTodos = []string{"rebase-merge", "rebase-apply"}
 
+// maxTodo is how long a list may be, in bytes; some have thousands of lines.
+const maxTodo = 8 << 20
+
 // steps are the commands of such lists that run nothing, and their short names.
 var steps = strings.Fields("pick p reword r edit e squash s fixup f drop d break b label l reset t merge m noop update-ref u")
 
@@ -31,7 +34,7 @@ func todos(fd int, known ...string) *rebaseTodo {
 		if err != nil {
 			continue
 		}
-		was, text := there(dir, "git-rebase-todo"), contents(dir, "git-rebase-todo")
+		was, text := there(dir, "git-rebase-todo"), contentsUpTo(dir, "git-rebase-todo", maxTodo)
 		unix.Close(dir)
 		if text == nil && was {
 			return &rebaseTodo{file, "what can't be read"}
@@ -84,8 +87,8 @@ func (r rebaseDir) enforce() (problems []string) {
 		if bad == nil {
 			return problems
 		}
-		problems = append(problems, r.top.aside(path.Join(r.at, bad.file),
-			fmt.Sprintf("it has git run %.200q", bad.line)))
+		said, _ := r.top.aside(path.Join(r.at, bad.file), fmt.Sprintf("it has git run %.200q", bad.line))
+		problems = append(problems, said)
 	}
 	return problems
 }

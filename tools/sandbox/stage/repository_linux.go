@@ -65,7 +65,7 @@ func repository(t *top, at string, depth int) string {
 	if why := todos(fd); why != nil {
 		return fmt.Sprintf("%s has git run %q", why.file, why.line)
 	}
-	if why := trees(fd); why != "" {
+	if why := trees(t, path.Join(at, "worktrees")); why != "" {
 		return why
 	}
 	return modules(t, path.Join(at, "modules"), depth+1)
@@ -131,25 +131,18 @@ func configuration(fd int, name string, more func(gitconfig.Entry) bool) string 
 	return ""
 }
 
-// trees says what is strange about the further trees of a repository that is
-// new.
-func trees(fd int) (why string) {
-	if !there(fd, "worktrees") {
+// trees says what is strange about the further trees of a repository that is new.
+func trees(t *top, at string) (why string) {
+	all, err := open(t.fd, at, unix.O_RDONLY|unix.O_DIRECTORY)
+	if errors.Is(err, unix.ENOENT) {
 		return ""
 	}
-	all, err := open(fd, "worktrees", unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return "its worktrees can't be looked at"
 	}
 	defer unix.Close(all)
 	entries(all, func(name string, _ byte) error {
-		own, err := open(all, name, unix.O_RDONLY|unix.O_DIRECTORY)
-		if err != nil {
-			why = "its worktrees are strange"
-			return nil
-		}
-		defer unix.Close(own)
-		if w := furtherTree(own); w != "" {
+		if w := furtherTree(t, path.Join(at, name)); w != "" {
 			why = w
 		}
 		return nil
@@ -157,16 +150,23 @@ func trees(fd int) (why string) {
 	return why
 }
 
-// furtherTree says what is strange about what a repository keeps of a further
-// tree.
-func furtherTree(own int) string {
+// furtherTree says what is strange about what a repository keeps of a further tree.
+func furtherTree(t *top, at string) string {
+	own, err := open(t.fd, at, unix.O_RDONLY|unix.O_DIRECTORY)
+	if err != nil {
+		return "a worktree of it can't be looked at"
+	}
+	defer unix.Close(own)
 	if common := contents(own, "commondir"); string(common) != "../..\n" {
 		return "a worktree of it has its configuration elsewhere"
 	}
 	if why := todos(own); why != nil {
 		return fmt.Sprintf("%s has git run %q", why.file, why.line)
 	}
-	return configuration(own, "config.worktree", func(gitconfig.Entry) bool { return false })
+	if why := configuration(own, "config.worktree", func(gitconfig.Entry) bool { return false }); why != "" {
+		return why
+	}
+	return modules(t, path.Join(at, "modules"), 1)
 }
 
 // modules returns what in the repositories of modules makes git run a program. Their names
@@ -246,17 +246,18 @@ func (g *guard) checkGitFile(t *top, dir string) string {
 		return "it does not say where a repository is"
 	}
 	at := repositoryAt(own)
-	if at != own && g.knowsAt(at) {
-		fd, err := unix.Open(own, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
-		if err != nil {
-			return "what it leads to can't be looked at"
-		}
-		defer unix.Close(fd)
-		return furtherTree(fd)
+	holder := g.holder(own)
+	if holder != nil && at != own && g.knowsAt(at) {
+		return furtherTree(holder, holder.below(own))
 	}
-	for above := at; above != "/"; above = path.Dir(above) {
-		if path.Base(above) == "modules" && g.knowsAt(path.Dir(above)) {
-			return "" // it was checked with the repository
+	for above := at; holder != nil && above != "/"; above = path.Dir(above) {
+		of, _ := idAt(path.Dir(above))
+		switch {
+		case path.Base(above) != "modules" || !g.knowsAt(repositoryAt(path.Dir(above))):
+		case g.mounts && g.known[of] != "" && !g.made[of]:
+			return "" // the command can't write there
+		default:
+			return repository(holder, holder.below(at), 1) // it may be anywhere in a module
 		}
 	}
 	if t.within(at) && there(t.fd, path.Join(t.below(at), "HEAD")) {
@@ -267,12 +268,14 @@ func (g *guard) checkGitFile(t *top, dir string) string {
 
 // knowsAt reports whether there is a repository at a place that is known.
 func (g *guard) knowsAt(at string) bool {
+	file, there := idAt(at)
+	return there && g.known[file] != ""
+}
+
+func idAt(at string) (file id, there bool) {
 	var st unix.Stat_t
-	if unix.Lstat(at, &st) != nil {
-		return false
-	}
-	_, ok := g.known[idOf(&st)]
-	return ok
+	err := unix.Lstat(at, &st)
+	return idOf(&st), err == nil
 }
 
 // fresh says what of a repository that is new makes git run something. If

@@ -37,8 +37,13 @@ type top struct {
 // within reports whether a path is below t.
 func (t *top) within(path string) bool { return path != t.path && inside(t.path, path) }
 
-// below returns the place of a path that is below t.
-func (t *top) below(path string) string { return strings.TrimPrefix(path, t.path+"/") }
+// below returns the place of a path that is t's or below it.
+func (t *top) below(path string) string {
+	if path == t.path {
+		return "."
+	}
+	return strings.TrimPrefix(path, t.path+"/")
+}
 
 func openTop(path string, depth int) (*top, error) {
 	fd, err := unix.Openat2(unix.AT_FDCWD, path,
@@ -70,13 +75,13 @@ func (t *top) search(depth int, visit func(found) error) error {
 		}
 		err = entries(fd, func(name string, kind byte) error {
 			at := path.Join(p.at, name)
-			switch special := strings.ToLower(name); {
-			case special == ".git", special == ".gemini":
-				f := found{top: t, at: at, name: special}
+			switch {
+			case special(name):
+				f := found{top: t, at: at, name: strings.ToLower(name)}
 				if unix.Fstatat(fd, name, &f.stat, unix.AT_SYMLINK_NOFOLLOW) != nil {
 					return nil
 				}
-				if special == ".gemini" && p.depth < depth {
+				if f.name == ".gemini" && p.depth < depth {
 					todo = append(todo, place{path.Join(at, "worktrees"), p.depth + 1})
 				}
 				return visit(f)
@@ -91,6 +96,11 @@ func (t *top) search(depth int, visit func(found) error) error {
 		}
 	}
 	return nil
+}
+
+// special reports whether a name is one of a repository or of gemline's own configuration.
+func special(name string) bool {
+	return strings.EqualFold(name, ".git") || strings.EqualFold(name, ".gemini")
 }
 
 // entries calls visit with each entry of the directory fd and its kind.

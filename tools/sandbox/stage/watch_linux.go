@@ -19,7 +19,7 @@ import (
 
 // Limits of the stored state of watched files.
 const (
-	maxStates = 1000     // entries of a directory, at any depth
+	maxStates = 1000     // entries of a directory, at any depth, whose contents are stored
 	maxSaved  = 64 << 10 // bytes of a file to restore after a change
 )
 
@@ -39,6 +39,7 @@ type fileState struct {
 	size    int64
 	changed unix.Timespec // nobody can set this back
 	saved   []byte        // the contents; nil if they were not stored
+	closed  bool          // a directory whose entries are not looked at
 }
 
 // same reports whether m and n are one unchanged file. Changed entries of a directory have
@@ -51,9 +52,17 @@ func (m fileState) same(n fileState) bool {
 }
 
 func (g *guard) watch(t *top, at string) {
+	if watches(g.watched, t, at) {
+		return
+	}
 	was := map[string]fileState{}
-	t.remember(at, was, true)
+	t.remember(at, was, nil)
 	g.watched = append(g.watched, watched{top: t, at: at, was: was})
+}
+
+// watches reports whether a path is among those that are watched.
+func watches(all []watched, t *top, at string) bool {
+	return slices.ContainsFunc(all, func(w watched) bool { return w.top == t && w.at == at && w.held == nil && !w.trees })
 }
 
 // entries watches the names in a repository's directory worktrees, but not their contents.
@@ -66,16 +75,19 @@ func (g *guard) entries(t *top, at string) {
 // is returns the current state of the path.
 func (w watched) is() map[string]fileState {
 	is := map[string]fileState{}
-	w.top.remember(w.at, is, false)
+	w.top.remember(w.at, is, w.was)
 	if w.trees {
 		maps.DeleteFunc(is, func(place string, _ fileState) bool { return place != w.at && path.Dir(place) != w.at })
 	}
 	return is
 }
 
-// harmless reports whether what is new at a place is what git worktree makes, or
-// a hook that git-lfs does.
+// harmless reports whether what is new at a place is what git worktree makes, a hook that
+// git-lfs does, or repositories of modules where there were none.
 func (w watched) harmless(at string) bool {
+	if path.Base(w.at) == "modules" && len(w.was) == 0 {
+		return modules(w.top, w.at, 1) == ""
+	}
 	if path.Base(w.at) == "hooks" && path.Dir(at) == w.at {
 		dir, err := open(w.top.fd, w.at, unix.O_RDONLY|unix.O_DIRECTORY)
 		if err != nil {
@@ -84,15 +96,7 @@ func (w watched) harmless(at string) bool {
 		defer unix.Close(dir)
 		return gitconfig.IsLFSHook(path.Base(at), string(contents(dir, path.Base(at)))) && sole(dir, path.Base(at))
 	}
-	if !w.trees {
-		return false
-	}
-	fd, err := open(w.top.fd, at, unix.O_RDONLY|unix.O_DIRECTORY)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(fd)
-	return at == w.at || furtherTree(fd) == ""
+	return w.trees && (at == w.at || furtherTree(w.top, at) == "")
 }
 
 // compare has a place looked at that the command can't reach, in case it could.
@@ -103,26 +107,28 @@ func (g *guard) compare(t *top, git, name string) {
 		return
 	}
 	defer unix.Close(dir)
-	if unix.Fstat(dir, &st) != nil {
+	if unix.Fstat(dir, &st) != nil || watches(g.watched, t, path.Join(git, name)) {
 		return
 	}
 	repository, was := idOf(&st), map[string]fileState{}
-	t.remember(path.Join(git, name), was, true)
+	t.remember(path.Join(git, name), was, nil)
 	g.watched = append(g.watched, watched{top: t, at: path.Join(git, name), was: was, held: &repository})
 }
 
-// remember notes how things are at a place and below it.
-func (t *top) remember(at string, marks map[string]fileState, save bool) {
+// remember notes how things are at a place and below it: what they hold, too, if it is not known
+// how they were.
+func (t *top) remember(at string, marks, was map[string]fileState) {
 	dir, err := open(t.fd, path.Dir(at), unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
 		return
 	}
 	defer unix.Close(dir)
 	var st unix.Stat_t
-	if unix.Fstatat(dir, path.Base(at), &st, unix.AT_SYMLINK_NOFOLLOW) != nil || len(marks) >= maxStates {
+	if unix.Fstatat(dir, path.Base(at), &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
 		return
 	}
-	m := fileState{id: idOf(&st), mode: st.Mode, size: st.Size, changed: st.Ctim}
+	save := was == nil && len(marks) < maxStates
+	m := fileState{id: idOf(&st), mode: st.Mode, size: st.Size, changed: st.Ctim, closed: was[at].closed || was == nil && unread(dir, path.Base(at))}
 	if save && st.Mode&unix.S_IFMT == unix.S_IFREG && st.Size <= maxSaved {
 		m.saved = contents(dir, path.Base(at))
 	}
@@ -133,7 +139,7 @@ func (t *top) remember(at string, marks map[string]fileState, save bool) {
 		}
 	}
 	marks[at] = m
-	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR || m.closed {
 		return
 	}
 	fd, err := open(dir, path.Base(at), unix.O_RDONLY|unix.O_DIRECTORY)
@@ -142,23 +148,33 @@ func (t *top) remember(at string, marks map[string]fileState, save bool) {
 	}
 	defer unix.Close(fd)
 	entries(fd, func(name string, _ byte) error {
-		// These entries of a nested repository make git run nothing.
-		if name != "objects" && name != "refs" && name != "logs" && name != "worktrees" {
-			t.remember(path.Join(at, name), marks, save)
+		switch parent := strings.ToLower(path.Base(at)); {
+		case parent == ".gemini" && name == "worktrees", parent == "info" && name == "refs": // which is for HTTP
+		default:
+			t.remember(path.Join(at, name), marks, was)
 		}
 		return nil
 	})
 }
 
-func contents(dir int, name string) []byte {
+// unread reports whether an entry of a directory is a part of a repository that makes git run
+// nothing.
+func unread(dir int, name string) bool {
+	return (name == "objects" || name == "refs" || name == "logs") && there(dir, "HEAD") && there(dir, "objects")
+}
+
+func contents(dir int, name string) []byte { return contentsUpTo(dir, name, maxSaved) }
+
+// contentsUpTo returns what a file holds, nil if that is more than some bytes.
+func contentsUpTo(dir int, name string, most int) []byte {
 	fd, err := open(dir, name, unix.O_RDONLY|unix.O_NONBLOCK)
 	if err != nil {
 		return nil
 	}
 	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxSaved+1))
-	if err != nil || len(b) > maxSaved {
+	b, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
+	if err != nil || len(b) > most {
 		return nil
 	}
 	return b
@@ -175,6 +191,9 @@ func (g *guard) enforce(deep bool) (problems []string) {
 	defer g.mu.Unlock()
 	for _, w := range g.watched {
 		problems = append(problems, w.enforce()...)
+		if is, ok := w.was[w.at]; ok && special(path.Base(w.at)) { // it may be there again as another file
+			g.known[is.id] = path.Join(w.top.path, w.at)
+		}
 	}
 	for _, r := range g.rebases {
 		problems = append(problems, r.enforce()...)
@@ -205,17 +224,19 @@ func (g *guard) enforce(deep bool) (problems []string) {
 					continue
 				}
 			}
-			problems = append(problems, t.aside(f.at, why))
+			said, _ := t.aside(f.at, why)
+			problems = append(problems, said)
 		}
 	}
 	return problems
 }
 
 // knows reports whether f was there. What was made since is looked at again. A file
-// that says where a repository is says something else in another place.
+// that says where a repository is says something else in another place, and what is not held
+// may have changed in another place.
 func (g *guard) knows(f found) bool {
 	where, ok := g.known[idOf(&f.stat)]
-	return ok && !g.made[idOf(&f.stat)] && (where == f.where() || f.stat.Mode&unix.S_IFMT == unix.S_IFDIR)
+	return ok && !g.made[idOf(&f.stat)] && (where == f.where() || g.mounts && f.stat.Mode&unix.S_IFMT == unix.S_IFDIR)
 }
 
 // stay looks every second at what is at the top of the workspace, while what a
@@ -242,7 +263,20 @@ func (w watched) enforce() (problems []string) {
 		}
 	}
 	slices.SortFunc(places, cmp.Compare[string])
-	gone := "" // a directory that was put aside, with all in it
+	gone := ""              // a directory that was put aside or put back, with all in it
+	var kept, back []string // places where something was put aside, or back
+	aside := func(at string) string {
+		said, to := w.top.aside(at, "")
+		gone, kept = at, append(kept, to)
+		return said
+	}
+	restore := func(at string, was fileState) string {
+		said, ok := w.top.restore(at, was)
+		if ok {
+			gone, back = at, append(back, at)
+		}
+		return said
+	}
 	for _, at := range places {
 		was, before := w.was[at]
 		now, there := is[at]
@@ -250,16 +284,27 @@ func (w watched) enforce() (problems []string) {
 		case gone != "" && inside(gone, at):
 		case before && there && was.same(now):
 		case !there:
-			problems = append(problems, fmt.Sprintf("%q was removed%s", at, w.top.restore(at, was)))
+			problems = append(problems, fmt.Sprintf("%q was removed%s", at, restore(at, was)))
 		case !before && w.harmless(at):
 		case !before:
-			problems = append(problems, w.top.aside(at, ""))
-			gone = at
+			problems = append(problems, aside(at))
 		case was.mode&unix.S_IFMT == unix.S_IFDIR && now.mode&unix.S_IFMT == unix.S_IFDIR && was.id == now.id:
 			problems = append(problems, fmt.Sprintf("%q has other permissions", at))
 		default:
-			problems = append(problems, fmt.Sprintf("%s%s", w.top.aside(at, ""), w.top.restore(at, was)))
-			gone = at
+			problems = append(problems, fmt.Sprintf("%s%s", aside(at), restore(at, was)))
+		}
+	}
+	for at, now := range w.is() {
+		if slices.Contains(back, at) || slices.ContainsFunc(kept, func(to string) bool { return inside(to, at) }) {
+			now.saved = w.was[at].saved
+			w.was[at] = now
+		}
+	}
+	if len(back) > 0 { // for what is in directories that are there again
+		for _, p := range w.enforce() {
+			if !slices.Contains(problems, p) {
+				problems = append(problems, p)
+			}
 		}
 	}
 	return problems
@@ -278,7 +323,7 @@ func (w watched) compared() []string {
 		return nil
 	}
 	is := map[string]fileState{}
-	w.top.remember(w.at, is, false)
+	w.top.remember(w.at, is, w.was)
 	if maps.EqualFunc(is, w.was, fileState.same) || path.Base(w.at) == "config" && w.top.as(w.at, w.was[w.at]) {
 		return nil
 	}
@@ -300,71 +345,76 @@ func (t *top) as(at string, was fileState) bool {
 }
 
 // aside gives what is at a place another name, and says so, and why.
-func (t *top) aside(at, why string) string {
+func (t *top) aside(at, why string) (said, to string) {
 	if why != "" {
 		why = " (" + why + ")"
 	}
 	dir, err := open(t.fd, path.Dir(at), unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
-		return fmt.Sprintf("%q was made or changed, and can't be put aside: %v", at, err)
+		return fmt.Sprintf("%q was made or changed, and can't be put aside: %v", at, err), at
 	}
 	defer unix.Close(dir)
 	for n := 1; ; n++ {
-		name := fmt.Sprintf("%s.put-aside-%d", strings.TrimPrefix(path.Base(at), "."), n)
+		name := strings.TrimPrefix(path.Base(at), ".")
+		name = fmt.Sprintf("%s.put-aside-%d", name[:min(len(name), 200)], n) // no name may be longer than 255
 		err := unix.Renameat2(dir, path.Base(at), dir, name, unix.RENAME_NOREPLACE)
 		if errors.Is(err, unix.EEXIST) && n < 1000 {
 			continue
 		}
 		if err != nil {
-			return fmt.Sprintf("%q was made or changed, and can't be put aside: %v", at, err)
+			return fmt.Sprintf("%q was made or changed, and can't be put aside: %v", at, err), at
 		}
-		return fmt.Sprintf("%q was made or changed, which commands may not do%s; it is now called %q", at, why, path.Join(path.Dir(at), name))
+		to = path.Join(path.Dir(at), name)
+		return fmt.Sprintf("%q was made or changed, which commands may not do%s; it is now called %q", at, why, to), to
 	}
 }
 
-// restore writes what was at a place, and says whether it could. A directory is
-// only found again where it was given another name.
-func (t *top) restore(at string, was fileState) string {
+// restore writes what was at a place, and says whether it could. A directory is found again
+// where it was given another name, else made.
+func (t *top) restore(at string, was fileState) (said string, ok bool) {
 	const (
 		not = "; what was there before can't be put back"
 		yes = "; what was there before is there again"
 	)
 	dir, err := open(t.fd, path.Dir(at), unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
-		return not
+		return not, false
 	}
 	defer unix.Close(dir)
 	if was.mode&unix.S_IFMT == unix.S_IFDIR {
 		found := errors.New("found")
 		if err := entries(dir, func(name string, _ byte) error {
 			var st unix.Stat_t
-			if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && idOf(&st) == was.id &&
+			if unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && idOf(&st) == was.id && st.Mode&unix.S_IFMT == unix.S_IFDIR &&
 				unix.Renameat2(dir, name, dir, path.Base(at), unix.RENAME_NOREPLACE) == nil {
 				return found
 			}
 			return nil
 		}); err != nil {
-			return yes
+			return yes, true
+		}
+		if unix.Mkdirat(dir, path.Base(at), was.mode&0o7777) == nil {
+			return yes, true
 		}
 	}
 	if was.saved == nil {
-		return not
+		return not, false
 	}
 	if was.mode&unix.S_IFMT == unix.S_IFLNK {
 		if unix.Symlinkat(string(was.saved), dir, path.Base(at)) != nil {
-			return not
+			return not, false
 		}
-		return yes
+		return yes, true
 	}
 	fd, err := unix.Openat(dir, path.Base(at),
 		unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
-		return not
+		return not, false
 	}
 	f := os.NewFile(uintptr(fd), at)
 	_, err = f.Write(was.saved)
 	if err = errors.Join(err, unix.Fchmod(fd, was.mode&0o7777), f.Close()); err != nil {
-		return not
+		return not, false
 	}
-	return yes
+	return yes, true
 }
