@@ -1,6 +1,7 @@
 package consent
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -16,10 +17,10 @@ import (
 )
 
 const (
-	mostDirs    = 20   // that it goes to
-	mostScripts = 100  // that are read
-	mostRounds  = 1000 // of all loops
-	mostValue   = 4096 // bytes of a variable, which others may repeat
+	mostDirs    = 20    // that it goes to
+	mostScripts = 100   // that are read
+	mostSteps   = 10000 // statements, each as often as a loop or a pattern has it
+	mostValue   = 4096  // bytes of a variable, which others may repeat
 	mostText    = 64 << 10
 )
 
@@ -124,18 +125,12 @@ func (r *reader) within(lists ...[]*syntax.Stmt) {
 	r.nest--
 }
 
-// again reads what a loop does once, and once more, where that has led it.
-func (r *reader) again(lists ...[]*syntax.Stmt) {
-	r.within(lists...)
-	if r.rounds++; r.rounds > mostRounds {
-		r.files.unsure("it has too many loops")
-		return
-	}
-	r.within(lists...)
-}
-
 // stmt reads a statement.
 func (r *reader) stmt(s *syntax.Stmt) {
+	if r.steps++; r.steps > mostSteps {
+		r.files.unsure("it does too much to be read")
+		return
+	}
 	for _, redirect := range s.Redirs {
 		r.redirect(redirect)
 	}
@@ -155,7 +150,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 			r.within(c.Cond, c.Then)
 		}
 	case *syntax.WhileClause:
-		r.again(c.Cond, c.Do)
+		r.within(c.Cond, c.Do, c.Cond, c.Do) // again, where that has led it
 	case *syntax.ForClause:
 		r.loop(c)
 	case *syntax.CaseClause:
@@ -194,12 +189,11 @@ func (r *reader) loop(c *syntax.ForClause) {
 		fields, known = r.fields(words.Items[i])
 		values = append(values, fields...)
 	}
-	if !known || r.rounds+len(values) > mostRounds {
+	if !known {
 		r.nested(c.Loop)
-		r.again(c.Do)
+		r.within(c.Do, c.Do)
 		return
 	}
-	r.rounds += len(values)
 	for _, value := range values {
 		r.known[words.Name.Value] = value
 		r.within(c.Do)
@@ -313,7 +307,7 @@ func (r *reader) fields(w *syntax.Word) (all []string, known bool) {
 			}
 			return r.known[name]
 		})
-		fields, err := expand.Fields(&expand.Config{Env: env, ReadDir2: os.ReadDir}, w)
+		fields, err := expand.Fields(&expand.Config{Env: env, ReadDir2: r.list}, w)
 		for _, f := range fields {
 			r.files.names(f)
 			if pattern {
@@ -326,6 +320,14 @@ func (r *reader) fields(w *syntax.Word) (all []string, known bool) {
 		all = fields
 	}
 	return all, known
+}
+
+// list lists a directory for a pattern.
+func (r *reader) list(dir string) ([]os.DirEntry, error) {
+	if r.steps++; r.steps > mostSteps {
+		return nil, errors.New("too many directories")
+	}
+	return os.ReadDir(dir)
 }
 
 // call reads a simple command.

@@ -110,7 +110,7 @@ type reader struct {
 	posix bool              // the shell may be another than bash
 	nest  int               // of what may be passed over, or run more than once
 
-	scripts, rounds int // that are read, and of loops
+	scripts, steps int // that are read
 }
 
 // environment looks for variables that decide which files programs load.
