@@ -35,7 +35,11 @@ func todos(fd int, known ...string) *rebaseTodo {
 			continue
 		}
 		was, text := there(dir, "git-rebase-todo"), contentsUpTo(dir, "git-rebase-todo", maxTodo)
+		strategy := strings.TrimSpace(string(contents(dir, "strategy")))
 		unix.Close(dir)
+		if strings.Contains(strategy, "/") && !slices.Contains(known, strategy) { // git-merge-x/y is a program of the workspace
+			return &rebaseTodo{name + "/strategy", strategy}
+		}
 		if text == nil && was {
 			return &rebaseTodo{file, "what can't be read"}
 		}
@@ -77,7 +81,7 @@ func (g *guard) watchRebase(t *top, at string) {
 
 // enforce puts aside a todo list with a new line that makes git run a program.
 func (r rebaseDir) enforce() (problems []string) {
-	for range gitTodos {
+	for range 2 * len(gitTodos) {
 		fd, err := open(r.top.fd, r.at, unix.O_PATH|unix.O_DIRECTORY)
 		if err != nil {
 			return problems
