@@ -334,6 +334,33 @@ func TestNoProc(t *testing.T) {
 	}
 }
 
+// TestLinkedPrograms has programs behind a link in /run, as on NixOS.
+func TestLinkedPrograms(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if os.Geteuid() != 0 || err != nil {
+		t.Skip("only root can have another /run, and it takes bash: ", err)
+	}
+	k := kernel(t, Options{})
+	cmd := exec.Command("sh", "-c", "test -d /run/current-system/bin && echo there")
+	cmd.Dir = t.TempDir()
+	release, err := k.Confine(cmd, Profile{Root: cmd.Dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	wrap := exec.Command(bash, append([]string{"-c", `mount -t tmpfs none /run && ln -s /usr /run/current-system || { echo may not; exit; }
+		exec -a "$1" "$0" "${@:2}"`, cmd.Path}, cmd.Args...)...)
+	wrap.Dir, wrap.ExtraFiles = cmd.Dir, cmd.ExtraFiles
+	wrap.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+	out, err := wrap.CombinedOutput()
+	if strings.Contains(string(out), "may not") || errors.Is(err, syscall.EPERM) {
+		t.Skipf("this root can't have another /run: %v %s", err, out)
+	}
+	if err != nil || string(out) != "there\n" {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // withoutProc is the program of TestNoProc.
 func withoutProc() error {
 	if err := unix.Mount("none", "/proc", "tmpfs", 0, ""); err != nil {

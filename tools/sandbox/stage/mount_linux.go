@@ -310,16 +310,15 @@ func nameServers() ([]tree, error) {
 	var all []tree
 	for _, path := range append([]string{"/etc/resolv.conf"}, runtimes...) {
 		real, err := filepath.EvalSymlinks(path)
-		if err != nil || !inside("/run", real) {
+		if err != nil || !inside("/run", real) && !inside("/run", path) {
 			continue
 		}
-		t, err := take(path)
-		if real != path && err == nil {
-			unix.Close(t.fd)
-			t, err = take(real)
-		}
+		t, err := take(real)
 		if err != nil {
 			return nil, err
+		}
+		if !inside("/run", real) {
+			t.at = path // a link there, as NixOS has, would be hidden
 		}
 		all = append(all, t)
 	}
