@@ -59,7 +59,7 @@ func (r *repositories) see(ctx context.Context) (seen []string) {
 		if !strings.Contains("\n"+refs, "\nHEAD\t") { // there is no such branch
 			refs += "\nHEAD\t" + cmp.Or(ask("symbolic-ref", "-q", "HEAD"), ask("rev-parse", "-q", "--verify", "HEAD"))
 		}
-		seen = append(seen, strings.Split(refs, "\n")...)
+		seen = append(seen, strings.FieldsFunc(refs, func(r rune) bool { return r == '\n' })...)
 		if line := r.staged(filepath.Join(dir, "index"), ask); line != "" {
 			seen = append(seen, "what is staged\t"+line)
 		}

@@ -18,7 +18,12 @@ func TestMoved(t *testing.T) {
 			if version == "split" {
 				set = "git config core.splitIndex true"
 			}
-			p.run("git init -q -b main --object-format=" + format + " .; " + set + "; mkdir -p d/with; echo a >a; echo b >d/b; echo b >d/with/bb; git add .; echo i >i; git add -N i; git commit -qm one; git branch side; git tag t; git pack-refs --all; git reset -q")
+			p.run("git init -q -b main --object-format=" + format + " .; " + set)
+			empty := p.git.see(t.Context())
+			p.run("mkdir -p d/with; echo a >a; echo b >d/b; echo b >d/with/bb; git add .; echo i >i; git add -N i; git commit -qm one; git branch side; git tag t; git pack-refs --all; git reset -q")
+			if got := movedRefs(empty, p.git.see(t.Context())); strings.Join(got, ", ") != "branch main, branch side, tags/t, what is staged" {
+				t.Errorf("the first commit: %q moved", got)
+			}
 			for _, tt := range []struct{ do, want string }{
 				{"touch a d/b; git status", ""},
 				{"git update-index --really-refresh; git gc -q; git reset -q", ""},
