@@ -226,6 +226,13 @@ func (s *Server) note(p Problem) {
 	}
 }
 
+// misspelled reports whether an unknown key of a server is likely a key of ours. Files of other
+// programs have keys of theirs, of which short ones are often like ours.
+func misspelled(path []string) bool {
+	last := path[len(path)-1]
+	return len(last) > 4 && last != "comment" && last != "transport" && strings.HasPrefix(Nearest(JoinKey(path)), "mcpServers.")
+}
+
 // ServersIn returns the MCP servers of an object by name, with variables filled in or, if
 // lookup is nil, as they stand there.
 func ServersIn(servers map[string]any, lookup func(string) (string, bool)) (list []Server) {
@@ -239,7 +246,7 @@ func ServersIn(servers map[string]any, lookup func(string) (string, bool)) (list
 		s, problems := serverOf(name, v)
 		for _, p := range problems {
 			p.Message = p.Advised()
-			p.unset = lookup == nil && (!p.unknown || Nearest(p.Key) != "") // files of other programs have keys of theirs
+			p.unset = lookup == nil && (!p.unknown || misspelled(p.path))
 			s.note(p)
 		}
 		for _, p := range c.problems {

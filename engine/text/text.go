@@ -145,17 +145,24 @@ func Nearest(name string, names []string) (nearest string) {
 }
 
 // Misspelled returns the known name that a name of a list is likely meant for, "" if there is none.
-// A name of the list that is known is not misspelled, and known names in the list are not meant.
+// A name of the list that is known is not misspelled, and known names in the list are not meant. Nor
+// are names that begin with different letters, have different digits or differ in more than two
+// letters: a go-reviewer is no ts-reviewer, and a test-1 no test-2.
 func Misspelled(name string, list, known []string) string {
+	name = strings.TrimSpace(name)
 	among := func(list []string, name string) bool {
-		return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), strings.TrimSpace(name)) })
+		return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
 	}
 	if len(name) < 5 || among(known, name) { // short names are often alike
 		return ""
 	}
-	left := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return among(list, k) })
-	return Nearest(strings.TrimSpace(name), left)
+	digits := func(s string) string { return noDigits().ReplaceAllString(s, "") }
+	return Nearest(name, slices.DeleteFunc(slices.Clone(known), func(k string) bool {
+		return among(list, k) || !strings.HasPrefix(k, name[:1]) || digits(k) != digits(name) || levenshtein.ComputeDistance(name, k) > 2
+	}))
 }
+
+var noDigits = Pattern(`[^0-9]`)
 
 // Pattern returns a regular expression that is compiled when it is first asked for,
 // so that a start does not pay for what it does not use.

@@ -63,6 +63,15 @@ func TestTimestamp(t *testing.T) {
 	}
 }
 
+func TestMisspelled(t *testing.T) {
+	known := []string{"wirter", "ts-reviewer", "backend-developer", "test-2", "essay"}
+	for name, want := range map[string]string{"writer": "wirter", "go-reviewer": "", "frontend-developer": "", "test-1": "", " essai ": "essay", "essay": "", "     ": ""} {
+		if got := text.Misspelled(name, []string{name}, known); got != want {
+			t.Errorf("%q: %q; want %q", name, got, want)
+		}
+	}
+}
+
 func TestNearest(t *testing.T) {
 	names := []string{"gemini-2.5-pro", "gemini-2.5-flash", "auto"}
 	for name, want := range map[string]string{"gemini-2.5-prp": "gemini-2.5-pro", "flash": "", "ato": "auto", "": "", "gemini-2.5-flush": "gemini-2.5-flash", "x": ""} {

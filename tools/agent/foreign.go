@@ -143,13 +143,15 @@ var otherKeys = []string{"hooks", "mode"}
 
 // oddKeys keeps the keys that mean nothing here. Those that are likely a misspelled key of ours are
 // told as what is misread; where the key would have limited the tools, the agent has none.
-func (r *reader) oddKeys(odd []*yaml.Node, d *Definition, keys []string) {
+func (r *reader) oddKeys(odd [][2]*yaml.Node, d *Definition, keys []string) {
 	var names []string
-	for _, key := range odd {
+	for _, o := range odd {
+		key := o[0]
 		name := text.OneLine(key.Value, longestTitle)
 		near := text.Nearest(strings.ToLower(key.Value), keys)
 		switch {
-		case near == "" || slices.Contains(otherKeys, key.Value):
+		case near == "" || slices.Contains(otherKeys, key.Value),
+			near == "mcp_servers" && o[1].Kind == yaml.SequenceNode: // names, as Claude Code has them
 			names = append(names, name)
 			continue
 		case near == "tools" && d.Access.Tools == nil:
@@ -164,6 +166,6 @@ func (r *reader) oddKeys(odd []*yaml.Node, d *Definition, keys []string) {
 		r.misread(key, d, "%q means nothing; did you mean %s", name, near)
 	}
 	if len(names) > 0 {
-		r.note(odd[0], d, "unknown, and without effect: %s", text.List(names))
+		r.note(odd[0][0], d, "unknown, and without effect: %s", text.List(names))
 	}
 }

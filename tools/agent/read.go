@@ -168,11 +168,11 @@ func (r *reader) agent(n *yaml.Node, d *Definition) {
 			keys, d.Remote = remoteKeys, &remote.Server{}
 		}
 	})
-	var odd []*yaml.Node
+	var odd [][2]*yaml.Node // keys with their values
 	r.each(n, "what stands between the lines ---", func(key, value *yaml.Node) {
 		name := ours(key.Value, keys)
 		if !slices.Contains(keys, name) {
-			odd = append(odd, key)
+			odd = append(odd, [2]*yaml.Node{key, value})
 			return
 		}
 		r.fact(name, value, d)
