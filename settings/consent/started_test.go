@@ -485,6 +485,9 @@ func TestValues(t *testing.T) {
 			var all consent.Started
 			all.Add(s)
 			prints[all.Fingerprint(part)] = true
+			if all.Unsure == "" {
+				t.Error("the doubt is lost")
+			}
 		}
 	}
 	if len(prints) != 4 {
