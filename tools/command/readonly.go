@@ -29,10 +29,8 @@ type readOnlyCheck struct {
 	programs, repositories map[string]string
 }
 
-const (
-	mostDirs = 8    // directories that a line may be in
-	mostPath = 4096 // bytes of a path
-)
+// mostDirs is how many directories a line may be in.
+const mostDirs = 8
 
 // strays reports whether a command may read what nothing names, such as the
 // files that a repository is kept in.
@@ -275,11 +273,6 @@ func (l *readOnlyCheck) names(w engine.Word, git bool) string {
 			return "it reads what may hold secrets: " + brief(w.Text)
 		}
 		pieces = append(pieces, path)
-	}
-	if git && strings.HasPrefix(w.Text, "-") { // --contents=.git/config, -lS.git/config
-		for i := max(2, len(w.Text)-mostPath); i < len(w.Text); i++ {
-			pieces = append(pieces, w.Text[i:])
-		}
 	}
 	for _, piece := range pieces {
 		for _, dir := range l.dirs {

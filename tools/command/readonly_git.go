@@ -42,6 +42,9 @@ var (
 	object = text.Pattern(`[0-9A-Za-z_][0-9A-Za-z_/.@{}-]*`)
 	// filePattern finds patterns that stand for files and for no object.
 	filePattern = text.Pattern(`^[^$:^@]*(/[^$:^@]*|\.[a-z]*[g-z*][a-z]*)$`)
+	// spoken finds options whose value is a text, a date or a pattern, and no file. So is that of -S
+	// and -G of some commands.
+	spoken = text.Pattern(`^--(grep|grep-reflog|author|committer|date|since|until|after|before|format|pretty|word-diff-regex|line-prefix|src-prefix|dst-prefix)=`)
 	// token finds settings that may hold a token or a password.
 	token = text.Pattern(`(?i)extraheader|(pass|password|secret|token)\s*=`)
 	// password finds an address with a password, or with what may be a token.
@@ -85,6 +88,10 @@ func (g *gitUse) command(l *readOnlyCheck, args []engine.Word) string {
 	}
 	shows = shows && !(lists && !slices.ContainsFunc(words, speaks))
 	for _, w := range rest {
+		looksFor := slices.Contains([]string{"log", "show", "diff"}, sub) && (strings.HasPrefix(w.Text, "-S") || strings.HasPrefix(w.Text, "-G"))
+		if why := l.option(dirs, w); why != "" && !looksFor && !spoken().MatchString(w.Text) {
+			return why
+		}
 		switch {
 		case unlisted().MatchString(w.Text), shows && w.Text == "--stdin":
 			return brief(w.Text) + " is not on the list"
@@ -103,6 +110,25 @@ func (g *gitUse) command(l *readOnlyCheck, args []engine.Word) string {
 		}
 		if !slices.Contains(g.dirs, dir) {
 			g.dirs = append(g.dirs, dir)
+		}
+	}
+	return ""
+}
+
+// mostPath is how long a path may be, in bytes.
+const mostPath = 4096
+
+// option says what keeps a file that an option of git may name at its end from being read
+// unasked: --contents=.git/config, -lS.git/config.
+func (l *readOnlyCheck) option(dirs []string, w engine.Word) string {
+	if !w.Known || !strings.HasPrefix(w.Text, "-") {
+		return ""
+	}
+	for i := max(2, len(w.Text)-mostPath); i < len(w.Text); i++ {
+		for _, dir := range dirs {
+			if why := l.path(l.at(dir, w.Text[i:]), w.Text[i:]); why != "" {
+				return why
+			}
 		}
 	}
 	return ""

@@ -475,13 +475,13 @@ func TestLookRepositories(t *testing.T) {
 		t.Errorf("a token of a module: %q, asked %d", asked, len(*l.asked))
 	}
 	l.git("git config http.x.extraheader 'AUTHORIZATION: CANARY'; rm -r module")
-	for _, text := range []string{"git log -1", "git status --short", "git log --oneline | head -1"} {
+	for _, text := range []string{"git log -1", "git status --short", "git log --oneline | head -1", "git log --grep=.env", "git log -G'process\\.env'", "git diff -S.git/config", "git log --pretty=%h.. --date=format:%d/etc --author=x/root"} {
 		if _, why := run(text); why != "" {
 			t.Errorf("%s: %s", text, why)
 		}
 	}
 	for text, want := range map[string]string{"git log | cat": "token", "git status; head .gi?/config": "token", "git status; tail -n 9 .g*/config": "token", "git diff --no-index a.txt .g*/config": "token", "git blame --contents .gi?/config a.txt": "token",
-		"git blame --contents=.git/config a.txt": "secrets", "git blame -lS.git/config a.txt": "secrets", "git blame -S.git/config a.txt": "secrets",
+		"git blame --contents=.git/config a.txt": "secrets", "git blame -lS.git/config a.txt": "secrets", "git blame -S.git/config a.txt": "secrets", "git -C sub blame --contents=../.git/config c.go": "secrets", "git grep -Gf.git/config": "secrets",
 		"cd p1 && python3 -m json.tool ../j.json": "it may run json.py", "cd p2 && python3 -m json.tool ../j.json": "it may run json", "cd p3 && python3 -m json.tool ../j.json": "it may run json",
 		"cd a && cd b && cd c && cd d && ls": "too many"} {
 		if _, why := run(text); !strings.Contains(why, want) {
