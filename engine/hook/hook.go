@@ -194,7 +194,7 @@ func (p *parser) group(n int, value any, source Source) (hooks []Hook) {
 	}
 	sequential, _ := group["sequential"].(bool)
 	if group["hooks"] != nil {
-		p.misread(n, group, groupFields)
+		p.misread(n, group, groupFields, source)
 	}
 	for _, v := range list {
 		if p.seconds {
@@ -213,7 +213,7 @@ func (p *parser) group(n int, value any, source Source) (hooks []Hook) {
 		if why := hasty(h, v); why != "" {
 			p.complain(true, "item %d: %s", n, why)
 		}
-		p.misread(n, v.(map[string]any), hookFields)
+		p.misread(n, v.(map[string]any), hookFields, source)
 		hooks = append(hooks, h)
 	}
 	if len(hooks) > 0 {
@@ -232,8 +232,9 @@ var (
 		"name": "a string", "description": "a string", "env": "an object"}
 )
 
-// misread keeps what is not understood of a group, or of a hook in it, that runs all the same.
-func (p *parser) misread(n int, object map[string]any, fields map[string]string) {
+// misread keeps what is not understood of a group, or of a hook in it, that runs all the same. An
+// extension may have keys for other programs.
+func (p *parser) misread(n int, object map[string]any, fields map[string]string, source Source) {
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		kind, known := fields[key]
 		is := map[string]bool{}
@@ -253,7 +254,7 @@ func (p *parser) misread(n int, object map[string]any, fields map[string]string)
 		switch near := text.Nearest(key, slices.Sorted(maps.Keys(fields))); {
 		case !known && near != "":
 			p.complain(true, "item %d: %.40q is no key of a hook; did you mean %s?", n, key, near)
-		case !known:
+		case !known && source != Extension:
 			p.complain(true, "item %d: %.40q is no key of a hook", n, key)
 		case kind != "" && object[key] != nil && !is[kind]:
 			p.complain(true, "item %d: its %s must be %s, and is passed over", n, key, kind)

@@ -101,7 +101,7 @@ func misfit(h Hook, matcher string) string {
 		return ""
 	case words != nil:
 		return "matches nothing; it can be one of " + strings.Join(words, ", ")
-	case h.Event == Notification: // where it names the kind of notification
+	case h.Event == Notification, !h.byName() && matcher == ".*": // it names a kind of notification, or says always
 		return ""
 	case !h.byName():
 		return "means nothing at this event; its hooks run always"

@@ -158,6 +158,18 @@ F:20: hooks.AfterModel: the matcher "m" means nothing at this event; its hooks r
 	}
 }
 
+// What hooks of an extension have for other programs is not told, nor what means what it does.
+func TestForeignKeys(t *testing.T) {
+	t.Parallel()
+	said := map[string]any{"BeforeAgent": []any{map[string]any{"matcher": ".*", "comment": "x",
+		"hooks": []any{map[string]any{"command": "x", "async": true}}}}}
+	for source, want := range map[hook.Source]int{hook.Extension: 0, hook.User: 2} {
+		if _, wrong := hook.Parse(said, source, hook.File{}); len(wrong) != want {
+			t.Errorf("%v: %v", source, wrong)
+		}
+	}
+}
+
 // The time that a hook has is said where it is hardly what was meant.
 func TestTimeouts(t *testing.T) {
 	t.Parallel()

@@ -148,9 +148,10 @@ func (r *reader) oddKeys(odd [][2]*yaml.Node, d *Definition, keys []string) {
 	for _, o := range odd {
 		key := o[0]
 		name := text.OneLine(key.Value, longestTitle)
-		near := text.Nearest(strings.ToLower(key.Value), keys)
+		lower := strings.ToLower(key.Value)
+		near := text.Nearest(lower, keys)
 		switch {
-		case near == "" || slices.Contains(otherKeys, key.Value),
+		case near == "" || lower == "" || near[0] != lower[0] || slices.Contains(otherKeys, key.Value),
 			near == "mcp_servers" && o[1].Kind == yaml.SequenceNode: // names, as Claude Code has them
 			names = append(names, name)
 			continue
