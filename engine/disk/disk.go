@@ -5,7 +5,7 @@
 //
 // # A file is the old one or the new one
 //
-// Whoever reads a file that is written by [Create] finds the old content or the
+// Whoever reads a file that is written by [Ledger.Create] finds the old content or the
 // new one, whatever fails or is killed meanwhile. The new one is written beside
 // the old one, flushed to the disk and renamed.
 //

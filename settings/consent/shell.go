@@ -60,7 +60,9 @@ func (r *reader) prepare(file *syntax.File) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.FuncDecl:
-			r.funcs[n.Name.Value] = r.funcs[n.Name.Value]
+			if _, known := r.funcs[n.Name.Value]; !known {
+				r.funcs[n.Name.Value] = false
+			}
 		case *syntax.Assign:
 			if !n.Naked {
 				times[n.Name.Value]++

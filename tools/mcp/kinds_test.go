@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 servers go on asking for samples and roots while they may
+
 package mcp
 
 import (

@@ -251,9 +251,9 @@ func disabledServers(path string, notify func(string)) (names []string, err erro
 		switch fmt.Sprint(said) {
 		case "true", "<nil>": // which says nothing
 			continue
+		case "false":
 		default:
 			notify(text.PrintableLine(fmt.Sprintf(`%s: %.100q must be {"enabled": true} or {"enabled": false}; it counts as false`, path, name)))
-		case "false":
 		}
 		names = append(names, name)
 	}
