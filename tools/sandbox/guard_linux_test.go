@@ -269,3 +269,36 @@ func TestPlaceholders(t *testing.T) {
 		t.Error("hooks are left behind")
 	}
 }
+
+// Repositories of somebody else's that nobody may open keep no command from running, neither in the
+// workspace nor in another directory that it may write to.
+func TestOthersRepositories(t *testing.T) {
+	if base := os.Getenv("PROBE_OTHERS"); base != "" {
+		for _, step := range steps {
+			k := kernel(t, Options{Without: step.without})
+			for _, p := range []Profile{{Root: base + "/mine"}, {Root: t.TempDir(), Write: []string{base}}} {
+				if out, err := bash(t, k, p, "echo done >"+base+"/mine/done; cat "+base+"/mine/done"); err != nil || out != "done\n" {
+					t.Errorf("%s: %v: %s", step.name, err, out)
+				}
+			}
+		}
+		return
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("only root can make what is somebody else's")
+	}
+	base, err := os.MkdirTemp("", "others-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(base) })
+	setup := exec.Command("sh", "-ec", `chmod 755 .; git init -q mine; git init -q mine/theirs; git init -q mine/tree; cd mine; mkdir tree/.git/worktrees tree/.git/worktrees/w away
+		ln -s ../../away/hook .git/hooks/pre-push; chmod 700 away theirs/.git tree/.git/worktrees/w; chown -R 65534 . ; chown -R 12345 away theirs tree`)
+	setup.Dir = base
+	if out, err := setup.CombinedOutput(); err != nil {
+		t.Skipf("%v: %s", err, out)
+	}
+	if out, ok, err := runAsNobody(t, base, "^TestOthersRepositories$", "PROBE_OTHERS="+base); ok && err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}

@@ -249,7 +249,7 @@ func (g *guard) linked(where string) error {
 		} else if err = g.anchor(t, path.Dir(at)); err == nil {
 			err = t.cover(at, true)
 		}
-		if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ELOOP) {
+		if err != nil && !outOfReach(err) {
 			return err
 		}
 	}
@@ -333,12 +333,18 @@ func (g *guard) file(t *top, at, name string, fd int) error {
 				_, err := cover(part, true)
 				return err
 			}
-		} else if !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ELOOP) {
+		} else if !outOfReach(err) {
 			return err
 		}
 	}
 	g.watch(t, path.Join(at, name))
 	return nil
+}
+
+// outOfReach reports whether a path can't be opened since nothing is there, a link is, or, in a
+// directory of somebody else's, nothing that the command could open either.
+func outOfReach(err error) bool {
+	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EACCES)
 }
 
 // absent makes a directory read-only. A missing directory is created empty.
