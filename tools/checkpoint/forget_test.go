@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -77,5 +78,28 @@ func TestForget(t *testing.T) {
 		if err := none.Collect(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A session that has only looked back, and ends after what others had kept is gone, does not have
+// the next one take that for kept.
+func TestForgottenBeside(t *testing.T) {
+	p := newPlace(t)
+	p.write("a", "0")
+	p.turn("first", func() { p.write("b", "1") })
+	p.history.top.at(filepath.Join(p.dir, "a"), false).settled = true // as it is after a while
+	p.again("session-2")
+	if _, err := p.Turns(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	store := Store(p.kept)
+	if err := errors.Join(store.Drop("session-1"), store.Collect()); err != nil {
+		t.Fatal(err)
+	}
+	p.again("session-3")
+	p.turn("third", func() { p.write("a", "1") })
+	p.undo(1, true)
+	if b, err := os.ReadFile(filepath.Join(p.dir, "a")); err != nil || string(b) != "0" {
+		t.Errorf("a is %q, %v", b, err)
 	}
 }

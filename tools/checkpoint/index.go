@@ -19,9 +19,10 @@ const (
 
 // An index is what is known of the files. Its sum stands before it.
 type index struct {
-	Rules  string
-	States []string // that were there
-	Nodes  []indexedNode
+	Rules      string
+	Generation string   // of the store when the files were looked at, see [store.use]
+	States     []string // that were there
+	Nodes      []indexedNode
 }
 
 // An indexedNode is a node, which belongs to the last one before it that is less deep.
@@ -36,7 +37,7 @@ type indexedNode struct {
 
 // save writes what is known of the files.
 func (h *history) save() {
-	x := index{Rules: h.rules, States: h.store.states()}
+	x := index{Rules: h.rules, Generation: h.store.generation, States: h.store.states()}
 	var add func(n *node, depth int)
 	add = func(n *node, depth int) {
 		for _, k := range n.kids {
@@ -51,7 +52,8 @@ func (h *history) save() {
 	}
 }
 
-// load reads what was known of the files. Where a state is gone that was there, nothing is.
+// load reads what was known of the files. Where states were collected since, or one is gone that
+// was there, nothing is.
 func (h *history) load() {
 	b, _ := h.store.read(indexFile, mostIndex)
 	sum, nodes, _ := bytes.Cut(b, []byte("\n"))
@@ -61,7 +63,7 @@ func (h *history) load() {
 	}
 	states := h.store.states()
 	gone := func(id string) bool { _, there := slices.BinarySearch(states, id); return !there }
-	if slices.ContainsFunc(x.States, gone) {
+	if x.Generation != h.store.generation || slices.ContainsFunc(x.States, gone) {
 		return
 	}
 	path := []*node{{}}
