@@ -144,21 +144,30 @@ func Nearest(name string, names []string) (nearest string) {
 	return nearest
 }
 
+// Likely returns the one of names that a key is likely meant for in a file that other programs may
+// read, "" if there is none. Short keys and keys with another beginning are theirs.
+func Likely(key string, names []string) string {
+	if len(key) < 5 {
+		return ""
+	}
+	return Nearest(key, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, key[:1]) }))
+}
+
 // Misspelled returns the known name that a name of a list is likely meant for, "" if there is none.
 // A name of the list that is known is not misspelled, and known names in the list are not meant. Nor
-// are names that begin with different letters, have different digits or differ in more than two
-// letters: a go-reviewer is no ts-reviewer, and a test-1 no test-2.
+// are short names, or names that begin with different letters, have different digits or differ in more
+// than two letters: a go-reviewer is no ts-reviewer, and a test-1 no test-2.
 func Misspelled(name string, list, known []string) string {
 	name = strings.TrimSpace(name)
 	among := func(list []string, name string) bool {
 		return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
 	}
-	if len(name) < 5 || among(known, name) { // short names are often alike
+	if among(known, name) {
 		return ""
 	}
 	digits := func(s string) string { return noDigits().ReplaceAllString(s, "") }
-	return Nearest(name, slices.DeleteFunc(slices.Clone(known), func(k string) bool {
-		return among(list, k) || !strings.HasPrefix(k, name[:1]) || digits(k) != digits(name) || levenshtein.ComputeDistance(name, k) > 2
+	return Likely(name, slices.DeleteFunc(slices.Clone(known), func(k string) bool {
+		return among(list, k) || digits(k) != digits(name) || levenshtein.ComputeDistance(name, k) > 2
 	}))
 }
 

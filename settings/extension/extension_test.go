@@ -274,13 +274,13 @@ func FuzzManifest(f *testing.F) {
 // A key of the manifest that nobody knows is named; those that are only passed over are not.
 func TestUnknownKeys(t *testing.T) {
 	dir := t.TempDir()
-	said := `{"name": "x", "version": "1.0.0", "themes": [], "plan": {}, "contextFile": "A.md", "fill": 1, "exclude_tools": [],
+	said := `{"name": "x", "version": "1.0.0", "themes": [], "plan": {}, "contextFile": "A.md", "fill": 1, "date": 1, "exclude_tools": [],
 		"settings": [{"name": "a", "envVar": "A", "sensitiv": true}, {"name": "b", "envVar": "1"}]}`
 	if err := os.WriteFile(filepath.Join(dir, "gemini-extension.json"), []byte(said), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	x, err := Read(dir, dir)
-	if err != nil || !slices.Equal(x.Misread.Unknown, []string{"contextFile", "fill"}) {
+	if err != nil || !slices.Equal(x.Misread.Unknown, []string{"contextFile", "date", "fill"}) {
 		t.Errorf("%q, %v", x.Misread.Unknown, err)
 	}
 	path := x.Manifest()

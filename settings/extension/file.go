@@ -64,7 +64,7 @@ func unknownKeys(v any, t reflect.Type, at string) (list [][2]string) {
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			i := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, key) }) // as encoding/json reads them
 			if i < 0 {
-				list = append(list, [2]string{at + key, text.Nearest(key, names)})
+				list = append(list, [2]string{at + key, text.Likely(key, names)})
 				continue
 			}
 			list = append(list, unknownKeys(v[key], known[names[i]], at+key+".")...)

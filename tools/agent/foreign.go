@@ -138,9 +138,6 @@ func OtherVendor(model string) bool {
 var otherFamilies = strings.Fields(`claude opus opusplan sonnet haiku gpt chatgpt codex o1 o3 o4 deepseek llama codellama
 mistral mixtral codestral devstral magistral qwen qwq grok kimi glm minimax command-r nova phi nemotron`)
 
-// otherKeys are keys of other agents' files that are like keys of ours and mean something else.
-var otherKeys = []string{"hooks", "mode"}
-
 // oddKeys keeps the keys that mean nothing here. Those that are likely a misspelled key of ours are
 // told as what is misread; where the key would have limited the tools, the agent has none.
 func (r *reader) oddKeys(odd [][2]*yaml.Node, d *Definition, keys []string) {
@@ -148,11 +145,9 @@ func (r *reader) oddKeys(odd [][2]*yaml.Node, d *Definition, keys []string) {
 	for _, o := range odd {
 		key := o[0]
 		name := text.OneLine(key.Value, longestTitle)
-		lower := strings.ToLower(key.Value)
-		near := text.Nearest(lower, keys)
+		near := text.Likely(strings.ToLower(key.Value), keys)
 		switch {
-		case near == "" || lower == "" || near[0] != lower[0] || slices.Contains(otherKeys, key.Value),
-			near == "mcp_servers" && o[1].Kind == yaml.SequenceNode: // names, as Claude Code has them
+		case near == "", near == "mcp_servers" && o[1].Kind == yaml.SequenceNode: // names, as Claude Code has them
 			names = append(names, name)
 			continue
 		case near == "tools" && d.Access.Tools == nil:
