@@ -119,7 +119,7 @@ func (a agentRecord) lines() []string {
 func (*agentsList) Run(out *Output, here *Folder, agents Agents) error {
 	list, wrong := agents.List()
 	agentsLeftOut(out, here)
-	return out.list(listingOf("agents", each(list, recordOf)).add("problems", "not used: ", each(wrong, error.Error)...),
+	return out.list(listingOf("agents", each(list, recordOf)).add("problems", "not used as it is: ", each(wrong, error.Error)...),
 		"there are no agents: experimental.enableAgents in the settings is false")
 }
 
