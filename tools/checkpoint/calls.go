@@ -25,8 +25,9 @@ type Turn struct{ ID, Asked, Print string }
 func (k *Keeper) Run(run engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
+			turn := Turn{uuid.NewString(), text.OneLine(engine.TextOf(parts), 200), Fingerprint(parts)}
 			k.mu.Lock()
-			k.turn = turnWork{of: Turn{uuid.NewString(), text.OneLine(engine.TextOf(parts), 200), Fingerprint(parts)}}
+			k.turn = turnWork{of: turn}
 			k.mu.Unlock()
 			run(ctx, parts...)(yield)
 		}

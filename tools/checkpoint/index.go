@@ -71,9 +71,8 @@ func (h *history) load() {
 		if l.Depth < 1 || l.Depth > min(len(path), mostDepth) || l.Name != filepath.Base(l.Name) || l.Name == "." || l.Name == ".." {
 			return
 		}
-		up := path[l.Depth-1]
-		n := &node{name: l.Name, up: up, look: l.Look, sum: l.Sum, tracking: l.Tracking, settled: l.Settled}
-		up.kids = append(up.kids, n)
+		n := &node{name: l.Name, up: path[l.Depth-1], look: l.Look, sum: l.Sum, tracking: l.Tracking, settled: l.Settled}
+		n.up.kids = append(n.up.kids, n)
 		path = append(path[:l.Depth], n)
 	}
 	h.top, h.rules, h.scanned = path[0], x.Rules, true
