@@ -40,11 +40,11 @@ func (s *Server) ServeCard(w http.ResponseWriter, _ *http.Request) {
 // posted reads what a request has to say, or else answers it.
 func posted(w http.ResponseWriter, r *http.Request, into any) bool {
 	b, status, err := body(w, r)
-	if err == nil {
-		status, err = http.StatusBadRequest, json.Unmarshal(b, into)
+	if jerr := json.Unmarshal(b, into); err == nil && jerr != nil {
+		status, err = http.StatusBadRequest, fmt.Errorf("this can't be read: %w", jerr)
 	}
 	if err != nil {
-		serve.WriteError(w, status, "this can't be read: "+err.Error())
+		serve.WriteError(w, status, err.Error())
 	}
 	return err == nil
 }
