@@ -245,9 +245,9 @@ func (cmd undoCommands) questions(ctx context.Context) (list []asked, err error)
 	for _, t := range slices.Backward(journal.Turns(history)) {
 		q := asked{at: t.From, text: t.Question}
 		mine := func(d *checkpoint.ChangedTurn) bool {
-			said := func(c *genai.Content) bool { return d.Print == checkpoint.Fingerprint(c.Parts) }
-			return slices.ContainsFunc(history[t.From:t.To], said) || d.Asked != "" &&
-				strings.Contains(text.OneLine(q.text, 1<<20), strings.TrimSuffix(d.Asked, "..."))
+			said := func(c *genai.Content) bool { return d.Of.Print == checkpoint.Fingerprint(c.Parts) }
+			return slices.ContainsFunc(history[t.From:t.To], said) || d.Of.Asked != "" &&
+				strings.Contains(text.OneLine(q.text, 1<<20), strings.TrimSuffix(d.Of.Asked, "..."))
 		}
 		if j := slices.IndexFunc(turns, mine); j >= 0 {
 			q.done, turns = turns[:j+1], turns[j+1:]
@@ -317,7 +317,7 @@ func (cmd undoCommands) restore(ctx context.Context, arg string) error {
 func (cmd undoCommands) forgetCall(ctx context.Context, call checkpoint.State) error {
 	list, err := cmd.questions(ctx)
 	i := slices.IndexFunc(list, func(q asked) bool {
-		return slices.ContainsFunc(q.done, func(d *checkpoint.ChangedTurn) bool { return d.ID == call.Turn })
+		return slices.ContainsFunc(q.done, func(d *checkpoint.ChangedTurn) bool { return d.Of.ID == call.Turn })
 	})
 	if err != nil || i < 0 || cmd.confirm == nil {
 		return err

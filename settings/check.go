@@ -95,8 +95,8 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 			out[name] = kept
 		}
 	}
-	// An object that held only mistakes is dropped. A server that is not to be used stays, so that
-	// this is told.
+	// An object that held only mistakes is dropped. A server with a mistake that keeps it from being
+	// used stays, so that the user is told.
 	return out, len(out) > 0 || len(tree) == 0 || len(path) == 2 && slices.ContainsFunc(c.problems, func(p Problem) bool {
 		return p.fatal && starts(p.path, path)
 	})

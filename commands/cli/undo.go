@@ -36,7 +36,7 @@ func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, projec
 	if err != nil {
 		return err
 	}
-	doc := undone{Session: k.Session, Turn: d.Asked, DryRun: c.DryRun, Changes: pathsOf(p.Changes),
+	doc := undone{Session: k.Session, Turn: d.Of.Asked, DryRun: c.DryRun, Changes: pathsOf(p.Changes),
 		Others: pathsOf(p.Conflicts),
 		Lost:   append([]string{}, p.NotKept...), Moved: append([]string{}, p.GitMoved...), Failed: []string{}}
 	ls := p.Lines(k.Rel)
@@ -112,10 +112,10 @@ func lastTurn(ctx context.Context, here *Folder, project Project, session string
 			return nil, nil, err
 		}
 		for _, d := range list {
-			if !d.Undone && !undone[d.ID] {
+			if !d.Undone && !undone[d.Of.ID] {
 				return one, d, nil
 			}
-			undone[d.ID] = true
+			undone[d.Of.ID] = true
 		}
 		one.Done()
 	}

@@ -80,8 +80,8 @@ func (r *store) begin() error {
 	return err
 }
 
-// commit writes a state: what it says of itself, what differs from the one before, and the
-// contents that were added since the last one. The disk has it then.
+// commit writes a state to the disk: its heading, the changes since the state before, and the
+// contents that were added since then.
 func (r *store) commit(s *heading, changes []Change) (id string, err error) {
 	if err := r.begin(); err != nil {
 		return "", err

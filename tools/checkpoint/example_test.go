@@ -50,7 +50,7 @@ func Example() {
 	os.WriteFile(filepath.Join(dir, "b.txt"), []byte("more, and my own\n"), 0o644)
 
 	turns, err := k.Turns(ctx)
-	fmt.Println(len(turns), "turn:", turns[0].Asked, err)
+	fmt.Println(len(turns), "turn:", turns[0].Of.Asked, err)
 	plan, err := k.Undo(ctx, turns)
 	if err != nil {
 		panic(err)

@@ -145,7 +145,7 @@ func TestLaterRecord(t *testing.T) {
 	p.again("session-1")
 	p.turn("second", func() { p.write("b", "new") })
 	list, err := p.Turns(t.Context())
-	if err != nil || len(list) != 2 || list[1].Asked != "first" {
+	if err != nil || len(list) != 2 || list[1].Of.Asked != "first" {
 		t.Fatal(list, err)
 	}
 	if plan, o := p.undo(2, false); len(plan.Conflicts)+len(o.Failed) > 0 || o.Done != 2 {

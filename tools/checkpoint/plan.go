@@ -176,7 +176,7 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 			case s.Kind == Undone && skip > 0:
 				skip--
 			case s.Kind == Undone: // or what /restore has done, which is of no turns
-				p.Turns = slices.DeleteFunc(turns(all), func(d *ChangedTurn) bool { return !slices.Contains(s.Turns, d.ID) })
+				p.Turns = slices.DeleteFunc(turns(all), func(d *ChangedTurn) bool { return !slices.Contains(s.Turns, d.Of.ID) })
 				return k.history.fill(p, targets([]State{s}))
 			}
 		}

@@ -91,7 +91,7 @@ func states(r *store, session string, first bool) (list []State, err error) {
 
 // A ChangedTurn is a turn that has changed something.
 type ChangedTurn struct {
-	Turn
+	Of     Turn
 	Time   time.Time
 	Calls  []State // the first one first
 	Undone bool
@@ -105,7 +105,7 @@ func turns(all []State) (list []*ChangedTurn) {
 		case ToolCall, Restored:
 			d := byID[s.Turn]
 			if d == nil {
-				d = &ChangedTurn{Turn: Turn{s.Turn, s.Asked, s.Print}, Time: s.Time}
+				d = &ChangedTurn{Of: Turn{s.Turn, s.Asked, s.Print}, Time: s.Time}
 				byID[s.Turn] = d
 				list = append(list, d)
 			}
@@ -124,8 +124,8 @@ func turns(all []State) (list []*ChangedTurn) {
 
 // String names the turn.
 func (d *ChangedTurn) String() string {
-	if d.Asked == "" {
+	if d.Of.Asked == "" {
 		return fmt.Sprintf("what was done at %s", d.Time.Format("15:04"))
 	}
-	return d.Asked
+	return d.Of.Asked
 }

@@ -70,7 +70,7 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 		}
 		if !record.Unfinished {
 			for _, d := range p.Turns {
-				record.Turns = append(record.Turns, d.ID)
+				record.Turns = append(record.Turns, d.Of.ID)
 			}
 		}
 		return h.commit(done, record)

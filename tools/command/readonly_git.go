@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,8 +43,8 @@ var (
 	object = text.Pattern(`[0-9A-Za-z_][0-9A-Za-z_/.@{}-]*`)
 	// filePattern finds patterns that stand for files and for no object.
 	filePattern = text.Pattern(`^[^$:^@]*(/[^$:^@]*|\.[a-z]*[g-z*][a-z]*)$`)
-	// spoken finds options whose value is a text, a date or a pattern, and no file. So is that of -S
-	// and -G of some commands.
+	// spoken finds options whose value is a text, a date or a pattern, and no file. Some commands
+	// have -S and -G of the same kind.
 	spoken = text.Pattern(`^--(grep|grep-reflog|author|committer|date|since|until|after|before|format|pretty|word-diff-regex|line-prefix|src-prefix|dst-prefix)=`)
 	// token finds settings that may hold a token or a password.
 	token = text.Pattern(`(?i)extraheader|(pass|password|secret|token)\s*=`)
@@ -232,8 +233,14 @@ func configuration(file string, read bool) string {
 func configurations(dir string) (files []string) {
 	for _, name := range []string{"config", "config.worktree", "modules", "worktrees"} {
 		filepath.WalkDir(filepath.Join(dir, name), func(path string, e fs.DirEntry, err error) error {
-			if err == nil && !e.IsDir() && strings.HasPrefix(e.Name(), "config") {
+			switch {
+			case err != nil:
+			case !e.IsDir() && strings.HasPrefix(e.Name(), "config"):
 				files = append(files, path)
+			case e.IsDir() && e.Name() == "objects":
+				if _, err := os.Lstat(filepath.Join(filepath.Dir(path), "HEAD")); err == nil {
+					return fs.SkipDir // of a module, and large
+				}
 			}
 			return nil
 		})
@@ -241,8 +248,8 @@ func configurations(dir string) (files []string) {
 	return files
 }
 
-// reads reports whether a command may read what lies in a repository beside
-// what git shows of it. A pattern may name any file there.
+// reads reports whether a command may read files in a repository's git directory by another
+// program than git. A pattern may name any file there.
 func (c *shellCall) reads() bool {
 	return c.args.ReadOnly || slices.ContainsFunc(c.read.Commands, func(c engine.Command) bool {
 		name, _ := c.Program()
