@@ -202,7 +202,7 @@ func shown(key string) string {
 func (c *checker) restrictProjectKeys(tree map[string]any) {
 	c.confined(tree)
 	c.local(tree)
-	for _, k := range table {
+	for _, k := range table() {
 		path := strings.Split(k.Name, ".")
 		v, said := at(tree, path)
 		only, isSwitch := strings.CutPrefix(k.safety.project, "only ")

@@ -4,7 +4,7 @@ package settings
 // zero value is of no use: see [Default].
 //
 // A field's tag is its key. What there is to know about keys, those without a
-// field too, stands in keys.txt, and "go generate" joins the two in table.go.
+// field too, stands in keys.txt.
 type Settings struct {
 	Model        string `key:"model.name"`
 	MaxTurns     int    `key:"model.maxSessionTurns"`
@@ -219,7 +219,7 @@ func (s *Settings) IsSet(key string) bool {
 // Default returns the settings of a user who has none.
 func Default() *Settings {
 	s := &Settings{}
-	for _, k := range table {
+	for _, k := range table() {
 		if k.fallback != nil && k.field != nil {
 			k.set(s, k.fallback)
 		}
