@@ -329,7 +329,7 @@ func sectionOf(k settings.Key) string {
 
 // values says what a key may be, and how the files combine.
 func values(k settings.Key) []string {
-	out := []string{k.Type}
+	out := []string{k.Type + k.Range()}
 	if k.Enum != nil {
 		out[0] = strings.Join(k.Enum, " or ")
 	}

@@ -56,6 +56,7 @@ type Key struct {
 	near     string              // a common wrong name; may be empty
 	env      []string
 	wants    string // the only boolean that asks for something, if not true
+	span     span
 	safety   safety
 }
 
@@ -124,7 +125,7 @@ func (k Key) coerce(v any) (any, error) {
 		if kind != isBool && kind != isWhole && kind != isNumber || !is {
 			continue
 		}
-		if out, ok := spelled(kind, strings.TrimSpace(s)); ok {
+		if out, ok := spelled(kind, strings.TrimSpace(s)); ok && k.allows(out) {
 			return out, nil
 		}
 	}
@@ -152,8 +153,12 @@ func (k Key) kinds() []string { return strings.Split(k.Type, " or ") }
 // is reports whether values may be of a type.
 func (k Key) is(kind string) bool { return slices.Contains(k.kinds(), kind) }
 
-// allows reports whether v is one of the words that a string may be, or means something.
+// allows reports whether v is one of the words that a string may be, or means something, or is a
+// number in the key's range.
 func (k Key) allows(v any) bool {
+	if n, is := v.(json.Number); is {
+		return k.span.holds(n)
+	}
 	s, is := v.(string)
 	return !is || (k.Enum == nil || slices.Contains(k.Enum, s)) && (k.Name != encodingKey || s == "" || charset.Name(s) != "")
 }
@@ -246,8 +251,7 @@ func parsed(kind, s string) (any, bool) {
 	return exact(kind, v)
 }
 
-// numberOf returns the number that s spells. Whole numbers must be small enough
-// for a count.
+// numberOf returns the number that s spells.
 func numberOf(kind, s string) (any, bool) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || strings.ContainsAny(s, "xXpP_+") && !json.Valid([]byte(s)) {
@@ -259,8 +263,7 @@ func numberOf(kind, s string) (any, bool) {
 		}
 		return json.Number(strconv.FormatFloat(f, 'g', -1, 64)), true
 	}
-	const most = 1 << 31
-	if f >= most || f <= -most || f != math.Trunc(f) {
+	if math.Abs(f) > largest || f != math.Trunc(f) {
 		return nil, false
 	}
 	return json.Number(strconv.FormatInt(int64(f), 10)), true
@@ -368,6 +371,9 @@ func (k Key) mismatch(v any) error {
 	return fmt.Errorf("%s must be %s, not %s", shown(k.Name), k.Wants(), jsonc.Describe(v))
 }
 
+// Range says in words which numbers are allowed, behind the type; "" is all.
+func (k Key) Range() string { return k.span.String() }
+
 // Wants says in words what a value must be.
 func (k Key) Wants() string {
 	var words []string
@@ -384,7 +390,7 @@ func (k Key) Wants() string {
 		case kind == isObject:
 			kind = "an object"
 		case kind != isAny:
-			kind = "a " + kind
+			kind = "a " + kind + k.Range()
 		}
 		words = append(words, kind)
 	}

@@ -2,6 +2,7 @@ package settings
 
 import (
 	_ "embed"
+	"encoding/json"
 	"reflect"
 	"strings"
 	"sync"
@@ -47,6 +48,10 @@ func readKey(entry string) Key {
 			if words := strings.Split(said, "|"); len(words) > 1 {
 				k.Type, k.Enum = isText, words
 			}
+		case "least":
+			k.span.least = json.Number(said)
+		case "most":
+			k.span.most = json.Number(said)
 		case "default":
 			k.fallback, _ = k.Parse(said) // a test has seen that it can be parsed
 		case "merge":

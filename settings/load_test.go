@@ -103,14 +103,19 @@ func TestValues(t *testing.T) {
 		{"empty", " \n", "", nil},
 		{"spelled number", `{"general": {"maxAttempts": "3"}}`, "", func(s *Settings) { s.MaxAttempts = 3 }},
 		{"spelled truth", `{"tools": {"useRipgrep": "false"}}`, "", func(s *Settings) { s.Ripgrep = false }},
-		{"not a number", `{"general": {"maxAttempts": "many"}}`, `general.maxAttempts must be a whole number, not "many"`, nil},
-		{"a fraction", `{"general": {"maxAttempts": 1.5}}`, "general.maxAttempts must be a whole number, not 1.5", nil},
-		{"too large", `{"general": {"maxAttempts": 1e300}}`, "general.maxAttempts must be a whole number, not 1e300", nil},
+		{"not a number", `{"general": {"maxAttempts": "many"}}`, `general.maxAttempts must be a whole number from 1 to 10, not "many"`, nil},
+		{"a fraction", `{"general": {"maxAttempts": 1.5}}`, "general.maxAttempts must be a whole number from 1 to 10, not 1.5", nil},
+		{"too large", `{"general": {"maxAttempts": 1e300}}`, "general.maxAttempts must be a whole number from 1 to 10, not 1e300; it counts as 10", nil},
+		{"too small", `{"general": {"maxAttempts": 0}}`, "general.maxAttempts must be a whole number from 1 to 10, not 0", nil},
+		{"too small as a text", `{"general": {"maxAttempts": "-5"}}`, `general.maxAttempts must be a whole number from 1 to 10, not "-5"`, nil},
+		{"a percentage", `{"model": {"compressionThreshold": 70}}`, "model.compressionThreshold must be a number from 0.001 to 1, not 70; it counts as 1", func(s *Settings) { s.Compression = 1 }},
+		{"no limit", `{"model": {"maxSessionTurns": -5}}`, "", func(s *Settings) { s.MaxTurns = -5 }},
+		{"practically no limit", `{"model": {"maxSessionTurns": 1e18}}`, "model.maxSessionTurns must be a whole number, not 1e18; it counts as 2147483647", func(s *Settings) { s.MaxTurns = 2147483647 }},
 		{"a list", `{"model": {"name": ["a"]}}`, "model.name must be a string, not a list", nil},
 		{"null", `{"model": {"name": null}}`, "model.name must be a string, not null", nil},
 		{"mixed list", `{"context": {"includeDirectories": ["a", 1]}}`, "context.includeDirectories must be a list of strings, and 1 in it is none", nil},
 		{"not an object", `{"tools": "m"}`, `tools must be an object, not "m"`, nil},
-		{"infinite", `{"general": {"maxAttempts": 1e999, "retryFetchErrors": true}}`, "general.maxAttempts must be a whole number, not 1e999", nil},
+		{"infinite", `{"general": {"maxAttempts": 1e999, "retryFetchErrors": true}}`, "general.maxAttempts must be a whole number from 1 to 10, not 1e999; it counts as 10", nil},
 		{"twice", `{"model": {"name": "a", "name": "b"}}`, "model.name is given more than once; the last one counts", func(s *Settings) { s.Model = "b" }},
 		{"twice as an object", `{"model": {"name": "a"}, "model": {"maxSessionTurns": 1}}`, "model is given more than once; the last one counts", func(s *Settings) { s.MaxTurns = 1 }},
 		{"yolo", `{"general": {"defaultApprovalMode": "yolo"}}`, `general.defaultApprovalMode must be one of default, auto_edit, auto, plan, not "yolo"`, nil},
@@ -164,6 +169,14 @@ func TestAuto(t *testing.T) {
 		if _, warnings, err := Load([]Source{{Path: path, Scope: User}}, env()); err != nil || len(warnings) != want {
 			t.Errorf("%s: %q, %v", of, warnings, err)
 		}
+	}
+}
+
+// A budget that a file gives counts.
+func TestSummaries(t *testing.T) {
+	s, _, err := Load(files(t, `{"model": {"summarizeToolOutput": {"a": {"tokenBudget": 50}, "b": {}}}}`), env())
+	if d := cmp.Diff(map[string]int{"a": 50, "b": 2000}, s.Summaries()); err != nil || d != "" {
+		t.Error(err, d)
 	}
 }
 

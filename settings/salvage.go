@@ -6,10 +6,14 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// salvage returns what can safely be made of a value of the wrong type that may forbid
-// something, and says what that is; false if nothing can. A text is a list of what it
-// names, of a list the texts count, a switch is on, and an object is a list of one.
+// salvage returns what can safely be made of a number that is too large, or of a value of the
+// wrong type that may forbid something, and says what that is; false if nothing can. The
+// largest number counts, a text is a list of what it names, of a list the texts count, a switch
+// is on, and an object is a list of one.
 func (k Key) salvage(v any) (out any, said string, ok bool) {
+	if most, ok := k.above(v); ok {
+		return most, fmt.Sprintf("%s; it counts as %s", k.mismatch(v), most), true
+	}
 	if object, is := v.(map[string]any); is && k.is(isObjects) && len(object) > 0 {
 		return []any{v}, k.mismatch(v).Error() + "; it counts as a list of 1", true
 	}

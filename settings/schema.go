@@ -1,5 +1,7 @@
 package settings
 
+import "encoding/json"
+
 // Schema returns a JSON Schema of the files of settings, for editors. Like the
 // program it takes older names, spelled-out truths and numbers, and variables.
 func Schema() map[string]any {
@@ -91,10 +93,10 @@ func (k Key) form(kind string) map[string]any {
 	case isBool:
 		return map[string]any{"type": []string{"boolean", "string"}, "pattern": `^\s*(true|false)\s*$|\$`}
 	case isWhole:
-		return map[string]any{"type": []string{"integer", "string"}, "pattern": `^\s*-?[0-9]+\s*$|\$`}
+		return k.ranged(map[string]any{"type": []string{"integer", "string"}, "pattern": `^\s*-?[0-9]+\s*$|\$`})
 	case isNumber:
-		return map[string]any{"type": []string{"number", "string"},
-			"pattern": `^\s*-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*$|\$`}
+		return k.ranged(map[string]any{"type": []string{"number", "string"},
+			"pattern": `^\s*-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?\s*$|\$`})
 	case isText:
 		if k.Enum != nil {
 			return map[string]any{"anyOf": []any{map[string]any{"enum": k.Enum},
@@ -107,4 +109,14 @@ func (k Key) form(kind string) map[string]any {
 		return map[string]any{"type": "array", "items": map[string]any{"type": "object"}}
 	}
 	return map[string]any{}
+}
+
+// ranged adds the range of a number to a schema.
+func (k Key) ranged(s map[string]any) map[string]any {
+	for word, n := range map[string]json.Number{"minimum": k.span.least, "maximum": k.span.most} {
+		if n != "" {
+			s[word] = n
+		}
+	}
+	return s
 }

@@ -67,6 +67,8 @@ func TestSchema(t *testing.T) {
 		{"a variable", `{"general": {"defaultApprovalMode": "$MODE", "maxAttempts": "${N:-3}", "vimMode": "$VI"}}`, true},
 		{"spelled out", `{"general": {"maxAttempts": "3", "vimMode": "true"}, "model": {"compressionThreshold": "0.7"}}`, true},
 		{"misspelled", `{"general": {"maxAttempts": "three"}}`, false},
+		{"too large", `{"general": {"maxAttempts": 11}}`, false},
+		{"too small", `{"model": {"compressionThreshold": 0}}`, false},
 		{"a fraction", `{"general": {"maxAttempts": 1.5}}`, false},
 		{"a string for a list", `{"tools": {"exclude": "a"}}`, false},
 		{"a string or a list", `{"context": {"fileName": "a"}}`, true},

@@ -19,7 +19,7 @@ func TestServersOfEveryFile(t *testing.T) {
 		{`"command": "c", "disabled": "yes"`, `mcpServers.s.disabled must be true or false, not "yes"`, ""},
 		{`"command": "c", "enabled": "no"`, `mcpServers.s.enabled must be true or false, not "no"`, ""},
 		{`"command": ["c", "x"]`, `mcpServers.s.command must be a string, not a list`, ""},
-		{`"command": "c", "timeout": "30s"`, `c [] 0s [] false`, `timeout must be a number, not "30s"`},
+		{`"command": "c", "timeout": "30s"`, `c [] 0s [] false`, `timeout must be a number from 1 to 2147483647, not "30s"`},
 		{`"command": "c", "excludeTools": "write"`, `c [] 0s [write] false`, `excludeTools must be a list of strings, not "write"; it counts as a list of 1`},
 		{`"command": "c", "excludeTools": {}`, `mcpServers.s.excludeTools must be a list of strings, not an object`, ""},
 		{`"command": "c", "args": "-y server"`, `mcpServers.s.args must be a list of strings, not "-y server"`, ""},

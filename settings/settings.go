@@ -1,5 +1,7 @@
 package settings
 
+import "encoding/json"
+
 // Settings are the values of the settings files that the program goes by. The
 // zero value is of no use: see [Default].
 //
@@ -199,8 +201,9 @@ func (s *Settings) Summaries() map[string]int {
 	for name, v := range tools {
 		budgets[name] = usual
 		said, _ := v.(map[string]any)
-		if n, ok := said["tokenBudget"].(float64); ok {
-			budgets[name] = int(n)
+		if n, ok := said["tokenBudget"].(json.Number); ok {
+			budget, _ := n.Int64()
+			budgets[name] = int(budget)
 		}
 	}
 	return budgets
