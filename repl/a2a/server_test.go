@@ -205,11 +205,7 @@ func (t *task) readers() []*stream {
 func TestStalledReaders(t *testing.T) {
 	t.Parallel()
 	s, tk := flooded(t, 12, time.Second)
-	began := time.Now()
 	et.Eventually(t, "no reader is left", func() bool { return len(tk.readers()) == 0 })
-	if took := time.Since(began); took > 50*time.Second {
-		t.Errorf("it took %v", took)
-	}
 	if got := s.call("tasks/get", naming(tk.record.Task.ID)); got.Result.Status.State != protocol.TaskStateWorking {
 		t.Errorf("%+v", got)
 	}
@@ -228,12 +224,8 @@ func TestStalledAtEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, tk := flooded(t, 3, time.Minute)
-			began := time.Now()
+			s, tk := flooded(t, 3, 24*time.Hour)
 			end(s, tk)
-			if took := time.Since(began); took > 50*time.Second {
-				t.Errorf("it took %v", took)
-			}
 		})
 	}
 }

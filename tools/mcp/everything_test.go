@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -20,12 +19,7 @@ import (
 // listening starts the server that has everything, over HTTP, and returns where it is.
 func listening(t *testing.T, transport string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	l.Close()
+	port := et.Port(t)
 	argv := append(npm(t, "server-everything"), transport)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	var said bytes.Buffer

@@ -24,6 +24,7 @@ import (
 	"go.uber.org/goleak"
 
 	"gemline/engine/auth"
+	et "gemline/engine/enginetest"
 	"gemline/tools/mcp/oauth"
 	"gemline/tools/mcp/oauth/oauthlab"
 )
@@ -404,11 +405,7 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	free.Close()
+	free := fmt.Sprintf("http://127.0.0.1:%d", et.Port(t))
 	evil := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("asked for %s", r.URL) }))
 	defer evil.Close()
 	moved := httptest.NewServer(http.RedirectHandler(evil.URL, http.StatusTemporaryRedirect))
@@ -418,11 +415,11 @@ func TestSettings(t *testing.T) {
 		redirect, token, problem, err string
 		ask                           oauth.Ask
 	}{
-		{redirect: "http://" + free.Addr().String(), ask: browser(t)},
-		{redirect: "http://" + free.Addr().String() + "/cb", ask: browser(t)},
+		{redirect: free, ask: browser(t)},
+		{redirect: free + "/cb", ask: browser(t)},
 		{redirect: "http://" + taken.Addr().String() + "/cb", ask: remote(t, same), problem: "is taken"},
 		{redirect: "https://example.com/cb", ask: remote(t, same), problem: "the browser ends at example.com"},
-		{redirect: "http://" + free.Addr().String(), ask: browser(t), token: moved.URL, err: "gives no token (307)"},
+		{redirect: free, ask: browser(t), token: moved.URL, err: "gives no token (307)"},
 		{redirect: "cb", err: "no address"},
 	} {
 		resp, err := http.Post(l.Issuer.URL+"/register", "application/json", strings.NewReader(`{"redirect_uris":["`+test.redirect+`"],"token_endpoint_auth_method":"none"}`))

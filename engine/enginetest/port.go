@@ -1,0 +1,24 @@
+package enginetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"testing"
+)
+
+// Port returns a port of 127.0.0.1 where nobody listens. It lies below the ports that systems give
+// to listeners that ask for any (from 32768 on Linux, 49152 elsewhere), so that no server of another
+// test takes it before its own server does.
+func Port(t testing.TB) int {
+	t.Helper()
+	for range 100 {
+		port := 20_000 + rand.IntN(12_000)
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			l.Close()
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
+}
