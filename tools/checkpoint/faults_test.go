@@ -57,7 +57,7 @@ func takeBack(dir, kept string) int {
 	if _, werr := fmt.Println(o, err); werr != nil { // whose write was the one to fail
 		fmt.Println(o, err)
 	}
-	if err != nil || len(o.Failed) > 0 {
+	if err != nil || len(o.Failed)+len(p.Conflicts) > 0 { // a file that can't be read is a conflict
 		return 1
 	}
 	return 0

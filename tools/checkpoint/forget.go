@@ -104,10 +104,8 @@ func (r *store) collect(ctx context.Context) error {
 		return live[id] || slices.ContainsFunc(r.sums(id), func(sum Sum) bool { return needed[sum] })
 	})
 	r.forget()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if len(gone) > 0 {
+	err = ctx.Err()
+	if err == nil && len(gone) > 0 {
 		err = r.write(".", "generation", []byte(newID()))
 	}
 	for dir, at := range r.at {

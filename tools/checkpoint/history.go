@@ -175,25 +175,21 @@ func (h *history) close() {
 }
 
 // begin keeps what is there of the paths of a plan, and notes that the plan is carried
-// out. Where that was begun before and has not come to its end, what was taken back then
-// counts as taken back now: it is kept as it was before. The paths are returned with
-// those of that.
+// out. Paths that are as an undo wants them count as taken back now, by an undo that was
+// stopped or by the user: they are kept as the turn left them, so that a redo brings that
+// back. Begin returns the paths with these.
 func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string, error) {
 	there, _, err := h.take(ctx, Started, false, paths)
 	if err != nil {
 		return nil, err
 	}
-	var again []Change
-	if last, err := h.store.heading(h.tip); err == nil && p.Kind == Undone && (last.Record.Kind == Started || last.Record.Unfinished) {
-		again = p.already
-	}
-	for _, c := range again {
+	for _, c := range p.already {
 		n := h.top.at(c.Path, true)
 		there = slices.DeleteFunc(there, func(t Change) bool { return t.Path == c.Path })
 		there, paths = append(there, Change{Path: c.Path, Before: n.was, After: c.Before}), append(paths, c.Path)
 	}
 	err = h.commit(there, Record{Kind: Started})
-	for _, c := range again {
+	for _, c := range p.already {
 		h.top.at(c.Path, true).was = c.Before
 	}
 	return paths, err

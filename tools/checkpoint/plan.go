@@ -29,7 +29,7 @@ type Plan struct {
 
 	Settled bool // files of others that are left are left for good
 
-	already []Change // what is as it is to be or halfway so, from what it was before that
+	already []Change // of an undo: what is as it is to be or halfway so, from what the turn left
 }
 
 // all returns what is done if files of others are overwritten, too.
@@ -205,7 +205,7 @@ func (h *history) fill(p *Plan, targets map[string]*target) error {
 			return err
 		}
 		c := Change{Path: path, Before: is, After: g.after}
-		if !g.conflict && (is == g.after || g.halfway(is)) {
+		if p.Kind == Undone && !g.conflict && (is == g.after || g.halfway(is)) {
 			p.already = append(p.already, Change{Path: path, Before: g.before, After: g.after})
 		}
 		switch {

@@ -1,9 +1,9 @@
 package checkpoint
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -124,8 +124,5 @@ func turns(all []State) (list []*ChangedTurn) {
 
 // String names the turn.
 func (d *ChangedTurn) String() string {
-	if d.Of.Asked == "" {
-		return fmt.Sprintf("what was done at %s", d.Time.Format("15:04"))
-	}
-	return d.Of.Asked
+	return cmp.Or(d.Of.Asked, "what was done at "+d.Time.Format("15:04"))
 }

@@ -64,6 +64,10 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 		if err != nil {
 			return err
 		}
+		unlike := func(c Change) bool { return !c.After.dir() && h.top.at(c.Path, true).version() != c.After }
+		if i := slices.IndexFunc(changes, unlike); i >= 0 && len(o.Failed) == 0 { // else a redo would leave it
+			o.note(changes[i], errUnseen)
+		}
 		record := Record{Kind: p.Kind, Unfinished: len(o.Failed) > 0 || !whole}
 		if p.Kind == Restored {
 			record.Turn, record.Tool, record.Title, record.Asked = uuid.NewString(), "trash restore", p.Title, p.Title
@@ -164,6 +168,7 @@ func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
 var (
 	errUnsaved   = errors.New("no copy can be made of what is there, and it would be lost")
 	errMeanwhile = errors.New("it is another file by now")
+	errUnseen    = errors.New("it could not be read afterwards, or was changed at once")
 )
 
 // within does something in the directory of a path, which it may write to meanwhile.

@@ -294,7 +294,7 @@ func (s *scan) file(k *node, f *disk.RawDir, look disk.Stat, dir string) {
 		} else if !known && k.tracking != ignored && !s.first {
 			s.lose(path + ": made")
 		}
-		k.look, k.sum, k.settled = look, "", true
+		k.look, k.sum, k.settled = look, "", err == errUnkept // else it is tried again
 	}
 }
 
