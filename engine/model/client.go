@@ -267,8 +267,8 @@ func (a *Answer) Lines(each func(data []byte) error) error {
 		for {
 			line, err := e.line()
 			if err != nil || len(strings.TrimSpace(string(line))) > 0 {
-				if err == nil && e.err != nil && e.from == len(e.buf) && !json.Valid(line) {
-					return nil, io.ErrUnexpectedEOF // the last line, and not whole
+				if err == nil && e.torn && !json.Valid(line) {
+					return nil, io.ErrUnexpectedEOF
 				}
 				return line, err
 			}

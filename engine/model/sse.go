@@ -1,9 +1,12 @@
 package model
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // maxAnswer is how many bytes an answer may have on the wire. The longest that
@@ -19,18 +22,41 @@ var errTooLarge = fmt.Errorf("the answer is larger than %d MB", maxAnswer>>20)
 // nothing here, but "error" of llama.cpp's servers, which has what others have in data.
 type eventReader struct {
 	r         io.Reader
-	remaining int    // bytes that may still come
-	buf       []byte // buf[from:] is read but not used
-	from      int
-	searched  int  // buf[from:searched] has no line end
-	skipLF    bool // the last line ended in CR, so that an LF belongs to it
-	begun     bool
-	data      []byte
-	pending   bool // data holds at least one line
-	err       error
+	remaining int   // bytes that may still come
+	err       error // of r
+
+	ahead    *bufio.Reader // of the eventReader, without the mark
+	lines    *bufio.Scanner
+	searched int  // bytes of the next line, which has no end yet
+	skipLF   bool // the last line ended in CR, so that an LF belongs to it
+	torn     bool // the last line has no end
+	data     []byte
+	pending  bool // data holds at least one line
 }
 
-func newEventReader(r io.Reader) *eventReader { return &eventReader{r: r, remaining: maxAnswer} }
+func newEventReader(r io.Reader) *eventReader {
+	const size, mark = 32 << 10, "\ufeff"
+	e := &eventReader{r: r, remaining: maxAnswer}
+	e.ahead = bufio.NewReaderSize(e, size)
+	if begin, _ := e.ahead.Peek(len(mark)); string(begin) == mark {
+		e.ahead.Discard(len(mark))
+	}
+	e.lines = bufio.NewScanner(e.ahead)
+	e.lines.Buffer(make([]byte, 0, size), 2*maxAnswer)
+	e.lines.Split(e.split)
+	return e
+}
+
+// Read implements [io.Reader] within the limit.
+func (e *eventReader) Read(b []byte) (n int, err error) {
+	if e.err == nil {
+		n, e.err = e.r.Read(b)
+		if e.remaining -= n; e.remaining < 0 {
+			e.err = errTooLarge
+		}
+	}
+	return n, e.err
+}
 
 // next returns the data of the next event, which is valid until the next call.
 // The error is io.EOF at the end of a complete stream.
@@ -82,66 +108,30 @@ func (e *eventReader) rest(err error) ([]byte, error) {
 
 // line returns the next line without its end. The last one may lack it.
 func (e *eventReader) line() ([]byte, error) {
-	for {
-		if e.skipLF && e.from < len(e.buf) {
-			e.skipLF = false
-			if e.buf[e.from] == '\n' {
-				e.from++
-			}
-			e.searched = max(e.searched, e.from)
-		}
-		if i := lineEnd(e.buf[e.searched:]); i >= 0 {
-			i += e.searched
-			line := e.buf[e.from:i]
-			e.skipLF = e.buf[i] == '\r'
-			e.from, e.searched = i+1, i+1
-			return e.first(line), nil
-		}
-		e.searched = len(e.buf)
-		if e.err != nil {
-			if e.from == len(e.buf) {
-				return nil, e.err
-			}
-			line := e.buf[e.from:]
-			e.from = len(e.buf)
-			return e.first(line), nil
-		}
-		e.fill()
+	if !e.lines.Scan() {
+		return nil, cmp.Or(e.lines.Err(), io.EOF)
 	}
+	return e.lines.Bytes(), nil
 }
 
-// first takes the byte order mark off the first line.
-func (e *eventReader) first(line []byte) []byte {
-	if e.begun {
-		return line
+// split is the [bufio.SplitFunc] of lines.
+func (e *eventReader) split(b []byte, atEOF bool) (n int, line []byte, err error) {
+	from := 0
+	if e.skipLF && len(b) > 0 && b[0] == '\n' {
+		from = 1
 	}
-	e.begun = true
-	return bytes.TrimPrefix(line, []byte("\ufeff"))
-}
-
-// fill reads more, making room for it first.
-func (e *eventReader) fill() {
-	const size = 32 << 10
-	if e.from > 0 {
-		n := copy(e.buf, e.buf[e.from:])
-		e.buf = e.buf[:n]
-		e.searched -= e.from
-		e.from = 0
+	e.searched = max(e.searched, from)
+	i := lineEnd(b[e.searched:])
+	switch end := e.searched + i; {
+	case i >= 0:
+		e.searched, e.skipLF = 0, b[end] == '\r'
+		return end + 1, b[from:end], nil
+	case atEOF && len(b) > from:
+		e.searched, e.torn = 0, true
+		return len(b), b[from:], nil
 	}
-	if len(e.buf) == cap(e.buf) {
-		e.buf = append(make([]byte, 0, max(size, 2*cap(e.buf))), e.buf...)
-	}
-	for range 100 {
-		n, err := e.r.Read(e.buf[len(e.buf):cap(e.buf)])
-		e.buf = e.buf[:len(e.buf)+n]
-		if e.remaining -= n; e.remaining < 0 {
-			err = errTooLarge
-		}
-		if e.err = err; n > 0 || err != nil {
-			return
-		}
-	}
-	e.err = io.ErrNoProgress
+	e.searched = len(b)
+	return 0, nil, nil
 }
 
 // lineEnd returns the index of the first CR or LF in b, -1 if there is none.
@@ -156,35 +146,24 @@ func lineEnd(b []byte) int {
 	return i
 }
 
-// peek returns the first byte that is neither space nor byte order mark.
+// peek returns the first byte that is no space.
 func (e *eventReader) peek() (byte, error) {
-	const mark = "\ufeff"
-	for {
-		b := e.buf[e.from:]
-		cut := e.err == nil && len(b) > 0 && len(b) < len(mark) && b[0] == mark[0]
-		if !cut {
-			b = bytes.TrimLeft(bytes.TrimPrefix(b, []byte(mark)), " \t\r\n")
-			if len(b) > 0 {
-				return b[0], nil
-			}
+	for n := 1; ; n++ {
+		b, err := e.ahead.Peek(n)
+		switch {
+		case err == bufio.ErrBufferFull: // with spaces
+			e.ahead.Discard(len(b))
+			n = 0
+		case err != nil:
+			return 0, err
+		case !strings.ContainsRune(" \t\r\n", rune(b[n-1])):
+			return b[n-1], nil
 		}
-		if e.err != nil {
-			return 0, e.err
-		}
-		e.fill()
 	}
 }
 
-// all returns everything that is left, without the space and the byte order
-// mark around it.
+// all returns everything that is left, without the space around it.
 func (e *eventReader) all() ([]byte, error) {
-	for e.err == nil {
-		e.fill()
-	}
-	if e.err != io.EOF {
-		return nil, e.err
-	}
-	b := bytes.TrimSpace(bytes.TrimPrefix(e.buf[e.from:], []byte("\ufeff")))
-	e.from = len(e.buf)
-	return b, nil
+	b, err := io.ReadAll(e.ahead)
+	return bytes.TrimSpace(b), err
 }
