@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"gemline/engine/model/catalog"
@@ -29,15 +28,17 @@ func (r Access) String() string { return [...]string{"key", "account", "assist",
 
 // Resolve returns the model that name stands for: an alias, an older model
 // that another has replaced, or the name itself.
-func (r Access) Resolve(name string) string { return r.on(time.Time{}).resolve(name) }
+func (r Access) Resolve(name string) string { return r.on(time.Time{}).model(name) }
 
-// names are what names stand for on a day.
+// names are what names that are no aliases stand for on a day, by the settings first.
 type names struct {
 	access Access
 	day    time.Time
+	tables tables
 }
 
-func (r Access) on(day time.Time) names { return names{r, day} }
+// on returns the names that there are without settings.
+func (r Access) on(day time.Time) names { return names{access: r, day: day} }
 
 // named returns the row of a name that stands for a model or a class.
 func named(name string) (catalog.Name, bool) {
@@ -47,21 +48,6 @@ func named(name string) (catalog.Name, bool) {
 		return catalog.Name{}, false
 	}
 	return all[i], true
-}
-
-// resolve returns the model that name stands for.
-func (n names) resolve(name string) string {
-	if name = strings.TrimSpace(name); name == "" {
-		name = Default
-	}
-	for range 2 * len(catalog.Shipped().Models) {
-		next := n.next(name)
-		if next == "" || next == name {
-			break
-		}
-		name = next
-	}
-	return name
 }
 
 // next returns what name leads to, or name itself.
@@ -110,7 +96,7 @@ func (n names) first(class, family string) string {
 func (n names) after(name string) (models []string, quiet bool) {
 	m := catalog.Lookup(name)
 	for _, f := range m.Fallback {
-		if id := n.resolve(f); id != m.Name && !slices.Contains(models, id) {
+		if id := n.model(f); id != m.Name && !slices.Contains(models, id) {
 			models = append(models, id)
 		}
 	}
@@ -155,7 +141,7 @@ func (t *Table) Nearest(name string, there []string) string {
 	if t = t.some(); !catalog.Shipped().Has(name) || t.chained(name) != nil {
 		return ""
 	}
-	n, m := t.naming().names, catalog.Lookup(name)
+	n, m := t.names(), catalog.Lookup(name)
 	is := func(id string) bool {
 		return id != "" && id != m.Name && (there == nil || slices.Contains(there, id))
 	}
@@ -184,7 +170,7 @@ func (n names) small(name string) (small string, auto bool) {
 	if row.Small == "" {
 		return "", false
 	}
-	return n.resolve(row.Small), true
+	return n.access.on(n.day).model(row.Small), true
 }
 
 // A ListedModel is a model that the user may choose.
@@ -217,7 +203,7 @@ func (n names) choices() (choices []ListedModel) {
 // successor returns the model that answers from the day on on which m ends.
 func (n names) successor(m catalog.Model, on string) string {
 	day, _ := time.Parse(time.DateOnly, on)
-	return n.access.on(day).resolve(m.Successor)
+	return n.access.on(day).model(m.Successor)
 }
 
 // Ending describes the end of the model that name leads to, its replacement, and the
@@ -227,8 +213,8 @@ func (t *Table) Ending(name string) string {
 	if t.Today.IsZero() {
 		return ""
 	}
-	naming := t.naming()
-	for id, last := t.written(name), ""; id != last; id, last = naming.step(id), id {
+	n := t.names()
+	for id, last := t.written(name), ""; id != last; id, last = n.step(id), id {
 		m := catalog.Lookup(id)
 		on, ended := m.Ended(t.access.String(), t.Today)
 		if _, mine := t.tables.ids[id]; mine || on == "" {
@@ -238,7 +224,7 @@ func (t *Table) Ending(name string) string {
 		if !ended {
 			day, _ = time.Parse(time.DateOnly, on)
 		}
-		next := t.access.on(day).resolve(m.Successor)
+		next := t.access.on(day).model(m.Successor)
 		if ended {
 			return fmt.Sprintf("%s ended on %s; %s answers%s", m.Name, on, next, priced(next, day))
 		}

@@ -107,7 +107,7 @@ func New(access Access, modelConfigs map[string]any) (*Table, error) {
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.tables.ids)) {
-		if _, ends := t.naming().follow(name); !ends {
+		if _, ends := t.names().follow(name); !ends {
 			return nil, &Error{"the name " + name + " stands for itself by way of others",
 				"see modelConfigs.modelIdResolutions"}
 		}
@@ -154,7 +154,7 @@ func (t *Table) Purpose(name string) *Preset { return t.SideQuestion(name, "")[0
 func (t *Table) SideQuestion(name, model string) (all []*Preset) {
 	t = t.some()
 	k := key{name: name, aside: true}
-	class := t.aliases.sum(k, t.naming()).class
+	class := t.aliases.sum(k, t.names()).class
 	if _, mine := t.tables.ids[class]; mine || class == "" {
 		all, class = append(all, t.find(k)), classOf(name)
 	} else if role := roleOf(t.Roles, name, class); role != "" {
@@ -167,7 +167,7 @@ func (t *Table) SideQuestion(name, model string) (all []*Preset) {
 	}
 	others := []string{talk.Name} // of a name that is no purpose
 	if class != "" {
-		others = t.naming().names.beside(class, talk)
+		others = t.names().beside(class, talk)
 	}
 	for _, k.model = range others {
 		if k.model != "" && !slices.ContainsFunc(all, func(p *Preset) bool { return p.Model == k.model }) {
@@ -190,7 +190,7 @@ func roleOf(roles map[string]string, name, class string) string {
 // [Table.Ending] does.
 func (t *Table) EndingBeside(name string) string {
 	t = t.some()
-	s := t.aliases.sum(key{name: name, aside: true}, t.naming())
+	s := t.aliases.sum(key{name: name, aside: true}, t.names())
 	if s.class != "" {
 		s.model = roleOf(t.Roles, name, s.class)
 	}
@@ -205,7 +205,7 @@ func (t *Table) FamilyModel(class, model string) string {
 	if t = t.some(); class == "" {
 		return model
 	}
-	return t.naming().names.beside(class, t.tables.known(t.Chat(model, false).Model))[0]
+	return t.names().beside(class, t.tables.known(t.Chat(model, false).Model))[0]
 }
 
 // some returns t, or the built-in Table.
@@ -232,9 +232,9 @@ func (t *Table) find(k key) *Preset {
 }
 
 func (t *Table) make(k key) *Preset {
-	naming := t.naming()
-	sum := t.aliases.sum(k, naming)
-	p := &Preset{Model: naming.model(cmp.Or(k.model, sum.model, sum.class)), Config: &genai.GenerateContentConfig{}, Role: Main}
+	names := t.names()
+	sum := t.aliases.sum(k, names)
+	p := &Preset{Model: names.model(cmp.Or(k.model, sum.model, sum.class)), Config: &genai.GenerateContentConfig{}, Role: Main}
 	if k.aside {
 		what := purposeOf(k.name)
 		p.Role, p.Limit, p.Attempts = what.role, what.limit, what.attempts
@@ -255,7 +255,7 @@ type sum struct {
 }
 
 // sum returns what a request is made with, as far as that does not depend on its model.
-func (as *aliases) sum(k key, n naming) (s sum) {
+func (as *aliases) sum(k key, n names) (s sum) {
 	chain, err := as.chain(k.name, n.tables)
 	if err != nil {
 		panic(err) // New has seen all of them

@@ -79,7 +79,7 @@ func (t *Table) Chain(name string) (found []ChainModel) {
 		return found
 	}
 	silent := map[string]bool{"transient": true}
-	models, quiet := t.naming().names.after(name)
+	models, quiet := t.access.on(t.Today).after(name)
 	if quiet {
 		silent["terminal"], silent["not_found"] = true, true
 	}
@@ -110,19 +110,13 @@ func (t *Table) Resolve(name string) string {
 	if t.aliases.has(name) {
 		return name
 	}
-	return t.naming().model(name)
+	return t.names().model(name)
 }
 
-// A naming is what names that are no aliases stand for on a day, by the settings first.
-type naming struct {
-	names  names
-	tables tables
-}
-
-func (t *Table) naming() naming { return naming{t.access.on(t.Today), t.tables} }
+func (t *Table) names() names { return names{t.access, t.Today, t.tables} }
 
 // model returns the model that a name stands for.
-func (n naming) model(name string) string {
+func (n names) model(name string) string {
 	name = cmp.Or(strings.TrimSpace(name), Default)
 	_, named := n.tables.ids[name]
 	if class, ok := n.tables.classes["pro"]; ok && n.open(name) {
@@ -135,7 +129,7 @@ func (n naming) model(name string) string {
 }
 
 // follow returns what a name leads to, and whether it leads somewhere.
-func (n naming) follow(name string) (model string, ends bool) {
+func (n names) follow(name string) (model string, ends bool) {
 	for range 2 * (len(n.tables.ids) + len(catalog.Shipped().Models)) {
 		next := n.step(name)
 		if next == name {
@@ -147,11 +141,11 @@ func (n naming) follow(name string) (model string, ends bool) {
 }
 
 // step returns what a name leads to next, or the name itself.
-func (n naming) step(name string) string {
+func (n names) step(name string) string {
 	if r, ok := n.tables.ids[name]; ok {
 		return r.of(name)
 	}
-	return cmp.Or(n.names.next(name), name)
+	return cmp.Or(n.next(name), name)
 }
 
 // written returns the model that a name stands for as it is written, whether it answers or
@@ -161,13 +155,13 @@ func (t *Table) written(name string) string {
 	if !t.aliases.has(name) {
 		return name
 	}
-	s := t.aliases.sum(key{name: name}, t.naming())
+	s := t.aliases.sum(key{name: name}, t.names())
 	return cmp.Or(s.model, s.class)
 }
 
 // open reports whether name leaves the choice of the model open.
-func (n naming) open(name string) bool {
-	_, auto := n.names.small(name)
+func (n names) open(name string) bool {
+	_, auto := n.small(name)
 	return auto || n.tables.definitions[name].tier == "auto"
 }
 
@@ -187,11 +181,11 @@ func (t *Table) SetAutoModels(large, small string) {
 func (t *Table) Auto(name string) (small string, auto bool) {
 	t = t.some()
 	name = cmp.Or(strings.TrimSpace(name), Default)
-	n := t.naming()
+	n := t.names()
 	if t.aliases.has(name) || !n.open(name) {
 		return "", false
 	}
-	if small, auto = n.names.small(name); !auto {
+	if small, auto = n.small(name); !auto {
 		small = "flash"
 	}
 	if class, ok := t.tables.classes["flash"]; ok {
@@ -232,7 +226,7 @@ func (t *Table) TokenLimit(name string) int {
 // settings define, and the user's aliases.
 func (t *Table) Choices() (choices []ListedModel) {
 	t = t.some()
-	for _, c := range t.naming().names.choices() {
+	for _, c := range t.names().choices() {
 		if d := t.tables.definitions[c.Name]; !d.hidden {
 			choices = append(choices, ListedModel{c.Name, cmp.Or(d.note, c.Note, t.meaning(c.Name))})
 		}
@@ -269,7 +263,7 @@ func (t *Table) CommonChoices(now string) (choices []ListedModel) {
 
 // meaning says what a name stands for.
 func (t *Table) meaning(name string) string {
-	note := t.naming().model(name)
+	note := t.names().model(name)
 	if small, auto := t.Auto(name); auto {
 		note += ", or " + small + " where that will do"
 	}
