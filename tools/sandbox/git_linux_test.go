@@ -298,6 +298,8 @@ func TestHeldTrees(t *testing.T) {
 			"rename info":            "mv .git/info .git/old; mkdir .git/info; echo '* filter=x' > .git/info/attributes",
 			"a rebase's list":        "mkdir .git/rebase-merge && echo \"exec $E/run\" > .git/rebase-merge/git-rebase-todo",
 			"a rebase's strategy":    "mkdir .git/rebase-merge git-merge-x && cp evil/run git-merge-x/y && echo x/y > .git/rebase-merge/strategy && touch .git/rebase-merge/interactive .git/rebase-merge/end && for f in head-name onto orig-head; do git rev-parse HEAD >.git/rebase-merge/$f; done && git checkout -q -b o && echo o >f && git add f && git commit -qm o && git checkout -q - && echo pick $(git rev-parse o) >.git/rebase-merge/git-rebase-todo && touch .git/rebase-merge/done && echo b >g && git add g && git commit -qm b",
+			"a linked strategy":      "mkdir .git/rebase-merge git-merge-x && cp evil/run git-merge-x/y && echo x/y > s && ln -s ../../s .git/rebase-merge/strategy && touch .git/rebase-merge/interactive .git/rebase-merge/end && for f in head-name onto orig-head; do git rev-parse HEAD >.git/rebase-merge/$f; done && git checkout -q -b o && echo o >f && git add f && git commit -qm o && git checkout -q - && echo pick $(git rev-parse o) >.git/rebase-merge/git-rebase-todo && touch .git/rebase-merge/done && echo b >g && git add g && git commit -qm b",
+			"a cherry-pick's":        "mkdir .git/sequencer git-merge-x && cp evil/run git-merge-x/y && git checkout -q -b o && echo o >f && git add f && git commit -qm o && git checkout -q - && for n in 1 2; do echo pick $(git rev-parse o) o; done >.git/sequencer/todo && printf '[options]\\n\\tstrategy = x/y\\n' >.git/sequencer/opts && echo b >g && git add g && git commit -qm b && git rev-parse HEAD | tee .git/sequencer/head >.git/sequencer/abort-safety",
 			"a link to such a list":  "mkdir own && echo \"exec $E/run\" > own/git-rebase-todo && ln -s ../own .git/rebase-merge",
 			"a list of the tree's":   "mkdir .git/worktrees/tree/rebase-merge && echo \"x $E/run\" > .git/worktrees/tree/rebase-merge/git-rebase-todo",
 			"alternates":             "echo $E/objects > .git/objects/info/alternates",
@@ -316,7 +318,7 @@ func TestHeldTrees(t *testing.T) {
 				}
 				out, _ := bash(t, k, Profile{Root: root}, gitUser+monitor+"set +e; "+script+"; true")
 				for _, at := range []string{tree, root, filepath.Join(root, "inside")} {
-					for _, args := range [][]string{{"status"}, {"-c", "protocol.ext.allow=always", "fetch", "other"}, {"rebase", "--continue"}} {
+					for _, args := range [][]string{{"status"}, {"-c", "protocol.ext.allow=always", "fetch", "other"}, {"rebase", "--continue"}, {"cherry-pick", "--continue"}} {
 						git(append([]string{"-C", at}, args...)...).Run()
 					}
 				}

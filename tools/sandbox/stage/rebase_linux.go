@@ -12,9 +12,10 @@ import (
 // A rebaseTodo is a line in the todo list of a rebase that makes git run a program.
 type rebaseTodo struct{ file, line string }
 
-// gitTodos are the directories of the todo lists. They are there only while a
-// rebase is under way, so an empty one can't stand in for them.
-var gitTodos = []string{"rebase-merge", "rebase-apply"}
+// gitTodos are the directories of the todo lists, and the file in each that names a merge
+// strategy. They are there only while a rebase, or a cherry-pick of several commits, is under way,
+// so an empty one can't stand in for them. What git does of a cherry-pick's list runs nothing.
+var gitTodos = [][2]string{{"rebase-merge", "strategy"}, {"rebase-apply", "strategy"}, {"sequencer", "opts"}}
 
 // maxTodo is how long a list may be, in bytes; some have thousands of lines.
 const maxTodo = 8 << 20
@@ -25,7 +26,8 @@ var steps = strings.Fields("pick p reword r edit e squash s fixup f drop d break
 // todos returns a line of the lists in a repository that makes git run
 // something, but for those of known; nil if there is none.
 func todos(fd int, known ...string) *rebaseTodo {
-	for _, name := range gitTodos {
+	for _, todo := range gitTodos {
+		name, options := todo[0], todo[1]
 		file := name + "/git-rebase-todo"
 		if isLink(fd, name) {
 			return &rebaseTodo{name, "what a link leads to"}
@@ -34,16 +36,18 @@ func todos(fd int, known ...string) *rebaseTodo {
 		if err != nil {
 			continue
 		}
-		was, text := there(dir, "git-rebase-todo"), contentsUpTo(dir, "git-rebase-todo", maxTodo)
-		strategy := strings.TrimSpace(string(contents(dir, "strategy")))
+		isTodo, todo := there(dir, "git-rebase-todo"), contentsUpTo(dir, "git-rebase-todo", maxTodo)
+		chooses, strategy := there(dir, options), contents(dir, options)
 		unix.Close(dir)
-		if strings.Contains(strategy, "/") && !slices.Contains(known, strategy) { // git-merge-x/y is a program of the workspace
-			return &rebaseTodo{name + "/strategy", strategy}
-		}
-		if text == nil && was {
+		switch line := strings.TrimSpace(string(strategy)); {
+		case chooses && strategy == nil:
+			return &rebaseTodo{name + "/" + options, "what can't be read"}
+		case strings.Contains(line, "/") && !slices.Contains(known, line): // git-merge-x/y is a program of the workspace
+			return &rebaseTodo{name + "/" + options, line}
+		case isTodo && todo == nil:
 			return &rebaseTodo{file, "what can't be read"}
 		}
-		for line := range strings.Lines(string(text)) {
+		for line := range strings.Lines(string(todo)) {
 			line = strings.TrimSpace(line)
 			word, _, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
 			if line != "" && line[0] != '#' && !slices.Contains(steps, word) && !slices.Contains(known, line) {
