@@ -265,33 +265,8 @@ func expandText(s string, lookup func(string) (string, bool), missing func(name,
 // of its text, its name, and its default if it has one. Text that is none has
 // no name.
 func variable(s string) (whole, name, fallback string, has bool) {
-	if n := word(s[1:]); n > 0 {
-		return s[:1+n], s[1 : 1+n], "", false
-	}
-	if !strings.HasPrefix(s, "${") {
-		return s[:1], "", "", false
-	}
-	n := 2 + word(s[2:])
-	end := strings.IndexByte(s, '}')
-	if n == 2 || end < 0 {
-		return s[:1], "", "", false
-	}
-	if end == n {
-		return s[:end+1], s[2:n], "", false
-	}
-	if strings.HasPrefix(s[n:], ":-") {
-		return s[:end+1], s[2:n], s[n+2 : end], true
-	}
-	return s[:1], "", "", false
+	m := variableText().FindStringSubmatch(s)
+	return m[0], m[1] + m[2], m[4], m[3] != ""
 }
 
-// word returns how many bytes at the start of s belong to a name.
-func word(s string) int {
-	for i := 0; i < len(s); i++ {
-		b := s[i]
-		if (b < '0' || b > '9') && (b|0x20 < 'a' || b|0x20 > 'z') && b != '_' {
-			return i
-		}
-	}
-	return len(s)
-}
+var variableText = text.Pattern(`^(?:\$(?:(\w+)|\{(\w+)(?:(:-)([^}]*))?\})?)?`)

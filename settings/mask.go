@@ -134,7 +134,7 @@ func onlyVariables(v any) any {
 	}
 	var b strings.Builder
 	for s != "" {
-		if whole, name, _, has := variable(s); s[0] == '$' && name != "" {
+		if whole, name, _, has := variable(s); name != "" {
 			s = s[len(whole):]
 			if has {
 				whole = "${" + name + ":-" + Hidden + "}"
