@@ -63,11 +63,7 @@ func (s *Settings) Values(key string) (all []KeyValues) {
 				v, all = k.combine(items(all[0].Values), v), nil
 			}
 		}
-		list, _ := v.([]any)
-		said.Values = make([]string, len(list))
-		for i, item := range list {
-			said.Values[i], _ = item.(string)
-		}
+		said.Values = words(v)
 		all = append(all, said)
 	}
 	return all
@@ -75,6 +71,5 @@ func (s *Settings) Values(key string) (all []KeyValues) {
 
 // Enabled reports whether the files set a key to true.
 func (s *Settings) Enabled(key string) bool {
-	v, _ := at(s.Merged, strings.Split(key, "."))
-	return v == true
+	return In[bool](s.Merged, strings.Split(key, ".")...)
 }

@@ -271,10 +271,7 @@ func choosesOtherProvider(v any) bool {
 // drop takes the value at a path away, and leaves what held it.
 func drop(tree map[string]any, path []string) {
 	last := len(path) - 1
-	holder, _ := at(tree, path[:last])
-	if object, ok := holder.(map[string]any); ok {
-		delete(object, path[last])
-	}
+	delete(In[map[string]any](tree, path[:last]...), path[last])
 }
 
 // strictness orders the approval modes, the strictest first.
@@ -283,17 +280,12 @@ var strictness = []string{"plan", "default", "auto_edit", "auto"}
 // restrictApprovalMode removes from a project's settings an approval mode that lets more run
 // unasked than what weaker says, the settings of the user and the machine.
 func (l *Layer) restrictApprovalMode(weaker map[string]any) {
-	mode := func(tree map[string]any) string {
-		general, _ := tree["general"].(map[string]any)
-		word, _ := general["defaultApprovalMode"].(string)
-		return word
-	}
-	wanted, limit := mode(l.tree), cmp.Or(mode(weaker), Default().ApprovalMode)
+	path := []string{"general", "defaultApprovalMode"}
+	wanted, limit := In[string](l.tree, path...), cmp.Or(In[string](weaker, path...), Default().ApprovalMode)
 	if slices.Index(strictness, wanted) <= slices.Index(strictness, limit) {
 		return // also if there is none
 	}
-	delete(l.tree["general"].(map[string]any), "defaultApprovalMode")
-	path := []string{"general", "defaultApprovalMode"}
+	drop(l.tree, path)
 	message := fmt.Sprintf("%s: a project can only tighten it, and %s lets more run unasked than %s; for one run there is --approval-mode %[2]s", JoinKey(path), wanted, limit)
 	// In front of the other problems, since only the first ones are printed.
 	l.Problems = slices.Insert(l.Problems, 0, l.asWritten(Problem{Key: JoinKey(path), Message: message, path: path}))

@@ -76,10 +76,8 @@ func (s *Settings) Confinement(own *Settings, f *flags.Set, lookup func(string) 
 	}
 	c.Paths = append(s.SandboxPaths[:len(s.SandboxPaths):len(s.SandboxPaths)], c.Paths...)
 	c.Network = c.Network && p.Network || own.SandboxNetwork && s.SandboxNetwork
-	tools, _ := s.Merged["tools"].(map[string]any)
-	object, _ := tools["sandbox"].(map[string]any)
-	for _, said := range []any{tools["sandboxNetworkAccess"], object["networkAccess"]} {
-		c.Asked = c.Asked || said == false
+	for _, path := range [][]string{{"tools", "sandboxNetworkAccess"}, {"tools", "sandbox", "networkAccess"}} {
+		c.Asked = c.Asked || In[any](s.Merged, path...) == false
 	}
 	c.Offline, c.Cut = f.NoNetwork || s.Offline, s.Offline
 	c.Network = c.Network && !c.Offline
@@ -138,8 +136,7 @@ func switched(word string) string {
 // configures nothing; the word off does.
 func (s *Settings) filed() Confinement {
 	c := Confinement{By: "tools.sandbox in the settings", File: s.confiner}
-	tools, _ := s.Merged["tools"].(map[string]any)
-	switch v := tools["sandbox"].(type) {
+	switch v := In[any](s.Merged, "tools", "sandbox").(type) {
 	case bool:
 		c.Word = map[bool]string{true: On}[v]
 	case string:
@@ -147,21 +144,13 @@ func (s *Settings) filed() Confinement {
 			c.Word = ""
 		}
 	case map[string]any:
-		command, _ := v["command"].(string)
-		c.Word = switched(command)
+		c.Word = switched(In[string](v, "command"))
 		if on, said := v["enabled"].(bool); said && !on {
 			c.Word = ""
 		} else if said {
 			c.Word = cmp.Or(c.Word, On)
 		}
-		c.Image, _ = v["image"].(string)
-		c.Network, _ = v["networkAccess"].(bool)
-		paths, _ := v["allowedPaths"].([]any)
-		for _, p := range paths {
-			if path, ok := p.(string); ok {
-				c.Paths = append(c.Paths, path)
-			}
-		}
+		c.Image, c.Network, c.Paths = In[string](v, "image"), In[bool](v, "networkAccess"), words(v["allowedPaths"])
 	}
 	return c
 }

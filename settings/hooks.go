@@ -4,16 +4,12 @@ package settings
 // with what tells the line of a key below it.
 func (s *Settings) EachHooks(found func(src Source, hooks map[string]any, line func(path ...string) int)) {
 	for i := range s.layers {
-		s.layers[i].EachHooks(found)
-	}
-}
-
-// EachHooks calls found if the file says something under the key hooks.
-func (l *Layer) EachHooks(found func(src Source, hooks map[string]any, line func(path ...string) int)) {
-	if hooks, ok := l.tree["hooks"].(map[string]any); ok {
-		found(l.Source, hooks, func(path ...string) int {
-			line, _ := l.doc.Position(l.written(append([]string{"hooks"}, path...)))
-			return line
-		})
+		l := &s.layers[i]
+		if hooks, ok := l.tree["hooks"].(map[string]any); ok {
+			found(l.Source, hooks, func(path ...string) int {
+				line, _ := l.doc.Position(l.written(append([]string{"hooks"}, path...)))
+				return line
+			})
+		}
 	}
 }

@@ -287,12 +287,7 @@ func (k Key) set(s *Settings, v any) {
 		if word, alone := v.(string); alone {
 			v = []any{word}
 		}
-		list, _ := v.([]any)
-		words := make([]string, len(list))
-		for i, item := range list {
-			words[i], _ = item.(string)
-		}
-		*field = words
+		*field = words(v)
 	}
 }
 
@@ -311,6 +306,16 @@ func (k Key) get(s *Settings) any {
 		return items(*field)
 	}
 	return nil
+}
+
+// words returns the texts of a list of JSON.
+func words(list any) []string {
+	items, _ := list.([]any)
+	words := make([]string, len(items))
+	for i, item := range items {
+		words[i], _ = item.(string)
+	}
+	return words
 }
 
 // items returns words as a list of JSON.

@@ -131,6 +131,13 @@ func at(tree map[string]any, path []string) (any, bool) {
 	return tree, true
 }
 
+// In returns the value at a path in a tree of settings, the zero value if none of its type is there.
+func In[T any](tree map[string]any, path ...string) (v T) {
+	found, _ := at(tree, path)
+	v, _ = found.(T)
+	return v
+}
+
 // graft sets the value at a path, if what is above it are objects.
 func graft(tree map[string]any, path []string, v any) bool {
 	for _, name := range path[:len(path)-1] {

@@ -162,33 +162,26 @@ func (s *Settings) Layers() []Layer { return s.layers }
 
 // Labels returns what ui.labels says: words by the labels that they stand for.
 func (s *Settings) Labels() map[string]string {
-	words := map[string]string{}
-	ui, _ := s.Merged["ui"].(map[string]any)
-	labels, _ := ui["labels"].(map[string]any)
-	for name, v := range labels {
-		words[name], _ = v.(string)
-	}
-	return words
+	return s.texts("ui", "labels")
 }
 
 // Roles returns the models that are named for questions beside the conversation, by role.
 func (s *Settings) Roles() map[string]string {
-	models := map[string]string{}
-	of, _ := s.Merged["model"].(map[string]any)
-	roles, _ := of["roles"].(map[string]any)
-	for name, v := range roles {
-		models[name], _ = v.(string)
+	return s.texts("model", "roles")
+}
+
+// texts returns the texts in an object, by name.
+func (s *Settings) texts(path ...string) map[string]string {
+	texts := map[string]string{}
+	for name, v := range In[map[string]any](s.Merged, path...) {
+		texts[name], _ = v.(string)
 	}
-	return models
+	return texts
 }
 
 // Auto returns the two models that auto chooses from, "" where none is named.
 func (s *Settings) Auto() (large, small string) {
-	of, _ := s.Merged["model"].(map[string]any)
-	auto, _ := of["auto"].(map[string]any)
-	large, _ = auto["large"].(string)
-	small, _ = auto["small"].(string)
-	return large, small
+	return In[string](s.Merged, "model", "auto", "large"), In[string](s.Merged, "model", "auto", "small")
 }
 
 // Summaries returns the tools whose long outputs are to be summed up, and how many tokens
@@ -196,9 +189,7 @@ func (s *Settings) Auto() (large, small string) {
 func (s *Settings) Summaries() map[string]int {
 	const usual = 2000 // as the Gemini CLI has it
 	budgets := map[string]int{}
-	of, _ := s.Merged["model"].(map[string]any)
-	tools, _ := of["summarizeToolOutput"].(map[string]any)
-	for name, v := range tools {
+	for name, v := range In[map[string]any](s.Merged, "model", "summarizeToolOutput") {
 		budgets[name] = usual
 		said, _ := v.(map[string]any)
 		if n, ok := said["tokenBudget"].(json.Number); ok {

@@ -56,7 +56,7 @@ func (u *finder) layer(l *Layer) {
 		line, _ := l.doc.Position(l.written(path))
 		u.key(path, v, Unused{File: l.Path, Line: line})
 	})
-	if on, _ := at(l.tree, browserAgent); on == true {
+	if In[bool](l.tree, browserAgent...) {
 		line, _ := l.doc.Position(browserAgent)
 		u.add(Unused{Feature: JoinKey(browserAgent), Name: JoinKey(browserAgent), File: l.Path, Line: line})
 	}

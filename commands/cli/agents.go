@@ -289,7 +289,7 @@ func (c *agentsConfig) Run(ctx context.Context, out *Output, here *Folder, ask *
 			return err
 		}
 		path := []string{"agents", "overrides", d.Name}
-		if set, ok := valueAt(s.Merged, path...).(map[string]any); ok {
+		if set := settings.In[map[string]any](s.Merged, path...); set != nil {
 			b, err := text.JSON(settings.MaskWritten(path, set), "")
 			if err != nil {
 				return err

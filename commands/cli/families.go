@@ -135,7 +135,7 @@ func (here *Folder) switchIn(ctx context.Context, scope settings.Scope, key stri
 		return settings.Change{}, err
 	}
 	read, _, _ := settings.Load([]settings.Source{src}, here.environment)
-	meant, _ := valueAt(read.Merged, strings.Split(key, ".")...).([]any)
+	meant := settings.In[[]any](read.Merged, strings.Split(key, ".")...)
 	off := []any{}
 	for i, v := range list {
 		if len(meant) == len(list) {
@@ -167,15 +167,6 @@ func written[V any](src settings.Source, path ...string) (v V, err error) {
 		v, _ = doc.Written(path).(V)
 	}
 	return v, err
-}
-
-// valueAt returns what stands at a path in a tree of settings, nil if nothing does.
-func valueAt(tree any, path ...string) any {
-	for _, name := range path {
-		below, _ := tree.(map[string]any)
-		tree = below[name]
-	}
-	return tree
 }
 
 // each returns the results of a function for the members of a list. It is never nil.

@@ -70,7 +70,7 @@ func (v *view) servers(name string) {
 
 // inTree lists the MCP servers of a tree, and reports whether there are any.
 func (v *view) inTree(tree map[string]any) bool {
-	servers, _ := tree["mcpServers"].(map[string]any)
+	servers := settings.In[map[string]any](tree, "mcpServers")
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		v.server(name, servers[name])
 	}

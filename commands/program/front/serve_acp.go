@@ -211,8 +211,6 @@ func (e *acpServer) conversation(f *frontend, w acp.SessionRequest) *acp.Session
 		journal.OpenOptions) (*commands.Conversation, error) {
 		return nil, errEditorsSession
 	}
-	security, _ := f.opts.Settings.Merged["security"].(map[string]any)
-	permanent, _ := security["enablePermanentToolApproval"].(bool)
 	var hints *steer.Hints
 	if f.opts.Settings.Steering {
 		hints = &f.session.Hints
@@ -225,7 +223,7 @@ func (e *acpServer) conversation(f *frontend, w acp.SessionRequest) *acp.Session
 		Title:     f.session.Tools.Title,
 		Kind:      f.session.Tools.Kind,
 		Commands:  func() []protocol.AvailableCommand { return availableCommands(app.Commands()) },
-		Permanent: permanent && !f.opts.Settings.NoAlways,
+		Permanent: f.opts.Settings.Enabled("security.enablePermanentToolApproval") && !f.opts.Settings.NoAlways,
 		Mode: acp.Switch{Now: func() string { return string(f.session.Rules.Policy.Mode()) },
 			All: func() []acp.Position { return modePositions(f.session) },
 			Set: func(_ context.Context, id string) error { return f.session.Rules.SetMode(policy.Mode(id)) }},

@@ -116,9 +116,7 @@ func (a *AgentSet) List() (list []agent.Definition, wrong []error) {
 
 // overrides returns what settings change in agents, by name.
 func overrides(s *settings.Settings) map[string]any {
-	all, _ := s.Merged["agents"].(map[string]any)
-	all, _ = all["overrides"].(map[string]any)
-	return all
+	return settings.In[map[string]any](s.Merged, "agents", "overrides")
 }
 
 // addGivenServers gives an agent the MCP servers that the user's own settings have for it,

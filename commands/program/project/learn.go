@@ -64,12 +64,8 @@ func learnSettings(o *Options) {
 		}
 	}
 	servers := []any{o.userSettings.Merged["mcpServers"]}
-	agents, _ := o.userSettings.Merged["agents"].(map[string]any)
-	overrides, _ := agents["overrides"].(map[string]any)
-	for _, agent := range overrides {
-		if agent, ok := agent.(map[string]any); ok {
-			servers = append(servers, agent["mcpServers"])
-		}
+	for name := range overrides(o.userSettings) {
+		servers = append(servers, settings.In[any](overrides(o.userSettings), name, "mcpServers"))
 	}
 	for _, all := range append(servers, o.userSettings.Merged["hooks"]) {
 		walk(all)
