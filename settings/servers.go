@@ -112,8 +112,7 @@ func (s *Settings) Servers() []Server {
 	found, texts := map[string]Server{}, map[string]any{}
 	for i := range s.layers {
 		l := &s.layers[i]
-		servers, _ := l.tree["mcpServers"].(map[string]any)
-		for name, v := range servers {
+		for name, v := range In[map[string]any](l.tree, "mcpServers") {
 			written := l.written([]string{"mcpServers", name})
 			weaker := texts[name]
 			texts[name] = l.doc.Written(written)
@@ -132,13 +131,11 @@ func (s *Settings) Servers() []Server {
 			}
 			found[name] = server
 		}
-		if line, ok := at(l.tree, []string{"mcp", "serverCommand"}); ok {
-			if command, _ := line.(string); strings.TrimSpace(command) != "" {
-				server := Server{Name: "mcp", Scope: l.Scope, File: l.Path, Command: "sh",
-					Args: []string{"-c", "exec " + command}}
-				server.Line, _ = l.doc.Position(l.written([]string{"mcp", "serverCommand"}))
-				found[server.Name] = server
-			}
+		if command := In[string](l.tree, "mcp", "serverCommand"); strings.TrimSpace(command) != "" {
+			server := Server{Name: "mcp", Scope: l.Scope, File: l.Path, Command: "sh",
+				Args: []string{"-c", "exec " + command}}
+			server.Line, _ = l.doc.Position(l.written([]string{"mcp", "serverCommand"}))
+			found[server.Name] = server
 		}
 	}
 	return slices.SortedFunc(maps.Values(found), byName)
@@ -190,30 +187,11 @@ func (s *Server) Place(path string) {
 
 // Filled returns s with its variables filled in. The result does not have the problems of s.
 func (s Server) Filled(lookup func(string) (string, bool)) Server {
-	tree, _ := clone(s.Raw).(map[string]any)
+	tree := jsonc.Map(s.Raw, func(v any) any { return v }) // which is filled in
 	list := ServersIn(map[string]any{s.Name: tree}, lookup)
 	out := list[0]
 	out.Scope, out.File, out.Line = s.Scope, s.File, s.Line
 	return out
-}
-
-// clone returns a copy of a value of JSON.
-func clone(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for name, one := range v {
-			out[name] = clone(one)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, one := range v {
-			out[i] = clone(one)
-		}
-		return out
-	}
-	return v
 }
 
 // note takes what a problem with the server's variables says.

@@ -32,6 +32,7 @@ import (
 	"strings"
 
 	"gemline/engine/text"
+	"gemline/settings/jsonc"
 )
 
 // An Extension is one that is installed and can be used.
@@ -375,17 +376,10 @@ func (x Extension) Filled(v any) any {
 
 // filled returns a value of JSON whose texts fill has filled in.
 func filled(v any, fill func(string) string) any {
-	switch v := v.(type) {
-	case string:
-		return fill(v)
-	case []any:
-		for i := range v {
-			v[i] = filled(v[i], fill)
+	return jsonc.Map(v, func(v any) any {
+		if text, is := v.(string); is {
+			return fill(text)
 		}
-	case map[string]any:
-		for name := range v {
-			v[name] = filled(v[name], fill)
-		}
-	}
-	return v
+		return v
+	})
 }

@@ -390,6 +390,25 @@ func comment(b []byte) int {
 	return 0
 }
 
+// Map returns a copy of a value, with change applied to all in it that is neither an object nor a list.
+func Map(v any, change func(any) any) any {
+	switch x := v.(type) {
+	case map[string]any:
+		tree := make(map[string]any, len(x))
+		for name, item := range x {
+			tree[name] = Map(item, change)
+		}
+		return tree
+	case []any:
+		items := make([]any, len(x))
+		for i, item := range x {
+			items[i] = Map(item, change)
+		}
+		return items
+	}
+	return change(v)
+}
+
 // Describe names a value in a few words.
 func Describe(v any) string {
 	switch x := v.(type) {

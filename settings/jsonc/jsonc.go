@@ -284,24 +284,14 @@ func remove(o *hujson.Object, i int) {
 func same(old, raw []byte) bool {
 	a, err := Value(old)
 	b, err2 := Value(raw)
-	return err == nil && err2 == nil && reflect.DeepEqual(settle(a), settle(b))
+	return err == nil && err2 == nil && reflect.DeepEqual(Map(a, settle), Map(b, settle))
 }
 
-// settle turns the numbers in v into those that readers see.
+// settle turns a number into the number that readers see.
 func settle(v any) any {
-	switch x := v.(type) {
-	case json.Number:
-		if f, err := x.Float64(); err == nil && (f != float64(int64(f)) || int64(f) < 1<<53 && int64(f) > -1<<53) {
-			return f
-		}
-	case []any:
-		for i := range x {
-			x[i] = settle(x[i])
-		}
-	case map[string]any:
-		for k := range x {
-			x[k] = settle(x[k])
-		}
+	n, _ := v.(json.Number)
+	if f, err := n.Float64(); err == nil && (f != float64(int64(f)) || int64(f) < 1<<53 && int64(f) > -1<<53) {
+		return f
 	}
 	return v
 }
