@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -143,8 +144,9 @@ func TestLoad(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if broken := Broken([]Dir{{Path: project, Owner: "workspace"}, {Path: user, Owner: "user"}}); len(broken) < 6 ||
-		broken[0] != "the command "+filepath.Join(user, "bad.toml")+" is not used: line 1: unexpected EOF; expected value" {
+	l := &Library{Dirs: func() []Dir { return []Dir{{Path: project, Owner: "workspace"}, {Path: user, Owner: "user"}} }}
+	if broken := l.Faults(""); len(broken) < 6 || l.Faults("") != nil || !slices.Contains(broken,
+		"the command "+filepath.Join(user, "bad.toml")+" is not used: line 1: unexpected EOF; expected value") {
 		t.Errorf("broken: %q", broken)
 	}
 	if why := lost["none"]; !strings.HasSuffix(why, "none.toml is not used: it has no prompt") {
@@ -289,7 +291,7 @@ func FuzzLoad(f *testing.F) {
 			t.Fatal(err)
 		}
 		l.read(path, []string{"x"})
-		if len(l.found) == 0 && len(l.notes) == 0 {
+		if len(l.found) == 0 && len(l.faults) == 0 {
 			t.Errorf("nothing is said of %q", source)
 		}
 		for _, c := range l.found {

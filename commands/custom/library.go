@@ -11,31 +11,50 @@ type Library struct {
 	Dirs func() []Dir // those there are at the moment, later ones before earlier ones
 
 	mu    sync.Mutex
-	read  bool
-	found []Command
-	notes []string
-	lost  map[string]string
+	files *loader // what was read, nil if nothing was yet
+	named bool    // its commands have names
+}
+
+// read returns what the files hold.
+func (l *Library) read() *loader {
+	if l.files == nil {
+		l.files, l.named = read(l.Dirs()), false
+	}
+	return l.files
 }
 
 // Commands returns the commands, by names that are not taken.
 func (l *Library) Commands(taken func(name string) bool) []Command {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.read {
-		l.found, l.notes, l.lost = Load(l.Dirs(), taken)
-		l.read = true
+	if f := l.read(); !l.named {
+		f.found, f.notes = named(f.found, f.notes, taken)
+		l.named = true
 	}
-	return l.found
+	return l.files.found
 }
 
-// Notes returns the faults of the files, each once in the life of the Library
-// unless the files are read again. [Library.Lost] tells those of the name but.
-func (l *Library) Notes(but string) []string {
+// Faults returns which files are not used as they are, each once in the life of the Library unless
+// the files are read again. [Library.Lost] tells that of the command called but.
+func (l *Library) Faults(but string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	notes := l.notes
-	l.notes = nil
-	return slices.DeleteFunc(notes, func(note string) bool { return note == noteOf+l.lost[but] })
+	f := l.read()
+	faults := f.faults
+	f.faults = nil
+	return slices.DeleteFunc(faults, func(fault string) bool { return fault == noteOf+f.lost[but] })
+}
+
+// Notes returns the faults, what else means nothing in the files, and which names were not given, as
+// Faults does.
+func (l *Library) Notes(but string) []string {
+	faults := l.Faults(but)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f := l.read()
+	notes := f.notes
+	f.notes = nil
+	return append(faults, notes...)
 }
 
 // Lost returns why there is no command of a name although a file is there for it, "" if
@@ -43,12 +62,12 @@ func (l *Library) Notes(but string) []string {
 func (l *Library) Lost(name string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.lost[name]
+	return l.read().lost[name]
 }
 
 // Forget has the files read again.
 func (l *Library) Forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.read = false
+	l.files = nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,23 +59,19 @@ const (
 // What can't be used, and which names were not given, is in notes; lost says by names why
 // the files that would have them can't be used.
 func Load(dirs []Dir, taken func(name string) bool) (commands []Command, notes []string, lost map[string]string) {
-	lost = map[string]string{}
-	for _, dir := range dirs {
-		l := loader{dir: dir, lost: lost}
-		l.walk(dir.Path, nil, map[string]bool{})
-		commands, notes = append(commands, l.found...), append(notes, l.notes...)
-	}
-	commands, notes = named(commands, notes, taken)
-	return commands, notes, lost
+	l := read(dirs)
+	commands, notes = named(l.found, append(l.faults, l.notes...), taken)
+	return commands, notes, l.lost
 }
 
-// Broken says of the files of dirs that can't be used why, by the names of their commands.
-func Broken(dirs []Dir) (notes []string) {
-	_, _, lost := Load(dirs, func(string) bool { return false })
-	for _, name := range slices.Sorted(maps.Keys(lost)) {
-		notes = append(notes, noteOf+lost[name])
+// read reads the files of dirs.
+func read(dirs []Dir) *loader {
+	l := &loader{lost: map[string]string{}}
+	for _, dir := range dirs {
+		l.dir, l.files = dir, 0
+		l.walk(dir.Path, nil, map[string]bool{})
 	}
-	return notes
+	return l
 }
 
 // named gives commands their names.
@@ -142,13 +137,14 @@ func (d Dir) owner() string {
 	return "the " + d.Owner
 }
 
-// A loader reads the commands of one directory.
+// A loader reads the commands of one directory after the other.
 type loader struct {
-	dir   Dir
-	found []Command
-	notes []string
-	lost  map[string]string // why what would have a name is not used
-	files int
+	dir    Dir
+	files  int // of dir
+	found  []Command
+	faults []string          // what is not used as it is
+	notes  []string          // what means nothing
+	lost   map[string]string // why what would have a name is not used
 }
 
 // noteOf is before what is said of a file.
@@ -156,7 +152,7 @@ const noteOf = "the command "
 
 func (l *loader) note(path, format string, args ...any) {
 	what := text.PrintableLine(path) + " is not used: " + fmt.Sprintf(format, args...)
-	l.notes = append(l.notes, noteOf+what)
+	l.faults = append(l.faults, noteOf+what)
 	if below, err := filepath.Rel(l.dir.Path, strings.TrimSuffix(path, filepath.Ext(path))); err == nil {
 		l.lost[commandName(strings.Split(below, string(filepath.Separator)))] = what
 	}
@@ -193,14 +189,14 @@ func (l *loader) walk(dir string, segments []string, way map[string]bool) {
 	defer delete(way, real)
 	entries, err := os.ReadDir(dir)
 	if err != nil && !os.IsNotExist(err) {
-		l.notes = append(l.notes, fmt.Sprintf("the commands in %s are not used: %v",
+		l.faults = append(l.faults, fmt.Sprintf("the commands in %s are not used: %v",
 			text.PrintableLine(dir), disk.Cause(err)))
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
 		if l.files++; l.files > maxCommands {
 			if l.files == maxCommands+1 {
-				l.notes = append(l.notes, fmt.Sprintf("%s holds more than %s files; the others are no commands",
+				l.faults = append(l.faults, fmt.Sprintf("%s holds more than %s files; the others are no commands",
 					text.PrintableLine(l.dir.Path), text.Number(maxCommands)))
 			}
 			return

@@ -29,7 +29,7 @@ func (l *loader) markdown(c *Command, source string) {
 		default:
 			if text.Nearest(key, []string{"allowed-tools"}) != "" && !strings.HasPrefix(key, "dis") { // it would forbid what it does not name
 				c.Only = Only{}
-				l.notes = append(l.notes, fmt.Sprintf("the command %s: %s means nothing; did you mean allowed-tools? It allows no tools",
+				l.faults = append(l.faults, fmt.Sprintf("the command %s: %s means nothing; did you mean allowed-tools? It allows no tools",
 					text.PrintableLine(c.File), text.PrintableLine(f.key)))
 				continue
 			}

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/commands"
-	"gemline/commands/custom"
 	"gemline/commands/program/ending"
 	"gemline/commands/program/project"
 	"gemline/engine"
@@ -137,7 +136,7 @@ func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
 		i.greet()
 		i.startServers()
 		i.startCompanion()
-		early = append(early, custom.Broken(project.CommandDirs(i.opts))...)
+		early = append(early, i.frontend.session.Project.Commands.Faults("")...)
 	}
 	for _, text := range early {
 		i.frontend.notify(text)

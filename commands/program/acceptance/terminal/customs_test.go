@@ -71,6 +71,7 @@ func customProject(t *testing.T, server *et.Server) teletype.Command {
 	pt.Need(t, "git")
 	pt.Confining(t, c) // else what only looks is asked about
 	files := map[string]string{"project/issues.txt": "nothing\nit's \"$HOME\" & touch made\n", "project/docs/api.md": "GET /\n", "project/staged.txt": "x\n",
+		"home/.gemini/commands/broken.toml": "prompt =",
 		"home/.gemini/settings.json": `{"commands": {"markdownFolders": ["~/.claude/commands", ".opencode/command"]}}`}
 	for _, p := range published {
 		files[p.file] = p.source
@@ -148,6 +149,9 @@ func TestPublishedCommandsInTmux(t *testing.T) {
 		if strings.Contains(screen, "permission:") {
 			t.Errorf("%s: the user is asked:\n%s", p.name, screen)
 		}
+	}
+	if n := strings.Count(m.History(), "unexpected EOF"); n != 1 {
+		t.Errorf("%d lines about a broken file:\n%s", n, m.History())
 	}
 	if n := strings.Count(m.History(), "means nothing here") + strings.Count(m.History(), "mean nothing here"); n != 2 {
 		t.Errorf("%d lines about keys:\n%s", n, m.History())
