@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine/journal"
 	"gemline/settings/jsonc"
 )
 
@@ -31,6 +32,30 @@ func (s *Settings) StrictError() error {
 		}
 	}
 	return nil
+}
+
+// Misread says what is wrong with the first value of a group of keys that can't be understood,
+// "" if nothing is. No project sets them.
+func (s *Settings) Misread(group string) string {
+	for i := range s.layers {
+		for _, p := range s.layers[i].Problems {
+			if p.unfit && s.layers[i].Scope != Workspace && strings.HasPrefix(p.Key+".", group+".") {
+				return p.Message
+			}
+		}
+	}
+	return ""
+}
+
+// Conflicts says what is wrong with settings together, of which each is well by itself.
+func (s *Settings) Conflicts() (list []string) {
+	if large, small := s.Auto(); (large == "") != (small == "") {
+		list = append(list, "model.auto needs large and small; with one alone, auto is Google's models")
+	}
+	if _, err := journal.ParseRetention(s.MaxAge, s.MaxSessions, s.MinRetention); s.Retention && err != nil {
+		list = append(list, "general.sessionRetention: "+err.Error()+"; no session is deleted")
+	}
+	return list
 }
 
 // KeyValues are what a file says about a key.

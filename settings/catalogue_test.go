@@ -16,7 +16,7 @@ func TestKeys(t *testing.T) {
 	if len(keys) < 200 || !slices.IsSortedFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Errorf("%d keys, or not in order", len(keys))
 	}
-	kinds := []string{isBool, isWhole, isNumber, isText, isList, isObjects, isObject, isAny}
+	kinds := []string{isBool, isWhole, isNumber, isText, isAge, isCharset, isList, isObjects, isObject, isAny}
 	merges := []string{"", "concat", "union", "shallow", "intersect"}
 	seen := map[string]bool{}
 	for _, k := range keys {

@@ -40,6 +40,10 @@ func (p Problem) Advised() string {
 type checker struct {
 	problems []Problem
 	exact    bool // nothing is made of a value of the wrong type
+
+	// The tree is a project's: what would take back a protection that the user or the machine
+	// has set up does not count, since a project may only add to them.
+	project bool
 }
 
 // tree returns what counts of a tree.
@@ -69,6 +73,12 @@ func (c *checker) check(path []string, v any) {
 func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 	tree, holds := v.(map[string]any)
 	switch {
+	case c.project && n.facts != nil && n.facts.safety.project == "never":
+		if out, err := n.facts.coerce(v); err == nil {
+			v = out
+		}
+		c.bar(path, v, JoinKey(path)+": a project can't set it")
+		return nil, false
 	case v == nil && n.key == nil: // null asks for nothing, so that nothing is lost with it
 		c.wrong(path, Key{Name: JoinKey(path), Type: isObject}.mismatch(v).Error())
 		return nil, false
@@ -106,7 +116,12 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 // wrong with it.
 func (c *checker) value(path []string, key Key, v any) (any, bool) {
 	out, err := key.coerce(v)
+	only, isSwitch := strings.CutPrefix(key.safety.project, "only ")
+	on, is := out.(bool)
 	switch {
+	case c.project && isSwitch && is && strconv.FormatBool(on) != only:
+		c.bar(path, out, fmt.Sprintf("%s: a project can only set it to %s", key.Name, only))
+		return nil, false
 	case err == nil:
 		return out, true
 	case c.exact:
@@ -123,6 +138,9 @@ func (c *checker) value(path []string, key Key, v any) (any, bool) {
 	case decides(path):
 		c.unusable(path, err.Error())
 		return nil, false
+	}
+	if k := key.safety; k.misread != "" && !k.strict {
+		err = fmt.Errorf("%w; %s", err, k.misread)
 	}
 	return nil, c.unfit(path, err)
 }
@@ -197,29 +215,8 @@ func shown(key string) string {
 	return key
 }
 
-// restrictProjectKeys removes from a project's settings what would take back a protection
-// that the user or the machine has set up: a project may only add to them.
-func (c *checker) restrictProjectKeys(tree map[string]any) {
-	c.confined(tree)
-	c.local(tree)
-	for _, k := range table() {
-		path := strings.Split(k.Name, ".")
-		v, said := at(tree, path)
-		only, isSwitch := strings.CutPrefix(k.safety.project, "only ")
-		on, is := v.(bool)
-		switch {
-		case !said:
-		case k.safety.project == "never":
-			c.bar(tree, path, v, k.Name+": a project can't set it")
-		case isSwitch && is && strconv.FormatBool(on) != only:
-			c.bar(tree, path, v, fmt.Sprintf("%s: a project can only set it to %s", k.Name, only))
-		}
-	}
-}
-
-// bar takes the value v, which a project can't set, from its settings.
-func (c *checker) bar(tree map[string]any, path []string, v any, message string) {
-	drop(tree, path)
+// bar says that a project can't set the value v.
+func (c *checker) bar(path []string, v any, message string) {
 	c.wrong(path, message)
 	c.problems[len(c.problems)-1].barred = v
 }

@@ -11,11 +11,9 @@ import (
 	"unicode/utf8"
 
 	"gemline/engine/charset"
+	"gemline/engine/journal"
 	"gemline/settings/jsonc"
 )
-
-// encodingKey is the key whose value is the name of an encoding.
-const encodingKey = "tools.fileEncoding"
 
 // A Status says what becomes of a key.
 type Status string
@@ -33,6 +31,8 @@ const (
 	isWhole   = "whole number"
 	isNumber  = "number"
 	isText    = "string"
+	isAge     = "age"
+	isCharset = "encoding"
 	isList    = "list of strings"
 	isObjects = "list of objects"
 	isObject  = "object"
@@ -153,14 +153,14 @@ func (k Key) kinds() []string { return strings.Split(k.Type, " or ") }
 // is reports whether values may be of a type.
 func (k Key) is(kind string) bool { return slices.Contains(k.kinds(), kind) }
 
-// allows reports whether v is one of the words that a string may be, or means something, or is a
-// number in the key's range.
+// allows reports whether v is one of the words that a string may be, or a number in the key's
+// range.
 func (k Key) allows(v any) bool {
 	if n, is := v.(json.Number); is {
 		return k.span.holds(n)
 	}
 	s, is := v.(string)
-	return !is || (k.Enum == nil || slices.Contains(k.Enum, s)) && (k.Name != encodingKey || s == "" || charset.Name(s) != "")
+	return !is || k.Enum == nil || slices.Contains(k.Enum, s)
 }
 
 // exact returns v if it is of a type.
@@ -171,8 +171,9 @@ func exact(kind string, v any) (any, bool) {
 		ok = true
 	case isBool:
 		_, ok = v.(bool)
-	case isText:
-		_, ok = v.(string)
+	case isText, isAge, isCharset:
+		s, is := v.(string)
+		ok = is && means(kind, s)
 	case isWhole, isNumber:
 		if n, is := numeral(v); is {
 			return spelled(kind, n)
@@ -185,6 +186,18 @@ func exact(kind string, v any) (any, bool) {
 		ok = all(v, func(item any) bool { _, is := item.(map[string]any); return is })
 	}
 	return v, ok
+}
+
+// means reports whether a string means something as a value of a type.
+func means(kind, s string) bool {
+	switch kind {
+	case isAge:
+		_, err := journal.ParseAge(s)
+		return err == nil
+	case isCharset:
+		return s == "" || charset.Name(s) != ""
+	}
+	return true
 }
 
 // item reports whether the key's lists may hold v.
@@ -219,8 +232,8 @@ func spelled(kind, s string) (any, bool) {
 	switch kind {
 	case isBool:
 		return s == "true", s == "true" || s == "false"
-	case isText:
-		return s, utf8.ValidString(s)
+	case isText, isAge, isCharset:
+		return s, utf8.ValidString(s) && means(kind, s)
 	case isWhole, isNumber:
 		return numberOf(kind, s)
 	case isList:
@@ -386,7 +399,9 @@ func (k Key) Wants() string {
 		switch {
 		case kind == isBool:
 			kind = "true or false"
-		case kind == isText && k.Name == encodingKey:
+		case kind == isAge:
+			kind = "an age such as 12h, 30d, 8w or 6m"
+		case kind == isCharset:
 			kind = "an encoding such as windows-1251, gbk, big5 or shift_jis"
 		case kind == isText && len(k.Enum) > 3:
 			kind = "one of " + strings.Join(k.Enum, ", ")

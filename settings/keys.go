@@ -70,6 +70,8 @@ func readKey(entry string) Key {
 			k.safety.project = said
 		case "strict":
 			k.safety.strict, k.safety.misread = true, said
+		case "misread":
+			k.safety.misread = said
 		case "wants":
 			k.wants = said
 		case "risk":

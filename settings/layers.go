@@ -74,7 +74,7 @@ func (l *Layer) read(lookup func(string) (string, bool)) {
 
 // digest finds the values of the file that count.
 func (l *Layer) digest(lookup func(string) (string, bool)) {
-	var c checker
+	c := checker{project: l.Scope == Workspace}
 	tree := l.doc.Tree
 	for _, path := range l.doc.Twice {
 		c.wrong(path, repeated(path))
@@ -90,7 +90,8 @@ func (l *Layer) digest(lookup func(string) (string, bool)) {
 	delete(tree, "admin")
 	l.tree = c.tree(tree)
 	if l.Scope == Workspace {
-		c.restrictProjectKeys(l.tree)
+		c.confined(l.tree)
+		c.local(l.tree)
 	}
 	for _, p := range c.problems {
 		l.Problems = append(l.Problems, l.asWritten(p))

@@ -110,10 +110,8 @@ func Load(sources []Source, lookup func(string) (string, bool)) (s *Settings, wa
 	s = Default()
 	s.take(mergeAll(layers))
 	s.layers, s.confiner, s.misread = layers, confiner(layers), misread(layers)
-	if large, small := s.Auto(); (large == "") != (small == "") {
-		warnings = append(warnings, "model.auto needs large and small; with one alone, auto is Google's models")
-	}
-	return s, warnings, err
+	s.Retention = s.Retention && s.Misread("general.sessionRetention") == ""
+	return s, append(warnings, s.Conflicts()...), err
 }
 
 // maxWarnings is how many warnings one file may give.

@@ -103,6 +103,10 @@ func (k Key) form(kind string) map[string]any {
 				map[string]any{"type": "string", "pattern": `\$`}}}
 		}
 		return map[string]any{"type": "string"}
+	case isAge:
+		return map[string]any{"type": "string", "pattern": `^[0-9]+[hdwm]$|\$`}
+	case isCharset:
+		return map[string]any{"type": "string"}
 	case isList:
 		return map[string]any{"type": "array", "items": map[string]any{"type": "string"}}
 	case isObjects:

@@ -42,6 +42,8 @@ func (c *doctorCommand) checks() []check {
 		{"model", about("model")},
 		{"instructions", about("instructions")},
 		{"directories", about("directories")},
+		{"context", about("context")},
+		{"plans", about("plans")},
 		{"hooks", about("hooks")},
 		{"extensions", about("extensions")},
 		{"agents", about("agents")},
@@ -175,6 +177,9 @@ func (d *doctor) checkSettings() finding {
 	files := text.Count(used, "file")
 	if odd > 0 {
 		return worse(warning, "gemline config validate lists them", "%s, %d to look at", files, odd)
+	}
+	if f := d.found("settings"); f.Status != healthy {
+		return f
 	}
 	return fine("%s, nothing is wrong", files)
 }

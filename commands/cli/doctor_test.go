@@ -35,7 +35,7 @@ func TestDoctorIsBounded(t *testing.T) {
 
 func TestChecks(t *testing.T) {
 	env := map[string]string{}
-	w := &doctor{out: &Output{Notify: func(string) {}}, here: &Folder{Paths: project.New(t.TempDir(), "", t.TempDir()), Flags: &flags.Set{},
+	w := &doctor{out: &Output{Notify: func(string) {}}, project: noProject{}, here: &Folder{Paths: project.New(t.TempDir(), "", t.TempDir()), Flags: &flags.Set{},
 		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}}
 	now := time.Date(2026, 5, 6, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct {

@@ -33,6 +33,9 @@ func SessionStorage(store project.Store) journal.Storage {
 
 // Retention returns what the settings say of how long sessions are kept.
 func Retention(s *settings.Settings) (journal.Retention, error) {
+	if said := s.Misread("general.sessionRetention"); said != "" {
+		return journal.Retention{}, errors.New(said)
+	}
 	r, err := journal.ParseRetention(s.MaxAge, s.MaxSessions, s.MinRetention)
 	if err != nil {
 		err = fmt.Errorf("general.sessionRetention: %w", err)

@@ -41,9 +41,6 @@ func ParseRetention(maxAge string, maxCount int, minAge string) (r Retention, er
 	if r.MaxAge < r.MinAge {
 		return Retention{}, fmt.Errorf("maxAge %s is below minRetention %s", maxAge, minAge)
 	}
-	if maxCount < 0 {
-		return Retention{}, fmt.Errorf("maxCount is %d, and can't be negative", maxCount)
-	}
 	r.MaxCount = maxCount
 	return r, nil
 }

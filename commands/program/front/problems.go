@@ -2,10 +2,12 @@ package front
 
 import (
 	"errors"
+	"slices"
 
 	"gemline/commands/cli"
 	"gemline/commands/custom"
 	"gemline/commands/program/project"
+	"gemline/commands/program/session"
 	"gemline/engine/text"
 	"gemline/settings/trust"
 	"gemline/tools/launch"
@@ -16,12 +18,26 @@ import (
 func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	note := func(about string) func(string) {
 		return func(said string) {
-			list = append(list, cli.Problem{About: about, Message: text.OneLine(said, project.MaxNoticeLength)})
+			said = text.OneLine(said, project.MaxNoticeLength)
+			known := func(p cli.Problem) bool { return p.Message == said } // context files have extensions read, too
+			if !slices.ContainsFunc(list, known) {
+				list = append(list, cli.Problem{About: about, Message: said})
+			}
 		}
 	}
-	if ws, err := project.NewWorkspace(o, "", nil, note("directories")); err == nil {
+	for _, w := range o.Settings.Conflicts() {
+		note("settings")(w)
+	}
+	if _, wrong := labels(o.Settings); wrong != "" {
+		note("settings")(wrong)
+	}
+	ws, werr := project.NewWorkspace(o, "", nil, note("directories"))
+	if werr == nil {
 		for _, w := range ws.Ignore.Problems() {
 			note("directories")(w)
+		}
+		if _, w := session.PlanDir(o, ws.Roots()[0]); w != "" {
+			note("plans")(w)
 		}
 	}
 	list = append(list, endingProblem("model", project.CheckProvider(o))...)
@@ -45,6 +61,9 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	for _, w := range warnings {
 		note("extensions")(w)
 	}
+	if werr == nil {
+		project.NewMemory(o, ws, o.Paths.Expected().Temp, note("context")).Contents()
+	}
 	_, warnings = readKeymap(o.Paths)
 	for _, w := range warnings {
 		note("keys")(w)
@@ -59,7 +78,8 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	if err := project.TelemetryRefused(o); o.Settings.Telemetry && err != nil {
 		note("telemetry")("telemetry is not recorded: " + err.Error())
 	}
-	for _, w := range custom.Broken(project.CommandDirs(o)) {
+	library := custom.Library{Dirs: func() []custom.Dir { return project.CommandDirs(o) }}
+	for _, w := range library.Faults("") {
 		note("commands")(w)
 	}
 	_, wrong := o.Agents().List()

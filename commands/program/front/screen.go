@@ -13,9 +13,19 @@ import (
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
+	"gemline/settings"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
+
+// labels returns the words of the user's for labels, and what is wrong with them.
+func labels(s *settings.Settings) (words output.Words, wrong string) {
+	words, err := output.Rename(s.Labels())
+	if err != nil {
+		wrong = fmt.Sprintf("ui.labels: %v; all labels keep their names", err)
+	}
+	return words, wrong
+}
 
 // openScreen decides how the terminal is written to and read from.
 func (i *interactive) openScreen() error {
@@ -31,9 +41,9 @@ func (i *interactive) openScreen() error {
 			mode = best
 		}
 	}
-	words, err := output.Rename(i.opts.Settings.Labels())
-	if err != nil {
-		i.opts.Warnings = append(i.opts.Warnings, fmt.Sprintf("ui.labels: %v; all labels keep their names", err))
+	words, wrong := labels(i.opts.Settings)
+	if wrong != "" {
+		i.opts.Warnings = append(i.opts.Warnings, wrong)
 	}
 	console := &repl.Console{Stable: stable, Spoken: mode.Asked,
 		Sharing: repl.Sharing{OnHangup: i.opts.Settings.OnHangup == "detach"}}

@@ -19,7 +19,13 @@ import (
 // newPlans returns the plans of a session, nil if none are kept. Which of them are the
 // session's is written down if the session is recorded.
 func newPlans(p *project.Project, r *Rules, session string, recorded bool) *plan.Folder {
-	dir := planDir(p, session, r.notify)
+	dir, warning := PlanDir(p.Options, p.Workspace.Roots()[0])
+	if warning != "" {
+		r.notify(warning)
+	}
+	if temp := p.Workspace.Temp(); dir == "" && temp != "" {
+		dir = filepath.Join(temp, session, "plans")
+	}
 	if dir == "" || !p.Options.Settings.PlanMode {
 		return nil
 	}
@@ -40,31 +46,27 @@ func newPlans(p *project.Project, r *Rules, session string, recorded bool) *plan
 	}
 }
 
-// planDir returns the folder of the plans: a folder in the project that the settings name,
-// or else the last extension with such a folder; otherwise a folder of the session, or "" if
-// the session has none.
-func planDir(p *project.Project, session string, notify func(string)) string {
-	dir, whose := p.Options.Settings.PlanDir, "general.plan.directory"
+// PlanDir returns the folder of the plans below root: a folder in the project that the settings
+// name, or else the last extension with such a folder. It returns "" if the plans are kept with
+// the session, with a warning if a folder is named that can't have them.
+func PlanDir(o *project.Options, root string) (path, warning string) {
+	dir, whose := o.Settings.PlanDir, "general.plan.directory"
 	if dir == "" {
-		for _, x := range slices.Backward(p.Options.ActiveExtensions()) {
+		for _, x := range slices.Backward(o.ActiveExtensions()) {
 			if x.Contents.PlanDir != "" {
 				dir, whose = x.Contents.PlanDir, "plan.directory of the extension "+x.Name
 			}
 		}
 	}
-	if dir != "" {
-		root := p.Workspace.Roots()[0]
-		at := filepath.Join(root, dir)
-		if filepath.IsLocal(dir) && at != root && holdsPlans(dir) && !keepsState(p.Options.Paths, at) && disk.ResolveLinks(at) == at {
-			return at
-		}
-		notify(fmt.Sprintf("%s: %s is no folder in the project, or a hidden one, and none for plans below .gemini; "+
-			"plans are kept with the session", whose, text.PrintableLine(dir)))
+	at := filepath.Join(root, dir)
+	switch {
+	case dir == "":
+		return "", ""
+	case filepath.IsLocal(dir) && at != root && holdsPlans(dir) && !keepsState(o.Paths, at) && disk.ResolveLinks(at) == at:
+		return at, ""
 	}
-	if temp := p.Workspace.Temp(); temp != "" {
-		return filepath.Join(temp, session, "plans")
-	}
-	return ""
+	return "", fmt.Sprintf("%s: %s is no folder in the project, or a hidden one, and none for plans below .gemini; "+
+		"plans are kept with the session", whose, text.PrintableLine(dir))
 }
 
 // steeringFolders are the folders below .gemini whose files steer sessions to come.
