@@ -72,7 +72,7 @@ func customProject(t *testing.T, server *et.Server) teletype.Command {
 	pt.Confining(t, c) // else what only looks is asked about
 	files := map[string]string{"project/issues.txt": "nothing\nit's \"$HOME\" & touch made\n", "project/docs/api.md": "GET /\n", "project/staged.txt": "x\n",
 		"home/.gemini/commands/broken.toml": "prompt =",
-		"home/.gemini/settings.json": `{"commands": {"markdownFolders": ["~/.claude/commands", ".opencode/command"]}}`}
+		"home/.gemini/settings.json":        `{"commands": {"markdownFolders": ["~/.claude/commands", ".opencode/command"]}}`}
 	for _, p := range published {
 		files[p.file] = p.source
 	}
