@@ -16,12 +16,35 @@ const Hidden = "********"
 // by the value itself. written is v before its variables were filled in, or
 // nil.
 func mask(path []string, v, written any) any {
+	return masked(path, v, written, func(path []string, text string, written any) any {
+		raw, _ := written.(string)
+		if secretPath(path) && text != "" || raw != text && fillsInSecret(raw) {
+			return Hidden
+		}
+		return MaskText(text)
+	}, func(_, shown any) any { return maskArgument(shown) })
+}
+
+// MaskWritten returns the value of a key as it is written, with its variables
+// but without what looks like a secret.
+func MaskWritten(path []string, v any) any {
+	return masked(path, v, nil, func(path []string, text string, _ any) any {
+		if secretPath(path) || fillsInSecret(text) {
+			return onlyVariables(text)
+		}
+		return MaskText(text)
+	}, func(item, _ any) any { return onlyVariables(item) })
+}
+
+// masked returns the value v of the key at path with the form of its texts that text returns. For
+// an argument whose flag asks for a secret, argument has the last word.
+func masked(path []string, v, written any, text func(path []string, text string, written any) any, argument func(item, shown any) any) any {
 	switch x := v.(type) {
 	case map[string]any:
 		raw, _ := written.(map[string]any)
 		out := make(map[string]any, len(x))
 		for name, item := range x {
-			out[name] = mask(below(path, name), item, raw[name])
+			out[name] = masked(below(path, name), item, raw[name], text, argument)
 		}
 		return out
 	case []any:
@@ -32,17 +55,13 @@ func mask(path []string, v, written any) any {
 			if len(raw) == len(x) {
 				was = raw[i]
 			}
-			if out[i] = mask(path, item, was); i > 0 && asksForSecret(x[i-1]) {
-				out[i] = maskArgument(out[i])
+			if out[i] = masked(path, item, was, text, argument); i > 0 && asksForSecret(x[i-1]) {
+				out[i] = argument(item, out[i])
 			}
 		}
 		return out
 	case string:
-		raw, _ := written.(string)
-		if secretPath(path) && x != "" || raw != x && fillsInSecret(raw) {
-			return Hidden
-		}
-		return MaskText(x)
+		return text(path, x, written)
 	case nil, bool:
 		return v
 	}
@@ -85,33 +104,6 @@ func EachHidden(v any, found func(name, value string)) {
 			rest = strings.TrimPrefix(rest, value+next)
 		}
 	}
-}
-
-// MaskWritten returns the value of a key as it is written, with its variables
-// but without what looks like a secret.
-func MaskWritten(path []string, v any) any {
-	switch x := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(x))
-		for name, item := range x {
-			out[name] = MaskWritten(below(path, name), item)
-		}
-		return out
-	case []any:
-		out := make([]any, len(x))
-		for i, item := range x {
-			if out[i] = MaskWritten(path, item); i > 0 && asksForSecret(x[i-1]) {
-				out[i] = onlyVariables(item)
-			}
-		}
-		return out
-	case string:
-		if secretPath(path) || fillsInSecret(x) {
-			return onlyVariables(x)
-		}
-		return MaskText(x)
-	}
-	return mask(path, v, nil)
 }
 
 // MaskWords returns the words of a command without what looks like a secret.
