@@ -203,22 +203,7 @@ func (*Optional) IsBool() bool { return true }
 
 // Attached is a flag whose value, if any, stands in the same word behind an
 // equals sign.
-type Attached struct {
-	Set   bool
-	Value string
-}
-
-// Decode implements kong.MapperValue.
-func (a *Attached) Decode(ctx *kong.DecodeContext) error {
-	a.Set = true
-	if ctx.Scan.Peek().Type == kong.FlagValueToken {
-		a.Value, _ = ctx.Scan.Pop().Value.(string)
-	}
-	return nil
-}
-
-// IsBool tells kong that the flag may stand alone.
-func (*Attached) IsBool() bool { return true }
+type Attached struct{ Optional }
 
 // A Duration is a time such as 90s or 1h30m, or a number of seconds.
 type Duration time.Duration
