@@ -102,7 +102,7 @@ func decide(ctx context.Context, here *Folder, out *Output, d trust.Decision) er
 // Run takes the decision from the list.
 func (c *trustRemove) Run(ctx context.Context, out *Output, here *Folder) error {
 	folder := here.Paths.Folder(c.Folder)
-	was, err := trust.Folders(here.Paths, here.Lookup).Forget(ctx, folder)
+	was, err := trust.Folders(here.Paths, here.Lookup).Remember(ctx, folder, "")
 	if err != nil {
 		return err
 	}

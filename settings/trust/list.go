@@ -155,21 +155,25 @@ func (line parents) find(dir string) int {
 }
 
 // Remember writes what the user decided about a folder, given by its real
-// path, into the list of folders, and keeps everything else in it. It says
-// what stood there before.
+// path, into the list of folders, and keeps everything else in it; with an empty
+// rule it removes what the list says about the folder. It says what stood there
+// before.
 func (l List) Remember(ctx context.Context, folder string, rule Rule) (was []Decision, err error) {
-	if !utf8.ValidString(folder) {
+	if rule != "" && !utf8.ValidString(folder) {
 		return nil, errors.New("the folder's name is not UTF-8, which the list of folders can't hold")
 	}
 	err = l.rewrite(ctx, func(b []byte, rules []Decision) ([]byte, error) {
 		was = slices.DeleteFunc(rules, func(d Decision) bool { return !d.named(folder) })
 		for _, d := range was {
-			if d.Path == folder {
+			if d.Path == folder && rule != "" { // else it is another spelling
 				continue
 			}
-			if b, err = withRule(b, d.Path, ""); err != nil { // another spelling
+			if b, err = withRule(b, d.Path, ""); err != nil {
 				return nil, err
 			}
+		}
+		if rule == "" {
+			return b, nil
 		}
 		return withRule(b, folder, rule)
 	})
@@ -188,21 +192,6 @@ func (l List) Keep(ctx context.Context, folder string) error {
 	}
 	_, err = l.Remember(ctx, folder, Folder)
 	return err
-}
-
-// Forget removes what the list of folders says about a folder, given by its
-// real path, and says what that was.
-func (l List) Forget(ctx context.Context, folder string) (was []Decision, err error) {
-	err = l.rewrite(ctx, func(b []byte, rules []Decision) ([]byte, error) {
-		was = slices.DeleteFunc(rules, func(d Decision) bool { return !d.named(folder) })
-		for _, d := range was {
-			if b, err = withRule(b, d.Path, ""); err != nil {
-				return nil, err
-			}
-		}
-		return b, nil
-	})
-	return was, err
 }
 
 // named reports whether the entry names the folder, in whatever spelling.

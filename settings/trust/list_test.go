@@ -111,13 +111,13 @@ func TestRemember(t *testing.T) {
 	if was, err := Folders(p, env()).Remember(t.Context(), p.Cwd, Parent); err != nil || !slices.Equal(was, []Decision{{p.Cwd, Deny}}) || state() != Trusted {
 		t.Fatalf("%v, %v, state %v", was, err, state())
 	}
-	if was, err := Folders(p, env()).Forget(t.Context(), p.Cwd); err != nil || !slices.Equal(was, []Decision{{p.Cwd, Parent}}) || state() != Unknown {
+	if was, err := Folders(p, env()).Remember(t.Context(), p.Cwd, ""); err != nil || !slices.Equal(was, []Decision{{p.Cwd, Parent}}) || state() != Unknown {
 		t.Fatalf("%v, %v, state %v", was, err, state())
 	}
 	if b, _ := os.ReadFile(path); string(b) != text {
 		t.Error(cmp.Diff(text, string(b)))
 	}
-	if was, err := Folders(p, env()).Forget(t.Context(), p.Cwd); err != nil || len(was) > 0 {
+	if was, err := Folders(p, env()).Remember(t.Context(), p.Cwd, ""); err != nil || len(was) > 0 {
 		t.Errorf("forgotten twice: %v, %v", was, err)
 	}
 	if err := Folders(p, env()).Keep(t.Context(), p.Cwd); err != nil || state() != Trusted {
@@ -144,7 +144,7 @@ func TestSpellings(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	write()
-	if was, err := Folders(p, env()).Forget(t.Context(), p.Cwd); err != nil || len(was) != 3 {
+	if was, err := Folders(p, env()).Remember(t.Context(), p.Cwd, ""); err != nil || len(was) != 3 {
 		t.Fatal(was, err)
 	}
 	if got, err := Folders(p, env()).Decisions(); err != nil || !slices.Equal(got, []Decision{{"/srv", Folder}}) {
@@ -162,7 +162,7 @@ func TestDecisionsSideBySide(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if _, err := Folders(p, env()).Forget(t.Context(), fmt.Sprintf("/srv/%d/0", i)); err != nil {
+			if _, err := Folders(p, env()).Remember(t.Context(), fmt.Sprintf("/srv/%d/0", i), ""); err != nil {
 				t.Error(err)
 			}
 		})
@@ -203,7 +203,7 @@ func TestUnusableRules(t *testing.T) {
 		if _, err := Folders(p, env()).Remember(t.Context(), p.Cwd, Folder); !errors.As(err, &fe) {
 			t.Errorf("%s: written over: %v", name, err)
 		}
-		if _, err := Folders(p, env()).Forget(t.Context(), p.Cwd); !errors.As(err, &fe) {
+		if _, err := Folders(p, env()).Remember(t.Context(), p.Cwd, ""); !errors.As(err, &fe) {
 			t.Errorf("%s: written over: %v", name, err)
 		}
 		if b, _ := os.ReadFile(path); string(b) != text {
