@@ -3,11 +3,11 @@ package model
 import (
 	"bytes"
 	"strconv"
+	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"google.golang.org/genai"
-
-	"gemline/engine/text"
 )
 
 // A decoder decodes the chunks of one stream. The many that hold a piece of
@@ -181,12 +181,8 @@ func (d *decoder) rule(r Rule) bool {
 	d.found |= 1 << r
 	switch {
 	case r == Content:
-		n := text.Quoted(d.b[d.i:])
-		if n < 0 {
-			return false
-		}
-		said, ok := text.Unquote(d.b[d.i : d.i+n])
-		d.texts[r], d.i = said, d.i+n
+		said, ok := d.string()
+		d.texts[r] = said
 		return ok
 	case r < rulePrompt:
 		b, plain := d.quoted()
@@ -248,6 +244,53 @@ func (d *decoder) quoted() (s []byte, plain bool) {
 		}
 	}
 	return nil, false
+}
+
+// string reads a string and returns what it says.
+func (d *decoder) string() (said string, ok bool) {
+	start := d.i
+	s, plain := d.quoted()
+	if plain || d.i == start {
+		return string(s), plain && utf8.Valid(s)
+	}
+	out := append(make([]byte, 0, 2*(d.i-start)), d.b[start+1:d.i]...)
+	for d.i < len(d.b) {
+		c, r, n := d.b[d.i], rune(0), 1
+		switch {
+		case c == '"':
+			d.i++
+			return string(out), utf8.Valid(out)
+		case c < ' ':
+			return "", false
+		case c != '\\':
+			out = append(out, c)
+		default:
+			if r, n = escaped(d.b[d.i:]); n == 0 {
+				return "", false
+			}
+			out = utf8.AppendRune(out, r)
+		}
+		d.i += n
+	}
+	return "", false
+}
+
+// escaped returns the character that the escape at the beginning of b stands for, and its
+// length: 0 if it is none, or half of a pair.
+func escaped(b []byte) (r rune, n int) {
+	if len(b) > 1 {
+		if i := strings.IndexByte(`"\/bfnrt`, b[1]); i >= 0 {
+			return rune("\"\\/\b\f\n\r\t"[i]), 2
+		}
+	}
+	if len(b) < 6 || b[1] != 'u' {
+		return 0, 0
+	}
+	code, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	if err != nil || utf16.IsSurrogate(rune(code)) {
+		return 0, 0
+	}
+	return rune(code), 6
 }
 
 // digits reads a whole number that is not negative.
