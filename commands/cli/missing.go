@@ -27,12 +27,15 @@ var instead = []struct {
 	{"quit exit", "a session ends with /quit"},
 }
 
+// verbs are what other programs, and other sub-commands, call the same action.
+var verbs = []string{"show info", "add install create", "remove uninstall delete rm"}
+
 // gemmas are the actions of gemma, which is a sub-command of the Gemini CLI's.
 var gemmas = []string{"setup", "start", "stop", "status", "logs"}
 
 // Missing returns why the words of a command line are no sub-command, if they look like one: a
 // word alone that is a command elsewhere, or nearly one here; or nearly one with one of its own
-// sub-commands, or the show of others, and at most a name. Other words are for the model, which
+// sub-commands, or with an action of others, and at most a name. Other words are for the model, which
 // is paid for.
 func Missing(args []string) error {
 	var like []string
@@ -48,8 +51,8 @@ func Missing(args []string) error {
 	plain, near, own := slices.DeleteFunc(slices.Clone(words), isFlag), nearest(words[0]), find(words[:1])
 	few := len(plain) == 2 || len(plain) == 3
 	switch {
-	case own != nil && len(own.Children) > 0 && few && plain[1] == "show" && find(plain[:2]) == nil:
-		return misused("gemline %s show is no command: gemline %[1]s --help lists what there is%s", words[0], behind)
+	case own != nil && len(own.Children) > 0 && few && find(plain[:2]) == nil && sameAction(plain[0], plain[1]) != "":
+		return misused("gemline %s is no command: %s%s", strings.Join(plain[:2], " "), sameAction(plain[0], plain[1]), behind)
 	case near != "" && few && find([]string{near, plain[1]}) != nil && Means(append([]string{near}, words[1:]...)):
 		return misused("gemline %s is no command: did you mean gemline %s %s?%s", strings.Join(plain[:2], " "), near, plain[1], behind)
 	case why(words[0]) == "":
@@ -66,6 +69,22 @@ func Missing(args []string) error {
 		}
 	}
 	return misused("gemline %s is no command: %s%s", text.PrintableLine(shorten(strings.Join(said, " "))), why(words[0]), behind)
+}
+
+// sameAction says how a sub-command calls an action that others call by a word, "" if that is no
+// word of [verbs].
+func sameAction(name, word string) string {
+	for _, row := range verbs {
+		if words := strings.Fields(row); slices.Contains(words, word) {
+			for _, other := range words {
+				if find([]string{name, other}) != nil {
+					return "did you mean gemline " + name + " " + other + "?"
+				}
+			}
+			return "gemline " + name + " --help lists what there is"
+		}
+	}
+	return ""
 }
 
 // behind says how words reach the model after all.
