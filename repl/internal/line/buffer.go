@@ -247,6 +247,25 @@ func inWord(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
+// outside returns i, or the start or end of the atom that i lies inside of.
+func (b *buffer) outside(i int, start bool) int {
+	if b.atoms == nil {
+		return i
+	}
+	for _, name := range b.atoms() {
+		atom := []rune(name)
+		for from := max(0, i-len(atom)+1); from < i; from++ {
+			if to := from + len(atom); to <= len(b.text) && slices.Equal(b.text[from:to], atom) {
+				if start {
+					return from
+				}
+				return to
+			}
+		}
+	}
+	return i
+}
+
 // wordLeft returns the start of the word before i.
 func (b *buffer) wordLeft(i int) int {
 	for i > 0 && !inWord(b.text[i-1]) {
@@ -255,7 +274,7 @@ func (b *buffer) wordLeft(i int) int {
 	for i > 0 && inWord(b.text[i-1]) {
 		i--
 	}
-	return i
+	return b.outside(i, true)
 }
 
 // wordEnd returns the end of the word behind i.
@@ -266,7 +285,7 @@ func (b *buffer) wordEnd(i int) int {
 	for i < len(b.text) && inWord(b.text[i]) {
 		i++
 	}
-	return i
+	return b.outside(i, false)
 }
 
 // isBlank reports whether r parts words of any kind.
@@ -281,5 +300,5 @@ func (b *buffer) spaceLeft(i int) int {
 	for i > 0 && !isBlank(b.text[i-1]) {
 		i--
 	}
-	return i
+	return b.outside(i, true)
 }

@@ -96,6 +96,49 @@ func TestAtoms(t *testing.T) {
 	if b.do(opRubout); b.String() != "a|b" {
 		t.Errorf("rubout: %q", b)
 	}
+	const short = "[p a, b]"
+	for _, tt := range []struct {
+		text string
+		op   rune
+		keys string // of vi
+		want string
+	}{
+		{"one @|", opRuboutWord, "", "one |"},
+		{"one @ two|", opWordLeft, "", "one @ |two"},
+		{"one @|", opWordLeft, "", "one |@"},
+		{"one |@ two", opWordRight, "", "one @| two"},
+		{"one |@ two", opKillWord, "", "one | two"},
+		{"one:@|", opRuboutAlnum, "", "one:|"},
+		{"|@ two", 0, "w", "@ |two"},
+		{"|@ two", 0, "dw", "|two"},
+		{"|@ two", 0, "cwx", "x| two"},
+		{"x |@ two", 0, "e", "x @ tw|o"},
+		{"x| @ two", 0, "e", "x |@ two"},
+		{"x| @ two", 0, "de", "x| two"},
+		{"one @ |two", 0, "b", "one |@ two"},
+		{"one @ |two", 0, "2b", "|one @ two"},
+		{"|x @ b", 0, "fb", "x @ |b"},
+		{"|x @b", 0, "dtb", "|b"},
+		{"|x @ y", 0, "5|", "x |@ y"},
+		{"|@b", 0, "2~", "@|B"},
+		{"|@b", 0, "2rx", "x|x"},
+	} {
+		b, v := marked(strings.ReplaceAll(tt.text, "@", short)), vi{command: true}
+		b.atoms = func() []string { return []string{short} }
+		if tt.op != 0 {
+			b.do(tt.op)
+		}
+		for _, r := range tt.keys {
+			if v.command {
+				v.key(b, r)
+			} else {
+				b.insert(r)
+			}
+		}
+		if want := strings.ReplaceAll(tt.want, "@", short); b.String() != want {
+			t.Errorf("%q %x%s: %q, want %q", tt.text, tt.op, tt.keys, b, want)
+		}
+	}
 }
 
 func TestVi(t *testing.T) {

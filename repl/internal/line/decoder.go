@@ -248,7 +248,7 @@ func (d *decoder) takeKey(b []byte) int {
 			return 0
 		}
 		switch b[1] {
-		case 0x03:
+		case 0x03, 0x1b:
 			return 1
 		case 0x05:
 			d.press(opEdit)

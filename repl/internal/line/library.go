@@ -147,7 +147,8 @@ func (l *library) carried(key rune) rune {
 		return 0
 	case !isOp(key):
 		return key
-	case (key == opLeft || key == opRubout) && b.left(b.pos) < b.pos-1, // a character of several, or a placeholder
+	case len(b.atoms()) > 0 && key != opPrev && key != opNext, // readline knows no placeholders
+		(key == opLeft || key == opRubout) && b.left(b.pos) < b.pos-1, // a character of several
 		key == opRight && b.right(b.pos) > b.pos+1,
 		key == opKillRight && b.pos == len(b.text): // nothing, for which readline would forget what was killed
 		return 0

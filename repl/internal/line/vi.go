@@ -174,11 +174,11 @@ func (v *vi) await(b *buffer, r rune) {
 	v.waiting = 0
 	if kind == 'r' {
 		if to := v.along(b, n); to > b.pos && v.operator == 0 && r >= ' ' {
-			changed := slices.Clone(b.text)
-			for i := b.pos; i < to; i++ {
-				changed[i] = r
+			shown := 0
+			for i := b.pos; i < to; i = b.right(i) {
+				shown++
 			}
-			b.set(changed, max(b.pos, to-1))
+			b.set(slices.Concat(b.text[:b.pos], slices.Repeat([]rune{r}, shown), b.text[to:]), b.pos+shown-1)
 		}
 		v.done(b)
 		return
@@ -213,7 +213,7 @@ func (v *vi) target(b *buffer, r rune, n int) (to int, inclusive, ok bool) {
 	case '$':
 		return len(b.text), false, true
 	case '|':
-		return min(n-1, len(b.text)), false, true
+		return b.outside(min(n-1, len(b.text)), true), false, true
 	case 'w', 'W':
 		return v.words(b, n, r == 'W'), false, true
 	case 'b', 'B':
@@ -238,7 +238,7 @@ func (v *vi) seek(b *buffer, kind rune, n int) (to int, inclusive, ok bool) {
 	}
 	at := b.pos
 	for i := b.pos + step; kind != 0 && i >= 0 && i < len(b.text) && n > 0; i += step {
-		if b.text[i] == v.sought {
+		if b.text[i] == v.sought && b.outside(i, true) == i {
 			at = i
 			n--
 		}
@@ -247,7 +247,7 @@ func (v *vi) seek(b *buffer, kind rune, n int) (to int, inclusive, ok bool) {
 		return b.pos, false, false
 	}
 	if kind == 't' || kind == 'T' {
-		at -= step
+		at = b.outside(at-step, true)
 	}
 	return at, step > 0, true
 }
@@ -295,7 +295,7 @@ func (v *vi) words(b *buffer, n int, big bool) int {
 		for i < len(b.text) && kindOf(b.text[i], big) == k {
 			i++
 		}
-		for i < len(b.text) && isBlank(b.text[i]) {
+		for i = b.outside(i, false); i < len(b.text) && isBlank(b.text[i]); {
 			i++
 		}
 	}
@@ -315,6 +315,7 @@ func (v *vi) wordsBack(b *buffer, n int, big bool) int {
 		for k := kindOf(b.text[i-1], big); i > 0 && kindOf(b.text[i-1], big) == k; {
 			i--
 		}
+		i = b.outside(i, true)
 	}
 	return i
 }
@@ -336,6 +337,7 @@ func (v *vi) wordEnds(b *buffer, n int, big, here bool) int {
 		for k := kindOf(b.text[i], big); i < len(b.text) && kindOf(b.text[i], big) == k; {
 			i++
 		}
+		i = b.outside(i, false)
 	}
 	return i
 }
@@ -357,7 +359,7 @@ func (v *vi) paste(b *buffer, behind bool, n int) {
 func (v *vi) swapCase(b *buffer, n int) {
 	to := v.along(b, n)
 	changed := slices.Clone(b.text)
-	for i := b.pos; i < to; i++ {
+	for i := b.pos; i < to; i = b.right(i) {
 		switch r := changed[i]; {
 		case unicode.IsUpper(r):
 			changed[i] = unicode.ToLower(r)
