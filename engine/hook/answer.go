@@ -180,8 +180,32 @@ func (o Outcome) misread() string {
 	if specific == nil && object["hookSpecificOutput"] != nil {
 		return "its hookSpecificOutput is no object"
 	}
+	return misfitting(specific)
+}
+
+// misfitting says which of the fields about a request to the model is not understood, "" if
+// all are.
+func misfitting(specific map[string]any) string {
+	understood := map[string]func(map[string]any) bool{
+		"llm_request":  func(o map[string]any) bool { _, ok := modelRequest{}.with(o); return ok },
+		"llm_response": func(o map[string]any) bool { _, ok := parseResponse(o); return ok },
+		"toolConfig": func(o map[string]any) bool {
+			mode, isText := o["mode"].(string)
+			_, isList := o["allowedFunctionNames"].([]any)
+			return (o["mode"] == nil || isText && slices.Contains(selectionModes, strings.ToUpper(mode))) &&
+				(o["allowedFunctionNames"] == nil || isList)
+		},
+	}
+	for _, key := range slices.Sorted(maps.Keys(understood)) {
+		if object, is := specific[key].(map[string]any); specific[key] != nil && (!is || !understood[key](object)) {
+			return "its " + key + " is not understood: it does not have the form that the documentation says"
+		}
+	}
 	return ""
 }
+
+// selectionModes are what a hook may say of calls.
+var selectionModes = []string{"AUTO", "ANY", "NONE"}
 
 // parseJSON returns the JSON object that text is, nil if it is none, and reports whether
 // text is JSON. A JSON string or a list may hold the object, and a comma too many stand
@@ -349,7 +373,8 @@ func selection(answers []Answer) (all Answer) {
 	mode, names := "AUTO", map[string]bool{}
 	for _, a := range answers {
 		config := a.object("toolConfig")
-		switch m, _ := config["mode"].(string); {
+		m, _ := config["mode"].(string)
+		switch m = strings.ToUpper(m); {
 		case m == "NONE", m == "ANY" && mode == "AUTO":
 			mode = m
 		}

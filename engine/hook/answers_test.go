@@ -406,12 +406,19 @@ func TestModel(t *testing.T) {
 	}{
 		"another question": {hook.BeforeModel, `{"hookSpecificOutput":{"llm_request":{"messages":[{"role":"user","content":"two"},{"role":"user","content":"three"}]}}}`, "text: done",
 			func(r *engine.Request) string { return told(r.Contents[0]) + " " + told(r.Contents[1]) }, "two three"},
-		"another model": {hook.BeforeModel, `{"hookSpecificOutput":{"llm_request":{"model":"n","config":{"temperature":0.5},"messages":"odd"}}}`, "text: done",
+		"another model": {hook.BeforeModel, `{"hookSpecificOutput":{"llm_request":{"model":"n","config":{"temperature":0.5},"messages":"odd"}}}`, "text: done" + notUnderstood("llm_request"),
 			func(r *engine.Request) string { return fmt.Sprint(r.Model, *r.Config.Temperature, told(r.Contents[0])) }, fmt.Sprint("n", temperature, "one")},
-		"an answer":                     {hook.BeforeModel, `{"hookSpecificOutput":{"llm_response":{"candidates":[{"content":{"role":"model","parts":["mine"]}}]}}}`, "text: mine", nil, ""},
-		"an answer with a block":        {hook.BeforeModel, `{"decision":"deny","reason":"no","hookSpecificOutput":{"llm_response":{"text":"mine"}}}`, "text: mine warning: Agent execution blocked: no", nil, ""},
-		"an answer with its tokens":     {hook.AfterModel, `{"hookSpecificOutput":{"llm_response":{"text":"mine","usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2,"totalTokenCount":3}}}}`, "text: mine", nil, ""},
-		"an odd answer":                 {hook.BeforeModel, `{"hookSpecificOutput":{"llm_response":{"candidates":"mine"}}}`, "text: done", nil, ""},
+		"an answer":                 {hook.BeforeModel, `{"hookSpecificOutput":{"llm_response":{"candidates":[{"content":{"role":"model","parts":["mine"]}}]}}}`, "text: mine", nil, ""},
+		"an answer with a block":    {hook.BeforeModel, `{"decision":"deny","reason":"no","hookSpecificOutput":{"llm_response":{"text":"mine"}}}`, "text: mine warning: Agent execution blocked: no", nil, ""},
+		"an answer with its tokens": {hook.AfterModel, `{"hookSpecificOutput":{"llm_response":{"text":"mine","usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2,"totalTokenCount":3}}}}`, "text: mine", nil, ""},
+		"an odd answer":             {hook.BeforeModel, `{"hookSpecificOutput":{"llm_response":{"candidates":"mine"}}}`, "text: done" + notUnderstood("llm_response"), nil, ""},
+		"an answer of parts":        {hook.BeforeModel, `{"hookSpecificOutput":{"llm_response":{"candidates":[{"content":{"parts":[{"text":"mine"}]}}]}}}`, "text: mine", nil, ""},
+		"an answer of other parts":  {hook.BeforeModel, `{"hookSpecificOutput":{"llm_response":{"candidates":[{"content":{"parts":[{"words":"mine"}]}}]}}}`, "text: done" + notUnderstood("llm_response"), nil, ""},
+		"some tools": {hook.BeforeToolSelection, `{"hookSpecificOutput":{"toolConfig":{"allowedFunctionNames":["note"]}}}`, "text: done", func(r *engine.Request) string {
+			return fmt.Sprint(selection(r), len(r.Config.Tools[0].FunctionDeclarations), r.Config.Tools[0].FunctionDeclarations[0].Name)
+		}, "AUTO []1note"},
+		"no tools in small letters":     {hook.BeforeToolSelection, `{"hookSpecificOutput":{"toolConfig":{"mode":"none"}}}`, "text: done", selection, "NONE []"},
+		"another selection":             {hook.BeforeToolSelection, `{"hookSpecificOutput":{"toolConfig":{"mode":"SOME"}}}`, "text: done" + strings.ReplaceAll(notUnderstood("toolConfig"), "BeforeModel", "BeforeToolSelection"), selection, "AUTO []"},
 		"a question of the model's":     {hook.BeforeModel, `{"hookSpecificOutput":{"llm_request":{"messages":[{"role":"user","content":"one"},{"role":"model","content":"three"}]}}}`, "text: done", func(r *engine.Request) string { return r.Contents[1].Role + " " + told(r.Contents[1]) }, "model three"},
 		"an answer without parts":       {hook.BeforeModel, `{"hookSpecificOutput":{"llm_response":{"candidates":[{"content":{"parts":[]}}]}}}`, "text: done", nil, ""},
 		"another answer":                {hook.AfterModel, `{"hookSpecificOutput":{"llm_response":{"candidates":[{"content":{"parts":["mine"]}}]}}}`, "text: mine", nil, ""},
@@ -435,6 +442,31 @@ func TestModel(t *testing.T) {
 				t.Errorf("%q", c.history())
 			}
 		})
+	}
+}
+
+func notUnderstood(field string) string {
+	return " warning: hook it failed at BeforeModel: its " + field + " is not understood: it does not have the form that the documentation says"
+}
+
+// A hook that changes the text of a piece leaves the calls in it, and one that leaves messages
+// out takes their calls with them.
+func TestModelKeepsCalls(t *testing.T) {
+	t.Parallel()
+	both := et.Reply{Chunks: []*genai.GenerateContentResponse{{Candidates: []*genai.Candidate{{Content: &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{
+		{Text: "secret"}, {FunctionCall: &genai.FunctionCall{Name: "note", Args: map[string]any{"text": "x"}}}}}, FinishReason: genai.FinishReasonStop}}}}}
+	c := begin(t, []hook.Hook{on(hook.AfterModel, `grep -q secret || exit 0; echo '{"hookSpecificOutput":{"llm_response":{"candidates":[{"content":{"parts":["open"]}}]}}}'`),
+		on(hook.BeforeModel, `grep -q four || exit 0; echo '{"hookSpecificOutput":{"llm_request":{"messages":[{"role":"user","content":"three"},{"role":"model","content":"b"},{"role":"user","content":"four"}]}}}'`)},
+		both, et.Says("a"), et.Says("b"), et.Says("c"))
+	c.say("one")
+	if h := c.engine.History(); len(h) != 4 || told(h[1]) != "open + call note" {
+		t.Errorf("%q", c.history())
+	}
+	c.say("three")
+	c.say("four")
+	r := c.script.Requests()
+	if sent := r[len(r)-1].Contents; len(sent) != 3 || told(sent[0]) != "three" || told(sent[1]) != "b" || told(sent[2]) != "four" {
+		t.Errorf("%d contents, the first %q", len(sent), told(sent[0]))
 	}
 }
 

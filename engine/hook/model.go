@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"slices"
 
@@ -70,7 +71,7 @@ func (h *Hooks) beforeModel(
 	if a.Stop {
 		return nil, nil, &end{stopped: true, why: a.Why()}
 	}
-	response := parseResponse(a.object("llm_response"))
+	response, _ := parseResponse(a.object("llm_response"))
 	if a.Decision == block {
 		e := &end{why: a.Why()}
 		if response == nil {
@@ -85,7 +86,7 @@ func (h *Hooks) beforeModel(
 		return nil, response, nil
 	}
 	if changes := a.object("llm_request"); changes != nil {
-		sent = sent.with(changes)
+		sent, _ = sent.with(changes)
 		asked = sent.apply(req)
 	}
 	s := h.fire(ctx, BeforeToolSelection, "", fields{{"llm_request", sent}})
@@ -93,11 +94,31 @@ func (h *Hooks) beforeModel(
 		next := *asked
 		config := *next.Config
 		names, _ := s.Specific["names"].([]string)
+		if mode == "AUTO" && len(names) > 0 { // a list of names for which the API refuses
+			config.Tools, names = only(config.Tools, names), nil
+		}
 		config.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{
 			Mode: genai.FunctionCallingConfigMode(mode), AllowedFunctionNames: names}}
 		next.Config, asked = &config, &next
 	}
 	return asked, nil, ctx.Err()
+}
+
+// only returns tools without the functions that have none of the names.
+func only(tools []*genai.Tool, names []string) (left []*genai.Tool) {
+	for _, t := range tools {
+		next := *t
+		next.FunctionDeclarations = nil
+		for _, f := range t.FunctionDeclarations {
+			if slices.Contains(names, f.Name) {
+				next.FunctionDeclarations = append(next.FunctionDeclarations, f)
+			}
+		}
+		if len(next.FunctionDeclarations) > 0 || len(t.FunctionDeclarations) == 0 {
+			left = append(left, &next)
+		}
+	}
+	return left
 }
 
 // afterModel returns a piece of the answer as hooks have changed it.
@@ -108,12 +129,15 @@ func (h *Hooks) afterModel(
 	if a.Stop || a.Decision == block {
 		return nil, &end{stopped: a.Stop, why: a.Why()}
 	}
-	if other := parseResponse(a.object("llm_response")); other != nil {
+	if other, _ := parseResponse(a.object("llm_response")); other != nil {
 		out := *chunk
 		out.Candidates = other.Candidates
 		for i, c := range out.Candidates {
 			if i >= len(chunk.Candidates) {
 				break
+			}
+			if was := chunk.Candidates[i].Content; was != nil { // its calls and thoughts stay
+				c.Content = withText(was, engine.TextOf(c.Content.Parts))
 			}
 			c.FinishReason = cmp.Or(c.FinishReason, chunk.Candidates[i].FinishReason)
 			c.ContinuationToken = chunk.Candidates[i].ContinuationToken
@@ -156,11 +180,15 @@ func newModelRequest(req *engine.Request) modelRequest {
 	return m
 }
 
-// with returns m with what a hook wants changed. What does not fit is left as it is.
-func (m modelRequest) with(changes map[string]any) modelRequest {
+// with returns m with what a hook wants changed. What does not fit is left as it is, and ok
+// is false.
+func (m modelRequest) with(changes map[string]any) (changed modelRequest, ok bool) {
+	ok = true
 	decode := func(name string, into any) bool {
 		b, err := json.Marshal(changes[name])
-		return changes[name] != nil && err == nil && json.Unmarshal(b, into) == nil
+		fits := err == nil && json.Unmarshal(b, into) == nil
+		ok = ok && fits
+		return changes[name] != nil && fits
 	}
 	var next modelRequest
 	if decode("model", &next.Model) {
@@ -174,11 +202,12 @@ func (m modelRequest) with(changes map[string]any) modelRequest {
 			cmp.Or(c.MaxOutputTokens, m.Config.MaxOutputTokens),
 			cmp.Or(c.TopP, m.Config.TopP), cmp.Or(c.TopK, m.Config.TopK)}
 	}
-	return m
+	return m, ok
 }
 
 // apply returns req as m wants it: its texts stand in the place of those that the
-// messages have now, and messages beyond these are appended.
+// messages have now. Where m has fewer, those that are gone are left out, and messages
+// beyond these are appended.
 func (m modelRequest) apply(req *engine.Request) *engine.Request {
 	out := *req
 	if m.Model != "" {
@@ -191,17 +220,31 @@ func (m modelRequest) apply(req *engine.Request) *engine.Request {
 	config.Temperature, config.MaxOutputTokens = m.Config.Temperature, m.Config.MaxOutputTokens
 	config.TopP, config.TopK = m.Config.TopP, m.Config.TopK
 	out.Config = &config
-	out.Contents = slices.Clone(req.Contents)
-	left := m.Messages
-	for i, c := range out.Contents {
+	out.Contents = nil
+	left, texts := m.Messages, len(newModelRequest(req).Messages)
+	dropping := false
+	for _, c := range req.Contents {
 		text := engine.TextOf(c.Parts)
-		if text == "" || len(left) == 0 {
+		if text == "" {
+			if !dropping { // else the calls of a message that is gone, and their answers
+				out.Contents = append(out.Contents, c)
+			}
 			continue
 		}
-		if left[0].Content != text {
-			out.Contents[i] = withText(c, left[0].Content)
+		same := len(left) > 0 && left[0] == modelMessage{c.Role, text}
+		gone := !same && texts > len(left)
+		texts--
+		switch dropping = gone && !engine.HasAnswers(c); {
+		case dropping:
+			continue
+		case gone:
+			c = withText(c, "")
+		case !same:
+			c = withText(c, left[0].Content)
 		}
-		left = left[1:]
+		if out.Contents = append(out.Contents, c); !gone {
+			left = left[1:]
+		}
 	}
 	for _, more := range left {
 		role := genai.Role(genai.RoleUser)
@@ -239,12 +282,34 @@ type modelResponse struct {
 
 type modelCandidate struct {
 	Content struct {
-		Role  string   `json:"role"`
-		Parts []string `json:"parts"`
+		Role  string     `json:"role"`
+		Parts modelParts `json:"parts"`
 	} `json:"content"`
 	FinishReason string        `json:"finishReason,omitempty"`
 	Index        int32         `json:"index"`
 	Safety       []modelSafety `json:"safetyRatings,omitempty"`
+}
+
+// modelParts are the texts of an answer. A hook may write each as a part of the API.
+type modelParts []string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (p *modelParts) UnmarshalJSON(b []byte) error {
+	var all []any
+	if err := json.Unmarshal(b, &all); err != nil {
+		return err
+	}
+	for _, v := range all {
+		if part, is := v.(map[string]any); is {
+			v = part["text"]
+		}
+		text, is := v.(string)
+		if !is {
+			return errors.New("a part has no text")
+		}
+		*p = append(*p, text)
+	}
+	return nil
 }
 
 type modelSafety struct {
@@ -282,15 +347,13 @@ func newModelResponse(chunk *genai.GenerateContentResponse) modelResponse {
 	return m
 }
 
-// parseResponse returns the answer that a hook gives, nil if it has no part.
-func parseResponse(object map[string]any) *genai.GenerateContentResponse {
-	if object == nil {
-		return nil
-	}
+// parseResponse returns the answer that a hook gives, nil if it has no part, and reports
+// whether it is understood.
+func parseResponse(object map[string]any) (answer *genai.GenerateContentResponse, ok bool) {
 	var m modelResponse
 	b, err := json.Marshal(object)
 	if err != nil || json.Unmarshal(b, &m) != nil {
-		return nil
+		return nil, false
 	}
 	if len(m.Candidates) == 0 && m.Text != "" {
 		m.Candidates = make([]modelCandidate, 1)
@@ -309,11 +372,11 @@ func parseResponse(object map[string]any) *genai.GenerateContentResponse {
 			FinishReason: genai.FinishReason(c.FinishReason), Index: c.Index})
 	}
 	if len(out.Candidates) == 0 {
-		return nil
+		return nil, true
 	}
 	if u := m.Usage; u != nil {
 		out.UsageMetadata = &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: u.Prompt,
 			CandidatesTokenCount: u.Output, TotalTokenCount: u.Total}
 	}
-	return out
+	return out, true
 }

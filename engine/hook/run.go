@@ -335,7 +335,8 @@ func chained(e Event, in fields, a Answer) fields {
 	case BeforeModel:
 		if changes := a.object("llm_request"); changes != nil {
 			request, _ := in.get("llm_request").(modelRequest)
-			return in.with("llm_request", request.with(changes))
+			request, _ = request.with(changes)
+			return in.with("llm_request", request)
 		}
 	case BeforeTool:
 		if changes := a.object("tool_input"); changes != nil {
