@@ -55,7 +55,7 @@ func (s *Settings) Explain(in Inputs, all bool) []Entry {
 	}
 	overrides := overrides()
 	for _, o := range overrides {
-		if in.says(o) {
+		if len(in.said(o)) > 0 {
 			entry(strings.Split(o.Key.Name, "."))
 		}
 	}
@@ -88,16 +88,19 @@ func hasBelow(found map[string]*Entry, name string) bool {
 	return false
 }
 
-// says reports whether the environment or the command line says something.
-func (in Inputs) says(o override) bool {
-	if names, _ := o.variables(in.Lookup); len(names) > 0 {
-		return true
+// said returns what the environment and the command line say, the weakest first.
+func (in Inputs) said(o override) (all []Origin) {
+	names, values := o.variables(in.Lookup)
+	for i, name := range slices.Backward(names) {
+		v, _ := in.DotEnv.Lookup(name) // else the environment has it
+		all = append(all, Origin{Scope: Environment, Name: name, Path: v.File, Value: values[i]})
 	}
-	if o.flag == nil || in.Flags == nil {
-		return false
+	if o.flag != nil && in.Flags != nil {
+		if name, v, ok := o.flag(in.Flags); ok {
+			all = append(all, Origin{Scope: CommandLine, Name: name, Value: v})
+		}
 	}
-	_, _, ok := o.flag(in.Flags)
-	return ok
+	return all
 }
 
 // explain adds what a file says, as something that may or may not count.
@@ -210,23 +213,12 @@ func (in Inputs) settle(e *Entry, merged map[string]any, o override) {
 
 // join makes every place that adds to a list one where the value comes from.
 func (e *Entry) join(k Key) {
-	var over []Origin
 	for _, o := range slices.Backward(e.Over) {
-		if o.Note != "" {
-			over = append([]Origin{o}, over...)
-			continue
+		if o.Note == "" {
+			e.From, e.Value = append(e.From, o), k.combine(e.Value, o.Value)
 		}
-		e.From = append(e.From, o)
 	}
-	e.Over = over
-	e.Value = nil
-	for _, o := range e.From {
-		if e.Value == nil {
-			e.Value = o.Value
-			continue
-		}
-		e.Value = k.combine(e.Value, o.Value)
-	}
+	e.Over = slices.DeleteFunc(e.Over, func(o Origin) bool { return o.Note == "" })
 }
 
 // fallback adds the default, which counts if nothing else does.
@@ -247,17 +239,7 @@ func (in Inputs) fallback(e *Entry, k Key, counts bool) {
 
 // override lets the environment and the command line have the last word.
 func (in Inputs) override(e *Entry, k Key, o override) {
-	var said []Origin // the weakest first
-	names, values := o.variables(in.Lookup)
-	for i, name := range slices.Backward(names) {
-		said = append(said, Origin{Scope: Environment, Name: name, Path: in.file(name), Value: values[i]})
-	}
-	if o.flag != nil && in.Flags != nil {
-		if name, v, ok := o.flag(in.Flags); ok {
-			said = append(said, Origin{Scope: CommandLine, Name: name, Value: v})
-		}
-	}
-	for _, origin := range said {
+	for _, origin := range in.said(o) {
 		v, err := k.coerce(origin.Value)
 		if err != nil && origin.Scope == Environment {
 			origin.Value, origin.Note = mask(e.path, origin.Value, nil), err.Error()
@@ -274,12 +256,6 @@ func (in Inputs) override(e *Entry, k Key, o override) {
 		e.Over = append(slices.Clone(e.From), e.Over...)
 		e.From, e.Value = []Origin{origin}, origin.Value
 	}
-}
-
-// file returns where a variable comes from if not from the environment.
-func (in Inputs) file(name string) string {
-	v, _ := in.DotEnv.Lookup(name)
-	return v.File
 }
 
 // Under returns the entries for a key, or for the keys of an object.
