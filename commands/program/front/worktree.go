@@ -58,8 +58,8 @@ func printWorktree(o *project.Options, st *project.Status, tell func(string)) {
 	if o.Worktree == "" {
 		return
 	}
-	if s := st.Session.Load(); s != nil && !o.User.Interactive && s.ResumeCommand() != "" {
-		tell("go on with " + s.ResumeCommand())
+	if resume := st.ResumeCommand(); resume != "" && !o.User.Interactive {
+		tell("go on with " + resume)
 	}
 	tell("the worktree stays; gemline worktree remove " + o.Worktree + " removes it")
 }

@@ -26,7 +26,7 @@ type Status struct {
 	Queue    EventQueue                      // printed with a turn's next event
 	launcher atomic.Pointer[launch.Launcher] // nil before it is known
 	unused   atomic.Pointer[[]settings.Unused]
-	Session  atomic.Pointer[SessionInfo] // of the front end's conversation; nil if it has none
+	Session  atomic.Pointer[SessionInfo] // of the front end's conversation; empty if it has none
 }
 
 // Limits for texts from a settings file that are printed.
@@ -44,11 +44,15 @@ type SessionInfo struct {
 
 // NewStatus returns a status that prints nothing, until its fields say where.
 func NewStatus() *Status {
-	return &Status{PrintWarning: func(string) {}, PrintInfo: func(string) {},
+	s := &Status{PrintWarning: func(string) {}, PrintInfo: func(string) {},
 		Wait: func(ctx context.Context, _ func() string, work repl.Work) error {
 			work(ctx, func(f func()) { f() })
 			return nil
 		}}
+	none := func() string { return "" }
+	s.Session.Store(&SessionInfo{ID: none, Mode: none, ResumeCommand: none, Stored: func() bool { return false },
+		Collected: func() (d report.DryRun) { return d }})
+	return s
 }
 
 // Notify prints a warning: with the next event of a turn that runs, or at once.
@@ -84,34 +88,19 @@ func (s *Status) Unused() (list []report.UnusedFeature) {
 }
 
 // Mode returns the approval mode of the conversation, "" if there is none.
-func (s *Status) Mode() string {
-	if c := s.Session.Load(); c != nil {
-		return c.Mode()
-	}
-	return ""
-}
+func (s *Status) Mode() string { return s.Session.Load().Mode() }
 
 // ResumeCommand returns the command that resumes the conversation, "" if there is none.
-func (s *Status) ResumeCommand() string {
-	if c := s.Session.Load(); c != nil {
-		return c.ResumeCommand()
-	}
-	return ""
-}
+func (s *Status) ResumeCommand() string { return s.Session.Load().ResumeCommand() }
 
 // StoredResumeCommand returns the command that resumes the conversation, "" if nothing of the
 // conversation is stored.
 func (s *Status) StoredResumeCommand() string {
-	if c := s.Session.Load(); c != nil && c.Stored() {
+	if c := s.Session.Load(); c.Stored() {
 		return c.ResumeCommand()
 	}
 	return ""
 }
 
 // Collected returns what the conversation would have done, if it changes nothing.
-func (s *Status) Collected() report.DryRun {
-	if c := s.Session.Load(); c != nil {
-		return c.Collected()
-	}
-	return report.DryRun{}
-}
+func (s *Status) Collected() report.DryRun { return s.Session.Load().Collected() }
