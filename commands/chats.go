@@ -60,7 +60,7 @@ func (cmd chatCommands) set() Set {
 		cmd.chats("resume", "go on with another session"),
 		{Name: "export", Aliases: []string{"export-session"}, Args: "FILE", Run: cmd.export,
 			Summary: "write the session to a file, as Markdown (.md), HTML (.html) or JSON (.json)"},
-		{Name: "fork", Args: "[TURN]", Run: cmd.fork,
+		{Name: "fork", Args: "[TURN]", Run: cmd.inSession(cmd.fork),
 			Summary: "go on with a copy of the session, of all of it or until a turn, and leave it as it is"},
 		{Name: "name", Args: "[NAME|--remove]", Run: cmd.name,
 			Summary: "say how the session is called, or call it something that --resume takes"},
@@ -71,16 +71,24 @@ func (cmd chatCommands) set() Set {
 func (cmd chatCommands) chats(name, summary string) *Command {
 	inner := Set{
 		{Name: "list", Summary: "list the conversations that were saved under a tag", Run: cmd.listSaved},
-		{Name: "save", Args: "TAG", Summary: "save the conversation so far under a tag", Run: cmd.save, Complete: cmd.tags},
-		{Name: "resume", Aliases: []string{"load"}, Args: "TAG", Summary: "go on with one that was saved", Run: cmd.load, Complete: cmd.tags},
-		{Name: "delete", Args: "TAG", Summary: "delete one that was saved", Run: cmd.deleteSaved, Complete: cmd.tags},
-		{Name: "share", Args: "[FILE]", Summary: "write the conversation to a file: .md, .html, or .json, a list of messages", Run: cmd.share},
+		{Name: "save", Args: "TAG", Summary: "save the conversation so far under a tag", Run: cmd.inSession(cmd.save), Complete: cmd.tags},
+		{Name: "resume", Aliases: []string{"load"}, Args: "TAG", Summary: "go on with one that was saved", Run: cmd.inSession(cmd.load), Complete: cmd.tags},
+		{Name: "delete", Args: "TAG", Summary: "delete one that was saved", Run: cmd.inSession(cmd.deleteSaved), Complete: cmd.tags},
+		{Name: "share", Args: "[FILE]", Summary: "write the conversation to a file: .md, .html, or .json, a list of messages", Run: cmd.inSession(cmd.share)},
 	}
 	nested := slices.Clone(inner)
 	inner = append(inner, &Command{Name: "checkpoints", Aliases: []string{"checkpoint"},
 		Summary: "the same commands once more", Sub: nested})
 	return &Command{Name: name, Usual: name == "resume", Args: "[NUMBER|ID|NAME|TEXT]",
-		Summary: summary, Run: cmd.resume, Sub: inner, Complete: cmd.sessionNames}
+		Summary: summary, Run: cmd.inSession(cmd.resume), Sub: inner, Complete: cmd.sessionNames}
+}
+
+// inSession returns a command that works in a session only.
+func (cmd chatCommands) inSession(run func(context.Context, string) error) func(context.Context, string) error {
+	if cmd.sessions.Resume == nil {
+		return func(context.Context, string) error { return errOnePrompt }
+	}
+	return run
 }
 
 // tags completes the tag of a conversation that was saved.
@@ -106,9 +114,6 @@ func (cmd chatCommands) sessionNames(_ context.Context, _, _ string) (names []st
 
 // resume goes on with the session that is named, or with one of a list.
 func (cmd chatCommands) resume(ctx context.Context, arg string) error {
-	if cmd.sessions.Resume == nil {
-		return errOnePrompt
-	}
 	list, err := journal.List(cmd.sessions.Dir)
 	if err != nil {
 		return err
@@ -236,9 +241,6 @@ func (cmd chatCommands) resumeSession(ctx context.Context, s journal.Session) er
 }
 
 func (cmd chatCommands) fork(ctx context.Context, arg string) error {
-	if cmd.sessions.Resume == nil {
-		return errOnePrompt
-	}
 	turn := 0
 	if arg != "" {
 		var err error
@@ -340,8 +342,6 @@ func (cmd chatCommands) listSaved(_ context.Context, args string) error {
 
 func (cmd chatCommands) save(ctx context.Context, tag string) error {
 	switch {
-	case cmd.sessions.Resume == nil:
-		return errOnePrompt
 	case tag == "":
 		return misused("under which tag? /chat save TAG")
 	case len(journal.Turns(cmd.c.Engine.History())) == 0:
@@ -374,10 +374,7 @@ func (cmd chatCommands) history() []*genai.Content {
 }
 
 func (cmd chatCommands) load(ctx context.Context, tag string) error {
-	switch {
-	case cmd.sessions.Resume == nil:
-		return errOnePrompt
-	case tag == "":
+	if tag == "" {
 		return misused("which one? /chat resume TAG; /chat list lists them")
 	}
 	kept, err := cmd.sessions.Saved.Load(tag, cmd.sessions.Auth)
@@ -393,10 +390,7 @@ func (cmd chatCommands) load(ctx context.Context, tag string) error {
 }
 
 func (cmd chatCommands) deleteSaved(ctx context.Context, tag string) error {
-	switch {
-	case cmd.sessions.Resume == nil:
-		return errOnePrompt
-	case tag == "":
+	if tag == "" {
 		return misused("which one? /chat delete TAG; /chat list lists them")
 	}
 	if cmd.sessions.Confirm != nil && cmd.sessions.Saved.Has(tag) {
@@ -414,8 +408,6 @@ func (cmd chatCommands) deleteSaved(ctx context.Context, tag string) error {
 func (cmd chatCommands) share(ctx context.Context, name string) error {
 	said := journal.Turns(cmd.c.Engine.History())
 	switch {
-	case cmd.sessions.Resume == nil:
-		return errOnePrompt
 	case len(said) == 0:
 		return unavailable("nothing was said that could be shared")
 	case name == "":
