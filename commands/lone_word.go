@@ -16,24 +16,20 @@ import (
 func LoneWord(history func() []*genai.Content) input.Step {
 	return func(next input.Processor) input.Processor {
 		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
-			return loneWord(ctx, parts, history, next)
-		}
-	}
-}
-
-func loneWord(ctx context.Context, parts []*genai.Part, history func() []*genai.Content,
-	next input.Processor) ([]*genai.Part, error) {
-	if len(parts) == 1 {
-		switch word := strings.TrimSpace(parts[0].Text); word {
-		case "y", "n", "e":
-			if said := journal.Turns(history()); len(said) == 0 || !strings.Contains(said[len(said)-1].Answer, "?") {
-				return nil, unavailable("%s answers a question, and none is open; with more words it is sent to the model", word)
+			if len(parts) != 1 {
+				return next(ctx, parts)
 			}
-		case "?", "help":
-			parts = []*genai.Part{genai.NewPartFromText("/help")}
-		case "exit", "quit":
-			parts = []*genai.Part{genai.NewPartFromText("/quit")}
+			switch word := strings.TrimSpace(parts[0].Text); word {
+			case "y", "n", "e":
+				if said := journal.Turns(history()); len(said) == 0 || !strings.Contains(said[len(said)-1].Answer, "?") {
+					return nil, unavailable("%s answers a question, and none is open; with more words it is sent to the model", word)
+				}
+			case "?", "help":
+				parts = []*genai.Part{genai.NewPartFromText("/help")}
+			case "exit", "quit":
+				parts = []*genai.Part{genai.NewPartFromText("/quit")}
+			}
+			return next(ctx, parts)
 		}
 	}
-	return next(ctx, parts)
 }

@@ -79,8 +79,8 @@ func TestWhoFillsIn(t *testing.T) {
 		"commands/cli ServerProblems: ServersIn with nil",
 		"commands/cli checkExtension: ServersIn with none",
 		"commands/cli consentText: ServersIn with none",
-		"commands/program/project agentServers: Filled with o.Env.Lookup", // of the user's agent, behind the cases of a project and an extension
-		"commands/program/project agentServers: ServersIn with nil",
+		"commands/program/project AgentServers: Filled with o.Env.Lookup", // of the user's agent, behind the cases of a project and an extension
+		"commands/program/project AgentServers: ServersIn with nil",
 		"commands/program/project broughtBy: Filled with its own function",    // an extension's, without credentials
 		"commands/program/project filled: Filled with c.variablesFor(rights)", // a project's
 		"commands/program/project item: ServersIn with nil",

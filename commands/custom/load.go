@@ -214,7 +214,7 @@ func (l *loader) walk(dir string, segments []string, way map[string]bool) {
 		case is:
 			l.read(path, append(slices.Clone(segments), stem))
 		case l.misnamed(e.Name()):
-			name := l.correctName(e.Name())
+			name := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name())) + l.extension()
 			if _, is := slices.BinarySearchFunc(entries, name, func(o fs.DirEntry, name string) int { return strings.Compare(o.Name(), name) }); !is {
 				l.note(path, "its name must be %s", text.PrintableLine(name))
 			}
@@ -230,11 +230,6 @@ func (l *loader) misnamed(name string) bool {
 	stem := strings.TrimSuffix(name, end)
 	return strings.EqualFold(end, l.extension()) ||
 		strings.EqualFold(end, ".md") && !l.dir.Extension && stem != strings.ToUpper(stem)
-}
-
-// correctName returns the name of a file with the extension of commands.
-func (l *loader) correctName(name string) string {
-	return strings.TrimSuffix(name, filepath.Ext(name)) + l.extension()
 }
 
 func (l *loader) extension() string {

@@ -9,7 +9,6 @@ import (
 	"gemline/engine"
 	"gemline/engine/text"
 	"gemline/settings/consent"
-	"gemline/tools/agent"
 	"gemline/tools/mcp"
 )
 
@@ -50,13 +49,6 @@ func (c *Connections) Await(ctx context.Context, tell func(string)) {
 					text.PrintableLine(strings.Join(late, ", "))})
 		}
 	})
-}
-
-// AgentServers returns the MCP servers of an agent's own, which are not connected to yet. Servers of its
-// definition run with the agent's rights, servers of the user's settings with the user's rights.
-// Notify prints why a server can't start.
-func (c *Connections) AgentServers(d agent.Definition, notify func(string)) *mcp.Set {
-	return c.connector.agentServers(d, notify)
 }
 
 // VariablesFor returns a lookup of the variables that a project's settings may use: none of gemline's

@@ -87,10 +87,11 @@ func (c connector) connect(list []mcpServer, rights func(mcpServer) consent.Righ
 	return mcp.New(cfg)
 }
 
-// agentServers returns an agent's own MCP servers. Servers of its definition run with the agent's
-// rights, servers of the user's settings with the user's rights.
-func (c connector) agentServers(d agent.Definition, notify func(string)) *mcp.Set {
-	o := c.opts
+// AgentServers returns the MCP servers of an agent's own, which are not connected to yet. Servers of its
+// definition run with the agent's rights, servers of the user's settings with the user's rights.
+// Notify prints why a server can't start.
+func (c *Connections) AgentServers(d agent.Definition, notify func(string)) *mcp.Set {
+	o := c.connector.opts
 	set := &serverSet{opts: o}
 	for _, m := range settings.ServersIn(d.Access.UserServers, nil) { // which was filled in with the settings
 		m.Scope = settings.User
@@ -117,7 +118,7 @@ func (c connector) agentServers(d agent.Definition, notify func(string)) *mcp.Se
 		m.printProblem(notify)
 	}
 	rights := o.Agents().ServerRights(d)
-	return c.connect(set.list, func(m mcpServer) consent.Rights {
+	return c.connector.connect(set.list, func(m mcpServer) consent.Rights {
 		if m.ofProject() {
 			return rights
 		}

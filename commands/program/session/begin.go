@@ -20,7 +20,7 @@ func Begin(ctx context.Context, p *project.Project, c Config) (*Session, error) 
 	if c.policy == nil {
 		c.policy = p.Policy.WithUnattended(c.Approver == nil)
 	}
-	s := &Session{Project: p, Config: c, Notices: newNotices(p.Status, c.Notify)}
+	s := &Session{Project: p, Config: c, Notices: &Notices{status: p.Status, warn: c.Notify}}
 	var err error
 	if s.Journal, err = openJournal(p, c, s.Notices.Notify); err != nil {
 		return nil, err

@@ -18,11 +18,6 @@ type Notices struct {
 	queue  project.EventQueue // of requests while a call was prepared
 }
 
-// newNotices returns notices that warn prints, or the status if it is nil.
-func newNotices(s *project.Status, warn func(string)) *Notices {
-	return &Notices{status: s, warn: warn}
-}
-
 // Notify prints a warning: with the next event of a run, or at once.
 func (n *Notices) Notify(text string) {
 	switch {

@@ -110,7 +110,7 @@ func TestLateTools(t *testing.T) {
 				et.Says("", et.Call("3", "mcp_late_look")), et.Says("", et.Call("4", "send")), et.Says("Done."))
 			p.Model.Generator = script
 
-			s := &Session{Project: p, Notices: newNotices(p.Status, nil), Config: Config{policy: p.Policy, Tally: &tally.Tally{}}}
+			s := &Session{Project: p, Notices: &Notices{status: p.Status}, Config: Config{policy: p.Policy, Tally: &tally.Tally{}}}
 			var err error
 			if s.Journal, err = openJournal(p, s.Config, s.Notices.Notify); err != nil {
 				t.Fatal(err)
