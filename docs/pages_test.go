@@ -134,19 +134,13 @@ func declarations(t *testing.T, dir string) map[string]bool {
 	return found
 }
 
-// asked returns the code, with the variables of the settings' keys, and the names of the variables
-// that the code asks the environment for. Where a list of names is asked for in a loop, it is in
-// none of these places.
+// asked returns the names of the variables that the code asks the environment for. Where
+// a list of names is asked for in a loop, it is in none of these places.
 func asked(t *testing.T) (code string, names []string) {
 	code = string(pt.Grep(t, "-hE", `"[A-Z]`, "--", "*.go", ":!*_test.go", ":(exclude,glob)**/testdata/**", ":!docs/examples", ":!docs/demo", ":!engine/enginetest", ":!commands/program/acceptance"))
 	ask := regexp.MustCompile(`(?:[gG]etenv|[lL]ookupEnv|[lL]ookup|\bget|named|first)\("([A-Z][A-Z0-9_]{2,})`)
 	for _, m := range ask.FindAllStringSubmatch(code, -1) {
 		names = append(names, m[1])
-	}
-	for line := range strings.Lines(string(pt.Grep(t, "-h", "^env ", "--", "settings/keys.txt"))) {
-		for _, name := range strings.Fields(line)[1:] {
-			code += `"` + name + `"`
-		}
 	}
 	return code, names
 }

@@ -15,7 +15,7 @@ func (s *Settings) StrictError() error {
 	for i := range s.layers {
 		l := &s.layers[i]
 		for _, p := range l.Problems {
-			j := slices.IndexFunc(table(),
+			j := slices.IndexFunc(table,
 				func(k Key) bool { // what a project can't set does nothing, however it is said
 					return k.safety.strict && (l.Scope != Workspace || k.safety.project != "never") &&
 						(k.Name == p.Key || strings.HasPrefix(k.Name, p.Key+"."))
@@ -24,7 +24,7 @@ func (s *Settings) StrictError() error {
 				continue
 			}
 			e := &jsonc.Error{Path: l.Path, Message: p.Message}
-			if would := table()[j].safety.misread; would != "" {
+			if would := table[j].safety.misread; would != "" {
 				e.Message += "; " + would
 			}
 			e.Line, e.Column = l.doc.Position(l.written(p.path))

@@ -14,7 +14,7 @@ import (
 
 // Keys returns every key of a file of settings, by name.
 func Keys() []Key {
-	keys := slices.DeleteFunc(slices.Clone(table()), func(k Key) bool { return k.Type == "" })
+	keys := slices.DeleteFunc(slices.Clone(table), func(k Key) bool { return k.Type == "" })
 	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
 	return keys
 }
@@ -140,6 +140,10 @@ func JoinKey(path []string) string {
 // needsQuotes reports whether a character can't stand in a name without quotes.
 func needsQuotes(r rune) bool { return r <= ' ' || r == '.' || r == '"' || r == '=' || r > '~' }
 
+// table.go is made of keys.txt and of the fields of [Settings].
+//
+//go:generate go run ./testdata/keys table.go
+
 // A node is a name in the tree of all keys.
 type node struct {
 	key      *Key
@@ -190,8 +194,8 @@ var catalogue = sync.OnceValue(makeCatalogue)
 
 func makeCatalogue() *node {
 	root := &node{}
-	for i := range table() {
-		root.add(&table()[i])
+	for i := range table {
+		root.add(&table[i])
 	}
 	return root
 }

@@ -60,7 +60,7 @@ func (s *Settings) Explain(in Inputs, all bool) []Entry {
 		}
 	}
 	if all {
-		for _, k := range table() {
+		for _, k := range table {
 			if k.fallback != nil && !strings.Contains(k.Name, "<") && !hasBelow(found, k.Name) {
 				entry(strings.Split(k.Name, "."))
 			}

@@ -114,7 +114,7 @@ func TestExplainAgrees(t *testing.T) {
 	for _, e := range s.Explain(in, true) {
 		values[e.Key] = e.Value
 	}
-	for _, k := range table() {
+	for _, k := range table {
 		if k.field == nil {
 			continue
 		}

@@ -154,7 +154,7 @@ func FuzzMerge(f *testing.F) {
 			if text.Compact(la.tree) != before {
 				t.Error("merging changes a layer")
 			}
-			for _, k := range table() {
+			for _, k := range table {
 				if k.Type == "" {
 					continue
 				}

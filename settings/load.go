@@ -141,7 +141,7 @@ func (l *Layer) warnings() []string {
 // take sets the fields that a merged tree has values for.
 func (s *Settings) take(merged map[string]any) {
 	s.Merged = merged
-	for _, k := range table() {
+	for _, k := range table {
 		if k.field == nil {
 			continue
 		}

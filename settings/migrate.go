@@ -11,7 +11,7 @@ import (
 // first: what they are moved to may have been renamed since.
 var olderNames = sync.OnceValue(func() []legacyName {
 	var flat, rest []legacyName
-	for _, k := range table() {
+	for _, k := range table {
 		for _, o := range k.legacy {
 			if strings.Contains(o.from, ".") {
 				rest = append(rest, o)

@@ -74,7 +74,7 @@ func overrides() (all []override) {
 			return "--include-directories", items, len(items) > 0
 		},
 	}
-	for _, k := range table() {
+	for _, k := range table {
 		if flag := byFlag[k.Name]; flag != nil || k.env != nil {
 			all = append(all, override{k, flag})
 		}

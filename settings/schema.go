@@ -9,9 +9,9 @@ func Schema() map[string]any {
 	for _, o := range olderNames() {
 		root.add(o.key())
 	}
-	for i := range table() {
-		if table()[i].Type != "" {
-			root.add(&table()[i])
+	for i := range table {
+		if table[i].Type != "" {
+			root.add(&table[i])
 		}
 	}
 	s := root.schema()

@@ -6,7 +6,7 @@ import "encoding/json"
 // zero value is of no use: see [Default].
 //
 // A field's tag is its key. What there is to know about keys, those without a
-// field too, stands in keys.txt.
+// field too, stands in keys.txt, and "go generate" joins the two in table.go.
 type Settings struct {
 	Model        string `key:"model.name"`
 	MaxTurns     int    `key:"model.maxSessionTurns"`
@@ -213,7 +213,7 @@ func (s *Settings) IsSet(key string) bool {
 // Default returns the settings of a user who has none.
 func Default() *Settings {
 	s := &Settings{}
-	for _, k := range table() {
+	for _, k := range table {
 		if k.fallback != nil && k.field != nil {
 			k.set(s, k.fallback)
 		}
