@@ -33,12 +33,18 @@ func (p *Page) Media() string {
 }
 
 // Text returns the page as text for reading: HTML as Markdown, other text as it
-// is, in UTF-8. A page that is not text is an error.
+// is, in UTF-8. A page that is not text, or has none, is an error.
 func (p *Page) Text() (string, error) {
 	kind := p.Media()
 	switch {
+	case len(bytes.TrimSpace(p.Body)) == 0:
+		return "", errors.New("the page is empty")
 	case kind == "text/html", kind == "application/xhtml+xml":
-		return p.markdown(), nil
+		text := p.markdown()
+		if text == "" {
+			return "", errors.New("the page has no text; scripts may make it, which do not run here")
+		}
+		return text, nil
 	case textual(kind):
 		text := p.decoded()
 		if strings.ContainsRune(text, 0) {
