@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -132,6 +133,17 @@ func lacks(enc encoding.Encoding, charset, text string) error {
 }
 
 const bomUTF8 = "\xef\xbb\xbf"
+
+// ToUTF8 returns a text of UTF-16 or UTF-32, as some editors and shells of Windows write it, in
+// UTF-8, and other bytes as they are.
+func ToUTF8(b []byte) []byte {
+	if bytes.IndexByte(b, 0) >= 0 {
+		if text, f, err := Decode(b); err == nil && strings.HasPrefix(f.Charset, "utf-") {
+			return []byte(text)
+		}
+	}
+	return b
+}
 
 // Decode is [Decoder.Decode] where nothing but the bytes says what b is written in.
 func Decode(b []byte) (string, Format, error) { return Decoder{}.Decode(b) }

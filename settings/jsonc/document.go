@@ -96,12 +96,7 @@ func ReadFile(path string) ([]byte, error) {
 // blanks and comments alone is an empty object. UTF-16 is read, and written as UTF-8.
 func Parse(path string, b []byte) (*Document, error) {
 	d := &Document{}
-	if bytes.IndexByte(b, 0) >= 0 { // some editors and shells of Windows write UTF-16
-		if content, f, err := charset.Decode(b); err == nil && strings.HasPrefix(f.Charset, "utf-") {
-			b = []byte(content)
-		}
-	}
-	b, d.marked = bytes.CutPrefix(b, []byte(mark))
+	b, d.marked = bytes.CutPrefix(charset.ToUTF8(b), []byte(mark))
 	if len(bytes.TrimSpace(b)) == 0 {
 		b = []byte("{}\n")
 	}

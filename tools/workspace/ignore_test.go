@@ -171,6 +171,7 @@ func TestStrength(t *testing.T) {
 	for _, c := range []struct{ first, second, gemini, git, want string }{
 		{"", "", "", "a", "ignored"},
 		{"", "", "!a", "a", "seen"},
+		{"", "", "\xff\xfea\x00\r\x00\n\x00", "", "ignored"}, // UTF-16
 		{"", "!a", "a", "", "seen"},
 		{"", "a", "!a", "!a", "ignored"},
 		{"!a", "a", "a", "a", "seen"},

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"gemline/engine/charset"
 )
 
 // A rule is one line of an ignore file.
@@ -29,9 +31,9 @@ type ruleset struct {
 // on each name.
 const maxWild = 256 << 10
 
-// parseRules reads an ignore file the way git does, byte for byte.
+// parseRules reads an ignore file the way git does, byte for byte, but for UTF-16.
 func parseRules(b []byte) ruleset {
-	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	b = bytes.TrimPrefix(charset.ToUTF8(b), []byte("\xef\xbb\xbf"))
 	s := ruleset{named: map[string][]int{}, exact: map[string][]int{}}
 	for tried := 0; len(b) > 0; {
 		var line []byte
