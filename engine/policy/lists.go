@@ -218,7 +218,7 @@ func parseEntry(text string) (e entry) {
 		if problem != "" {
 			e.problem = problem
 			if plain := strings.TrimRight(inner, "*"); plain != inner && plain != "" {
-				e.problem += fmt.Sprintf("; did you mean %s(%s)?", tool, plain)
+				e.problem += fmt.Sprintf("; %s(%s) is understood", tool, plain)
 			}
 			break
 		}

@@ -255,7 +255,7 @@ func (r *reader) annotations(key string) map[string]any {
 			case name == hint && !isBool:
 				r.fail(key, "%s.%s must be true or false", key, name)
 			case name != hint && near:
-				r.fail(key, "%s: there is no hint %s; did you mean %s?", key, quoted(name), hint)
+				r.fail(key, "%s: there is no hint %s, only %s", key, quoted(name), hint)
 			}
 		}
 	}

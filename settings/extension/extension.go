@@ -288,12 +288,13 @@ func (x Extension) read(cwd string) (Extension, error) {
 	}
 	x.Contents = Contents{Servers: m.Servers, ExcludeTools: m.ExcludeTools, PlanDir: m.fill(m.Plan.Directory)}
 	var bundle struct{ Hooks map[string]any }
-	err := readJSON(x.HooksFile(), &bundle)
+	var whole map[string]any
+	err := cmp.Or(readJSON(x.HooksFile(), &bundle), readJSON(x.HooksFile(), &whole))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		x.Misread.Notes = append(x.Misread.Notes, "its hooks do not run: "+err.Error())
-	case bundle.Hooks == nil:
+	case bundle.Hooks == nil && len(whole) > 0:
 		x.Misread.Notes = append(x.Misread.Notes, fmt.Sprintf(`its hooks do not run: %s must hold {"hooks": {"EVENT": [...]}}`, x.HooksFile()))
 	default:
 		x.Contents.Hooks, _ = filledHooks(bundle.Hooks, m.fill).(map[string]any)

@@ -1,6 +1,7 @@
 package extension
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -278,6 +279,9 @@ func TestUnknownKeys(t *testing.T) {
 		"settings": [{"name": "a", "envVar": "A", "sensitiv": true}, {"name": "b", "envVar": "1"}]}`
 	if err := os.WriteFile(filepath.Join(dir, "gemini-extension.json"), []byte(said), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "hooks"), 0o700), os.WriteFile(filepath.Join(dir, "hooks", "hooks.json"), []byte("{}"), 0o600)); err != nil {
+		t.Fatal(err) // without hooks nothing is wrong
 	}
 	x, err := Read(dir, dir)
 	if err != nil || !slices.Equal(x.Misread.Unknown, []string{"contextFile", "date", "fill"}) {

@@ -11,7 +11,10 @@ import (
 )
 
 // A head is what a file says: its front matter, and the text below.
-type head struct{ name, description, body string }
+type head struct {
+	name, description, body string
+	nameless                bool // its name is no text
+}
 
 // maxFront is how many bytes a front matter may have.
 const maxFront = 64 << 10
@@ -29,6 +32,7 @@ func parse(source string) (h head, err error) {
 	var said struct{ Name, Description any }
 	if yaml.Unmarshal([]byte(front), &said) == nil {
 		h.name, h.description = scalar(said.Name), scalar(said.Description)
+		h.nameless = h.name == "" && said.Name != nil && said.Name != ""
 	} else {
 		h.name, h.description = lines(front, "name"), lines(front, "description")
 	}

@@ -72,6 +72,7 @@ type Skill struct {
 	Disabled    bool   `json:"disabled"`
 
 	fill func(string) string
+	note string // what is wrong with it, though it is usable
 }
 
 // Folder returns the folder of the skill, "" if it has none.
@@ -169,6 +170,9 @@ func (d Dir) Skills() (list []Skill, notes []string) {
 			bad(path, err.Error())
 			continue
 		}
+		if s.note != "" {
+			notes = append(notes, fmt.Sprintf("the skill in %s: %s", text.PrintableLine(path), s.note))
+		}
 		list = append(list, s)
 	}
 	return list, notes
@@ -212,6 +216,9 @@ func (d Dir) read(path string) (s Skill, err error) {
 		Source: d.Source, From: d.From, File: path, fill: d.Fill}
 	if dir := filepath.Dir(path); s.Name == "" && dir != d.Path {
 		s.Name = fileName(filepath.Base(dir)) // as others have it
+		if h.nameless {
+			s.note = "its name is no text; it has that of its folder"
+		}
 	}
 	switch {
 	case s.Name == "":

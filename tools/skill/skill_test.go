@@ -54,7 +54,7 @@ func TestParse(t *testing.T) {
 			continue
 		}
 		if h.name != c.skill || h.description != c.description || strings.TrimSpace(h.body) != c.body {
-			t.Errorf("%s: %q", c.name, h)
+			t.Errorf("%s: %+v", c.name, h)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestLoad(t *testing.T) {
 		"ours/skill.md":       "", // named once
 		"ours/gone/other":     "",
 		"ours/README.md":      "",
-		"user/named/SKILL.md": "---\ndescription: by its folder\n---",
+		"user/named/SKILL.md": "---\nname: [a]\ndescription: by its folder\n---",
 		"user/SKILL.md":       "---\nname: direct\ndescription: itself\n---",
 		"ours/x/SKILL.md":     "---\nname: A\ndescription: ours\n---",
 		"ours/s/SKILL.md":     "---\nname: skill-creator\ndescription: in the place of the program's\n---",
@@ -108,13 +108,13 @@ func TestLoad(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	all := strings.Join(notes, "\n")
-	for _, want := range []string{"b/SKILL.md is not used: its front matter has no description", "leads out of the folder", "the skill A in", "is not a short line of text", `up/SKILL.md is not used: the name ".." is no name of a folder`, "here/SKILL.md is not used",
+	for _, want := range []string{"b/SKILL.md is not used: its front matter has no description", "leads out of the folder", "the skill A in", "is not a short line of text", `up/SKILL.md is not used: the name ".." is no name of a folder`, "here/SKILL.md is not used", "named/SKILL.md: its name is no text; it has that of its folder",
 		"ours/d/skill.md is not used: its file must be called SKILL.md", "ours/loose.md is not used: a skill is a folder with a file SKILL.md", "ours/skill.md is not used: its file must be called SKILL.md"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in %s", want, all)
 		}
 	}
-	if len(notes) != 9 {
+	if len(notes) != 10 {
 		t.Errorf("%q", notes)
 	}
 	own, _ := load(dirs[2:3])
