@@ -1,6 +1,8 @@
 package settings
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,13 +49,18 @@ func (s *Settings) Misread(group string) string {
 	return ""
 }
 
-// Conflicts says what is wrong with settings together, of which each is well by itself.
-func (s *Settings) Conflicts() (list []string) {
+// Mistakes says what is wrong with values of the right types, by themselves or together.
+func (s *Settings) Mistakes() (list []string) {
 	if large, small := s.Auto(); (large == "") != (small == "") {
 		list = append(list, "model.auto needs large and small; with one alone, auto is Google's models")
 	}
 	if _, err := journal.ParseRetention(s.MaxAge, s.MaxSessions, s.MinRetention); s.Retention && err != nil {
 		list = append(list, "general.sessionRetention: "+err.Error()+"; no session is deleted")
+	}
+	for _, pattern := range s.AllowedExtensions {
+		if _, err := regexp.Compile(pattern); err != nil {
+			list = append(list, fmt.Sprintf("security.allowedExtensions: %s is no pattern, and allows nothing", jsonc.Describe(pattern)))
+		}
 	}
 	return list
 }

@@ -123,7 +123,7 @@ func (c *checker) value(path []string, key Key, v any) (any, bool) {
 		c.bar(path, out, fmt.Sprintf("%s: a project can only set it to %s", key.Name, only))
 		return nil, false
 	case err == nil:
-		return out, true
+		return c.withoutBlanks(path, out), true
 	case c.exact:
 		return nil, c.unfit(path, err)
 	case v == nil:
@@ -143,6 +143,24 @@ func (c *checker) value(path []string, key Key, v any) (any, bool) {
 		err = fmt.Errorf("%w; %s", err, k.misread)
 	}
 	return nil, c.unfit(path, err)
+}
+
+// withoutBlanks returns a list of paths without those that are blank: an empty path would be the
+// working directory, whose files nobody has named. It returns other values as they are.
+func (c *checker) withoutBlanks(path []string, v any) any {
+	list, is := v.([]any)
+	isPaths := func(end string) bool { return strings.HasSuffix(path[len(path)-1], end) }
+	if !is || !slices.ContainsFunc([]string{"Paths", "Directories", "Folders"}, isPaths) {
+		return v
+	}
+	kept := slices.DeleteFunc(slices.Clone(list), func(item any) bool {
+		s, is := item.(string)
+		return is && strings.TrimSpace(s) == ""
+	})
+	if len(kept) < len(list) {
+		c.wrong(path, shown(JoinKey(path))+": an empty path in it is passed over")
+	}
+	return kept
 }
 
 // decides reports whether a key of an MCP server says what is run, whether it is run, or what is

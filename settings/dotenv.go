@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"gemline/docs"
 	"gemline/engine/charset"
 	"gemline/engine/disk"
 	"gemline/engine/text"
@@ -32,7 +33,7 @@ func parseEnv(text string) []Variable {
 // scanEnv is parseEnv and returns the numbers of the lines that were passed over, too, but for empty
 // ones and comments.
 func scanEnv(text string) (out []Variable, passed []string) {
-	text = strings.TrimPrefix(text, "\ufeff")
+	text = strings.TrimPrefix(string(charset.ToUTF8([]byte(text))), "\ufeff")
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	number, counted := 1, text // the number of the line at which counted begins
 	at := map[string]int{}
@@ -161,11 +162,15 @@ func (s *Settings) DotEnv(p project.Paths, trusted bool,
 			warnings = append(warnings, warning)
 		}
 		for _, v := range list {
+			near := likelyVariable(path, v.Name, list)
+			if near != "" {
+				warnings = append(warnings, fmt.Sprintf("%s: %s means nothing to gemline; did you mean %s?", text.PrintableLine(path), v.Name, near))
+			}
 			_, set := lookup(v.Name)
 			if set || to[v.Name].File != "" {
 				continue
 			}
-			if !users && (reserved(v.Name) || own(v.Name) && d.User[v.Name].File == "" && !permits(v.Name, v.Value)) {
+			if !users && near == "" && (reserved(v.Name) || own(v.Name) && d.User[v.Name].File == "" && !permits(v.Name, v.Value)) {
 				refused = append(refused, v.Name)
 			}
 			if users || !reserved(v.Name) {
@@ -191,6 +196,30 @@ func (s *Settings) DotEnv(p project.Paths, trusted bool,
 	return d, warnings
 }
 
+// likelyVariable returns the variable that a name in the .env file at path is likely meant for, ""
+// if there is none. A single word is another program's, and in a file that is for other programs,
+// too, each name that does not begin like gemline's.
+func likelyVariable(path, name string, list []Variable) string {
+	if !strings.Contains(name, "_") || plainEnv(path) && !hasPrefix(name, []string{"GEMINI_", "GEMLINE_"}) {
+		return ""
+	}
+	names := make([]string, len(list))
+	for i, v := range list {
+		names[i] = v.Name
+	}
+	return text.Misspelled(name, names, known())
+}
+
+// known returns the variables that the page about them and the keys name.
+var known = sync.OnceValue(func() (names []string) {
+	page, _ := docs.Find("environment")
+	names = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+[A-Z0-9]\b`).FindAllString(page.Text, -1)
+	for _, k := range table {
+		names = append(names, k.env...)
+	}
+	return names
+})
+
 // userEnvHint says where the user sets variables that a project can't.
 func userEnvHint(p project.Paths, refused []string) string {
 	if p.Home == "" || !slices.ContainsFunc(refused, own) {
@@ -212,9 +241,6 @@ func (s *Settings) readEnv(p project.Paths, path string) (list []Variable, warni
 	b, err := jsonc.ReadFile(path)
 	if err != nil {
 		return nil, err.Error() + "; it is not used"
-	}
-	if content, f, err := charset.Decode(b); err == nil && strings.HasPrefix(f.Charset, "utf-") {
-		b = []byte(content) // some editors and shells of Windows write UTF-16
 	}
 	list, passed := scanEnv(string(b))
 	if len(passed) > 0 && !plainEnv(path) { // other files may be for other programs

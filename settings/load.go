@@ -111,7 +111,7 @@ func Load(sources []Source, lookup func(string) (string, bool)) (s *Settings, wa
 	s.take(mergeAll(layers))
 	s.layers, s.confiner, s.misread = layers, confiner(layers), misread(layers)
 	s.Retention = s.Retention && s.Misread("general.sessionRetention") == ""
-	return s, append(warnings, s.Conflicts()...), err
+	return s, append(warnings, s.Mistakes()...), err
 }
 
 // maxWarnings is how many warnings one file may give.

@@ -132,6 +132,8 @@ func TestValues(t *testing.T) {
 		{"a server that is off", `{"mcpServers": {"s": {"command": "x", "disabled": true}}}`, "", func(s *Settings) {}},
 		{"nonsense", `{"zzzzzzzzzzzz": 1}`, `"zzzzzzzzzzzz" is not a setting`, nil},
 		{"of others", `{"mcpServers": {"a": {"command": "b"}}, "hooks": {"X": []}, "ui": {"hideTips": true}, "$schema": "s"}`, "", nil},
+		{"a skill that is off", `{"skills": {"disabled": "a"}}`, `skills.disabled must be a list of strings, not "a"; it counts as a list of 1`, func(s *Settings) { s.DisabledSkills = []string{"a"} }},
+		{"no path", `{"policyPaths": ["", "a"], "context": {"includeDirectories": ["x"]}}`, "policyPaths: an empty path in it is passed over", func(s *Settings) { s.PolicyPaths, s.IncludeDirs = []string{"a"}, []string{"x"} }},
 		{"a variable", `{"model": {"name": "${A}-$B-${C:-c}-$C"}}`, "", func(s *Settings) { s.Model = "1-2-c-$C" }},
 		{"keys have none", `{"$A": 1}`, `"$A" is not a setting`, nil},
 	} {

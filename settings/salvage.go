@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"strings"
 
 	"gemline/settings/jsonc"
 )
@@ -17,7 +18,8 @@ func (k Key) salvage(v any) (out any, said string, ok bool) {
 	if object, is := v.(map[string]any); is && k.is(isObjects) && len(object) > 0 {
 		return []any{v}, k.mismatch(v).Error() + "; it counts as a list of 1", true
 	}
-	if path, err := SplitKey(k.Name); !k.safety.strict && (err != nil || !decides(path)) {
+	path, err := SplitKey(k.Name)
+	if forbids := strings.HasSuffix(k.Name, ".disabled") || strings.HasSuffix(k.Name, ".blocked"); !k.safety.strict && !forbids && (err != nil || !decides(path)) {
 		return nil, "", false
 	}
 	list, isItems := v.([]any)

@@ -73,6 +73,11 @@ func (set *extensionSet) permitted(note extension.Install) error {
 	if err != nil {
 		return err
 	}
+	for _, key := range []string{"security.allowedExtensions", "security.blockGitExtensions"} {
+		if said := s.Misread(key); said != "" {
+			return errors.New(said)
+		}
+	}
 	if allowed := s.AllowedExtensions; len(allowed) > 0 {
 		for _, pattern := range allowed {
 			if re, err := regexp.Compile(pattern); err == nil && re.MatchString(note.Source) {

@@ -25,7 +25,7 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 			}
 		}
 	}
-	for _, w := range o.Settings.Conflicts() {
+	for _, w := range o.Settings.Mistakes() {
 		note("settings")(w)
 	}
 	if _, wrong := labels(o.Settings); wrong != "" {
