@@ -253,7 +253,8 @@ func (d *decoder) string() (said string, ok bool) {
 	if plain || d.i == start {
 		return string(s), plain && utf8.Valid(s)
 	}
-	out := append(make([]byte, 0, 2*(d.i-start)), d.b[start+1:d.i]...)
+	near := bytes.IndexByte(d.b[d.i:], '"') // where it may end
+	out := append(make([]byte, 0, d.i-start+max(0, near)), d.b[start+1:d.i]...)
 	for d.i < len(d.b) {
 		c, r, n := d.b[d.i], rune(0), 1
 		switch {
