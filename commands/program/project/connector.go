@@ -170,19 +170,14 @@ func (c connector) serverConfig(m mcpServer) mcp.Server {
 func (m mcpServer) oauthServer(url string) oauth.Server {
 	var said struct {
 		AuthProviderType, TargetAudience, TargetServiceAccount string
-		OAuth                                                  struct {
-			ClientID, ClientSecret, Issuer, AuthorizationURL, TokenURL string
-			RegistrationURL, RedirectURI, TokenParamName               string
-			Scopes, Audiences                                          []string
-		}
+		OAuth                                                  oauth.Server
 	}
 	b, _ := json.Marshal(m.Raw)
 	json.Unmarshal(b, &said) // wrong types were printed with the settings' problems
-	o := said.OAuth
-	return oauth.Server{Name: m.Name, URL: url, Provider: said.AuthProviderType,
-		Audience: said.TargetAudience, ServiceAccount: said.TargetServiceAccount,
-		ClientID: o.ClientID, ClientSecret: o.ClientSecret, Issuer: o.Issuer, AuthorizationURL: o.AuthorizationURL,
-		TokenURL: o.TokenURL, RegistrationURL: o.RegistrationURL, RedirectURI: o.RedirectURI, TokenParam: o.TokenParamName, Scopes: o.Scopes, Audiences: o.Audiences}
+	s := said.OAuth
+	s.Name, s.URL, s.Provider = m.Name, url, said.AuthProviderType
+	s.Audience, s.ServiceAccount = said.TargetAudience, said.TargetServiceAccount
+	return s
 }
 
 // newLogins returns what all log-ins to servers share.

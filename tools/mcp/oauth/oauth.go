@@ -27,6 +27,7 @@ type Server struct {
 	Audience       string // targetAudience
 	ServiceAccount string // targetServiceAccount
 
+	// What follows is read from the server's setting oauth.
 	ClientID         string
 	ClientSecret     string
 	Issuer           string
@@ -34,7 +35,7 @@ type Server struct {
 	TokenURL         string
 	RegistrationURL  string
 	RedirectURI      string
-	TokenParam       string // the parameter of the address that has the token, "" for the header field
+	TokenParam       string `json:"tokenParamName"` // the parameter of the address that has the token, "" for the header field
 	Scopes           []string
 	Audiences        []string
 }
