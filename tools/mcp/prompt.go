@@ -110,17 +110,14 @@ func (s *Set) Fill(ctx context.Context, p Prompt, arguments map[string]string) (
 	}
 	rd := reading{tool: clean(p.Name, longestName)}
 	for _, m := range got.Messages {
-		switch b, err := content(m.Content); said := b.(type) {
-		case nil:
+		c, err := readContent(m.Content)
+		if err != nil {
 			return nil, fmt.Errorf("the MCP server %s: %w", text.PrintableLine(p.Server), err)
-		case protocol.TextContent:
-			if m.Role == protocol.RoleAssistant {
-				said.Text = "(an answer, as the server has it) " + said.Text
-			}
-			rd.text(said.Text)
-		default:
-			rd.block(b)
 		}
+		if c.Type == protocol.ContentTypeText && m.Role == protocol.RoleAssistant {
+			c.Text = "(an answer, as the server has it) " + c.Text
+		}
+		rd.block(c)
 	}
 	said := strings.TrimSpace(strings.Join(rd.plain, "\n\n"))
 	if said == "" && len(rd.media) == 0 {

@@ -148,21 +148,19 @@ func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.Timeout, fmt.Errorf("no answer within %s", l.Timeout))
 	defer cancel()
 	var got struct {
-		Contents []json.RawMessage `json:"contents"`
+		Contents []resourceContents `json:"contents"`
 	}
 	if err := c.conn.Call(ctx, protocol.MethodResourcesRead, protocol.ReadResourceParams{URI: uri}, &got); err != nil {
 		return nil, l.failed(ctx, c, err)
 	}
 	var parts []string
 	l.watch(c, uri)
-	for _, raw := range got.Contents {
-		switch c := contents(raw).(type) {
-		case protocol.TextResourceContents:
-			parts = append(parts, c.Text)
-		case protocol.BlobResourceContents:
-			parts = append(parts, fmt.Sprintf("[Binary resource content %s, %d bytes]",
-				mediaType(c.MIMEType), len(c.Blob)/4*3))
+	for _, c := range got.Contents {
+		if c.Text != nil {
+			parts = append(parts, *c.Text)
+			continue
 		}
+		parts = append(parts, fmt.Sprintf("[Binary resource content %s, %d bytes]", mediaType(c.MIMEType), len(c.Blob)/4*3))
 	}
 	return parts, nil
 }

@@ -24,56 +24,28 @@ type callResult struct {
 	IsError    bool              `json:"isError"`
 }
 
-// unknown is a content whose type belongs to a later version of the protocol. Its text is
-// the whole JSON.
-type unknown struct{ protocol.TextContent }
-
-// content returns a part of an answer.
-func content(raw json.RawMessage) (protocol.Content, error) {
-	var is struct {
-		Type     string          `json:"type"`
-		Resource json.RawMessage `json:"resource"`
-	}
-	if err := json.Unmarshal(raw, &is); err != nil {
-		return nil, err
-	}
-	switch is.Type {
-	case protocol.ContentTypeText:
-		return decoded[protocol.TextContent](raw)
-	case protocol.ContentTypeImage:
-		return decoded[protocol.ImageContent](raw)
-	case protocol.ContentTypeAudio:
-		return decoded[protocol.AudioContent](raw)
-	case protocol.ContentTypeLink:
-		return decoded[protocol.ResourceLink](raw)
-	case protocol.ContentTypeResource:
-		return protocol.NewEmbeddedResource(contents(is.Resource)), nil
-	}
-	return unknown{protocol.NewTextContent(string(raw))}, nil
+// A content is a part of what a server says, with the fields of all types of content. Servers
+// may omit any field.
+type content struct {
+	Type, Text, Data, MIMEType, URI, Name, Title string
+	Resource                                     resourceContents
+	whole                                        json.RawMessage
 }
 
-func decoded[T protocol.Content](raw json.RawMessage) (protocol.Content, error) {
-	var c T
-	if err := rpc.Decode(raw, &c); err != nil {
-		return nil, err
-	}
-	return c, nil
+// The resourceContents of a resource are a text if Text is not nil.
+type resourceContents struct {
+	Text           *string
+	Blob, MIMEType string
 }
 
-// contents returns the contents of a resource. Servers may omit any field.
-func contents(raw json.RawMessage) protocol.ResourceContents {
-	var is struct {
-		Text *string `json:"text"`
+// readContent reads a part of an answer.
+func readContent(raw json.RawMessage) (c content, err error) {
+	var is struct{ Type string }
+	if err = json.Unmarshal(raw, &is); err == nil {
+		err = rpc.Decode(raw, &c)
 	}
-	json.Unmarshal(raw, &is)
-	if is.Text == nil {
-		var c protocol.BlobResourceContents
-		rpc.Decode(raw, &c)
-		return c
-	}
-	var c protocol.TextResourceContents
-	rpc.Decode(raw, &c)
-	return c
+	c.whole = raw
+	return c, err
 }
 
 // The limits of a result's media.
@@ -102,13 +74,12 @@ func (r callResult) forModel(tool string, args map[string]any,
 	rd := reading{tool: clean(tool, longestName)}
 	words := false
 	for _, raw := range r.Content {
-		c, err := content(raw)
+		c, err := readContent(raw)
 		if err != nil {
 			rd.add("[Error: Could not parse tool response]", "")
 			continue
 		}
-		_, plain := c.(protocol.TextContent)
-		words = words || plain
+		words = words || c.Type == protocol.ContentTypeText
 		rd.block(c)
 	}
 	if s := bytes.TrimSpace(r.Structured); !words && len(s) > 0 && string(s) != "null" {
@@ -134,9 +105,8 @@ func (r callResult) err(tool string, args map[string]any, cut func(string) (stri
 	all, _ := cut(string(whole))
 	var words []string
 	for _, raw := range r.Content {
-		c, _ := content(raw)
-		if said, ok := c.(protocol.TextContent); ok && said.Text != "" {
-			words = append(words, said.Text)
+		if c, _ := readContent(raw); c.Type == protocol.ContentTypeText && c.Text != "" {
+			words = append(words, c.Text)
 		}
 	}
 	return &engine.CallError{Type: toolError,
@@ -159,29 +129,29 @@ func (rd *reading) text(s string) {
 	rd.plain, rd.marked, rd.display = append(rd.plain, s), append(rd.marked, text.Untrusted(s)), append(rd.display, s)
 }
 
-func (rd *reading) block(c protocol.Content) {
-	switch c := c.(type) {
-	case protocol.TextContent:
+// block adds a content. The whole JSON stands for a type of a later version of the protocol.
+func (rd *reading) block(c content) {
+	switch c.Type {
+	case protocol.ContentTypeText:
 		rd.text(c.Text)
-	case unknown:
-		rd.text(c.Text)
-	case protocol.ImageContent:
+	case protocol.ContentTypeImage:
 		rd.data(c.Data, c.MIMEType, "image data", "Image")
-	case protocol.AudioContent:
+	case protocol.ContentTypeAudio:
 		rd.data(c.Data, c.MIMEType, "audio data", "Audio")
-	case protocol.EmbeddedResource:
-		switch r := c.Resource.(type) {
-		case protocol.TextResourceContents:
-			rd.text(r.Text)
-		case protocol.BlobResourceContents:
+	case protocol.ContentTypeResource:
+		if r := c.Resource; r.Text != nil {
+			rd.text(*r.Text)
+		} else {
 			rd.data(r.Blob, r.MIMEType, "embedded resource", "Embedded Resource")
 		}
-	case protocol.ResourceLink:
+	case protocol.ContentTypeLink:
 		name := clean(text.OneLine(cmp.Or(c.Title, c.Name), mostAddress), mostAddress)
 		uri := clean(text.OneLine(c.URI, mostAddress), mostAddress)
 		link := "Resource Link: " + name + " at " + uri
 		rd.plain, rd.marked = append(rd.plain, link), append(rd.marked, text.Untrusted(link))
 		rd.display = append(rd.display, "[Link to "+name+": "+uri+"]")
+	default:
+		rd.text(string(c.whole))
 	}
 }
 

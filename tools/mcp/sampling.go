@@ -55,7 +55,7 @@ func readSampling(server string, params json.RawMessage) (s Sampling, err error)
 		rd := reading{tool: "sampling"}
 		for _, b := range blocks {
 			raw, _ := json.Marshal(b)
-			c, err := content(raw)
+			c, err := readContent(raw)
 			if err != nil {
 				return s, err
 			}

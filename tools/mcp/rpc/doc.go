@@ -41,6 +41,6 @@
 // session for the process, and nothing limits the sessions over HTTP.
 //
 // Two types are our own since the library's lose data: the tool, whose schema the library
-// rewrites, and the result, which fails for one content of unknown type. In the tests,
-// programs built on libraries are the other side.
+// rewrites, and the result with its contents, which fails for one content of unknown type. In
+// the tests, programs built on libraries are the other side.
 package rpc
