@@ -33,7 +33,6 @@ func (l *serverConn) answer(ctx context.Context, m *rpc.Message) (any, error) {
 		return l.set.rootList(), nil
 	case protocol.MethodElicitationCreate:
 		var e elicitation
-		e.RequestedSchema = &e.schema
 		if err := rpc.Decode(params, &e); err != nil {
 			return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
 		}
@@ -57,14 +56,18 @@ func (c *calls) want(ctx context.Context, ask func(context.Context, *running) (a
 	if r == nil {
 		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "no call of this server's tools runs, so nobody is asked")
 	}
-	w := wanted{ask, make(chan outcome, 1)}
+	done := make(chan outcome, 1)
+	asking := func(ctx context.Context) {
+		result, err := ask(ctx, r)
+		done <- outcome{result, err}
+	}
 	select {
-	case r.wanted <- w:
+	case r.wanted <- asking:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	select {
-	case o := <-w.done:
+	case o := <-done:
 		return o.result, o.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -92,8 +95,8 @@ func fileURL(path string) string {
 
 // An elicitation is a server's question to the user.
 type elicitation struct {
-	protocol.ElicitationParams
-	schema json.RawMessage // the requested schema
+	Message, Mode   string
+	RequestedSchema json.RawMessage
 }
 
 // A field is a field of an elicitation's form.
@@ -133,7 +136,7 @@ func (e elicitation) put(ctx context.Context, server string, r *running) (any, e
 		return reply(protocol.ElicitationResponseActionDecline, nil), nil
 	}
 	form := form{fields: fields, replies: make([]string, len(fields))}
-	form.shape, _ = schema.Parse(e.schema)
+	form.shape, _ = schema.Parse(e.RequestedSchema)
 	for i := range fields {
 		form.open = append(form.open, i)
 	}
@@ -248,8 +251,8 @@ func (e elicitation) fields() (list []field, err error) {
 		Properties map[string]json.RawMessage `json:"properties"`
 		Required   []string                   `json:"required"`
 	}
-	if len(e.schema) > 0 {
-		if err := json.Unmarshal(e.schema, &s); err != nil {
+	if len(e.RequestedSchema) > 0 {
+		if err := json.Unmarshal(e.RequestedSchema, &s); err != nil {
 			return nil, err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func TestForm(t *testing.T) {
 	const asked = `{"type":"object","required":["age","name"],"properties":{"age":{"type":"integer","minimum":0},"colour":{"type":"string","enum":["red","blue"]},
 		"mail":{"type":"string","maxLength":5},"name":{"type":"string"},"size":{"type":"number","default":3}}}`
-	e := elicitation{schema: json.RawMessage(asked)}
+	e := elicitation{RequestedSchema: json.RawMessage(asked)}
 	fields, err := e.fields() // age, name; colour, mail, size
 	if err != nil {
 		t.Fatal(err)

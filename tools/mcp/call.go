@@ -29,17 +29,9 @@ type running struct {
 	host  engine.Host
 	in    Callbacks
 
-	progress chan struct{} // something is new in said
-	mu       sync.Mutex
-	said     string
-	wanted   chan wanted // of the server, to be asked
+	progress chan string                // the last words about it
+	wanted   chan func(context.Context) // asks what the server wants
 	asked    atomic.Int32
-}
-
-// A wanted is something that a server wants while a call of its runs.
-type wanted struct {
-	ask  func(ctx context.Context, r *running) (any, error)
-	done chan outcome
 }
 
 type outcome struct {
@@ -55,8 +47,8 @@ type calls struct {
 
 // begin notes that a call runs.
 func (c *calls) begin(host engine.Host, in Callbacks) *running {
-	r := &running{token: uuid.NewString(), host: host, in: in, progress: make(chan struct{}, 1),
-		wanted: make(chan wanted)}
+	r := &running{token: uuid.NewString(), host: host, in: in, progress: make(chan string, 1),
+		wanted: make(chan func(context.Context))}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.list = append(c.list, r)
@@ -106,14 +98,10 @@ func (l *serverConn) call(ctx context.Context, host engine.Host, in Callbacks, e
 				return engine.Result{}, l.failed(ctx, c, err)
 			}
 			return result.forModel(t.Name, args, in.cut(et.Name()))
-		case <-r.progress:
-			r.mu.Lock()
-			said := r.said
-			r.mu.Unlock()
+		case said := <-r.progress:
 			host.Emit(engine.Output{Delta: said, Stage: true})
-		case w := <-r.wanted:
-			result, err := w.ask(ctx, r)
-			w.done <- outcome{result, err}
+		case ask := <-r.wanted:
+			ask(ctx)
 		}
 	}
 }
@@ -152,7 +140,7 @@ func (l *serverConn) failure(err error) error {
 // mostSaid is how many characters count of what a server says of itself.
 const mostSaid = 2000
 
-// progressed takes in how far a call is.
+// progressed takes in how far a call is. One goroutine calls it.
 func (c *calls) progressed(params json.RawMessage) {
 	var p protocol.ProgressNotificationParams
 	if rpc.Decode(params, &p) != nil {
@@ -170,13 +158,11 @@ func (c *calls) progressed(params json.RawMessage) {
 	if p.Message != "" {
 		said += ": " + clean(text.OneLine(p.Message, longestError), longestError)
 	}
-	r.mu.Lock()
-	r.said = said + "\n"
-	r.mu.Unlock()
 	select {
-	case r.progress <- struct{}{}:
+	case <-r.progress: // nobody has read it
 	default:
 	}
+	r.progress <- said + "\n"
 }
 
 // logged takes in what a server says for a log.
