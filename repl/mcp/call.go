@@ -6,8 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +24,7 @@ import (
 
 // call carries out a call of the client's.
 func (c *client) call(ctx context.Context, m *rpc.Message) (any, error) {
-	defer c.catch()
+	defer c.panic.Catch(c.cancel)
 	var p protocol.CallToolParams
 	if err := rpc.Decode(m.Params, &p); err != nil {
 		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
@@ -59,21 +57,6 @@ func (c *client) call(ctx context.Context, m *rpc.Message) (any, error) {
 		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "there is no tool %.100q", p.Name)
 	}
 	return c.step(ctx, h, r, tools[i], args)
-}
-
-// catch has a panic of a call go on where the client is served, where the program can still
-// say its last word.
-func (c *client) catch() {
-	v := recover()
-	if v == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.panicValue == nil {
-		c.panicValue = fmt.Sprintf("%v\n%s", v, debug.Stack())
-	}
-	c.cancel()
 }
 
 // failed returns the result of a call that could not be carried out, for a model to read.

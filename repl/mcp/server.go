@@ -11,6 +11,7 @@ import (
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
+	"gemline/engine/parallel"
 	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/repl/report"
@@ -39,14 +40,14 @@ type client struct {
 	ctx    context.Context // of all that it asks for
 	cancel context.CancelFunc
 
-	mu         sync.Mutex
-	begun      bool
-	asks       bool // it can ask its user
-	several    bool // likewise, for several of a list
-	level      protocol.LoggingLevel
-	named      map[string]*clientSession
-	calls      sync.WaitGroup
-	panicValue any // what a call panicked with
+	mu      sync.Mutex
+	begun   bool
+	asks    bool // it can ask its user
+	several bool // likewise, for several of a list
+	level   protocol.LoggingLevel
+	named   map[string]*clientSession
+	calls   sync.WaitGroup
+	panic   parallel.Panic // of a call, which goes on where the client is served
 }
 
 // A clientSession is a session that its client names, or the session of one call.
@@ -78,9 +79,7 @@ func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
 			h.session.Close()
 		}
 	}
-	if c.panicValue != nil {
-		panic(c.panicValue)
-	}
+	c.panic.Raise()
 }
 
 // answer answers a request of the client.
