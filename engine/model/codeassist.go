@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gemline/engine"
+	"gemline/engine/parallel"
 	"gemline/engine/text"
 )
 
@@ -193,7 +194,7 @@ func (a *codeAssist) await(x *exchange, op *operation) error {
 				Message: "Code Assist has not set the account up within " + brief(x.idle),
 				Advice:  "it may still be at it: try again later"}
 		}
-		if err := sleep(x.ctx, wait); err != nil {
+		if err := parallel.Sleep(x.ctx, wait); err != nil {
 			return err
 		}
 		*op = operation{}

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/parallel"
 )
 
 // How long to go on asking, unless told otherwise.
@@ -99,7 +100,7 @@ func (r retry) generate(ctx context.Context, req *engine.Request, emit func(*gen
 		if req.Notify != nil {
 			req.Notify(again)
 		}
-		if err := sleep(ctx, again.Delay); err != nil {
+		if err := parallel.Sleep(ctx, again.Delay); err != nil {
 			return err
 		}
 		if err := t.again(req, e, again.Restart); err != nil {
@@ -312,15 +313,4 @@ const believed = 3
 func hinted(attempt int, asked time.Duration) time.Duration {
 	jitter := max(asked/5, min(firstJitter<<min(attempt-1, 10), lastJitter))
 	return asked + rand.N(jitter)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return ctx.Err()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

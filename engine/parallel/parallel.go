@@ -1,4 +1,4 @@
-// Package parallel does work on several goroutines.
+// Package parallel does work on several goroutines, and waits.
 //
 // # Nothing falls alone
 //
@@ -7,10 +7,12 @@
 package parallel
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Each calls f with the numbers from 0 to n-1 and returns when all calls are over.
@@ -54,4 +56,13 @@ func (p *Panic) Raise() {
 	if text := p.text.Load(); text != nil {
 		panic(*text)
 	}
+}
+
+// Sleep waits for so long. The error is that of ctx, if it is over by then.
+func Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+	return ctx.Err()
 }

@@ -18,6 +18,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/model"
+	"gemline/engine/parallel"
 	"gemline/engine/text"
 )
 
@@ -235,18 +236,7 @@ func (c *client) seek(ctx context.Context, title string) (name string, err error
 func (c *client) again(ctx context.Context, attempt int, err error) error {
 	d := min(firstLook<<attempt, lastLook)
 	c.runner.tell("%v; asking again in %v", err, d)
-	return sleep(ctx, d)
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return ctx.Err()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return parallel.Sleep(ctx, d)
 }
 
 // await waits for a job, and has its items answered.
@@ -287,7 +277,7 @@ func (c *client) await(ctx context.Context, j *job) error {
 			state = now.State
 			c.runner.tell("%s is %s", j.Name, state)
 		}
-		if err := sleep(ctx, delay); err != nil {
+		if err := parallel.Sleep(ctx, delay); err != nil {
 			return err
 		}
 		delay = min(delay*3/2, lastLook)

@@ -5,9 +5,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"time"
 
 	"gemline/engine"
+	"gemline/engine/parallel"
 	"gemline/engine/text"
 	"gemline/tools/shell"
 	"gemline/tools/toolkit"
@@ -38,12 +38,8 @@ func readBackgroundOutput(env Tools) engine.Tool {
 				Intent: engine.Intent{Title: fmt.Sprintf("read the output of background process %d", a.PID)},
 				Run: func(ctx context.Context, _ engine.Host) (engine.Result, error) {
 					if a.Delay > 0 {
-						timer := time.NewTimer(delay(a.Delay))
-						defer timer.Stop()
-						select {
-						case <-timer.C:
-						case <-ctx.Done():
-							return engine.Result{}, ctx.Err()
+						if err := parallel.Sleep(ctx, delay(a.Delay)); err != nil {
+							return engine.Result{}, err
 						}
 					}
 					return a.read(env.Launcher.Jobs)

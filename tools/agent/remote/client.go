@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"gemline/engine/parallel"
 	"gemline/tools/web"
 )
 
@@ -162,10 +163,8 @@ func (c *Client) converse(ctx context.Context, words string, a *transcript) erro
 		err = nil // it goes on without the stream
 	}
 	for wait := 250 * time.Millisecond; err == nil && a.task != "" && a.busy(); wait = min(2*wait, 10*time.Second) {
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := parallel.Sleep(ctx, wait); err != nil {
+			return err
 		}
 		err = c.take(a, c.call(ctx, get, map[string]any{"id": a.task}, a.task))
 	}

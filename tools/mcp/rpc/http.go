@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
+	"gemline/engine/parallel"
 	"gemline/engine/text"
 )
 
@@ -295,10 +296,8 @@ func (s *remote) pause(req *http.Request) error {
 	if time.Since(s.since) > time.Minute {
 		s.rest = 0
 	}
-	select {
-	case <-time.After(s.rest):
-	case <-s.ctx.Done():
-		return s.ctx.Err()
+	if err := parallel.Sleep(s.ctx, s.rest); err != nil {
+		return err
 	}
 	if s.since, s.rest = time.Now(), min(2*s.rest+time.Second, time.Minute); s.last != "" {
 		req.Header.Set("Last-Event-ID", s.last)

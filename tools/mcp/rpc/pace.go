@@ -3,6 +3,8 @@ package rpc
 import (
 	"context"
 	"time"
+
+	"gemline/engine/parallel"
 )
 
 // A pace keeps who reads from being driven by who writes.
@@ -17,10 +19,7 @@ func (p *pace) wait(ctx context.Context) {
 		return
 	}
 	if rest := time.Second - time.Since(p.since); rest > 0 && !p.since.IsZero() {
-		select {
-		case <-time.After(rest):
-		case <-ctx.Done():
-		}
+		parallel.Sleep(ctx, rest)
 	}
 	p.since, p.n = time.Now(), 0
 }
