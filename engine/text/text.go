@@ -159,16 +159,18 @@ func Likely(key string, names []string) string {
 // than two letters: a go-reviewer is no ts-reviewer, and a test-1 no test-2.
 func Misspelled(name string, list, known []string) string {
 	name = strings.TrimSpace(name)
-	among := func(list []string, name string) bool {
-		return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
-	}
-	if among(known, name) {
+	if Among(known, name) {
 		return ""
 	}
 	digits := func(s string) string { return noDigits().ReplaceAllString(s, "") }
 	return Likely(name, slices.DeleteFunc(slices.Clone(known), func(k string) bool {
-		return among(list, k) || digits(k) != digits(name) || levenshtein.ComputeDistance(name, k) > 2
+		return Among(list, k) || digits(k) != digits(name) || levenshtein.ComputeDistance(name, k) > 2
 	}))
+}
+
+// Among reports whether a list has a name, in whatever case and between whatever blanks.
+func Among(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
 }
 
 var noDigits = Pattern(`[^0-9]`)

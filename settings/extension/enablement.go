@@ -5,10 +5,10 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
 // enablement is extension-enablement.json: by name, the directories in which
@@ -19,11 +19,8 @@ type enablement map[string]struct{ Overrides []string }
 // switched on. It can be used even beside an error about the list of where
 // they are: then none is.
 func switches(cfg Config) (func(name string) bool, error) {
-	among := func(list []string, name string) bool {
-		return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
-	}
 	if only := wanted(cfg.Only); len(only) > 0 {
-		return func(name string) bool { return !none(cfg.Only) && among(only, name) }, nil
+		return func(name string) bool { return !none(cfg.Only) && text.Among(only, name) }, nil
 	}
 	var list enablement
 	var err error
@@ -35,7 +32,7 @@ func switches(cfg Config) (func(name string) bool, error) {
 	}
 	at := slashed(cfg.Cwd)
 	return func(name string) bool {
-		return err == nil && !among(cfg.Disabled, name) && enabled(list[name].Overrides, at)
+		return err == nil && !text.Among(cfg.Disabled, name) && enabled(list[name].Overrides, at)
 	}, err
 }
 

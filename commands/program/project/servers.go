@@ -125,11 +125,6 @@ func broughtBy(o *Options, x extension.Extension, s settings.Server) settings.Se
 // fromFlag is where the command line names the servers to use.
 const fromFlag = "--allowed-mcp-server-names"
 
-// named reports whether a list holds the name of a server.
-func named(list []string, name string) bool {
-	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
-}
-
 // warnUnknown prints a warning for each name of a list that no server has. Lists in settings are for
 // many folders: only a name close to that of a server here is a mistake.
 func (set *serverSet) warnUnknown(from string, list []string, notify func(string)) {
@@ -142,7 +137,7 @@ func (set *serverSet) warnUnknown(from string, list []string, notify func(string
 		if from == fromFlag {
 			near = text.Nearest(name, known)
 		}
-		if named(known, strings.TrimSpace(name)) || from != fromFlag && near == "" {
+		if text.Among(known, strings.TrimSpace(name)) || from != fromFlag && near == "" {
 			continue
 		}
 		said := fmt.Sprintf("%s: no MCP server is called %q", from, text.PrintableLine(name))
@@ -209,7 +204,7 @@ func (set *serverSet) switchOff(notify func(string)) {
 	for i := range set.list {
 		m := &set.list[i]
 		switch {
-		case only && !named(allowed, m.Name):
+		case only && !text.Among(allowed, m.Name):
 			m.off = "mcp.allowed does not name it"
 			if len(o.Flags.Servers) > 0 {
 				m.off = fromFlag + " does not name it"
@@ -218,9 +213,9 @@ func (set *serverSet) switchOff(notify func(string)) {
 			m.off = "it is not known whether it is switched off"
 		case m.Off:
 			m.off = "where it is set up it is disabled"
-		case named(excluded, m.Name):
+		case text.Among(excluded, m.Name):
 			m.off = "mcp.excluded names it"
-		case named(disabled, m.Name), m.extension != "" && named(disabled, "ext:"+m.extension+":"+m.Name):
+		case text.Among(disabled, m.Name), m.extension != "" && text.Among(disabled, "ext:"+m.extension+":"+m.Name):
 			m.off = "it is disabled"
 		case m.Err != nil:
 			m.off = m.Err.Error()
