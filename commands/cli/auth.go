@@ -111,7 +111,7 @@ func statusOf(ctx context.Context, here *Folder, out *Output, name string, all m
 		}
 	}
 	if st.Usable = err == nil; err != nil {
-		st.Problem, st.Hint = err.Error(), hint(err)
+		st.Problem, st.Hint = err.Error(), Hint(err)
 	}
 	return cmp.Or(out.show(st, st.lines()...), err)
 }
@@ -144,7 +144,7 @@ func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 			CodeAssist: c.Method == auth.Compute, Location: c.Location.Value}, BaseURL: c.BaseURL.Value}))
 	}
 	if st.Usable = err == nil; err != nil {
-		st.Problem, st.Hint = err.Error(), hint(err)
+		st.Problem, st.Hint = err.Error(), Hint(err)
 	}
 	return cmp.Or(out.show(st, st.lines()...), err)
 }

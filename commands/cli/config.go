@@ -297,7 +297,7 @@ func problemsBeside(ctx context.Context, here *Folder, out *Output, project Proj
 	}
 	c, err := here.choose(out)
 	if _, err := here.reach(c.BaseURL.Value); err != nil {
-		list = append(list, Problem{About: "network", Message: err.Error() + "; " + hint(err)})
+		list = append(list, Problem{About: "network", Message: err.Error() + "; " + Hint(err)})
 	}
 	var st authRecord
 	switch {
@@ -308,7 +308,7 @@ func problemsBeside(ctx context.Context, here *Folder, out *Output, project Proj
 		list = append(list, Problem{About: "credentials", Message: c.ErrNoKey().Error()}) // not for want of a better file
 	}
 	if err != nil && c.From != "" {
-		return append(list, Problem{About: "credentials", Message: err.Error(), Next: hint(err), Err: err})
+		return append(list, Problem{About: "credentials", Message: err.Error(), Next: Hint(err), Err: err})
 	}
 	if c.Instead != "" {
 		list = append(list, Problem{About: "credentials", Message: c.Instead})

@@ -172,7 +172,7 @@ func (d *doctor) checkSettings() finding {
 	}
 	pays, _ := d.here.choose(&Output{Notify: func(string) {}}) // its faults are for the check of credentials
 	if _, _, err := d.here.model(pays); errors.As(err, new(*preset.Error)) {
-		return worse(failing, hint(err), "%s", err)
+		return worse(failing, Hint(err), "%s", err)
 	}
 	files := text.Count(used, "file")
 	if odd > 0 {
@@ -280,7 +280,7 @@ func (d *doctor) checkCredentials(ctx context.Context) finding {
 		return worse(warning, "gemline doctor --deep looks in the keyring, too",
 			"no key in the environment or in a file")
 	case err != nil:
-		return worse(failing, hint(err), "%s", err)
+		return worse(failing, Hint(err), "%s", err)
 	}
 	if c.Instead != "" {
 		return worse(warning, "gemline auth use TYPE chooses", "%s", c.Instead)
@@ -292,8 +292,8 @@ func (d *doctor) checkCredentials(ctx context.Context) finding {
 	return fine("%s%s", c.Method, where)
 }
 
-// hint returns what an error says to do about it.
-func hint(err error) string {
+// Hint returns what an error says to do about it.
+func Hint(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
 		return h.Hint()
@@ -307,7 +307,7 @@ func (d *doctor) checkNetwork() finding {
 	c, _ := d.here.choose(d.out) // told elsewhere
 	o, err := d.here.reach(c.BaseURL.Value)
 	if err != nil {
-		return worse(failing, hint(err), "%s", err)
+		return worse(failing, Hint(err), "%s", err)
 	}
 	for _, path := range o.Network.CAs {
 		f, err := os.Open(path)
@@ -478,7 +478,7 @@ func (d *doctor) checkServer(ctx context.Context) finding {
 	list, err := onServer(ctx, model.Gemini, d.api, nil)
 	took := time.Since(start).Round(time.Millisecond)
 	if err != nil {
-		return worse(failing, hint(err), "%s (after %s)", err, took)
+		return worse(failing, Hint(err), "%s (after %s)", err, took)
 	}
 	return fine("it lists %d for conversations, in %s", len(list), took)
 }
@@ -491,7 +491,7 @@ func (d *doctor) checkSandbox(ctx context.Context) finding {
 		return unread()
 	}
 	if err != nil {
-		return worse(failing, hint(err), "%s", err)
+		return worse(failing, Hint(err), "%s", err)
 	}
 	if k := c.Container(); k != nil {
 		if err := k.CheckEngine(ctx); err != nil {

@@ -300,7 +300,7 @@ type testError struct {
 
 func (e *testError) Error() string { return e.message }
 func (e *testError) Unwrap() error { return e.cause }
-func (e *testError) Hint() string  { return hint(e.cause) }
+func (e *testError) Hint() string  { return Hint(e.cause) }
 
 // A loginRecord is a server that takes a log-in, as gemline mcp auth --json has it.
 type loginRecord struct {

@@ -1,7 +1,6 @@
 package front
 
 import (
-	"errors"
 	"slices"
 
 	"gemline/commands/cli"
@@ -101,10 +100,5 @@ func endingProblem(about string, err error) []cli.Problem {
 	if err == nil {
 		return nil
 	}
-	var h interface{ Hint() string }
-	next := ""
-	if errors.As(err, &h) {
-		next = h.Hint()
-	}
-	return []cli.Problem{{About: about, Message: err.Error(), Next: next, Err: err}}
+	return []cli.Problem{{About: about, Message: err.Error(), Next: cli.Hint(err), Err: err}}
 }
