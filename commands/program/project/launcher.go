@@ -21,7 +21,7 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := newUserDirs(o)
+	at := userDirs{o}
 	cfg := launch.Config{Shell: shellSettings(o), Request: launch.Request{Word: s.Word, By: s.By, Commanded: s.By == settings.SandboxFlag,
 		Inside: o.Env.Process.Getenv("SANDBOX"), Image: s.Image, Getenv: o.Env.Getenv},
 		Hidden: at.hidden(), Hooks: at.hooks(), Temp: at.temp(), Caches: at.caches(), Built: at.goCache(),

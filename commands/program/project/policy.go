@@ -157,14 +157,14 @@ func (b policyBuilder) files() []policy.Source {
 		admin = nil
 	}
 	for _, path := range admin {
-		list = append(list, policy.Source{Path: newUserDirs(b.opts).resolve(path), Tier: policy.Admin, Required: true})
+		list = append(list, policy.Source{Path: userDirs{b.opts}.resolve(path), Tier: policy.Admin, Required: true})
 	}
 	user := b.opts.Flags.Policy
 	if len(user) == 0 {
 		user = b.opts.userSettings.PolicyPaths
 	}
 	for _, path := range user {
-		list = append(list, policy.Source{Path: newUserDirs(b.opts).resolve(path), Tier: policy.User, Required: true})
+		list = append(list, policy.Source{Path: userDirs{b.opts}.resolve(path), Tier: policy.User, Required: true})
 	}
 	if len(user) == 0 {
 		list = append(list, policy.Source{Path: b.opts.Paths.User("policies"), Tier: policy.User},

@@ -12,30 +12,20 @@ import (
 )
 
 // userDirs knows the paths that commands must not read, and the directories that they share.
-type userDirs struct {
-	paths   project.Paths
-	env     func(string) string // a variable of the process
-	getenv  func(string) string // the same, or else one of the .env file
-	keyFile string              // of the command line
-}
-
-// newUserDirs returns where things are in this directory.
-func newUserDirs(o *Options) userDirs {
-	return userDirs{o.Paths, o.Env.Process.Getenv, o.Env.Getenv, o.Flags.KeyFile}
-}
+type userDirs struct{ opts *Options }
 
 // resolve returns the path that a word of the user's means.
 func (p userDirs) resolve(path string) string {
-	return disk.Absolute(path, p.paths.Cwd, p.paths.Home)
+	return disk.Absolute(path, p.opts.Paths.Cwd, p.opts.Paths.Home)
 }
 
 // hooks returns the user's directory with git's hooks for new repositories.
 func (p userDirs) hooks() (dir string) {
-	home := p.paths.Home
+	home := p.opts.Paths.Home
 	if home == "" {
 		return "" // a relative path may lead into the project
 	}
-	for _, file := range []string{filepath.Join(cmp.Or(p.env("XDG_CONFIG_HOME"),
+	for _, file := range []string{filepath.Join(cmp.Or(p.opts.Env.Process.Getenv("XDG_CONFIG_HOME"),
 		filepath.Join(home, ".config")), "git/config"), filepath.Join(home, ".gitconfig")} {
 		text, _ := os.ReadFile(file)
 		dir = cmp.Or(gitconfig.Hooks(string(text), home), dir)
@@ -45,8 +35,9 @@ func (p userDirs) hooks() (dir string) {
 
 // hidden returns the paths that commands can't read.
 func (p userDirs) hidden() []string {
-	list := append(secret.Files(p.paths.Home, p.paths.User(), p.env), secret.StoredFiles(p.paths.Home, p.env)...)
-	for _, path := range []string{p.keyFile, p.getenv("GOOGLE_APPLICATION_CREDENTIALS")} {
+	o, env := p.opts, p.opts.Env.Process.Getenv
+	list := append(secret.Files(o.Paths.Home, o.Paths.User(), env), secret.StoredFiles(o.Paths.Home, env)...)
+	for _, path := range []string{o.Flags.KeyFile, o.Env.Getenv("GOOGLE_APPLICATION_CREDENTIALS")} {
 		if path != "" {
 			list = append(list, p.resolve(path))
 		}
@@ -57,7 +48,7 @@ func (p userDirs) hidden() []string {
 // secretPaths returns paths that may hold secrets, also behind a link of the home directory.
 func (p userDirs) secretPaths() []string {
 	list := p.hidden()
-	if real := disk.ResolveLinks(p.paths.Home); real != p.paths.Home {
+	if real := disk.ResolveLinks(p.opts.Paths.Home); real != p.opts.Paths.Home {
 		list = append(list, secret.Files(real, "", func(string) string { return "" })...)
 	}
 	return list
@@ -66,7 +57,7 @@ func (p userDirs) secretPaths() []string {
 // caches returns the directory of the caches for confined commands of this project, "" if
 // there is no place for it. Confined commands do not share the user's caches, since whoever
 // reads a cache runs what a command has put there.
-func (p userDirs) caches() string { return below(p.cache(), project.Hash(p.paths.Folder(""))) }
+func (p userDirs) caches() string { return below(p.cache(), project.Hash(p.opts.Paths.Folder(""))) }
 
 // cache returns gemline's directory among the user's caches, "" if there is no
 // place for it.
@@ -78,11 +69,11 @@ func (p userDirs) temp() string { return below(p.cache(), "tmp") }
 
 // sandboxFile returns the file that stores which sandbox was found, "" if there is no place for it.
 // Confined commands can't write it.
-func (p userDirs) sandboxFile() string { return p.paths.User("gemline", "confinement.json") }
+func (p userDirs) sandboxFile() string { return p.opts.Paths.User("gemline", "confinement.json") }
 
 // goCache returns the build cache of the user's go command, "" if there is no place for it.
 func (p userDirs) goCache() string {
-	if dir := p.env("GOCACHE"); filepath.IsAbs(dir) {
+	if dir := p.opts.Env.Process.Getenv("GOCACHE"); filepath.IsAbs(dir) {
 		return dir
 	}
 	return below(p.userCaches(), "go-build")
@@ -90,10 +81,10 @@ func (p userDirs) goCache() string {
 
 // userCaches returns the directory of the user's caches, "" if there is none.
 func (p userDirs) userCaches() string {
-	if dir := p.env("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+	if dir := p.opts.Env.Process.Getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 		return dir
 	}
-	return below(p.paths.Home, ".cache")
+	return below(p.opts.Paths.Home, ".cache")
 }
 
 // below returns the path of a name in a directory, "" if there is no directory.
@@ -111,7 +102,7 @@ func UntrackedDirs(o *Options) []string {
 	if o.Paths.Home != "" {
 		list = append(list, o.Paths.User("tmp"), o.Paths.User("history"), o.Paths.User("gemline"))
 	}
-	if dir := newUserDirs(o).cache(); dir != "" {
+	if dir := (userDirs{o}).cache(); dir != "" {
 		list = append(list, dir)
 	}
 	return list

@@ -12,18 +12,19 @@ import (
 func TestHooks(t *testing.T) {
 	home := t.TempDir()
 	t.Chdir(home)
-	at := userDirs{paths: project.Paths{Home: home}, env: func(string) string { return "" }}
+	o := &Options{Paths: project.Paths{Home: home}}
+	o.Env.Process.Lookup = func(string) (string, bool) { return "", false }
 	if err := os.WriteFile(".gitconfig", []byte("[init]\n\ttemplateDir = ~/template\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := at.hooks(), filepath.Join(home, "template", "hooks"); got != want {
+	if got, want := (userDirs{o}).hooks(), filepath.Join(home, "template", "hooks"); got != want {
 		t.Errorf("got %q, not %q", got, want)
 	}
 	if err := os.WriteFile(".gitconfig", []byte("[init]\n\ttemplateDir = "+home+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	at.paths.Home = ""
-	if got := at.hooks(); got != "" {
+	o.Paths.Home = ""
+	if got := (userDirs{o}).hooks(); got != "" {
 		t.Errorf("without a home directory: %q", got)
 	}
 }

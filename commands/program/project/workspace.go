@@ -22,7 +22,7 @@ func UserContextFile(o *Options) string { return o.Paths.User(memory.DefaultName
 // state is at temp.
 func NewWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(string)) (*workspace.Workspace, error) {
 	ws, err := workspace.New(workspace.Config{Roots: []string{o.Paths.Cwd}, Temp: temp, File: UserContextFile(o),
-		Overlay: over, Editor: o.User.Editor, Ledger: o.Ledger, Secrets: newUserDirs(o).secretPaths,
+		Overlay: over, Editor: o.User.Editor, Ledger: o.Ledger, Secrets: userDirs{o}.secretPaths,
 		Charsets: Charsets(o), RespectGit: o.Settings.RespectGit, RespectGemini: o.Settings.RespectGemini, IgnoreFiles: o.Settings.IgnoreFiles})
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func checkProjectDir(o *Options, dir string) error {
 		return nil
 	}
 	path := o.Paths.Folder(dir)
-	secret := append(newUserDirs(o).hidden(), o.Paths.Home, o.Paths.User())
+	secret := append(userDirs{o}.hidden(), o.Paths.Home, o.Paths.User())
 	i := slices.IndexFunc(secret, func(at string) bool {
 		return at != "" && (disk.Inside(path, o.Paths.Folder(at)) || at != o.Paths.Home &&
 			disk.Inside(o.Paths.Folder(at), path))
