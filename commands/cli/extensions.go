@@ -18,6 +18,7 @@ import (
 	"gemline/engine/text"
 	"gemline/settings/extension"
 	"gemline/tools/skill"
+	"gemline/tools/source"
 )
 
 // extensionsCommand is gemline extensions.
@@ -78,6 +79,7 @@ func (*extensionsList) Run(ctx context.Context, set *extensionSet) error {
 	list, problems := set.installed()
 	l := listingOf("extensions", each(list, func(x extension.Extension) extensionRecord {
 		b, c := broughtBy(x), x.Contents
+		x.Install.Source = source.DisplayAddress(x.Install.Source)
 		return extensionRecord{x.Name, x.Version, x.About, x.ID, x.Dir, x.Active, x.Install, append([]string{}, c.ContextFiles...),
 			c.Servers, c.ExcludeTools, c.Hooks, b.skills, b.commands, b.agentNames(), b.rules, x.Settings, set.unset(ctx, x)}
 	}))
@@ -91,15 +93,15 @@ func (*extensionsList) Run(ctx context.Context, set *extensionSet) error {
 
 // lines returns the lines of an extension in the list.
 func (x extensionRecord) lines() []string {
-	source := x.Install.Source
-	if source != "" {
-		source += " (Type: " + x.Install.Type + ")"
+	from := x.Install.Source
+	if from != "" {
+		from += " (Type: " + x.Install.Type + ")"
 	}
 	var below []string
 	if x.Description != "" {
 		below = []string{text.OneLine(x.Description, 300)}
 	}
-	below = append(below, fields("ID", x.ID, "Path", x.Path, "Source", source, "Ref", x.Install.Ref, "Release tag", x.Install.ReleaseTag)...)
+	below = append(below, fields("ID", x.ID, "Path", x.Path, "Source", from, "Ref", x.Install.Ref, "Release tag", x.Install.ReleaseTag)...)
 	if x.Install.Told != "" {
 		below = append(below, x.Install.Told)
 	}

@@ -95,12 +95,18 @@ func (h Hub) Remote(ctx context.Context, dir string) (name string, err error) {
 	return name, nil
 }
 
-// DisplayAddress returns an address without the password that may be in it.
+// DisplayAddress returns an address without the password or the token that may be in it.
 func DisplayAddress(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	user, host, found := strings.Cut(rest, "@")
-	if name, _, secret := strings.Cut(user, ":"); ok && found && secret && !strings.Contains(user, "/") {
+	if !ok || !found || strings.Contains(user, "/") {
+		return address
+	}
+	switch name, _, secret := strings.Cut(user, ":"); {
+	case secret:
 		return scheme + "://" + name + ":...@" + host
+	case strings.HasPrefix(strings.ToLower(scheme), "http"): // a token may stand alone there
+		return scheme + "://...@" + host
 	}
 	return address
 }

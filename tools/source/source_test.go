@@ -284,8 +284,11 @@ func TestAddress(t *testing.T) {
 			t.Errorf("%s: %q", word, got)
 		}
 	}
-	if got := DisplayAddress("https://me:secret@h/x"); got != "https://me:...@h/x" {
-		t.Errorf("%q", got)
+	for address, want := range map[string]string{"https://me:secret@h/x": "https://me:...@h/x", "https://token@h/x": "https://...@h/x",
+		"ssh://git@h/x": "ssh://git@h/x", "git@h:o/r": "git@h:o/r", "https://h/x@y": "https://h/x@y"} {
+		if got := DisplayAddress(address); got != want {
+			t.Errorf("%q", got)
+		}
 	}
 }
 
