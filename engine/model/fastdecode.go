@@ -17,10 +17,11 @@ import (
 type decoder struct {
 	b       []byte
 	i       int
-	wrapped bool          // chunks come in the envelope of Code Assist
-	found   int           // a bit for each rule
-	objects int           // that were read
-	texts   [rules]string // of the last chunk; the next chunk may repeat them
+	wrapped bool // chunks come in the envelope of Code Assist
+	found   int  // a bit for each rule
+	objects int  // that were read
+	texts   [rules]string
+	last    [rules]string // of the chunk before, which the next chunk may repeat
 	numbers [rules]int32
 }
 
@@ -81,20 +82,20 @@ func (d *decoder) fastDecode(b []byte) *genai.GenerateContentResponse {
 		return nil
 	}
 	s := &textChunk{}
-	s.parts[0] = &genai.Part{Text: d.text(Content), Thought: d.has(ruleThought)}
-	s.content = genai.Content{Role: d.text(ruleRole), Parts: s.parts[:]}
-	s.candidate = genai.Candidate{Content: &s.content, FinishReason: genai.FinishReason(d.text(ruleFinish)), Index: d.number(ruleIndex)}
+	s.parts[0] = &genai.Part{Text: d.texts[Content], Thought: d.has(ruleThought)}
+	s.content = genai.Content{Role: d.texts[ruleRole], Parts: s.parts[:]}
+	s.candidate = genai.Candidate{Content: &s.content, FinishReason: genai.FinishReason(d.texts[ruleFinish]), Index: d.numbers[ruleIndex]}
 	s.candidates[0] = &s.candidate
-	s.response = genai.GenerateContentResponse{Candidates: s.candidates[:], ModelVersion: d.text(ruleVersion), ResponseID: d.text(ruleID)}
+	s.response = genai.GenerateContentResponse{Candidates: s.candidates[:], ModelVersion: d.texts[ruleVersion], ResponseID: d.texts[ruleID]}
 	objects := 4
 	if d.found&usageRules != 0 {
 		objects++
-		u := &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: d.number(rulePrompt), CachedContentTokenCount: d.number(ruleCached),
-			CandidatesTokenCount: d.number(ruleOutput), ThoughtsTokenCount: d.number(ruleThoughts), TotalTokenCount: d.number(ruleTotal)}
+		u := &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: d.numbers[rulePrompt], CachedContentTokenCount: d.numbers[ruleCached],
+			CandidatesTokenCount: d.numbers[ruleOutput], ThoughtsTokenCount: d.numbers[ruleThoughts], TotalTokenCount: d.numbers[ruleTotal]}
 		s.response.UsageMetadata = u
 		if d.has(ruleDetails) || d.has(ruleModality) {
 			objects++
-			u.PromptTokensDetails = []*genai.ModalityTokenCount{{Modality: genai.MediaModality(d.text(ruleModality)), TokenCount: d.number(ruleDetails)}}
+			u.PromptTokensDetails = []*genai.ModalityTokenCount{{Modality: genai.MediaModality(d.texts[ruleModality]), TokenCount: d.numbers[ruleDetails]}}
 		}
 	}
 	if d.objects != objects { // some key is there twice
@@ -108,12 +109,12 @@ func (d *decoder) fastDecode(b []byte) *genai.GenerateContentResponse {
 func (s Shape) Text(b []byte) (said string, ok bool) {
 	var d decoder
 	ok = d.read(s, b)
-	return d.text(Content), ok
+	return d.texts[Content], ok
 }
 
 // read reads b, and reports whether it has the shape s and a text.
 func (d *decoder) read(s Shape, b []byte) bool {
-	d.b, d.i, d.found, d.objects = b, 0, 0, 0
+	*d = decoder{b: b, wrapped: d.wrapped, last: d.last}
 	ok := d.object(s)
 	d.space()
 	return ok && d.i == len(b) && d.has(Content)
@@ -121,21 +122,6 @@ func (d *decoder) read(s Shape, b []byte) bool {
 
 // has reports whether a value of the rule was read.
 func (d *decoder) has(r Rule) bool { return d.found&(1<<r) != 0 }
-
-// text returns the text of a rule, number its number: nothing if there was none.
-func (d *decoder) text(r Rule) string {
-	if !d.has(r) {
-		return ""
-	}
-	return d.texts[r]
-}
-
-func (d *decoder) number(r Rule) int32 {
-	if !d.has(r) {
-		return 0
-	}
-	return d.numbers[r]
-}
 
 // object reads an object that is not empty and has no other keys than s.
 func (d *decoder) object(s Shape) bool {
@@ -181,14 +167,15 @@ func (d *decoder) rule(r Rule) bool {
 	d.found |= 1 << r
 	switch {
 	case r == Content:
-		said, ok := d.string()
-		d.texts[r] = said
+		var ok bool
+		d.texts[r], ok = d.string()
 		return ok
 	case r < rulePrompt:
 		b, plain := d.quoted()
-		if string(b) != d.texts[r] {
-			d.texts[r] = string(b)
+		if string(b) != d.last[r] {
+			d.last[r] = string(b)
 		}
+		d.texts[r] = d.last[r]
 		return plain && utf8.Valid(b)
 	case r < ruleThought:
 		n, err := strconv.ParseUint(string(d.digits()), 10, 31)

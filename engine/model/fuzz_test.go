@@ -33,7 +33,7 @@ func FuzzCommon(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var d decoder
-		d.texts[ruleVersion] = "m"
+		d.last[ruleVersion] = "m"
 		(&decoder{}).decode(b) // must not panic
 		got := d.fastDecode(b)
 		if got == nil {
