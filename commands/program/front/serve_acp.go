@@ -301,12 +301,16 @@ func serversOf(named []acp.Server) (list []settings.Server) {
 		one := settings.Server{Name: s.Name, Scope: settings.User, Command: s.Command, Args: s.Args,
 			Env: pairs(s.Env), Headers: pairs(s.Headers)}
 		switch {
-		case s.Name == "" || s.Command == "" && s.URL == "":
+		case s.Name == "":
+			one.Err = errors.New("the editor says no name of it")
+		case s.Command == "" && s.URL == "":
 			one.Err = errors.New("the editor says neither a command nor an address of it")
-		case s.Type == "http":
+		case s.Type == "http", s.Type == "" && s.Command == "":
 			one.HTTPURL, one.Command = s.URL, ""
 		case s.Type == "sse":
 			one.URL, one.Type, one.Command = s.URL, "sse", ""
+		case s.Type != "" && s.Type != "stdio":
+			one.Err = fmt.Errorf("the editor says that its type is %.40q; there are stdio, http and sse", s.Type)
 		}
 		list = append(list, one)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"gemline/repl/acp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,6 +85,33 @@ func TestEditorSignsIn(t *testing.T) {
 		}
 		if b, _ := os.ReadFile(settings); !strings.Contains(string(b), c.chosen) {
 			t.Errorf("%s %s: settings are %s", c.method, c.params, b)
+		}
+	}
+}
+
+// Editors name their servers in three ways, and what is none of these is said.
+func TestServersOfEditors(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		in   acp.Server
+		want string
+	}{
+		{acp.Server{Name: "a", Command: "run"}, "run  "},
+		{acp.Server{Name: "a", Type: "stdio", Command: "run"}, "run  "},
+		{acp.Server{Name: "a", Type: "http", URL: "http://h"}, " http://h "},
+		{acp.Server{Name: "a", URL: "http://h"}, " http://h "},
+		{acp.Server{Name: "a", Type: "sse", URL: "http://h"}, "  http://h sse"},
+		{acp.Server{Name: "a", Type: "ws", URL: "ws://h"}, `the editor says that its type is "ws"; there are stdio, http and sse`},
+		{acp.Server{Name: "a"}, "the editor says neither a command nor an address of it"},
+		{acp.Server{Command: "run"}, "the editor says no name of it"},
+	} {
+		s := serversOf([]acp.Server{tt.in})[0]
+		got := strings.TrimSuffix(strings.Join([]string{s.Command, s.HTTPURL, s.URL, s.Type}, " "), " ")
+		if s.Err != nil {
+			got = s.Err.Error()
+		}
+		if strings.TrimSpace(got) != strings.TrimSpace(tt.want) {
+			t.Errorf("%+v: %q, want %q", tt.in, got, tt.want)
 		}
 	}
 }
