@@ -123,16 +123,15 @@ type Project interface {
 	// Problems returns what a run says about the files that it reads beside the settings.
 	Problems() []Problem
 
-	// Keeper returns what was kept of files for a session.
-	Keeper(session string) (*Kept, error)
+	// Keeper returns what was kept of files: in a session for that one, else for none yet.
+	Keeper() (*Kept, error)
 }
 
-// Kept is what was kept of files for a session.
+// Kept is what was kept of files.
 type Kept struct {
-	Keeper  *checkpoint.Keeper
-	Session string
-	Rel     func(path string) string // how paths are shown
-	Done    func()                   // ends the work with it
+	Keeper *checkpoint.Keeper
+	Rel    func(path string) string // how paths are shown
+	Done   func()                   // ends the work with it
 }
 
 // A Trial is a conversation as a run would begin it.

@@ -27,23 +27,29 @@ type undoCommand struct {
 
 // Run takes back what the last turn of a session has changed.
 func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, project Project) error {
-	k, d, err := lastTurn(ctx, here, project, c.Session)
+	k, err := project.Keeper()
 	if err != nil {
 		return err
 	}
 	defer k.Done()
-	p, err := k.Keeper.Undo(ctx, []*checkpoint.ChangedTurn{d})
+	session, d, err := lastTurn(ctx, here, k.Keeper, c.Session)
 	if err != nil {
 		return err
 	}
-	doc := undone{Session: k.Session, Turn: d.Of.Asked, DryRun: c.DryRun, Changes: pathsOf(p.Changes),
+	keeper := k.Keeper.For(session)
+	defer keeper.Close()
+	p, err := keeper.Undo(ctx, []*checkpoint.ChangedTurn{d})
+	if err != nil {
+		return err
+	}
+	doc := undone{Session: session, Turn: d.Of.Asked, DryRun: c.DryRun, Changes: pathsOf(p.Changes),
 		Others: pathsOf(p.Conflicts),
 		Lost:   append([]string{}, p.NotKept...), Moved: append([]string{}, p.GitMoved...), Failed: []string{}}
 	ls := p.Lines(k.Rel)
 	if c.DryRun {
 		return out.show(doc, append(ls, "would take back: "+d.String())...)
 	}
-	o, err := k.Keeper.Apply(ctx, p, c.Force)
+	o, err := keeper.Apply(ctx, p, c.Force)
 	if err != nil {
 		return err
 	}
@@ -79,21 +85,16 @@ func pathsOf(list []checkpoint.Change) []string {
 }
 
 // lastTurn returns the last turn of a session that is not taken back, or of the last
-// session that has one.
-func lastTurn(ctx context.Context, here *Folder, project Project, session string) (*Kept, *checkpoint.ChangedTurn, error) {
-	k, err := project.Keeper(session)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer k.Done()
-	ids, err := k.Keeper.Sessions(ctx)
+// session that has one, and the id of the session.
+func lastTurn(ctx context.Context, here *Folder, k *checkpoint.Keeper, session string) (string, *checkpoint.ChangedTurn, error) {
+	ids, err := k.Sessions(ctx)
 	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
-		return nil, nil, err
+		return "", nil, err
 	}
 	if session != "" && !slices.Contains(ids, session) { // else it may be one that is not listed
 		s, err := sessionID{session}.ProvideSession(here)
 		if err != nil {
-			return nil, nil, err
+			return "", nil, err
 		}
 		session = s.ID
 	}
@@ -102,24 +103,20 @@ func lastTurn(ctx context.Context, here *Folder, project Project, session string
 	}
 	undone := map[string]bool{} // turns that a session has taken back that is a copy of another
 	for _, id := range ids {
-		one, err := project.Keeper(id)
+		one := k.For(id)
+		list, err := one.Turns(ctx)
+		one.Close()
 		if err != nil {
-			return nil, nil, err
-		}
-		list, err := one.Keeper.Turns(ctx)
-		if err != nil {
-			one.Done()
-			return nil, nil, err
+			return "", nil, err
 		}
 		for _, d := range list {
 			if !d.Undone && !undone[d.Of.ID] {
-				return one, d, nil
+				return id, d, nil
 			}
 			undone[d.Of.ID] = true
 		}
-		one.Done()
 	}
-	return nil, nil, checkpoint.ErrNothing
+	return "", nil, checkpoint.ErrNothing
 }
 
 // trashCommand is gemline trash.
@@ -136,7 +133,7 @@ type trash struct {
 
 // ProvideTrash returns the trash. Whoever takes it ends the work with it.
 func (*trashCommand) ProvideTrash(ctx context.Context, project Project) (*trash, error) {
-	k, err := project.Keeper("")
+	k, err := project.Keeper()
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +165,7 @@ type trashRestore struct {
 }
 
 // Run brings a file back.
-func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, project Project, trash *trash) error {
+func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, trash *trash) error {
 	defer trash.Done()
 	k, list := trash.Kept, trash.list
 	path := filepath.Clean(disk.Absolute(c.File, here.Paths.Folder(""), here.Paths.Home))
@@ -180,20 +177,17 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 		return fmt.Errorf("%s was not deleted or overwritten by a call; %s says what was",
 			text.PrintableLine(c.File), ask.says("trash list"))
 	}
-	one := k // overwritten files are stored with the current session
+	keeper := k.Keeper // overwritten files are stored with the current session
 	if ask.In != nil {
-		var err error
-		if one, err = project.Keeper(list[i].Session); err != nil {
-			return err
-		}
-		defer one.Done()
+		keeper = keeper.For(list[i].Session)
+		defer keeper.Close()
 	}
 	to := list[i].Path
 	if c.To != "" {
 		to = filepath.Join(disk.ResolveLinks(filepath.Dir(disk.Absolute(c.To, here.Paths.Folder(""),
 			here.Paths.Home))), filepath.Base(c.To))
 	}
-	p, err := one.Keeper.Recover(ctx, list[i], to)
+	p, err := keeper.Recover(ctx, list[i], to)
 	if err != nil {
 		return err
 	}
@@ -213,7 +207,7 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 	if !yes {
 		return out.show(map[string]any{"path": to, "restored": false}, "nothing is changed")
 	}
-	o, err := one.Keeper.Apply(ctx, p, false)
+	o, err := keeper.Apply(ctx, p, false)
 	if err == nil && len(o.Failed) > 0 {
 		err = errors.New(text.PrintableLine(o.Failed[0]))
 	}

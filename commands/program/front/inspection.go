@@ -143,16 +143,16 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 func (s *inspection) Launcher() (*launch.Launcher, error) { return s.launcher() }
 
 // Keeper implements [cli.Project].
-func (s *inspection) Keeper(session string) (kept *cli.Kept, err error) {
+func (s *inspection) Keeper() (kept *cli.Kept, err error) {
 	cfg := checkpoint.Config{Ledger: s.opts.Ledger, Except: project.UntrackedDirs(s.opts),
-		Session: func() string { return session }, Hide: s.opts.Secrets.Text, Notify: s.run.notify}
+		Session: func() string { return "" }, Hide: s.opts.Secrets.Text, Notify: s.run.notify}
 	store := s.opts.Paths.Expected() // a folder without a session has nothing to take back
 	cfg.Dir = store.History()
 	if cfg.Workspace, err = s.openWorkspace(store.Temp); err != nil {
 		return nil, err
 	}
 	k := checkpoint.New(cfg)
-	return &cli.Kept{Keeper: k, Session: session, Rel: cfg.Workspace.Rel, Done: k.Close}, nil
+	return &cli.Kept{Keeper: k, Rel: cfg.Workspace.Rel, Done: k.Close}, nil
 }
 
 // Problems implements [cli.Project].

@@ -34,14 +34,8 @@ func (h sessionProject) Launcher() (*launch.Launcher, error) {
 }
 
 // Keeper implements [cli.Project].
-func (h sessionProject) Keeper(session string) (*cli.Kept, error) {
-	kept := &cli.Kept{Keeper: h.f.session.Keeper, Session: session, Rel: h.f.session.Project.Workspace.Rel, Done: func() {}}
-	if session == h.f.session.Journal.File.ID() || session == "" {
-		return kept, nil
-	}
-	kept.Keeper = h.f.session.Keeper.For(session)
-	kept.Done = kept.Keeper.Close
-	return kept, nil
+func (h sessionProject) Keeper() (*cli.Kept, error) {
+	return &cli.Kept{Keeper: h.f.session.Keeper, Rel: h.f.session.Project.Workspace.Rel, Done: func() {}}, nil
 }
 
 // Problems implements [cli.Project].
