@@ -60,6 +60,13 @@ func ceiling(dir string, markers []string) string {
 	return dir
 }
 
+// Upward returns a directory and those above it, up to the one that holds a marker; the
+// directory alone if none does.
+func Upward(dir string, markers []string) []string {
+	good, _ := usable(markers)
+	return upward(dir, ceiling(dir, good))
+}
+
 // upward returns the directories from dir up to top, which holds it.
 func upward(dir, top string) []string {
 	dirs := []string{dir}

@@ -206,7 +206,7 @@ func (m *Memory) load() []string {
 	l.extensions()
 	var dirs []string
 	for _, root := range roots {
-		dirs = append(dirs, upward(root, ceiling(root, l.markers))...)
+		dirs = append(dirs, Upward(root, l.markers)...)
 	}
 	l.project(dirs, Project)
 	m.read, m.files, m.loadedFiles = true, l.files, l.seen

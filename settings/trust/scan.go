@@ -7,13 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"gemline/engine/disk"
+	"gemline/engine/memory"
 	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/settings/jsonc"
@@ -395,21 +395,18 @@ func envNames(file string) string {
 	return cmp.Or(strings.Join(out, "; "), "sets nothing")
 }
 
-// defaultContext is looked for beside what context.fileName names.
-const defaultContext = "GEMINI.md"
-
 // context lists the context files of the working directory and of those above
 // it, as far as the project reaches.
 func (v *view) context(p project.Paths, s *settings.Settings) {
 	var names []string
-	for _, name := range append(slices.Clone(s.FileNames), defaultContext) {
+	for _, name := range append(slices.Clone(s.FileNames), memory.DefaultName) {
 		if name = strings.TrimSpace(name); filepath.IsLocal(name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	seen := map[string]bool{}
 	for _, cwd := range []string{p.Cwd, disk.ResolveLinks(p.Cwd)} { // which may be in different places
-		v.upto(p, upwards(cwd, s.Markers), names, seen)
+		v.upto(p, memory.Upward(cwd, s.Markers), names, seen)
 	}
 }
 
@@ -458,27 +455,6 @@ func rel(p project.Paths, file string) string {
 		return filepath.ToSlash(rel)
 	}
 	return file
-}
-
-// upwards returns a directory and those above it, up to the one that holds a
-// marker; the directory alone if none does.
-func upwards(from string, markers []string) []string {
-	dirs := []string{from}
-	for dir := from; ; {
-		for _, m := range markers {
-			if m = strings.TrimSpace(m); m == "" || !filepath.IsLocal(m) || path.Clean(m) == "." {
-				continue
-			}
-			if _, err := os.Lstat(filepath.Join(dir, m)); err == nil {
-				return dirs
-			}
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return dirs[:1]
-		}
-		dirs, dir = append(dirs, up), up
-	}
 }
 
 func bytesOf(n int64) string {
