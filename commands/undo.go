@@ -386,5 +386,8 @@ func discarded(args string) ([]string, error) {
 	if elsewhere {
 		flags = append(flags, "--to="+to)
 	}
+	if file == "" {
+		return flags, nil // which says that a file is needed
+	}
 	return append(flags, "--", file), nil
 }
