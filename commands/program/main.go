@@ -4,7 +4,7 @@ import (
 	"os"
 	"time"
 
-	_ "gemline/commands/program/garbage" // collected later than usual
+	_ "gemline/commands/program/early" // begins before main
 	"gemline/commands/program/project"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"

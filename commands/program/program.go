@@ -40,7 +40,6 @@ import (
 	"gemline/commands/program/project"
 	"gemline/engine/limit"
 	"gemline/engine/model"
-	"gemline/engine/model/catalog"
 	"gemline/engine/policy"
 	"gemline/repl/report"
 	"gemline/tools/shell"
@@ -110,11 +109,10 @@ func Run(p project.Process) (code int) {
 	return r.Finish(ctx, reporter(), err)
 }
 
-// readTables reads the tables of rules, providers and models while the settings are read. A
+// readTables reads the tables of rules and providers while the settings are read. A
 // caller that needs a table earlier waits for it, and gets the panic of a table with a mistake.
 func readTables(getenv func(string) string) {
 	defer func() { recover() }()
 	policy.New(policy.Default)
 	model.NewProviders(nil, getenv)
-	catalog.Shipped()
 }

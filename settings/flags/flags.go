@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -235,26 +237,51 @@ func usage(format string, args ...any) error {
 	return &UsageError{Message: fmt.Sprintf(format, args...)}
 }
 
+// A parsing is a parser with the set that it fills, once.
+type parsing struct {
+	set  *Set
+	kong *kong.Kong
+	err  error
+}
+
+func newParsing() parsing {
+	var f Set
+	k, err := parser(&f)
+	return parsing{&f, k, err}
+}
+
+// prepared is what [Prepare] makes, and taken tells whether it fills a set already.
+var (
+	prepared = sync.OnceValue(newParsing)
+	taken    atomic.Bool
+)
+
+// Prepare makes the parser of the first [Parse], which takes a millisecond.
+func Prepare() { prepared() }
+
 // Parse reads the command line args, without the program's name. The
 // error is a [UsageError].
 func Parse(args []string) (*Set, error) {
-	var f Set
-	k, err := parser(&f)
-	if err != nil {
-		return nil, err
+	begin := prepared
+	if taken.Swap(true) {
+		begin = newParsing
 	}
-	args, err = arrange(k, args)
-	if err != nil {
-		return &f, err
+	p := begin()
+	if p.err != nil {
+		return nil, p.err
 	}
-	if _, err := k.Parse(args); err != nil {
+	args, err := arrange(p.kong, args)
+	if err != nil {
+		return p.set, err
+	}
+	if _, err := p.kong.Parse(args); err != nil {
 		var pe *kong.ParseError
 		if errors.As(err, &pe) {
-			return &f, usage("%s", Reword(pe.Error()))
+			return p.set, usage("%s", Reword(pe.Error()))
 		}
-		return &f, err
+		return p.set, err
 	}
-	return &f, f.agree()
+	return p.set, p.set.agree()
 }
 
 // Reword puts what the parser says about a command line into our words.
