@@ -27,6 +27,7 @@ package program
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -34,6 +35,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"google.golang.org/genai"
 
 	"gemline/commands/program/ending"
 	"gemline/commands/program/front"
@@ -109,10 +112,12 @@ func Run(p project.Process) (code int) {
 	return r.Finish(ctx, reporter(), err)
 }
 
-// readTables reads the tables of rules and providers while the settings are read. A
-// caller that needs a table earlier waits for it, and gets the panic of a table with a mistake.
+// readTables reads the tables of rules and providers while the settings are read, and has
+// encoding/json know the type of parts. A caller that needs a table earlier waits for it, and gets
+// the panic of a table with a mistake.
 func readTables(getenv func(string) string) {
 	defer func() { recover() }()
 	policy.New(policy.Default)
 	model.NewProviders(nil, getenv)
+	json.Marshal((*genai.Part)(nil)) // which the session's file holds
 }
