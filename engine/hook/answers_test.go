@@ -565,7 +565,9 @@ func TestClear(t *testing.T) {
 	t.Parallel()
 	c := begin(t, []hook.Hook{prints(hook.AfterAgent, `{"continue":false,"hookSpecificOutput":{"clearContext":true}}`)}, et.Says("done"))
 	user, err := c.say("one")
-	if err != nil || len(c.engine.History()) > 0 || user[1] != "warning: Agent execution stopped: No reason provided" {
+	if err != nil || len(c.engine.History()) > 0 ||
+		user[1] != "warning: hooks have the conversation begin anew: what was said so far is forgotten" ||
+		user[2] != "warning: Agent execution stopped: No reason provided" {
 		t.Errorf("%v: %q %q", err, user, c.history())
 	}
 }
