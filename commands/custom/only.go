@@ -19,17 +19,13 @@ type Allowed struct {
 	Prefixes []string
 }
 
-// Tool returns what gemline calls a tool of other agents, such as Bash; "" if it has
-// none.
-func Tool(name string) string { return policy.ToolOf(name) }
-
 // parseOnly reads a list of tools such as "Read" and "Bash(git diff:*)". The unknown ones
 // are those that there are not; a tool of gemline's may go by its own name.
 func parseOnly(list []string) (only Only, unknown []string) {
 	only = Only{}
 	for _, entry := range list {
 		name, rest, with := strings.Cut(strings.TrimSpace(entry), "(")
-		a := Allowed{Tool: Tool(name)}
+		a := Allowed{Tool: policy.ToolOf(name)}
 		switch {
 		case name == "":
 			continue
