@@ -24,25 +24,24 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 			}
 		}
 	}
-	for _, w := range o.Settings.Mistakes() {
-		note("settings")(w)
+	notes := func(about string, all []string) {
+		for _, said := range all {
+			note(about)(said)
+		}
 	}
+	notes("settings", o.Settings.Mistakes())
 	if _, wrong := labels(o.Settings); wrong != "" {
 		note("settings")(wrong)
 	}
 	ws, werr := project.NewWorkspace(o, "", nil, note("directories"))
 	if werr == nil {
-		for _, w := range ws.Ignore.Problems() {
-			note("directories")(w)
-		}
+		notes("directories", ws.Ignore.Problems())
 		if _, w := session.PlanDir(o, ws.Roots()[0]); w != "" {
 			note("plans")(w)
 		}
 	}
 	list = append(list, endingProblem("model", project.CheckProvider(o))...)
-	for _, w := range project.ProviderProblems(o) {
-		note("model")(w)
-	}
+	notes("model", project.ProviderProblems(o))
 	list = append(list, endingProblem("instructions", project.CheckSystemMD(o))...)
 	if l.FallbackNotice != nil {
 		note("sandbox")(l.FallbackNotice.Message)
@@ -57,30 +56,20 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 		note("hooks")(said)
 	}
 	_, warnings := o.InstalledExtensions()
-	for _, w := range warnings {
-		note("extensions")(w)
-	}
+	notes("extensions", warnings)
 	if werr == nil {
 		project.NewMemory(o, ws, o.Paths.Expected().Temp, note("context")).Contents()
 	}
 	_, warnings = readKeymap(o.Paths)
-	for _, w := range warnings {
-		note("keys")(w)
-	}
+	notes("keys", warnings)
 	_, warnings = o.Settings.DotEnv(o.Paths, o.Trust.State == trust.Trusted, o.Env.Process.Lookup)
-	for _, w := range warnings {
-		note("env")(w)
-	}
-	for _, w := range project.ServerProblems(o, note("servers")) {
-		note("servers")(w)
-	}
+	notes("env", warnings)
+	notes("servers", project.ServerProblems(o, note("servers")))
 	if err := project.TelemetryRefused(o); o.Settings.Telemetry && err != nil {
 		note("telemetry")("telemetry is not recorded: " + err.Error())
 	}
 	library := custom.Library{Dirs: func() []custom.Dir { return project.CommandDirs(o) }}
-	for _, w := range library.Faults("") {
-		note("commands")(w)
-	}
+	notes("commands", library.Faults(""))
 	_, wrong := o.Agents().List()
 	for _, err := range wrong {
 		note("agents")(err.Error())
@@ -88,9 +77,7 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	if o.Settings.Skills {
 		skills := project.Skills(o)
 		skills.All()
-		for _, w := range skills.Notes() {
-			note("skills")(w)
-		}
+		notes("skills", skills.Notes())
 	}
 	return list
 }
