@@ -158,12 +158,8 @@ func (c *skillsInstall) Run(ctx context.Context, out *Output, here *Folder, ask 
 			return err
 		}
 	}
-	from = filepath.Join(from, c.Path)
-	if list, notes := (skill.Dir{Path: from}).Skills(); len(list)+len(notes) == 0 && c.Path == "" {
-		const usual = "skills" // where repositories have them
-		if info, err := os.Stat(filepath.Join(from, usual)); err == nil && info.IsDir() {
-			from = filepath.Join(from, usual)
-		}
+	if from = filepath.Join(from, c.Path); c.Path == "" {
+		from = folderOfSkills(from)
 	}
 	err = out.installSkills(ctx, ask, skills, from, to, c.Scope, c.Consent, "installed", func(s skill.Skill, at string) error {
 		return disk.ReplaceTree(at, func(fresh string) error { return source.Copy(ctx, s.Folder(), fresh) })
@@ -175,6 +171,19 @@ func (c *skillsInstall) Run(ctx context.Context, out *Output, here *Folder, ask 
 	return err
 }
 
+// folderOfSkills returns the folder in dir where repositories have their skills, if dir itself
+// has none.
+func folderOfSkills(dir string) string {
+	usual := filepath.Join(dir, "skills")
+	if list, notes := (skill.Dir{Path: dir}).Skills(); len(list)+len(notes) > 0 {
+		return dir
+	}
+	if info, err := os.Stat(usual); err != nil || !info.IsDir() {
+		return dir
+	}
+	return usual
+}
+
 type skillsLink struct {
 	ofSkills
 	Consent bool   `aliases:"yes" help:"Don't ask."`
@@ -183,7 +192,7 @@ type skillsLink struct {
 
 // Run links skills.
 func (c *skillsLink) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, skills *skill.Library, to skillsDir) error {
-	from := disk.ResolveLinks(here.Paths.Folder(c.Path))
+	from := disk.ResolveLinks(folderOfSkills(here.Paths.Folder(c.Path)))
 	if c.Scope == "workspace" && !disk.Inside(string(to), from) {
 		return errors.New("links that lead out of a project's skills are not followed; install the skill, or link it for yourself: --scope user")
 	}
@@ -209,7 +218,11 @@ func (out *Output) installSkills(ctx context.Context, ask *Asker, skills *skill.
 		return errors.New("no skill is " + done)
 	}
 	if len(list) == 0 {
-		return fmt.Errorf("there is no skill in %s: neither a file %s, nor a folder with one; --path names another folder of it", text.PrintableLine(from), skill.FileName)
+		more := ""
+		if done == "installed" {
+			more = "; --path names another folder of it"
+		}
+		return fmt.Errorf("there is no skill in %s: neither a file %s, nor a folder with one%s", text.PrintableLine(from), skill.FileName, more)
 	}
 	lines := []string{fmt.Sprintf("skills that steer the model once they are activated, and whose scripts it may run, go to %s:", to)}
 	for _, s := range list {
