@@ -62,6 +62,9 @@ type policyTest struct {
 func (c *policyTest) Run(ctx context.Context, out *Output, trial *Trial) error {
 	defer trial.Close()
 	line := c.Command[0]
+	if slices.ContainsFunc(trial.Tools.Tools(), func(t engine.Tool) bool { return t.Name() == line }) && len(c.Command) == 1 {
+		out.Notify(fmt.Sprintf("%s is taken for a command; gemline policy explain %[1]s is about the tool", line))
+	}
 	if len(c.Command) > 1 {
 		words := make([]engine.Word, len(c.Command))
 		for i, w := range c.Command {
