@@ -261,7 +261,7 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 		problems = append(problems, problemsBeside(ctx, here, out, project)...)
 	}
 	problems = slices.DeleteFunc(problems, func(p Problem) bool { // said with its place by now
-		return slices.ContainsFunc(files, func(f file) bool {
+		return p.Err == nil && slices.ContainsFunc(files, func(f file) bool {
 			return slices.ContainsFunc(f.Problems, func(q problem) bool { return strings.HasSuffix(p.Message, q.Message) })
 		})
 	})
@@ -301,13 +301,13 @@ func problemsBeside(ctx context.Context, here *Folder, out *Output, project Proj
 	}
 	var st authRecord
 	switch {
-	case c.From == "" || c.Key.Value != "": // nobody says how to pay, or there is a key to pay with
-	case err == nil && c.Account != nil:
+	case err != nil, c.From == "" || c.Key.Value != "": // nobody says how to pay, or there is a key to pay with
+	case c.Account != nil:
 		err = st.find(ctx, here, c)
-	case err == nil && c.Stored && !here.keys().MayHaveKey(c):
+	case c.Stored && !here.keys().MayHaveKey(c):
 		list = append(list, Problem{About: "credentials", Message: c.ErrNoKey().Error()}) // not for want of a better file
 	}
-	if err != nil && c.From != "" {
+	if err != nil {
 		return append(list, Problem{About: "credentials", Message: err.Error(), Next: Hint(err), Err: err})
 	}
 	if c.Instead != "" {

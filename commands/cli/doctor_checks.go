@@ -167,8 +167,9 @@ func (d *doctor) checkSettings() finding {
 			odd++
 		}
 	}
-	if s, err := d.here.settings(); err == nil && s.StrictError() != nil {
-		return worse(failing, "gemline config set fixes it", "%s", s.StrictError())
+	together := d.found("settings")
+	if together.Status == failing {
+		return together
 	}
 	pays, _ := d.here.choose(&Output{Notify: func(string) {}}) // its faults are for the check of credentials
 	if _, _, err := d.here.model(pays); errors.As(err, new(*preset.Error)) {
@@ -178,8 +179,8 @@ func (d *doctor) checkSettings() finding {
 	if odd > 0 {
 		return worse(warning, "gemline config validate lists them", "%s, %d to look at", files, odd)
 	}
-	if f := d.found("settings"); f.Status != healthy {
-		return f
+	if together.Status != healthy {
+		return together
 	}
 	return fine("%s, nothing is wrong", files)
 }

@@ -29,6 +29,7 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 			note(about)(said)
 		}
 	}
+	list = append(list, endingProblem("settings", o.LoadError)...)
 	notes("settings", o.Settings.Mistakes())
 	if _, wrong := labels(o.Settings); wrong != "" {
 		note("settings")(wrong)
@@ -47,7 +48,9 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 		note("sandbox")(l.FallbackNotice.Message)
 	}
 	_, err := project.NewPolicy(o, l, !o.User.Interactive, note("rules"), func(string) {})
-	list = append(list, endingProblem("rules", err)...)
+	if o.LoadError == nil { // else the rules can't be known for it
+		list = append(list, endingProblem("rules", err)...)
+	}
 	for _, w := range project.HookProblems(o) {
 		said := w.Text
 		if w.Unguarded() {

@@ -224,8 +224,10 @@ func (c connector) variablesFor(r consent.Rights) func(string) (string, bool) {
 // ServerProblems returns the servers of the directory that can never run, each with the reason. Notify
 // prints what else is wrong with servers.
 func ServerProblems(o *Options, notify func(string)) (list []string) {
+	c := connector{opts: o, notify: notify}
 	for _, m := range o.servers(notify).list {
-		if err := mcp.CheckServer((connector{opts: o}).serverConfig(m)); m.off == "" && err != nil {
+		m = c.filled(m, consent.All) // whoever agrees may let it see less
+		if err := mcp.CheckServer(c.serverConfig(m)); m.off == "" && err != nil {
 			list = append(list, "MCP server "+text.PrintableLine(m.Name)+": "+text.PrintableLine(err.Error())+"; its tools are not there")
 		}
 	}

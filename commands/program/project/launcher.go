@@ -14,8 +14,8 @@ import (
 
 // NewLauncher makes what starts commands, as the settings have them confined.
 func NewLauncher(o *Options) (*launch.Launcher, error) {
-	if o.loadError != nil {
-		return nil, o.loadError
+	if o.LoadError != nil {
+		return nil, o.LoadError
 	}
 	s, err := o.Settings.Confinement(o.userSettings, o.Flags, o.Env.Lookup)
 	if err != nil {

@@ -54,7 +54,7 @@ type Options struct {
 	Settings        *settings.Settings
 	userSettings    *settings.Settings // without the project's
 	Warnings        []string           // about the settings; printed once
-	loadError       error              // of the settings files, for sub-commands; a run ends with it
+	LoadError       error              // of the settings, for sub-commands; a run ends with it
 	Trust           trust.Status
 	consents        *consents        // to programs that the project wants to run
 	Worktree        string           // the name of the run's worktree, "" for none

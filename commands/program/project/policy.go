@@ -31,8 +31,8 @@ func NewPolicy(o *Options, l *launch.Launcher, unattended bool, warn, tell func(
 
 // build returns the policy.
 func (b policyBuilder) build(unattended bool) (*policy.Policy, error) {
-	if b.opts.loadError != nil {
-		return nil, b.opts.loadError
+	if b.opts.LoadError != nil {
+		return nil, b.opts.LoadError
 	}
 	all, warnings, err := policy.Load(b.files())
 	for _, w := range warnings {

@@ -42,12 +42,12 @@ func (o *Options) Read(dir string, subcommand bool) error {
 	if err != nil && !subcommand || o.Flags.ListSessions || o.Flags.ListExtensions {
 		return err
 	}
-	o.loadError = err
+	o.LoadError = err
 	o.Trust, err = trust.Decide(o.Paths, o.Settings, o.Flags, o.Env.Lookup)
 	switch {
 	case subcommand:
 		if err == nil && o.Trust.State == trust.Trusted {
-			o.loadError = o.load(true) // the sub-command prints the problems of a file
+			o.LoadError = o.load(true) // the sub-command prints the problems of a file
 		}
 		return nil
 	case err != nil:
