@@ -157,15 +157,7 @@ func (l *Layer) written(path []string) []string {
 
 // starts reports whether path is head or below it.
 func starts(path, head []string) bool {
-	if len(path) < len(head) {
-		return false
-	}
-	for i, name := range head {
-		if path[i] != name {
-			return false
-		}
-	}
-	return true
+	return len(path) >= len(head) && slices.Equal(path[:len(head)], head)
 }
 
 // mergeAll returns what the layers say together, the weakest first. Objects are
