@@ -197,10 +197,10 @@ func (s *Settings) DotEnv(p project.Paths, trusted bool,
 }
 
 // likelyVariable returns the variable that a name in the .env file at path is likely meant for, ""
-// if there is none. A single word is another program's, and in a file that is for other programs,
-// too, each name that does not begin like gemline's.
+// if there is none. In a file that is for other programs, too, each name that does not begin like
+// gemline's is theirs.
 func likelyVariable(path, name string, list []Variable) string {
-	if !strings.Contains(name, "_") || plainEnv(path) && !hasPrefix(name, []string{"GEMINI_", "GEMLINE_"}) {
+	if plainEnv(path) && !hasPrefix(name, []string{"GEMINI_", "GEMLINE_"}) {
 		return ""
 	}
 	names := make([]string, len(list))
@@ -210,14 +210,15 @@ func likelyVariable(path, name string, list []Variable) string {
 	return text.Misspelled(name, names, known())
 }
 
-// known returns the variables that the page about them and the keys name.
+// known returns the variables that the page about them and the keys name, but those that other
+// programs read, too: a GITLAB_TOKEN beside GITHUB_TOKEN is for an MCP server.
 var known = sync.OnceValue(func() (names []string) {
 	page, _ := docs.Find("environment")
 	names = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+[A-Z0-9]\b`).FindAllString(page.Text, -1)
 	for _, k := range table {
 		names = append(names, k.env...)
 	}
-	return names
+	return slices.DeleteFunc(names, func(name string) bool { return !hasPrefix(name, []string{"GEMINI_", "GEMLINE_", "GOOGLE_"}) })
 })
 
 // userEnvHint says where the user sets variables that a project can't.

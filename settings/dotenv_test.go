@@ -213,7 +213,7 @@ func TestPassedLines(t *testing.T) {
 	path := p.User(".env")
 	for text, want := range map[string]string{
 		"# c\n\nA=1\nB=\"x\ny\"\n": "",
-		"GEMINI_MODLE=a\nGEMINI_API_KEY_2=b\nGEMINI_TELEMETRY_ENABLED=1\nGEMNI_API_KEY=c\nPAGES=1\nHTTP_PROXIES=1": path + ": GEMINI_MODLE means nothing to gemline; did you mean GEMINI_MODEL?\n" +
+		"GEMINI_MODLE=a\nGEMINI_API_KEY_2=b\nGEMINI_TELEMETRY_ENABLED=1\nGEMNI_API_KEY=c\nPAGES=1\nHTTP_PROXIES=1\nGITLAB_TOKEN=d\nWEB_PORT=1": path + ": GEMINI_MODLE means nothing to gemline; did you mean GEMINI_MODEL?\n" +
 			path + ": GEMNI_API_KEY means nothing to gemline; did you mean GEMINI_API_KEY?",
 		"# c\nA='x\ny'\n$env:GEMINI_API_KEY=\"secret\"\r\nset B=1\nGEMINI_API_KEY secret": path + ":4, 5 and 6: not NAME=VALUE, so nothing is set",
 	} {
