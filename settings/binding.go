@@ -36,12 +36,14 @@ func (s *Settings) StrictError() error {
 	return nil
 }
 
-// Misread says what is wrong with the first value of a group of keys that can't be understood,
-// "" if nothing is. No project sets them.
+// Misread says what is wrong with the first value of a group of keys, or of what holds the group,
+// that can't be understood, "" if nothing is. A project's value counts only for a key that a project
+// can set.
 func (s *Settings) Misread(group string) string {
 	for i := range s.layers {
 		for _, p := range s.layers[i].Problems {
-			if p.unfit && s.layers[i].Scope != Workspace && strings.HasPrefix(p.Key+".", group+".") {
+			holds := s.layers[i].Scope != Workspace && strings.HasPrefix(group, p.Key+".")
+			if p.unfit && (holds || strings.HasPrefix(p.Key+".", group+".")) {
 				return p.Message
 			}
 		}
