@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gemline/engine"
+	"gemline/engine/parallel"
 	"gemline/engine/tally"
 	"gemline/repl/internal/line"
 	"gemline/repl/internal/turn"
@@ -264,21 +265,10 @@ func (c *Console) untilGone(ctx context.Context) (_ context.Context, stop func()
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	left := make(chan struct{})
-	go func() {
-		defer close(left)
-		look := time.NewTicker(lookEvery)
-		defer look.Stop()
-		for {
-			select {
-			case <-look.C:
-				if c.Sharing.Gone() && !c.Sharing.HungUp() {
-					cancel(errGone)
-				}
-			case <-ctx.Done():
-				return
-			}
+	end := parallel.Every(lookEvery, func() {
+		if c.Sharing.Gone() && !c.Sharing.HungUp() {
+			cancel(errGone)
 		}
-	}()
-	return ctx, func() { cancel(nil); <-left }
+	})
+	return ctx, func() { cancel(nil); end() }
 }

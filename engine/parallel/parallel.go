@@ -66,3 +66,23 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 	return ctx.Err()
 }
+
+// Every calls do whenever so long has passed, until end is called, which waits for a call that
+// runs.
+func Every(d time.Duration, do func()) (end func()) {
+	done := make(chan struct{})
+	var calls sync.WaitGroup
+	calls.Go(func() {
+		t := time.NewTicker(d)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				do()
+			case <-done:
+				return
+			}
+		}
+	})
+	return func() { close(done); calls.Wait() }
+}

@@ -20,6 +20,7 @@ import (
 	"github.com/a2aproject/a2a-go/a2asrv"
 	"github.com/a2aproject/a2a-go/log"
 
+	"gemline/engine/parallel"
 	"gemline/repl/output"
 	"gemline/repl/serve"
 )
@@ -149,11 +150,9 @@ func (q requests) serve(w http.ResponseWriter, r *http.Request, b []byte, stream
 	out := &wire{ResponseWriter: w, patience: q.server.patience}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	var life sync.WaitGroup
-	defer life.Wait()
 	defer stop()
 	if streams {
-		life.Go(func() { out.live(ctx) })
+		defer parallel.Every(beat, out.live)()
 	}
 	r = r.WithContext(ctx)
 	r.Body = io.NopCloser(bytes.NewReader(b))
@@ -193,19 +192,10 @@ func (o *wire) Flush() {
 	http.NewResponseController(o.ResponseWriter).Flush()
 }
 
-// live writes comments, which may stand between any two lines of a stream.
-func (o *wire) live(ctx context.Context) {
-	life := time.NewTicker(beat)
-	defer life.Stop()
-	for {
-		select {
-		case <-life.C:
-			o.Write([]byte(":\n"))
-			o.Flush()
-		case <-ctx.Done():
-			return
-		}
-	}
+// live writes a comment, which may stand between any two lines of a stream.
+func (o *wire) live() {
+	o.Write([]byte(":\n"))
+	o.Flush()
 }
 
 // OnSendMessage implements [a2asrv.RequestHandler], as the methods below do.

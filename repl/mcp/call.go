@@ -15,6 +15,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/parallel"
 	"gemline/engine/text"
 	"gemline/repl/output"
 	"gemline/repl/report"
@@ -244,21 +245,7 @@ func (r *running) beat() (end func()) {
 	if r.token == nil {
 		return func() {}
 	}
-	done := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		t := time.NewTicker(often)
-		defer t.Stop()
-		for {
-			select {
-			case <-t.C:
-				r.progress("")
-			case <-done:
-				return
-			}
-		}
-	})
-	return func() { close(done); wg.Wait() }
+	return parallel.Every(often, func() { r.progress("") })
 }
 
 // log tells something beside.
