@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
@@ -22,26 +22,12 @@ import (
 // that is carried out.
 type asker struct {
 	client *client
-	mu     sync.Mutex
-	now    *running
-}
-
-// begin notes which call is carried out.
-func (a *asker) begin(r *running) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.now = r
-}
-
-func (a *asker) running() *running {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.now
+	now    atomic.Pointer[running]
 }
 
 // notify tells the client what is odd but no error.
 func (a *asker) notify(said string) {
-	if r := a.running(); r != nil {
+	if r := a.now.Load(); r != nil {
 		r.log(protocol.LoggingLevelWarning, said)
 	}
 }
@@ -160,7 +146,7 @@ type field struct {
 
 // elicit has the client ask its user. It reports false if that was declined.
 func (a *asker) elicit(ctx context.Context, message string, fields []field) (said map[string]any, ok bool, err error) {
-	r := a.running()
+	r := a.now.Load()
 	properties, needed := map[string]any{}, []string{}
 	for _, f := range fields {
 		properties[f.name] = f.schema

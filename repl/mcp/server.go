@@ -178,10 +178,11 @@ func (c *client) useSession(ctx context.Context, name string, r *running) (h *cl
 		<-h.turn
 	}
 	if h.session != nil {
-		h.asker.begin(r)
+		h.asker.now.Store(r)
 		return h, done, nil
 	}
-	h.asker = &asker{client: c, now: r} // who hears what is odd while the conversation begins
+	h.asker = &asker{client: c}
+	h.asker.now.Store(r) // who hears what is odd while the conversation begins
 	w := serve.SessionRequest{Name: name, Notify: h.asker.notify}
 	c.mu.Lock()
 	if c.asks {

@@ -76,7 +76,7 @@ func (c *calls) last(fits func(*running) bool) *running {
 // call calls a tool.
 func (l *serverConn) call(ctx context.Context, host engine.Host, in Callbacks, et engine.Tool, t tool,
 	args map[string]any) (engine.Result, error) {
-	c := l.connection()
+	c := l.conn.Load()
 	if c == nil {
 		return engine.Result{}, l.failure(errors.New("it is not connected at the moment; try again, or do without"))
 	}

@@ -67,7 +67,7 @@ func (s *Set) connected(name string) (*serverConn, *peer, error) {
 	if l == nil {
 		return nil, nil, fmt.Errorf("there is no MCP server %s", text.PrintableLine(name))
 	}
-	if c := l.connection(); c != nil {
+	if c := l.conn.Load(); c != nil {
 		return l, c, nil
 	}
 	st := l.status()

@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
@@ -38,11 +39,11 @@ type serverConn struct {
 	restart chan struct{}
 	catalog catalog
 	calls   calls
+	conn    atomic.Pointer[peer] // nil while there is none
 
 	mu        sync.Mutex
 	state     State
 	err       error
-	conn      *peer // nil while there is none
 	transport string
 	title     string
 	printed   string // the start of its output that is no message
@@ -67,12 +68,6 @@ func newServerConn(s *Set, server Server) *serverConn {
 		l.settle()
 	}
 	return l
-}
-
-func (l *serverConn) connection() *peer {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.conn
 }
 
 func (l *serverConn) status() Status {
@@ -294,15 +289,10 @@ func (l *serverConn) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, 
 // serve reads changed lists of the server again, until the connection ends or the server is to
 // be connected to anew.
 func (l *serverConn) serve(ctx context.Context, c *peer) error {
-	l.mu.Lock()
-	l.conn, l.state, l.err = c, Connected, nil
-	l.mu.Unlock()
+	l.conn.Store(c)
+	l.setState(Connected, nil)
 	l.settle()
-	defer func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.conn = nil
-	}()
+	defer l.conn.Store(nil)
 	for pace := (relisting{}); ; {
 		select {
 		case <-c.conn.Done():

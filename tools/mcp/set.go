@@ -166,7 +166,7 @@ func (s *Set) tellRoots() {
 		return
 	}
 	for _, l := range s.all() {
-		if c := l.connection(); c != nil {
+		if c := l.conn.Load(); c != nil {
 			go func() {
 				ctx, cancel := context.WithTimeout(s.ctx, optionalTimeout)
 				defer cancel()

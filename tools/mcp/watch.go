@@ -41,10 +41,11 @@ func (l *serverConn) updated(params json.RawMessage) {
 	if rpc.Decode(params, &p) != nil {
 		return
 	}
+	c := l.conn.Load()
 	l.mu.Lock()
-	tell := l.conn != nil && l.conn.watched[p.URI]
+	tell := c != nil && c.watched[p.URI]
 	if tell {
-		l.conn.watched[p.URI] = false
+		c.watched[p.URI] = false
 	}
 	l.mu.Unlock()
 	if tell {
