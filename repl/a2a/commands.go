@@ -123,8 +123,9 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 	list := []described{}
 	var fresh *described
 	for _, t := range tasks {
+		known := t.lastSetup.Load()
 		t.mu.Lock()
-		known, task := t.lastSetup, t.record.Task
+		task := t.record.Task
 		t.mu.Unlock()
 		if known == nil && fresh == nil {
 			talk, err := s.Begin(r.Context(), serve.SessionRequest{Notify: func(string) {}})

@@ -109,7 +109,7 @@ const interrupted = "the task was interrupted: gemline ended while it was worked
 // close waits until nobody works on a task, and ends all conversations.
 func (s *Server) close() {
 	for _, t := range s.all() { // no turn begins when ctx is over
-		if u := t.working(); u != nil {
+		if u := t.turn.Load(); u != nil {
 			<-u.finished
 		}
 		t.hangUp()
@@ -204,7 +204,7 @@ func (s *Server) shrink() {
 func (t *task) idle() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.turn == nil && t.record.Pending == nil
+	return t.turn.Load() == nil && t.record.Pending == nil
 }
 
 // forget has a task be none, unless somebody works on it or a call is asked about. Its
@@ -334,7 +334,7 @@ func (s *Server) begin(t *task) (*turn, error) {
 	var longest *turn // that asks
 	busy := 0
 	for _, other := range s.tasks {
-		one := other.working()
+		one := other.turn.Load()
 		if one == nil || one.ctx.Err() != nil {
 			continue
 		}
@@ -350,18 +350,16 @@ func (s *Server) begin(t *task) (*turn, error) {
 		longest.stop(errParked)
 	}
 	u.ctx, u.stop = context.WithCancelCause(s.ctx)
-	t.mu.Lock()
-	t.turn = u
-	t.mu.Unlock()
+	t.turn.Store(u)
 	return u, nil
 }
 
 // tidy closes the conversations that were used longest ago, if more than mostOpen are open.
 func (s *Server) tidy() {
-	open := slices.DeleteFunc(s.all(), func(t *task) bool { return t.session() == nil })
+	open := slices.DeleteFunc(s.all(), func(t *task) bool { return t.openSession.Load() == nil })
 	for _, t := range open[min(len(open), mostOpen):] {
 		if t.change.TryLock() {
-			if t.turn == nil {
+			if t.turn.Load() == nil {
 				t.hangUp()
 			}
 			t.change.Unlock()

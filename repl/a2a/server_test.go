@@ -361,7 +361,7 @@ func TestUnusedTasks(t *testing.T) {
 		}
 	}
 	et.Eventually(t, "few conversations are open", func() bool {
-		return len(slices.DeleteFunc(s.server.all(), func(t *task) bool { return t.session() == nil })) <= mostOpen
+		return len(slices.DeleteFunc(s.server.all(), func(t *task) bool { return t.openSession.Load() == nil })) <= mostOpen
 	})
 	for _, body := range []string{"[]", `{"contextId": "a\n"}`} {
 		answer := s.post("tasks", body)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	protocol "github.com/a2aproject/a2a-go/a2a"
@@ -24,13 +25,14 @@ type task struct {
 	mu          sync.Mutex
 	record      record
 	streams     []*stream
-	settled     chan struct{}  // closed when it waits for something, or is over
-	turn        *turn          // nil if nobody works on it
-	openSession *serve.Session // nil if it is not open
-	said        string         // by the model, not in the history yet
-	used        engine.Usage   // by the last request of the model
-	lastSetup   *described     // of the last turn, nil if there was none
-	dropReaders chan struct{}  // closed when readers are not waited for any longer; change guards it
+	settled     chan struct{} // closed when it waits for something, or is over
+	said        string        // by the model, not in the history yet
+	used        engine.Usage  // by the last request of the model
+	dropReaders chan struct{} // closed when readers are not waited for any longer; change guards it
+
+	turn        atomic.Pointer[turn]          // nil if nobody works on it
+	openSession atomic.Pointer[serve.Session] // nil if it is not open
+	lastSetup   atomic.Pointer[described]     // of the last turn, nil if there was none
 }
 
 // A record is what is kept of a task.
@@ -59,20 +61,6 @@ func (t *task) state() protocol.TaskState {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.record.Task.Status.State
-}
-
-// working returns the turn that is worked on, nil if there is none.
-func (t *task) working() *turn {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.turn
-}
-
-// session returns the open conversation, nil if there is none.
-func (t *task) session() *serve.Session {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.openSession
 }
 
 // shown returns the task as a client reads it, with the last messages of its history.
@@ -162,8 +150,8 @@ func (t *task) update(kind string, said *protocol.Message, final bool, more map[
 	ev := protocol.NewStatusUpdateEvent(&t.record.Task, t.record.Task.Status.State, said)
 	ev.Final = final
 	ev.Metadata = map[string]any{"coderAgent": map[string]any{"kind": kind}}
-	if t.openSession != nil {
-		ev.Metadata["model"] = t.openSession.Model()
+	if talk := t.openSession.Load(); talk != nil {
+		ev.Metadata["model"] = talk.Model()
 	}
 	if final && t.used.Sum() > 0 {
 		ev.Metadata["usageMetadata"] = usageData(t.used)
@@ -269,7 +257,7 @@ func (t *task) follow(ctx context.Context) *stream {
 	defer t.change.Unlock()
 	st := t.join(ctx)
 	t.mu.Lock()
-	d, asked, busy := t.document(nil, mostSnapshot), t.record.Pending, t.turn != nil
+	d, asked, busy := t.document(nil, mostSnapshot), t.record.Pending, t.turn.Load() != nil
 	t.mu.Unlock()
 	st.put(d)
 	if busy && asked == nil {
@@ -292,14 +280,14 @@ var (
 func (t *task) cancel(ctx context.Context) error {
 	stopped := false
 	for {
-		if u := t.working(); u != nil {
+		if u := t.turn.Load(); u != nil {
 			u.stop(errCanceled)
 			stopped = true
 		}
 		if err := t.lock(ctx); err != nil {
 			return err
 		}
-		if t.turn == nil {
+		if t.turn.Load() == nil {
 			break
 		}
 		t.change.Unlock() // another turn has begun
@@ -321,11 +309,7 @@ func (t *task) cancel(ctx context.Context) error {
 
 // hangUp closes the conversation. Nobody works on the task.
 func (t *task) hangUp() {
-	t.mu.Lock()
-	talk := t.openSession
-	t.openSession = nil
-	t.mu.Unlock()
-	if talk != nil {
+	if talk := t.openSession.Swap(nil); talk != nil {
 		talk.Close()
 	}
 }
@@ -334,7 +318,7 @@ func (t *task) hangUp() {
 func (t *task) lock(ctx context.Context) error {
 	for {
 		t.change.Lock()
-		u := t.turn
+		u := t.turn.Load()
 		if u == nil || u.ctx.Err() == nil && !u.over {
 			return nil
 		}
@@ -354,7 +338,7 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 	}
 	defer t.change.Unlock()
 	t.mu.Lock()
-	state, asked, u := t.record.Task.Status.State, t.record.Pending, t.turn
+	state, asked, u := t.record.Task.Status.State, t.record.Pending, t.turn.Load()
 	known := slices.ContainsFunc(t.record.Task.History, func(one *protocol.Message) bool { return one.ID == m.ID })
 	rest = t.settled
 	t.mu.Unlock()
@@ -408,7 +392,7 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 			st.leave()
 		}
 		if u.stop(err); begins { // else it ends by itself
-			t.leave()
+			t.turn.Store(nil)
 			close(u.finished)
 		}
 		return nil, nil, err

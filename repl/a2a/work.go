@@ -52,7 +52,7 @@ func (u *turn) asks() bool {
 
 // hint has the model hear something while it works. It reports false if that can't be.
 func (u *turn) hint(words string) bool {
-	talk := u.task.session()
+	talk := u.task.openSession.Load()
 	if talk == nil || talk.Hint == nil {
 		return false
 	}
@@ -71,19 +71,16 @@ func (u *turn) run() {
 // work does the work until there is nothing left to say to the model.
 func (u *turn) work() error {
 	t := u.task
-	if t.openSession == nil {
+	if t.openSession.Load() == nil {
 		talk, err := t.server.Begin(t.server.ctx,
 			serve.SessionRequest{Name: t.record.Session, Approver: asker{t}, Notify: u.notify, Unasked: t.record.Unasked})
 		if err != nil {
 			return err
 		}
-		t.mu.Lock()
-		t.openSession = talk
-		t.mu.Unlock()
+		t.openSession.Store(talk)
 	}
-	t.mu.Lock()
-	t.lastSetup = setupOf(t.openSession)
-	t.mu.Unlock()
+	talk := t.openSession.Load()
+	t.lastSetup.Store(setupOf(talk))
 	prompt := u.prompt
 	if u.cutOff != nil {
 		var err error
@@ -92,7 +89,7 @@ func (u *turn) work() error {
 		}
 	}
 	for prompt != "" {
-		if err := t.openSession.Ask(u.ctx, telling{u}, prompt); err != nil {
+		if err := talk.Ask(u.ctx, telling{u}, prompt); err != nil {
 			return err
 		}
 		prompt = u.late()
@@ -106,8 +103,8 @@ func (u *turn) late() (words string) {
 	t := u.task
 	t.change.Lock()
 	defer t.change.Unlock()
-	if t.openSession.Hint != nil {
-		words = t.openSession.Late()
+	if talk := t.openSession.Load(); talk.Hint != nil {
+		words = talk.Late()
 	}
 	u.over = words == ""
 	return words
@@ -128,7 +125,7 @@ func (u *turn) again() (prompt string, err error) {
 	case u.first.Content != nil:
 		return told + "The user wants it with this in the place of what you proposed:\n" + *u.first.Content, nil
 	case q.Whole:
-		made, err := u.task.openSession.Again(u.ctx, q.Name, q.Args, u.event)
+		made, err := u.task.openSession.Load().Again(u.ctx, q.Name, q.Args, u.event)
 		if made || err != nil {
 			return "The call that was interrupted while the user was asked about it is settled now, as said above. Go on with the task.", err
 		}
@@ -158,7 +155,7 @@ func (u *turn) end(err error) {
 	cause := context.Cause(u.ctx)
 	denied := errors.Is(cause, errDenied)
 	if cause != nil && !denied && !errors.Is(cause, errCanceled) && u.asks() {
-		t.leave()
+		t.turn.Store(nil)
 		t.hangUp()
 		return
 	}
@@ -179,24 +176,17 @@ func (u *turn) end(err error) {
 	if said != nil {
 		more = map[string]any{"error": said.Parts[0].(protocol.TextPart).Text}
 	}
-	t.leave()
+	t.turn.Store(nil)
 	t.update(kindState, said, true, more)
 	if state.Terminal() {
 		t.hangUp()
 	}
 }
 
-// leave takes note that nobody works on the task.
-func (t *task) leave() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.turn = nil
-}
-
 // notify tells what is odd but no error.
 func (u *turn) notify(said string) {
 	t := u.task
-	if now := t.working(); now != nil {
+	if now := t.turn.Load(); now != nil {
 		now.tell(kindNotice, t.message(text.Shorten(said, mostPiece)), nil)
 	}
 }
@@ -215,7 +205,7 @@ type asker struct{ task *task }
 // Approve implements [engine.Approver].
 func (a asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	t := a.task
-	u := t.working()
+	u := t.turn.Load()
 	if u == nil || ctx.Err() != nil {
 		return nil, context.Canceled
 	}
@@ -341,7 +331,7 @@ func (u *turn) say(piece string) {
 // begin takes note of a call.
 func (u *turn) begin(agent, id, name string, args map[string]any) *call {
 	c := &call{agent: agent, id: id, name: name, args: args}
-	tools := u.task.openSession.Offered()
+	tools := u.task.openSession.Load().Offered()
 	if i := slices.IndexFunc(tools, func(t engine.Tool) bool { return t.Name() == name }); i >= 0 {
 		c.tool = tools[i]
 	}
