@@ -41,11 +41,11 @@ type Set struct {
 	Config
 	ctx    context.Context
 	cancel context.CancelFunc
+	conns  []*serverConn // which stay the same
 	start  sync.Once
 	work   sync.WaitGroup
 
 	mu    sync.Mutex
-	conns []*serverConn
 	roots []string // as the servers were told
 }
 
@@ -106,9 +106,7 @@ func (s *Set) all() []*serverConn {
 	if s == nil {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.conns)
+	return s.conns
 }
 
 // Status returns the status of all servers, sorted by name.
