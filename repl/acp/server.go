@@ -137,7 +137,7 @@ type client struct {
 	conn   *rpc.Conn
 
 	mu       sync.Mutex
-	begun    bool
+	begun    bool // only answer and begin touch it, in the order of requests
 	can      capabilities
 	sessions map[string]*editorSession
 	opening  int // sessions that will have begun soon
@@ -246,7 +246,7 @@ func (c *client) answer(ctx context.Context, m *rpc.Message) (any, error) {
 	switch {
 	case !known:
 		return nil, rpc.Errorf(mcp.METHOD_NOT_FOUND, "there is no method %.100q here", m.Method)
-	case !c.hasBegun():
+	case !c.begun:
 		return nil, rpc.Errorf(mcp.INVALID_REQUEST, "a conversation begins with initialize")
 	}
 	return do(ctx, m)
@@ -261,12 +261,6 @@ func (c *client) notified(method mcp.MCPMethod, params json.RawMessage) {
 	if h, err := c.find(p.SessionId); err == nil {
 		h.stop()
 	}
-}
-
-func (c *client) hasBegun() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.begun
 }
 
 // begin answers who begins.
