@@ -216,9 +216,7 @@ func (c *Client) refreshed(ctx context.Context, old *Credential) (*Credential, e
 	if next, err := c.another(ctx, old); err != nil || next != nil {
 		return next, err
 	}
-	c.mu.Lock()
-	held := c.held
-	c.mu.Unlock()
+	held := c.held.Load()
 	if held == nil { // it was taken back meanwhile
 		return nil, nil
 	}

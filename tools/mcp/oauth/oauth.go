@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"gemline/engine/auth"
@@ -92,9 +92,8 @@ type Client struct {
 	url    *url.URL
 	reach  *discoverer
 
-	mu     sync.Mutex
-	held   *Credential
-	loaded bool
+	held   atomic.Pointer[Credential] // nil if there is none
+	loaded atomic.Bool                // held has been looked for
 }
 
 // NewClient returns the Client for s. It reads nothing, and connects to nobody.
@@ -208,15 +207,12 @@ func (c *Client) wanting(message, advice string) error {
 
 // current returns the token at hand: fresh for a while, if that can be had.
 func (c *Client) current(ctx context.Context) (*Credential, error) {
-	c.mu.Lock()
-	held, loaded := c.held, c.loaded
-	c.mu.Unlock()
-	if !loaded {
-		var err error
-		if held, err = c.load(ctx); err != nil {
+	if !c.loaded.Load() {
+		if _, err := c.load(ctx); err != nil {
 			return nil, err
 		}
 	}
+	held := c.held.Load()
 	if held == nil || !held.Token.ends(early) || held.Token.RefreshToken == "" {
 		return held, nil
 	}
@@ -253,9 +249,8 @@ func (c *Client) hold(held *Credential) {
 		c.cfg.AddSecret("MCP token", held.Token.RefreshToken)
 		c.cfg.AddSecret("client secret", held.ClientSecret)
 	}
-	c.mu.Lock()
-	c.held, c.loaded = held, true
-	c.mu.Unlock()
+	c.held.Store(held)
+	c.loaded.Store(true)
 }
 
 // another returns the token that somebody else has got meanwhile, if there is one.
