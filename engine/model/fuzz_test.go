@@ -76,7 +76,7 @@ func FuzzUnwrapped(f *testing.F) {
 func FuzzEvents(f *testing.F) {
 	for _, s := range []string{
 		"data: a\n\ndata: b\r\n\r\ndata:c\r\r", "\ufeffdata: a\n\n", ": x\nevent: y\ndata\ndata: \ndata: a\nid\n\n",
-		"data: {}\n", "data: {", "data:  a\n\n\n\n", "\r\n\r\ndata:a\r\n\r\n", "dataa: x\n\ndata:\n\n",
+		"data: {}\n", "data: {}\r\n", "data: {", "data:  a\n\n\n\n", "\r\n\r\ndata:a\r\n\r\n", "dataa: x\n\ndata:\n\n",
 	} {
 		f.Add([]byte(s))
 	}

@@ -126,11 +126,14 @@ func (e *eventReader) split(b []byte, atEOF bool) (n int, line []byte, err error
 	case i >= 0:
 		e.searched, e.skipLF = 0, b[end] == '\r'
 		return end + 1, b[from:end], nil
-	case atEOF && len(b) > from:
+	case !atEOF:
+		e.searched = len(b)
+	case len(b) > from:
 		e.searched, e.torn = 0, true
 		return len(b), b[from:], nil
+	default:
+		e.searched = 0 // Scan may be called again, which has nothing left
 	}
-	e.searched = len(b)
 	return 0, nil, nil
 }
 
