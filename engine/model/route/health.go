@@ -12,13 +12,13 @@ const rest = 30 * time.Second
 // A Health says which models can answer, as far as that is known. Conversations share it.
 // It is safe for concurrent use.
 type Health struct {
-	mu     sync.Mutex
-	down   map[string]time.Time // until when a model can't answer; zero is for good
-	sticky map[string]bool      // models that failed last time, and get one attempt
-	vain   int                  // how often the classifier has failed since it last answered
-	said   map[string]bool      // what users were told once
+	down    sync.Map // until when a model can't answer, a [time.Time]; zero is for good
+	sticky  sync.Map // models that failed last time, and get one attempt
+	said    sync.Map // what users were told once
+	instead sync.Map // what answers for a model that the server does not have
 
-	instead map[string]string // what answers for a model that the server does not have
+	mu   sync.Mutex
+	vain int // how often the classifier has failed since it last answered
 
 	list         sync.Once
 	serverModels []string // the models that the server has, nil if it did not say
@@ -26,16 +26,8 @@ type Health struct {
 
 // News reports whether users have not been told something yet, and notes that they are.
 func (h *Health) News(text string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.said[text] {
-		return false
-	}
-	if h.said == nil {
-		h.said = map[string]bool{}
-	}
-	h.said[text] = true
-	return true
+	_, told := h.said.LoadOrStore(text, true)
+	return !told
 }
 
 // models returns which models the server has, which it is asked once; nil if it does not say.
@@ -58,9 +50,8 @@ const listTimeout = 5 * time.Second
 
 // Down reports whether a model can't answer.
 func (h *Health) Down(model string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	until, ok := h.down[model]
+	end, ok := h.down.Load(model)
+	until, _ := end.(time.Time)
 	return ok && (until.IsZero() || time.Now().Before(until))
 }
 
@@ -68,21 +59,14 @@ func (h *Health) Down(model string) bool {
 func (h *Health) Missing(model string) { h.mark(model, missing) }
 
 // stand notes which model answers for one that the server does not have.
-func (h *Health) stand(model, next string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.instead == nil {
-		h.instead = map[string]string{}
-	}
-	h.instead[model] = next
-}
+func (h *Health) stand(model, next string) { h.instead.Store(model, next) }
 
 // stands returns the model that answers for one that the server does not have, "" if none
 // is known.
 func (h *Health) stands(model string) string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.instead[model]
+	next, _ := h.instead.Load(model)
+	name, _ := next.(string)
+	return name
 }
 
 // forget has a model be tried again, and the classifier.
@@ -90,9 +74,9 @@ func (h *Health) forget(model string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.vain = 0
-	delete(h.down, model)
-	delete(h.sticky, model)
-	delete(h.instead, model)
+	h.down.Delete(model)
+	h.sticky.Delete(model)
+	h.instead.Delete(model)
 }
 
 // mostVain is how often the classifier may fail in a row before prompts no longer wait
@@ -119,31 +103,21 @@ func (h *Health) classified(ok bool) (last bool) {
 
 // mark notes why a model has failed.
 func (h *Health) mark(model string, why failure) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.down == nil {
-		h.down, h.sticky = map[string]time.Time{}, map[string]bool{}
-	}
 	switch why {
 	case transient:
-		h.sticky[model] = true
+		h.sticky.Store(model, true)
 	case capacity:
-		h.down[model] = time.Now().Add(rest)
+		h.down.Store(model, time.Now().Add(rest))
 	default:
-		h.down[model] = time.Time{}
+		h.down.Store(model, time.Time{})
 	}
 }
 
 // recovered notes that a model has answered.
-func (h *Health) recovered(model string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.sticky, model)
-}
+func (h *Health) recovered(model string) { h.sticky.Delete(model) }
 
 // failing reports whether a model failed the last time that it was asked.
 func (h *Health) failing(model string) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.sticky[model]
+	_, failed := h.sticky.Load(model)
+	return failed
 }
