@@ -30,8 +30,8 @@ import (
 // A ModelServer answers requests: the API of a model's provider, or a recording.
 type ModelServer struct {
 	options    *Options
-	notify     func(string) // prints a warning
-	closers    []func()
+	notify     func(string)  // prints a warning
+	atEnd      func(func())  // has something be closed with the project
 	Budget     *limit.Budget // of all conversations together
 	Setup      model.Setup
 	Generator  engine.Generator
@@ -43,13 +43,6 @@ type ModelServer struct {
 	providers  *provider.Set
 	Health     route.Health // of the models
 	Cost       func(engine.Usage) (dollars float64, unpriced string, priced bool)
-}
-
-// close calls the closers, the last one first.
-func (s *ModelServer) close() {
-	for _, f := range slices.Backward(s.closers) {
-		f()
-	}
 }
 
 // Resolve returns the name of the model that is asked where the user wants the first of wanted
@@ -166,7 +159,7 @@ func (s *ModelServer) open() error {
 		if err != nil {
 			return err
 		}
-		s.closers = append(s.closers, stop)
+		s.atEnd(stop)
 		setup.Logger, setup.API.Logger = l, l
 	}
 	if err := s.newPresets(); err != nil {
@@ -185,7 +178,8 @@ func (s *ModelServer) open() error {
 	if err != nil {
 		return err
 	}
-	s.Generator, s.closers = g, append(s.closers, stop)
+	s.Generator = g
+	s.atEnd(stop)
 	return nil
 }
 
@@ -251,7 +245,7 @@ func (s *ModelServer) newProviders(setup *model.Setup) {
 	set.Common.Idle, set.Common.OnReceive, set.Common.Logger = setup.API.Idle, setup.API.OnReceive, setup.API.Logger
 	setup.Providers = s.providers.Generator
 	s.MissingKey = s.MissingKey && !s.asksOtherProvider()
-	s.closers = append(s.closers, func() { s.providers.Close() })
+	s.atEnd(func() { s.providers.Close() })
 }
 
 // newPresets reads the models, and the parameters of their requests.

@@ -27,7 +27,7 @@ import (
 // stays open.
 func Open(o *Options, status *Status, store dirs.Store) (*Project, error) {
 	p := newProject(o, status, store)
-	return p.runSteps(p.loadRules, p.openWorkspace, p.newTelemetry, p.newBudget, p.newGenerator)
+	return p.runSteps(p.loadRules, p.openWorkspace, p.newTelemetry, p.newBudget, p.Model.open)
 }
 
 // OpenTrial opens a project for conversations that ask no model and record nothing. It prints nothing.
@@ -40,6 +40,7 @@ func OpenTrial(o *Options, store dirs.Store) (*Project, error) {
 func newProject(o *Options, status *Status, store dirs.Store) *Project {
 	p := &Project{Options: o, Status: status, Store: store}
 	p.Model.options, p.Model.notify = o, status.Notify
+	p.Model.atEnd = func(end func()) { p.closers = append(p.closers, end) }
 	p.Options.Agents() // which conversations share
 	p.Commands.Dirs = func() []custom.Dir { return CommandDirs(o) }
 	p.Skills = Skills(o)
@@ -48,12 +49,6 @@ func newProject(o *Options, status *Status, store dirs.Store) *Project {
 
 // newBudget makes the budget that all conversations share.
 func (p *Project) newBudget() error { return p.Model.newBudget(p.Status.ResumeCommand) }
-
-// newGenerator makes the generator that answers requests.
-func (p *Project) newGenerator() error {
-	p.closers = append(p.closers, p.Model.close)
-	return p.Model.open()
-}
 
 // runSteps carries out steps in their order, and returns p. After an error nothing stays open.
 func (p *Project) runSteps(steps ...func() error) (*Project, error) {
