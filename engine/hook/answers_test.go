@@ -470,6 +470,21 @@ func TestModelKeepsCalls(t *testing.T) {
 	}
 }
 
+// The text of a hook is added to a piece that has a call alone, and to the last piece, which is empty.
+func TestModelAddsText(t *testing.T) {
+	t.Parallel()
+	piece := func(reason genai.FinishReason, parts ...*genai.Part) *genai.GenerateContentResponse {
+		return &genai.GenerateContentResponse{Candidates: []*genai.Candidate{{Content: &genai.Content{Role: genai.RoleModel, Parts: parts}, FinishReason: reason}}}
+	}
+	call := et.Reply{Chunks: []*genai.GenerateContentResponse{piece(genai.FinishReasonStop, &genai.Part{FunctionCall: &genai.FunctionCall{Name: "note", Args: map[string]any{"text": "x"}}})}}
+	end := et.Reply{Chunks: []*genai.GenerateContentResponse{piece("", &genai.Part{Text: "done"}), piece(genai.FinishReasonStop, &genai.Part{})}}
+	c := begin(t, []hook.Hook{on(hook.AfterModel, `grep -q '"finishReason":"STOP"' || exit 0; echo '{"hookSpecificOutput":{"llm_response":{"text":" seen"}}}'`)}, call, end)
+	c.say("one")
+	if h := c.engine.History(); len(h) != 4 || told(h[1]) != " seen + call note" || told(h[3]) != "done seen" {
+		t.Errorf("%q", c.history())
+	}
+}
+
 func selection(r *engine.Request) string {
 	c := r.Config.ToolConfig.FunctionCallingConfig
 	return fmt.Sprint(c.Mode, " ", c.AllowedFunctionNames)

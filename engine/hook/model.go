@@ -256,8 +256,8 @@ func (m modelRequest) apply(req *engine.Request) *engine.Request {
 	return &out
 }
 
-// withText returns c with another text in the place of its first one, and without the
-// others.
+// withText returns c with another text in the place of its first one, at the beginning if c has
+// none, and without the others.
 func withText(c *genai.Content, text string) *genai.Content {
 	out := &genai.Content{Role: c.Role}
 	for _, p := range c.Parts {
@@ -268,6 +268,9 @@ func withText(c *genai.Content, text string) *genai.Content {
 			out.Parts = append(out.Parts, genai.NewPartFromText(text))
 			text = ""
 		}
+	}
+	if text != "" { // it had none
+		out.Parts = slices.Insert(out.Parts, 0, genai.NewPartFromText(text))
 	}
 	return out
 }
