@@ -5,13 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"gemline/repl/acp"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"gemline/commands/program/project"
+	"gemline/repl/acp"
 )
 
 // An editor signs its user in by each method, in an order as it comes: what can't be had is

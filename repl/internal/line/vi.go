@@ -295,7 +295,8 @@ func (v *vi) words(b *buffer, n int, big bool) int {
 		for i < len(b.text) && kindOf(b.text[i], big) == k {
 			i++
 		}
-		for i = b.outside(i, false); i < len(b.text) && isBlank(b.text[i]); {
+		i = b.outside(i, false)
+		for i < len(b.text) && isBlank(b.text[i]) {
 			i++
 		}
 	}
