@@ -5,12 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"gemline/tools/mcp/rpc"
+	"gemline/tools/shell"
 )
 
 func TestFirstError(t *testing.T) {
@@ -181,6 +187,49 @@ func TestWhyNotThere(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A hasty stream is that of a server that ends before it takes a message: what it has printed is
+// there after that.
+type hasty struct {
+	refused chan struct{}
+	printed []string
+}
+
+func (h *hasty) Send(context.Context, *rpc.Message) error {
+	close(h.refused)
+	return &fs.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}
+}
+
+func (h *hasty) Next() ([]byte, error) {
+	<-h.refused
+	time.Sleep(lastWords / 10) // of a bubble, in which others go on meanwhile
+	if len(h.printed) == 0 {
+		return nil, io.EOF
+	}
+	line := h.printed[0]
+	h.printed = h.printed[1:]
+	return []byte(line), nil
+}
+
+func (h *hasty) Close() error {
+	h.printed = nil
+	return nil
+}
+
+// What a server has printed is read to its end, though it takes no more messages.
+func TestLastWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := unconnected(t)
+		l := newServerConn(s, Server{Name: "s"})
+		stream := &hasty{make(chan struct{}), []string{"usage: s FILE"}}
+		_, err := l.open(t.Context(), transport{"stdio", func(context.Context) (rpc.Stream, func(error) error, error) {
+			return stream, func(err error) error { return l.ending(err, shell.Outcome{}, false) }, nil
+		}})
+		if err == nil || err.Error() != "it ended with exit code 0: usage: s FILE" {
+			t.Error(err)
+		}
+	})
 }
 
 // A server of the oldest version is used, with log lines among its messages, without the

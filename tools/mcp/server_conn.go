@@ -211,6 +211,9 @@ func (l *serverConn) connect(ctx context.Context) (used bool, err error) {
 	return true, l.serve(ctx, c)
 }
 
+// lastWords is how long the output of a server is read that takes no more messages.
+const lastWords = time.Second
+
 // open connects one way: it begins the conversation and reads what the server has.
 func (l *serverConn) open(ctx context.Context, w transport) (*peer, error) {
 	ctx, cancel := within(ctx, min(l.Timeout, connectTime))
@@ -228,6 +231,13 @@ func (l *serverConn) open(ctx context.Context, w transport) (*peer, error) {
 	c := &peer{rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.handleNotification, OnUnparsed: odd}), ended, map[string]bool{}}
 	if err = l.begin(ctx, c.conn, stream, w.name); err != nil {
 		lost := c.lost(err)
+		if lost { // what it has printed is read to its end: it says why
+			select {
+			case <-c.conn.Done():
+			case <-ctx.Done():
+			case <-time.After(lastWords):
+			}
+		}
 		if c.conn.Close(); lost {
 			err = ended(err)
 		}
