@@ -78,7 +78,7 @@ func TestAsked(t *testing.T) {
 	ask("nothing", sample(&sdk.CreateMessageParams{Messages: messages(0)}))
 	ask("much", sample(&sdk.CreateMessageParams{Messages: messages(mostMessages + 1)}))
 	sdk.AddTool(server, &sdk.Tool{Name: "media"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
-		r := &sdk.CallToolResult{Content: []sdk.Content{&sdk.AudioContent{Data: []byte("x"), MIMEType: "audio/wav"}, &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "a:b", Blob: []byte("x"), MIMEType: "image/png"}}}}
+		r := &sdk.CallToolResult{Content: []sdk.Content{&sdk.AudioContent{Data: []byte("x"), MIMEType: "audio/wav"}, &sdk.ImageContent{Data: []byte{}, MIMEType: "image/gif"}, &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: "a:b", Blob: []byte("x"), MIMEType: "image/png"}}}}
 		for range mostMedia {
 			r.Content = append(r.Content, &sdk.ImageContent{Data: []byte("x"), MIMEType: "image/png"})
 		}
@@ -148,7 +148,7 @@ func TestAsked(t *testing.T) {
 		}
 	}
 	r, err := call(t, s.Tools(Callbacks{}), d, "mcp_go_media", map[string]any{})
-	if err != nil || len(r.Media) != mostMedia || !strings.Contains(r.Text, "Binary content (audio/wav) stripped") || !strings.Contains(r.Text, "image data of the mime-type image/png is left out") {
+	if err != nil || len(r.Media) != mostMedia || !strings.Contains(r.Text, "Binary content (audio/wav, image/gif) stripped") || !strings.Contains(r.Text, "image data of the mime-type image/png is left out") {
 		t.Errorf("%d media, %v: %s", len(r.Media), err, r.Text)
 	}
 	if got, err := s.Read(t.Context(), "go", "r:blob"); err != nil || strings.Join(got, "") != "[Binary resource content image/png, 6 bytes]" {

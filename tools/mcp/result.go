@@ -170,7 +170,7 @@ func (rd *reading) data(encoded, kind, what, display string) {
 	}
 	rd.add(fmt.Sprintf("[Tool '%s' provided the following %s with mime-type: %s]", rd.tool, what, kind),
 		"["+display+": "+kind+"]")
-	if !strings.HasPrefix(kind, "image/") && kind != "application/pdf" {
+	if !strings.HasPrefix(kind, "image/") && kind != "application/pdf" || len(b) == 0 { // which the API refuses
 		rd.dropped = append(rd.dropped, kind)
 		return
 	}

@@ -174,6 +174,7 @@ func (ts Tools) page(ctx context.Context, u *url.URL) (engine.Result, error) {
 	switch {
 	case err == nil:
 		return engine.Result{Text: text.Untrusted(clipped(said, pagesSize)), Display: size}, nil
+	case len(p.Body) == 0: // which the API refuses as an image
 	case strings.HasPrefix(kind, "image/") || strings.HasPrefix(kind, "video/") || kind == "application/pdf":
 		return engine.Result{Text: "The page is " + size + ".", Display: size,
 			Media: []*genai.Part{genai.NewPartFromBytes(p.Body, kind)}}, nil

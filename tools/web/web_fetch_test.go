@@ -263,6 +263,8 @@ func TestWebFetchDirect(t *testing.T) {
 			io.WriteString(w, "\x89PNG\r\n\x1a\n")
 		case "/zip":
 			io.WriteString(w, "PK\x03\x04")
+		case "/empty":
+			w.Header().Set("Content-Type", "image/png")
 		default:
 			http.Error(w, "there is none", http.StatusNotFound)
 		}
@@ -277,7 +279,7 @@ func TestWebFetchDirect(t *testing.T) {
 	if err != nil || len(r.Media) != 1 || r.Media[0].InlineData.MIMEType != "image/png" {
 		t.Errorf("image: %+v, %v", r, err)
 	}
-	for path, want := range map[string]string{at + "/zip": "not text", at + "/gone": "status 404\nResponse: <untrusted_context>\nthere is none",
+	for path, want := range map[string]string{at + "/zip": "not text", at + "/empty": "the page is empty", at + "/gone": "status 404\nResponse: <untrusted_context>\nthere is none",
 		"http://inside.test/": "a private address", "http://127.0.0.1" + port: "an address of this machine", "ftp://a.test": "unsupported protocol"} {
 		if _, _, err := runWeb(t, ts, map[string]any{"url": path}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want %s", path, err, want)
