@@ -62,7 +62,8 @@ func cliOutput(o *project.Options, out io.Writer, notify func(string)) *cli.Outp
 // subcommandDeps returns what sub-commands take, from the command line and in a session.
 func subcommandDeps(o *project.Options, p cli.Project, notify func(string)) []any {
 	return []any{p, o.Folder(), project.ManagedHooks{Options: o, Launcher: p.Launcher}, project.Skills(o), o.Agents(),
-		cli.Extensions(o.InstalledExtensions), cli.Network(o.Network), cli.Builtin(func() engine.Tools { return tools.New(tools.Families{Todos: &plan.Todos{}}) }), // which can't be called
+		cli.Extensions(o.InstalledExtensions), cli.Network(o.Network),
+		cli.Builtin(func() engine.Tools { return tools.New(tools.Families{Todos: &plan.Todos{}}) }), // they can't be called
 		cli.Redact(o.Secrets.Text), cli.ReadBuild(o.Env.Process.Version, o.Env.Process.Commit, o.Env.Process.Date),
 		&cli.Host{Environ: shell.UserEnvironment(o.Env.Process.Environ()), Editor: terminal{o}.editor(),
 			Clipboard: func() string { return commands.ClipboardProgram(o.Env.Process.Getenv) }},
