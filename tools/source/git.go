@@ -98,10 +98,12 @@ func (h Hub) Remote(ctx context.Context, dir string) (name string, err error) {
 // DisplayAddress returns an address without the password or the token that may be in it.
 func DisplayAddress(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
-	user, host, found := strings.Cut(rest, "@")
-	if !ok || !found || strings.Contains(user, "/") {
+	authority, _, _ := strings.Cut(rest, "/")
+	at := strings.LastIndexByte(authority, '@') // a password may hold others
+	if !ok || at < 0 {
 		return address
 	}
+	user, host := rest[:at], rest[at+1:]
 	switch name, _, secret := strings.Cut(user, ":"); {
 	case secret:
 		return scheme + "://" + name + ":...@" + host

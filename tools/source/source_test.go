@@ -284,7 +284,7 @@ func TestAddress(t *testing.T) {
 			t.Errorf("%s: %q", word, got)
 		}
 	}
-	for address, want := range map[string]string{"https://me:secret@h/x": "https://me:...@h/x", "https://token@h/x": "https://...@h/x",
+	for address, want := range map[string]string{"https://me:secret@h/x": "https://me:...@h/x", "https://token@h/x": "https://...@h/x", "https://me:p@ss@h/x@y": "https://me:...@h/x@y",
 		"ssh://git@h/x": "ssh://git@h/x", "git@h:o/r": "git@h:o/r", "https://h/x@y": "https://h/x@y"} {
 		if got := DisplayAddress(address); got != want {
 			t.Errorf("%q", got)
