@@ -157,7 +157,11 @@ func (c *checker) withoutBlanks(path []string, v any) any {
 		s, is := item.(string)
 		return is && strings.TrimSpace(s) == ""
 	})
-	if len(kept) < len(list) {
+	switch {
+	case len(kept) == len(list):
+	case c.exact:
+		c.wrong(path, shown(JoinKey(path))+" must not hold an empty path")
+	default:
 		c.wrong(path, shown(JoinKey(path))+": an empty path in it is passed over")
 	}
 	return kept
