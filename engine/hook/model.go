@@ -234,6 +234,10 @@ func (m modelRequest) apply(req *engine.Request) *engine.Request {
 		same := len(left) > 0 && left[0] == modelMessage{c.Role, text}
 		gone := !same && texts > len(left)
 		texts--
+		if dropping { // answers in it are to calls that are gone
+			c = &genai.Content{Role: c.Role, Parts: slices.DeleteFunc(slices.Clone(c.Parts),
+				func(p *genai.Part) bool { return p.FunctionResponse != nil })}
+		}
 		switch dropping = gone && !engine.HasAnswers(c); {
 		case dropping:
 			continue
