@@ -26,8 +26,8 @@ var steps = strings.Fields("pick p reword r edit e squash s fixup f drop d break
 // todos returns a line of the lists in a repository that makes git run
 // something, but for those of known; nil if there is none.
 func todos(fd int, known ...string) *rebaseTodo {
-	for _, todo := range gitTodos {
-		name, options := todo[0], todo[1]
+	for _, pair := range gitTodos {
+		name, options := pair[0], pair[1]
 		file := name + "/git-rebase-todo"
 		if isLink(fd, name) {
 			return &rebaseTodo{name, "what a link leads to"}
