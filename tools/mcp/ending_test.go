@@ -161,6 +161,7 @@ func TestWhyNotThere(t *testing.T) {
 		"a mark first": {program("mark", 0), []string{"initialize: Unsupported client (-32602)"}, Failed},
 		"a page":       {answers("text/html", "<title>Log in</title>"), []string{"what is no message of the protocol: <title>Log in</title>"}, Failed},
 		"broken JSON":  {answers("application/json", "{oops"), []string{"what is no message of the protocol: {oops"}, Failed},
+		"no object":    {answers("application/json", `{"jsonrpc":"2.0","id":1,"result":[1]}`), []string{"initialize: JSON of the type array where an object belongs"}, Failed},
 		"refused port": {Server{Name: "s", URL: "http://127.0.0.1:1/mcp", Kind: "http"}, []string{"connection refused; its tools come when it answers"}, Connecting},
 		"unknown host": {Server{Name: "s", URL: "http://nowhere.invalid/mcp"}, []string{"nowhere.invalid", "its tools come when it answers"}, Connecting},
 		"HTTP 500":     {Server{Name: "s", URL: broken.URL, Kind: "http"}, []string{"HTTP 500 Internal Server Error: the disk is full"}, Connecting},

@@ -40,11 +40,8 @@ type resourceContents struct {
 
 // readContent reads a part of an answer.
 func readContent(raw json.RawMessage) (c content, err error) {
-	var is struct{ Type string }
-	if err = json.Unmarshal(raw, &is); err == nil {
-		err = rpc.Decode(raw, &c)
-	}
 	c.whole = raw
+	err = rpc.Decode(raw, &c)
 	return c, err
 }
 

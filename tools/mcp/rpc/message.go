@@ -65,10 +65,14 @@ var (
 // is left out, since servers are written by many people.
 func Decode(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
-	if odd := (*json.UnmarshalTypeError)(nil); errors.As(err, &odd) && odd.Field != "" {
-		return nil
+	odd := (*json.UnmarshalTypeError)(nil)
+	switch {
+	case !errors.As(err, &odd):
+		return err
+	case odd.Field == "":
+		return fmt.Errorf("JSON of the type %s where an object belongs", odd.Value)
 	}
-	return err
+	return nil
 }
 
 // maxDepth is how many levels of a message are read that has too many for a reader of JSON.
