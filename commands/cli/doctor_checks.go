@@ -169,6 +169,9 @@ func (d *doctor) checkSettings() finding {
 	}
 	together := d.found("settings")
 	if together.Status == failing {
+		if s, err := d.here.settings(); err == nil && s.StrictError() != nil { // else a variable may be at fault
+			together.Next = "gemline config set fixes it"
+		}
 		return together
 	}
 	pays, _ := d.here.choose(&Output{Notify: func(string) {}}) // its faults are for the check of credentials
