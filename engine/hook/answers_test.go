@@ -417,6 +417,9 @@ func TestModel(t *testing.T) {
 		"some tools": {hook.BeforeToolSelection, `{"hookSpecificOutput":{"toolConfig":{"allowedFunctionNames":["note"]}}}`, "text: done", func(r *engine.Request) string {
 			return fmt.Sprint(selection(r), len(r.Config.Tools[0].FunctionDeclarations), r.Config.Tools[0].FunctionDeclarations[0].Name)
 		}, "AUTO []1note"},
+		"tools that are not there": {hook.BeforeToolSelection, `{"hookSpecificOutput":{"toolConfig":{"allowedFunctionNames":["none"]}}}`, "text: done", func(r *engine.Request) string {
+			return fmt.Sprint(len(r.Config.Tools), r.Config.ToolConfig == nil)
+		}, "0 true"},
 		"no tools in small letters":     {hook.BeforeToolSelection, `{"hookSpecificOutput":{"toolConfig":{"mode":"none"}}}`, "text: done", selection, "NONE []"},
 		"another selection":             {hook.BeforeToolSelection, `{"hookSpecificOutput":{"toolConfig":{"mode":"SOME"}}}`, "text: done" + strings.ReplaceAll(notUnderstood("toolConfig"), "BeforeModel", "BeforeToolSelection"), selection, "AUTO []"},
 		"a question of the model's":     {hook.BeforeModel, `{"hookSpecificOutput":{"llm_request":{"messages":[{"role":"user","content":"one"},{"role":"model","content":"three"}]}}}`, "text: done", func(r *engine.Request) string { return r.Contents[1].Role + " " + told(r.Contents[1]) }, "model three"},

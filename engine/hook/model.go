@@ -99,6 +99,9 @@ func (h *Hooks) beforeModel(
 		}
 		config.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{
 			Mode: genai.FunctionCallingConfigMode(mode), AllowedFunctionNames: names}}
+		if len(config.Tools) == 0 { // without tools the API refuses it
+			config.ToolConfig = nil
+		}
 		next.Config, asked = &config, &next
 	}
 	return asked, nil, ctx.Err()
