@@ -132,7 +132,7 @@ func (e *eventReader) split(b []byte, atEOF bool) (n int, line []byte, err error
 		e.searched, e.torn = 0, true
 		return len(b), b[from:], nil
 	default:
-		e.searched = 0 // Scan may be called again, which has nothing left
+		e.searched = 0 // Scan may be called again, with nothing left
 	}
 	return 0, nil, nil
 }
