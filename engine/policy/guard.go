@@ -41,7 +41,7 @@ type GuardedFiles struct {
 // tool of the user's or gemline itself goes by, in any case.
 var protected = []string{
 	".git", ".gitattributes", ".gitmodules", ".gitconfig", ".gemini", ".agents", ".vscode", ".idea", ".husky", ".envrc", ".npmrc", ".netrc", ".ssh",
-	"hgrc", ".mcp.json", ".claude", ".cursor",
+	"hgrc", "hgrc-not-shared", ".hgrc", ".mcp.json", ".claude", ".cursor",
 	"GEMINI.md", "AGENTS.md",
 	".profile", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout",
 	".kshrc", ".cshrc", ".tcshrc", ".login", ".inputrc",

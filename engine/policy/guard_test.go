@@ -76,6 +76,8 @@ func TestGuard(t *testing.T) {
 		{policy.AutoEdit, engine.Edit, ".git%20/hooks/x", engine.Allow},
 		{policy.AutoEdit, engine.Edit, ".vscode/tasks.json", engine.Ask},
 		{policy.AutoEdit, engine.Edit, ".hg/hgrc", engine.Ask},
+		{policy.AutoEdit, engine.Edit, ".hg/hgrc-not-shared", engine.Ask},
+		{policy.AutoEdit, engine.Edit, ".hgrc", engine.Ask},
 		{policy.AutoEdit, engine.Edit, ".hg/store/00manifest.i", engine.Allow},
 		{policy.AutoEdit, engine.Edit, ".mcp.json", engine.Ask},
 		{policy.AutoEdit, engine.Edit, "sub/.claude/settings.json", engine.Ask},
