@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -46,9 +47,7 @@ func (m Menu) prompt() string {
 			all = ""
 		}
 	}
-	if all == "" {
-		all = strings.Join(numbers, ", ")
-	}
+	all = cmp.Or(all, strings.Join(numbers, ", "))
 	if m.Ask != "" {
 		all = m.Ask + " " + all
 	} else {

@@ -2,6 +2,7 @@ package repl
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -63,9 +64,7 @@ func (n *Notifier) Notify(a Alert) {
 		return
 	}
 	n.complain()
-	if a.Dir == "" {
-		a.Dir = n.Dir
-	}
+	a.Dir = cmp.Or(a.Dir, n.Dir)
 	if a.ID == "" && n.ID != nil {
 		a.ID = n.ID()
 	}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -46,9 +47,7 @@ type Source struct {
 // machine that override them all.
 func Sources(p project.Paths, lookup func(string) (string, bool), workspace bool) []Source {
 	system, _ := lookup("GEMINI_CLI_SYSTEM_SETTINGS_PATH")
-	if system == "" {
-		system = systemSettings(lookup)
-	}
+	system = cmp.Or(system, systemSettings(lookup))
 	defaults, _ := lookup("GEMINI_CLI_SYSTEM_DEFAULTS_PATH")
 	if defaults == "" {
 		defaults = filepath.Join(filepath.Dir(system), "system-defaults.json")
@@ -84,9 +83,7 @@ func systemSettings(lookup func(string) (string, bool)) string {
 		return "/Library/Application Support/GeminiCli/settings.json"
 	case "windows":
 		data, _ := lookup("ProgramData")
-		if data == "" {
-			data = `C:\ProgramData`
-		}
+		data = cmp.Or(data, `C:\ProgramData`)
 		return filepath.Join(data, "gemini-cli", "settings.json")
 	}
 	return "/etc/gemini-cli/settings.json"

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -45,10 +46,7 @@ func updateTopic(offered bool) engine.Tool {
 			r := engine.Result{Text: "Strategic Intent: " + intent}
 			said := "next: " + intent
 			if fresh {
-				summary := strings.TrimSpace(a.Summary)
-				if summary == "" {
-					summary = "..."
-				}
+				summary := cmp.Or(strings.TrimSpace(a.Summary), "...")
 				r.Text = fmt.Sprintf("Current topic: %q\nTopic summary: %s\n\n%s", title, summary, r.Text)
 				said = "topic: " + title
 				r.Display = intent

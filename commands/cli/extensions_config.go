@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -217,10 +218,7 @@ func ExtensionValues(ctx context.Context, vault *auth.Vault, x extension.Extensi
 	}
 	found := map[string]string{}
 	for _, s := range x.Settings {
-		value := here[s.EnvVar]
-		if value == "" {
-			value = values[s.EnvVar]
-		}
+		value := cmp.Or(here[s.EnvVar], values[s.EnvVar])
 		if s.Sensitive {
 			value = ""
 			for _, dir := range slices.Compact([]string{cwd, ""}) {

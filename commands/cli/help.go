@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -81,10 +82,7 @@ func (ask *Asker) noTopic(name string) error {
 	if ask.In == nil { // in a session
 		aside = ""
 	}
-	hint := didYouMean(name, slices.Concat(pages, Names()))
-	if hint == "" {
-		hint = "; gemline help lists them"
-	}
+	hint := cmp.Or(didYouMean(name, slices.Concat(pages, Names())), "; gemline help lists them")
 	return misused("no topic %q%s%s", name, hint, aside)
 }
 

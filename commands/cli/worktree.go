@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -54,10 +55,7 @@ type keptTree struct {
 
 // lines describe the tree to people.
 func (t treeRecord) lines() []string {
-	on, state := t.Branch, t.Work.String()
-	if on == "" {
-		on = "no branch"
-	}
+	on, state := cmp.Or(t.Branch, "no branch"), t.Work.String()
 	if state == "" {
 		state = "nothing that is nowhere else"
 	}

@@ -179,10 +179,7 @@ func (g *Genai) Close() error { return g.client.Close() }
 // userAgent names this program to the server, in the form the server expects
 // of a command line client.
 func (o Options) userAgent(model string) string {
-	version, surface := o.Version, o.Surface
-	if version == "" {
-		version = "0"
-	}
+	version, surface := cmp.Or(o.Version, "0"), o.Surface
 	if surface == "" {
 		surface = "terminal"
 	}

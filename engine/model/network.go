@@ -27,10 +27,7 @@ const defaultBase = "https://generativelanguage.googleapis.com"
 // transport returns the transport that o asks for, and the certificates that it
 // trusts, nil for the system's.
 func transport(o Options) (*http.Transport, *roots) {
-	connect := o.Connect
-	if connect == 0 {
-		connect = 30 * time.Second
-	}
+	connect := cmp.Or(o.Connect, 30*time.Second)
 	plain := o.Network
 	plain.CAs = nil // they are read beside the first connection
 	t := plain.Proxied(connect)

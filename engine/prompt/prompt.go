@@ -14,6 +14,7 @@
 package prompt
 
 import (
+	"cmp"
 	"embed"
 	"os"
 	"path/filepath"
@@ -259,10 +260,7 @@ func memory(c Context) string {
 	if c.Global == "" && c.Private == "" {
 		return ""
 	}
-	names := strings.Join(c.Names, ", ")
-	if names == "" {
-		names = "GEMINI.md"
-	}
+	names := cmp.Or(strings.Join(c.Names, ", "), "GEMINI.md")
 	var b strings.Builder
 	b.WriteString("# Contextual Instructions (" + names + ")\n" +
 		"What the user wants in every project. Instructions of the project at hand, which come with the first message, win over these where they disagree; " +

@@ -135,10 +135,7 @@ func (v *view) begin(id, name, agent string, in engine.Intent, status protocol.T
 	if name == todosName && status == protocol.ToolCallStatusInProgress { // which is shown as a plan
 		return
 	}
-	title := in.Title
-	if title == "" {
-		title = name
-	}
+	title := cmp.Or(in.Title, name)
 	if agent != "" {
 		title = agent + ": " + title
 	}

@@ -2,6 +2,7 @@ package talk
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -297,10 +298,7 @@ type blob struct {
 }
 
 func (p part) part() (*genai.Part, error) {
-	inline := p.InlineData
-	if inline == nil {
-		inline = p.InlineData2
-	}
+	inline := cmp.Or(p.InlineData, p.InlineData2)
 	if s := p.Source; s != nil && inline == nil {
 		if s.Type != "base64" {
 			return nil, fmt.Errorf("a source of the type %.100q can't be sent; only base64 can", s.Type)
@@ -311,10 +309,7 @@ func (p part) part() (*genai.Part, error) {
 	case inline != nil && p.Text != nil:
 		return nil, errors.New("it has both text and data")
 	case inline != nil:
-		kind := inline.MIMEType
-		if kind == "" {
-			kind = inline.MIMEType2
-		}
+		kind := cmp.Or(inline.MIMEType, inline.MIMEType2)
 		if kind == "" || len(inline.Data) == 0 {
 			return nil, errors.New("its data needs a mime type and a value in base64")
 		}

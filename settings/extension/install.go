@@ -1,6 +1,7 @@
 package extension
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -172,10 +173,7 @@ func KeepAdded(from, to string, added []string) (kept []string, err error) {
 
 // ID returns what an extension of a source is known by, as the Gemini CLI has it.
 func ID(source, name string) string {
-	about := source
-	if about == "" {
-		about = name
-	}
+	about := cmp.Or(source, name)
 	for _, prefix := range []string{"https://github.com/", "git@github.com:", "ssh://git@github.com/"} {
 		if rest, ok := strings.CutPrefix(source, prefix); ok {
 			about = "https://github.com/" + strings.TrimSuffix(rest, ".git")

@@ -18,10 +18,7 @@ const completeName = engine.ReportTool
 
 // tool returns the tool that an agent reports by. What it reports is handed to done.
 func (r Report) tool(done func(report any)) engine.Tool {
-	name, schema := cmp.Or(r.Name, "result"), r.Schema
-	if schema == "" {
-		schema = `{"type":"string","description":"The whole report"}`
-	}
+	name, schema := cmp.Or(r.Name, "result"), cmp.Or(r.Schema, `{"type":"string","description":"The whole report"}`)
 	encoded, _ := json.Marshal(name)
 	all := `{"type":"object","properties":{` + string(encoded) + `:` + schema + `},"required":[` +
 		string(encoded) + `]}`

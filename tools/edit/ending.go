@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -89,9 +90,7 @@ func inherit(old, text, fallback string) string {
 		if j == len(b)-1 && !final {
 			return
 		}
-		if end == "" {
-			end = fallback
-		}
+		end = cmp.Or(end, fallback)
 		out.WriteString(end)
 	}
 	i, j := 0, 0

@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -73,9 +74,7 @@ func (ts Tools) grepSearch() engine.Tool {
 	ws := ts.Workspace
 	return toolkit.Define("grep_search", "SearchText", engine.Search, grepSearchDoc, grepSearchSchema,
 		func(_ context.Context, a grepArgs) (engine.Call, error) {
-			if a.Dir == "" {
-				a.Dir = "."
-			}
+			a.Dir = cmp.Or(a.Dir, ".")
 			if a.Total == 0 {
 				a.Total = maxMatches
 			}

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -272,9 +273,7 @@ func (r *Revision) unchanged() bool { return r.File != nil && r.text == r.File.T
 // omits reports whether text, which takes the place of old, leaves something out in words
 // such as "rest of code ...". In Markdown, code that is shown may.
 func (r *Revision) omits(old, text string) bool {
-	if old == "" {
-		old = r.before()
-	}
+	old = cmp.Or(old, r.before())
 	if ext := strings.ToLower(filepath.Ext(r.Path)); ext == ".md" || ext == ".mdx" || ext == ".markdown" {
 		text = unfenced(text)
 	}

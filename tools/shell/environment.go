@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -143,10 +144,7 @@ var forcing = []string{"FORCE_COLOR", "CLICOLOR_FORCE", "COLORTERM"}
 
 // fixed returns the variables that every command gets.
 func (s Settings) fixed(base []string) []string {
-	pager := s.Pager
-	if pager == "" {
-		pager = "cat"
-	}
+	pager := cmp.Or(s.Pager, "cat")
 	env := []string{
 		"GEMINI_CLI=1",
 		"TERM=dumb",

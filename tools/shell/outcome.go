@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -40,11 +41,7 @@ func (o Outcome) Text() string {
 	case o.Limit > 0:
 		return o.stopped(fmt.Sprintf("Command was automatically cancelled because it exceeded the timeout of %s.", o.Exceeded()))
 	}
-	output := o.Output
-	if output == "" {
-		output = "(empty)"
-	}
-	lines := []string{"Output: " + output}
+	lines := []string{"Output: " + cmp.Or(o.Output, "(empty)")}
 	if o.Err != nil {
 		lines = append(lines, "Error: "+o.Err.Error())
 	}
@@ -106,10 +103,7 @@ func (o Outcome) Status() string {
 // Shown is the outcome as it is shown to a user who ran the command, and told
 // to the model with it.
 func (o Outcome) Shown() string {
-	output := o.Output
-	if output == "" {
-		output = "(Command produced no output)"
-	}
+	output := cmp.Or(o.Output, "(Command produced no output)")
 	if status := o.Status(); status != "" {
 		return status + "\n" + output
 	}

@@ -1,6 +1,7 @@
 package front
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,9 +153,7 @@ func (f *frontend) skillCommands(show func(engine.Event)) (set commands.Set) {
 				if err := f.session.Engine.Add(ctx, genai.NewPartFromText(result.Text)); err != nil {
 					return nil, err
 				}
-				if args == "" {
-					args = "Use the skill " + one.Name
-				}
+				args = cmp.Or(args, "Use the skill "+one.Name)
 				return []*genai.Part{genai.NewPartFromText(args)}, nil
 			}})
 	}

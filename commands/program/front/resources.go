@@ -1,6 +1,7 @@
 package front
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,10 +52,7 @@ func (r resources) Read(ctx context.Context, names []string) (parts []*genai.Par
 func (f *frontend) promptCommands(out io.Writer) (set commands.Set) {
 	for _, p := range f.session.Project.MCP.Servers.Prompts() {
 		name := engine.FunctionName(strings.Join(strings.Fields(p.Name), "-"))
-		summary := p.Description
-		if summary == "" {
-			summary = "prompt of the MCP server " + text.PrintableLine(p.Server)
-		}
+		summary := cmp.Or(p.Description, "prompt of the MCP server "+text.PrintableLine(p.Server))
 		var args []string
 		for _, a := range p.Arguments {
 			word := "--" + text.PrintableLine(a.Name) + "=TEXT"

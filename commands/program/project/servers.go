@@ -116,9 +116,7 @@ func broughtBy(o *Options, x extension.Extension, s settings.Server) settings.Se
 	})
 	s.Env, s.Unset = merged(variables, merged(values, s.Env)), append(wrong, s.Unset...)
 	s.Trusted, s.Scope = false, settings.User
-	if s.Dir == "" {
-		s.Dir = x.Dir
-	}
+	s.Dir = cmp.Or(s.Dir, x.Dir)
 	return s
 }
 

@@ -1,6 +1,7 @@
 package line
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -47,10 +48,7 @@ func completion(text []rune, pos int, complete func(line string,
 		return start, []rune(common), nil
 	}
 	for _, c := range found {
-		show := c.Show
-		if show == "" {
-			show = c.Text
-		}
+		show := cmp.Or(c.Show, c.Text)
 		list = append(list, show)
 	}
 	return pos, nil, list

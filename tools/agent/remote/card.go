@@ -104,10 +104,7 @@ const longestSaid = 300 // characters
 // origin returns the host and port of an address. All names of this machine become
 // localhost.
 func origin(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	host := strings.ToLower(u.Hostname())
 	if text.Loopback(host) {
 		host = "localhost"
