@@ -88,9 +88,7 @@ func (cs *Customs) sent(line string) {
 
 // report says what is wrong with the files, once, but for the file of a command.
 func (cs *Customs) report(but string) {
-	for _, note := range cs.Library.Notes(but) {
-		cs.Notify(note)
-	}
+	text.Each(cs.Library.Notes(but), cs.Notify)
 }
 
 func (cmd customCommands) set() Set {

@@ -302,9 +302,7 @@ func (c *hooksMigrate) Run(ctx context.Context, out *Output, here *Folder) error
 	if len(lines) > 0 && !here.Trusted {
 		notes = append(notes, unusedHere)
 	}
-	for _, n := range notes {
-		out.Notify(n)
-	}
+	text.Each(notes, out.Notify)
 	return out.listing(map[string]any{"from": from, "hooks": hooks, "notes": notes}, lines, from+" has no hooks")
 }
 

@@ -87,9 +87,7 @@ func (c *sessionsList) Run(ctx context.Context, out *Output, here *Folder) error
 	if err != nil {
 		return err
 	}
-	for _, said := range journal.Damaged(store.Chats()) {
-		out.Notify(said)
-	}
+	text.Each(journal.Damaged(store.Chats()), out.Notify)
 	var lines []string
 	for i, s := range list {
 		lines = append(lines, s.Line(i+1, "", time.Now()))

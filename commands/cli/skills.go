@@ -211,9 +211,7 @@ func (c *skillsLink) Run(ctx context.Context, out *Output, here *Folder, ask *As
 func (out *Output) installSkills(ctx context.Context, ask *Asker, skills *skill.Library, from string, to skillsDir, scope string, consent bool,
 	done string, put func(s skill.Skill, at string) error) error {
 	list, notes := skill.Dir{Path: from, Source: skill.User, Within: true}.Skills()
-	for _, note := range notes {
-		out.Notify(note)
-	}
+	text.Each(notes, out.Notify)
 	if len(list) == 0 && len(notes) > 0 {
 		return errors.New("no skill is " + done)
 	}

@@ -31,6 +31,7 @@ import (
 
 	"gemline/engine/charset"
 	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
 // notesName is the name of the file of private notes about a project.
@@ -187,9 +188,7 @@ func (m *Memory) warn(warnings []string) {
 	if m.cfg.Warn == nil {
 		return
 	}
-	for _, w := range warnings {
-		m.cfg.Warn(w)
-	}
+	text.Each(warnings, m.cfg.Warn)
 }
 
 // load reads all files, unless that is done. It returns the warnings.

@@ -117,6 +117,13 @@ func List(names []string) string {
 	return strings.Join(names, "")
 }
 
+// Each calls notify with each of texts, in their order.
+func Each(texts []string, notify func(string)) {
+	for _, said := range texts {
+		notify(said)
+	}
+}
+
 // Timestamp returns t as records and session files have it: that of UTC, to the
 // millisecond.
 func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

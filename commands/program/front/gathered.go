@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"gemline/commands/program/project"
+	"gemline/engine/text"
 )
 
 // gathered are warnings of a beginning, which are printed together when it is over. They are
@@ -46,9 +47,7 @@ func (i *interactive) startServers() {
 	var early gathered
 	tell := func(texts ...string) { // together, when that disturbs nobody
 		i.screen.Show(func() {
-			for _, text := range texts {
-				i.frontend.notify(text)
-			}
+			text.Each(texts, i.frontend.notify)
 		})
 	}
 	c.PrintNotice = func(text string) { early.add(text, tell) }

@@ -12,6 +12,7 @@ import (
 	"gemline/commands/program/project"
 	"gemline/commands/program/session"
 	"gemline/engine/policy"
+	"gemline/engine/text"
 	"gemline/repl/question"
 	"gemline/settings/trust"
 	"gemline/tools/checkpoint"
@@ -64,9 +65,7 @@ func (s *inspection) find() (v findings, err error) {
 		return v, err
 	}
 	warn := s.unlisted()
-	for _, w := range v.workspace.Ignore.Problems() {
-		warn(w)
-	}
+	text.Each(v.workspace.Ignore.Problems(), warn)
 	l, err := s.launcher()
 	if err != nil {
 		l = &launch.Launcher{}

@@ -138,9 +138,7 @@ func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
 		i.startCompanion()
 		early = append(early, i.frontend.session.Project.Commands.Faults("")...)
 	}
-	for _, text := range early {
-		i.frontend.notify(text)
-	}
+	text.Each(early, i.frontend.notify)
 	return err
 }
 

@@ -236,9 +236,7 @@ func (s *ModelServer) isFree(name string) bool {
 // newProviders adds the models of other providers than Google. If the user wants one of them, no key
 // of Google's is missing.
 func (s *ModelServer) newProviders(setup *model.Setup) {
-	for _, said := range ProviderProblems(s.options) {
-		s.notify(said)
-	}
+	text.Each(ProviderProblems(s.options), s.notify)
 	set := FindProviders(s.options)
 	s.providers, set.Presets, set.Paths = set, s.Presets, setup.API.Google.Vertex
 	s.Presets.Context = set.Context

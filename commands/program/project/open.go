@@ -64,9 +64,7 @@ func (p *Project) runSteps(steps ...func() error) (*Project, error) {
 // loadRules makes the launcher, the policy and the hooks.
 func (p *Project) loadRules() error {
 	l, err := NewLauncher(p.Options) // before the warnings, since what is wrong may be refused
-	for _, w := range p.Options.Warnings {
-		p.Status.Notify(w)
-	}
+	text.Each(p.Options.Warnings, p.Status.Notify)
 	if wide := p.Options.HomeOrRoot(); wide != "" && (p.Options.Settings.WarnHome || !p.Options.Paths.AtHome()) {
 		p.Status.Notify("this is " + wide + ": commands and edits reach all that is in it, and the mode auto can't be used; start in the folder of a project")
 	}
@@ -144,9 +142,7 @@ func (p *Project) openWorkspace() (err error) {
 		return err
 	}
 	p.Once.WarnIgnoreFiles = sync.OnceFunc(func() {
-		for _, w := range p.Workspace.Ignore.Problems() {
-			p.Status.Notify(w)
-		}
+		text.Each(p.Workspace.Ignore.Problems(), p.Status.Notify)
 	})
 	p.Web = web.New(WebConfig(p.Options))
 	p.connect()

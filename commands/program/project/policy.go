@@ -7,6 +7,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/policy"
+	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/settings/extension"
 	"gemline/settings/project"
@@ -35,18 +36,14 @@ func (b policyBuilder) build(unattended bool) (*policy.Policy, error) {
 		return nil, b.opts.LoadError
 	}
 	all, warnings, err := policy.Load(b.files())
-	for _, w := range warnings {
-		b.warn(w)
-	}
+	text.Each(warnings, b.warn)
 	if err != nil {
 		return nil, err
 	}
 	all = append(all, b.settingRules(unattended)...)
 	if given := b.opts.Flags.AllowedTools; len(given) > 0 {
 		more, wrong := policy.Lists{Allowed: given, AllowedName: "--allowed-tools"}.Rules(policy.User, "the command line")
-		for _, w := range wrong {
-			b.warn(w)
-		}
+		text.Each(wrong, b.warn)
 		if slices.ContainsFunc(more, func(r policy.Rule) bool { return r.Verdict == engine.Deny }) {
 			b.warn("commands that --allowed-tools does not name are denied (policy files say more: gemline help policy)")
 		}
@@ -92,9 +89,7 @@ var listKeys = map[string]func(l *policy.Lists, values []string){
 func (b policyBuilder) settingRules(unattended bool) (all []policy.Rule) {
 	add := func(tier policy.Tier, from string, l policy.Lists) {
 		more, wrong := l.Rules(tier, from)
-		for _, w := range wrong {
-			b.warn(w)
-		}
+		text.Each(wrong, b.warn)
 		all = append(all, more...)
 	}
 	say := func(tier policy.Tier, key string, said []settings.KeyValues) {

@@ -15,6 +15,7 @@ import (
 	"gemline/engine/telemetry"
 	"gemline/engine/telemetry/otlp"
 	"gemline/engine/telemetry/outfile"
+	"gemline/engine/text"
 )
 
 // newTelemetry makes the provider of telemetry, if the settings name a target. A target that can't be
@@ -40,9 +41,7 @@ func (p *Project) newTelemetry() error {
 	p.Telemetry = telemetry.New(telemetry.Config{Targets: targets, Resource: resource(p.Options), Version: p.Options.Env.Process.Version,
 		Redact: p.Options.Secrets.Text})
 	p.closers = append(p.closers, func() {
-		for _, text := range p.Telemetry.Close() {
-			p.Status.Notify(text)
-		}
+		text.Each(p.Telemetry.Close(), p.Status.Notify)
 	})
 	return nil
 }

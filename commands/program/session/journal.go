@@ -31,9 +31,7 @@ type Journal struct {
 // was about are worked in again.
 func openJournal(p *project.Project, c Config, notify func(string)) (*Journal, error) {
 	o, err := journal.Open(journal.Config{Dir: p.Store.Chats(), ProjectHash: p.Store.Hash, Directories: c.directories}, c.Open)
-	for _, said := range o.Damaged {
-		notify(said)
-	}
+	text.Each(o.Damaged, notify)
 	if err != nil {
 		return nil, &input.Error{Message: err.Error(), Err: err}
 	}

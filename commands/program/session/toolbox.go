@@ -13,6 +13,7 @@ import (
 	"gemline/engine/policy"
 	"gemline/engine/prompt"
 	"gemline/engine/redact/wrap"
+	"gemline/engine/text"
 	"gemline/repl/report"
 	"gemline/tools"
 	"gemline/tools/checkpoint"
@@ -114,9 +115,7 @@ func (t *Toolbox) printSkillProblems(notify func(string)) {
 		return
 	}
 	t.Skills.Library.All()
-	for _, note := range t.Skills.Library.Notes() {
-		notify(note)
-	}
+	text.Each(t.Skills.Library.Notes(), notify)
 }
 
 // collected returns what a run would have done that changes nothing.
