@@ -18,15 +18,20 @@ type File struct {
 	dir  *os.Root // that name is in; nil if it is a path
 }
 
-// create makes a file of a new name with the help of open.
-func (f *File) create(prefix string, open func(name string, flags int,
-	mode fs.FileMode) (*os.File, error)) (_ *File, err error) {
-	mode := fs.FileMode(0o666) // less the umask
+// create makes a file whose name begins with prefix, and has note know of the name before. The
+// umask takes from its mode.
+func (f *File) create(prefix string, mode fs.FileMode, note func(name string)) (_ *File, err error) {
+	open := os.OpenFile
+	if f.dir != nil {
+		open = f.dir.OpenFile
+	}
 	if f.old != nil {
 		mode = 0o600 // until it has the mode of old
 	}
 	for range 100 {
-		f.file, err = open(fmt.Sprintf("%s%016x", prefix, rand.Uint64()), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		f.name = fmt.Sprintf("%s%016x", prefix, rand.Uint64())
+		note(f.name)
+		f.file, err = open(f.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if err == nil {
 			return f, nil
 		}

@@ -39,13 +39,8 @@ func NewLedger(dir string) *Ledger { return &Ledger{dir: dir} }
 // replace, it gets the mode and, as far as the user may, the owner; old is nil
 // if there is none. A symbolic link at path would be replaced.
 func (l *Ledger) Create(path string, old fs.FileInfo) (*File, error) {
-	dir := filepath.Dir(path)
 	f := &File{old: old}
-	return f.create(begin, func(name string, flags int, mode fs.FileMode) (*os.File, error) {
-		f.name = filepath.Join(dir, name)
-		l.note(f.name)
-		return os.OpenFile(f.name, flags, mode)
-	})
+	return f.create(filepath.Join(filepath.Dir(path), begin), 0o666, l.note)
 }
 
 // CreateIn is [Ledger.Create] for a file in an open directory, which was found at
@@ -53,20 +48,13 @@ func (l *Ledger) Create(path string, old fs.FileInfo) (*File, error) {
 // the file in it.
 func (l *Ledger) CreateIn(dir *os.Root, path string, old fs.FileInfo) (*File, error) {
 	f := &File{old: old, dir: dir}
-	return f.create(begin, func(name string, flags int, mode fs.FileMode) (*os.File, error) {
-		f.name = name
-		l.note(filepath.Join(path, name))
-		return dir.OpenFile(name, flags, mode)
-	})
+	return f.create(begin, 0o666, func(name string) { l.note(filepath.Join(path, name)) })
 }
 
 // CreatePrivate begins a file in an open directory, for the user alone, without a note.
 func CreatePrivate(dir *os.Root) (*File, error) {
 	f := &File{dir: dir}
-	return f.create(begin, func(name string, flags int, _ fs.FileMode) (*os.File, error) {
-		f.name = name
-		return dir.OpenFile(name, flags, 0o600)
-	})
+	return f.create(begin, 0o600, func(string) {})
 }
 
 // note writes a path down. Where that can't be done, the file is written all the

@@ -68,10 +68,7 @@ func Replace(path string, b []byte, mode fs.FileMode) error {
 		}
 	}
 	f := &File{old: old}
-	if _, err := f.create(prefix, func(name string, flags int, _ fs.FileMode) (*os.File, error) {
-		f.name = filepath.Join(dir, name)
-		return os.OpenFile(f.name, flags, 0o600)
-	}); err != nil {
+	if _, err := f.create(filepath.Join(dir, prefix), 0o600, func(string) {}); err != nil {
 		return failed(err)
 	}
 	defer f.Discard()
