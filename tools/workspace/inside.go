@@ -86,11 +86,12 @@ func (w *Workspace) Contains(path string) bool {
 // the error is [disk.ErrLink].
 func (w *Workspace) locate(path string) (ResolvedPath, error) {
 	outside := &OutsideError{Path: path, Roots: w.Roots(), Temp: w.dirs.temp}
+	allowed := func(rel string) bool { return !withheldIn(rel) }
 	real, err := w.dirs.follow(path)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errLoop) {
 		// Where it leads can't be known. If it is named inside, the caller
 		// is better told why it can't be opened.
-		if w.holds(path) {
+		if dir, _ := w.dirs.rootOf(path, allowed); dir != nil {
 			return ResolvedPath{}, err
 		}
 		return ResolvedPath{}, outside
@@ -108,20 +109,13 @@ func (w *Workspace) locate(path string) (ResolvedPath, error) {
 			return ResolvedPath{w: w, dir: dir, rel: filepath.Base(real), real: real, name: path}, nil
 		}
 	}
-	if dir, rel := w.dirs.rootOf(real, func(rel string) bool { return !withheldIn(rel) }); dir != nil && w.plain(path) {
+	if dir, rel := w.dirs.rootOf(real, allowed); dir != nil && w.plain(path) {
 		return ResolvedPath{w: w, dir: dir, rel: rel, real: real, name: path}, nil
 	}
 	if dir, rel := w.dirs.lentAt(real); dir != nil {
 		return ResolvedPath{w: w, dir: dir, rel: rel, real: real, name: path, readOnly: true}, nil
 	}
 	return ResolvedPath{}, outside
-}
-
-// holds reports whether path, links aside, lies in a root and has no withheld
-// name below it.
-func (w *Workspace) holds(path string) bool {
-	dir, _ := w.dirs.rootOf(path, func(rel string) bool { return !withheldIn(rel) })
-	return dir != nil
 }
 
 // plain reports whether the spelling of path goes through no withheld name.

@@ -60,13 +60,9 @@ func (w *Workspace) at(path string, do func(ResolvedPath) error) error {
 // Writable returns an [*OutsideError] if the file there can be read only.
 func (p ResolvedPath) Writable() error {
 	if p.readOnly {
-		return p.outside()
+		return &OutsideError{Path: p.name, Roots: p.w.Roots(), Temp: p.w.dirs.temp}
 	}
 	return nil
-}
-
-func (p ResolvedPath) outside() error {
-	return &OutsideError{Path: p.name, Roots: p.w.Roots(), Temp: p.w.dirs.temp}
 }
 
 // Path returns the absolute path of the place.
