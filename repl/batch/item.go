@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -259,9 +258,4 @@ func (it *Item) plain(line []byte) {
 	default:
 		it.Prompt = string(line)
 	}
-}
-
-// newItem returns the item that stands at a place.
-func newItem(index, line int) Item {
-	return Item{Index: index, Line: line, ID: strconv.Itoa(index)}
 }

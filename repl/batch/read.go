@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"gemline/engine/text"
@@ -76,7 +77,7 @@ func (r *reader) Next() (Item, error) {
 		if len(bytes.TrimSpace(line)) == 0 && !long {
 			continue
 		}
-		it := newItem(r.index, r.line)
+		it := Item{Index: r.index, Line: r.line, ID: strconv.Itoa(r.index)}
 		r.index++
 		switch {
 		case long:

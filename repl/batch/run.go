@@ -430,9 +430,7 @@ func (r *runner) ended(index int, e entry) {
 // end prints what still waits, and tells how the batch went.
 func (r *runner) end(ctx context.Context, err error) error {
 	r.printer.flush()
-	if err == nil {
-		err = ctx.Err()
-	}
+	err = cmp.Or(err, ctx.Err())
 	r.exhausted = err == nil && r.printer.lost == nil && r.sums.notBegun == 0
 	switch {
 	case err != nil:

@@ -129,7 +129,9 @@ func (c *client) gather(ctx context.Context, it Item, waiting map[int]*task) err
 		t.item = &it
 		return nil
 	}
-	req, end := c.capture(ctx, it, entry{hash: e.hash, attempt: e.attempt + 1})
+	var made capture
+	end := c.runner.answer(ctx, it, entry{hash: e.hash, attempt: e.attempt + 1}, &made)
+	req := made.request
 	if req == nil {
 		c.runner.store(end)
 		return cmp.Or(ctx.Err(), end.end)
@@ -319,11 +321,8 @@ func (c *client) settle(ctx context.Context, j *job, over model.Job) error {
 		}
 		reply, ok := over.Replies[model.Key(i)]
 		if !ok {
-			reply.Err = over.Err
-			if reply.Err == nil {
-				reply.Err = &model.Error{Kind: model.Invalid, Code: "NO_RESPONSE",
-					Message: fmt.Sprintf("the server's job %s has no answer to this request", j.Name)}
-			}
+			reply.Err = cmp.Or(over.Err, error(&model.Error{Kind: model.Invalid, Code: "NO_RESPONSE",
+				Message: fmt.Sprintf("the server's job %s has no answer to this request", j.Name)}))
 		}
 		e := c.runner.answer(ctx, *t.item, t.entry(), &replay{Generator: reply.Generator(), job: j.Name})
 		if t.item = nil; e.cut {
@@ -342,13 +341,6 @@ type replay struct {
 
 // errCaptured ends a run whose request is all that is wanted of it.
 var errCaptured = errors.New("the request is left to the server")
-
-// capture returns the request that an item makes, or how it ended without one.
-func (c *client) capture(ctx context.Context, it Item, e entry) (*engine.Request, ending) {
-	g := &capture{}
-	end := c.runner.answer(ctx, it, e, g)
-	return g.request, end
-}
 
 // A capture is a Generator that keeps the first request and answers none.
 type capture struct{ request *engine.Request }
