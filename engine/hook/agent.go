@@ -37,7 +37,7 @@ func (h *Hooks) Run(run engine.Run) engine.Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 		return func(yield func(engine.Event, error) bool) {
 			p := prompt{hooks: h, run: run, yield: yield}
-			h.stop("")
+			h.stopped.Store(nil)
 			err := p.say(ctx, parts)
 			var e *end
 			if errors.As(err, &e) {
@@ -51,21 +51,12 @@ func (h *Hooks) Run(run engine.Run) engine.Run {
 	}
 }
 
-// stop notes why the run is to end; "" begins a new one.
-func (h *Hooks) stop(why string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.stopped = why
-}
-
 // ending returns the error of a run that a hook has stopped, nil if none has.
 func (h *Hooks) ending() error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.stopped == "" {
-		return nil
+	if e := h.stopped.Load(); e != nil {
+		return e
 	}
-	return &end{stopped: true, why: h.stopped}
+	return nil
 }
 
 // A prompt is one thing that the user says, until it is answered.

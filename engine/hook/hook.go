@@ -282,10 +282,9 @@ func hasty(h Hook, value any) string {
 		return ""
 	case h.Timeout < least:
 		return fmt.Sprintf("its timeout of %v is in ms; %[1]v s are %v", n, 1000*n)
+	case err == nil && n == float64(ms):
+		return ""
 	default:
-		if err == nil && n == float64(ms) {
-			return ""
-		}
 		return fmt.Sprintf("its timeout %.40q is no number of ms; it has %d ms", fmt.Sprint(said), ms)
 	}
 }

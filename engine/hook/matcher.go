@@ -6,7 +6,8 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
-	"sync"
+
+	"gemline/engine/text"
 )
 
 // An alternative is one of the expressions that a matcher joins with bars, or the matcher
@@ -65,9 +66,7 @@ func tight(matcher string) string {
 }
 
 // names matches several names with commas between them.
-var names = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*[\w.*-]+(\s*,\s*[\w.*-]+)+\s*$`)
-})
+var names = text.Pattern(`^\s*[\w.*-]+(\s*,\s*[\w.*-]+)+\s*$`)
 
 // glob returns the expression for a name with asterisks for any characters.
 func glob(name string) *regexp.Regexp {

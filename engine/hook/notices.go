@@ -20,11 +20,7 @@ func (h *Hooks) Notices() []engine.Notice {
 	if h == nil {
 		return nil
 	}
-	return h.notices.take()
-}
-
-// take returns the notices, and has none any more.
-func (n *notices) take() []engine.Notice {
+	n := &h.notices
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	list := n.list

@@ -102,10 +102,10 @@ type Hooks struct {
 	cfg     Config
 	tails   atomic.Int64 // calls that took the place of others
 	notices notices
+	stopped atomic.Pointer[end] // why the run is to end; nil if it is not
 
 	mu      sync.Mutex
 	running []string // the names of the running hooks
-	stopped string   // why the run is to end, else empty
 }
 
 // New returns the hooks of a conversation.

@@ -105,7 +105,7 @@ func titled(
 
 // halt ends the run, and returns the error of the call that it ends at.
 func (h *Hooks) halt(a Answer) error {
-	h.stop(a.Why())
+	h.stopped.Store(&end{stopped: true, why: a.Why()})
 	return &engine.CallError{Type: stopExecution, Message: "Agent execution stopped by hook: " + a.Why()}
 }
 
