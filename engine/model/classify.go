@@ -461,12 +461,9 @@ func (f *failure) reason(r string) bool {
 }
 
 func (f *failure) errorInfo(is func(detail) bool) bool {
-	for _, d := range f.details {
-		if strings.HasSuffix(d.Type, "google.rpc.ErrorInfo") && is(d) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.details, func(d detail) bool {
+		return strings.HasSuffix(d.Type, "google.rpc.ErrorInfo") && is(d)
+	})
 }
 
 // quota reports whether a quota whose id contains word is used up.

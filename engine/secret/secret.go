@@ -79,12 +79,7 @@ func fits(part string, last, source bool) bool {
 }
 
 func fit(list []form, name string) bool {
-	for _, f := range list {
-		if f.fits(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(f form) bool { return f.fits(name) })
 }
 
 // kept reports whether name is one of the plain words with an ending of data.

@@ -42,10 +42,7 @@ func processes() map[int]proc {
 
 // linkName returns what f is called among the open files of a process.
 func linkName(f *os.File) string {
-	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
-	if err != nil {
-		return ""
-	}
+	name, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
 	return name
 }
 

@@ -152,12 +152,9 @@ func prune(n *html.Node) {
 }
 
 func hidden(n *html.Node) bool {
-	for _, a := range n.Attr {
-		if a.Key == "hidden" || a.Key == "style" && unseen().MatchString(a.Val) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool {
+		return a.Key == "hidden" || a.Key == "style" && unseen().MatchString(a.Val)
+	})
 }
 
 // cells returns how many cells a table has when all rows are as wide as the

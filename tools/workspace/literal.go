@@ -66,15 +66,7 @@ func Literals(pattern string) *Literal {
 // tellsText reports whether re can tell the beginning or the end of a text
 // from that of a line.
 func tellsText(re *syntax.Regexp) bool {
-	if re.Op == syntax.OpBeginText || re.Op == syntax.OpEndText {
-		return true
-	}
-	for _, sub := range re.Sub {
-		if tellsText(sub) {
-			return true
-		}
-	}
-	return false
+	return re.Op == syntax.OpBeginText || re.Op == syntax.OpEndText || slices.ContainsFunc(re.Sub, tellsText)
 }
 
 // required returns words one of which is in every text that re matches, and
