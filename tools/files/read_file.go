@@ -15,7 +15,6 @@ import (
 	"gemline/engine"
 	"gemline/engine/charset"
 	"gemline/engine/disk"
-	"gemline/engine/redact"
 	"gemline/engine/text"
 	"gemline/tools/toolkit"
 	"gemline/tools/workspace"
@@ -86,7 +85,7 @@ func (a readFileArgs) lines() string {
 // means no limit but the usual one, or all of an image and the like.
 func (ts Tools) read(path string, start, end int) (engine.Result, error) {
 	ws := ts.Workspace
-	c, err := load(ws, ts.Secrets, path)
+	c, err := ts.load(path)
 	if ce := (*engine.CallError)(nil); errors.As(err, &ce) && ce.Type == "file_not_found" {
 		ts.Known.missed(ws, path)
 	}
@@ -137,7 +136,8 @@ type content struct {
 // load reads the file at path, without the secrets that are known: they have to
 // be out before a line is cut, or some lines are left out. Its error is a
 // [*engine.CallError].
-func load(ws *workspace.Workspace, secrets *redact.Redactor, path string) (content, error) {
+func (ts Tools) load(path string) (content, error) {
+	ws := ts.Workspace
 	b, _, err := ws.ReadBytes(path, workspace.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return content{}, because(err, "file_not_found", "File not found: "+path+hint(ws, path))
@@ -171,7 +171,7 @@ func load(ws *workspace.Workspace, secrets *redact.Redactor, path string) (conte
 	if format.Raw {
 		readable = charset.Readable(text)
 	}
-	return content{text: secrets.RedactKnown(strings.ReplaceAll(readable, "\r\n", "\n")), raw: text, format: format}, nil
+	return content{text: ts.Secrets.RedactKnown(strings.ReplaceAll(readable, "\r\n", "\n")), raw: text, format: format}, nil
 }
 
 // guess says what a text was taken to be written in where nothing tells for sure, and that

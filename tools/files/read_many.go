@@ -12,7 +12,6 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/disk"
-	"gemline/engine/redact"
 	"gemline/engine/text"
 	"gemline/tools/workspace"
 )
@@ -34,7 +33,7 @@ type SkippedFile struct {
 // The model has then seen the texts. The only error is ctx's.
 func (ts Tools) ReadMany(ctx context.Context, paths []string, find Discover) ([]*genai.Part, []SkippedFile, error) {
 	ws := ts.Workspace
-	m := &manyReader{ws: ws, secrets: ts.Secrets, sight: ts.Known, find: find, seen: map[string]bool{}, askedDirs: map[string]bool{}}
+	m := &manyReader{tools: ts, find: find, seen: map[string]bool{}, askedDirs: map[string]bool{}}
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -63,9 +62,7 @@ func (ts Tools) ReadMany(ctx context.Context, paths []string, find Discover) ([]
 }
 
 type manyReader struct {
-	ws        *workspace.Workspace
-	secrets   *redact.Redactor
-	sight     *KnownFiles
+	tools     Tools
 	find      Discover
 	seen      map[string]bool
 	askedDirs map[string]bool // directories
@@ -100,7 +97,7 @@ func (m *manyReader) tree(ctx context.Context, dir string) error {
 	o := workspace.WalkOptions{Ignored: true, Dirs: true, Skip: func(path string, dir bool) bool {
 		return dir && generated(filepath.Base(path))
 	}}
-	for e, err := range m.ws.Walk(ctx, dir, o) {
+	for e, err := range m.tools.Workspace.Walk(ctx, dir, o) {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -108,7 +105,7 @@ func (m *manyReader) tree(ctx context.Context, dir string) error {
 			m.skip(e.Path, reason(err))
 		case e.Ignored:
 			ignored = append(ignored, e.Path)
-		case m.ws.Suspect(e.Path):
+		case m.tools.Workspace.Suspect(e.Path):
 			m.skip(e.Path, "it may hold secrets; name it to have it read")
 		case e.Type.IsRegular() && !unwanted(filepath.Base(e.Path)):
 			files = append(files, e.Path)
@@ -137,7 +134,7 @@ func (m *manyReader) file(path string, named bool) {
 		return
 	}
 	m.seen[path] = true
-	c, err := load(m.ws, m.secrets, path)
+	c, err := m.tools.load(path)
 	if err != nil {
 		m.skip(path, reason(err))
 		return
@@ -151,7 +148,7 @@ func (m *manyReader) file(path string, named bool) {
 	case c.instead != "":
 		m.text(path, c.instead)
 	default:
-		m.sight.noteRead(m.ws, path, c.raw, c.format)
+		m.tools.Known.noteRead(m.tools.Workspace, path, c.raw, c.format)
 		v := selectLines(c.text, 0, 0)
 		text := strings.TrimSpace(v.text)
 		switch {
@@ -166,7 +163,7 @@ func (m *manyReader) file(path string, named bool) {
 
 func (m *manyReader) text(path, said string) {
 	m.parts = append(m.parts,
-		genai.NewPartFromText(labelBegin+text.Name(m.ws.Rel(path))+labelEnd),
+		genai.NewPartFromText(labelBegin+text.Name(m.tools.Workspace.Rel(path))+labelEnd),
 		genai.NewPartFromText(said))
 }
 
