@@ -55,17 +55,13 @@ func (it Item) Text() string {
 		}
 		b.WriteByte('@')
 		for _, r := range path { // every special character is quoted
-			if r < 0x80 && !strings.ContainsRune("/._-", r) && !isAlnum(r) {
+			if r < 0x80 && !strings.ContainsRune("/._-", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 				b.WriteByte('\\')
 			}
 			b.WriteRune(r)
 		}
 	}
 	return b.String()
-}
-
-func isAlnum(r rune) bool {
-	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
 // hash tells the item from another one at its place, and from itself under

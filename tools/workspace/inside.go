@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"unicode/utf8"
 
 	"gemline/engine/disk"
 )
@@ -160,10 +159,5 @@ func suspect(name string) bool {
 	case '.', 'n', 'N', 'g', 'G':
 		return true
 	}
-	for i := range len(name) {
-		if name[i] >= utf8.RuneSelf {
-			return true
-		}
-	}
-	return false
+	return !isASCII(name)
 }
