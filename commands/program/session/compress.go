@@ -56,17 +56,12 @@ func (s *Session) Compress(ctx context.Context, keep string, show func(engine.Ev
 	return cmp.Or(stopped, err, by.Err, s.Journal.sync())
 }
 
-// hasSummary reports whether a notice says that a summary stands for answers.
-func hasSummary(n engine.Notice) bool {
-	by := (*engine.ConversationShortened)(nil)
-	return errors.As(n.Cause, &by) && by.Summarized
-}
-
 // observe takes note of an event: where conversations with agents are, and that a summary
 // stands for the answers with which context files came. These come with the next call there
 // once more.
 func (s *Session) observe(ev engine.Event) {
-	if n, _ := ev.(engine.Notice); hasSummary(n) {
+	n, _ := ev.(engine.Notice)
+	if by := (*engine.ConversationShortened)(nil); errors.As(n.Cause, &by) && by.Summarized {
 		s.Memory.Reload()
 	}
 	if err := s.agents.recordPlaces(ev); err != nil {

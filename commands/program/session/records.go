@@ -97,9 +97,6 @@ func recordPlan(r *telemetry.Recorder, m policy.Mode) {
 // recordHook records that a hook has run. Unless texts are recorded, only the program's name
 // stands for the hook.
 func recordHook(r *telemetry.Recorder, c hook.Call) {
-	if r == nil {
-		return
-	}
 	o, took := c.Outcome, slog.Int64("duration_ms", c.Took.Milliseconds())
 	event, failed := slog.String("hook_event_name", string(c.Hook.Event)), o.Status(c.Hook)
 	success := slog.Bool("success", failed == "")
