@@ -3,26 +3,26 @@ package disk
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"gemline/engine/text"
 )
 
 // SameName reports whether a file called name may be the one called guarded.
 // Both are one element of a path.
-func SameName(name, guarded string) bool { return sameName(FoldName(name), FoldName(guarded)) }
+func SameName(name, guarded string) bool { return SameFoldedName(FoldName(name), guarded) }
 
 // SameFoldedName is [SameName] for a name that was folded already.
-func SameFoldedName(folded, guarded string) bool { return sameName(folded, FoldName(guarded)) }
-
-func sameName(name, guarded string) bool {
-	return name == guarded || strings.Contains(name, "~") && shortName(name, guarded)
+func SameFoldedName(folded, guarded string) bool {
+	guarded = FoldName(guarded)
+	return folded == guarded || strings.Contains(folded, "~") && shortName(folded, guarded)
 }
 
 // FoldName returns a spelling common to all names, except 8.3 names, that may name the file
 // called name. For a stream of a file it returns the file's name.
 func FoldName(name string) string {
-	if !ascii(name) {
+	if !text.IsASCII(name) {
 		name = strings.Map(func(r rune) rune {
 			if invisible(r) {
 				return -1
@@ -42,19 +42,10 @@ func FoldName(name string) string {
 	return name
 }
 
-func ascii(name string) bool {
-	for i := range len(name) {
-		if name[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
 // lower folds case: by way of upper case, since some letters have no other way
 // to the one they are taken for.
 func lower(name string) string {
-	if ascii(name) {
+	if text.IsASCII(name) {
 		return strings.ToLower(name)
 	}
 	return strings.ReplaceAll(strings.ToLower(strings.ToUpper(name)), "ß", "ss")

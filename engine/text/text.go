@@ -117,6 +117,16 @@ func List(names []string) string {
 	return strings.Join(names, "")
 }
 
+// IsASCII reports whether s has no other characters than those of ASCII.
+func IsASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
 // Each calls notify with each of texts, in their order.
 func Each(texts []string, notify func(string)) {
 	for _, said := range texts {

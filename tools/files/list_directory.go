@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -134,11 +135,9 @@ func list(ws *workspace.Workspace, dir string, ignore []string, rules workspace.
 
 // matchesAny reports whether name matches a glob that knows * and ? only.
 func matchesAny(globs []string, name string) bool {
-	for _, g := range globs {
+	return slices.ContainsFunc(globs, func(g string) bool {
 		g = strings.NewReplacer(`\`, `\\`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`).Replace(g)
-		if ok, err := doublestar.Match(g, name); ok && err == nil {
-			return true
-		}
-	}
-	return false
+		ok, err := doublestar.Match(g, name)
+		return ok && err == nil
+	})
 }

@@ -236,9 +236,6 @@ func (s *scope) enter(dir string) *scope { return s.enterIf(dir, true, true) }
 
 // enterListed is enter for a directory whose entries are known.
 func (s *scope) enterListed(dir string, entries []os.DirEntry) *scope {
-	if !s.rules.Git {
-		return s
-	}
 	var git, ignore bool
 	for _, e := range entries {
 		switch e.Name() {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
 // caseless tells that file names differing in case name the same file.
@@ -159,5 +160,5 @@ func suspect(name string) bool {
 	case '.', 'n', 'N', 'g', 'G':
 		return true
 	}
-	return !isASCII(name)
+	return !text.IsASCII(name)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
+
+	"gemline/engine/text"
 )
 
 // DiskSpelling returns name as the disk spells it: with the home directory for a leading ~/, and
@@ -18,7 +20,7 @@ func DiskSpelling(w *Workspace, name string) string {
 			name = filepath.Join(home, rest)
 		}
 	}
-	if isASCII(name) || w.Exists(w.abs(name)) {
+	if text.IsASCII(name) || w.Exists(w.abs(name)) {
 		return name
 	}
 	parts := strings.Split(filepath.ToSlash(name), "/")
@@ -28,7 +30,7 @@ func DiskSpelling(w *Workspace, name string) string {
 	}
 	for i, part := range parts {
 		next := filepath.Join(at, part)
-		if part != "" && !isASCII(part) && !w.Exists(w.abs(next)) {
+		if part != "" && !text.IsASCII(part) && !w.Exists(w.abs(next)) {
 			found := sibling(w, w.abs(at), func(other string) bool { return norm.NFC.String(other) == norm.NFC.String(part) })
 			if found == "" {
 				return filepath.Join(append([]string{at}, parts[i:]...)...)
@@ -66,15 +68,6 @@ func sibling(w *Workspace, dir string, wanted func(name string) bool) string {
 		}
 	}
 	return found
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
 
 // BracketNames returns a pattern below dir in which folders such as [id], that are there,
