@@ -61,9 +61,7 @@ func scanEnv(text string) (out []Variable, passed []string) {
 	return out, passed
 }
 
-var assignment = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:export\s+)?([\w.-]+)(?:[ \t]*=|:[ \t]+)[ \t]*`)
-})
+var assignment = text.Pattern(`^\s*(?:export\s+)?([\w.-]+)(?:[ \t]*=|:[ \t]+)[ \t]*`)
 
 // envValue reads the value at the start of s and returns what comes after its
 // line. A quoted value may be of several lines.

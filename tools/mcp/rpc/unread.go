@@ -3,18 +3,18 @@ package rpc
 import (
 	"encoding/json"
 	"errors"
-	"regexp"
 	"strconv"
-	"sync"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"gemline/engine/text"
 )
 
 // idWithin finds the id of a message that can't be read.
-var idWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"id"\s*:\s*"?(\d{1,18})\b`) })
+var idWithin = text.Pattern(`"id"\s*:\s*"?(\d{1,18})\b`)
 
 // methodWithin finds out whether a message that can't be read asks for something.
-var methodWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"method"\s*:`) })
+var methodWithin = text.Pattern(`"method"\s*:`)
 
 // reportInvalid answers a malformed message with an error, if the protocol wants an answer.
 func (c *Conn) reportInvalid(id json.RawMessage, code int, problem string) {
@@ -52,7 +52,7 @@ func (c *Conn) client() bool { return !c.handler.LSPDialect && !c.handler.Server
 
 // answerWithin finds out whether a text that can't be read may have been meant as an answer.
 // Lines of logs begin with brackets, too: [info], { level: 30 }.
-var answerWithin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(jsonrpc|result)"\s*:`) })
+var answerWithin = text.Pattern(`"(jsonrpc|result)"\s*:`)
 
 // unparsed passes a text that is no message to the handler.
 func (c *Conn) unparsed(text []byte) {
