@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gemline/commands/program"
+	_ "gemline/commands/program/early" // begins before main
 )
 
 // What the build sets.

@@ -4,7 +4,7 @@ import (
 	"os"
 	"time"
 
-	_ "gemline/commands/program/early" // begins before main
+	_ "gemline/commands/program/garbage" // collected later than usual
 	"gemline/commands/program/project"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"

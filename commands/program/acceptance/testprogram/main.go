@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gemline/commands/program"
+	_ "gemline/commands/program/early"
 )
 
 func main() {

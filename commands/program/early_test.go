@@ -1,4 +1,4 @@
-package early_test
+package program_test
 
 import (
 	"os/exec"
@@ -7,10 +7,10 @@ import (
 )
 
 // The runtime initializes a package, among those whose imports are ready, in the order of their
-// paths: this one comes before the libraries whose initialization takes time, as long as it needs
+// paths: early comes before the libraries whose initialization takes time, as long as it needs
 // none of them.
-func TestNeedsFew(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", ".").Output()
+func TestEarlyNeedsFew(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "./early").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
