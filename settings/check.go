@@ -134,7 +134,7 @@ func (c *checker) value(path []string, key Key, v any) (any, bool) {
 	switch {
 	case ok:
 		c.wrong(path, said)
-		return out, true
+		return c.withoutBlanks(path, out), true
 	case decides(path):
 		c.unusable(path, err.Error())
 		return nil, false
@@ -145,8 +145,8 @@ func (c *checker) value(path []string, key Key, v any) (any, bool) {
 	return nil, c.unfit(path, err)
 }
 
-// withoutBlanks returns a list of paths without those that are blank: an empty path would be the
-// working directory, whose files nobody has named. It returns other values as they are.
+// withoutBlanks removes blank paths from a list of paths: they would stand for the working
+// directory, whose files nobody has named. It returns other values as they are.
 func (c *checker) withoutBlanks(path []string, v any) any {
 	list, is := v.([]any)
 	isPaths := func(end string) bool { return strings.HasSuffix(path[len(path)-1], end) }

@@ -133,6 +133,7 @@ func TestValues(t *testing.T) {
 		{"nonsense", `{"zzzzzzzzzzzz": 1}`, `"zzzzzzzzzzzz" is not a setting`, nil},
 		{"of others", `{"mcpServers": {"a": {"command": "b"}}, "hooks": {"X": []}, "ui": {"hideTips": true}, "$schema": "s"}`, "", nil},
 		{"a skill that is off", `{"skills": {"disabled": "a"}}`, `skills.disabled must be a list of strings, not "a"; it counts as a list of 1`, func(s *Settings) { s.DisabledSkills = []string{"a"} }},
+		{"no path among others", `{"policyPaths": ["", 1, "a"]}`, "policyPaths must be a list of strings, and 1 in it is passed over\n:1: policyPaths: an empty path in it is passed over", func(s *Settings) { s.PolicyPaths = []string{"a"} }},
 		{"no path", `{"policyPaths": ["", "a"], "context": {"includeDirectories": ["x"]}}`, "policyPaths: an empty path in it is passed over", func(s *Settings) { s.PolicyPaths, s.IncludeDirs = []string{"a"}, []string{"x"} }},
 		{"a variable", `{"model": {"name": "${A}-$B-${C:-c}-$C"}}`, "", func(s *Settings) { s.Model = "1-2-c-$C" }},
 		{"keys have none", `{"$A": 1}`, `"$A" is not a setting`, nil},
@@ -150,7 +151,7 @@ func TestValues(t *testing.T) {
 			if d := cmp.Diff(want, got, alike); d != "" {
 				t.Error(d)
 			}
-			warning := strings.TrimLeft(strings.TrimPrefix(strings.Join(warnings, "\n"), src[0].Path), ":0123456789 ")
+			warning := strings.TrimLeft(strings.ReplaceAll(strings.Join(warnings, "\n"), src[0].Path, ""), ":0123456789 ")
 			if warning != c.warning {
 				t.Errorf("warning %q, want %q", warning, c.warning)
 			}
