@@ -64,7 +64,7 @@ func (s *Settings) Confinement(own *Settings, f *flags.Set, lookup func(string) 
 			named = word
 		}
 	}
-	for _, key := range s.misread {
+	for _, key := range unclear(s.layers) {
 		firm := key == insists
 		c.Firm = c.Firm || firm
 		if (!clear || firm) && (c.Word == "" || c.Word == Off && !clear) {
@@ -93,9 +93,9 @@ func (s *Settings) Confinement(own *Settings, f *flags.Set, lookup func(string) 
 // insists is the key that has nobody switch the confinement off.
 const insists = "security.toolSandboxing"
 
-// misread returns the keys of layers that say how commands are confined and can't be
+// unclear returns the keys in files about the confinement of commands whose values can't be
 // understood.
-func misread(layers []Layer) (all []string) {
+func unclear(layers []Layer) (all []string) {
 	for _, l := range layers {
 		for _, p := range l.Problems {
 			if p.unfit && slices.Contains([]string{insists, "tools.sandbox",
@@ -135,7 +135,7 @@ func switched(word string) string {
 // filed returns the confinement of tools.sandbox. False is the Gemini CLI's default, so it
 // configures nothing; the word off does.
 func (s *Settings) filed() Confinement {
-	c := Confinement{By: "tools.sandbox in the settings", File: s.confiner}
+	c := Confinement{By: "tools.sandbox in the settings", File: confiner(s.layers)}
 	switch v := In[any](s.Merged, "tools", "sandbox").(type) {
 	case bool:
 		c.Word = map[bool]string{true: On}[v]

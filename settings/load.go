@@ -106,7 +106,7 @@ func Load(sources []Source, lookup func(string) (string, bool)) (s *Settings, wa
 	}
 	s = Default()
 	s.take(mergeAll(layers))
-	s.layers, s.confiner, s.misread = layers, confiner(layers), misread(layers)
+	s.layers = layers
 	s.Retention = s.Retention && s.Misread("general.sessionRetention") == ""
 	return s, append(warnings, s.Mistakes()...), err
 }

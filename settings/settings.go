@@ -152,9 +152,7 @@ type Settings struct {
 	// such as mcpServers and hooks. It is not to be changed.
 	Merged map[string]any
 
-	layers   []Layer  // the files, the weakest first
-	confiner string   // the file that says what confines commands
-	misread  []string // keys of files about it that can't be understood
+	layers []Layer // the files, the weakest first
 }
 
 // Layers returns what each file says, the weakest first. They are not to be changed.
