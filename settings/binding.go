@@ -36,9 +36,9 @@ func (s *Settings) StrictError() error {
 	return nil
 }
 
-// Misread says what is wrong with the first value of a group of keys, or of what holds the group,
-// that can't be understood, "" if nothing is. A project's value counts only for a key that a project
-// can set.
+// Misread returns the first message about a value of a group of keys, or of an object that holds
+// the group, that can't be understood, "" if there is none. A project's value counts only for a key
+// that a project can set.
 func (s *Settings) Misread(group string) string {
 	for i := range s.layers {
 		for _, p := range s.layers[i].Problems {
@@ -51,7 +51,8 @@ func (s *Settings) Misread(group string) string {
 	return ""
 }
 
-// Mistakes says what is wrong with values of the right types, by themselves or together.
+// Mistakes returns messages about values whose types are right: some mean nothing, and some
+// contradict each other.
 func (s *Settings) Mistakes() (list []string) {
 	if large, small := s.Auto(); (large == "") != (small == "") {
 		list = append(list, "model.auto needs large and small; with one alone, auto is Google's models")

@@ -194,9 +194,9 @@ func (s *Settings) DotEnv(p project.Paths, trusted bool,
 	return d, warnings
 }
 
-// likelyVariable returns the variable that a name in the .env file at path is likely meant for, ""
-// if there is none. In a file that is for other programs, too, each name that does not begin like
-// gemline's is theirs.
+// likelyVariable returns the variable for which a name in the .env file at path is likely meant, ""
+// if there is none. Where a file is for other programs, too, only names that begin like gemline's
+// are looked at.
 func likelyVariable(path, name string, list []Variable) string {
 	if plainEnv(path) && !hasPrefix(name, []string{"GEMINI_", "GEMLINE_"}) {
 		return ""

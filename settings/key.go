@@ -389,7 +389,7 @@ func (k Key) mismatch(v any) error {
 	return fmt.Errorf("%s must be %s, not %s", shown(k.Name), k.Wants(), jsonc.Describe(v))
 }
 
-// Range says in words which numbers are allowed, behind the type; "" is all.
+// Range returns the words behind the type for the numbers that are allowed, "" if all are.
 func (k Key) Range() string { return k.span.String() }
 
 // Wants says in words what a value must be.

@@ -36,8 +36,8 @@ func MaskWritten(path []string, v any) any {
 	}, func(item, _ any) any { return onlyVariables(item) })
 }
 
-// masked returns the value v of the key at path with the form of its texts that text returns. For
-// an argument whose flag asks for a secret, argument has the last word.
+// masked returns the value v of the key at path, with text applied to each text in it. Behind a flag
+// that asks for a secret, argument replaces the result.
 func masked(path []string, v, written any, text func(path []string, text string, written any) any, argument func(item, shown any) any) any {
 	switch x := v.(type) {
 	case map[string]any:

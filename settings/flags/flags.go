@@ -237,7 +237,7 @@ func usage(format string, args ...any) error {
 	return &UsageError{Message: fmt.Sprintf(format, args...)}
 }
 
-// A parsing is a parser with the set that it fills, once.
+// A parsing is a parser and the set that it fills. It can be used once.
 type parsing struct {
 	set  *Set
 	kong *kong.Kong
@@ -250,7 +250,7 @@ func newParsing() parsing {
 	return parsing{&f, k, err}
 }
 
-// prepared is what [Prepare] makes, and taken tells whether it fills a set already.
+// prepared returns the parsing that [Prepare] makes; taken tells whether a [Parse] has used it.
 var (
 	prepared = sync.OnceValue(newParsing)
 	taken    atomic.Bool

@@ -175,9 +175,9 @@ func (h *history) close() {
 }
 
 // begin keeps what is there of the paths of a plan, and notes that the plan is carried
-// out. Paths that are as an undo wants them count as taken back now, by an undo that was
-// stopped or by the user: they are kept as the turn left them, so that a redo brings that
-// back. Begin returns the paths with these.
+// out. Files that the user or a stopped undo has taken back already count as taken back
+// now: they are kept as the turn left them, so that a redo brings that back. It returns
+// the paths with theirs.
 func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string, error) {
 	there, _, err := h.take(ctx, Started, false, paths)
 	if err != nil {

@@ -29,7 +29,7 @@ type Plan struct {
 
 	Settled bool // files of others that are left are left for good
 
-	already []Change // of an undo: what is as it is to be or halfway so, from what the turn left
+	already []Change // of files that are taken back already, or halfway, before an undo begins
 }
 
 // all returns what is done if files of others are overwritten, too.

@@ -124,8 +124,8 @@ func row(entry string, fields map[string]string) (string, error) {
 // A literal is a row while it is made.
 type literal struct {
 	fields []string
-	safety []string // the fields of the part of that name
-	span   []string // the same
+	safety []string // the fields of safety
+	span   []string // the fields of span
 	status bool     // it is there
 }
 
