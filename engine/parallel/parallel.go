@@ -58,7 +58,7 @@ func (p *Panic) Raise() {
 	}
 }
 
-// Sleep waits for so long. The error is that of ctx, if it is over by then.
+// Sleep waits until d has passed or ctx is over, and returns the error of ctx.
 func Sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -67,12 +67,14 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// Every calls do whenever so long has passed, until end is called, which waits for a call that
-// runs.
+// Every calls do each time d has passed, until end is called, which waits for a call that
+// runs. After a panic of do, end panics as [Panic.Raise] does.
 func Every(d time.Duration, do func()) (end func()) {
 	done := make(chan struct{})
 	var calls sync.WaitGroup
+	var p Panic
 	calls.Go(func() {
+		defer p.Catch()
 		t := time.NewTicker(d)
 		defer t.Stop()
 		for {
@@ -84,5 +86,9 @@ func Every(d time.Duration, do func()) (end func()) {
 			}
 		}
 	})
-	return func() { close(done); calls.Wait() }
+	return func() {
+		close(done)
+		calls.Wait()
+		p.Raise()
+	}
 }

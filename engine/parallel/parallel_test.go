@@ -45,3 +45,20 @@ func TestEach(t *testing.T) {
 	}
 	Each(0, 1, func(int) { t.Error("called") })
 }
+
+// A panic of a call comes back to whoever ends the calls.
+func TestEveryFalls(t *testing.T) {
+	called := make(chan struct{})
+	end := Every(1, func() {
+		close(called)
+		panic("oh no")
+	})
+	<-called
+	defer func() {
+		if v, _ := recover().(string); !strings.HasPrefix(v, "oh no\n") {
+			t.Errorf("the panic is %q", v)
+		}
+	}()
+	end()
+	t.Error("nothing has fallen")
+}
