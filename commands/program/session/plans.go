@@ -47,13 +47,13 @@ func newPlans(p *project.Project, r *Rules, session string, recorded bool) *plan
 }
 
 // PlanDir returns the folder of the plans below root: a folder in the project that the settings
-// name, or else the last extension with such a folder. It returns "" if the plans are kept with
+// name, or else the first extension with such a folder. It returns "" if the plans are kept with
 // the session, with a warning if a folder is named that can't have them.
 func PlanDir(o *project.Options, root string) (path, warning string) {
 	dir, whose := o.Settings.PlanDir, "general.plan.directory"
 	if dir == "" {
-		for _, x := range slices.Backward(o.ActiveExtensions()) {
-			if x.Contents.PlanDir != "" {
+		for _, x := range o.ActiveExtensions() {
+			if dir == "" && x.Contents.PlanDir != "" {
 				dir, whose = x.Contents.PlanDir, "plan.directory of the extension "+x.Name
 			}
 		}
