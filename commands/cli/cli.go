@@ -123,7 +123,8 @@ type Project interface {
 	// Problems returns what a run says about the files that it reads beside the settings.
 	Problems() []Problem
 
-	// Keeper returns what was kept of files: in a session for that one, else for none yet.
+	// Keeper returns what was kept of files. Its Keeper is the session's, or else that of no session
+	// until [checkpoint.Keeper.For] names it.
 	Keeper() (*Kept, error)
 }
 

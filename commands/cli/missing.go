@@ -27,16 +27,16 @@ var instead = []struct {
 	{"quit exit", "a session ends with /quit"},
 }
 
-// verbs are what other programs, and other sub-commands, call the same action.
+// verbs are words for actions; those of a row mean the same action. Each sub-command has its own.
 var verbs = []string{"show info", "add install create", "remove uninstall delete rm"}
 
 // gemmas are the actions of gemma, which is a sub-command of the Gemini CLI's.
 var gemmas = []string{"setup", "start", "stop", "status", "logs"}
 
 // Missing returns why the words of a command line are no sub-command, if they look like one: a
-// word alone that is a command elsewhere, or nearly one here; or nearly one with one of its own
-// sub-commands, or with an action of others, and at most a name. Other words are for the model, which
-// is paid for.
+// word alone that is a command elsewhere, or nearly one here; a word that is nearly a command, with
+// an action of that command; or a command with a word of [verbs] that it does not have. Behind an
+// action at most a name may follow. Other words are for the model, which is paid for.
 func Missing(args []string) error {
 	var like []string
 	for _, arg := range args {
@@ -71,8 +71,8 @@ func Missing(args []string) error {
 	return misused("gemline %s is no command: %s%s", text.PrintableLine(shorten(strings.Join(said, " "))), why(words[0]), behind)
 }
 
-// sameAction says how a sub-command calls an action that others call by a word, "" if that is no
-// word of [verbs].
+// sameAction says which word of its row in [verbs] a sub-command has for an action, "" if the word is
+// in no row.
 func sameAction(name, word string) string {
 	for _, row := range verbs {
 		if words := strings.Fields(row); slices.Contains(words, word) {

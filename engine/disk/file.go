@@ -18,8 +18,8 @@ type File struct {
 	dir  *os.Root // that name is in; nil if it is a path
 }
 
-// create makes a file whose name begins with prefix, and has note know of the name before. The
-// umask takes from its mode.
+// create makes a file whose name begins with prefix, after it has called note with the name. The
+// mode is less the umask.
 func (f *File) create(prefix string, mode fs.FileMode, note func(name string)) (_ *File, err error) {
 	open := os.OpenFile
 	if f.dir != nil {

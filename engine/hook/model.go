@@ -94,12 +94,12 @@ func (h *Hooks) beforeModel(
 		next := *asked
 		config := *next.Config
 		names, _ := s.Specific["names"].([]string)
-		if mode == "AUTO" && len(names) > 0 { // a list of names for which the API refuses
+		if mode == "AUTO" && len(names) > 0 { // the API refuses names in this mode
 			config.Tools, names = only(config.Tools, names), nil
 		}
 		config.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{
 			Mode: genai.FunctionCallingConfigMode(mode), AllowedFunctionNames: names}}
-		if len(config.Tools) == 0 { // without tools the API refuses it
+		if len(config.Tools) == 0 { // the API refuses a ToolConfig without tools
 			config.ToolConfig = nil
 		}
 		next.Config, asked = &config, &next

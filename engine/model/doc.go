@@ -34,8 +34,8 @@
 // signs requests. It measured:
 //
 //   - 20,000 chunks as text: 43 µs of processor time a chunk (this package 21, the floor 12)
-//   - an event of 20 MB: 481 MB of allocations (this package 154)
-//   - a request of 100 messages: 12,519 allocations (this package 151)
+//   - an event of 20 MB: 481 MB of allocations; this package allocates 154 MB
+//   - a request of 100 messages: 12,519 allocations; this package makes 151
 //   - the program: 3.3 MB larger
 //
 // The library panicked at a wrong type in an answer, lost createTime, and wrote the schemas of

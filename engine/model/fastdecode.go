@@ -214,8 +214,8 @@ func (d *decoder) literal(s string) bool {
 	return false
 }
 
-// quoted reads a string and returns what is between the quotes, and whether
-// it stands for itself.
+// quoted reads a string and returns the bytes between its quotes. At an escape it stops, and
+// plain is false.
 func (d *decoder) quoted() (s []byte, plain bool) {
 	if !d.take('"') {
 		return nil, false
@@ -233,7 +233,7 @@ func (d *decoder) quoted() (s []byte, plain bool) {
 	return nil, false
 }
 
-// string reads a string and returns what it says.
+// string reads the string that begins at d.i, and returns its text with the escapes decoded.
 func (d *decoder) string() (said string, ok bool) {
 	start := d.i
 	s, plain := d.quoted()

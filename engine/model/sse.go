@@ -25,9 +25,9 @@ type eventReader struct {
 	remaining int   // bytes that may still come
 	err       error // of r
 
-	ahead    *bufio.Reader // of the eventReader, without the mark
+	ahead    *bufio.Reader // of the limited stream, without its byte order mark
 	lines    *bufio.Scanner
-	searched int  // bytes of the next line, which has no end yet
+	searched int  // how many bytes of the next line were searched for its end
 	skipLF   bool // the last line ended in CR, so that an LF belongs to it
 	torn     bool // the last line has no end
 	data     []byte

@@ -136,8 +136,9 @@ type client struct {
 	cancel context.CancelFunc
 	conn   *rpc.Conn
 
+	begun bool // requests are answered one after the other, and no other goroutine uses it
+
 	mu       sync.Mutex
-	begun    bool // only answer and begin touch it, in the order of requests
 	can      capabilities
 	sessions map[string]*editorSession
 	opening  int // sessions that will have begun soon
