@@ -2,9 +2,7 @@ package a2a
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -71,8 +69,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	}
 	t, err := s.newTask(q.ContextID, q.Settings)
 	if err != nil {
-		f := &fault{Code: internalError, Message: s.plain(err.Error())}
-		errors.As(err, &f)
+		f := s.faultOf(err)
 		status := map[int]int{invalidParams: http.StatusBadRequest, serverError: http.StatusServiceUnavailable}
 		serve.WriteError(w, cmp.Or(status[f.Code], http.StatusInternalServerError), f.Message)
 		return
@@ -207,12 +204,10 @@ func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
 	default:
 		m := protocol.NewMessage(protocol.MessageRoleUser, protocol.TextPart{Text: prompt})
 		t, st, err := s.say(r.Context(), &protocol.MessageSendParams{Message: m}, true)
-		q := map[string]any{"jsonrpc": "2.0", "id": nil, "method": streams, "params": struct{}{}}
+		var id any
 		if err == nil {
-			q["id"] = t.record.Task.ID
+			id = t.record.Task.ID
 		}
-		b, _ := json.Marshal(q)
-		said := func(context.Context, *protocol.MessageSendParams, bool) (*task, *stream, error) { return t, st, err }
-		requests{nil, s, said}.serve(w, r, b, true)
+		s.stream(w, id, st, err)
 	}
 }

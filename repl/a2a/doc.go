@@ -20,20 +20,16 @@
 // for a while, and is cut off then, or when the turn is cancelled. It can come back by
 // tasks/resubscribe.
 //
-// # The library's wire, and tasks of our own
+// # The library's types, and a wire and tasks of our own
 //
-// a2aproject/a2a-go's a2asrv reads requests, dispatches them and writes answers and events.
-// A layer below catches what a2asrv does wrong, and TestFaults holds it: an error is told
-// without its words, and wrong parameters as a parse error; ids are changed, and what follows
-// a request is ignored; requests may have any size; writes have no deadline; events have
-// numbers that resume nothing, and a stream shows no signs of life. The REST form and the
-// commands of the Gemini CLI are ours.
+// The types are those of a2aproject/a2a-go. What its a2asrv adds for JSON-RPC is less than
+// what it takes to have it say errors in words, keep ids, refuse what follows a request, bound
+// requests and slow readers, and leave numbers off events that resume nothing.
 //
-// Its handler of tasks is not used, though it takes a store. It writes the whole task and a
-// message of its history for each piece of a text. It fails a task whose call gets an answer
-// that is not offered. It takes no words while a task is worked on. It resubscribes nobody
-// to a task that rests, or that was interrupted by a restart. Whoever cancels waits for readers
-// that stall. A wrapper that mends all this has more lines than the handler saves.
+// Its handler of tasks writes the whole task and a message of its history for each piece of a
+// text. It fails a task whose call gets an answer that is not offered. It takes no words while
+// a task is worked on. It resubscribes nobody to a task that rests, or that was interrupted by
+// a restart. Whoever cancels waits for readers that stall.
 //
 // Its client reads lines of at most 64 KB, so no event here is longer. In the tests,
 // programs that are built on libraries are the other side.

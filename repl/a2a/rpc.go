@@ -1,26 +1,19 @@
 package a2a
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"log/slog"
 	"math"
 	"mime"
 	"net/http"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	protocol "github.com/a2aproject/a2a-go/a2a"
-	"github.com/a2aproject/a2a-go/a2asrv"
-	"github.com/a2aproject/a2a-go/log"
 
-	"gemline/engine/parallel"
 	"gemline/repl/output"
 	"gemline/repl/serve"
 )
@@ -34,6 +27,7 @@ const (
 const (
 	parseError     = -32700
 	invalidRequest = -32600
+	noMethod       = -32601
 	invalidParams  = -32602
 	internalError  = -32603
 	serverError    = -32000
@@ -42,6 +36,7 @@ const (
 	noPush         = -32003
 	unsupported    = -32004
 	wrongContent   = -32005
+	noCard         = -32007
 )
 
 // A fault is an error as the protocol has it.
@@ -53,17 +48,24 @@ type fault struct {
 
 func (f *fault) Error() string { return f.Message }
 
-// As makes the fault the library's own error, whose type has no public name. Any other error
-// the library answers with the name of its class in the place of its words.
-func (f *fault) As(target any) bool {
-	b, err := json.Marshal(f)
-	return err == nil && fmt.Sprintf("%T", target) == "**jsonrpc.Error" && json.Unmarshal(b, target) == nil
-}
+var noPushes = faultf(noPush, "nothing is sent to where a client says; tasks/resubscribe follows a task")
 
 // faultf returns a fault. Some clients look for its words in the data.
 func faultf(code int, format string, a ...any) error {
 	words := output.Valid(fmt.Sprintf(format, a...))
 	return &fault{code, words, map[string]any{"error": words}}
+}
+
+// failure is the reply to a request that failed.
+func (s *Server) failure(id any, err error) reply {
+	return reply{"2.0", id, nil, s.faultOf(err)}
+}
+
+// faultOf returns an error as a fault.
+func (s *Server) faultOf(err error) *fault {
+	f := &fault{Code: internalError, Message: s.plain(err.Error())}
+	errors.As(err, &f)
+	return f
 }
 
 // body reads what a request has to say. With an error it returns the status of the answer.
@@ -81,201 +83,146 @@ func body(w http.ResponseWriter, r *http.Request) (b []byte, status int, err err
 	return b, 0, nil
 }
 
-// fail answers a request that the library does not get.
-func fail(w http.ResponseWriter, status int, id any, err error) {
-	serve.WriteJSON(w, status, map[string]any{"jsonrpc": "2.0", "id": id, "error": err})
+// A request is one of JSON-RPC.
+type request struct {
+	Version string `json:"jsonrpc"`
+	ID      any
+	Method  string
+	Params  json.RawMessage
 }
 
-// The methods whose parameters are read.
-const (
-	streams     = "message/stream"
-	resubscribe = "tasks/resubscribe"
-)
+// A reply answers a request, or is one event of its answer.
+type reply struct {
+	Version string `json:"jsonrpc"`
+	ID      any    `json:"id"`
+	Result  any    `json:"result,omitempty"`
+	Error   *fault `json:"error,omitempty"`
+}
 
-var methods = []string{"message/send", streams, resubscribe, "tasks/get", "tasks/cancel"}
-
-// rpc answers a request of JSON-RPC. A request that the library would misread does not reach
-// it: it reads no further than the first value, changes ids, and says of parameters of a
-// wrong type that they are no JSON.
-func (s *Server) rpc(w http.ResponseWriter, r *http.Request) {
-	b, status, err := body(w, r)
-	if err != nil {
-		fail(w, status, nil, err)
-		return
-	}
-	var q struct {
-		Version string `json:"jsonrpc"`
-		ID      any
-		Method  string
-		Params  json.RawMessage
-	}
+// parse reads a request.
+func parse(b []byte) (q request, err error) {
 	err = json.Unmarshal(b, &q)
 	number, counted := q.ID.(float64)
 	words, named := q.ID.(string)
 	switch {
 	case err != nil && !json.Valid(b):
-		err = faultf(parseError, "a request is one JSON object: %v", err)
+		return q, faultf(parseError, "a request is one JSON object: %v", err)
 	case err != nil:
-		err = faultf(invalidRequest, "a request is one JSON object: %v", err)
+		return q, faultf(invalidRequest, "a request is one JSON object: %v", err)
 	case q.ID != nil && !counted && !named, math.Abs(number) > 1<<53, len(words) > 1000:
-		q.ID, err = nil, faultf(invalidRequest, "id is a short text or a number")
+		q.ID = nil
+		return q, faultf(invalidRequest, "id is a short text or a number")
 	case q.Version != "2.0" || q.Method == "":
-		err = faultf(invalidRequest, `a request has "jsonrpc": "2.0" and a method`)
-	case slices.Contains(methods, q.Method):
-		params := any(&protocol.TaskQueryParams{})
-		if strings.HasPrefix(q.Method, "message/") {
-			params = &protocol.MessageSendParams{}
-		}
-		if err = json.Unmarshal(q.Params, params); err != nil {
-			err = faultf(invalidParams, "the parameters can't be used: %v", err)
-		}
+		return q, faultf(invalidRequest, `a request has "jsonrpc": "2.0" and a method`)
+	}
+	return q, nil
+}
+
+// rpc answers a request of JSON-RPC.
+func (s *Server) rpc(w http.ResponseWriter, r *http.Request) {
+	var q request
+	b, status, err := body(w, r)
+	if err == nil {
+		status = http.StatusOK
+		q, err = parse(b)
 	}
 	if err != nil {
-		fail(w, http.StatusOK, q.ID, err)
+		serve.WriteJSON(w, status, s.failure(q.ID, err))
 		return
 	}
-	requests{a2asrv.NewHandler(nil), s, s.say}.serve(w, r, b, q.Method == streams || q.Method == resubscribe)
+	t, last, st, err := s.carryOut(r.Context(), q)
+	switch {
+	case q.Method == streams, q.Method == resubscribe:
+		s.stream(w, q.ID, st, err)
+	case err != nil:
+		serve.WriteJSON(w, status, s.failure(q.ID, err))
+	default:
+		serve.WriteJSON(w, status, reply{"2.0", q.ID, t.shown(last), nil})
+	}
 }
 
-// requests are those of a client, as the library hands them on.
-type requests struct {
-	a2asrv.RequestHandler // refuses what is not offered: push notifications, and another card
-	server                *Server
-	say                   func(ctx context.Context, p *protocol.MessageSendParams, along bool) (*task, *stream, error)
+const (
+	streams     = "message/stream"
+	resubscribe = "tasks/resubscribe"
+)
+
+// carryOut does what a request asks for. It returns the task that the request is about, with
+// how many messages of its history are asked for, and a stream if one is.
+func (s *Server) carryOut(ctx context.Context, q request) (t *task, last *int, st *stream, err error) {
+	switch q.Method {
+	case "message/send", streams:
+		var p protocol.MessageSendParams
+		if err = q.read(&p); err == nil {
+			t, st, err = s.say(ctx, &p, q.Method == streams)
+		}
+		if p.Config != nil {
+			last = p.Config.HistoryLength
+		}
+	case "tasks/get", "tasks/cancel", resubscribe:
+		var p protocol.TaskQueryParams
+		if err = q.read(&p); err == nil {
+			t, err = s.find(p.ID)
+		}
+		switch {
+		case err != nil:
+		case q.Method == resubscribe:
+			st = t.follow(ctx)
+		case q.Method == "tasks/cancel":
+			err = t.cancel(ctx)
+		default:
+			last = p.HistoryLength
+		}
+	case "agent/getAuthenticatedExtendedCard":
+		err = faultf(noCard, "there is no other card than the public one")
+	default:
+		err = faultf(noMethod, "there is no such method")
+		if strings.HasPrefix(q.Method, "tasks/pushNotificationConfig/") {
+			err = noPushes
+		}
+	}
+	return t, last, st, err
 }
 
-// serve has the library answer a request.
-func (q requests) serve(w http.ResponseWriter, r *http.Request, b []byte, streams bool) {
-	ctx, stop := context.WithCancel(log.WithLogger(r.Context(), slog.New(slog.DiscardHandler)))
-	out := &wire{ResponseWriter: w, patience: q.server.patience}
-	w.Header().Set("Content-Type", "application/json")
+// read reads the parameters of a request.
+func (q request) read(into any) error {
+	if err := json.Unmarshal(q.Params, into); err != nil {
+		return faultf(invalidParams, "the parameters can't be used: %v", err)
+	}
+	return nil
+}
+
+// stream writes what a stream tells, until it ends or its reader is gone, or else why there is
+// no stream.
+func (s *Server) stream(w http.ResponseWriter, id any, st *stream, err error) {
+	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
-	defer stop()
-	if streams {
-		defer parallel.Every(beat, out.live)()
+	control := http.NewResponseController(w)
+	write := func(format string, a ...any) bool {
+		control.SetWriteDeadline(time.Now().Add(s.patience))
+		fmt.Fprintf(w, format, a...)
+		return control.Flush() == nil
 	}
-	r = r.WithContext(ctx)
-	r.Body = io.NopCloser(bytes.NewReader(b))
-	a2asrv.NewJSONRPCHandler(q).ServeHTTP(out, r)
-}
-
-// A wire is what the library writes to, which sets no deadline, shows no signs of life, and
-// numbers events, though a stream can't be resumed by their numbers.
-type wire struct {
-	http.ResponseWriter
-	patience time.Duration // with a client that reads nothing
-	mu       sync.Mutex
-}
-
-// WriteHeader implements [http.ResponseWriter].
-func (o *wire) WriteHeader(status int) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.ResponseWriter.WriteHeader(status)
-}
-
-// Write implements [io.Writer].
-func (o *wire) Write(b []byte) (int, error) {
-	if bytes.HasPrefix(b, []byte("id: ")) {
-		return len(b), nil
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	http.NewResponseController(o.ResponseWriter).SetWriteDeadline(time.Now().Add(o.patience))
-	return o.ResponseWriter.Write(b)
-}
-
-// Flush implements [http.Flusher].
-func (o *wire) Flush() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	http.NewResponseController(o.ResponseWriter).Flush()
-}
-
-// live writes a comment, which may stand between any two lines of a stream.
-func (o *wire) live() {
-	o.Write([]byte(":\n"))
-	o.Flush()
-}
-
-// OnSendMessage implements [a2asrv.RequestHandler], as the methods below do.
-func (q requests) OnSendMessage(ctx context.Context, p *protocol.MessageSendParams) (protocol.SendMessageResult, error) {
-	t, _, err := q.say(ctx, p, false)
-	if err != nil {
-		return nil, err
-	}
-	var last *int
-	if p.Config != nil {
-		last = p.Config.HistoryLength
-	}
-	return t.shown(last), nil
-}
-
-func (q requests) OnSendMessageStream(ctx context.Context, p *protocol.MessageSendParams) iter.Seq2[protocol.Event, error] {
-	return q.events(func() (*stream, error) {
-		_, st, err := q.say(ctx, p, true)
-		return st, err
-	})
-}
-
-func (q requests) OnResubscribeToTask(ctx context.Context, p *protocol.TaskIDParams) iter.Seq2[protocol.Event, error] {
-	return q.events(func() (*stream, error) {
-		t, err := q.server.find(p.ID)
-		if err != nil {
-			return nil, err
-		}
-		return t.follow(ctx), nil
-	})
-}
-
-func (q requests) OnGetTask(_ context.Context, p *protocol.TaskQueryParams) (*protocol.Task, error) {
-	t, err := q.server.find(p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return t.shown(p.HistoryLength), nil
-}
-
-func (q requests) OnCancelTask(ctx context.Context, p *protocol.TaskIDParams) (*protocol.Task, error) {
-	t, err := q.server.find(p.ID)
-	if err == nil {
-		err = t.cancel(ctx)
+	tell := func(r reply) bool {
+		b, _ := json.Marshal(r)
+		return write("data: %s\n\n", b)
 	}
 	if err != nil {
-		return nil, err
+		tell(s.failure(id, err))
+		return
 	}
-	return t.shown(nil), nil
-}
-
-// begun begins a stream. The library calls it on a goroutine of its own, where a panic would
-// end the program.
-func (q requests) begun(from func() (*stream, error)) (st *stream, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = faultf(internalError, "gemline has a fault: %s", q.server.plain(fmt.Sprint(v)))
-		}
-	}()
-	return from()
-}
-
-// events yields what a stream tells, until it ends or its reader is gone.
-func (q requests) events(from func() (*stream, error)) iter.Seq2[protocol.Event, error] {
-	return func(yield func(protocol.Event, error) bool) {
-		st, err := q.begun(from)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		defer st.leave()
-		for {
-			select {
-			case ev, open := <-st.events:
-				if !open || !yield(ev, nil) {
-					return
-				}
-			case <-st.ctx.Done():
+	defer st.leave()
+	alive := time.NewTicker(beat)
+	defer alive.Stop()
+	for {
+		select {
+		case ev, open := <-st.events:
+			if !open || !tell(reply{"2.0", id, ev, nil}) {
 				return
 			}
+		case <-alive.C:
+			write(":\n")
+		case <-st.ctx.Done():
+			return
 		}
 	}
 }

@@ -279,7 +279,7 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m clientMessage, er
 		return m, faultf(invalidParams, "a message has a messageId, the role user and parts")
 	}
 	if p.Config != nil && p.Config.PushConfig != nil {
-		return m, faultf(noPush, "nothing is sent to where a client says; tasks/resubscribe follows a task")
+		return m, noPushes
 	}
 	var all []string
 	for _, part := range m.Parts {

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -560,19 +559,6 @@ func TestFaults(t *testing.T) {
 		if c.code == -32001 && !strings.Contains(string(data), `"data":{"error":"there is no task`) {
 			t.Errorf("%s: %s", sent, data)
 		}
-	}
-}
-
-// A fault of the server's own is the answer to the request that met it: the library takes streams
-// on a goroutine of its own, where a panic would end the program.
-func TestPanic(t *testing.T) {
-	t.Parallel()
-	s := &Server{Config: Config{Redact: func(s string) string { return s }}}
-	q := requests{nil, s, func(context.Context, *protocol.MessageSendParams, bool) (*task, *stream, error) { panic("unforeseen") }}
-	w := httptest.NewRecorder()
-	q.serve(w, httptest.NewRequest(http.MethodPost, "/", nil), []byte(`{"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": {}}`), true)
-	if body := w.Body.String(); !strings.Contains(body, `"code":-32603,"message":"gemline has a fault: unforeseen"`) {
-		t.Errorf("%s", body)
 	}
 }
 
