@@ -14,9 +14,9 @@ import (
 	"gemline/repl/serve"
 )
 
-// card returns what everybody may know of the server.
-func (s *Server) card() *protocol.AgentCard {
-	return &protocol.AgentCard{Name: "gemline", Version: s.Version, ProtocolVersion: "0.3.0",
+// ServeCard answers with what everybody may know of the server.
+func (s *Server) ServeCard(w http.ResponseWriter, _ *http.Request) {
+	serve.WriteJSON(w, http.StatusOK, &protocol.AgentCard{Name: "gemline", Version: s.Version, ProtocolVersion: "0.3.0",
 		URL: s.Address, PreferredTransport: protocol.TransportProtocolJSONRPC,
 		Description:       "A coding agent: it reads and changes the files of one folder and runs commands there, and asks about what its rules do not allow.",
 		Capabilities:      protocol.AgentCapabilities{Streaming: true, StateTransitionHistory: true},
@@ -27,12 +27,7 @@ func (s *Server) card() *protocol.AgentCard {
 			Description: "Writes, changes and explains code, and runs what has to be run for it.",
 			Tags: []string{"code", "development",
 				"programming"}, InputModes: []string{"text"}, OutputModes: []string{"text"},
-			Examples: []string{"Find out why the test of the parser fails, and mend it."}}}}
-}
-
-// ServeCard answers with the card.
-func (s *Server) ServeCard(w http.ResponseWriter, _ *http.Request) {
-	serve.WriteJSON(w, http.StatusOK, s.card())
+			Examples: []string{"Find out why the test of the parser fails, and mend it."}}}})
 }
 
 // posted reads what a request has to say, or else answers it.
@@ -69,7 +64,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	}
 	t, err := s.newTask(q.ContextID, q.Settings)
 	if err != nil {
-		f := s.faultOf(err)
+		f := faultOf(err)
 		status := map[int]int{invalidParams: http.StatusBadRequest, serverError: http.StatusServiceUnavailable}
 		serve.WriteError(w, cmp.Or(status[f.Code], http.StatusInternalServerError), f.Message)
 		return

@@ -57,13 +57,11 @@ func faultf(code int, format string, a ...any) error {
 }
 
 // failure is the reply to a request that failed.
-func (s *Server) failure(id any, err error) reply {
-	return reply{"2.0", id, nil, s.faultOf(err)}
-}
+func failure(id any, err error) reply { return reply{"2.0", id, nil, faultOf(err)} }
 
 // faultOf returns an error as a fault.
-func (s *Server) faultOf(err error) *fault {
-	f := &fault{Code: internalError, Message: s.plain(err.Error())}
+func faultOf(err error) *fault {
+	f := &fault{Code: internalError, Message: err.Error()}
 	errors.As(err, &f)
 	return f
 }
@@ -127,7 +125,7 @@ func (s *Server) rpc(w http.ResponseWriter, r *http.Request) {
 		q, err = parse(b)
 	}
 	if err != nil {
-		serve.WriteJSON(w, status, s.failure(q.ID, err))
+		serve.WriteJSON(w, status, failure(q.ID, err))
 		return
 	}
 	t, last, st, err := s.carryOut(r.Context(), q)
@@ -135,7 +133,7 @@ func (s *Server) rpc(w http.ResponseWriter, r *http.Request) {
 	case q.Method == streams, q.Method == resubscribe:
 		s.stream(w, q.ID, st, err)
 	case err != nil:
-		serve.WriteJSON(w, status, s.failure(q.ID, err))
+		serve.WriteJSON(w, status, failure(q.ID, err))
 	default:
 		serve.WriteJSON(w, status, reply{"2.0", q.ID, t.shown(last), nil})
 	}
@@ -207,7 +205,7 @@ func (s *Server) stream(w http.ResponseWriter, id any, st *stream, err error) {
 		return write("data: %s\n\n", b)
 	}
 	if err != nil {
-		tell(s.failure(id, err))
+		tell(failure(id, err))
 		return
 	}
 	defer st.leave()
