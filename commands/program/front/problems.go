@@ -42,7 +42,7 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 		}
 	}
 	list = append(list, endingProblem("model", project.CheckProvider(o))...)
-	notes("model", project.ProviderProblems(o))
+	notes("model", project.ModelProblems(o))
 	list = append(list, endingProblem("instructions", project.CheckSystemMD(o))...)
 	if l.FallbackNotice != nil {
 		note("sandbox")(l.FallbackNotice.Message)

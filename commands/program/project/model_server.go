@@ -208,8 +208,12 @@ func CheckProvider(o *Options) error {
 	return err
 }
 
-// ProviderProblems returns what is wrong with the user's providers, but for that of the model.
-func ProviderProblems(o *Options) (said []string) {
+// ModelProblems returns what is wrong with the parameters of requests, and with the user's
+// providers but for that of the model.
+func ModelProblems(o *Options) (said []string) {
+	if presets, err := (&ModelServer{options: o}).readPresets(); err == nil { // else that ends the run
+		said = presets.Unknown
+	}
 	custom, _ := o.Settings.Merged["providers"].(map[string]any)
 	wanted := (&ModelServer{options: o}).wantedProvider()
 	for _, name := range slices.Sorted(maps.Keys(custom)) {
@@ -236,7 +240,7 @@ func (s *ModelServer) isFree(name string) bool {
 // newProviders adds the models of other providers than Google. If the user wants one of them, no key
 // of Google's is missing.
 func (s *ModelServer) newProviders(setup *model.Setup) {
-	text.Each(ProviderProblems(s.options), s.notify)
+	text.Each(ModelProblems(s.options), s.notify)
 	set := FindProviders(s.options)
 	s.providers, set.Presets, set.Paths = set, s.Presets, setup.API.Google.Vertex
 	s.Presets.Context = set.Context

@@ -40,6 +40,9 @@ type Table struct {
 	// nothing says it. The user's definitions come first.
 	Context func(name string) int
 
+	// Unknown says which parameters in the settings requests do not have.
+	Unknown []string
+
 	access  Access // what names stand for
 	aliases aliases
 	tables  tables
@@ -94,7 +97,7 @@ const deepest = 100
 func New(access Access, modelConfigs map[string]any) (*Table, error) {
 	t := &Table{access: access}
 	var err error
-	r := reader{&err}
+	r := reader{&err, &t.Unknown}
 	t.aliases.custom = r.aliases("aliases", modelConfigs["aliases"])
 	maps.Copy(t.aliases.custom, r.aliases("customAliases", modelConfigs["customAliases"]))
 	t.aliases.overrides = overridden()
@@ -239,7 +242,7 @@ func (t *Table) make(k key) *Preset {
 		what := purposeOf(k.name)
 		p.Role, p.Limit, p.Attempts = what.role, what.limit, what.attempts
 	}
-	if err := decode(fit(t.tables.known(p.Model), sum.config, sum.theirs), p.Config); err != nil {
+	if _, err := decode(fit(t.tables.known(p.Model), sum.config, sum.theirs), p.Config); err != nil {
 		panic(err) // each part could be read, and parts keep their types
 	}
 	if t.tables.definitions[p.Model].thoughtless {

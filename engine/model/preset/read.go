@@ -25,7 +25,10 @@ func (e *Error) Error() string { return e.what }
 func (e *Error) Hint() string { return e.advice }
 
 // A reader turns settings into aliases and overrides, and keeps the first error.
-type reader struct{ err *error }
+type reader struct {
+	err     *error
+	unknown *[]string // as in [Table]
+}
 
 func (r reader) fail(at, want string) {
 	if *r.err == nil {
@@ -68,7 +71,11 @@ func (r reader) config(at string, v any) (a alias) {
 	m := r.object(at, v)
 	a.model = r.text(at+".model", m["model"])
 	a.config = r.object(at+".generateContentConfig", m["generateContentConfig"])
-	if err := decode(a.config, &genai.GenerateContentConfig{}); err != nil {
+	unknown, err := decode(a.config, &genai.GenerateContentConfig{})
+	if unknown != "" {
+		*r.unknown = append(*r.unknown, fmt.Sprintf("modelConfigs.%s.generateContentConfig: requests have no parameter %s; it is not sent", at, unknown))
+	}
+	if err != nil {
 		want := "what the API takes"
 		if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
 			want += ": " + wrong.Field + " is a " + wrong.Value
@@ -234,14 +241,15 @@ func (r reader) chain(at string, v any) (chain []ChainModel) {
 	return chain
 }
 
-// decode reads settings as the API takes them.
-func decode(config map[string]any, into *genai.GenerateContentConfig) error {
+// decode reads settings as the API takes them, and returns the first parameter, quoted, that
+// it does not know, if any.
+func decode(config map[string]any, into *genai.GenerateContentConfig) (unknown string, err error) {
 	if len(config) == 0 {
-		return nil
+		return "", nil
 	}
 	b, err := json.Marshal(config)
 	if err != nil {
-		return err
+		return "", err
 	}
 	// What most requests have is read without all other types of the API, which encoding/json
 	// takes long to get to know.
@@ -257,12 +265,17 @@ func decode(config map[string]any, into *genai.GenerateContentConfig) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if d.Decode(&usual) != nil {
-		return json.Unmarshal(b, into)
+		d = json.NewDecoder(bytes.NewReader(b))
+		d.DisallowUnknownFields()
+		if err := d.Decode(new(genai.GenerateContentConfig)); err != nil {
+			_, unknown, _ = strings.Cut(err.Error(), "unknown field ")
+		}
+		return unknown, json.Unmarshal(b, into)
 	}
 	into.Temperature, into.TopP, into.TopK = usual.Temperature, usual.TopP, usual.TopK
 	into.MaxOutputTokens, into.ThinkingConfig = usual.MaxOutputTokens, usual.ThinkingConfig
 	for _, t := range usual.Tools {
 		into.Tools = append(into.Tools, &genai.Tool{GoogleSearch: t.GoogleSearch, URLContext: t.URLContext})
 	}
-	return nil
+	return "", nil
 }
