@@ -64,14 +64,19 @@ var blank = []string{"prompt", "prompt-interactive", "model", "resume", "extract
 
 // senseless refuses a value that would make of a flag the opposite: nothing,
 // which is mostly a variable that is not set, would be no flag, and a limit of
-// zero no limit.
+// zero no limit. A number below zero counts nothing.
 func senseless(fl *kong.Flag, value string) error {
 	if value == "" && !slices.Contains(blank, fl.Name) {
 		return usage("--%s needs a value, and has an empty one", fl.Name)
 	}
-	bounds := strings.HasPrefix(fl.Name, "max-") && fl.Name != "max-repairs" || fl.Name == "jobs"
+	limits := strings.HasPrefix(fl.Name, "max-")
+	bounds := limits && fl.Name != "max-repairs" || fl.Name == "jobs"
 	if n, err := strconv.ParseFloat(value, 64); bounds && err == nil && n == 0 {
 		return usage("--%s must be above zero", fl.Name)
+	}
+	counts := limits && fl.Name != "max-cost" || fl.Name == "check-rounds"
+	if n, err := strconv.ParseInt(value, 0, 64); counts && err == nil && n < 0 {
+		return usage("--%s must not be negative", fl.Name)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package flags
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -320,43 +321,26 @@ func (v verbatim) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
 
 // agree refuses flags that contradict each other.
 func (f *Set) agree() error {
+	given := f.given()
 	switch {
-	case f.Prompt != "" && f.PromptInteractive != "":
-		return usage("--prompt and --prompt-interactive can't be used together")
 	case f.Prompt != "" && len(f.Words) > 0 && !slices.Equal(f.Words, []string{"-"}):
 		return usage("--prompt and a prompt in words can't be used together")
-	case f.Yolo && f.ApprovalMode != "":
-		return usage("--yolo and --approval-mode can't be used together")
-	case f.Resume.Set && f.SessionID != "":
-		return usage("--resume and --session-id can't be used together")
 	case f.Fork && !f.Resume.Set:
 		return usage("--fork needs --resume, which says what is copied")
 	case f.Export != "" && !f.Resume.Set:
 		return usage("--export needs --resume, which says what is written")
+	case f.Export != "" && (given["a prompt"] || given[talks]):
+		return usage("--export and a prompt can't be used together")
 	case f.AskTrust && !f.Talks():
 		return usage("--ask-trust needs --input-format stream-json, whose client is asked")
-	case f.Stdin && f.NoStdin:
-		return usage("--stdin and --no-stdin can't be used together")
 	case f.JSON && f.OutputFormat != "" && f.OutputFormat != "json":
 		return usage("--json and --output-format %s can't be used together", f.OutputFormat)
 	case f.KeyFile == "-":
 		return usage("--key-file names a file: standard input is for the prompt")
-	case f.MaxAttempts < 0:
-		return usage("--max-attempts must not be negative")
-	case f.MaxTurns < 0:
-		return usage("--max-turns must not be negative")
-	case f.MaxToolCalls < 0:
-		return usage("--max-tool-calls must not be negative")
-	case f.MaxTokens < 0:
-		return usage("--max-tokens must not be negative")
 	case !(f.MaxCost >= 0) || math.IsInf(f.MaxCost, 0):
 		return usage("--max-cost must be an amount")
 	case f.Check != "" && strings.TrimSpace(f.Check) == "":
 		return usage("--check needs a command, and has only blanks")
-	case f.CheckRounds != nil && *f.CheckRounds < 0:
-		return usage("--check-rounds must not be negative")
-	case f.MaxRepairs < 0:
-		return usage("--max-repairs must not be negative")
 	case f.Jobs < 0 || f.Jobs > MaxJobs:
 		return usage("--jobs must be between 1 and %d", MaxJobs)
 	case f.JSONFd != nil && *f.JSONFd < 3:
@@ -364,9 +348,11 @@ func (f *Set) agree() error {
 	case f.Batch == "" && (f.Jobs > 0 || f.BatchFormat != "" || f.Unordered || f.BatchState != "" || f.BatchFresh || f.BatchAPI):
 		return usage("--jobs, --unordered and the flags that begin with --batch- need --batch")
 	}
-	for _, pair := range f.exclusive() {
-		if pair.a && pair.b {
-			return usage("%s and %s can't be used together", pair.as, pair.bs)
+	for _, row := range exclusive {
+		for _, other := range row[1:] {
+			if given[row[0]] && given[other] {
+				return usage("%s and %s can't be used together", row[0], other)
+			}
 		}
 	}
 	return nil
@@ -375,72 +361,60 @@ func (f *Set) agree() error {
 // MaxJobs is how many prompts of a batch may be worked on at once.
 const MaxJobs = 256
 
-// A pair is two things on the command line that contradict each other.
-type pair struct {
-	a  bool
-	as string
-	b  bool
-	bs string
+// exclusive lists what contradicts what: the first of a row is not given with any of the others.
+var exclusive = [][]string{
+	{"--prompt", "--prompt-interactive"},
+	{"--yolo", "--approval-mode"},
+	{"--stdin", "--no-stdin"},
+	{"--patch", "--dry-run", "--json-schema", "--extract", "--prompt-interactive"},
+	{"--dry-run", "--json-schema", "--extract", "--prompt-interactive"},
+	{"--json-schema", "--extract", "--prompt-interactive", talks},
+	{"--extract", "--prompt-interactive", talks},
+	{"--output", "--prompt-interactive"},
+	{"--no-input", "--ask-tty", "--ask-trust", "--prompt-interactive"},
+	{"--session", "--resume", "--session-id"},
+	{"--resume", "--session-id"},
+	{"--worktree", "--resume", "--dry-run", "--patch"},
+	{"--export", "--fork"},
+	{"--batch", talks, "a prompt", "--resume", "--session", "--session-id", "--session-file"},
+	{"--session-file", "--resume", "--session", "--session-id"},
+	{"--check", "--patch", "--dry-run", "--batch-api"},
+	{"--batch", "--patch", "--dry-run", "--json-fd", "--ask-tty", "--output-format text"},
+	{"--batch -", "--stdin or --no-stdin"},
+	{"--batch-api", "--timeout, --max-turns or --max-tool-calls", "--max-tokens or --max-cost", "--jobs"},
+	{talks, "--ask-tty", "a prompt", "--stdin or --no-stdin", "another --output-format", "--json", "--output"},
+	{talks, "--patch", "--dry-run"},
 }
 
-// exclusive returns what contradicts what.
-func (f *Set) exclusive() []pair {
-	batch, talk := f.Batch != "", f.Talks()
-	prompt := f.Prompt != "" || f.PromptInteractive != "" || len(f.Words) > 0
-	return []pair{
-		{f.Patch, "--patch", f.DryRun, "--dry-run"},
-		{f.JSONSchema != "", "--json-schema", f.Extract.Set, "--extract"},
-		{f.Patch, "--patch", f.JSONSchema != "", "--json-schema"},
-		{f.Patch, "--patch", f.Extract.Set, "--extract"},
-		{f.DryRun, "--dry-run", f.JSONSchema != "", "--json-schema"},
-		{f.DryRun, "--dry-run", f.Extract.Set, "--extract"},
-		{f.Patch, "--patch", f.PromptInteractive != "", "--prompt-interactive"},
-		{f.DryRun, "--dry-run", f.PromptInteractive != "", "--prompt-interactive"},
-		{f.JSONSchema != "", "--json-schema", f.PromptInteractive != "", "--prompt-interactive"},
-		{f.Extract.Set, "--extract", f.PromptInteractive != "", "--prompt-interactive"},
-		{f.Output != "", "--output", f.PromptInteractive != "", "--prompt-interactive"},
-		{f.JSONSchema != "", "--json-schema", talk, "--input-format stream-json"},
-		{f.Extract.Set, "--extract", talk, "--input-format stream-json"},
-		{f.NoInput, "--no-input", f.AskTTY, "--ask-tty"},
-		{f.NoInput, "--no-input", f.AskTrust, "--ask-trust"},
-		{f.NoInput, "--no-input", f.PromptInteractive != "", "--prompt-interactive"},
-		{f.Session != "", "--session", f.Resume.Set, "--resume"},
-		{f.Worktree.Set, "--worktree", f.Resume.Set, "--resume"},
-		{f.Worktree.Set, "--worktree", f.DryRun, "--dry-run"},
-		{f.Worktree.Set, "--worktree", f.Patch, "--patch"},
-		{f.Export != "", "--export", f.Fork, "--fork"},
-		{f.Export != "", "--export", prompt || talk, "a prompt"},
-		{f.Session != "", "--session", f.SessionID != "", "--session-id"},
-		{batch, "--batch", talk, "--input-format stream-json"},
-		{batch, "--batch", prompt, "a prompt"},
-		{batch, "--batch", f.Resume.Set, "--resume"},
-		{batch, "--batch", f.Session != "", "--session"},
-		{batch, "--batch", f.SessionID != "", "--session-id"},
-		{batch, "--batch", f.SessionFile != "", "--session-file"},
-		{f.SessionFile != "", "--session-file", f.Resume.Set, "--resume"},
-		{f.SessionFile != "", "--session-file", f.Session != "", "--session"},
-		{f.SessionFile != "", "--session-file", f.SessionID != "", "--session-id"},
-		{f.Check != "", "--check", f.Patch, "--patch"},
-		{f.Check != "", "--check", f.DryRun, "--dry-run"},
-		{f.Check != "", "--check", f.BatchAPI, "--batch-api"},
-		{batch, "--batch", f.Patch, "--patch"},
-		{batch, "--batch", f.DryRun, "--dry-run"},
-		{batch, "--batch", f.JSONFd != nil, "--json-fd"},
-		{batch, "--batch", f.AskTTY, "--ask-tty"},
-		{batch, "--batch", f.OutputFormat == "text", "--output-format text"},
-		{talk, "--input-format stream-json", f.AskTTY, "--ask-tty"},
-		{f.Batch == "-", "--batch -", f.Stdin || f.NoStdin, "--stdin or --no-stdin"},
-		{f.BatchAPI, "--batch-api", f.Timeout > 0 || f.MaxTurns > 0 || f.MaxToolCalls > 0, "--timeout, --max-turns or --max-tool-calls"},
-		{f.BatchAPI, "--batch-api", f.MaxTokens > 0 || f.MaxCost > 0, "--max-tokens or --max-cost"},
-		{f.BatchAPI, "--batch-api", f.Jobs > 0, "--jobs"},
-		{talk, "--input-format stream-json", prompt, "a prompt"},
-		{talk, "--input-format stream-json", f.Stdin || f.NoStdin, "--stdin or --no-stdin"},
-		{talk, "--input-format stream-json", f.OutputFormat != "" && f.OutputFormat != "stream-json", "another --output-format"},
-		{talk, "--input-format stream-json", f.JSON, "--json"},
-		{talk, "--input-format stream-json", f.Output != "", "--output"},
-		{talk, "--input-format stream-json", f.JSONSchema != "", "--json-schema"},
-		{talk, "--input-format stream-json", f.Extract.Set, "--extract"},
-		{talk, "--input-format stream-json", f.Patch, "--patch"},
-		{talk, "--input-format stream-json", f.DryRun, "--dry-run"},
+// talks has the run be a conversation in lines of JSON.
+const talks = "--input-format stream-json"
+
+// given returns what the command line holds: the flags that have a value, and some of them together
+// or with a value of theirs.
+func (f *Set) given() map[string]bool {
+	given := map[string]bool{talks: f.Talks(),
+		"a prompt":                f.Prompt != "" || f.PromptInteractive != "" || len(f.Words) > 0,
+		"--batch -":               f.Batch == "-",
+		"--output-format text":    f.OutputFormat == "text",
+		"another --output-format": f.OutputFormat != "" && f.OutputFormat != "stream-json",
+		"--stdin or --no-stdin":   f.Stdin || f.NoStdin,
+		"--timeout, --max-turns or --max-tool-calls": f.Timeout > 0 || f.MaxTurns > 0 || f.MaxToolCalls > 0,
+		"--max-tokens or --max-cost":                 f.MaxTokens > 0 || f.MaxCost > 0,
 	}
+	for field, value := range reflect.ValueOf(f).Elem().Fields() {
+		if _, words := field.Tag.Lookup("arg"); !words {
+			given["--"+cmp.Or(field.Tag.Get("name"), kebab(field.Name)[1:])] = !value.IsZero()
+		}
+	}
+	return given
+}
+
+// First returns the first of names that the command line holds, "" if it holds none of them. A name
+// is that of a flag with its hyphens, or "a prompt".
+func (f *Set) First(names ...string) string {
+	given := f.given()
+	if i := slices.IndexFunc(names, func(name string) bool { return given[name] }); i >= 0 {
+		return names[i]
+	}
+	return ""
 }

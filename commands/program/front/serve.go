@@ -28,20 +28,16 @@ import (
 
 // checkServing returns why flags can't go with what serves clients, nil if they can.
 func checkServing(f *flags.Set, server string) error {
-	for _, one := range []struct {
-		set  bool
-		name string
-	}{
-		{f.Text() != "" || f.Dash(), "a prompt"}, {f.Batch != "", "--batch"}, {f.Talks(), "--input-format stream-json"}, {f.Output != "", "--output"},
-		{f.JSONSchema != "", "--json-schema"}, {f.Extract.Set, "--extract"}, {f.Patch, "--patch"}, {f.DryRun, "--dry-run"}, {f.JSONFd != nil, "--json-fd"},
-		{f.Resume.Set, "--resume"}, {f.Session != "", "--session"}, {f.SessionID != "", "--session-id"}, {f.SessionFile != "", "--session-file"},
-		{f.AskTTY, "--ask-tty"}, {f.AskTrust, "--ask-trust"}, {f.ACP && server != acpFlag, acpFlag},
-		{f.PromptInteractive != "" && server == acpFlag, "--prompt-interactive"}, {f.Worktree.Set && server == acpFlag, "--worktree"},
-	} {
-		if one.set {
-			return &flags.UsageError{Message: one.name + " does not go with " + server +
-				": its clients say what is to be done"}
-		}
+	others := []string{"a prompt", "--batch", "--input-format stream-json", "--output", "--json-schema", "--extract", "--patch", "--dry-run",
+		"--json-fd", "--resume", "--session", "--session-id", "--session-file", "--ask-tty", "--ask-trust"}
+	if server == acpFlag {
+		others = append(others, "--worktree")
+	} else {
+		others = append(others, acpFlag)
+	}
+	if other := f.First(others...); other != "" {
+		return &flags.UsageError{Message: other + " does not go with " + server +
+			": its clients say what is to be done"}
 	}
 	return nil
 }
