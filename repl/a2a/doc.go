@@ -16,9 +16,9 @@
 //
 // # A client that is gone ends nothing
 //
-// What happens in a task goes to whoever reads along. A reader that takes nothing holds a turn up
-// for a while, and is cut off then, or when the turn is cancelled. It can come back by
-// tasks/resubscribe.
+// What happens in a task goes to whoever reads along. A reader that takes nothing holds a turn
+// up for a while, and is cut off then. A turn that is cancelled does not wait for readers. A
+// reader can come back by tasks/resubscribe.
 //
 // # The library's types, and a wire and tasks of our own
 //

@@ -125,6 +125,7 @@ func (s *Server) all() []*task {
 
 func (s *Server) hold(r record) *task {
 	t := &task{server: s, record: r, settled: make(chan struct{})}
+	t.asks.Store(r.Pending != nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tasks = slices.Insert(s.tasks, 0, t)
@@ -201,19 +202,13 @@ func (s *Server) shrink() {
 }
 
 // idle reports whether nobody works on the task, and no call is asked about.
-func (t *task) idle() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.turn.Load() == nil && t.record.Pending == nil
-}
+func (t *task) idle() bool { return t.turn.Load() == nil && !t.asks.Load() }
 
 // forget has a task be none, unless somebody works on it or a call is asked about. Its
 // session stays.
 func (t *task) forget() bool {
-	if !t.change.TryLock() {
-		return false
-	}
-	defer t.change.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if !t.idle() {
 		return false
 	}
@@ -338,7 +333,7 @@ func (s *Server) begin(t *task) (*turn, error) {
 		if one == nil || one.ctx.Err() != nil {
 			continue
 		}
-		if busy++; one.asks() {
+		if busy++; other.asks.Load() {
 			longest = one
 		}
 	}
@@ -358,12 +353,11 @@ func (s *Server) begin(t *task) (*turn, error) {
 func (s *Server) tidy() {
 	open := slices.DeleteFunc(s.all(), func(t *task) bool { return t.openSession.Load() == nil })
 	for _, t := range open[min(len(open), mostOpen):] {
-		if t.change.TryLock() {
-			if t.turn.Load() == nil {
-				t.hangUp()
-			}
-			t.change.Unlock()
+		t.mu.Lock()
+		if t.turn.Load() == nil {
+			t.hangUp()
 		}
+		t.mu.Unlock()
 	}
 }
 

@@ -177,7 +177,7 @@ func flooded(t *testing.T, readers int, patience time.Duration) (s *served, tk *
 		s.stalled("tasks/resubscribe", naming(tk.record.Task.ID))
 	}
 	close(gate)
-	full := func(st *stream) bool { return len(st.events) == cap(st.events) }
+	full := func(st *stream) bool { return len(st.events) > farBehind }
 	last, since := int64(0), time.Now()
 	et.Eventually(t, "its end", func() bool { // the kernel takes some, too
 		if n := told.Load(); n != last {
@@ -671,7 +671,7 @@ func TestHints(t *testing.T) {
 		words := strings.Join(heard, " ")
 		if heard = nil; words == "" && last == "two" { // nothing is left, and now something is said
 			go func() { say("three"); close(sent) }()
-			if change := &s.only().change; change.TryLock() {
+			if change := &s.only().mu; change.TryLock() {
 				change.Unlock()
 				<-sent
 			}

@@ -19,17 +19,14 @@ import (
 type task struct {
 	server *Server
 
-	// change is held while something happens to the task, until those who read along have
-	// it. It comes before mu, which is held while something is looked at.
-	change      sync.Mutex
-	mu          sync.Mutex
-	record      record
-	streams     []*stream
-	settled     chan struct{} // closed when it waits for something, or is over
-	said        string        // by the model, not in the history yet
-	used        engine.Usage  // by the last request of the model
-	dropReaders chan struct{} // closed when readers are not waited for any longer; change guards it
+	mu      sync.Mutex // comes before the server's
+	record  record
+	streams []*stream
+	settled chan struct{} // closed when it waits for something, or is over
+	said    string        // by the model, not in the history yet
+	used    engine.Usage  // by the last request of the model
 
+	asks        atomic.Bool                   // a call is asked about
 	turn        atomic.Pointer[turn]          // nil if nobody works on it
 	openSession atomic.Pointer[serve.Session] // nil if it is not open
 	lastSetup   atomic.Pointer[described]     // of the last turn, nil if there was none
@@ -52,9 +49,6 @@ const (
 	mostPiece    = 4_000     // characters of a text in an event
 	mostSnapshot = 48 << 10
 )
-
-// farewell is how long readers are waited for when a turn is stopped.
-const farewell = 250 * time.Millisecond
 
 // state returns how the task stands.
 func (t *task) state() protocol.TaskState {
@@ -120,11 +114,8 @@ func (t *task) flush() {
 	t.record.Task.History, t.said = append(t.record.Task.History, t.saying()...), ""
 }
 
-// status gives the task a state, and records it. The caller holds change.
+// status gives the task a state, and records it. The caller holds mu.
 func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *pending) error {
-	there := t.server.touch(t)
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	now := time.Now().UTC()
 	t.flush()
 	if h := t.record.Task.History; said == nil && state == protocol.TaskStateInputRequired &&
@@ -133,7 +124,8 @@ func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *p
 	}
 	t.record.Task.Status = protocol.TaskStatus{State: state, Message: said, Timestamp: &now}
 	t.record.Pending = asked
-	if !there {
+	t.asks.Store(asked != nil)
+	if !t.server.touch(t) {
 		return nil
 	}
 	shorten(&t.record.Task, mostRecord)
@@ -144,9 +136,8 @@ func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *p
 }
 
 // update tells all who read along that something has happened, and that nothing follows if
-// that is final. The caller holds change.
+// that is final. The caller holds mu.
 func (t *task) update(kind string, said *protocol.Message, final bool, more map[string]any) {
-	t.mu.Lock()
 	ev := protocol.NewStatusUpdateEvent(&t.record.Task, t.record.Task.Status.State, said)
 	ev.Final = final
 	ev.Metadata = map[string]any{"coderAgent": map[string]any{"kind": kind}}
@@ -156,7 +147,6 @@ func (t *task) update(kind string, said *protocol.Message, final bool, more map[
 	if final && t.used.Sum() > 0 {
 		ev.Metadata["usageMetadata"] = usageData(t.used)
 	}
-	t.mu.Unlock()
 	for name, v := range more {
 		ev.Metadata[name] = v
 	}
@@ -173,21 +163,23 @@ func usageData(u engine.Usage) map[string]any {
 		"toolUsePromptTokenCount": u.ToolUse, "totalTokenCount": u.Sum()}
 }
 
-// publish hands an event to all who read along. The caller holds change.
+// publish hands an event to all who read along. It waits for nobody: a reader that is too far
+// behind is cut off. The caller holds mu.
 func (t *task) publish(ev protocol.Event) {
-	t.mu.Lock()
-	streams := slices.Clone(t.streams)
-	t.mu.Unlock()
-	for _, st := range streams {
-		st.put(ev)
-	}
+	t.streams = slices.DeleteFunc(t.streams, func(st *stream) bool {
+		select {
+		case st.events <- ev:
+			return false
+		default:
+			st.end()
+			return true
+		}
+	})
 }
 
 // settle ends the streams of all who read along, and lets those go on who wait. The caller
-// holds change.
+// holds mu.
 func (t *task) settle() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	for _, st := range t.streams {
 		close(st.events)
 	}
@@ -210,35 +202,20 @@ func (t *task) message(words string) *protocol.Message {
 type stream struct {
 	task   *task
 	events chan protocol.Event
-	ctx    context.Context // over if the client is gone, or not waited for any longer
+	ctx    context.Context // over if the client is gone or cut off
 	end    func()
 }
 
-// join adds a reader, until ctx is over. The caller holds change.
+// farBehind is how many events a reader may be behind before a turn waits for it. As many more
+// may come meanwhile.
+const farBehind = 64
+
+// join adds a reader, until ctx is over. The caller holds mu.
 func (t *task) join(ctx context.Context) *stream {
-	const held = 64 // events
-	st := &stream{task: t, events: make(chan protocol.Event, held)}
+	st := &stream{task: t, events: make(chan protocol.Event, 2*farBehind)}
 	st.ctx, st.end = context.WithCancel(ctx)
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.streams = append(t.streams, st)
 	return st
-}
-
-// put hands an event on. A reader that stalls is waited for until its connection is given up,
-// and once the turn is stopped only for a moment. The caller holds change.
-func (st *stream) put(ev protocol.Event) {
-	select {
-	case st.events <- ev:
-		return
-	default:
-	}
-	select {
-	case st.events <- ev:
-	case <-st.ctx.Done():
-	case <-st.task.dropReaders:
-		st.leave()
-	}
 }
 
 // leave takes the reader away.
@@ -253,20 +230,16 @@ func (st *stream) leave() {
 // follow adds a reader to an existing task. The reader gets the task's state and, unless the
 // task is in work, the open question.
 func (t *task) follow(ctx context.Context) *stream {
-	t.change.Lock()
-	defer t.change.Unlock()
-	st := t.join(ctx)
 	t.mu.Lock()
-	d, asked, busy := t.document(nil, mostSnapshot), t.record.Pending, t.turn.Load() != nil
-	t.mu.Unlock()
-	st.put(d)
-	if busy && asked == nil {
-		return st
-	}
+	defer t.mu.Unlock()
+	st, asked := t.join(ctx), t.record.Pending
+	st.events <- t.document(nil, mostSnapshot)
 	if asked != nil {
 		t.update(kindConfirm, asked.message(t), false, nil)
 	}
-	t.update(kindState, nil, true, nil)
+	if asked != nil || t.turn.Load() == nil {
+		t.update(kindState, nil, true, nil)
+	}
 	return st
 }
 
@@ -276,7 +249,7 @@ var (
 	errParked   = errors.New("too many tasks wait for an answer")
 )
 
-// cancel ends the task. It does not wait for readers.
+// cancel ends the task.
 func (t *task) cancel(ctx context.Context) error {
 	stopped := false
 	for {
@@ -290,10 +263,10 @@ func (t *task) cancel(ctx context.Context) error {
 		if t.turn.Load() == nil {
 			break
 		}
-		t.change.Unlock() // another turn has begun
+		t.mu.Unlock() // another turn has begun
 	}
-	defer t.change.Unlock()
-	switch state := t.state(); {
+	defer t.mu.Unlock()
+	switch state := t.record.Task.Status.State; {
 	case stopped && state == protocol.TaskStateCanceled:
 		return nil
 	case state.Terminal():
@@ -314,15 +287,15 @@ func (t *task) hangUp() {
 	}
 }
 
-// lock holds change, once the turn that is about to end has ended: it takes nothing any more.
+// lock holds mu, once the turn that is about to end has ended: it takes nothing any more.
 func (t *task) lock(ctx context.Context) error {
 	for {
-		t.change.Lock()
+		t.mu.Lock()
 		u := t.turn.Load()
 		if u == nil || u.ctx.Err() == nil && !u.over {
 			return nil
 		}
-		t.change.Unlock()
+		t.mu.Unlock()
 		select {
 		case <-u.finished:
 		case <-ctx.Done():
@@ -336,12 +309,9 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 	if err := t.lock(ctx); err != nil {
 		return nil, nil, err
 	}
-	defer t.change.Unlock()
-	t.mu.Lock()
+	defer t.mu.Unlock()
 	state, asked, u := t.record.Task.Status.State, t.record.Pending, t.turn.Load()
 	known := slices.ContainsFunc(t.record.Task.History, func(one *protocol.Message) bool { return one.ID == m.ID })
-	rest = t.settled
-	t.mu.Unlock()
 	late := u != nil && asked == nil
 	switch {
 	case m.ContextID != "" && m.ContextID != t.record.Task.ContextID:
@@ -372,25 +342,17 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 			return nil, nil, err
 		}
 		u.prompt, u.cutOff, u.first = m.words, asked, r
-		over := make(chan struct{})
-		context.AfterFunc(u.ctx, func() { time.AfterFunc(farewell, func() { close(over) }) })
-		t.dropReaders = over
 	}
 	if along {
 		st = t.join(ctx)
 	}
-	t.mu.Lock()
 	t.flush() // it was said before
 	t.remember(m.Message)
-	d := t.document(nil, mostSnapshot)
-	t.mu.Unlock()
 	if fresh && st != nil {
-		st.put(d)
+		st.events <- t.document(nil, mostSnapshot)
 	}
 	if err = t.status(protocol.TaskStateWorking, nil, nil); err != nil {
-		if st != nil {
-			st.leave()
-		}
+		t.streams = slices.DeleteFunc(t.streams, func(one *stream) bool { return one == st })
 		if u.stop(err); begins { // else it ends by itself
 			t.turn.Store(nil)
 			close(u.finished)
@@ -404,5 +366,5 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 	case asked != nil:
 		u.answers <- r
 	}
-	return st, rest, nil
+	return st, t.settled, nil
 }

@@ -6,10 +6,12 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	protocol "github.com/a2aproject/a2a-go/a2a"
 
 	"gemline/engine"
+	"gemline/engine/parallel"
 	"gemline/engine/text"
 	"gemline/repl/report"
 	"gemline/repl/serve"
@@ -36,18 +38,11 @@ type turn struct {
 	first    clientAnswer      // to that
 	answers  chan clientAnswer // to what is asked
 	finished chan struct{}     // closed behind the last of it
-	over     bool              // it takes nothing any more; the task's change guards it
+	over     bool              // it takes nothing any more; the task's mu guards it
 
 	// Only the goroutine that does the work touches these.
 	calls    map[string]*call    // that are not over, by agent and id
 	thinkers map[string]*thinker // by agent
-}
-
-// asks reports whether the turn waits for an answer.
-func (u *turn) asks() bool {
-	u.task.mu.Lock()
-	defer u.task.mu.Unlock()
-	return u.task.record.Pending != nil
 }
 
 // hint has the model hear something while it works. It reports false if that can't be.
@@ -73,7 +68,7 @@ func (u *turn) work() error {
 	t := u.task
 	if t.openSession.Load() == nil {
 		talk, err := t.server.Begin(t.server.ctx,
-			serve.SessionRequest{Name: t.record.Session, Approver: asker{t}, Notify: u.notify, Unasked: t.record.Unasked})
+			serve.SessionRequest{Name: t.record.Session, Approver: t, Notify: t.notify, Unasked: t.record.Unasked})
 		if err != nil {
 			return err
 		}
@@ -101,8 +96,8 @@ func (u *turn) work() error {
 // the turn takes nothing more: whoever says something waits for its end.
 func (u *turn) late() (words string) {
 	t := u.task
-	t.change.Lock()
-	defer t.change.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if talk := t.openSession.Load(); talk.Hint != nil {
 		words = talk.Late()
 	}
@@ -136,8 +131,8 @@ func (u *turn) again() (prompt string, err error) {
 // wait has the task wait for an answer, and tells what is asked.
 func (u *turn) wait(q *pending) error {
 	t := u.task
-	t.change.Lock()
-	defer t.change.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	said := q.message(t)
 	if err := t.status(protocol.TaskStateInputRequired, said, q); err != nil {
 		return err
@@ -150,11 +145,11 @@ func (u *turn) wait(q *pending) error {
 // end tells how the work has ended. A call that is asked about still is.
 func (u *turn) end(err error) {
 	t := u.task
-	t.change.Lock()
-	defer t.change.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	cause := context.Cause(u.ctx)
 	denied := errors.Is(cause, errDenied)
-	if cause != nil && !denied && !errors.Is(cause, errCanceled) && u.asks() {
+	if cause != nil && !denied && !errors.Is(cause, errCanceled) && t.record.Pending != nil {
 		t.turn.Store(nil)
 		t.hangUp()
 		return
@@ -184,27 +179,33 @@ func (u *turn) end(err error) {
 }
 
 // notify tells what is odd but no error.
-func (u *turn) notify(said string) {
-	t := u.task
-	if now := t.turn.Load(); now != nil {
-		now.tell(kindNotice, t.message(text.Shorten(said, mostPiece)), nil)
+func (t *task) notify(said string) {
+	if u := t.turn.Load(); u != nil {
+		u.tell(kindNotice, t.message(text.Shorten(said, mostPiece)), nil)
 	}
 }
 
 // tell tells of something that happens.
 func (u *turn) tell(kind string, m *protocol.Message, more map[string]any) {
-	t := u.task
-	t.change.Lock()
-	defer t.change.Unlock()
-	t.update(kind, m, false, more)
+	u.change(func(t *task) { t.update(kind, m, false, more) })
 }
 
-// An asker is the [engine.Approver] of a task: whoever answers it next is its user.
-type asker struct{ task *task }
+// change has f change the task and tell of it. It returns when no reader is far behind, or
+// the turn is stopped.
+func (u *turn) change(f func(*task)) {
+	t := u.task
+	t.mu.Lock()
+	f(t)
+	readers := slices.Clone(t.streams)
+	t.mu.Unlock()
+	for _, st := range readers {
+		for len(st.events) > farBehind && st.ctx.Err() == nil && parallel.Sleep(u.ctx, time.Millisecond) == nil {
+		}
+	}
+}
 
-// Approve implements [engine.Approver].
-func (a asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
-	t := a.task
+// Approve implements [engine.Approver]: whoever answers a task next is its user.
+func (t *task) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	u := t.turn.Load()
 	if u == nil || ctx.Err() != nil {
 		return nil, context.Canceled
@@ -262,16 +263,12 @@ func (u *turn) event(ev engine.Event) {
 		u.think(agent, ev.Delta)
 	case engine.AnswerFinished:
 		u.thought(agent)
-		t.mu.Lock()
 		if agent == "" {
-			t.flush()
+			u.change((*task).flush)
 		}
-		t.mu.Unlock()
 	case engine.Usage:
 		if agent == "" && ev.Role == "" && ev.Err == nil {
-			t.mu.Lock()
-			t.used = ev
-			t.mu.Unlock()
+			u.change(func(t *task) { t.used = ev })
 		}
 	case engine.CallRequested:
 		u.tellCall(u.begin(agent, ev.ID, ev.Name, ev.Args), engine.Scheduled, nil)
@@ -302,9 +299,7 @@ func (u *turn) event(ev engine.Event) {
 	case engine.Retry:
 		u.thought(agent) // what follows does not go on with it
 		if ev.Restart && agent == "" {
-			t.mu.Lock()
-			t.said = ""
-			t.mu.Unlock()
+			u.change(func(t *task) { t.said = "" })
 		}
 		u.tell(kindNotice, t.message(report.RetryText(ev)), map[string]any{"restart": ev.Restart})
 	case engine.Notice:
@@ -317,15 +312,12 @@ func pieces(s string) iter.Seq[[]rune] { return slices.Chunk([]rune(s), mostPiec
 
 // say passes on what the model says.
 func (u *turn) say(piece string) {
-	t := u.task
-	t.change.Lock()
-	defer t.change.Unlock()
-	t.mu.Lock()
-	if len(t.said) < 4*mostMessage {
-		t.said += piece
-	}
-	t.mu.Unlock()
-	t.update(kindText, t.message(piece), false, nil)
+	u.change(func(t *task) {
+		if len(t.said) < 4*mostMessage {
+			t.said += piece
+		}
+		t.update(kindText, t.message(piece), false, nil)
+	})
 }
 
 // begin takes note of a call.
@@ -381,25 +373,22 @@ func (u *turn) tellThought(agent string, told thought) {
 
 // output passes on what a running call prints.
 func (u *turn) output(id, piece string) {
-	t := u.task
-	t.change.Lock()
-	defer t.change.Unlock()
-	name := protocol.ArtifactID("tool-" + id + "-output")
-	ev := protocol.NewArtifactUpdateEvent(&t.record.Task, name, protocol.TextPart{Text: piece})
-	t.mu.Lock()
-	list := t.record.Task.Artifacts
-	i := slices.IndexFunc(list, func(a *protocol.Artifact) bool { return a.ID == name })
-	if ev.Append = i >= 0; ev.Append {
-		piece = list[i].Parts[0].(protocol.TextPart).Text + piece
-	} else {
-		list = append(list, nil)
-		list = list[max(0, len(list)-mostOutputs):]
-		i = len(list) - 1
-	}
-	all := []rune(piece)
-	part := protocol.TextPart{Text: string(all[max(0, len(all)-mostOutput):])}
-	list[i] = &protocol.Artifact{ID: name, Parts: protocol.ContentParts{part}} // readers may hold the former one
-	t.record.Task.Artifacts = list
-	t.mu.Unlock()
-	t.publish(ev)
+	u.change(func(t *task) {
+		name := protocol.ArtifactID("tool-" + id + "-output")
+		ev := protocol.NewArtifactUpdateEvent(&t.record.Task, name, protocol.TextPart{Text: piece})
+		list := t.record.Task.Artifacts
+		i := slices.IndexFunc(list, func(a *protocol.Artifact) bool { return a.ID == name })
+		if ev.Append = i >= 0; ev.Append {
+			piece = list[i].Parts[0].(protocol.TextPart).Text + piece
+		} else {
+			list = append(list, nil)
+			list = list[max(0, len(list)-mostOutputs):]
+			i = len(list) - 1
+		}
+		all := []rune(piece)
+		part := protocol.TextPart{Text: string(all[max(0, len(all)-mostOutput):])}
+		list[i] = &protocol.Artifact{ID: name, Parts: protocol.ContentParts{part}} // readers may hold the former one
+		t.record.Task.Artifacts = list
+		t.publish(ev)
+	})
 }
