@@ -38,21 +38,6 @@ type agent struct {
 
 type all = role
 
-// called counts a call of the agent's that is over.
-func (a *agent) called(ev engine.CallFinished) {
-	if a.Calls++; ev.Err != nil {
-		a.CallsFailed++
-	}
-}
-
-// ran counts a call in which the agent ran.
-func (a *agent) ran(ev engine.CallFinished) {
-	a.Took += millis(ev.Took)
-	if a.Runs++; ev.Err != nil {
-		a.Failed++
-	}
-}
-
 // agentLines returns what agents did, a sentence each.
 func agentLines(agents list[agent]) (lines []string) {
 	for i, name := range agents.keys {

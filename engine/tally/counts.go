@@ -54,18 +54,18 @@ func (c *counts) add(o *counts, cost bool) {
 
 // of returns the counts that a request of a model belongs to.
 func (c *counts) of(in scope, m *model, what string) []*role {
-	both := m.in(what)
-	if in.agent == "" {
-		return both[:]
+	all := []*role{&m.all, m.Roles.at(what)}
+	if in.agent != "" {
+		all = append(all, &c.agents.at(in.agent).all)
 	}
-	return append(both[:], &c.agents.at(in.agent).all)
+	return all
 }
 
 // finished counts a call that is over, and that was allowed or not.
 func (c *counts) finished(ev engine.CallFinished, allowed bool) {
 	for _, one := range []*tool{c.tools.at(ev.Name), &c.all} {
 		one.Count++
-		one.Took += ev.Took
+		one.Took += millis(ev.Took)
 		if ev.Err == nil {
 			one.Success++
 		} else {

@@ -1,8 +1,6 @@
 package tally
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -35,14 +33,6 @@ func (l *list[T]) at(key string) *T {
 	return l.values[len(l.values)-1]
 }
 
-// orNil returns nil for a list without keys.
-func (l *list[T]) orNil() *list[T] {
-	if len(l.keys) == 0 {
-		return nil
-	}
-	return l
-}
-
 // printable returns a name, which may be the model's, without what can't be
 // written, so that none is there twice, and without control characters.
 func printable(name string) string {
@@ -56,21 +46,13 @@ func printable(name string) string {
 
 // MarshalJSON returns an object with the keys in order.
 func (l list[T]) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, key := range l.keys {
-		if i > 0 {
-			b.WriteByte(',')
+	return text.Object(func(yield func(string, any) bool) {
+		for i, key := range l.keys {
+			if !yield(key, l.values[i]) {
+				return
+			}
 		}
-		name, kerr := text.JSON(key, "")
-		value, err := text.JSON(l.values[i], "")
-		if err = cmp.Or(kerr, err); err != nil {
-			return nil, err
-		}
-		b.Write(append(append(name, ':'), value...))
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	})
 }
 
 // A millis is a duration that is written as a number of milliseconds.
@@ -112,9 +94,6 @@ func (c *calls) add(took time.Duration, failed bool) {
 		c.Errors++
 	}
 }
-
-// in returns the counts that a request in a role belongs to.
-func (m *model) in(what string) [2]*role { return [2]*role{&m.all, m.Roles.at(cmp.Or(what, main))} }
 
 type tokens struct {
 	Input      int `json:"input"` // of the prompt, what was not cached
@@ -161,20 +140,11 @@ type decisions struct {
 }
 
 type tool struct {
-	Count, Success, Fail int
-	Took                 time.Duration
-	Decisions            decisions
-}
-
-// MarshalJSON returns the form that a tool has under its name.
-func (c tool) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Count     int       `json:"count"`
-		Success   int       `json:"success"`
-		Fail      int       `json:"fail"`
-		Took      millis    `json:"durationMs"`
-		Decisions decisions `json:"decisions"`
-	}{c.Count, c.Success, c.Fail, millis(c.Took), c.Decisions})
+	Count     int       `json:"count"`
+	Success   int       `json:"success"`
+	Fail      int       `json:"fail"`
+	Took      millis    `json:"durationMs"`
+	Decisions decisions `json:"decisions"`
 }
 
 type toolStats struct {
@@ -197,16 +167,16 @@ func (t *Tally) MarshalJSON() ([]byte, error) {
 		m.cost = t.cost(m.used)
 	}
 	return text.JSON(struct {
-		Models list[model]  `json:"models"`
-		Tools  toolStats    `json:"tools"`
-		Files  fileStats    `json:"files"`
-		Agents *list[agent] `json:"agents,omitempty"`
+		Models list[model] `json:"models"`
+		Tools  toolStats   `json:"tools"`
+		Files  fileStats   `json:"files"`
+		Agents list[agent] `json:"agents,omitzero"`
 		*spent
 	}{
 		t.counts.models,
-		toolStats{t.counts.all.Count, t.counts.all.Success, t.counts.all.Fail, millis(t.counts.all.Took), t.counts.all.Decisions, t.counts.tools},
+		toolStats{t.counts.all.Count, t.counts.all.Success, t.counts.all.Fail, t.counts.all.Took, t.counts.all.Decisions, t.counts.tools},
 		fileStats{t.counts.added, t.counts.removed},
-		t.counts.agents.orNil(),
+		t.counts.agents,
 		t.costs(),
 	}, "")
 }
@@ -241,9 +211,9 @@ func (t *Tally) Flat(took time.Duration) json.RawMessage {
 		Took   millis          `json:"duration_ms"`
 		Calls  int             `json:"tool_calls"`
 		Models list[flatModel] `json:"models"`
-		Agents *list[agent]    `json:"agents,omitempty"`
+		Agents list[agent]     `json:"agents,omitzero"`
 		*spent
-	}{flat(t.counts.tokens()), millis(took), t.counts.all.Count, models, t.counts.agents.orNil(), t.costs()}, "")
+	}{flat(t.counts.tokens()), millis(took), t.counts.all.Count, models, t.counts.agents, t.costs()}, "")
 	if err != nil {
 		panic(err) // numbers and names always have a form
 	}

@@ -211,12 +211,17 @@ func (t *Tally) usage(in scope, ev engine.Usage, now time.Time) {
 }
 
 func (t *Tally) finished(in scope, ev engine.CallFinished) {
-	id := in.calls + ev.ID
+	id, failed := in.calls+ev.ID, 0
+	if ev.Err != nil {
+		failed = 1
+	}
 	if in.agent != "" {
-		t.counts.agents.at(in.agent).called(ev)
+		a := t.counts.agents.at(in.agent)
+		a.Calls, a.CallsFailed = a.Calls+1, a.CallsFailed+failed
 	}
 	if name, ran := t.open.serving[id+"/"]; ran {
-		t.counts.agents.at(name).ran(ev)
+		a := t.counts.agents.at(name)
+		a.Runs, a.Failed, a.Took = a.Runs+1, a.Failed+failed, a.Took+millis(ev.Took)
 	}
 	t.counts.finished(ev, t.open.allowed[id])
 	t.prompt.finished(ev)

@@ -476,7 +476,7 @@ func TestAgentsAsking(t *testing.T) {
 		}
 		see(engine.CallFinished{ID: "1", Name: "first", Took: time.Since(start)})
 		see(engine.CallFinished{ID: "2", Name: "second", Took: time.Since(start)})
-		if first, second := s.counts.tools.at("first").Took, s.counts.tools.at("second").Took; first != 61*time.Second || second != time.Second {
+		if first, second := s.counts.tools.at("first").Took, s.counts.tools.at("second").Took; first != millis(61*time.Second) || second != millis(time.Second) {
 			t.Errorf("the first took %v, the second %v", first, second)
 		}
 	})

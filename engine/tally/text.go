@@ -22,7 +22,7 @@ func (t *Tally) Overview(now time.Time) []string {
 	}
 	ls := []string{
 		fmt.Sprintf("Time: %s since the first question; %s for the model's answers, %s for tools.",
-			Duration(wall), Duration(time.Duration(api)), Duration(t.counts.all.Took)),
+			Duration(wall), Duration(time.Duration(api)), Duration(time.Duration(t.counts.all.Took))),
 		"Tool calls: " + outcome(t.counts.all) + approvals(t.counts.asked, t.counts.all.Decisions.Reject),
 		fmt.Sprintf("Files: %s changed; %s added, %d removed.", text.Count(len(t.counts.files), "file"),
 			text.Count(t.counts.added, "line"), t.counts.removed),
@@ -100,7 +100,7 @@ func (t *Tally) Tools() []string {
 	for i, name := range t.counts.tools.keys {
 		c := t.counts.tools.values[i]
 		ls = append(ls, fmt.Sprintf("Tool %s: %s Average time %s.", inSentence(name), outcome(*c),
-			Duration(c.Took/time.Duration(c.Count))))
+			Duration(time.Duration(c.Took)/time.Duration(c.Count))))
 	}
 	return append(ls, "All tools: "+outcome(t.counts.all)+approvals(t.counts.asked, t.counts.all.Decisions.Reject))
 }

@@ -129,7 +129,7 @@ func (x *exchange) observe(chunk *genai.GenerateContentResponse) {
 // failed records that no answer came, unless the request was never made.
 func (x *exchange) failed(err error) {
 	defer x.end(err)
-	class, status := x.r.classify(err)
+	class, status := x.r.session.Class(err)
 	if class == "" {
 		return
 	}

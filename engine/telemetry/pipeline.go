@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"gemline/engine/text"
 )
 
 // How often records are carried on, and how many may wait for it. A record that takes
@@ -208,15 +210,15 @@ func (l *pipeline) export(r *Recorder, items []item) {
 // fail keeps what went wrong, the first time.
 func (l *pipeline) fail(err error) {
 	l.telling.Do(func() {
-		text := l.provider.cfg.Redact(fmt.Sprintf("%s: %v", l.Trouble, err))
-		l.trouble.Store(&text)
+		said := l.provider.cfg.Redact(fmt.Sprintf("%s: %v", l.Trouble, err))
+		l.trouble.Store(&said)
 	})
 }
 
 // event returns ev as the Target is to have it.
 func (l *pipeline) event(r *Recorder, ev Event) Event {
 	attrs := slices.Concat(r.common, []slog.Attr{slog.String("event.name", ev.Name),
-		slog.String("event.timestamp", timestamp(ev.Time))}, ev.Attrs)
+		slog.String("event.timestamp", text.Timestamp(ev.Time))}, ev.Attrs)
 	if l.Prompts {
 		for _, a := range ev.Private {
 			attrs = slices.DeleteFunc(attrs, func(public slog.Attr) bool { return public.Key == a.Key })

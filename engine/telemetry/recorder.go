@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"gemline/engine"
 	"gemline/engine/text"
 )
 
@@ -119,8 +118,6 @@ func (r *Recorder) next(span spanContext) (prompt string) {
 // Name is what the program is called in records, as dashboards know it.
 const Name = "gemini-cli"
 
-func timestamp(t time.Time) string { return text.Timestamp(t) }
-
 // sizeOf returns roughly how many bytes attributes take.
 func sizeOf(attrs []slog.Attr) (n int) {
 	for _, a := range attrs {
@@ -151,12 +148,4 @@ func asJSON(v any) string {
 		return "{}"
 	}
 	return string(b)
-}
-
-// classify returns the class of a failed request, and its status.
-func (r *Recorder) classify(err error) (class string, status int) {
-	if r.session.Class == nil {
-		return engine.ErrorType(err), 0
-	}
-	return r.session.Class(err)
 }

@@ -54,7 +54,7 @@ const invalid = "invalid"
 
 // retry records a failed attempt that is followed by another.
 func (r *Recorder) retry(model string, ev engine.Retry) {
-	class, _ := r.classify(ev.Err)
+	class, _ := r.session.Class(ev.Err)
 	of := slog.String("model", model)
 	attrs := []slog.Attr{slog.String("error_type", class), of}
 	if class == invalid {
@@ -74,7 +74,7 @@ func (r *Recorder) retry(model string, ev engine.Retry) {
 // gaveUp records that the last attempt was answered with nothing of use. Where there was
 // no answer at all, the attempt itself says so.
 func (r *Recorder) gaveUp(model string, err error, attempts int) {
-	class, _ := r.classify(err)
+	class, _ := r.session.Class(err)
 	if class != invalid {
 		return
 	}

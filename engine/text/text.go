@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -34,6 +35,23 @@ func JSON(v any, indent string) ([]byte, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Object returns the JSON of an object whose members stay in their order.
+func Object(members iter.Seq2[string, any]) ([]byte, error) {
+	all := []byte{'{'}
+	for key, value := range members {
+		if len(all) > 1 {
+			all = append(all, ',')
+		}
+		name, _ := JSON(key, "") // a text has a form
+		b, err := JSON(value, "")
+		if err != nil {
+			return nil, err
+		}
+		all = append(append(append(all, name...), ':'), b...)
+	}
+	return append(all, '}'), nil
 }
 
 // OneLine returns the words of s on one line, in at most the given number of

@@ -97,25 +97,13 @@ type object []slog.Attr
 
 // MarshalJSON implements [json.Marshaler].
 func (o object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for i, a := range o {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		for j, v := range []any{a.Key, a.Value.Any()} {
-			if j > 0 {
-				b.WriteByte(':')
+	return text.Object(func(yield func(string, any) bool) {
+		for _, a := range o {
+			if !yield(a.Key, a.Value.Any()) {
+				return
 			}
-			encoded, err := text.JSON(v, "")
-			if err != nil {
-				return nil, err
-			}
-			b.Write(encoded)
 		}
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	})
 }
 
 func encodeLines(to *bytes.Buffer, b *telemetry.Batch) error {
