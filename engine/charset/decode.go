@@ -108,14 +108,9 @@ func HasOtherBOM(b []byte) bool {
 
 // invalid returns where the first bad byte of text is, or -1.
 func invalid(text string) int {
-	if utf8.ValidString(text) {
-		return -1
-	}
 	for i, r := range text {
-		if r == utf8.RuneError {
-			if _, n := utf8.DecodeRuneInString(text[i:]); n == 1 {
-				return i
-			}
+		if r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
+			return i
 		}
 	}
 	return -1
@@ -156,16 +151,8 @@ func (d Decoder) Decode(b []byte) (string, Format, error) {
 	if err != nil {
 		return "", Format{}, err
 	}
-	for i := range len(text) {
-		if text[i] != '\n' {
-			continue
-		}
-		if i > 0 && text[i-1] == '\r' {
-			f.CRLF++
-		} else {
-			f.LF++
-		}
-	}
+	f.CRLF = strings.Count(text, "\r\n")
+	f.LF = strings.Count(text, "\n") - f.CRLF
 	return text, f, nil
 }
 

@@ -27,10 +27,8 @@ func New(setting, locale string) Decoder {
 func Name(label string) string {
 	label = strings.ToLower(strings.TrimSpace(label))
 	label = strings.TrimSuffix(label, "-bom")
-	for _, prefix := range []string{"cp125", "windows125"} {
-		if rest, ok := strings.CutPrefix(label, prefix); ok {
-			label = "windows-125" + rest
-		}
+	if rest, ok := strings.CutPrefix(label, "windows125"); ok {
+		label = "windows-125" + rest
 	}
 	switch label {
 	case "cp932", "ms932":

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/saintfish/chardet"
-	"golang.org/x/text/encoding/htmlindex"
 )
 
 // western is the charset of a text without any mark of another. It gives all
@@ -253,11 +252,7 @@ func likely(b []byte) []chardet.Result {
 		if strings.HasPrefix(name, "iso-2022-") || strings.HasPrefix(name, "ibm") {
 			continue
 		}
-		enc, err := htmlindex.Get(name)
-		if err != nil {
-			continue
-		}
-		if r.Charset, err = htmlindex.Name(enc); err == nil {
+		if r.Charset = Name(name); r.Charset != "" {
 			named = append(named, r)
 		}
 	}

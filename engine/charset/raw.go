@@ -13,7 +13,7 @@ const firstRaw = 0x10ff00
 // Readable returns a text with the mark of what can't be read in the place of bytes that are
 // no text.
 func Readable(text string) string {
-	if !strings.Contains(text, "\xf4\x8f\xbc") && !hasRaw(text) {
+	if !strings.Contains(text, "\xf4\x8f") { // with which they all begin
 		return text
 	}
 	return strings.Map(func(r rune) rune {
@@ -22,21 +22,6 @@ func Readable(text string) string {
 		}
 		return r
 	}, text)
-}
-
-// hasRaw reports whether there is a character in text that stands for a byte.
-func hasRaw(text string) bool {
-	for i := strings.IndexByte(text, 0xf4); i >= 0; {
-		if r, _ := utf8.DecodeRuneInString(text[i:]); r >= firstRaw {
-			return true
-		}
-		next := strings.IndexByte(text[i+1:], 0xf4)
-		if next < 0 {
-			return false
-		}
-		i += 1 + next
-	}
-	return false
 }
 
 // withRaw returns the text that rest is, which follows the mark of all in the format f, with
