@@ -22,6 +22,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/model/catalog"
 	"gemline/engine/redact"
+	"gemline/engine/text"
 )
 
 // A Client makes the requests to a model's server: through the proxy, with the
@@ -133,14 +134,7 @@ func NewClient(o Options, v Vendor) (*Client, error) {
 			return x.body, err
 		},
 		forget: func(*exchange) bool { return false },
-		header: func(h http.Header, x *exchange) {
-			h.Set("Content-Type", "application/json")
-			h.Set("User-Agent", o.userAgent(x.model))
-			v.Header(h, x.credential.secret)
-			for k, vs := range o.Header {
-				h[http.CanonicalHeaderKey(k)] = vs
-			}
-		},
+		header: func(h http.Header, x *exchange) { v.Header(h, x.credential.secret) },
 		advise: v.advise,
 	})
 	return c, err
@@ -222,20 +216,25 @@ type Answer struct {
 }
 
 // Ask makes a request about a model, which is only named in errors, and has read read what
-// is answered. The path follows the server's address. Whatever goes wrong is an [*Error].
-func (c *Client) Ask(ctx context.Context, req *engine.Request, method, path string, body []byte, read func(*Answer) error) error {
+// is answered. The path follows the server's address. What is said is posted as JSON; where
+// nothing is, a document is fetched. Whatever goes wrong is an [*Error].
+func (c *Client) Ask(ctx context.Context, req *engine.Request, path string, said any, read func(*Answer) error) error {
 	path, query, _ := strings.Cut(path, "?")
-	q := question{model: req.Model, method: method, url: c.base.JoinPath(path), notify: req.Notify}
+	q := question{model: req.Model, method: http.MethodGet, url: c.base.JoinPath(path), notify: req.Notify}
 	q.url.RawQuery = query
-	if body != nil {
-		q.body = buffers{body}
+	if said != nil {
+		b, err := text.JSON(said, "")
+		if err != nil {
+			return err
+		}
+		q.method, q.body = http.MethodPost, buffers{b}
 	}
 	return c.ask(ctx, q, read)
 }
 
 // Get reads the document at a path, which may end in a query, into v.
 func (c *Client) Get(ctx context.Context, path string, v any) error {
-	return c.Ask(ctx, &engine.Request{Model: path}, http.MethodGet, path, nil, func(a *Answer) error { return a.Document(v) })
+	return c.Ask(ctx, &engine.Request{Model: path}, path, nil, func(a *Answer) error { return a.Document(v) })
 }
 
 // Chunks turns what generate emits into the sequence of a Generator: generate stops at the

@@ -123,7 +123,12 @@ func (c *Client) do(x *exchange, method string, u *url.URL, body buffers) (*http
 		req.ContentLength, req.Body = int64(n), body.reader()
 		req.GetBody = func() (io.ReadCloser, error) { return body.reader(), nil }
 	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", c.opts.userAgent(x.model))
 	c.dialect.header(req.Header, x)
+	for k, vs := range c.opts.Header {
+		req.Header[http.CanonicalHeaderKey(k)] = vs
+	}
 	c.log.DebugContext(x.ctx, "request", "method", method, "url", text.PublicAddress(u), "bytes", req.ContentLength)
 	x.guard.Reset(x.idle)
 	defer x.guard.Stop()

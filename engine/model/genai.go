@@ -188,8 +188,6 @@ func (o Options) userAgent(model string) string {
 
 // header fills the header of a request on behalf of x.
 func (g *Genai) header(h http.Header, x *exchange) {
-	h.Set("Content-Type", "application/json")
-	h.Set("User-Agent", g.opts.userAgent(x.model))
 	h.Set("X-Goog-Api-Client", "gl-go/"+runtime.Version())
 	switch {
 	case x.credential.secret == "":
@@ -200,9 +198,6 @@ func (g *Genai) header(h http.Header, x *exchange) {
 	}
 	if x.credential.quota != "" {
 		h.Set("X-Goog-User-Project", x.credential.quota)
-	}
-	for k, vs := range g.opts.Header {
-		h[http.CanonicalHeaderKey(k)] = vs
 	}
 }
 

@@ -48,7 +48,6 @@ import (
 	"gemline/engine"
 	"gemline/engine/model"
 	"gemline/engine/model/protocol"
-	"gemline/engine/text"
 )
 
 // A Generator asks the models of a provider.
@@ -79,14 +78,11 @@ func (g *Generator) Close() error { return g.client.Close() }
 
 // Count implements [engine.Generator].
 func (g *Generator) Count(ctx context.Context, req *engine.Request) (int, error) {
-	body, err := text.JSON(map[string]any{"model": req.Model, "messages": g.messages(req)}, "")
-	if err != nil {
-		return 0, err
-	}
+	said := map[string]any{"model": req.Model, "messages": g.messages(req)}
 	var count struct {
 		Tokens int `json:"input_tokens"`
 	}
-	err = g.client.Ask(ctx, req, http.MethodPost, "v1/messages/count_tokens", body, func(a *model.Answer) error { return a.Document(&count) })
+	err := g.client.Ask(ctx, req, "v1/messages/count_tokens", said, func(a *model.Answer) error { return a.Document(&count) })
 	return count.Tokens, err
 }
 
@@ -131,11 +127,7 @@ func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2
 func (g *Generator) ask(ctx context.Context, req *engine.Request, r *request, emit func(*genai.GenerateContentResponse) error) error {
 	s := &stream{answer: protocol.NewAnswer(req, g.provider.Name, nil, emit), formed: r.formed}
 	for range mostPauses {
-		body, err := text.JSON(r, "")
-		if err != nil {
-			return err
-		}
-		err = g.client.Ask(ctx, req, http.MethodPost, "v1/messages", body, func(a *model.Answer) error {
+		err := g.client.Ask(ctx, req, "v1/messages", r, func(a *model.Answer) error {
 			s.begin(a)
 			if _, err := a.Stream(s.event); err != nil {
 				return err

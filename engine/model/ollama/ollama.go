@@ -40,7 +40,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -57,6 +56,7 @@ import (
 type Generator struct {
 	client   *model.Client
 	provider model.Provider
+	refused  protocol.Refusals
 
 	mu    sync.Mutex
 	known map[string]*About
@@ -67,9 +67,7 @@ type About struct {
 	Context          int      // how many tokens it holds, 0 if that is not known
 	Capabilities     []string // nil if these are not known
 	loaded           int      // the context that was asked for last
-	noToolsReported  bool     // that it takes no tools
 	overflowReported bool     // the last conversation was longer than the context, which was told
-	toolless         bool     // as the server has said when it was asked
 }
 
 // New returns a Generator of the models of p. The error, if any, is a [model.Error].
@@ -97,33 +95,24 @@ func (g *Generator) Count(ctx context.Context, req *engine.Request) (int, error)
 func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return model.Chunks(ctx, func(emit func(*genai.GenerateContentResponse) error) error {
 		about := g.about(ctx, req)
-		r, tools, err := g.request(req, about)
-		if err != nil {
-			return err
-		}
-		if g.fit(r, about, req) && !req.OneShot {
-			g.tellLoading(ctx, r, req)
-		}
-		err = g.ask(ctx, req, r, tools, emit)
-		if len(r.Tools) > 0 && protocol.RefusedFeature(err, []string{model.Tools}) != "" { // where /api/show says nothing of tools
-			g.mu.Lock()
-			about.toolless = true
-			g.mu.Unlock()
-			if r, tools, err = g.request(req, about); err == nil {
-				g.fit(r, about, req)
-				err = g.ask(ctx, req, r, tools, emit)
+		for {
+			r, tools, err := g.request(req, about)
+			if err != nil {
+				return err
+			}
+			if g.fit(r, about, req) && !req.OneShot {
+				g.tellLoading(ctx, r, req)
+			}
+			err = g.ask(ctx, req, r, tools, emit)
+			if len(r.Tools) == 0 || !g.refused.Learn(g.provider, req, err, []string{model.Tools}) { // where /api/show says nothing of them
+				return err
 			}
 		}
-		return err
 	})
 }
 
 func (g *Generator) ask(ctx context.Context, req *engine.Request, r *request, tools []protocol.Tool, emit func(*genai.GenerateContentResponse) error) error {
-	body, err := text.JSON(r, "")
-	if err != nil {
-		return err
-	}
-	return g.client.Ask(ctx, req, http.MethodPost, "api/chat", body, func(a *model.Answer) error {
+	return g.client.Ask(ctx, req, "api/chat", r, func(a *model.Answer) error {
 		s := stream{answer: protocol.NewAnswer(req, g.provider.Name, tools, emit), from: a}
 		if err := a.Lines(s.line); err != nil {
 			return err
@@ -158,15 +147,11 @@ func (g *Generator) about(ctx context.Context, req *engine.Request) *About {
 
 // Show asks the server about a model.
 func (g *Generator) Show(ctx context.Context, name string) (*About, error) {
-	body, err := text.JSON(map[string]string{"model": name}, "")
-	if err != nil {
-		return nil, err
-	}
 	var said struct {
 		Capabilities []string
 		Info         map[string]any `json:"model_info"`
 	}
-	err = g.client.Ask(ctx, &engine.Request{Model: name}, http.MethodPost, "api/show", body, func(a *model.Answer) error {
+	err := g.client.Ask(ctx, &engine.Request{Model: name}, "api/show", map[string]string{"model": name}, func(a *model.Answer) error {
 		return a.Document(&said)
 	})
 	about := &About{Capabilities: said.Capabilities}

@@ -67,18 +67,10 @@ func (g *Generator) request(req *engine.Request, about *About) (*request, []prot
 	} else if asked {
 		r.Format = "json"
 	}
-	g.mu.Lock()
-	none := about.toolless || !about.Can("tools") || g.provider.Lacks(req.Model, model.Tools)
-	g.mu.Unlock()
-	if len(tools) > 0 && none {
+	lacks := g.refused.Lacks(g.provider, req.Model)
+	if len(tools) > 0 && (!about.Can("tools") || lacks(model.Tools)) {
 		tools = nil
-		g.mu.Lock()
-		told := about.noToolsReported
-		about.noToolsReported = true
-		g.mu.Unlock()
-		if !told && req.Notify != nil {
-			req.Notify(protocol.NoToolsNotice(g.provider.Name + "/" + req.Model))
-		}
+		g.refused.Add(g.provider, req, model.Tools)
 	}
 	if how, _ := protocol.ToolChoice(c); how == "none" {
 		tools = nil
@@ -92,7 +84,7 @@ func (g *Generator) request(req *engine.Request, about *About) (*request, []prot
 	if system := protocol.System(c, g.client.Redact); system != "" {
 		r.Messages = append(r.Messages, message{Role: "system", Content: system})
 	}
-	sees := about.Can("vision") && !g.provider.Lacks(req.Model, model.Images)
+	sees := about.Can("vision") && !lacks(model.Images)
 	for _, said := range protocol.Contents(req, g.client.Redact) {
 		if said.Role == genai.RoleModel {
 			r.Messages = append(r.Messages, g.assistant(said))

@@ -39,7 +39,6 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"net/http"
 
 	"google.golang.org/genai"
 
@@ -88,11 +87,7 @@ func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2
 }
 
 func (g *Generator) ask(ctx context.Context, req *engine.Request, r *request, emit func(*genai.GenerateContentResponse) error) error {
-	body, err := text.JSON(r, "")
-	if err != nil {
-		return err
-	}
-	return g.client.Ask(ctx, req, http.MethodPost, "chat/completions", body, func(a *model.Answer) error {
+	return g.client.Ask(ctx, req, "chat/completions", r, func(a *model.Answer) error {
 		s := stream{answer: protocol.NewAnswer(req, g.provider.Name, r.unsent.tools, emit), from: a, thoughts: g.provider.Thoughts}
 		done, err := a.Stream(s.event)
 		if err != nil {

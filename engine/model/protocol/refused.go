@@ -72,12 +72,17 @@ func (r *Refusals) Lacks(p model.Provider, name string) func(what string) bool {
 }
 
 // Learn reports whether err says that a model of p does not take something of what was sent,
-// so that req may be asked again without. The user is told, once.
+// so that req may be asked again without.
 func (r *Refusals) Learn(p model.Provider, req *engine.Request, err error, sent []string) bool {
 	what := RefusedFeature(err, sent)
-	if what == "" {
-		return false
+	if what != "" {
+		r.Add(p, req, what)
 	}
+	return what != ""
+}
+
+// Add notes that a model of p does not take something. The user is told, once.
+func (r *Refusals) Add(p model.Provider, req *engine.Request, what string) {
 	r.mu.Lock()
 	known := slices.Contains(r.of[req.Model], what) // by a request beside this one
 	if r.of == nil {
@@ -88,23 +93,17 @@ func (r *Refusals) Learn(p model.Provider, req *engine.Request, err error, sent 
 	}
 	r.mu.Unlock()
 	if !known && req.Notify != nil { // not while others wait
-		req.Notify(UnsupportedNotice(p.Name+"/"+req.Model, what))
+		req.Notify(engine.Notice{Text: p.Name + "/" + req.Model + " takes no " + consequence(what)})
 	}
-	return true
 }
 
-// UnsupportedNotice is what the user is told of a model that does not take something.
-func UnsupportedNotice(name, what string) engine.Notice {
+// consequence is what a model does not take, and what comes of that.
+func consequence(what string) string {
 	switch what {
 	case model.Tools:
-		return NoToolsNotice(name)
+		return "tools: it can only talk, and reads and changes nothing"
 	case model.PDF:
 		what = "PDF files"
 	}
-	return engine.Notice{Text: name + " takes no " + what + ": it is only told that there are some"}
-}
-
-// NoToolsNotice is what the user is told of a model that takes no tools.
-func NoToolsNotice(name string) engine.Notice {
-	return engine.Notice{Text: name + " takes no tools: it can only talk, and reads and changes nothing"}
+	return what + ": it is only told that there are some"
 }
