@@ -104,8 +104,6 @@ func (c *Client) Redact(s string) string { return c.redact.RedactKnown(s) }
 
 // A Vendor is what the servers of a provider have differently from others.
 type Vendor struct {
-	Name    string // of the provider, as errors call it
-	Address string // what the user sets to say where the server is
 	Advice  string // what the user does who lacks a key, or whose key is refused
 	Missing string // what the user does who lacks the model; "" is to choose another
 	Start   string // how the user starts the server, such as " with ollama serve"; may be empty
@@ -113,22 +111,21 @@ type Vendor struct {
 	// Header says in h what pays for a request: key, or nothing if it is empty.
 	Header func(h http.Header, key string)
 
-	protocol, thoughts string   // of the provider
-	lacks              []string // what the provider says
+	provider Provider
 }
 
 // NewClient returns a Client of the server at o.BaseURL. The error, if any, is a [Config]
 // error: a key travels by https alone, or on this machine.
 func NewClient(o Options, v Vendor) (*Client, error) {
 	open := o.Keyless && o.APIKey == "" && o.FindKey == nil && len(o.Header) == 0
-	base, err := checkedBase(o.BaseURL, v.Address, "https://api.example.com/v1", open)
+	base, err := checkedBase(o.BaseURL, v.provider.Address(), "https://api.example.com/v1", open)
 	if err != nil {
 		return nil, err
 	}
 	var c *Client
 	tokens := newTokenSource(func(ctx context.Context, x *exchange) (credential, error) { return c.findKey(ctx, v) })
 	c, err = newClient(o, base, dialect{
-		address: v.Address, start: v.Start, path: true,
+		address: v.provider.Address(), start: v.Start, path: true,
 		pay: func(x *exchange) (body buffers, err error) {
 			x.credential, err = tokens.take(x.ctx, x)
 			return x.body, err
@@ -153,9 +150,9 @@ func (c *Client) findKey(ctx context.Context, v Vendor) (credential, error) {
 	}
 	switch {
 	case key == "" && !c.opts.Keyless:
-		return credential{}, &Error{Kind: Auth, Final: true, Message: "no API key of " + v.Name, Advice: v.Advice}
+		return credential{}, &Error{Kind: Auth, Final: true, Message: "no API key of " + v.provider.Name, Advice: v.Advice}
 	case !headerValue(key):
-		return credential{}, &Error{Kind: Auth, Final: true, Message: "the API key of " + v.Name +
+		return credential{}, &Error{Kind: Auth, Final: true, Message: "the API key of " + v.provider.Name +
 			" holds characters that no key has", Advice: v.Advice}
 	}
 	return credential{secret: key}, nil
@@ -165,20 +162,20 @@ func (c *Client) findKey(ctx context.Context, v Vendor) (credential, error) {
 func (v Vendor) advise(e *Error) {
 	switch {
 	case e.Kind == Auth && e.Code == CodeNoCredit, e.Kind == Quota && e.Final:
-		e.Advice = "see what the account at " + v.Name + " has left, or choose another model with -m or /model"
+		e.Advice = "see what the account at " + v.provider.Name + " has left, or choose another model with -m or /model"
 	case e.Kind == Auth:
 		e.Advice = v.Advice
 	case e.Kind == NotFound && v.Missing != "":
 		e.Advice = v.Missing
 	case e.Kind == BadRequest && e.Code != CodeSignature && v.refusedParameter(e.Message) != "":
 		what := v.refusedParameter(e.Message)
-		all := slices.DeleteFunc(slices.Clone(v.lacks), func(s string) bool { return s == what })
+		all := slices.DeleteFunc(slices.Clone(v.provider.Lacking), func(s string) bool { return s == what })
 		lacks, _ := json.Marshal(append(all, what)) // texts have a form in JSON
-		e.Advice = fmt.Sprintf(`if the server does not take it, put "lacks": %s into providers.%s`, lacks, v.Name)
-	case e.Kind == BadRequest && v.protocol == OpenAI && v.thoughts == "" && strings.Contains(e.Message, ReasoningContent):
-		e.Advice = fmt.Sprintf(`if the server wants thoughts back, put "thoughts": %q into providers.%s`, ReasoningContent, v.Name)
+		e.Advice = fmt.Sprintf(`if the server does not take it, put "lacks": %s into providers.%s`, lacks, v.provider.Name)
+	case e.Kind == BadRequest && v.provider.Protocol == OpenAI && v.provider.Thoughts == "" && strings.Contains(e.Message, ReasoningContent):
+		e.Advice = fmt.Sprintf(`if the server wants thoughts back, put "thoughts": %q into providers.%s`, ReasoningContent, v.provider.Name)
 	case e.Kind == Config && strings.HasPrefix(e.Advice, "set GOOGLE_GEMINI_BASE_URL"):
-		e.Advice = "set " + v.Address + " to where the API really is"
+		e.Advice = "set " + v.provider.Address() + " to where the API really is"
 	}
 }
 
@@ -200,7 +197,7 @@ var parameters = map[string][][2]string{
 
 // refusedParameter returns what a server lacks that names a parameter of a request in an error.
 func (v Vendor) refusedParameter(message string) string {
-	for _, p := range parameters[v.protocol] {
+	for _, p := range parameters[v.provider.Protocol] {
 		if strings.Contains(message, p[0]) {
 			return p[1]
 		}

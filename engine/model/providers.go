@@ -319,7 +319,7 @@ func (p Provider) Options(common Options, getenv func(string) string) Options {
 // Vendor returns what a Client is told of p, whose protocol puts the key into the header so,
 // or as a bearer token if header is nil.
 func (p Provider) Vendor(header func(h http.Header, key string)) Vendor {
-	v := Vendor{Name: p.Name, Address: p.Address(), Header: header, protocol: p.Protocol, thoughts: p.Thoughts, lacks: p.Lacking,
+	v := Vendor{provider: p, Header: header,
 		Advice: fmt.Sprintf("export %s=..., or store a key with gemline auth set-key %s", p.KeyVariable, p.Name)}
 	if p.KeyVariable == "" {
 		v.Advice = "name the variable of the key in providers." + p.Name + ".keyVariable"
