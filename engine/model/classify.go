@@ -40,10 +40,13 @@ type detail struct {
 	RetryDelay wait
 	Reason     string
 	Domain     string
-	Violations []struct{ QuotaID, QuotaValue string }
+	Violations []violation
 	Metadata   map[string]any
 	Links      []struct{ Description, URL string }
 }
+
+// A violation names a quota that is used up.
+type violation struct{ QuotaID, QuotaValue string }
 
 // A wait is how long to wait, such as 34.07s. Some servers send a number of seconds, or an object.
 type wait string
@@ -357,14 +360,7 @@ func (f *failure) noQuota() bool {
 	if ok && (rest == "" || !strings.ContainsAny(rest[:1], "0123456789.") || strings.HasPrefix(rest, ". ") || rest == ".") {
 		return true
 	}
-	for _, d := range f.details {
-		for _, v := range d.Violations {
-			if v.QuotaValue == "0" {
-				return true
-			}
-		}
-	}
-	return false
+	return f.violated(func(v violation) bool { return v.QuotaValue == "0" })
 }
 
 // link returns the first address in message, without the marks behind it.
@@ -468,14 +464,11 @@ func (f *failure) errorInfo(is func(detail) bool) bool {
 
 // quota reports whether a quota whose id contains word is used up.
 func (f *failure) quota(word string) bool {
-	for _, d := range f.details {
-		for _, v := range d.Violations {
-			if strings.Contains(v.QuotaID, word) {
-				return true
-			}
-		}
-	}
-	return false
+	return f.violated(func(v violation) bool { return strings.Contains(v.QuotaID, word) })
+}
+
+func (f *failure) violated(is func(violation) bool) bool {
+	return slices.ContainsFunc(f.details, func(d detail) bool { return slices.ContainsFunc(d.Violations, is) })
 }
 
 // help returns the link that came with f, or else the hint given.

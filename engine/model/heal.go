@@ -32,38 +32,39 @@ type healer struct {
 // Generate implements [engine.Generator].
 func (h *healer) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return func(yield func(*genai.GenerateContentResponse, error) bool) {
-		if !h.attempt(ctx, h.request(req), yield) {
+		asked := h.request(req)
+		refused := func(err error) bool { return h.noteRefused(asked, err) }
+		if !attempt(h.Generator.Generate(ctx, asked), refused, yield) {
 			return
 		}
 		if req.Notify != nil {
 			req.Notify(engine.Notice{Text: "the model's server refused the conversation's thought signatures, " +
 				"which another key, project or model has made; asking again without them"})
 		}
-		h.attempt(ctx, h.request(req), yield)
+		h.Generator.Generate(ctx, h.request(req))(yield)
 	}
 }
 
-// Count implements [engine.Generator].
-func (h *healer) Count(ctx context.Context, req *engine.Request) (int, error) {
-	return h.Generator.Count(ctx, h.request(req))
-}
-
-// attempt makes a request, and reports whether it was refused for its signatures. Nothing
-// has been yielded then.
-func (h *healer) attempt(ctx context.Context, asked *engine.Request,
+// attempt yields an answer, unless it begins with an error that counts as a refusal, and reports
+// whether it does.
+func attempt(answer iter.Seq2[*genai.GenerateContentResponse, error], refusal func(error) bool,
 	yield func(*genai.GenerateContentResponse, error) bool) (refused bool) {
 	begun := false
-	for chunk, err := range h.Generator.Generate(ctx, asked) {
-		if !begun && h.noteRefused(asked, err) {
-			refused = true
-			break
+	for chunk, err := range answer {
+		if !begun && refusal(err) {
+			return true
 		}
 		begun = true
 		if !yield(chunk, err) {
 			break
 		}
 	}
-	return refused
+	return false
+}
+
+// Count implements [engine.Generator].
+func (h *healer) Count(ctx context.Context, req *engine.Request) (int, error) {
+	return h.Generator.Count(ctx, h.request(req))
 }
 
 // noteRefused takes note of the signatures that asked was refused for, and reports whether

@@ -80,17 +80,7 @@ func (s *Structured) Generate(ctx context.Context,
 		}
 		held := bare
 		held.ResponseMIMEType, held.ResponseJsonSchema = "application/json", s.schema
-		first, again := true, false
-		for chunk, err := range s.Generator.Generate(ctx, s.with(asked, &held)) {
-			if again = first && unfit(err); again {
-				break
-			}
-			first = false
-			if !yield(chunk, err) {
-				return
-			}
-		}
-		if !again {
+		if !attempt(s.Generator.Generate(ctx, s.with(asked, &held)), unfit, yield) {
 			return
 		}
 		for chunk, err := range s.Generator.Generate(ctx, asked) {

@@ -16,6 +16,7 @@
 package catalog
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -191,9 +192,9 @@ func plain(name string) string { return strings.TrimPrefix(TrimGoogle(name), "mo
 // inherit fills in the family's values where the row has none.
 func (m *Model) inherit(f Family) {
 	m.Kin = f
-	if m.Thinks == "" {
-		m.Thinks = f.Thinks
-	}
+	m.Thinks = cmp.Or(m.Thinks, f.Thinks)
+	m.Context = cmp.Or(m.Context, max(f.Context, 0), defaultContext)
+	m.Output = cmp.Or(m.Output, defaultOutput)
 	if m.Levels == nil {
 		m.Levels = f.Levels
 	}
@@ -202,15 +203,6 @@ func (m *Model) inherit(f Family) {
 	}
 	if m.Refuses == nil {
 		m.Refuses = f.Refuses
-	}
-	if m.Context == 0 {
-		m.Context = max(f.Context, 0)
-	}
-	if m.Context == 0 {
-		m.Context = defaultContext
-	}
-	if m.Output == 0 {
-		m.Output = defaultOutput
 	}
 }
 
