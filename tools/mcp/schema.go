@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,17 +25,18 @@ func DeclaredSchema(raw json.RawMessage) json.RawMessage {
 	if len(raw) > mostSchema || json.Unmarshal(raw, &whole) != nil || whole == nil {
 		return anyObject
 	}
-	c := cleaner{defs: map[string]bool{}}
-	for _, key := range []string{"$defs", "definitions"} {
+	c := cleaner{defs: map[string]any{}}
+	for _, key := range []string{"definitions", "$defs"} {
 		defs, _ := whole[key].(map[string]any)
-		for name := range defs {
-			c.defs[name] = true
-		}
+		maps.Copy(c.defs, defs)
 	}
 	out := c.schema(whole, 0)
 	out["type"] = "object"
 	if _, ok := out["properties"].(map[string]any); !ok {
 		out["properties"] = map[string]any{}
+	}
+	if len(c.defs) > 0 {
+		out["$defs"] = c.named(c.defs, 1)
 	}
 	b, err := json.Marshal(out)
 	if err != nil || len(b) > mostSchema {
@@ -45,29 +47,7 @@ func DeclaredSchema(raw json.RawMessage) json.RawMessage {
 
 // A cleaner takes what can't be declared out of a schema.
 type cleaner struct {
-	defs map[string]bool // the names of the definitions
-}
-
-// The supported keywords of a schema, by the kind of their values. The API refuses the
-// whole request for a value of another kind.
-var (
-	plainWords = map[string]func(any) bool{"format": isText, "pattern": isText,
-		"minimum": isNumber, "maximum": isNumber, "exclusiveMinimum": isNumber, "exclusiveMaximum": isNumber,
-		"minItems": isNumber, "maxItems": isNumber, "minLength": isNumber, "maxLength": isNumber,
-		"minProperties": isNumber, "maxProperties": isNumber, "nullable": isTruth, "uniqueItems": isTruth,
-		"required": isNames, "enum": isChoice, "default": func(any) bool { return true }}
-	textWords   = []string{"title", "description"}
-	schemaWords = []string{"items", "additionalProperties", "not"}
-	listWords   = []string{"anyOf", "oneOf", "allOf", "prefixItems"}
-)
-
-func isText(v any) bool   { _, ok := v.(string); return ok }
-func isNumber(v any) bool { _, ok := v.(float64); return ok }
-func isTruth(v any) bool  { _, ok := v.(bool); return ok }
-func isChoice(v any) bool { list, _ := v.([]any); return len(list) > 0 }
-func isNames(v any) bool {
-	list, ok := v.([]any)
-	return ok && !slices.ContainsFunc(list, func(one any) bool { return !isText(one) })
+	defs map[string]any // the definitions, by name
 }
 
 // schema returns what is kept of a schema.
@@ -77,66 +57,95 @@ func (c *cleaner) schema(in map[string]any, depth int) map[string]any {
 		return out
 	}
 	if ref, ok := in["$ref"].(string); ok {
-		if name := ref[strings.LastIndexByte(ref, '/')+1:]; c.defs[name] && strings.HasPrefix(ref, "#/") {
+		name := ref[strings.LastIndexByte(ref, '/')+1:]
+		if _, known := c.defs[name]; known && strings.HasPrefix(ref, "#/") {
 			return map[string]any{"$ref": "#/$defs/" + name}
 		}
 		if ref == "#" {
 			return map[string]any{"type": "object"}
 		}
 	}
-	for word, is := range plainWords {
-		if v, ok := in[word]; ok && is(v) {
-			out[word] = v
+	for word, v := range in {
+		if kept, ok := c.keep(word, v, depth+1); ok {
+			out[word] = kept
 		}
 	}
-	for _, word := range textWords {
-		if v, ok := in[word].(string); ok {
-			out[word] = clean(v, longestWords)
-		}
-	}
-	for _, word := range schemaWords {
-		switch v := in[word].(type) {
-		case map[string]any:
-			out[word] = c.schema(v, depth+1)
-		case bool:
-			if word == "additionalProperties" {
-				out[word] = v
-			}
-		}
-	}
-	for _, word := range listWords {
-		if list, ok := in[word].([]any); ok {
-			out[word] = c.list(list, depth+1)
-		}
-	}
-	c.kind(in, out)
-	c.named(in, out, depth+1)
-	return out
-}
-
-// kind puts the type into out. That a value may be null is said beside the one type it has.
-func (c *cleaner) kind(in, out map[string]any) {
 	if v, ok := in["const"]; ok {
 		out["enum"] = []any{v}
 	}
-	switch v := in["type"].(type) {
-	case string:
-		if name := typeName(v); name != "" {
-			out["type"] = name
+	types, several := in["type"].([]any)
+	if !several {
+		types = []any{in["type"]}
+	}
+	types = typeNames(types)
+	if several && slices.Contains(types, any("null")) { // which is said beside the others
+		out["nullable"] = true
+		types = slices.DeleteFunc(types, func(one any) bool { return one == "null" })
+	}
+	switch len(types) {
+	case 0:
+	case 1:
+		out["type"] = types[0]
+	default:
+		out["type"] = types
+	}
+	return out
+}
+
+// keep returns what is kept of the value of a keyword, and whether anything is: the API refuses
+// the whole request for a value of another kind. The schemas in the value are at the depth.
+func (c *cleaner) keep(word string, v any, depth int) (kept any, ok bool) {
+	list, isList := v.([]any)
+	object, isObject := v.(map[string]any)
+	switch word {
+	case "default":
+		ok = true
+	case "format", "pattern":
+		_, ok = v.(string)
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems",
+		"minLength", "maxLength", "minProperties", "maxProperties":
+		_, ok = v.(float64)
+	case "nullable", "uniqueItems":
+		_, ok = v.(bool)
+	case "enum":
+		ok = len(list) > 0
+	case "required":
+		ok = isList && !slices.ContainsFunc(list, func(one any) bool { _, isText := one.(string); return !isText })
+	case "title", "description":
+		text, isText := v.(string)
+		return clean(text, longestWords), isText
+	case "items", "additionalProperties", "not":
+		if isObject {
+			return c.schema(object, depth), true
 		}
-	case []any:
-		v = typeNames(v)
-		rest := slices.DeleteFunc(slices.Clone(v), func(one any) bool { return one == "null" })
-		if len(rest) < len(v) {
-			out["nullable"] = true
+		_, isTruth := v.(bool)
+		ok = isTruth && word == "additionalProperties"
+	case "anyOf", "oneOf", "allOf", "prefixItems":
+		var schemas []any
+		for _, one := range list {
+			if s, isSchema := one.(map[string]any); isSchema {
+				schemas = append(schemas, c.schema(s, depth))
+			}
 		}
-		switch {
-		case len(rest) == 1:
-			out["type"] = rest[0]
-		case len(rest) > 1:
-			out["type"] = rest
+		return schemas, len(schemas) > 0
+	case "properties":
+		return c.named(object, depth), isObject
+	}
+	return v, ok
+}
+
+// named returns what is kept of schemas by names.
+func (c *cleaner) named(all map[string]any, depth int) map[string]any {
+	kept := map[string]any{}
+	for name, one := range all {
+		switch s := one.(type) {
+		case map[string]any:
+			kept[name] = c.schema(s, depth)
+		case bool:
+			kept[name] = map[string]any{}
 		}
 	}
+	return kept
 }
 
 // typeOf has the types of JSON Schema by what servers call them in the words of their own
@@ -151,23 +160,15 @@ var typeOf = map[string][]string{
 	"null":    {"none", "nil", "nonetype"},
 }
 
-// typeName returns the type of JSON Schema that a name stands for, "" if there is none.
-func typeName(name string) string {
-	name = strings.ToLower(strings.TrimSpace(name))
-	for is, others := range typeOf { // a name is in one list only
-		if name == is || slices.Contains(others, name) {
-			return is
-		}
-	}
-	return ""
-}
-
-// typeNames returns the types that names stand for, each once.
+// typeNames returns the types of JSON Schema that names stand for, each once.
 func typeNames(names []any) (types []any) {
 	for _, one := range names {
 		s, _ := one.(string)
-		if name := typeName(s); name != "" && !slices.Contains(types, any(name)) {
-			types = append(types, name)
+		s = strings.ToLower(strings.TrimSpace(s))
+		for is, others := range typeOf { // a name is in one list only
+			if (s == is || slices.Contains(others, s)) && !slices.Contains(types, any(is)) {
+				types = append(types, is)
+			}
 		}
 	}
 	return types
@@ -182,37 +183,4 @@ func shapeOf(raw json.RawMessage) *schema.Schema {
 		shape, _ = schema.Parse(DeclaredSchema(raw))
 	}
 	return shape
-}
-
-// list returns what is kept of schemas.
-func (c *cleaner) list(in []any, depth int) (out []any) {
-	for _, one := range in {
-		if s, ok := one.(map[string]any); ok {
-			out = append(out, c.schema(s, depth))
-		}
-	}
-	return out
-}
-
-// named puts what is kept of schemas by names into out.
-func (c *cleaner) named(in, out map[string]any, depth int) {
-	for word, as := range map[string]string{"properties": "properties", "$defs": "$defs", "definitions": "$defs"} {
-		all, ok := in[word].(map[string]any)
-		if !ok || as == "$defs" && depth > 1 {
-			continue
-		}
-		kept, _ := out[as].(map[string]any)
-		if kept == nil {
-			kept = map[string]any{}
-		}
-		for name, one := range all {
-			switch s := one.(type) {
-			case map[string]any:
-				kept[name] = c.schema(s, depth)
-			case bool:
-				kept[name] = map[string]any{}
-			}
-		}
-		out[as] = kept
-	}
 }

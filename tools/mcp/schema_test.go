@@ -26,6 +26,9 @@ func TestTypesOfOtherLanguages(t *testing.T) {
 			`{"properties":{"n":{"type":"string"}},"type":"object"}`, `{"n":"1"}`, `{"n":"1"}`},
 		{`{"type":"object","properties":{"b":true,"c":{"const":"x"},"n":{"type":"str","nullable":true,"uniqueItems":"yes"},"t":{"type":["string","int"]}}}`,
 			`{"properties":{"b":{},"c":{"enum":["x"]},"n":{"nullable":true,"type":"string"},"t":{"type":["string","integer"]}},"type":"object"}`, `{"c":"x"}`, `{"c":"x"}`},
+		{`{"type":"object","properties":{"n":{"anyOf":[true]}},"$defs":{}}`, `{"properties":{"n":{}},"type":"object"}`, `{"n":"1"}`, `{"n":"1"}`},
+		{`{"$ref":"#/$defs/d","$defs":{"d":{"type":"object","properties":{"n":{"type":"integer"}}}}}`,
+			`{"$defs":{"d":{"properties":{"n":{"type":"integer"}},"type":"object"}},"$ref":"#/$defs/d","properties":{},"type":"object"}`, `{"n":"1"}`, `{"n":1}`},
 		{`{"type":"object","properties":{"n":{"type":3}}}`, `{"properties":{"n":{}},"type":"object"}`, `{"n":"1"}`, `{"n":"1"}`},
 	} {
 		if got := string(DeclaredSchema(json.RawMessage(test.schema))); got != test.declared {
