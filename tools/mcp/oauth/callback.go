@@ -21,47 +21,37 @@ import (
 // callbackPath is where browsers are sent with the code.
 const callbackPath = "/oauth/callback"
 
-// A redirected is what the address says to which the browser was sent.
-type redirected struct {
-	code, state, issuer string
-	err, description    string
-}
-
-func readRedirected(q url.Values) redirected {
-	return redirected{q.Get("code"), q.Get("state"), q.Get("iss"), q.Get("error"), q.Get("error_description")}
-}
-
-// of reports whether the answer belongs to the log-in that has the state.
-func (r redirected) of(state string) bool {
-	return subtle.ConstantTimeCompare([]byte(r.state), []byte(state)) == 1 && (r.code != "" || r.err != "")
+// answers reports whether the query of an address to which a browser was sent is the answer to
+// the log-in that has the state.
+func answers(q url.Values, state string) bool {
+	return subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) == 1 && (q.Get("code") != "" || q.Get("error") != "")
 }
 
 // parsePasted reads what the user has pasted: the address that the browser ended at, or the code
 // in it, which says nothing about whose it is: it is of use for this log-in only, by PKCE.
-func parsePasted(s, state string) (got redirected, problem string) {
+func parsePasted(s, state string) (got url.Values, problem string) {
 	s = strings.Trim(strings.TrimSpace(s), `"'<>`)
 	switch {
 	case s == "":
 		return got, "nothing was pasted"
 	case !strings.Contains(s, "=") && !strings.ContainsAny(s, " \t:"):
-		return redirected{code: s}, ""
+		return url.Values{"code": {s}}, ""
 	}
 	_, query, ok := strings.Cut(s, "?")
 	if !ok {
 		query = s
 	}
 	query, _, _ = strings.Cut(query, "#")
-	q, err := url.ParseQuery(query)
-	if err != nil {
-		return got, "that is neither an address nor a code"
+	switch got, err := url.ParseQuery(query); {
+	case err != nil:
+		return nil, "that is neither an address nor a code"
+	case got.Get("code") == "" && got.Get("error") == "":
+		return nil, "there is no code in that"
+	case !answers(got, state):
+		return nil, "that is the answer to another log-in"
+	default:
+		return got, ""
 	}
-	switch got = readRedirected(q); {
-	case got.code == "" && got.err == "":
-		return got, "there is no code in that"
-	case !got.of(state):
-		return got, "that is the answer to another log-in"
-	}
-	return got, ""
 }
 
 // A callback waits for the browser that comes back with the code.
@@ -69,13 +59,13 @@ type callback struct {
 	uri     string
 	problem string       // why no browser can come here; the address has to be pasted then
 	server  *http.Server // nil if none can come
-	answers chan redirected
+	came    chan url.Values
 }
 
 // listen opens the port that browsers are sent to, on this machine alone. arrived is called when the
 // answer to the log-in with the state has come.
 func (c *Client) listen(state string, arrived func()) (*callback, error) {
-	to := &callback{uri: c.server.RedirectURI, answers: make(chan redirected, 1)}
+	to := &callback{uri: c.server.RedirectURI, came: make(chan url.Values, 1)}
 	port, host, path := c.cfg.Getenv("OAUTH_CALLBACK_PORT"), "127.0.0.1", callbackPath
 	if to.uri != "" {
 		u, err := url.Parse(to.uri)
@@ -123,13 +113,13 @@ func (to *callback) handler(path, state string, arrived func()) http.HandlerFunc
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		got := readRedirected(r.URL.Query())
-		if r.Method != http.MethodGet || r.URL.Path != path || !got.of(state) {
+		got := r.URL.Query()
+		if r.Method != http.MethodGet || r.URL.Path != path || !answers(got, state) {
 			http.Error(w, "This is not the answer that gemline waits for.", http.StatusBadRequest)
 			return
 		}
 		select {
-		case to.answers <- got:
+		case to.came <- got:
 			defer arrived()
 		default: // it has come before
 		}

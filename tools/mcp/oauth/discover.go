@@ -40,17 +40,17 @@ type plan struct {
 const wellKnown = "/.well-known/"
 
 // discover finds out where to log in. What the settings say comes first.
-func (r *discoverer) discover(ctx context.Context, ch challenge) (*plan, error) {
-	s := r.server
-	p := &plan{resource: resourceOf(r.url), scope: strings.Join(s.Scopes, " ")}
+func (c *Client) discover(ctx context.Context, ch challenge) (*plan, error) {
+	s := c.server
+	p := &plan{resource: resourceOf(c.url), scope: strings.Join(s.Scopes, " ")}
 	var err error
 	switch {
 	case s.AuthorizationURL != "" && s.TokenURL != "":
 		p.Issuer = s.Issuer
 	case s.Issuer != "":
-		err = r.issuer(ctx, p, "the issuer in the settings", s.Issuer)
+		err = c.issuer(ctx, p, "the issuer in the settings", s.Issuer)
 	default:
-		err = r.announced(ctx, p, ch)
+		err = c.announced(ctx, p, ch)
 	}
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (r *discoverer) discover(ctx context.Context, ch challenge) (*plan, error) 
 	p.SaysIssuer = p.SaysIssuer || s.Issuer != "" // in the answer to a log-in (RFC 9207)
 	p.Authorization, p.Token = cmp.Or(s.AuthorizationURL, p.Authorization), cmp.Or(s.TokenURL, p.Token)
 	p.Registration = cmp.Or(s.RegistrationURL, p.Registration)
-	return p, r.complete(ctx, p)
+	return p, c.complete(ctx, p)
 }
 
 // resourceOf returns the resource identifier of a server.
@@ -69,55 +69,55 @@ func resourceOf(u *url.URL) string {
 }
 
 // complete checks that nothing is missing in a plan.
-func (r *discoverer) complete(ctx context.Context, p *plan) error {
+func (c *Client) complete(ctx context.Context, p *plan) error {
 	if p.Authorization == "" || p.Token == "" {
-		return &auth.Error{Message: r.server.Name + " wants a log-in, and neither it nor its settings say where",
-			Advice: fmt.Sprintf("set mcpServers.%[1]s.oauth.authorizationUrl and .tokenUrl", r.server.Name)}
+		return &auth.Error{Message: c.server.Name + " wants a log-in, and neither it nor its settings say where",
+			Advice: fmt.Sprintf("set mcpServers.%[1]s.oauth.authorizationUrl and .tokenUrl", c.server.Name)}
 	}
 	for what, s := range map[string]string{"its token endpoint": p.Token, "its registration endpoint": p.Registration} {
-		if _, err := r.parse(what, s, nil); err != nil && s != "" {
+		if _, err := c.parse(what, s, nil); err != nil && s != "" {
 			return err
 		}
 	}
-	page, err := r.parse("its authorization endpoint", p.Authorization, nil)
+	page, err := c.parse("its authorization endpoint", p.Authorization, nil)
 	if err != nil {
 		return err
 	}
-	if !r.named[origin(page)] { // the browser opens it
-		if err := r.guarded.Check(ctx, page); err != nil {
-			return r.failed(ctx, page, err)
+	if !c.named[origin(page)] { // the browser opens it
+		if err := c.guarded.Check(ctx, page); err != nil {
+			return c.unreachable(ctx, page, err)
 		}
 	}
 	if len(p.Challenges) > 0 && !slices.Contains(p.Challenges, "S256") {
-		return r.violation("its log-in server does not know S256, which keeps the code from others")
+		return c.violation("its log-in server does not know S256, which keeps the code from others")
 	}
 	return nil
 }
 
 // announced finds out by what the server says.
-func (r *discoverer) announced(ctx context.Context, p *plan, ch challenge) error {
-	about, err := r.resource(ctx, ch.Metadata)
+func (c *Client) announced(ctx context.Context, p *plan, ch challenge) error {
+	about, err := c.resource(ctx, ch.Metadata)
 	if err != nil {
 		return err
 	}
-	if len(r.server.Scopes) == 0 {
+	if len(c.server.Scopes) == 0 {
 		p.scope = cmp.Or(ch.Scope, strings.Join(about.Scopes, " "))
 	}
 	if about.Resource != "" {
 		p.resource = strings.TrimSuffix(about.Resource, "/")
 	}
 	if len(about.Servers) == 0 {
-		root := r.url.Scheme + "://" + r.url.Host
-		return r.issuer(ctx, p, "its own address", root+r.url.EscapedPath(), root)
+		root := c.url.Scheme + "://" + c.url.Host
+		return c.issuer(ctx, p, "its own address", root+c.url.EscapedPath(), root)
 	}
-	if err := r.issuer(ctx, p, "its log-in server", about.Servers[0]); err != nil {
+	if err := c.issuer(ctx, p, "its log-in server", about.Servers[0]); err != nil {
 		return err
 	}
 	if p.Token == "" {
 		return &auth.Error{Message: fmt.Sprintf("%s names %s for the log-in, which does not say how to log in",
-			r.server.Name, serverText(about.Servers[0])), Advice: "ask whoever runs the server"}
+			c.server.Name, serverText(about.Servers[0])), Advice: "ask whoever runs the server"}
 	}
-	p.offline(r.server.Scopes)
+	p.offline(c.server.Scopes)
 	return nil
 }
 
@@ -131,24 +131,24 @@ func (p *plan) offline(given []string) {
 
 // resource reads what the server says about itself, which is empty if it says nothing. named is
 // where, as a challenge has it.
-func (r *discoverer) resource(ctx context.Context, named string) (about resource, err error) {
+func (c *Client) resource(ctx context.Context, named string) (about resource, err error) {
 	places := []string{named}
 	if named == "" {
 		root := wellKnown + "oauth-protected-resource"
-		places = slices.Compact([]string{root + strings.TrimSuffix(r.url.EscapedPath(), "/"), root})
+		places = slices.Compact([]string{root + strings.TrimSuffix(c.url.EscapedPath(), "/"), root})
 	}
 	for _, place := range places {
-		u, err := r.parse("its metadata", place, r.url)
+		u, err := c.parse("its metadata", place, c.url)
 		if err != nil {
 			return resource{}, err
 		}
-		if !sameOrigin(u, r.url) {
-			return resource{}, r.violation("its metadata is at another server, %s", serverText(u.Host))
+		if !sameOrigin(u, c.url) {
+			return resource{}, c.violation("its metadata is at another server, %s", serverText(u.Host))
 		}
 		about = resource{}
-		found, err := r.document(ctx, u.String(), &about)
-		if err == nil && found && !covers(about.Resource, r.url) {
-			err = r.violation("its metadata is about %q, which is another server", serverText(about.Resource))
+		found, err := c.document(ctx, u.String(), &about)
+		if err == nil && found && !covers(about.Resource, c.url) {
+			err = c.violation("its metadata is about %q, which is another server", serverText(about.Resource))
 		}
 		if err != nil || found {
 			return about, err
@@ -171,14 +171,14 @@ func covers(resource string, server *url.URL) bool {
 
 // issuer reads what an authorization server says about itself into p, which stays as it is if
 // that says nothing. The server may call itself by any of the names, and is looked for at the first.
-func (r *discoverer) issuer(ctx context.Context, p *plan, what string, names ...string) error {
-	u, err := r.parse(what, names[0], nil)
+func (c *Client) issuer(ctx context.Context, p *plan, what string, names ...string) error {
+	u, err := c.parse(what, names[0], nil)
 	if err != nil {
 		return err
 	}
 	for _, place := range issuerPlaces(u) {
 		var m metadata
-		found, err := r.document(ctx, place, &m)
+		found, err := c.document(ctx, place, &m)
 		if err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func (r *discoverer) issuer(ctx context.Context, p *plan, what string, names ...
 			continue
 		}
 		if !slices.ContainsFunc(names, func(name string) bool { return sameIssuer(m.Issuer, name) }) {
-			return r.violation("%s is %s, and says that it is %q", what, serverText(names[0]), serverText(m.Issuer))
+			return c.violation("%s is %s, and says that it is %q", what, serverText(names[0]), serverText(m.Issuer))
 		}
 		p.metadata = m
 		return nil

@@ -24,7 +24,7 @@ import (
 )
 
 // An exchange completes or renews a log-in at the log-in server of a plan: it registers the
-// program, makes the address to log in at, and gets tokens by the library, whose transport it is.
+// program, makes the address to log in at, and gets tokens by the library, whose requests it makes.
 type exchange struct {
 	c      *Client
 	plan   *plan
@@ -53,12 +53,12 @@ func (e *exchange) config() *oauth2.Config {
 
 // through has the library send its requests through e.
 func (e *exchange) through(ctx context.Context) context.Context {
-	return context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: e})
+	return context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: tripper(e.ask)})
 }
 
-// RoundTrip implements [http.RoundTripper]. It adds what the library leaves out of requests for
+// ask makes a request of the library. It adds what the library leaves out of requests for
 // tokens, and mends what the library does not read in the answers.
-func (e *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
+func (e *exchange) ask(req *http.Request) (*http.Response, error) {
 	form, err := io.ReadAll(req.Body)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (e *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
 	if aud := e.audience(); aud != "" {
 		more.Set("audience", aud)
 	}
-	a, err := e.c.reach.post(req.Context(), e.plan.Token, req.Header, append(form, "&"+more.Encode()...))
+	a, err := e.c.ask(req.Context(), http.MethodPost, e.plan.Token, req.Header, append(form, "&"+more.Encode()...))
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (e *exchange) register(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		a, err := e.c.reach.post(ctx, e.plan.Registration, http.Header{"Content-Type": {"application/json"}}, body)
+		a, err := e.c.ask(ctx, http.MethodPost, e.plan.Registration, http.Header{"Content-Type": {"application/json"}}, body)
 		if err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func (c *Client) refreshed(ctx context.Context, old *Credential) (*Credential, e
 	e := &exchange{c: c, login: *held, plan: &plan{metadata: metadata{Token: cmp.Or(c.server.TokenURL, held.TokenURL)},
 		resource: cmp.Or(held.Resource, resourceOf(c.url))}}
 	e.login.ClientID = cmp.Or(held.ClientID, c.server.ClientID)
-	if _, err := c.reach.parse("its token endpoint", e.plan.Token, nil); err != nil {
+	if _, err := c.parse("its token endpoint", e.plan.Token, nil); err != nil {
 		return nil, err
 	}
 	t, err := e.config().TokenSource(e.through(ctx), &oauth2.Token{RefreshToken: held.Token.RefreshToken}).Token()

@@ -67,8 +67,10 @@ func FuzzMetadata(f *testing.F) {
 	f.Add(`{"error": "a\u001b[31m", "error_description": "\u202e", "issuer": "//a@b", "token_endpoint": "https:a"}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		server, _ := url.Parse("https://mcp.example/mcp")
-		c := &Client{server: Server{Name: "far", URL: server.String()}, url: server, cfg: Config{AddSecret: func(string, string) {}, Store: NewStore("", func(string) string { return "" })}}
-		c.reach = newDiscoverer(Config{Transport: http.DefaultTransport}, c.server, server)
+		c, err := NewClient(Config{Store: NewStore("", func(string) string { return "" })}, Server{Name: "far", URL: server.String()})
+		if err != nil {
+			t.Fatal(err)
+		}
 		var r resource
 		var m metadata
 		json.Unmarshal([]byte(body), &r)
@@ -84,7 +86,7 @@ func FuzzMetadata(f *testing.F) {
 			}
 		}
 		for _, s := range append(r.Servers, m.Issuer, m.Authorization, m.Token, m.Registration) {
-			u, err := c.reach.parse("it", s, nil)
+			u, err := c.parse("it", s, nil)
 			if check(err); err == nil {
 				if u.Scheme != "https" || u.User != nil || u.Host == "" {
 					t.Errorf("%q is taken", s)
@@ -98,7 +100,7 @@ func FuzzMetadata(f *testing.F) {
 		}
 		for _, kind := range []string{"application/json", "application/x-www-form-urlencoded"} {
 			e := &exchange{c: c, plan: &plan{metadata: metadata{Token: server.String()}}}
-			c.reach.direct = always{kind, body}
+			c.cfg.Transport = always{kind, body}
 			token, err := e.config().Exchange(e.through(t.Context()), "code")
 			got, err := e.take(t.Context(), token, err)
 			check(err)
@@ -107,7 +109,7 @@ func FuzzMetadata(f *testing.F) {
 			}
 		}
 		redirect, problem := parsePasted(body, "state")
-		if problem == "" && redirect.state != "state" && (redirect.state != "" || redirect.code == "") {
+		if problem == "" && redirect.Get("state") != "state" && (redirect.Has("state") || redirect.Get("code") == "") {
 			t.Errorf("%+v", redirect)
 		}
 	})

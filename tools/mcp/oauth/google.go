@@ -16,7 +16,6 @@ import (
 
 	"gemline/engine/auth"
 	"gemline/engine/auth/google"
-	"gemline/engine/text"
 )
 
 // impersonation is where tokens of service accounts are made.
@@ -24,20 +23,18 @@ const impersonation = "https://iamcredentials.googleapis.com/v1/projects/-/servi
 
 // A googleServer gives requests the token of a Google account.
 type googleServer struct {
-	cfg    Config
-	server Server
-	url    *url.URL
+	client *Client
 	turn   chan google.Token // holds the token while nobody looks at it
 }
 
 // newGoogle returns what makes requests to a server that takes Google's tokens.
-func newGoogle(cfg Config, s Server) (*googleServer, error) {
+func newGoogle(c *Client) (*googleServer, error) {
+	s, u := c.server, c.url
 	wrong := func(format string, args ...any) error {
 		return &auth.Error{Config: true, Message: s.Name + ": authProviderType " + s.Provider +
 			" " + fmt.Sprintf(format, args...)}
 	}
-	u, err := url.Parse(s.URL)
-	if err != nil || u.Host == "" || u.Scheme != "https" && !text.Loopback(u.Hostname()) {
+	if u.Scheme != "https" && !c.local() {
 		return nil, wrong("wants a server at an https:// address")
 	}
 	host := strings.ToLower(u.Hostname())
@@ -50,18 +47,15 @@ func newGoogle(cfg Config, s Server) (*googleServer, error) {
 	case len(s.Scopes) == 0:
 		return nil, wrong("wants oauth.scopes")
 	}
-	if cfg.AddSecret == nil {
-		cfg.AddSecret = func(string, string) {}
-	}
-	g := &googleServer{cfg: cfg, server: s, url: u, turn: make(chan google.Token, 1)}
+	g := &googleServer{client: c, turn: make(chan google.Token, 1)}
 	g.turn <- google.Token{Expires: time.Unix(1, 0)}
 	return g, nil
 }
 
 // RoundTrip implements [http.RoundTripper].
 func (g *googleServer) RoundTrip(req *http.Request) (*http.Response, error) {
-	if origin(req.URL) != origin(g.url) || req.Header.Get("Authorization") != "" {
-		return g.cfg.Transport.RoundTrip(req)
+	if origin(req.URL) != origin(g.client.url) || req.Header.Get("Authorization") != "" {
+		return g.client.cfg.Transport.RoundTrip(req)
 	}
 	token, err := g.token(req.Context())
 	if err != nil {
@@ -70,10 +64,10 @@ func (g *googleServer) RoundTrip(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	req.Header.Set("Authorization", "Bearer "+token.Secret)
 	const quota = "X-Goog-User-Project"
-	if token.Quota != "" && req.Header.Get(quota) == "" && g.server.Provider == "google_credentials" {
+	if token.Quota != "" && req.Header.Get(quota) == "" && g.client.server.Provider == "google_credentials" {
 		req.Header.Set(quota, token.Quota)
 	}
-	return g.cfg.Transport.RoundTrip(req)
+	return g.client.cfg.Transport.RoundTrip(req)
 }
 
 // token returns a token that is good for some minutes.
@@ -88,7 +82,7 @@ func (g *googleServer) token(ctx context.Context) (google.Token, error) {
 			if err != nil {
 				return google.Token{}, g.failed(ctx, err)
 			}
-			g.cfg.AddSecret("MCP token", fresh.Secret)
+			g.client.cfg.AddSecret("MCP token", fresh.Secret)
 			held = fresh
 		}
 		return held, nil
@@ -99,22 +93,22 @@ func (g *googleServer) token(ctx context.Context) (google.Token, error) {
 
 // fresh gets a token.
 func (g *googleServer) fresh(ctx context.Context) (google.Token, error) {
-	if g.cfg.Account == nil {
+	if g.client.cfg.Account == nil {
 		return google.Token{}, google.ErrNoMetadata
 	}
-	data, _, err := g.cfg.Account()
+	data, _, err := g.client.cfg.Account()
 	if err != nil {
 		return google.Token{}, err
 	}
-	impersonates := g.server.Provider == "service_account_impersonation"
-	scopes := g.server.Scopes
+	impersonates := g.client.server.Provider == "service_account_impersonation"
+	scopes := g.client.server.Scopes
 	if impersonates {
 		scopes = []string{google.Platform}
 	}
-	token, err := google.Source{Scopes: scopes, Client: &http.Client{Transport: g.cfg.Transport},
-		Host: g.cfg.Metadata, Network: g.cfg.Web.Network, AddSecret: g.cfg.AddSecret}.Token(ctx, data)
+	token, err := google.Source{Scopes: scopes, Client: &http.Client{Transport: g.client.cfg.Transport},
+		Host: g.client.cfg.Metadata, Network: g.client.cfg.Web.Network, AddSecret: g.client.cfg.AddSecret}.Token(ctx, data)
 	if err == nil && impersonates {
-		g.cfg.AddSecret("access token", token.Secret)
+		g.client.cfg.AddSecret("access token", token.Secret)
 		token, err = g.impersonate(ctx, token)
 	}
 	if err == nil && token.Expires.IsZero() {
@@ -125,11 +119,11 @@ func (g *googleServer) fresh(ctx context.Context) (google.Token, error) {
 
 // impersonate exchanges the user's token for one that names the service account.
 func (g *googleServer) impersonate(ctx context.Context, own google.Token) (google.Token, error) {
-	body, err := json.Marshal(map[string]any{"audience": g.server.Audience, "includeEmail": true})
+	body, err := json.Marshal(map[string]any{"audience": g.client.server.Audience, "includeEmail": true})
 	if err != nil {
 		return google.Token{}, err
 	}
-	address := impersonation + url.PathEscape(g.server.ServiceAccount) + ":generateIdToken"
+	address := impersonation + url.PathEscape(g.client.server.ServiceAccount) + ":generateIdToken"
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return google.Token{}, err
@@ -139,7 +133,7 @@ func (g *googleServer) impersonate(ctx context.Context, own google.Token) (googl
 	if own.Quota != "" {
 		req.Header.Set("X-Goog-User-Project", own.Quota)
 	}
-	resp, err := g.cfg.Transport.RoundTrip(req)
+	resp, err := g.client.cfg.Transport.RoundTrip(req)
 	if err != nil {
 		return google.Token{}, err
 	}
@@ -166,7 +160,7 @@ func (g *googleServer) failed(ctx context.Context, err error) error {
 	if own := (*auth.Error)(nil); errors.As(err, &own) {
 		return own
 	}
-	e := &auth.Error{Message: g.server.Name + ": no token of the Google account: ", Err: err,
+	e := &auth.Error{Message: g.client.server.Name + ": no token of the Google account: ", Err: err,
 		Advice: "gcloud auth application-default login makes credentials; GOOGLE_APPLICATION_CREDENTIALS names a file of them"}
 	var refused *gauth.Error
 	switch {
@@ -174,8 +168,8 @@ func (g *googleServer) failed(ctx context.Context, err error) error {
 		e.Message += "there are no credentials, and this is not a Google Cloud machine"
 	case errors.As(err, &refused) && refused.Response != nil:
 		e.Message += refusal(refused)
-		if g.server.Provider == "service_account_impersonation" {
-			e.Advice = "the account needs the role Service Account OpenID Connect Identity Token Creator on " + serverText(g.server.ServiceAccount)
+		if g.client.server.Provider == "service_account_impersonation" {
+			e.Advice = "the account needs the role Service Account OpenID Connect Identity Token Creator on " + serverText(g.client.server.ServiceAccount)
 		}
 	default:
 		e.Message += serverText(err.Error())

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"golang.org/x/oauth2"
@@ -55,7 +56,7 @@ func (c *Client) Login(ctx context.Context, ask Ask) error {
 	ch := c.probe(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
 	defer cancel()
-	p, err := c.reach.discover(ctx, ch)
+	p, err := c.discover(ctx, ch)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (c *Client) Login(ctx context.Context, ask Ask) error {
 
 // answer has the user log in, and returns what the browser or the user brings. ctx ends when the
 // browser has come.
-func (c *Client) answer(ctx context.Context, p *plan, to *callback, ask Ask, address, state string) (redirected, error) {
+func (c *Client) answer(ctx context.Context, p *plan, to *callback, ask Ask, address, state string) (url.Values, error) {
 	q := Question{Server: c.server.Name, URL: address, Problem: to.problem}
 	for {
 		pasted, err := ask(ctx, q)
@@ -102,18 +103,18 @@ func (c *Client) answer(ctx context.Context, p *plan, to *callback, ask Ask, add
 			<-ctx.Done()
 		}
 		select {
-		case got := <-to.answers:
+		case got := <-to.came:
 			return got, nil
 		default:
 		}
 		switch {
 		case errors.Is(err, io.EOF):
-			return redirected{}, c.failed("nobody has logged in to "+c.server.Name+", and nothing more can be pasted", err)
+			return nil, c.failed("nobody has logged in to "+c.server.Name+", and nothing more can be pasted", err)
 		case err != nil:
-			return redirected{}, err
+			return nil, err
 		}
 		got, problem := parsePasted(pasted, state)
-		if problem == "" && got.issuer == "" && p.SaysIssuer {
+		if problem == "" && got.Get("iss") == "" && p.SaysIssuer {
 			problem = "that does not say who has answered; paste the whole address"
 		}
 		if problem == "" {
@@ -124,14 +125,14 @@ func (c *Client) answer(ctx context.Context, p *plan, to *callback, ask Ask, add
 }
 
 // checked returns the code of an answer that comes from the right server.
-func (c *Client) checked(p *plan, got redirected) (string, error) {
-	switch {
-	case got.issuer == "" && p.SaysIssuer, got.issuer != "" && p.Issuer != "" && !sameIssuer(got.issuer, p.Issuer):
-		return "", c.reach.violation("the answer is of %q, and should be of %s", serverText(got.issuer), serverText(p.Issuer))
-	case got.err != "":
-		return "", c.failed(withReason(fmt.Sprintf("the log-in to %s was refused", c.server.Name), got.err, got.description), nil)
+func (c *Client) checked(p *plan, got url.Values) (string, error) {
+	switch issuer := got.Get("iss"); {
+	case issuer == "" && p.SaysIssuer, issuer != "" && p.Issuer != "" && !sameIssuer(issuer, p.Issuer):
+		return "", c.violation("the answer is of %q, and should be of %s", serverText(issuer), serverText(p.Issuer))
+	case got.Get("error") != "":
+		return "", c.failed(withReason(fmt.Sprintf("the log-in to %s was refused", c.server.Name), got.Get("error"), got.Get("error_description")), nil)
 	}
-	return got.code, nil
+	return got.Get("code"), nil
 }
 
 // failed makes the error of a log-in that did not work out.

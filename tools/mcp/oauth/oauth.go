@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -75,11 +76,15 @@ var ErrLogin = errors.New("a log-in is needed")
 
 // New returns what makes requests to s, each with the token that the server wants.
 func New(cfg Config, s Server) (http.RoundTripper, error) {
+	c, err := NewClient(cfg, s)
+	if err != nil {
+		return nil, err
+	}
 	switch s.Provider {
 	case "", "dynamic_discovery":
-		return NewClient(cfg, s)
+		return c, nil
 	case "google_credentials", "service_account_impersonation":
-		return newGoogle(cfg, s)
+		return newGoogle(c)
 	}
 	return nil, &auth.Error{Config: true,
 		Message: fmt.Sprintf("%s: authProviderType says %.100q, which is no way to log in", s.Name, s.Provider),
@@ -91,7 +96,9 @@ type Client struct {
 	cfg    Config
 	server Server
 	url    *url.URL
-	reach  *discoverer
+	named  map[string]bool // origins that the settings name
+
+	guarded *web.Fetcher // reaches others
 
 	held   atomic.Pointer[Credential] // nil if there is none
 	loaded atomic.Bool                // held has been looked for
@@ -107,8 +114,14 @@ func NewClient(cfg Config, s Server) (*Client, error) {
 	if cfg.AddSecret == nil {
 		cfg.AddSecret = func(string, string) {}
 	}
-	c := &Client{cfg: cfg, server: s, url: u}
-	c.reach = newDiscoverer(cfg, s, u)
+	c := &Client{cfg: cfg, server: s, url: u, named: map[string]bool{origin(u): true}}
+	for _, name := range []string{s.Issuer, s.AuthorizationURL, s.TokenURL, s.RegistrationURL} {
+		if u, err := url.Parse(name); err == nil && u.Host != "" {
+			c.named[origin(u)] = true
+		}
+	}
+	cfg.Web.AllowPrivate = func(at netip.AddrPort) bool { return c.local() && at.Addr().Unmap().IsLoopback() }
+	c.guarded = web.New(cfg.Web)
 	cfg.AddSecret("client secret", s.ClientSecret)
 	return c, nil
 }
@@ -181,7 +194,7 @@ func (c *Client) send(req *http.Request, held *Credential) (*http.Response, erro
 }
 
 // plain reports whether a token would travel unencrypted.
-func (c *Client) plain() bool { return c.url.Scheme == "http" && !text.Loopback(c.url.Hostname()) }
+func (c *Client) plain() bool { return c.url.Scheme == "http" && !c.local() }
 
 func drop(resp *http.Response) {
 	io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be used again
