@@ -266,14 +266,9 @@ func (e elicitation) fields() (list []field, err error) {
 	if len(list) > mostFields {
 		return nil, errors.New("too much is asked for")
 	}
+	rank := map[bool]int{false: 1} // what is needed comes first
 	slices.SortFunc(list, func(a, b field) int {
-		switch {
-		case a.needed == b.needed:
-			return strings.Compare(a.name, b.name)
-		case a.needed:
-			return -1
-		}
-		return 1
+		return cmp.Or(rank[a.needed]-rank[b.needed], strings.Compare(a.name, b.name))
 	})
 	return list, nil
 }

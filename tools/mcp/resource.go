@@ -145,7 +145,7 @@ func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, l.Timeout, fmt.Errorf("no answer within %s", l.Timeout))
+	ctx, cancel := within(ctx, l.Timeout)
 	defer cancel()
 	var got struct {
 		Contents []resourceContents `json:"contents"`

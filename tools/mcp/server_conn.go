@@ -286,12 +286,8 @@ func (l *serverConn) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, 
 		}
 	}
 	if said.Capabilities.Logging != nil {
-		go func() {
-			ctx, cancel := context.WithTimeout(l.set.ctx, optionalTimeout)
-			defer cancel()
-			level := protocol.SetLevelParams{Level: protocol.LoggingLevelWarning}
-			c.Call(ctx, protocol.MethodSetLogLevel, level, nil) // otherwise the server chooses the level
-		}()
+		level := protocol.SetLevelParams{Level: protocol.LoggingLevelWarning} // otherwise the server chooses it
+		l.set.optional(func(ctx context.Context) { c.Call(ctx, protocol.MethodSetLogLevel, level, nil) })
 	}
 	return nil
 }

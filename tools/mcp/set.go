@@ -165,13 +165,18 @@ func (s *Set) tellRoots() {
 	}
 	for _, l := range s.all() {
 		if c := l.conn.Load(); c != nil {
-			go func() {
-				ctx, cancel := context.WithTimeout(s.ctx, optionalTimeout)
-				defer cancel()
-				c.conn.Notify(ctx, protocol.MethodNotificationRootsListChanged, nil)
-			}()
+			s.optional(func(ctx context.Context) { c.conn.Notify(ctx, protocol.MethodNotificationRootsListChanged, nil) })
 		}
 	}
+}
+
+// optional says something to a server that may fail, and is not waited for.
+func (s *Set) optional(say func(context.Context)) {
+	go func() {
+		ctx, cancel := context.WithTimeout(s.ctx, optionalTimeout)
+		defer cancel()
+		say(ctx)
+	}()
 }
 
 // An Instruction is what a server wants the model to know.

@@ -28,11 +28,8 @@ func (l *serverConn) watch(c *peer, uri string) {
 	if !ask {
 		return
 	}
-	go func() {
-		ctx, cancel := context.WithTimeout(l.set.ctx, optionalTimeout)
-		defer cancel()
-		c.conn.Call(ctx, protocol.MethodResourcesSubscribe, protocol.SubscribeParams{URI: uri}, nil) // or it is not known
-	}()
+	what := protocol.SubscribeParams{URI: uri}
+	l.set.optional(func(ctx context.Context) { c.conn.Call(ctx, protocol.MethodResourcesSubscribe, what, nil) })
 }
 
 // updated tells that a resource has changed, once until it is read again.

@@ -63,8 +63,7 @@ func (c *Client) discover(ctx context.Context, ch challenge) (*plan, error) {
 
 // resourceOf returns the resource identifier of a server.
 func resourceOf(u *url.URL) string {
-	clean := *u
-	clean.Fragment, clean.RawFragment, clean.RawQuery, clean.User = "", "", "", nil
+	clean := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
 	return strings.TrimSuffix(clean.String(), "/")
 }
 
@@ -117,16 +116,11 @@ func (c *Client) announced(ctx context.Context, p *plan, ch challenge) error {
 		return &auth.Error{Message: fmt.Sprintf("%s names %s for the log-in, which does not say how to log in",
 			c.server.Name, serverText(about.Servers[0])), Advice: "ask whoever runs the server"}
 	}
-	p.offline(c.server.Scopes)
-	return nil
-}
-
-// offline asks for a refresh token where that takes a scope.
-func (p *plan) offline(given []string) {
-	const scope = "offline_access"
-	if len(given) == 0 && slices.Contains(p.Scopes, scope) && !slices.Contains(strings.Fields(p.scope), scope) {
-		p.scope = strings.TrimSpace(p.scope + " " + scope)
+	const offline = "offline_access" // the scope that a refresh token may take
+	if len(c.server.Scopes) == 0 && slices.Contains(p.Scopes, offline) && !slices.Contains(strings.Fields(p.scope), offline) {
+		p.scope = strings.TrimSpace(p.scope + " " + offline)
 	}
+	return nil
 }
 
 // resource reads what the server says about itself, which is empty if it says nothing. named is

@@ -93,9 +93,6 @@ func (g *googleServer) token(ctx context.Context) (google.Token, error) {
 
 // fresh gets a token.
 func (g *googleServer) fresh(ctx context.Context) (google.Token, error) {
-	if g.client.cfg.Account == nil {
-		return google.Token{}, google.ErrNoMetadata
-	}
 	data, _, err := g.client.cfg.Account()
 	if err != nil {
 		return google.Token{}, err

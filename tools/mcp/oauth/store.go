@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,15 +93,18 @@ func (s *Store) Load(ctx context.Context, server string) (*Credential, error) {
 		return decode([]byte(value)), s.wrong("read", err)
 	}
 	all, err := s.read()
-	if err != nil {
-		return nil, err
+	if i := slices.IndexFunc(all, of(server)); i >= 0 {
+		return decode(all[i]), err
 	}
-	for _, raw := range all {
-		if c := decode(raw); c != nil && c.ServerName == server {
-			return c, nil
-		}
+	return nil, err
+}
+
+// of returns what reports whether a text is a log-in to a server.
+func of(server string) func(json.RawMessage) bool {
+	return func(raw json.RawMessage) bool {
+		c := decode(raw)
+		return c != nil && c.ServerName == server
 	}
-	return nil, nil
 }
 
 // decode returns nil if raw is no log-in.
@@ -142,7 +146,7 @@ func (s *Store) Delete(ctx context.Context, server string) (had bool, err error)
 func (s *Store) read() (all []json.RawMessage, err error) {
 	b, err := disk.Read(s.path(), maxFile)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && strings.TrimSpace(string(b)) == "" {
-		return nil, nil
+		return []json.RawMessage{}, nil
 	}
 	if err == nil && json.Unmarshal(b, &all) != nil {
 		err = errors.New("it holds no list of log-ins")
@@ -167,14 +171,8 @@ func (s *Store) change(ctx context.Context, server string, raw json.RawMessage) 
 	if err != nil {
 		return false, err
 	}
-	kept := []json.RawMessage{}
-	for _, old := range all {
-		if c := decode(old); c != nil && c.ServerName == server {
-			had = true
-			continue
-		}
-		kept = append(kept, old)
-	}
+	kept := slices.DeleteFunc(slices.Clone(all), of(server))
+	had = len(kept) < len(all)
 	if raw != nil {
 		kept = append(kept, raw)
 	}

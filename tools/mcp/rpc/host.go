@@ -33,8 +33,8 @@ const (
 
 // ServeHTTP implements [http.Handler].
 func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case !understood(r.Header.Get(protocol.HeaderProtocolVersion)):
+	switch version := r.Header.Get(protocol.HeaderProtocolVersion); {
+	case version != "" && !slices.Contains(protocol.LegacyProtocolVersions(), version):
 		http.Error(w, "this version of the protocol is not spoken", http.StatusBadRequest)
 	case r.Method == http.MethodPost:
 		h.post(w, r)
@@ -46,10 +46,6 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "POST, DELETE")
 		http.Error(w, "POST messages here", http.StatusMethodNotAllowed)
 	}
-}
-
-func understood(version string) bool {
-	return version == "" || slices.Contains(protocol.LegacyProtocolVersions(), version)
 }
 
 // find returns the conversation that a request belongs to, or answers it.
@@ -74,7 +70,7 @@ func (h *Host) find(w http.ResponseWriter, r *http.Request) *hosted {
 // begin begins a conversation. If there are too many, the longest idle conversation ends.
 func (h *Host) begin() (*hosted, error) {
 	s := &hosted{host: h, id: rand.Text(), came: make(chan []byte), waiting: map[string]*reply{}}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	h.mu.Lock()
 	var old *hosted
 	if len(h.open) >= maxHosted {
@@ -143,18 +139,18 @@ type hosted struct {
 	host   *Host
 	id     string
 	ctx    context.Context
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 	came   chan []byte
 
 	mu      sync.Mutex
 	waiting map[string]*reply // by the ids of requests
 }
 
-// A reply is what goes out for a request, until it is over.
+// A reply is what goes out for a request, until its context is over.
 type reply struct {
-	out  chan []byte
-	over chan struct{}
-	end  func()
+	ctx context.Context
+	end context.CancelCauseFunc
+	out chan []byte
 }
 
 func (s *hosted) idle() bool {
@@ -175,18 +171,11 @@ func (s *hosted) push(text []byte) {
 // sender is gone, nobody can be told or asked any more: it is given up.
 func (s *hosted) answer(w http.ResponseWriter, r *http.Request, control *http.ResponseController,
 	id json.RawMessage, body []byte) {
-	re := &reply{out: make(chan []byte), over: make(chan struct{})}
-	re.end = sync.OnceFunc(func() { close(re.over) })
+	re := &reply{out: make(chan []byte)}
+	re.ctx, re.end = context.WithCancelCause(s.ctx)
 	s.mu.Lock()
-	_, twice := s.waiting[string(id)]
-	if !twice {
-		s.waiting[string(id)] = re
-	}
+	s.waiting[string(id)] = re
 	s.mu.Unlock()
-	if twice {
-		http.Error(w, "a request with this id is not answered yet", http.StatusBadRequest)
-		return
-	}
 	defer s.drop(id)
 	w.Header().Set("Content-Type", eventStream)
 	w.Header().Set("Cache-Control", "no-store")
@@ -204,9 +193,7 @@ func (s *hosted) answer(w http.ResponseWriter, r *http.Request, control *http.Re
 				Method: protocol.MethodNotificationCancelled, Params: params})
 			s.push(gone)
 			return
-		case <-re.over:
-			return
-		case <-s.ctx.Done():
+		case <-re.ctx.Done():
 			return
 		}
 	}
@@ -217,7 +204,7 @@ func (s *hosted) drop(id json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if re := s.waiting[string(id)]; re != nil {
-		re.end()
+		re.end(errGone)
 		delete(s.waiting, string(id))
 	}
 }
@@ -240,12 +227,10 @@ func (s *hosted) Send(ctx context.Context, m *Message) error {
 	}
 	select {
 	case re.out <- text:
-	case <-re.over:
-		return errGone
+	case <-re.ctx.Done():
+		return context.Cause(re.ctx)
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-s.ctx.Done():
-		return ErrClosed
 	}
 	if m.Method == "" { // nothing follows
 		s.drop(id)
@@ -265,7 +250,7 @@ func (s *hosted) Next() ([]byte, error) {
 
 // Close implements [Stream].
 func (s *hosted) Close() error {
-	s.cancel()
+	s.cancel(ErrClosed)
 	s.host.mu.Lock()
 	defer s.host.mu.Unlock()
 	s.host.open = slices.DeleteFunc(s.host.open, func(one *hosted) bool { return one == s })

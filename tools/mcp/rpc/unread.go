@@ -64,15 +64,14 @@ func (c *Conn) unparsed(text []byte) {
 // fail fails the calls that a text may have been the answer to, of which the beginning
 // is enough: the one that it names, or all. What was never meant for us is none.
 func (c *Conn) fail(text []byte, err error) {
-	const looked = 64 << 10
+	head := text[:min(len(text), 64<<10)]
 	begun := startsWith(text, '{') || startsWith(text, '[')
-	if !begun || c.client() && !answerWithin().Match(text[:min(len(text), looked)]) {
+	if !begun || c.client() && !answerWithin().Match(head) {
 		c.unparsed(text)
 		c.reportInvalid(nil, protocol.PARSE_ERROR, "this is no JSON")
 		return
 	}
-	if head := text[:min(len(text), looked)]; (c.handler.LSPDialect || c.handler.ServerSide) &&
-		methodWithin().Match(head) { // it was no answer
+	if !c.client() && methodWithin().Match(head) { // it was no answer
 		code, id := protocol.PARSE_ERROR, json.RawMessage(nil)
 		if errors.Is(err, ErrTooLong) {
 			code = protocol.INVALID_REQUEST
@@ -85,7 +84,7 @@ func (c *Conn) fail(text []byte, err error) {
 		c.reportInvalid(id, code, err.Error())
 		return
 	}
-	if found := idWithin().FindSubmatch(text[:min(len(text), looked)]); found != nil {
+	if found := idWithin().FindSubmatch(head); found != nil {
 		id, _ := strconv.ParseInt(string(found[1]), 10, 64)
 		if answer := c.take(id); answer != nil {
 			answer <- outcome{err: err}
