@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	protocol "github.com/a2aproject/a2a-go/a2a"
 )
 
 // An Answer is the outcome of a question.
@@ -24,7 +26,7 @@ type transcript struct {
 	open bool // what was told ends within a line
 
 	context, task string
-	state         string
+	state         protocol.TaskState
 	said          []string // without what it says twice in a row
 	made          []madeArtifact
 	history       string // the last words in the task's history
@@ -66,7 +68,9 @@ func (a *transcript) add(s message) {
 }
 
 // busy reports whether the agent is still at work.
-func (a *transcript) busy() bool { return a.state == submitted || a.state == working }
+func (a *transcript) busy() bool {
+	return a.state == protocol.TaskStateSubmitted || a.state == protocol.TaskStateWorking
+}
 
 // say takes in what a message says. Data in it is for the model, and not shown.
 func (a *transcript) say(m *message) {
@@ -135,15 +139,16 @@ func (a *transcript) answer() Answer {
 		name := cmp.Or(t.name, cmp.Or(t.id, "unnamed"))
 		blocks = append(blocks, "Artifact ("+name+"):\n"+string(t.text))
 	}
-	if len(blocks) == 0 && a.history != "" && isFinalState(a.state) {
+	if len(blocks) == 0 && a.history != "" && a.state.Terminal() {
 		blocks = append(blocks, a.history)
 	}
 	if a.cut {
 		blocks = append(blocks, cutOff)
 	}
-	out := Answer{Text: strings.Join(blocks, "\n\n"), Open: a.state == inputRequired, Refused: a.state == authRequired}
-	if a.state == failed || a.state == rejected || a.state == canceled {
-		out.Failed = a.state
+	out := Answer{Text: strings.Join(blocks, "\n\n"), Open: a.state == protocol.TaskStateInputRequired,
+		Refused: a.state == protocol.TaskStateAuthRequired}
+	if a.state.Terminal() && a.state != protocol.TaskStateCompleted {
+		out.Failed = string(a.state)
 	}
 	return out
 }

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 )
@@ -28,25 +28,31 @@ type identity struct {
 	header, value string
 }
 
-// changes reports whether resolving the credentials again may give others.
-func (a Auth) changes() bool { return len(a.commands()) > 0 || a.Type == "google-credentials" }
-
-// commands returns the commands that print the credentials.
-func (a Auth) commands() (list []string) {
-	for _, s := range []string{a.Key, a.Token, a.User, a.Password, a.Content} {
-		if strings.HasPrefix(s, "!") && !strings.HasPrefix(s, "!!") {
-			list = append(list, s[1:])
+// Commands returns the commands that print the server's credentials; nil has none.
+func (s *Server) Commands() (list []string) {
+	if s == nil {
+		return nil
+	}
+	for _, text := range []string{s.Auth.Key, s.Auth.Token, s.Auth.User, s.Auth.Password, s.Auth.Content} {
+		if strings.HasPrefix(text, "!") && !strings.HasPrefix(text, "!!") {
+			list = append(list, text[1:])
 		}
 	}
 	return list
 }
 
-// Commands returns the commands that print the server's credentials; nil has none.
-func (s *Server) Commands() []string {
-	if s == nil {
-		return nil
+// changes reports whether resolving the credentials again may give others.
+func (s *Server) changes() bool { return len(s.Commands()) > 0 || s.Auth.Type == "google-credentials" }
+
+// identify adds the credential to a request. It is resolved once, until it is refused.
+func (c *Client) identify(req *http.Request) (err error) {
+	if c.held.header == "" {
+		if c.held, err = c.cfg.identity(req.Context(), req.URL); err != nil {
+			return err
+		}
 	}
-	return s.Auth.commands()
+	req.Header.Set(c.held.header, c.held.value)
+	return nil
 }
 
 // identity resolves the credential of requests to an address.
@@ -62,9 +68,6 @@ func (cfg Config) identity(ctx context.Context, at *url.URL) (id identity, err e
 	case a.Type == "apiKey":
 		id.header, id.value = cmp.Or(a.Name, "X-API-Key"), value(a.Key)
 	case a.Type == "google-credentials":
-		if cfg.Google == nil {
-			return id, errors.New("there are no credentials of a Google account")
-		}
 		var token string
 		token, err = cfg.Google(ctx, at, a.Scopes)
 		id.value = "Bearer " + token

@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -71,8 +71,8 @@ type Client struct {
 	cfg       Config
 	transport *guardedTransport
 	http      http.Client
-	turn      chan struct{} // holds a token while the fields below are unused
 
+	mu        sync.Mutex
 	card      *card // nil before it was read
 	held      identity
 	at        TaskRef
@@ -85,21 +85,10 @@ type TaskRef struct{ Context, Task string }
 
 // New returns a Client, which connects to nobody yet.
 func New(cfg Config) *Client {
-	c := &Client{cfg: cfg, transport: newGuardedTransport(cfg), turn: make(chan struct{}, 1), at: cfg.From}
+	cfg.Limit, cfg.MaxBytes = cmp.Or(cfg.Limit, DefaultTime), cmp.Or(cfg.MaxBytes, mostSent)
+	c := &Client{cfg: cfg, transport: newGuardedTransport(cfg), at: cfg.From}
 	c.http = http.Client{Transport: c.transport, CheckRedirect: checkRedirect}
-	c.turn <- struct{}{}
 	return c
-}
-
-// begin waits until no other question is asked. The caller calls end when its own is over.
-func (c *Client) begin(ctx context.Context) (end func(), err error) {
-	select {
-	case <-c.turn:
-		c.remaining = cmp.Or(c.cfg.MaxBytes, mostSent)
-		return func() { c.turn <- struct{}{} }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 var errLate = errors.New("its time is up")
@@ -107,23 +96,20 @@ var errLate = errors.New("its time is up")
 // Ask asks the agent and passes its words to tell while it works. With an error, the Answer
 // holds the words before the error.
 func (c *Client) Ask(ctx context.Context, words string, tell func(string)) (Answer, error) {
-	end, err := c.begin(ctx)
-	if err != nil {
-		return Answer{}, err
-	}
-	defer end()
-	limit := cmp.Or(c.cfg.Limit, DefaultTime)
-	ctx, stop := context.WithTimeoutCause(ctx, limit, errLate)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.remaining = c.cfg.MaxBytes
+	ctx, stop := context.WithTimeoutCause(ctx, c.cfg.Limit, errLate)
 	defer stop()
 	a := &transcript{tell: tell}
-	err = c.converse(ctx, words, a)
+	err := c.converse(ctx, words, a)
 	if ctx.Err() != nil {
 		c.leave(ctx, a)
 		if err = context.Cause(ctx); err == errLate {
-			err = fmt.Errorf("it has not answered within %g minutes", limit.Minutes())
+			err = fmt.Errorf("it has not answered within %g minutes", c.cfg.Limit.Minutes())
 		}
 	}
-	if a.task != "" && (isFinalState(a.state) || err != nil) {
+	if a.task != "" && (a.state.Terminal() || err != nil) {
 		c.at.Task = ""
 	}
 	if c.cfg.Moved != nil {
@@ -134,12 +120,10 @@ func (c *Client) Ask(ctx context.Context, words string, tell func(string)) (Answ
 
 // Describe returns the description on the agent's card.
 func (c *Client) Describe(ctx context.Context) (string, error) {
-	end, err := c.begin(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer end()
-	if err = c.find(ctx); err != nil {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.remaining = c.cfg.MaxBytes
+	if err := c.find(ctx); err != nil {
 		return "", err
 	}
 	return c.card.Description, nil
@@ -155,7 +139,7 @@ func (c *Client) converse(ctx context.Context, words string, a *transcript) erro
 	if c.card.Capabilities.Streaming {
 		m = stream
 	}
-	err = c.take(a, c.call(ctx, m, c.card.version.messageParams(uuid.NewString(), words, c.at), ""))
+	err = c.call(ctx, a, m, c.card.version.messageParams(uuid.NewString(), words, c.at))
 	if f := (*fault)(nil); errors.As(err, &f) && f.Code == taskNotFound {
 		c.at = TaskRef{}
 	}
@@ -163,39 +147,30 @@ func (c *Client) converse(ctx context.Context, words string, a *transcript) erro
 		err = nil // it goes on without the stream
 	}
 	for wait := 250 * time.Millisecond; err == nil && a.task != "" && a.busy(); wait = min(2*wait, 10*time.Second) {
-		if err := parallel.Sleep(ctx, wait); err != nil {
-			return err
+		if err = parallel.Sleep(ctx, wait); err == nil {
+			err = c.call(ctx, a, get, map[string]any{"id": a.task})
 		}
-		err = c.take(a, c.call(ctx, get, map[string]any{"id": a.task}, a.task))
 	}
 	return err
 }
 
-// take takes in what is said.
-func (c *Client) take(a *transcript, all iter.Seq2[message, error]) error {
-	some := false
-	for s, err := range all {
-		if err != nil {
-			return err
-		}
+// take takes in a message.
+func (c *Client) take(a *transcript, b []byte) error {
+	s, err := decode(b)
+	if err == nil {
 		a.add(s)
-		some = true
 		c.at = TaskRef{cmp.Or(a.context, c.at.Context), cmp.Or(a.task, c.at.Task)}
 	}
-	if !some {
-		return errors.New("its answer is empty")
-	}
-	return nil
+	return err
 }
 
 // leave cancels what the agent is at, without waiting for long.
 func (c *Client) leave(ctx context.Context, a *transcript) {
-	if a.task == "" || isFinalState(a.state) {
+	if a.task == "" || a.state.Terminal() {
 		return
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer stop()
-	for range c.call(ctx, cancel, map[string]any{"id": a.task}, a.task) {
-		break // whatever it says to that
-	}
+	unheard := &transcript{tell: func(string) {}}
+	c.call(ctx, unheard, cancel, map[string]any{"id": a.task})
 }

@@ -25,15 +25,13 @@ func (f *fault) Error() string {
 	said := text.OneLine(f.Message, longestSaid)
 	switch {
 	case f.status == http.StatusUnauthorized, f.status == http.StatusForbidden:
-		return strings.TrimSuffix(fmt.Sprintf("the server refuses what it is shown (HTTP %d): %s",
-			f.status, said), ": ")
+		said = fmt.Sprintf("the server refuses what it is shown (HTTP %d): %s", f.status, said)
 	case f.status != 0:
-		return strings.TrimSuffix(fmt.Sprintf("the server answered HTTP %d %s: %s", f.status,
-			http.StatusText(f.status), said), ": ")
+		said = fmt.Sprintf("the server answered HTTP %d %s: %s", f.status, http.StatusText(f.status), said)
 	case said == "":
-		return fmt.Sprintf("the server tells of an error, %d", f.Code)
+		said = fmt.Sprintf("the server tells of an error, %d", f.Code)
 	}
-	return said
+	return strings.TrimSuffix(said, ": ")
 }
 
 // faultIn reads the error that a server tells.

@@ -64,10 +64,6 @@ func (c *Client) fetch(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	resp, err := c.do(req, false)
-	if err == nil && refused(resp) && c.cfg.Server.Auth.Type != "" {
-		resp.Body.Close()
-		resp, err = c.do(req, true)
-	}
 	if err != nil {
 		return nil, cmp.Or(context.Cause(ctx), err)
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"mime"
 	"net/http"
 	"net/url"
@@ -35,32 +34,33 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// do makes a request. A refused request is repeated with newly resolved credentials, if
-// they may have changed.
+// do makes a request, with credentials if shown is set or the server asks for some. A refused
+// request is repeated with newly resolved credentials, if they may have changed.
 func (c *Client) do(req *http.Request, shown bool) (*http.Response, error) {
-	auth := c.cfg.Server.Auth
-	shown = shown && auth.Type != ""
 	req.Close = true // so that every connection is looked at, and none is left
 	req.Header.Set("User-Agent", c.cfg.Web.UserAgent)
-	for tries := 0; ; tries++ {
-		if shown && c.held.header == "" {
-			var err error
-			if c.held, err = c.cfg.identity(req.Context(), req.URL); err != nil {
+	for tries := 0; ; {
+		if shown && c.cfg.Server.Auth.Type != "" {
+			if err := c.identify(req); err != nil {
 				return nil, err
 			}
-		}
-		if shown {
-			req.Header.Set(c.held.header, c.held.value)
 		}
 		resp, err := c.http.Do(req)
 		if outer := (*url.Error)(nil); errors.As(err, &outer) {
 			err = outer.Err
 		}
-		if err != nil || !shown || !refused(resp) || tries == mostRetries || !auth.changes() {
+		switch {
+		case err != nil || !refused(resp) || c.cfg.Server.Auth.Type == "":
 			return resp, err
+		case !shown:
+			shown = true
+		case tries == mostRetries || !c.cfg.Server.changes():
+			return resp, nil
+		default:
+			c.held = identity{}
+			tries++
 		}
 		resp.Body.Close()
-		c.held = identity{}
 		if req.GetBody != nil {
 			req.Body, _ = req.GetBody()
 		}
@@ -69,50 +69,41 @@ func (c *Client) do(req *http.Request, shown bool) (*http.Response, error) {
 
 const eventStream = "text/event-stream"
 
-// call makes a request of the protocol, and yields what is said to it.
-func (c *Client) call(ctx context.Context, m method, params any, id string) iter.Seq2[message, error] {
-	return func(yield func(message, error) bool) {
-		req, err := c.card.request(ctx, m, params, id)
+// call makes a request of the protocol, and adds what is said to it.
+func (c *Client) call(ctx context.Context, a *transcript, m method, params map[string]any) error {
+	req, err := c.card.request(ctx, m, params)
+	if err != nil {
+		return err
+	}
+	resp, err := c.do(req, true)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); resp.StatusCode != http.StatusOK || kind != eventStream {
+		b, err := c.content(resp, rpc.MaxMessage)
 		if err != nil {
-			yield(message{}, err)
-			return
+			return err
 		}
-		resp, err := c.do(req, true)
-		if err != nil {
-			yield(message{}, err)
-			return
+		return c.take(a, b)
+	}
+	events := rpc.NewEvents(&limited{resp.Body, &c.remaining})
+	for some := false; ; some = true {
+		ev, err := events.Next()
+		switch {
+		case err == io.EOF && some:
+			return nil
+		case err == io.EOF:
+			return errors.New("its answer is empty")
+		case err == rpc.ErrTooLong, err == errTooMuch:
+			return err
+		case err != nil:
+			return fmt.Errorf("%w: %w", errBroken, err)
+		case ev.Name == "error":
+			return faultIn(ev.Data)
 		}
-		defer resp.Body.Close()
-		if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); resp.StatusCode != http.StatusOK || kind != eventStream {
-			b, err := c.content(resp, rpc.MaxMessage)
-			if err != nil {
-				yield(message{}, err)
-				return
-			}
-			yield(decode(b))
-			return
-		}
-		events := rpc.NewEvents(&limited{resp.Body, &c.remaining})
-		for {
-			ev, err := events.Next()
-			if err == io.EOF {
-				return
-			}
-			var s message
-			switch err {
-			case nil:
-				if ev.Name == "error" {
-					err = faultIn(ev.Data)
-				} else {
-					s, err = decode(ev.Data)
-				}
-			case rpc.ErrTooLong, errTooMuch:
-			default:
-				err = fmt.Errorf("%w: %w", errBroken, err)
-			}
-			if !yield(s, err) || err != nil {
-				return
-			}
+		if err := c.take(a, ev.Data); err != nil {
+			return err
 		}
 	}
 }
@@ -151,25 +142,26 @@ func (l *limited) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// request makes a request, which is about a task if id is set.
-func (c *card) request(ctx context.Context, m method, params any, id string) (*http.Request, error) {
-	address, verb, body, d := c.at.String(), http.MethodPost, params, c.version
+// request makes a request. Over REST, parameters with an id are the address.
+func (c *card) request(ctx context.Context, m method, params map[string]any) (*http.Request, error) {
+	address, verb, d := c.at.String(), http.MethodPost, c.version
+	var b []byte
 	if d.rest {
 		verb = m.verb
 		if !d.second {
 			address += "/v1"
 		}
+		id, _ := params["id"].(string)
 		address += strings.Replace(m.path, "{id}", url.PathEscape(id), 1)
+		if id == "" {
+			b, _ = json.Marshal(params)
+		}
 	} else {
 		name := m.first
 		if d.second {
 			name = m.second
 		}
-		body = map[string]any{"jsonrpc": "2.0", "id": 1, "method": name, "params": params}
-	}
-	b, _ := json.Marshal(body)
-	if d.rest && id != "" {
-		b = nil
+		b, _ = json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": name, "params": params})
 	}
 	req, err := http.NewRequestWithContext(ctx, verb, address, bytes.NewReader(b))
 	if err != nil {

@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -21,7 +20,7 @@ type guardedTransport struct {
 
 func newGuardedTransport(cfg Config) *guardedTransport {
 	r := &guardedTransport{named: map[string]bool{}, direct: cfg.Direct}
-	cfg.Web.Patience = cmp.Or(cfg.Limit, DefaultTime)
+	cfg.Web.Patience = cfg.Limit
 	r.guarded = web.New(cfg.Web)
 	for _, place := range cfg.Private {
 		if u, err := url.Parse("https://" + place); err == nil && u.Hostname() != "" {

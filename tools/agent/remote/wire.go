@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 
+	protocol "github.com/a2aproject/a2a-go/a2a"
+
 	"gemline/engine/text"
 )
 
@@ -29,7 +31,7 @@ var (
 )
 
 // messageParams returns the parameters of a message to an agent.
-func (d version) messageParams(id, words string, in TaskRef) any {
+func (d version) messageParams(id, words string, in TaskRef) map[string]any {
 	m := map[string]any{"messageId": id, "role": "user"}
 	part := map[string]any{"text": words}
 	list := "parts"
@@ -110,30 +112,13 @@ func decode(b []byte) (s message, err error) {
 	return s, nil
 }
 
-// The states of a task that have a meaning here.
-const (
-	submitted     = "submitted"
-	working       = "working"
-	completed     = "completed"
-	failed        = "failed"
-	canceled      = "canceled"
-	rejected      = "rejected"
-	inputRequired = "input-required"
-	authRequired  = "auth-required"
-)
-
 // state returns the state of a task as version 0.3 has it.
-func (s status) state() string {
+func (s status) state() protocol.TaskState {
 	name := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(s.State, "TASK_STATE_")), "_", "-")
 	if name == "cancelled" {
-		return canceled
+		return protocol.TaskStateCanceled
 	}
-	return name
-}
-
-// isFinalState reports whether nothing more comes of a task in that state.
-func isFinalState(state string) bool {
-	return state == completed || state == failed || state == canceled || state == rejected
+	return protocol.TaskState(name)
 }
 
 // words returns the words of a message, none for a user's message.
