@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"google.golang.org/genai"
@@ -140,6 +141,35 @@ func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
 	}
 	text.Each(early, i.frontend.notify)
 	return err
+}
+
+// startServers begins to connect to servers while the user types. Warnings of the beginning are
+// printed together, when that disturbs nobody.
+func (i *interactive) startServers() {
+	c := i.frontend.session.Project.MCP
+	if c.Servers == nil {
+		return
+	}
+	tell := func(texts ...string) { i.screen.Show(func() { text.Each(texts, i.frontend.notify) }) }
+	var early project.EventQueue
+	end := early.Open()
+	c.PrintNotice = func(text string) {
+		if !early.Offer(engine.Notice{Text: text}) {
+			tell(text)
+		}
+	}
+	c.Servers.Start()
+	go func() {
+		c.Servers.Wait(context.Background(), project.SilentWait)
+		end()
+		var texts []string
+		for _, ev := range early.Take() {
+			texts = append(texts, ev.(engine.Notice).Text)
+		}
+		if slices.Sort(texts); len(texts) > 0 {
+			tell(texts...)
+		}
+	}()
 }
 
 // talk carries out the prompt of the command line and then what is typed.

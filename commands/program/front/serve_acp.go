@@ -136,14 +136,13 @@ func (e *acpServer) begin(ctx context.Context, w acp.SessionRequest) (*acp.Sessi
 	}
 	o.User.Editor, o.User.EditorServers = w.Editor, serversOf(w.Servers)
 	r := &Run{Options: o, Status: project.NewStatus(), count: ending.NewTally(), onBroken: e.run.onBroken}
-	var known atomic.Bool // the session, to the editor
-	var early project.EventQueue
+	var known atomic.Bool // the session, to the editor; what was said before comes with the first answer
 	telling := func(tell func(string), info bool) func(string) {
 		return r.Options.Redacting(func(text string) {
 			if known.Load() {
 				tell(text)
 			} else {
-				early.Add(engine.Notice{Text: text, Info: info})
+				r.Status.Queue.Add(engine.Notice{Text: text, Info: info})
 			}
 		})
 	}
@@ -157,9 +156,6 @@ func (e *acpServer) begin(ctx context.Context, w acp.SessionRequest) (*acp.Sessi
 		return nil, err
 	}
 	known.Store(true)
-	for _, ev := range early.Take() { // with the first answer
-		f.session.Project.Status.Queue.Add(ev)
-	}
 	return e.conversation(f, w), nil
 }
 
