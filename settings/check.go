@@ -77,7 +77,7 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 		if out, err := n.facts.coerce(v); err == nil {
 			v = out
 		}
-		c.bar(path, v, JoinKey(path)+": a project can't set it")
+		c.wrong(path, JoinKey(path)+": a project can't set it").barred = v
 		return nil, false
 	case v == nil && n.key == nil: // null asks for nothing, so that nothing is lost with it
 		c.wrong(path, Key{Name: JoinKey(path), Type: isObject}.mismatch(v).Error())
@@ -89,19 +89,15 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 	}
 	out := make(map[string]any, len(tree))
 	for _, name := range slices.Sorted(maps.Keys(tree)) {
-		below := append(path[:len(path):len(path)], name)
-		next := n.next(name)
-		switch {
-		case inherited(name):
-			c.unknown(below)
-			continue
-		case n.key != nil && n.open():
+		at, next := below(path, name), n.next(name)
+		if n.key != nil && n.open() {
 			next = anything
-		case next == nil:
-			c.unknown(below)
+		}
+		if next == nil || inherited(name) {
+			c.wrong(at, named(JoinKey(at))+" is not a setting").unknown = true
 			continue
 		}
-		if kept, ok := c.walk(below, next, tree[name]); ok {
+		if kept, ok := c.walk(at, next, tree[name]); ok {
 			out[name] = kept
 		}
 	}
@@ -120,7 +116,7 @@ func (c *checker) value(path []string, key Key, v any) (any, bool) {
 	on, is := out.(bool)
 	switch {
 	case c.project && isSwitch && is && strconv.FormatBool(on) != only:
-		c.bar(path, out, fmt.Sprintf("%s: a project can only set it to %s", key.Name, only))
+		c.wrong(path, fmt.Sprintf("%s: a project can only set it to %s", key.Name, only)).barred = out
 		return nil, false
 	case err == nil:
 		return c.withoutBlanks(path, out), true
@@ -136,7 +132,7 @@ func (c *checker) value(path []string, key Key, v any) (any, bool) {
 		c.wrong(path, said)
 		return c.withoutBlanks(path, out), true
 	case decides(path):
-		c.unusable(path, err.Error())
+		c.wrong(path, err.Error()).fatal = true
 		return nil, false
 	}
 	if k := key.safety; k.misread != "" && !k.strict {
@@ -189,35 +185,24 @@ func (k Key) named(path []string) Key {
 	return k
 }
 
-func (c *checker) wrong(path []string, message string) {
+// wrong adds a problem, and returns it.
+func (c *checker) wrong(path []string, message string) *Problem {
 	c.problems = append(c.problems, Problem{Key: JoinKey(path), Message: message, path: path})
+	return &c.problems[len(c.problems)-1]
 }
 
 // unset says that something in an MCP server stays unfilled, once.
 func (c *checker) unset(path []string, what string) {
-	p := Problem{Key: JoinKey(path), Message: shown(JoinKey(path)) + ": " + what, path: path, unset: true}
-	if !slices.ContainsFunc(c.problems, func(q Problem) bool { return q.Message == p.Message }) {
-		c.problems = append(c.problems, p)
+	message := shown(JoinKey(path)) + ": " + what
+	if !slices.ContainsFunc(c.problems, func(p Problem) bool { return p.Message == message }) {
+		c.wrong(path, message).unset = true
 	}
-}
-
-// unusable says why an MCP server is not to be used.
-func (c *checker) unusable(path []string, message string) {
-	c.problems = append(c.problems, Problem{Key: JoinKey(path), Message: message, path: path, fatal: true})
 }
 
 // unfit says that a value is of the wrong type, and returns false.
 func (c *checker) unfit(path []string, err error) bool {
-	c.wrong(path, err.Error())
-	c.problems[len(c.problems)-1].unfit = true
+	c.wrong(path, err.Error()).unfit = true
 	return false
-}
-
-// unknown reports an unknown key.
-func (c *checker) unknown(path []string) {
-	key := JoinKey(path)
-	c.wrong(path, named(key)+" is not a setting")
-	c.problems[len(c.problems)-1].unknown = true
 }
 
 // named returns a key's name in quotation marks, unless parts of it stand in some.
@@ -235,12 +220,6 @@ func shown(key string) string {
 		return fmt.Sprintf("%.*q", longest, key)
 	}
 	return key
-}
-
-// bar says that a project can't set the value v.
-func (c *checker) bar(path []string, v any, message string) {
-	c.wrong(path, message)
-	c.problems[len(c.problems)-1].barred = v
 }
 
 // local takes from a project's settings what would send prompts to another provider than the

@@ -24,15 +24,9 @@ type Variable struct{ Name, Value string }
 
 // parseEnv reads the text of a .env file as the JavaScript library of that name
 // does: nothing is filled in, a # ends a value that is not quoted, a line that
-// makes no sense is passed over, and of two lines the last one counts.
-func parseEnv(text string) []Variable {
-	out, _ := scanEnv(text)
-	return out
-}
-
-// scanEnv is parseEnv and returns the numbers of the lines that were passed over, too, but for empty
-// ones and comments.
-func scanEnv(text string) (out []Variable, passed []string) {
+// makes no sense is passed over, and of two lines the last one counts. It also returns the numbers
+// of the lines that were passed over, but for empty lines and comments.
+func parseEnv(text string) (out []Variable, passed []string) {
 	text = strings.TrimPrefix(string(charset.ToUTF8([]byte(text))), "\ufeff")
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	number, counted := 1, text // the number of the line at which counted begins
@@ -241,7 +235,7 @@ func (s *Settings) readEnv(p project.Paths, path string) (list []Variable, warni
 	if err != nil {
 		return nil, err.Error() + "; it is not used"
 	}
-	list, passed := scanEnv(string(b))
+	list, passed := parseEnv(string(b))
 	if len(passed) > 0 && !plainEnv(path) { // other files may be for other programs
 		passed = passed[:min(3, len(passed))] // the first tell enough
 		warning = fmt.Sprintf("%s:%s: not NAME=VALUE, so nothing is set", text.PrintableLine(path), text.List(passed))
@@ -288,7 +282,8 @@ func ownVariables(p project.Paths) func(string) (string, bool) {
 // EnvNames returns the variables in the text of a project's .env file in three groups: set for
 // gemline itself, set for programs that the project brings, and refused.
 func EnvNames(text string) (sets, brings, refused []string) {
-	for _, v := range parseEnv(text) {
+	list, _ := parseEnv(text)
+	for _, v := range list {
 		switch {
 		case permits(v.Name, v.Value):
 			sets = append(sets, v.Name)

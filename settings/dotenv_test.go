@@ -42,7 +42,8 @@ func TestParseEnv(t *testing.T) {
 		{"no sense\n=1\nA B=1\nC=3", []Variable{{"C", "3"}}},
 		{"", nil},
 	} {
-		if d := cmp.Diff(c.want, parseEnv(c.text)); d != "" {
+		got, _ := parseEnv(c.text)
+		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%q: %s", c.text, d)
 		}
 	}
@@ -70,15 +71,16 @@ func TestParseOddEnv(t *testing.T) {
 		{"A\u00a0=1", nil},
 		{"\u2028A=1\nB=1", []Variable{{"B", "1"}}},
 	} {
-		if d := cmp.Diff(c.want, parseEnv(c.text)); d != "" {
+		got, _ := parseEnv(c.text)
+		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%q: %s", c.text, d)
 		}
 	}
 	long := strings.Repeat("x", 10<<20)
-	if got := parseEnv("A='" + long); len(got) != 1 || len(got[0].Value) != len(long)+1 {
+	if got, _ := parseEnv("A='" + long); len(got) != 1 || len(got[0].Value) != len(long)+1 {
 		t.Error("a long value is not one value")
 	}
-	if got := parseEnv(strings.Repeat("A='\n", 20000)); len(got) != 1 {
+	if got, _ := parseEnv(strings.Repeat("A='\n", 20000)); len(got) != 1 {
 		t.Errorf("%d variables", len(got))
 	}
 }
@@ -87,7 +89,8 @@ func FuzzParseEnv(f *testing.F) {
 	f.Add("export A='1\n2' # x\nB: `")
 	f.Fuzz(func(t *testing.T, text string) {
 		seen := map[string]bool{}
-		for _, v := range parseEnv(text) {
+		list, _ := parseEnv(text)
+		for _, v := range list {
 			if v.Name == "" || strings.ContainsAny(v.Name, "= \n\x00") || seen[v.Name] {
 				t.Errorf("%q: %+v", text, v)
 			}

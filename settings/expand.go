@@ -54,7 +54,7 @@ func (f *filler) tree(path []string, tree map[string]any) {
 func (f *filler) failed(path []string, err error) {
 	message := shown(JoinKey(path)) + " " + err.Error()
 	if at := slices.Index(path, "mcpServers"); at >= 0 && len(path) > at+1 {
-		f.checker.unusable(path[:at+2], message)
+		f.checker.wrong(path[:at+2], message).fatal = true
 		return
 	}
 	f.checker.wrong(path, message)

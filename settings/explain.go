@@ -152,11 +152,7 @@ func (l *Layer) origin(path, from []string, v any, note string) Origin {
 func holdsVariable(v any) bool {
 	switch x := v.(type) {
 	case string:
-		for _, rest, ok := strings.Cut(x, "$"); ok; _, rest, ok = strings.Cut(rest, "$") {
-			if _, name, _, _ := variable("$" + rest); name != "" {
-				return true
-			}
-		}
+		return around(x) != x
 	case []any:
 		return slices.ContainsFunc(x, holdsVariable)
 	case map[string]any:

@@ -304,23 +304,6 @@ func (k Key) set(s *Settings, v any) {
 	}
 }
 
-// get returns the value of the key's field.
-func (k Key) get(s *Settings) any {
-	switch field := k.field(s).(type) {
-	case *string:
-		return *field
-	case *bool:
-		return *field
-	case *int:
-		return json.Number(strconv.Itoa(*field))
-	case *float64:
-		return json.Number(strconv.FormatFloat(*field, 'g', -1, 64))
-	case *[]string:
-		return items(*field)
-	}
-	return nil
-}
-
 // words returns the texts of a list of JSON.
 func words(list any) []string {
 	items, _ := list.([]any)

@@ -67,11 +67,7 @@ func overrides() (all []override) {
 			return "--sandbox", cmp.Or(switched(f.Sandbox.Value), On), f.Sandbox.Set
 		},
 		"context.includeDirectories": func(f *flags.Set) (string, any, bool) {
-			items := make([]any, len(f.IncludeDirs))
-			for i, dir := range f.IncludeDirs {
-				items[i] = dir
-			}
-			return "--include-directories", items, len(items) > 0
+			return "--include-directories", items(f.IncludeDirs), len(f.IncludeDirs) > 0
 		},
 	}
 	for _, k := range table {
@@ -118,7 +114,10 @@ func (s *Settings) Override(f *flags.Set, lookup func(string) (string, bool)) er
 			continue
 		}
 		if _, v, ok := o.flag(f); ok {
-			o.Key.set(s, o.Key.combine(o.Key.get(s), v))
+			if list, is := o.Key.field(s).(*[]string); is {
+				v = o.Key.combine(items(*list), v)
+			}
+			o.Key.set(s, v)
 		}
 	}
 	if s.ApprovalMode == "yolo" && s.NoYolo {
