@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -12,11 +13,7 @@ import (
 // A completer says what a word of a command line may become, by the tables of the
 // parsers.
 type completer struct {
-	flags    []flags.Entry // in front of a sub-command, and around a prompt
-	commands *kong.Node
-
-	// values returns all words of a kind, such as the names of models.
-	values func(kind string) []candidate
+	values func(kind string) []candidate // returns all words of a kind, such as the names of models
 }
 
 // A candidate is a completion of a word, with a note about it.
@@ -43,9 +40,9 @@ func (c *completer) complete(words []string) (kind string, list []candidate) {
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	at := position{flags: c.flags}
+	at := position{flags: flags.Table()} // in front of a sub-command, and around a prompt
 	for _, word := range words[:len(words)-1] {
-		c.step(&at, word)
+		at.step(word)
 	}
 	word := words[len(words)-1]
 	hyphen := strings.HasPrefix(word, "-") && !at.literal
@@ -71,7 +68,7 @@ func (c *completer) complete(words []string) (kind string, list []candidate) {
 }
 
 // step goes past a word.
-func (c *completer) step(at *position, word string) {
+func (at *position) step(word string) {
 	wants := at.wants
 	at.wants = nil
 	hyphen := strings.HasPrefix(word, "-") && word != "-" && !at.literal
@@ -84,21 +81,17 @@ func (c *completer) step(at *position, word string) {
 			at.wants = f
 		}
 	default:
-		c.enter(at, word)
+		at.enter(word)
 	}
 }
 
 // enter goes past a word that is no flag.
-func (c *completer) enter(at *position, word string) {
-	children := c.commands.Children
-	if at.node != nil {
-		children = at.node.Children
-	}
+func (at *position) enter(word string) {
+	children := cmp.Or(at.node, table()).Children
 	i := -1
 	if at.plain == 0 && !at.literal {
 		i = slices.IndexFunc(children, func(n *kong.Node) bool {
-			return n.Name == word ||
-				slices.Contains(n.Aliases, word)
+			return n.Name == word || slices.Contains(n.Aliases, word)
 		})
 	}
 	if i < 0 {
@@ -106,7 +99,7 @@ func (c *completer) enter(at *position, word string) {
 		return
 	}
 	if at.node == nil {
-		at.flags = flags.Describe(c.commands.Flags)
+		at.flags = flags.Describe(table().Flags)
 	}
 	at.node = children[i]
 	at.flags = append(at.flags, flags.Describe(at.node.Flags)...)
@@ -151,7 +144,7 @@ func (c *completer) words(at position) (string, []candidate) {
 		if at.plain > 0 || at.literal { // a prompt is the user's own
 			return known, nil
 		}
-		node = c.commands
+		node = table()
 	}
 	if len(node.Children) > 0 && at.plain == 0 {
 		var list []candidate

@@ -3,12 +3,10 @@ package cli
 import (
 	"strings"
 	"testing"
-
-	"gemline/settings/flags"
 )
 
 func TestComplete(t *testing.T) {
-	c := completer{flags: flags.Table(), commands: table(), values: func(kind string) []candidate {
+	c := completer{values: func(kind string) []candidate {
 		return []candidate{{"a-" + kind, ""}, {"b-" + kind, ""}}
 	}}
 	for _, x := range []struct{ words, want string }{
@@ -73,7 +71,7 @@ func TestComplete(t *testing.T) {
 func FuzzComplete(f *testing.F) {
 	f.Add("trust add ")
 	f.Add("-m= -- --=")
-	c := completer{flags: flags.Table(), commands: table(), values: func(kind string) []candidate { return []candidate{{kind, ""}} }}
+	c := completer{values: func(kind string) []candidate { return []candidate{{kind, ""}} }}
 	f.Fuzz(func(t *testing.T, line string) {
 		words := strings.Split(line, " ")
 		_, list := c.complete(words)

@@ -15,7 +15,6 @@ import (
 	"gemline/engine/text"
 	"gemline/repl/schema"
 	"gemline/settings"
-	"gemline/settings/flags"
 	"gemline/tools/sandbox"
 )
 
@@ -62,8 +61,7 @@ func (c *completionCommand) Run(ctx context.Context, out *Output, all *lookup) e
 // dirs or words, and in each other line a word, a tab and what it is.
 func (out *Output) answer(ctx context.Context, all *lookup, words []string) error {
 	var b strings.Builder
-	c := completer{flags: flags.Table(), commands: table(),
-		values: func(kind string) []candidate { return all.values(ctx, kind) }}
+	c := completer{func(kind string) []candidate { return all.values(ctx, kind) }}
 	kind, list := c.complete(words)
 	b.WriteString(kind + "\n")
 	for _, x := range list {

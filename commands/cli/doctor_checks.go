@@ -39,20 +39,12 @@ func (c *doctorCommand) checks() []check {
 		{"settings", at((*doctor).checkSettings)},
 		{"trust", at((*doctor).checkTrust)},
 		{"rules", at((*doctor).checkRules)},
-		{"model", about("model")},
-		{"instructions", about("instructions")},
-		{"directories", about("directories")},
-		{"context", about("context")},
-		{"plans", about("plans")},
-		{"hooks", about("hooks")},
-		{"extensions", about("extensions")},
-		{"agents", about("agents")},
-		{"commands", about("commands")},
-		{"skills", about("skills")},
-		{"keys", about("keys")},
-		{"env", about("env")},
-		{"servers", about("servers")},
-		{"telemetry", about("telemetry")},
+	}
+	for _, kind := range []string{"model", "instructions", "directories", "context", "plans", "hooks", "extensions", "agents",
+		"commands", "skills", "keys", "env", "servers", "telemetry"} {
+		list = append(list, check{kind, at(func(d *doctor) finding { return d.about(kind) })})
+	}
+	list = append(list, []check{
 		{"credentials", (*doctor).checkCredentials},
 		{"network", at((*doctor).checkNetwork)},
 		{"git", program("git", "the model can't see what has changed; install git")},
@@ -64,7 +56,7 @@ func (c *doctorCommand) checks() []check {
 		{"sessions", (*doctor).checkSize},
 		{"clock", func(d *doctor, _ context.Context) finding { return checkClock(d.build, time.Now()) }},
 		{"sandbox", (*doctor).checkSandbox},
-	}
+	}...)
 	if c.Online {
 		list = append(list, check{"server", (*doctor).checkServer})
 	}
@@ -216,14 +208,12 @@ func (d *doctor) checkRules() finding {
 	return fine("the built-in ones and %d more; gemline policy lists them", own)
 }
 
-// about returns the check of files of a kind.
-func about(kind string) func(*doctor, context.Context) finding {
-	return at(func(d *doctor) finding {
-		if _, err := d.here.settings(); err != nil {
-			return unread()
-		}
-		return d.found(kind)
-	})
+// about checks files of a kind.
+func (d *doctor) about(kind string) finding {
+	if _, err := d.here.settings(); err != nil {
+		return unread()
+	}
+	return d.found(kind)
 }
 
 // found says what a run says about files of a kind.

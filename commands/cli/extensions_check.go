@@ -118,8 +118,9 @@ func broughtBy(x extension.Extension) (b brought) {
 	b.skills, b.wrong = SkillsOf(x).Skills()
 	var bad []error
 	b.agents, bad = AgentsOf(x).Load()
-	list, wrong, _ := custom.Load([]custom.Dir{CommandsOf(x)}, func(string) bool { return false })
-	b.wrong = slices.Concat(b.wrong, each(bad, error.Error), wrong)
+	files := custom.Library{Dirs: func() []custom.Dir { return []custom.Dir{CommandsOf(x)} }}
+	list := files.Commands(func(string) bool { return false })
+	b.wrong = slices.Concat(b.wrong, each(bad, error.Error), files.Notes(""))
 	b.commands = each(list, func(c custom.Command) string { return "/" + c.Name })
 	b.rules, _ = fs.Glob(os.DirFS(filepath.Join(x.Dir, "policies")), "*.toml")
 	return b

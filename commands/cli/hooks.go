@@ -200,23 +200,18 @@ func (t triedHook) lines() []string {
 	return lines
 }
 
-// Run switches a hook on or off.
-func (c *hooksTurn) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks, on toggle) error {
-	return turnHooks(ctx, here, out, hooks, c.Name, on)
-}
-
 // Run switches all hooks on or off.
 func (*hooksTurnAll) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks, on toggle) error {
-	return turnHooks(ctx, here, out, hooks, "", on)
+	return (&hooksTurn{}).Run(ctx, out, here, hooks, on)
 }
 
-// turnHooks switches the hooks of a name on or off, all if it is "": those of the project
+// Run switches the hooks of a name on or off, all if it is "": those of the project
 // in its settings, and others in the user's.
-func turnHooks(ctx context.Context, here *Folder, out *Output, hooks Hooks, id string, on toggle) error {
+func (c *hooksTurn) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks, on toggle) error {
 	f := hookFamily(hooks)
 	list := f.all
-	if id != "" {
-		h, err := f.find(id)
+	if c.Name != "" {
+		h, err := f.find(c.Name)
 		if err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func (m *manual) page(b Build) {
 	date, _, _ := strings.Cut(b.Date, "T")
 	fmt.Fprintf(m, ".TH GEMLINE 1 \"%s\" \"gemline %s\" gemline\n", date, roff(b.Version)) // a date with plain hyphens
 	m.section("Name")
-	m.text(`gemline \- a coding agent for plain terminals`)
+	m.text("gemline - a coding agent for plain terminals")
 	m.section("Synopsis")
 	m.macro("B", "gemline")
 	m.text("[flags] [prompt ...]")
@@ -40,7 +40,7 @@ func (m *manual) page(b Build) {
 	m.macro("B", "gemline")
 	m.text("command [arguments]")
 	m.section("Description")
-	m.prose("gemline talks to a Gemini model, reads and edits your project, runs commands when you say so, and prints lines. " +
+	m.text("gemline talks to a Gemini model, reads and edits your project, runs commands when you say so, and prints lines. " +
 		"On a terminal it is a session; with a prompt by -p, in a pipeline or with a JSON format it is one answer.")
 	m.section("Examples")
 	for _, e := range flags.Examples() {
@@ -66,7 +66,7 @@ func (m *manual) page(b Build) {
 		m.tagged(f.Name, f.Help)
 	}
 	m.section("See also")
-	m.prose("gemline help prints the documentation: " + strings.Join(pageNames(docs.Pages()), ", ") + ".")
+	m.text("gemline help prints the documentation: " + strings.Join(pageNames(docs.Pages()), ", ") + ".")
 }
 
 func pageNames(pages []docs.Page) []string {
@@ -140,16 +140,12 @@ func (m *manual) macro(name string, args ...string) {
 func (m *manual) tagged(term, text string) {
 	m.WriteString(".TP\n")
 	m.macro("B", term)
-	m.text(roff(text))
+	m.text(text)
 }
 
-// prose writes a paragraph.
-func (m *manual) prose(text string) { m.text(roff(text)) }
-
-// text writes a text that is escaped for roff, in short lines. None of the lines is a
-// request to roff.
+// text writes a text in short lines, none of which is a request to roff.
 func (m *manual) text(s string) {
-	for _, line := range flags.Wrap(s, 78) {
+	for _, line := range flags.Wrap(roff(s), 78) {
 		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
 			line = `\&` + line
 		}

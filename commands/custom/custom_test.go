@@ -127,7 +127,7 @@ func TestLoad(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	commands, notes, lost := Load([]Dir{
+	commands, notes, lost := load([]Dir{
 		{Path: extension, Owner: "ext", Extension: true, Within: true},
 		{Path: user, Owner: "user"}, {Path: project, Owner: "workspace", Within: true}, {Path: filepath.Join(user, "nowhere"), Owner: "user"},
 	}, func(name string) bool { return name == "help" })
@@ -175,7 +175,7 @@ func TestLoad(t *testing.T) {
 
 func TestDescription(t *testing.T) {
 	dir := put(t, map[string]string{"a.toml": `prompt = "x"`, "b.toml": "prompt = 'x'\ndescription = \"\"\"two\n\\u0007 lines " + strings.Repeat("w", 200) + "\"\"\""})
-	commands, _, _ := Load([]Dir{{Path: dir, Owner: "ext", Extension: true}}, func(string) bool { return false })
+	commands, _, _ := load([]Dir{{Path: dir, Owner: "ext", Extension: true}}, func(string) bool { return false })
 	if got := commands[0].Description; got != "[ext] Custom command from a.toml" {
 		t.Errorf("got %q", got)
 	}
@@ -193,7 +193,7 @@ func TestMarkdown(t *testing.T) {
 		"near.md":   "---\nalowed-tools: Read\n---\nGo.",
 		"other.md":  "---\nAllowed_Tools: Read\n---\nGo.",
 	})
-	commands, notes, _ := Load([]Dir{{Path: dir, Owner: "user", Markdown: true}}, func(string) bool { return false })
+	commands, notes, _ := load([]Dir{{Path: dir, Owner: "user", Markdown: true}}, func(string) bool { return false })
 	by := map[string]Command{}
 	for _, c := range commands {
 		by[c.Name] = c
@@ -300,4 +300,11 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 	})
+}
+
+// load returns the commands of dirs, what is said of their files, and why names have none.
+func load(dirs []Dir, taken func(name string) bool) (commands []Command, notes []string, lost map[string]string) {
+	l := Library{Dirs: func() []Dir { return dirs }}
+	commands = l.Commands(taken)
+	return commands, l.Notes(""), l.files.lost
 }

@@ -3,8 +3,8 @@
 //
 // # Text in, parts out
 //
-// A first caller makes a [Library], which reads the files by [Load]. [Command.Expand] makes
-// the message. Files and the output of commands in a prompt come from [Sources], which judge
+// A first caller makes a [Library], which reads the files. [Command.Expand] makes the
+// message. Files and the output of commands in a prompt come from [Sources], which judge
 // and ask as they do for calls of the model.
 //
 // # Scanned once

@@ -53,17 +53,6 @@ const (
 	maxSegment     = 50      // characters of a directory's or a file's name in that of a command
 )
 
-// Load reads the commands of dirs. Where two have a name in common, the one of the later
-// Dir gets it, and taken says which names none can have; a command that lacks its
-// name is called by that of its owner, a dot and its own, as all can be.
-// What can't be used, and which names were not given, is in notes; lost says by names why
-// the files that would have them can't be used.
-func Load(dirs []Dir, taken func(name string) bool) (commands []Command, notes []string, lost map[string]string) {
-	l := read(dirs)
-	commands, notes = named(l.found, append(l.faults, l.notes...), taken)
-	return commands, notes, l.lost
-}
-
 // read reads the files of dirs.
 func read(dirs []Dir) *loader {
 	l := &loader{lost: map[string]string{}}
@@ -74,7 +63,9 @@ func read(dirs []Dir) *loader {
 	return l
 }
 
-// named gives commands their names.
+// named gives commands their names. Where two have a name in common, the one of the later
+// Dir gets it, and taken says which names none can have; a command that lacks its
+// name is called by that of its owner, a dot and its own, as all can be.
 func named(commands []Command, notes []string, taken func(string) bool) ([]Command, []string) {
 	plain := map[string]*Command{}
 	for i := range commands {

@@ -176,7 +176,8 @@ func skillHint(p *project.Project, name string) string {
 		if x.Active {
 			continue
 		}
-		found, _, _ := custom.Load([]custom.Dir{cli.CommandsOf(x)}, func(string) bool { return false })
+		files := custom.Library{Dirs: func() []custom.Dir { return []custom.Dir{cli.CommandsOf(x)} }}
+		found := files.Commands(func(string) bool { return false })
 		if slices.ContainsFunc(found, func(c custom.Command) bool { return c.Name == name }) {
 			return "it is a command of the extension " + x.Name +
 				", which is switched off; gemline extensions enable " + x.Name + " switches it on"
