@@ -43,17 +43,17 @@ type Server struct {
 const defaultTimeout = 10 * time.Minute
 
 // identity tells a server from one of the same name that is set up otherwise.
-func (s Server) identity() string { return s.print(s.Command, s.Dir, s.Env, s.URL, s.Kind) }
+func (s Server) identity() string { return hashed(s.Name, s.Command, s.Dir, s.Env, s.URL, s.Kind) }
 
 // subject is what an "always" about the server is about: its name and what it is, whatever
 // other server has a name that reads the same in the names of tools.
-func (s Server) subject() string { return s.print(s.Command, s.Dir, s.URL) }
+func (s Server) subject() string { return hashed(s.Name, s.Command, s.Dir, s.URL) }
 
-// print returns the name with a hash of what makes the server.
-func (s Server) print(parts ...any) string {
+// hashed returns a name with a hash of the parts.
+func hashed(name string, parts ...any) string {
 	b, _ := json.Marshal(parts)
 	sum := sha256.Sum256(b)
-	return s.Name + " " + hex.EncodeToString(sum[:8])
+	return name + " " + hex.EncodeToString(sum[:8])
 }
 
 // includesTool reports whether a tool of the server is taken.

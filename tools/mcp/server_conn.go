@@ -287,7 +287,7 @@ func (l *serverConn) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, 
 	}
 	if said.Capabilities.Logging != nil {
 		level := protocol.SetLevelParams{Level: protocol.LoggingLevelWarning} // otherwise the server chooses it
-		l.set.optional(func(ctx context.Context) { c.Call(ctx, protocol.MethodSetLogLevel, level, nil) })
+		optional(l.set.ctx, func(ctx context.Context) { c.Call(ctx, protocol.MethodSetLogLevel, level, nil) })
 	}
 	return nil
 }

@@ -165,15 +165,15 @@ func (s *Set) tellRoots() {
 	}
 	for _, l := range s.all() {
 		if c := l.conn.Load(); c != nil {
-			s.optional(func(ctx context.Context) { c.conn.Notify(ctx, protocol.MethodNotificationRootsListChanged, nil) })
+			optional(s.ctx, func(ctx context.Context) { c.conn.Notify(ctx, protocol.MethodNotificationRootsListChanged, nil) })
 		}
 	}
 }
 
 // optional says something to a server that may fail, and is not waited for.
-func (s *Set) optional(say func(context.Context)) {
+func optional(ctx context.Context, say func(context.Context)) {
 	go func() {
-		ctx, cancel := context.WithTimeout(s.ctx, optionalTimeout)
+		ctx, cancel := context.WithTimeout(ctx, optionalTimeout)
 		defer cancel()
 		say(ctx)
 	}()

@@ -29,7 +29,7 @@ func (l *serverConn) watch(c *peer, uri string) {
 		return
 	}
 	what := protocol.SubscribeParams{URI: uri}
-	l.set.optional(func(ctx context.Context) { c.conn.Call(ctx, protocol.MethodResourcesSubscribe, what, nil) })
+	optional(l.set.ctx, func(ctx context.Context) { c.conn.Call(ctx, protocol.MethodResourcesSubscribe, what, nil) })
 }
 
 // updated tells that a resource has changed, once until it is read again.

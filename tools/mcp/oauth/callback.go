@@ -64,7 +64,8 @@ type callback struct {
 
 // listen opens the port that browsers are sent to, on this machine alone. arrived is called when the
 // answer to the log-in with the state has come.
-func (c *Client) listen(state string, arrived func()) (*callback, error) {
+func (e *exchange) listen(state string, arrived func()) (*callback, error) {
+	c := e.c
 	to := &callback{uri: c.server.RedirectURI, came: make(chan url.Values, 1)}
 	port, host, path := c.cfg.Getenv("OAUTH_CALLBACK_PORT"), "127.0.0.1", callbackPath
 	if to.uri != "" {

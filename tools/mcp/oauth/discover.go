@@ -39,26 +39,25 @@ type plan struct {
 
 const wellKnown = "/.well-known/"
 
-// discover finds out where to log in. What the settings say comes first.
-func (c *Client) discover(ctx context.Context, ch challenge) (*plan, error) {
-	s := c.server
-	p := &plan{resource: resourceOf(c.url), scope: strings.Join(s.Scopes, " ")}
-	var err error
+// discover makes the plan. What the settings say comes first.
+func (e *exchange) discover(ctx context.Context, ch challenge) (err error) {
+	s, p := e.c.server, &plan{resource: resourceOf(e.c.url), scope: strings.Join(e.c.server.Scopes, " ")}
+	e.plan = p
 	switch {
 	case s.AuthorizationURL != "" && s.TokenURL != "":
 		p.Issuer = s.Issuer
 	case s.Issuer != "":
-		err = c.issuer(ctx, p, "the issuer in the settings", s.Issuer)
+		err = e.issuer(ctx, "the issuer in the settings", s.Issuer)
 	default:
-		err = c.announced(ctx, p, ch)
+		err = e.announced(ctx, ch)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.SaysIssuer = p.SaysIssuer || s.Issuer != "" // in the answer to a log-in (RFC 9207)
 	p.Authorization, p.Token = cmp.Or(s.AuthorizationURL, p.Authorization), cmp.Or(s.TokenURL, p.Token)
 	p.Registration = cmp.Or(s.RegistrationURL, p.Registration)
-	return p, c.complete(ctx, p)
+	return e.complete(ctx)
 }
 
 // resourceOf returns the resource identifier of a server.
@@ -68,56 +67,58 @@ func resourceOf(u *url.URL) string {
 }
 
 // complete checks that nothing is missing in a plan.
-func (c *Client) complete(ctx context.Context, p *plan) error {
+func (e *exchange) complete(ctx context.Context) error {
+	p := e.plan
 	if p.Authorization == "" || p.Token == "" {
-		return &auth.Error{Message: c.server.Name + " wants a log-in, and neither it nor its settings say where",
-			Advice: fmt.Sprintf("set mcpServers.%[1]s.oauth.authorizationUrl and .tokenUrl", c.server.Name)}
+		return &auth.Error{Message: e.c.server.Name + " wants a log-in, and neither it nor its settings say where",
+			Advice: fmt.Sprintf("set mcpServers.%[1]s.oauth.authorizationUrl and .tokenUrl", e.c.server.Name)}
 	}
 	for what, s := range map[string]string{"its token endpoint": p.Token, "its registration endpoint": p.Registration} {
-		if _, err := c.parse(what, s, nil); err != nil && s != "" {
+		if _, err := e.c.parse(what, s, nil); err != nil && s != "" {
 			return err
 		}
 	}
-	page, err := c.parse("its authorization endpoint", p.Authorization, nil)
+	page, err := e.c.parse("its authorization endpoint", p.Authorization, nil)
 	if err != nil {
 		return err
 	}
-	if !c.named[origin(page)] { // the browser opens it
-		if err := c.guarded.Check(ctx, page); err != nil {
-			return c.unreachable(ctx, page, err)
+	if !e.c.named[origin(page)] { // the browser opens it
+		if err := e.c.guarded.Check(ctx, page); err != nil {
+			return e.c.unreachable(ctx, page, err)
 		}
 	}
 	if len(p.Challenges) > 0 && !slices.Contains(p.Challenges, "S256") {
-		return c.violation("its log-in server does not know S256, which keeps the code from others")
+		return e.c.violation("its log-in server does not know S256, which keeps the code from others")
 	}
 	return nil
 }
 
 // announced finds out by what the server says.
-func (c *Client) announced(ctx context.Context, p *plan, ch challenge) error {
-	about, err := c.resource(ctx, ch.Metadata)
+func (e *exchange) announced(ctx context.Context, ch challenge) error {
+	p := e.plan
+	about, err := e.resource(ctx, ch.Metadata)
 	if err != nil {
 		return err
 	}
-	if len(c.server.Scopes) == 0 {
+	if len(e.c.server.Scopes) == 0 {
 		p.scope = cmp.Or(ch.Scope, strings.Join(about.Scopes, " "))
 	}
 	if about.Resource != "" {
 		p.resource = strings.TrimSuffix(about.Resource, "/")
 	}
 	if len(about.Servers) == 0 {
-		root := c.url.Scheme + "://" + c.url.Host
-		return c.issuer(ctx, p, "its own address", root+c.url.EscapedPath(), root)
+		root := e.c.url.Scheme + "://" + e.c.url.Host
+		return e.issuer(ctx, "its own address", root+e.c.url.EscapedPath(), root)
 	}
-	if err := c.issuer(ctx, p, "its log-in server", about.Servers[0]); err != nil {
+	if err := e.issuer(ctx, "its log-in server", about.Servers[0]); err != nil {
 		return err
 	}
 	if p.Token == "" {
 		return &auth.Error{Message: fmt.Sprintf("%s names %s for the log-in, which does not say how to log in",
-			c.server.Name, serverText(about.Servers[0])), Advice: "ask whoever runs the server"}
+			e.c.server.Name, serverText(about.Servers[0])), Advice: "ask whoever runs the server"}
 	}
 	const offline = "offline_access" // the scope that a refresh token may take
-	if len(c.server.Scopes) == 0 && slices.Contains(p.Scopes, offline) && !slices.Contains(strings.Fields(p.scope), offline) {
+	if len(e.c.server.Scopes) == 0 && slices.Contains(p.Scopes, offline) && !slices.Contains(strings.Fields(p.scope), offline) {
 		p.scope = strings.TrimSpace(p.scope + " " + offline)
 	}
 	return nil
@@ -125,24 +126,24 @@ func (c *Client) announced(ctx context.Context, p *plan, ch challenge) error {
 
 // resource reads what the server says about itself, which is empty if it says nothing. named is
 // where, as a challenge has it.
-func (c *Client) resource(ctx context.Context, named string) (about resource, err error) {
+func (e *exchange) resource(ctx context.Context, named string) (about resource, err error) {
 	places := []string{named}
 	if named == "" {
 		root := wellKnown + "oauth-protected-resource"
-		places = slices.Compact([]string{root + strings.TrimSuffix(c.url.EscapedPath(), "/"), root})
+		places = slices.Compact([]string{root + strings.TrimSuffix(e.c.url.EscapedPath(), "/"), root})
 	}
 	for _, place := range places {
-		u, err := c.parse("its metadata", place, c.url)
+		u, err := e.c.parse("its metadata", place, e.c.url)
 		if err != nil {
 			return resource{}, err
 		}
-		if !sameOrigin(u, c.url) {
-			return resource{}, c.violation("its metadata is at another server, %s", serverText(u.Host))
+		if !sameOrigin(u, e.c.url) {
+			return resource{}, e.c.violation("its metadata is at another server, %s", serverText(u.Host))
 		}
 		about = resource{}
-		found, err := c.document(ctx, u.String(), &about)
-		if err == nil && found && !covers(about.Resource, c.url) {
-			err = c.violation("its metadata is about %q, which is another server", serverText(about.Resource))
+		found, err := e.c.document(ctx, u.String(), &about)
+		if err == nil && found && !covers(about.Resource, e.c.url) {
+			err = e.c.violation("its metadata is about %q, which is another server", serverText(about.Resource))
 		}
 		if err != nil || found {
 			return about, err
@@ -163,16 +164,16 @@ func covers(resource string, server *url.URL) bool {
 	return strings.HasPrefix(part, whole)
 }
 
-// issuer reads what an authorization server says about itself into p, which stays as it is if
+// issuer reads what an authorization server says about itself into the plan, which stays as it is if
 // that says nothing. The server may call itself by any of the names, and is looked for at the first.
-func (c *Client) issuer(ctx context.Context, p *plan, what string, names ...string) error {
-	u, err := c.parse(what, names[0], nil)
+func (e *exchange) issuer(ctx context.Context, what string, names ...string) error {
+	u, err := e.c.parse(what, names[0], nil)
 	if err != nil {
 		return err
 	}
 	for _, place := range issuerPlaces(u) {
 		var m metadata
-		found, err := c.document(ctx, place, &m)
+		found, err := e.c.document(ctx, place, &m)
 		if err != nil {
 			return err
 		}
@@ -180,9 +181,9 @@ func (c *Client) issuer(ctx context.Context, p *plan, what string, names ...stri
 			continue
 		}
 		if !slices.ContainsFunc(names, func(name string) bool { return sameIssuer(m.Issuer, name) }) {
-			return c.violation("%s is %s, and says that it is %q", what, serverText(names[0]), serverText(m.Issuer))
+			return e.c.violation("%s is %s, and says that it is %q", what, serverText(names[0]), serverText(m.Issuer))
 		}
-		p.metadata = m
+		e.plan.metadata = m
 		return nil
 	}
 	return nil

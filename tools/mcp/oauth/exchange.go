@@ -23,8 +23,8 @@ import (
 	"gemline/engine/auth"
 )
 
-// An exchange completes or renews a log-in at the log-in server of a plan: it registers the
-// program, makes the address to log in at, and gets tokens by the library, whose requests it makes.
+// An exchange is a log-in, or its renewal. It plans where to log in, registers the program, makes
+// the address to log in at, and gets tokens by the library, whose requests it makes.
 type exchange struct {
 	c      *Client
 	plan   *plan

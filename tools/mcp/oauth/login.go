@@ -56,25 +56,26 @@ func (c *Client) Login(ctx context.Context, ask Ask) error {
 	ch := c.probe(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errPatience)
 	defer cancel()
-	p, err := c.discover(ctx, ch)
-	if err != nil {
+	e := &exchange{c: c}
+	if err := e.discover(ctx, ch); err != nil {
 		return err
 	}
 	verifier, state := oauth2.GenerateVerifier(), rand.Text()
 	c.cfg.AddSecret("PKCE verifier", verifier)
 	asking, arrived := context.WithCancel(ctx)
 	defer arrived()
-	to, err := c.listen(state, arrived)
+	to, err := e.listen(state, arrived)
 	if err != nil {
 		return err
 	}
 	defer to.close()
-	e := &exchange{c: c, plan: p, uri: to.uri, login: Credential{ServerName: c.server.Name, ClientID: c.server.ClientID,
-		TokenURL: p.Token, ServerURL: c.server.URL, Resource: p.resource, Token: Token{Scope: p.scope}}}
+	p := e.plan
+	e.uri, e.login = to.uri, Credential{ServerName: c.server.Name, ClientID: c.server.ClientID,
+		TokenURL: p.Token, ServerURL: c.server.URL, Resource: p.resource, Token: Token{Scope: p.scope}}
 	if err := e.register(ctx); err != nil {
 		return err
 	}
-	got, err := c.answer(asking, p, to, ask, e.address(state, verifier), state)
+	got, err := e.answer(asking, to, ask, e.address(state, verifier), state)
 	if err != nil && ctx.Err() != nil {
 		if err = context.Cause(ctx); err == errPatience {
 			err = c.failed(fmt.Sprintf("no log-in to %s: %v", c.server.Name, err), err)
@@ -83,7 +84,7 @@ func (c *Client) Login(ctx context.Context, ask Ask) error {
 	if err != nil {
 		return err
 	}
-	code, err := c.checked(p, got)
+	code, err := e.checked(got)
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,8 @@ func (c *Client) Login(ctx context.Context, ask Ask) error {
 
 // answer has the user log in, and returns what the browser or the user brings. ctx ends when the
 // browser has come.
-func (c *Client) answer(ctx context.Context, p *plan, to *callback, ask Ask, address, state string) (url.Values, error) {
+func (e *exchange) answer(ctx context.Context, to *callback, ask Ask, address, state string) (url.Values, error) {
+	c := e.c
 	q := Question{Server: c.server.Name, URL: address, Problem: to.problem}
 	for {
 		pasted, err := ask(ctx, q)
@@ -114,7 +116,7 @@ func (c *Client) answer(ctx context.Context, p *plan, to *callback, ask Ask, add
 			return nil, err
 		}
 		got, problem := parsePasted(pasted, state)
-		if problem == "" && got.Get("iss") == "" && p.SaysIssuer {
+		if problem == "" && got.Get("iss") == "" && e.plan.SaysIssuer {
 			problem = "that does not say who has answered; paste the whole address"
 		}
 		if problem == "" {
@@ -125,7 +127,8 @@ func (c *Client) answer(ctx context.Context, p *plan, to *callback, ask Ask, add
 }
 
 // checked returns the code of an answer that comes from the right server.
-func (c *Client) checked(p *plan, got url.Values) (string, error) {
+func (e *exchange) checked(got url.Values) (string, error) {
+	c, p := e.c, e.plan
 	switch issuer := got.Get("iss"); {
 	case issuer == "" && p.SaysIssuer, issuer != "" && p.Issuer != "" && !sameIssuer(issuer, p.Issuer):
 		return "", c.violation("the answer is of %q, and should be of %s", serverText(issuer), serverText(p.Issuer))
