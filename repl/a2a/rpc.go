@@ -208,19 +208,16 @@ func (s *Server) stream(w http.ResponseWriter, id any, st *stream, err error) {
 		tell(failure(id, err))
 		return
 	}
-	defer st.leave()
 	alive := time.NewTicker(beat)
 	defer alive.Stop()
 	for {
 		select {
-		case ev, open := <-st.events:
-			if !open || !tell(reply{"2.0", id, ev, nil}) {
+		case ev := <-st.events:
+			if ev == nil || !tell(reply{"2.0", id, ev, nil}) {
 				return
 			}
 		case <-alive.C:
 			write(":\n")
-		case <-st.ctx.Done():
-			return
 		}
 	}
 }

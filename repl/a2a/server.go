@@ -14,6 +14,7 @@ import (
 	protocol "github.com/a2aproject/a2a-go/a2a"
 
 	"gemline/engine/disk"
+	"gemline/engine/text"
 	"gemline/repl/output"
 	"gemline/repl/report"
 	"gemline/repl/serve"
@@ -124,7 +125,7 @@ func (s *Server) all() []*task {
 }
 
 func (s *Server) hold(r record) *task {
-	t := &task{server: s, record: r, settled: make(chan struct{})}
+	t := &task{server: s, record: r}
 	t.asks.Store(r.Pending != nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -238,7 +239,8 @@ func (s *Server) say(ctx context.Context, p *protocol.MessageSendParams, along b
 	if err != nil {
 		return nil, nil, err
 	}
-	st, rest, err := t.take(ctx, m, along, fresh)
+	waits := p.Config == nil || p.Config.Blocking == nil || *p.Config.Blocking
+	st, err := t.take(ctx, m, along || waits, fresh)
 	if err != nil {
 		if fresh {
 			t.forget()
@@ -248,15 +250,12 @@ func (s *Server) say(ctx context.Context, p *protocol.MessageSendParams, along b
 	if fresh {
 		s.shrink()
 	}
-	if along || p.Config != nil && p.Config.Blocking != nil && !*p.Config.Blocking {
+	if along || !waits {
 		return t, st, nil
 	}
-	select {
-	case <-rest:
-		return t, nil, nil
-	case <-ctx.Done():
-		return nil, nil, ctx.Err()
+	for range st.events { // until the turn rests
 	}
+	return t, nil, ctx.Err()
 }
 
 // A clientMessage is what a client says in a message: words, or an answer to what is asked.
@@ -277,10 +276,12 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m clientMessage, er
 		return m, noPushes
 	}
 	var all []string
-	for _, part := range m.Parts {
+	for i, part := range m.Parts {
 		switch part := part.(type) {
 		case protocol.TextPart:
 			all = append(all, part.Text)
+			part.Text = s.plain(text.Shorten(part.Text, mostMessage)) // as it is kept
+			m.Parts[i] = part
 		case protocol.DataPart:
 			if m.answer != nil || convert(part.Data, &m.answer) != nil || m.answer == nil || m.answer.CallID == "" {
 				return m, faultf(invalidParams,
@@ -316,34 +317,29 @@ func convert(v, into any) error {
 // begin makes a turn of a task. If there are too many, the turn that has been asking for
 // longest is put aside.
 func (s *Server) begin(t *task) (*turn, error) {
-	u := &turn{task: t, answers: make(chan clientAnswer, 1), finished: make(chan struct{}),
-		calls: map[string]*call{}, thinkers: map[string]*thinker{}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.ctx.Err(); err != nil {
 		return nil, err
 	}
-	if !slices.Contains(s.tasks, t) { // it was forgotten since it was found
-		return nil, faultf(taskNotFound, "there is no task %s", t.record.Task.ID)
-	}
-	var longest *turn // that asks
-	busy := 0
+	var busy, asking []*turn
 	for _, other := range s.tasks {
-		one := other.turn.Load()
-		if one == nil || one.ctx.Err() != nil {
-			continue
-		}
-		if busy++; other.asks.Load() {
-			longest = one
+		if u := other.turn.Load(); u != nil && u.ctx.Err() == nil {
+			busy = append(busy, u)
+			if other.asks.Load() {
+				asking = append(asking, u)
+			}
 		}
 	}
-	if busy >= mostBusy {
-		if longest == nil {
+	if len(busy) >= mostBusy {
+		if asking == nil {
 			return nil, faultf(serverError,
-				"%d tasks are worked on, which are all that may be at once; try again when one is over", busy)
+				"%d tasks are worked on, which are all that may be at once; try again when one is over", len(busy))
 		}
-		longest.stop(errParked)
+		asking[len(asking)-1].stop(errParked)
 	}
+	u := &turn{task: t, answers: make(chan clientAnswer, 1), finished: make(chan struct{}),
+		calls: map[string]*call{}, thinkers: map[string]*thinker{}}
 	u.ctx, u.stop = context.WithCancelCause(s.ctx)
 	t.turn.Store(u)
 	return u, nil

@@ -22,9 +22,8 @@ type task struct {
 	mu      sync.Mutex // comes before the server's
 	record  record
 	streams []*stream
-	settled chan struct{} // closed when it waits for something, or is over
-	said    string        // by the model, not in the history yet
-	used    engine.Usage  // by the last request of the model
+	said    string       // by the model, not in the history yet
+	used    engine.Usage // by the last request of the model
 
 	asks        atomic.Bool                   // a call is asked about
 	turn        atomic.Pointer[turn]          // nil if nobody works on it
@@ -85,21 +84,6 @@ func shorten(d *protocol.Task, most int) {
 	}
 }
 
-// remember adds a message to the history. The caller holds mu.
-func (t *task) remember(m *protocol.Message) {
-	kept := *m
-	kept.Parts = nil
-	for _, p := range m.Parts {
-		if words, ok := p.(protocol.TextPart); ok {
-			words.Text = t.server.plain(text.Shorten(words.Text, mostMessage))
-			p = words
-		}
-		kept.Parts = append(kept.Parts, p)
-	}
-	kept.TaskID, kept.ContextID = t.record.Task.ID, t.record.Task.ContextID
-	t.record.Task.History = append(t.record.Task.History, &kept)
-}
-
 // saying returns what the model has said as a message, none if that is nothing. The caller
 // holds mu.
 func (t *task) saying() []*protocol.Message {
@@ -125,8 +109,8 @@ func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *p
 	t.record.Task.Status = protocol.TaskStatus{State: state, Message: said, Timestamp: &now}
 	t.record.Pending = asked
 	t.asks.Store(asked != nil)
-	if !t.server.touch(t) {
-		return nil
+	if !t.server.touch(t) { // it was forgotten since it was found
+		return faultf(taskNotFound, "there is no task %s", t.record.Task.ID)
 	}
 	shorten(&t.record.Task, mostRecord)
 	if err := t.server.store.save(t.record); err != nil {
@@ -152,7 +136,7 @@ func (t *task) update(kind string, said *protocol.Message, final bool, more map[
 	}
 	t.publish(ev)
 	if final {
-		t.settle()
+		t.leave(func(*stream) bool { return true })
 	}
 }
 
@@ -166,26 +150,14 @@ func usageData(u engine.Usage) map[string]any {
 // publish hands an event to all who read along. It waits for nobody: a reader that is too far
 // behind is cut off. The caller holds mu.
 func (t *task) publish(ev protocol.Event) {
-	t.streams = slices.DeleteFunc(t.streams, func(st *stream) bool {
+	t.leave(func(st *stream) bool {
 		select {
 		case st.events <- ev:
 			return false
 		default:
-			st.end()
 			return true
 		}
 	})
-}
-
-// settle ends the streams of all who read along, and lets those go on who wait. The caller
-// holds mu.
-func (t *task) settle() {
-	for _, st := range t.streams {
-		close(st.events)
-	}
-	t.streams = nil
-	close(t.settled)
-	t.settled = make(chan struct{})
 }
 
 // says returns a message of the agent.
@@ -198,12 +170,11 @@ func (t *task) message(words string) *protocol.Message {
 	return t.says(protocol.TextPart{Text: t.server.plain(words)})
 }
 
-// A stream is what one client reads along. Its events are closed behind the last one.
+// A stream is what one client reads along. Its events are closed behind the last one, or when
+// the client is gone or cut off.
 type stream struct {
-	task   *task
+	ctx    context.Context // over if the client is gone
 	events chan protocol.Event
-	ctx    context.Context // over if the client is gone or cut off
-	end    func()
 }
 
 // farBehind is how many events a reader may be behind before a turn waits for it. As many more
@@ -212,19 +183,25 @@ const farBehind = 64
 
 // join adds a reader, until ctx is over. The caller holds mu.
 func (t *task) join(ctx context.Context) *stream {
-	st := &stream{task: t, events: make(chan protocol.Event, 2*farBehind)}
-	st.ctx, st.end = context.WithCancel(ctx)
+	st := &stream{ctx, make(chan protocol.Event, 2*farBehind)}
 	t.streams = append(t.streams, st)
+	context.AfterFunc(ctx, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.leave(func(one *stream) bool { return one == st })
+	})
 	return st
 }
 
-// leave takes the reader away.
-func (st *stream) leave() {
-	st.end()
-	t := st.task
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.streams = slices.DeleteFunc(t.streams, func(one *stream) bool { return one == st })
+// leave ends the streams of some who read along. The caller holds mu.
+func (t *task) leave(who func(*stream) bool) {
+	t.streams = slices.DeleteFunc(t.streams, func(st *stream) bool {
+		gone := who(st)
+		if gone {
+			close(st.events)
+		}
+		return gone
+	})
 }
 
 // follow adds a reader to an existing task. The reader gets the task's state and, unless the
@@ -305,9 +282,9 @@ func (t *task) lock(ctx context.Context) error {
 }
 
 // take takes a message: it is the answer to what is asked, or work begins on it.
-func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st *stream, rest chan struct{}, err error) {
+func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st *stream, err error) {
 	if err := t.lock(ctx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer t.mu.Unlock()
 	state, asked, u := t.record.Task.Status.State, t.record.Pending, t.turn.Load()
@@ -315,31 +292,31 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 	late := u != nil && asked == nil
 	switch {
 	case m.ContextID != "" && m.ContextID != t.record.Task.ContextID:
-		return nil, nil, faultf(invalidParams, "the task has another contextId: %s",
+		return nil, faultf(invalidParams, "the task has another contextId: %s",
 			t.record.Task.ContextID)
 	case known:
-		return nil, nil, faultf(invalidParams,
+		return nil, faultf(invalidParams,
 			"the messageId %.100q was used in this task; tasks/get says what became of it", m.ID)
 	case state.Terminal():
-		return nil, nil, faultf(invalidRequest,
+		return nil, faultf(invalidRequest,
 			"the task is over: %s; leave out taskId, and a new one begins, which goes on with what was said if it has the same contextId", state)
 	case m.answer != nil && (asked == nil || asked.CallID != m.answer.CallID):
-		return nil, nil, faultf(invalidParams,
+		return nil, faultf(invalidParams,
 			"no call %.100q waits for an answer in this task", m.answer.CallID)
 	case late && !u.hint(m.words):
-		return nil, nil, faultf(unsupported,
+		return nil, faultf(unsupported,
 			"the task is worked on; wait until it needs input, or cancel it")
 	}
 	var r clientAnswer
 	if asked != nil {
 		if r, err = asked.react(m.words, m.answer); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	begins := u == nil
 	if begins {
 		if u, err = t.server.begin(t); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		u.prompt, u.cutOff, u.first = m.words, asked, r
 	}
@@ -347,17 +324,18 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 		st = t.join(ctx)
 	}
 	t.flush() // it was said before
-	t.remember(m.Message)
+	m.TaskID, m.ContextID = t.record.Task.ID, t.record.Task.ContextID
+	t.record.Task.History = append(t.record.Task.History, m.Message)
 	if fresh && st != nil {
 		st.events <- t.document(nil, mostSnapshot)
 	}
 	if err = t.status(protocol.TaskStateWorking, nil, nil); err != nil {
-		t.streams = slices.DeleteFunc(t.streams, func(one *stream) bool { return one == st })
+		t.leave(func(one *stream) bool { return one == st })
 		if u.stop(err); begins { // else it ends by itself
 			t.turn.Store(nil)
 			close(u.finished)
 		}
-		return nil, nil, err
+		return nil, err
 	}
 	t.update(kindState, nil, false, nil)
 	switch {
@@ -366,5 +344,5 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 	case asked != nil:
 		u.answers <- r
 	}
-	return st, t.settled, nil
+	return st, nil
 }
