@@ -162,7 +162,7 @@ func (f *Set) Text() string {
 	switch {
 	case f.Prompt != "":
 		return f.Prompt
-	case f.PromptInteractive != "":
+	case strings.TrimSpace(f.PromptInteractive) != "":
 		return f.PromptInteractive
 	case f.Dash():
 		return ""
@@ -323,8 +323,9 @@ func (v verbatim) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
 func (f *Set) agree() error {
 	given := f.given()
 	switch {
-	case f.Prompt != "" && len(f.Words) > 0 && !slices.Equal(f.Words, []string{"-"}):
-		return usage("--prompt and a prompt in words can't be used together")
+	case (f.Prompt != "" || f.PromptInteractive != "") && len(f.Words) > 0 && !f.Dash():
+		return usage("%s and a prompt in words can't be used together; a prompt of several words needs quotation marks",
+			f.First("--prompt", "--prompt-interactive"))
 	case f.Fork && !f.Resume.Set:
 		return usage("--fork needs --resume, which says what is copied")
 	case f.Export != "" && !f.Resume.Set:
@@ -376,6 +377,7 @@ var exclusive = [][]string{
 	{"--resume", "--session-id"},
 	{"--worktree", "--resume", "--dry-run", "--patch"},
 	{"--export", "--fork"},
+	{"a prompt", "--list-extensions", "--list-sessions", "--delete-session"},
 	{"--batch", talks, "a prompt", "--resume", "--session", "--session-id", "--session-file"},
 	{"--session-file", "--resume", "--session", "--session-id"},
 	{"--check", "--patch", "--dry-run", "--batch-api"},

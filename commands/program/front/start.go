@@ -132,6 +132,9 @@ func (r *Run) Reporter(subcommand bool, stop context.CancelCauseFunc) report.Rep
 		out.JSON = r.json
 	}
 	format := cmp.Or(r.Options.Flags.Format(), r.Options.Settings.Format)
+	if r.Options.User.Interactive { // a session has more than the answer that the format is for
+		format = "text"
+	}
 	if r.Options.Flags.Talks() && format == "stream-json" {
 		r.stream = report.NewStream(out)
 		return r.stream

@@ -29,7 +29,7 @@ func typedText(b []byte) string {
 			out = append(out, ' ')
 		case r < 0x20, r >= 0x80 && r < 0xa0:
 		default:
-			out = append(out, b[i:i+n]...)
+			out = utf8.AppendRune(out, r)
 		}
 		i += n
 	}
@@ -38,14 +38,28 @@ func typedText(b []byte) string {
 
 const longestReport = 4096 // bytes; what goes on behind them is text
 
-// typedSequence returns the length of the sequence that b begins with. One that never
-// ends is its introducer.
+// typedSequence returns the length of the sequence of a key or of a report that b begins with.
+// Any other text behind Esc is what the user types next: Esc, which cancels in other programs, is
+// left out alone.
 func typedSequence(b []byte) int {
-	if n, op := sequence(b[:min(len(b), longestReport)], false); n > 0 && op != newlineMark {
-		return n
+	n, _ := sequence(b[:min(len(b), longestReport)], false)
+	intro, rest := byte(0), b[min(len(b), 2):]
+	if len(b) > 1 {
+		intro = b[1]
 	}
-	if len(b) > 1 && b[1] > ' ' && b[1] < 0x7f {
+	switch {
+	case intro == '[' && n > 0:
+		final := b[n-1]
+		if n == 3 && strings.IndexByte("ABCDEFHIOPQRSZ", final) >= 0 || n == 6 && b[2] == 'M' ||
+			n > 3 && (final == '~' || 'a' <= final|0x20 && final|0x20 <= 'z') {
+			return n
+		}
+	case intro == '[' && len(strings.TrimLeft(string(rest), "0123456789;?<")) == 0: // cut off
 		return 2
+	case intro == 'O' && len(rest) > 0 && strings.IndexByte("ABCDFHPQRS", rest[0]) >= 0:
+		return 3
+	case intro != 0 && strings.IndexByte("]P_^X", intro) >= 0 && n > 0:
+		return n
 	}
 	return 1
 }
