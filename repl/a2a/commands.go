@@ -142,37 +142,8 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A listed is a command as clients read about it.
-type listed struct {
-	Name        string     `json:"name"`
-	Description string     `json:"description"`
-	Arguments   []argument `json:"arguments"`
-	Sub         []listed   `json:"subCommands"`
-}
-
-type argument struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	Required    bool   `json:"isRequired"`
-}
-
 func (s *Server) listCommands(w http.ResponseWriter, _ *http.Request) {
-	list := []listed{}
-	for _, c := range s.Commands {
-		one := listed{Name: c.Name, Description: c.Summary, Arguments: []argument{}, Sub: []listed{}}
-		if c.Args != "" {
-			one.Arguments = append(one.Arguments,
-				argument{strings.Trim(c.Args, "[]"), c.Args, !strings.HasPrefix(c.Args, "[")})
-		}
-		top, _, below := strings.Cut(c.Name, " ")
-		i := slices.IndexFunc(list, func(l listed) bool { return below && l.Name == top })
-		if i >= 0 {
-			list[i].Sub = append(list[i].Sub, one)
-			continue
-		}
-		list = append(list, one)
-	}
-	serve.WriteJSON(w, http.StatusOK, map[string]any{"commands": list})
+	serve.WriteJSON(w, http.StatusOK, map[string]any{"commands": s.Commands})
 }
 
 // execute carries out a command. What it has to say to a model is said in a task.
@@ -184,8 +155,11 @@ func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
 	if !posted(w, r, &q) {
 		return
 	}
-	i := slices.IndexFunc(s.Commands, func(c Command) bool { return c.Name == q.Command })
-	if i < 0 {
+	all := slices.Clone(s.Commands)
+	for _, c := range s.Commands {
+		all = append(all, c.Sub...)
+	}
+	if !slices.ContainsFunc(all, func(c Command) bool { return c.Name == q.Command }) {
 		serve.WriteError(w, http.StatusNotFound, text.OneLine("there is no command "+q.Command+" here; GET /listCommands lists them", mostNames))
 		return
 	}

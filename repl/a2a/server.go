@@ -42,12 +42,19 @@ type Config struct {
 	Servers func() []Connected // the MCP servers of the folder
 }
 
-// A Command is one that clients may run.
+// A Command is one that clients may run, as they read about it.
 type Command struct {
-	Name    string // with its parent command, such as "memory show"
-	Summary string
-	Args    string // synopsis, "" if it takes none
-	Streams bool   // it is a task for the model
+	Name        string     `json:"name"` // with its parent command, such as "memory show"
+	Description string     `json:"description"`
+	Arguments   []Argument `json:"arguments"`
+	Sub         []Command  `json:"subCommands"`
+}
+
+// An Argument is what a command takes.
+type Argument struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Required    bool   `json:"isRequired"`
 }
 
 // A Connected is an MCP server, as clients read about it.

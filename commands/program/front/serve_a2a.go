@@ -65,11 +65,23 @@ func (r *Run) serveA2A(ctx context.Context, p *project.Project) error {
 func clientCommands() (list []a2a.Command) {
 	set := commands.Builtin(&commands.Deps{})
 	for _, name := range []string{"extensions", "extensions list", "init", "memory", "memory show",
-		"memory refresh", "memory list", "restore"} {
+		"memory refresh", "memory list", "restore", restoreList} {
 		c, _ := set.Find(name)
-		list = append(list, a2a.Command{Name: name, Summary: c.Summary, Args: c.Args, Streams: c.Prompt != nil})
+		told := a2a.Command{Name: name, Description: c.Summary, Arguments: []a2a.Argument{}, Sub: []a2a.Command{}}
+		switch {
+		case name == restoreList:
+			told.Description = "list the calls that can be gone back to"
+		case c.Args != "":
+			told.Arguments = []a2a.Argument{{Name: strings.Trim(c.Args, "[]"), Description: c.Args, Required: c.Args[0] != '['}}
+		}
+		if strings.Contains(name, " ") { // its parent command came last
+			parent := &list[len(list)-1]
+			parent.Sub = append(parent.Sub, told)
+		} else {
+			list = append(list, told)
+		}
 	}
-	return append(list, a2a.Command{Name: restoreList, Summary: "list the calls that can be gone back to"})
+	return list
 }
 
 const restoreList = "restore list" // as the Gemini CLI calls it
