@@ -51,15 +51,10 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	if !posted(w, r, &q) {
 		return
 	}
-	unused := 0
-	for _, t := range s.all() {
-		if t.state() == protocol.TaskStateSubmitted {
-			unused++
-		}
-	}
-	if unused >= mostUnused {
+	unused := slices.DeleteFunc(s.all(), func(t *task) bool { return t.state() != protocol.TaskStateSubmitted })
+	if len(unused) >= mostUnused {
 		serve.WriteError(w, http.StatusServiceUnavailable,
-			fmt.Sprintf("nothing was said yet in %d tasks, which are all that may be; use or cancel some, which GET /tasks/metadata lists", unused))
+			fmt.Sprintf("nothing was said yet in %d tasks, which are all that may be; use or cancel some, which GET /tasks/metadata lists", len(unused)))
 		return
 	}
 	t, err := s.newTask(q.ContextID, q.Settings)
@@ -116,9 +111,6 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 	var fresh *described
 	for _, t := range tasks {
 		known := t.lastSetup.Load()
-		t.mu.Lock()
-		task := t.record.Task
-		t.mu.Unlock()
 		if known == nil && fresh == nil {
 			talk, err := s.Begin(r.Context(), serve.SessionRequest{Notify: func(string) {}})
 			if err != nil {
@@ -129,7 +121,7 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 			talk.Close()
 		}
 		d := *cmp.Or(known, fresh)
-		d.ID, d.ContextID, d.State, d.Servers = task.ID, task.ContextID, task.Status.State, s.Servers()
+		d.ID, d.ContextID, d.State, d.Servers = t.record.Task.ID, t.record.Task.ContextID, t.state(), s.Servers()
 		list = append(list, d)
 	}
 	switch {

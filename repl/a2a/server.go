@@ -346,7 +346,7 @@ func (s *Server) begin(t *task) (*turn, error) {
 		asking[len(asking)-1].stop(errParked)
 	}
 	u := &turn{task: t, answers: make(chan clientAnswer, 1), finished: make(chan struct{}),
-		calls: map[string]*call{}, thinkers: map[string]*thinker{}}
+		calls: map[string]*call{}, thinkers: map[string]thinker{}}
 	u.ctx, u.stop = context.WithCancelCause(s.ctx)
 	t.turn.Store(u)
 	return u, nil

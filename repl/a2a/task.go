@@ -228,21 +228,16 @@ var (
 
 // cancel ends the task.
 func (t *task) cancel(ctx context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	stopped := false
-	for {
-		if u := t.turn.Load(); u != nil {
-			u.stop(errCanceled)
-			stopped = true
-		}
-		if err := t.lock(ctx); err != nil {
+	for u := t.turn.Load(); u != nil; u = t.turn.Load() {
+		u.stop(errCanceled)
+		stopped = true
+		if err := t.await(ctx, u); err != nil {
 			return err
 		}
-		if t.turn.Load() == nil {
-			break
-		}
-		t.mu.Unlock() // another turn has begun
 	}
-	defer t.mu.Unlock()
 	switch state := t.record.Task.Status.State; {
 	case stopped && state == protocol.TaskStateCanceled:
 		return nil
@@ -264,30 +259,29 @@ func (t *task) hangUp() {
 	}
 }
 
-// lock holds mu, once the turn that is about to end has ended: it takes nothing any more.
-func (t *task) lock(ctx context.Context) error {
-	for {
-		t.mu.Lock()
-		u := t.turn.Load()
-		if u == nil || u.ctx.Err() == nil && !u.over {
-			return nil
-		}
-		t.mu.Unlock()
-		select {
-		case <-u.finished:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+// await waits for the end of a turn. The caller holds mu, which is free meanwhile.
+func (t *task) await(ctx context.Context, u *turn) error {
+	t.mu.Unlock()
+	defer t.mu.Lock()
+	select {
+	case <-u.finished:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
 // take takes a message: it is the answer to what is asked, or work begins on it.
 func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st *stream, err error) {
-	if err := t.lock(ctx); err != nil {
-		return nil, err
-	}
+	t.mu.Lock()
 	defer t.mu.Unlock()
-	state, asked, u := t.record.Task.Status.State, t.record.Pending, t.turn.Load()
+	u := t.turn.Load()
+	for ; u != nil && (u.over || u.ctx.Err() != nil); u = t.turn.Load() {
+		if err := t.await(ctx, u); err != nil {
+			return nil, err
+		}
+	}
+	state, asked, talk := t.record.Task.Status.State, t.record.Pending, t.openSession.Load()
 	known := slices.ContainsFunc(t.record.Task.History, func(one *protocol.Message) bool { return one.ID == m.ID })
 	late := u != nil && asked == nil
 	switch {
@@ -303,9 +297,12 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 	case m.answer != nil && (asked == nil || asked.CallID != m.answer.CallID):
 		return nil, faultf(invalidParams,
 			"no call %.100q waits for an answer in this task", m.answer.CallID)
-	case late && !u.hint(m.words):
+	case late && (talk == nil || talk.Hint == nil):
 		return nil, faultf(unsupported,
 			"the task is worked on; wait until it needs input, or cancel it")
+	}
+	if late {
+		talk.Hint(m.words)
 	}
 	var r clientAnswer
 	if asked != nil {

@@ -41,18 +41,8 @@ type turn struct {
 	over     bool              // it takes nothing any more; the task's mu guards it
 
 	// Only the goroutine that does the work touches these.
-	calls    map[string]*call    // that are not over, by agent and id
-	thinkers map[string]*thinker // by agent
-}
-
-// hint has the model hear something while it works. It reports false if that can't be.
-func (u *turn) hint(words string) bool {
-	talk := u.task.openSession.Load()
-	if talk == nil || talk.Hint == nil {
-		return false
-	}
-	talk.Hint(words)
-	return true
+	calls    map[string]*call   // that are not over, by agent and id
+	thinkers map[string]thinker // by agent
 }
 
 // run does the work.
@@ -346,29 +336,28 @@ func (u *turn) tellCall(c *call, state engine.CallState, response map[string]any
 
 // think passes on what the model, or an agent, thinks.
 func (u *turn) think(agent, delta string) {
-	if u.thinkers[agent] == nil {
-		u.thinkers[agent] = &thinker{}
-	}
+	th := u.thinkers[agent]
 	for piece := range pieces(delta) {
-		if told, ok := u.thinkers[agent].add(string(piece)); ok {
-			u.tellThought(agent, told)
-		}
+		told, ok := th.add(string(piece))
+		u.tellThought(agent, told, ok)
 	}
+	u.thinkers[agent] = th
 }
 
 // thought passes on what is left of what the model thinks, when its answer is over.
 func (u *turn) thought(agent string) {
-	if th := u.thinkers[agent]; th != nil {
-		if told, ok := th.end(); ok {
-			u.tellThought(agent, told)
-		}
-	}
+	th := u.thinkers[agent]
+	told, ok := th.end()
+	u.thinkers[agent] = th
+	u.tellThought(agent, told, ok)
 }
 
-func (u *turn) tellThought(agent string, told thought) {
-	plain := u.task.server.plain
-	d := map[string]any{"subject": plain(told.subject), "description": plain(told.description), "agent": agent}
-	u.tell(kindThought, u.task.says(protocol.DataPart{Data: d}), nil)
+func (u *turn) tellThought(agent string, told thought, ok bool) {
+	if ok {
+		plain := u.task.server.plain
+		d := map[string]any{"subject": plain(told.subject), "description": plain(told.description), "agent": agent}
+		u.tell(kindThought, u.task.says(protocol.DataPart{Data: d}), nil)
+	}
 }
 
 // output passes on what a running call prints.
