@@ -196,14 +196,19 @@ func withHint(cs []*genai.Content, code string) []*genai.Content {
 	return cs
 }
 
+// ToolsDone returns what a model is made to say between the answers to its calls and what the user
+// says next.
+func ToolsDone() *genai.Content {
+	return genai.NewContentFromText("[Tool execution completed.]", genai.RoleModel)
+}
+
 // appendNote returns cs with a note to the model.
 func appendNote(cs []*genai.Content, note string) []*genai.Content {
 	last := len(cs) - 1
 	switch {
 	case answers(cs):
 		return append(slices.Clone(cs),
-			genai.NewContentFromText("[Tool execution completed.]",
-				genai.RoleModel), genai.NewContentFromText(note, genai.RoleUser))
+			ToolsDone(), genai.NewContentFromText(note, genai.RoleUser))
 	case last >= 0 && cs[last] != nil && cs[last].Role == genai.RoleUser:
 		cs = slices.Clone(cs)
 		cs[last] = &genai.Content{Role: genai.RoleUser,

@@ -60,13 +60,15 @@ const (
 	Audio               = "audio"
 	Pattern             = "pattern"
 	Tools               = "tools"
-	Thinking            = "thinking" // of models that do not think
-	Adaptive            = "adaptive" // of models that think within a budget
+	LooseSchemas        = "loose_schemas"   // of tools
+	UserAfterTool       = "user_after_tool" // what the user says behind the answers to calls
+	Thinking            = "thinking"        // of models that do not think
+	Adaptive            = "adaptive"        // of models that think within a budget
 )
 
 // lackable are the names of what a server may lack.
 var lackable = []string{Temperature, Effort, MaxCompletionTokens, StreamOptions, JSONSchema, Images, PDF, Audio, Pattern,
-	Tools, Thinking, Adaptive}
+	Tools, LooseSchemas, UserAfterTool, Thinking, Adaptive}
 
 // The fields that thoughts go back in.
 const (

@@ -73,7 +73,7 @@ func TestRequest(t *testing.T) {
 	const hi = `{"role":"user","content":[{"type":"text","text":"hi","cache_control":{"type":"ephemeral"}}]}`
 	declared := func(r *engine.Request) {
 		r.Config.Tools = []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "f", Description: "does",
-			ParametersJsonSchema: json.RawMessage(`{"type":"object","anyOf":[{"required":["a"]}],"properties":{"a":{"anyOf":[{"type":"string"}]}}}`)}, {Name: "g"}}}}
+			ParametersJsonSchema: json.RawMessage(`{"type":"object","anyOf":[{"required":["a"]}],"properties":{"a":{"anyOf":[{"type":"string"}]}}}`)}, {Name: "g.h"}}}}
 	}
 	for _, c := range []struct {
 		name string
@@ -83,11 +83,11 @@ func TestRequest(t *testing.T) {
 		{"system text", func(r *engine.Request) {
 			r.Config.SystemInstruction = genai.NewContentFromText("be brief", genai.RoleUser)
 		}, `{"system":[{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}],"messages":[` + hi + `],"stream":true,"max_tokens":32000}`},
-		{"calls side by side, and files", history(user(&genai.Part{Text: "go"}), says(&genai.Part{Text: "I look"}, &genai.Part{FunctionCall: et.Call("c1", "f", "a", 1)}, &genai.Part{FunctionCall: et.Call("c.2", "g")}),
+		{"calls side by side, and files", history(user(&genai.Part{Text: "go"}), says(&genai.Part{Text: "I look"}, &genai.Part{FunctionCall: et.Call("c1", "f", "a", 1)}, &genai.Part{FunctionCall: et.Call("c.2", "g.h")}),
 			user(&genai.Part{InlineData: &genai.Blob{MIMEType: "image/png", Data: []byte("P")}}, answer("c1", "f", "output", "one"), answer("c.2", "g", "error", "no"),
 				&genai.Part{InlineData: &genai.Blob{MIMEType: "application/pdf", Data: []byte("D")}}, &genai.Part{InlineData: &genai.Blob{MIMEType: "audio/wav", Data: []byte("W")}})),
 			`{"messages":[{"role":"user","content":[{"type":"text","text":"go","cache_control":{"type":"ephemeral"}}]},
-				{"role":"assistant","content":[{"type":"text","text":"I look"},{"type":"tool_use","id":"c1","name":"f","input":{"a":1}},{"type":"tool_use","id":"call_b77273d71ee82c458fb9edd3","name":"g","input":{}}]},
+				{"role":"assistant","content":[{"type":"text","text":"I look"},{"type":"tool_use","id":"c1","name":"f","input":{"a":1}},{"type":"tool_use","id":"call_b77273d71ee82c458fb9edd3","name":"g_h_daf359","input":{}}]},
 				{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"one"},{"type":"tool_result","tool_use_id":"call_b77273d71ee82c458fb9edd3","content":"no","is_error":true},
 				{"type":"image","source":{"type":"base64","media_type":"image/png","data":"UA=="}},{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"RA=="}},
 				{"type":"text","text":"[a file of audio/wav with 1 bytes, which this model can't read]","cache_control":{"type":"ephemeral"}}]}]}`},
@@ -98,7 +98,7 @@ func TestRequest(t *testing.T) {
 		{"the model begins", history(says(&genai.Part{Text: "so"}), user(&genai.Part{Text: "hi"})),
 			`{"messages":[{"role":"user","content":[{"type":"text","text":"(The conversation goes on.)","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"text","text":"so"}]},` + hi + `]}`},
 		{"tools", declared, `{"tools":[{"name":"f","description":"does","input_schema":{"type":"object","properties":{"a":{"anyOf":[{"type":"string"}]}}}},
-			{"name":"g","input_schema":{"type":"object","properties":{}},"cache_control":{"type":"ephemeral"}}],"tool_choice":null}`},
+			{"name":"g_h_daf359","input_schema":{"type":"object","properties":{}},"cache_control":{"type":"ephemeral"}}],"tool_choice":null}`},
 		{"a call that must be made", func(r *engine.Request) {
 			declared(r)
 			r.Config.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeAny, AllowedFunctionNames: []string{"f"}}}

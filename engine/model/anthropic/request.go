@@ -242,7 +242,7 @@ func (g *Generator) assistant(said *genai.Content) (all []block) {
 			if args == nil {
 				args = input{}
 			}
-			all = append(all, block{Type: "tool_use", ID: protocol.ID(p.FunctionCall.ID, g.provider.IDs), Name: p.FunctionCall.Name, Input: &args})
+			all = append(all, block{Type: "tool_use", ID: protocol.ID(p.FunctionCall.ID, g.provider.IDs), Name: protocol.Name(p.FunctionCall.Name), Input: &args})
 		case p.InlineData != nil || p.FileData != nil:
 			all = append(all, block{Type: "text", Text: protocol.DescribeFile(p)})
 		case strings.TrimSpace(p.Text+engine.CodeText(p)) != "":

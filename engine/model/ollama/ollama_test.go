@@ -65,12 +65,12 @@ func TestRequest(t *testing.T) {
 			r.Config.SystemInstruction = genai.NewContentFromText("be brief", genai.RoleUser)
 		}, `{"messages":[{"role":"system","content":"be brief"},{"role":"user","content":"hi"}],"stream":true,"options":{"num_ctx":8192},"think":null}`, ""},
 		{"calls", shown, func(r *engine.Request) {
-			r.Contents = append(r.Contents, &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{Text: "so", Thought: true}, {FunctionCall: et.Call("1", "f", "a", 1)}, {FunctionCall: et.Call("2", "g")}}},
+			r.Contents = append(r.Contents, &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{{Text: "so", Thought: true}, {FunctionCall: et.Call("1", "f", "a", 1)}, {FunctionCall: et.Call("2", "g.h")}}},
 				&genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: "1", Name: "f", Response: map[string]any{"output": "one"}}},
-					{FunctionResponse: &genai.FunctionResponse{ID: "2", Name: "g", Response: map[string]any{"error": "no"}}}, {InlineData: &genai.Blob{MIMEType: "image/png", Data: []byte("P")}},
+					{FunctionResponse: &genai.FunctionResponse{ID: "2", Name: "g.h", Response: map[string]any{"error": "no"}}}, {InlineData: &genai.Blob{MIMEType: "image/png", Data: []byte("P")}},
 					{InlineData: &genai.Blob{MIMEType: "application/pdf", Data: []byte("D")}}}})
-		}, `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"","tool_calls":[{"id":"1","function":{"name":"f","arguments":{"a":1}}},{"id":"2","function":{"name":"g","arguments":{}}}]},
-			{"role":"tool","content":"one","tool_name":"f","tool_call_id":"1"},{"role":"tool","content":"Error: no","tool_name":"g","tool_call_id":"2"},
+		}, `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"","tool_calls":[{"id":"1","function":{"name":"f","arguments":{"a":1}}},{"id":"2","function":{"name":"g_h_daf359","arguments":{}}}]},
+			{"role":"tool","content":"one","tool_name":"f","tool_call_id":"1"},{"role":"tool","content":"Error: no","tool_name":"g_h_daf359","tool_call_id":"2"},
 			{"role":"user","content":"[a file of application/pdf with 1 bytes, which this model can't read]","images":["UA=="]}]}`, ""},
 		{"thoughts of its own", shown, func(r *engine.Request) {
 			r.Contents = append(r.Contents, &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{

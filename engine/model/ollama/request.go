@@ -107,7 +107,7 @@ func (g *Generator) assistant(said *genai.Content) message {
 		case p == nil || p.Thought:
 		case p.FunctionCall != nil:
 			call := toolCall{ID: p.FunctionCall.ID}
-			call.Function.Name, call.Function.Arguments = p.FunctionCall.Name, p.FunctionCall.Args
+			call.Function.Name, call.Function.Arguments = protocol.Name(p.FunctionCall.Name), p.FunctionCall.Args
 			if call.Function.Arguments == nil {
 				call.Function.Arguments = map[string]any{}
 			}
@@ -129,7 +129,7 @@ func user(said *genai.Content, sees bool) (all []message) {
 	var texts []string
 	results, rest := protocol.Results(said)
 	for _, r := range results {
-		all = append(all, message{Role: "tool", Content: r.MarkedText(), ToolName: r.Name, ToolCallID: r.ID})
+		all = append(all, message{Role: "tool", Content: r.MarkedText(), ToolName: protocol.Name(r.Name), ToolCallID: r.ID})
 	}
 	for _, p := range rest {
 		switch {

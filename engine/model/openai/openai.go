@@ -7,13 +7,15 @@
 //	system instruction         a message of "system"
 //	texts                      the content of messages of "user" and "assistant"
 //	a call                     tool_calls; its arguments as JSON in a text
-//	the answers to calls       messages of "tool", in the order of the calls, before all else
+//	the answers to calls       messages of "tool", in the order of the calls, before all else;
+//	                           a word of the model's behind them, where the server wants it
 //	an id of a call            the same one, or one made of it where the server refuses it
 //	images, PDF, sound         image_url, file and input_audio in a message of "user"; in words
 //	                           where the server does not take them, or has refused them
 //	thoughts that go back      reasoning_content or reasoning_details, to who made them; where
 //	                           the first must be there, a blank in its place
-//	tools                      tools, with their schemas as they are
+//	tools                      tools, with their schemas as they are, or with what the server
+//	                           wants; a name that it refuses is another one on the way
 //	which calls may be made    tool_choice
 //	a schema of the answer     response_format: json_schema, or json_object where that is all
 //	the longest answer         max_completion_tokens, or max_tokens

@@ -86,6 +86,11 @@ func TestRequest(t *testing.T) {
 			{Name: "f", Description: "does", ParametersJsonSchema: json.RawMessage(`{"$schema":"x","type":"object","properties":{"z":{"type":"string","pattern":"a"},"a":{"type":"integer"}},"required":["z"]}`)},
 			{Name: "g"}}}}
 	}
+	loose := func(r *engine.Request) {
+		r.Config.Tools = []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{
+			{Name: "f", ParametersJsonSchema: json.RawMessage(`{"type":"object","properties":{"a":{"type":["array","null"]},"type":{"type":"array","items":{"type":"object"}}},"anyOf":[{"required":["a"]}]}`)},
+			{Name: "g", ParametersJsonSchema: json.RawMessage(`{"required":["a"]}`)}, {Name: "h", ParametersJsonSchema: json.RawMessage(`{"type":"object"}`)}}}}
+	}
 	for _, c := range []struct {
 		name     string
 		provider string
@@ -134,6 +139,20 @@ func TestRequest(t *testing.T) {
 			`{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}]}`},
 		{"tools", "openai", declared, `{"tools":[{"type":"function","function":{"name":"f","description":"does","parameters":{"type":"object","properties":{"z":{"type":"string","pattern":"a"},"a":{"type":"integer"}},"required":["z"]}}},
 			{"type":"function","function":{"name":"g","parameters":{"type":"object","properties":{}}}}],"tool_choice":null}`},
+		{"names that only Google takes", "vllm", func(r *engine.Request) {
+			r.Contents = []*genai.Content{says(call("c1", "mcp_git.hub_issue:get"))}
+			r.Config.Tools = []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "mcp_git.hub_issue:get"}, {Name: "mcp_git.hub_issue.get"}, {Name: long}}}}
+			r.Config.ToolConfig = &genai.ToolConfig{FunctionCallingConfig: &genai.FunctionCallingConfig{Mode: genai.FunctionCallingConfigModeAny, AllowedFunctionNames: []string{long}}}
+		}, `{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"mcp_git_hub_issue_get_8a3be8","arguments":"{}"}}]}],
+			"tools":[{"type":"function","function":{"name":"mcp_git_hub_issue_get_8a3be8","parameters":{"type":"object","properties":{}}}},{"type":"function","function":{"name":"mcp_git_hub_issue_get_0d8393","parameters":{"type":"object","properties":{}}}},
+			{"type":"function","function":{"name":"` + long[:57] + `_c71bd1","parameters":{"type":"object","properties":{}}}}],"tool_choice":{"type":"function","function":{"name":"` + long[:57] + `_c71bd1"}}}`},
+		{"schemas that say little", "openai", loose, `{"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"type":["array","null"],"items":{}},"type":{"type":"array","items":{"type":"object","properties":{}}}}}}},
+			{"type":"function","function":{"name":"g","parameters":{"type":"object","required":["a"],"properties":{}}}},{"type":"function","function":{"name":"h","parameters":{"type":"object","properties":{}}}}]}`},
+		{"schemas that say little, where they may", "vllm", loose, `{"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"type":["array","null"]},"type":{"type":"array","items":{"type":"object"}}},"anyOf":[{"required":["a"]}]}}},
+			{"type":"function","function":{"name":"g","parameters":{"type":"object","required":["a"]}}},{"type":"function","function":{"name":"h","parameters":{"type":"object"}}}]}`},
+		{"a file that a call has read, where the model speaks first", "mistral", history(says(call("abcDEF123", "read")), user(answer("abcDEF123", "read", "output", "Binary"), blob("image/png", "P"))),
+			`{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"abcDEF123","type":"function","function":{"name":"read","arguments":"{}"}}]},
+				{"role":"tool","tool_call_id":"abcDEF123","content":"Binary"},{"role":"assistant","content":"[Tool execution completed.]"},{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,UA=="}}]}]}`},
 		{"schemas that are cut", "llamacpp", declared, `{"tools":[{"type":"function","function":{"name":"f","description":"does","parameters":{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"integer"}},"required":["z"]}}},
 			{"type":"function","function":{"name":"g","parameters":{"type":"object","properties":{}}}}]}`},
 		{"a call that must be made", "openai", func(r *engine.Request) {
@@ -252,6 +271,7 @@ func TestAnswer(t *testing.T) {
 		return `{"choices":[{"index":0,"delta":{},"finish_reason":"` + reason + `"}]}`
 	}
 	const usage = `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":6,"total_tokens":16,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}}`
+	const dotted = "mcp_git.hub_issue:get"
 	f := func(id string, kv ...any) genai.FunctionCall { return *et.Call(id, "f", kv...) }
 	said := func(h heard) heard {
 		if h.Tokens == [4]int32{} {
@@ -284,6 +304,8 @@ func TestAnswer(t *testing.T) {
 		{"content in parts", "mistral", with(delta(`{"content":[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"text","text":"a"}]}`)), said(heard{Thought: "hm", Text: "a"})},
 		{"calls in pieces", "vllm", with(delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"{\"a\""}}]}`), delta(`{"tool_calls":[{"index":1,"id":"2","function":{"name":"f","arguments":""}}]}`),
 			delta(`{"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]}`)), said(heard{Calls: []genai.FunctionCall{f("1", "a", 1.0), f("2")}})},
+		{"calls of a name that only Google takes", "vllm", with(delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"mcp_git_hub_issue_get_8a3be8","arguments":"{}"}}]}`)), said(heard{Calls: []genai.FunctionCall{*et.Call("1", dotted)}})},
+		{"a call as text, of a name that only Google takes", "vllm", with(text(`<tool_call>{"name":"mcp_git_hub_issue_get_8a3be8","arguments":{}}</tool_call>`)), said(heard{Calls: []genai.FunctionCall{*et.Call("", dotted)}})},
 		{"calls without index", "vllm", with(delta(`{"tool_calls":[{"id":"1","function":{"name":"f","arguments":"{\"a\":"}}]}`), delta(`{"tool_calls":[{"function":{"arguments":"1}"}}]}`),
 			delta(`{"tool_calls":[{"id":"2","function":{"name":"f","arguments":"{}"}}]}`)), said(heard{Calls: []genai.FunctionCall{f("1", "a", 1.0), f("2")}})},
 		{"calls of one index", "vllm", with(delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"{}"}}]}`), delta(`{"tool_calls":[{"index":0,"id":"2","function":{"name":"f","arguments":"{}"}}]}`)),
@@ -372,7 +394,7 @@ func TestAnswer(t *testing.T) {
 			g, s := dial(t, named(t, c.provider), c.reply)
 			req := ask(func(r *engine.Request) {
 				r.Config.Tools = []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "f",
-					ParametersJsonSchema: map[string]any{"type": "object", "properties": map[string]any{"a": map[string]any{"type": "string"}, "b": map[string]any{"type": "integer"}}}}}}}
+					ParametersJsonSchema: map[string]any{"type": "object", "properties": map[string]any{"a": map[string]any{"type": "string"}, "b": map[string]any{"type": "integer"}}}}, {Name: dotted}}}}
 			})
 			got := listen(t, g, req)
 			got.Err = strings.ReplaceAll(got.Err, strings.TrimPrefix(s.URL, "http://"), "HOST")
@@ -463,6 +485,36 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestAdapts says what a server refuses in another form, from then on, and says nothing of that.
+func TestAdapts(t *testing.T) {
+	for said, form := range map[string]string{
+		"Invalid schema for function 'f': In context=('properties', 'a'), array schema missing items.":                                        `"items":{}`,
+		"Invalid schema for function 'f': In context=(), object schema missing properties.":                                                   `"items":{}`,
+		"Invalid schema for function 'f': schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level.": `"items":{}`,
+		"Unexpected role 'user' after role 'tool'":                                                                                            "completed",
+		"After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.":    "completed",
+	} {
+		body, _ := json.Marshal(map[string]any{"error": map[string]any{"message": said}})
+		g, s := dial(t, named(t, "vllm"), et.Reply{Wire: &et.Wire{Status: 400, Body: string(body)}}, et.Says("hi"), et.Says("again"))
+		for _, want := range []string{"hi", "again"} {
+			h := listen(t, g, ask(func(r *engine.Request) {
+				r.Config.Tools = []*genai.Tool{{FunctionDeclarations: []*genai.FunctionDeclaration{{Name: "f", ParametersJsonSchema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"array"}}}`)}}}}
+				r.Contents = []*genai.Content{genai.NewContentFromText("go", genai.RoleUser), {Role: genai.RoleModel, Parts: []*genai.Part{{FunctionCall: et.Call("1", "f")}}},
+					{Role: genai.RoleUser, Parts: []*genai.Part{{FunctionResponse: &genai.FunctionResponse{ID: "1", Name: "f"}}, {Text: "and?"}}}}
+				r.Notify = func(ev engine.Event) { t.Errorf("told %v", ev) }
+			}))
+			if h.Text != want || h.Err != "" {
+				t.Errorf("%s: heard %+v", said, h)
+			}
+		}
+		for i, r := range s.Requests() {
+			if strings.Contains(string(r.Body), form) != (i > 0) {
+				t.Errorf("%s: request %d is %s", said, i, r.Body)
+			}
+		}
+	}
+}
+
 // TestErrors sees that errors speak of the provider, and hold no key.
 func TestErrors(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -482,7 +534,7 @@ func TestErrors(t *testing.T) {
 			model.Config, "check providers.openai.baseUrl"},
 		"no such path, of LM Studio": {et.Whole(`{"error":"Unexpected endpoint or method. (POST /chat/completions)"}`), model.Config, "check providers.openai.baseUrl"},
 		"a parameter": {et.Reply{Wire: &et.Wire{Status: 400, Body: `{"error":{"message":"Unsupported parameter: 'top_p' is not supported with this model"}}`}},
-			model.BadRequest, `put "lacks": ["effort","temperature"] into providers.openai`},
+			model.BadRequest, `put "lacks": ["effort","loose_schemas","temperature"] into providers.openai`},
 		"a thought that is missing": {et.Reply{Wire: &et.Wire{Status: 400, Body: `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API."}}`}},
 			model.BadRequest, `put "thoughts": "reasoning_content" into providers.openai`},
 		"elsewhere": {et.Reply{Wire: &et.Wire{Status: 301, Body: "moved"}}, model.Config, "set providers.openai.baseUrl"},

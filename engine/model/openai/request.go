@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"google.golang.org/genai"
@@ -115,7 +116,11 @@ func (g *Generator) request(req *engine.Request) (*request, error) {
 	if lacks(model.Pattern) {
 		cut.Keywords = []string{"pattern", "format"}
 	}
-	if err := addTools(r, c, cut, lacks(model.Tools)); err != nil {
+	ofTools := cut
+	if ofTools.Complete = lacks(model.LooseSchemas); ofTools.Complete {
+		ofTools.Top = []string{"anyOf", "oneOf", "allOf", "not", "enum"}
+	}
+	if err := addTools(r, c, ofTools, lacks(model.Tools)); err != nil {
 		return nil, err
 	}
 	if err := addFormat(r, c, cut, lacks(model.JSONSchema)); err != nil {
@@ -131,6 +136,15 @@ func (g *Generator) request(req *engine.Request) (*request, error) {
 			r.Messages = append(r.Messages, g.user(r, said, lacks)...)
 		}
 	}
+	for i := len(r.Messages) - 1; i > 0; i-- {
+		switch {
+		case r.Messages[i-1].Role != "tool" || r.Messages[i].Role != "user":
+		case lacks(model.UserAfterTool):
+			r.Messages = slices.Insert(r.Messages, i, g.assistant(model.ToolsDone()))
+		default:
+			r.unsent.refusable = append(r.unsent.refusable, model.UserAfterTool)
+		}
+	}
 	return r, nil
 }
 
@@ -143,6 +157,9 @@ func addTools(r *request, c *genai.GenerateContentConfig, cut protocol.Cut, none
 		return nil
 	}
 	r.Tools, r.unsent.refusable = protocol.Functions(tools), append(r.unsent.refusable, model.Tools)
+	if !cut.Complete {
+		r.unsent.refusable = append(r.unsent.refusable, model.LooseSchemas)
+	}
 	switch how, names := protocol.ToolChoice(c); {
 	case how == "any" && len(names) == 1:
 		r.ToolChoice = map[string]any{"type": "function", "function": map[string]string{"name": names[0]}}
@@ -185,7 +202,7 @@ func (g *Generator) assistant(said *genai.Content) message {
 				args = map[string]any{}
 			}
 			m.ToolCalls = append(m.ToolCalls, toolCall{protocol.ID(p.FunctionCall.ID, g.provider.IDs), "function",
-				function{p.FunctionCall.Name, text.Compact(args)}})
+				function{protocol.Name(p.FunctionCall.Name), text.Compact(args)}})
 		case p.InlineData != nil || p.FileData != nil:
 			words.WriteString(protocol.DescribeFile(p))
 		case engine.CodeText(p) != "":

@@ -190,6 +190,7 @@ func (a *Answer) End(finish genai.FinishReason) error {
 	why := ""
 	if len(a.calls) == 0 {
 		for _, fc := range textCalls(a.held.String(), a.tools) {
+			fc.Name = a.declared(fc.Name)
 			parts = append(parts, &genai.Part{FunctionCall: fc})
 			a.held.Reset()
 		}
@@ -206,7 +207,7 @@ func (a *Answer) End(finish genai.FinishReason) error {
 			}
 			break
 		}
-		parts = append(parts, &genai.Part{FunctionCall: &genai.FunctionCall{ID: c.id, Name: c.name, Args: args}})
+		parts = append(parts, &genai.Part{FunctionCall: &genai.FunctionCall{ID: c.id, Name: a.declared(c.name), Args: args}})
 	}
 	last := a.chunk(finish, parts...)
 	last.Candidates[0].FinishMessage = why
@@ -215,6 +216,21 @@ func (a *Answer) End(finish genai.FinishReason) error {
 		last.UsageMetadata = a.usage
 	}
 	return a.emit(last)
+}
+
+// declared returns the name of the tool that the model knows by what [Name] makes of it.
+func (a *Answer) declared(name string) string {
+	for _, t := range Config(a.asked).Tools {
+		if t == nil {
+			continue
+		}
+		for _, d := range t.FunctionDeclarations {
+			if Name(d.Name) == name {
+				return d.Name
+			}
+		}
+	}
+	return name
 }
 
 // arguments reads the arguments of a call. Some servers write them as JSON in JSON.

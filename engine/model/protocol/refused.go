@@ -25,6 +25,8 @@ var refusals = []struct {
 		"at most 0 image"}},
 	{model.PDF, []string{"unknown variant file", "part type: file", "unsupported content[].type", "not support file", "n't support file", "not support pdf", "input tag file"}},
 	{model.Audio, []string{"audio input is not supported", "audio input is not enabled", "unknown variant input_audio", "not support audio", "n't support audio", "support input audio", "at most 0 audio"}},
+	{model.LooseSchemas, []string{"object schema missing properties", "array schema missing items", "must have type object and not have"}},
+	{model.UserAfterTool, []string{"unexpected role user after role tool", "roles must alternate"}},
 }
 
 // onlySome are what stands behind these words where a server refuses one file, or one way to
@@ -92,14 +94,16 @@ func (r *Refusals) Add(p model.Provider, req *engine.Request, what string) {
 		r.of[req.Model] = append(slices.Clone(r.of[req.Model]), what)
 	}
 	r.mu.Unlock()
-	if !known && req.Notify != nil { // not while others wait
-		req.Notify(engine.Notice{Text: p.Name + "/" + req.Model + " takes no " + consequence(what)})
+	if said := consequence(what); said != "" && !known && req.Notify != nil { // not while others wait
+		req.Notify(engine.Notice{Text: p.Name + "/" + req.Model + " takes no " + said})
 	}
 }
 
-// consequence is what a model does not take, and what comes of that.
+// consequence is what a model does not take, and what comes of that; "" if nothing does.
 func consequence(what string) string {
 	switch what {
+	case model.LooseSchemas, model.UserAfterTool:
+		return ""
 	case model.Tools:
 		return "tools: it can only talk, and reads and changes nothing"
 	case model.PDF:

@@ -96,7 +96,7 @@ func Tools(c *genai.GenerateContentConfig, cut Cut) (all []Tool, err error) {
 			if err != nil {
 				return nil, fmt.Errorf("the schema of %s: %w", d.Name, err)
 			}
-			all = append(all, Tool{d.Name, d.Description, raw})
+			all = append(all, Tool{Name(d.Name), d.Description, raw})
 		}
 	}
 	return all, nil
@@ -110,21 +110,29 @@ func ToolChoice(c *genai.GenerateContentConfig) (how string, names []string) {
 	f := c.ToolConfig.FunctionCallingConfig
 	switch f.Mode {
 	case genai.FunctionCallingConfigModeAny:
-		return "any", f.AllowedFunctionNames
+		for _, name := range f.AllowedFunctionNames {
+			names = append(names, Name(name))
+		}
+		return "any", names
 	case genai.FunctionCallingConfigModeNone:
 		return "none", nil
 	}
 	return "auto", nil
 }
 
-// A Cut is what is taken out of a JSON Schema, since a server refuses it.
+// A Cut is what is taken out of a JSON Schema, since a server refuses it, or is put in.
 type Cut struct {
 	Keywords []string // anywhere
 	Top      []string // of the schema itself
+	Complete bool     // adds what must be there
 }
 
 // always are the keywords that are for programs that read schemas as files.
 var always = []string{"$schema", "$id", "$comment"}
+
+// wanted are the keywords that a schema of a type must have where it must be complete. Empty, they
+// say nothing.
+var wanted = [][2]string{{"object", "properties"}, {"array", "items"}}
 
 // Schema returns a JSON Schema of an object without what c takes out. Properties stay in their
 // order, in which the model is to write them.
@@ -144,7 +152,7 @@ func (c Cut) Schema(v any) (json.RawMessage, error) {
 	}
 	c.cut(root, true, false)
 	switch said := root.Pack(); {
-	case slices.ContainsFunc(object.Members, func(m hujson.ObjectMember) bool { return keyOf(m) == "type" }):
+	case find(object, "type") >= 0:
 		return said, nil
 	case len(object.Members) > 0:
 		return append([]byte(`{"type":"object",`), said[1:]...), nil
@@ -172,7 +180,31 @@ func (c Cut) cut(v hujson.Value, top, names bool) {
 				m.Value = hujson.Literal(bytes.ToLower(m.Pack()))
 			}
 		}
+		if c.Complete && !names {
+			complete(v, top)
+		}
 	}
+}
+
+// complete adds the keywords that the schema o must have, which is that of an object if it is the
+// schema itself and does not say what it is of.
+func complete(o *hujson.Object, top bool) {
+	of := []byte(`"object"`)
+	if i := find(o, "type"); i >= 0 {
+		of = o.Members[i].Value.Pack()
+	} else if !top {
+		return
+	}
+	for _, w := range wanted {
+		if bytes.Contains(of, []byte(`"`+w[0]+`"`)) && find(o, w[1]) < 0 {
+			o.Members = append(o.Members, hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(w[1])}, Value: hujson.Value{Value: &hujson.Object{}}})
+		}
+	}
+}
+
+// find returns the index of a key, -1 if o has none.
+func find(o *hujson.Object, key string) int {
+	return slices.IndexFunc(o.Members, func(m hujson.ObjectMember) bool { return keyOf(m) == key })
 }
 
 func keyOf(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
@@ -287,16 +319,22 @@ func DescribeFile(p *genai.Part) string {
 	return fmt.Sprintf("[the file %s, which this model can't read]", p.FileData.FileURI)
 }
 
-// longest is how long the id of a call may be for every server.
-const longest = 40
+// The longest id of a call, and the longest name of a tool, that every server takes.
+const (
+	longestID   = 40
+	longestName = 64
+)
+
+// word reports whether every server takes r in ids of calls and names of tools.
+func word(r rune) bool {
+	return r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
+}
 
 // ID returns id in a form that a server takes: as it is, or another one in its place, which is
 // the same each time. The form is that of [model.Provider].
 func ID(id, form string) string {
-	plain := func(r rune) bool {
-		return r > 'z' || !(r >= 'a' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || form == "" && (r == '-' || r == '_'))
-	}
-	if id != "" && !strings.ContainsFunc(id, plain) && (form == "" && len(id) <= longest || form == "9" && len(id) == 9) {
+	odd := func(r rune) bool { return !word(r) || form != "" && (r == '-' || r == '_') }
+	if id != "" && !strings.ContainsFunc(id, odd) && (form == "" && len(id) <= longestID || form == "9" && len(id) == 9) {
 		return id
 	}
 	sum := sha256.Sum256([]byte(id))
@@ -305,6 +343,22 @@ func ID(id, form string) string {
 		return n.Text(36)[:9]
 	}
 	return "call_" + hex.EncodeToString(sum[:12])
+}
+
+// Name returns the name of a tool in a form that servers take, which is the same each time: as it
+// is, or, since tools of MCP servers may have dots and colons in their names, another one.
+func Name(tool string) string {
+	if !strings.ContainsFunc(tool, func(r rune) bool { return !word(r) }) && len(tool) <= longestName {
+		return tool
+	}
+	plain := strings.Map(func(r rune) rune {
+		if word(r) {
+			return r
+		}
+		return '_'
+	}, tool)
+	sum := sha256.Sum256([]byte(tool)) // tells issue.get from issue:get
+	return plain[:min(len(plain), longestName-7)] + "_" + hex.EncodeToString(sum[:3])
 }
 
 // Thoughts returns what goes back to a provider of its own thoughts in a message: the words,
