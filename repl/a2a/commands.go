@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	protocol "github.com/a2aproject/a2a-go/a2a"
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"gemline/engine/text"
 	"gemline/repl/serve"
+	"gemline/tools/mcp/rpc"
 )
 
 // ServeCard answers with what everybody may know of the server.
@@ -32,7 +34,7 @@ func (s *Server) ServeCard(w http.ResponseWriter, _ *http.Request) {
 
 // posted reads what a request has to say, or else answers it.
 func posted(w http.ResponseWriter, r *http.Request, into any) bool {
-	b, status, err := body(w, r)
+	b, status, err := rpc.ReadBody(w, r)
 	if jerr := json.Unmarshal(b, into); err == nil && jerr != nil {
 		status, err = http.StatusBadRequest, fmt.Errorf("this can't be read: %w", jerr)
 	}
@@ -59,8 +61,8 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	}
 	t, err := s.newTask(q.ContextID, q.Settings)
 	if err != nil {
-		f := faultOf(err)
-		status := map[int]int{invalidParams: http.StatusBadRequest, serverError: http.StatusServiceUnavailable}
+		f := reply(nil, nil, err).Error
+		status := map[int]int{mcp.INVALID_PARAMS: http.StatusBadRequest, serverError: http.StatusServiceUnavailable}
 		serve.WriteError(w, cmp.Or(status[f.Code], http.StatusInternalServerError), f.Message)
 		return
 	}
@@ -102,7 +104,7 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 	if id != "" {
 		t, err := s.find(protocol.TaskID(id))
 		if err != nil {
-			serve.WriteError(w, http.StatusNotFound, err.Error())
+			serve.WriteError(w, http.StatusNotFound, reply(nil, nil, err).Error.Message)
 			return
 		}
 		tasks = []*task{t}
@@ -165,9 +167,9 @@ func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
 	default:
 		m := protocol.NewMessage(protocol.MessageRoleUser, protocol.TextPart{Text: prompt})
 		t, st, err := s.say(r.Context(), &protocol.MessageSendParams{Message: m}, true)
-		var id any
+		var id json.RawMessage
 		if err == nil {
-			id = t.record.Task.ID
+			id, _ = json.Marshal(t.record.Task.ID)
 		}
 		s.stream(w, id, st, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	protocol "github.com/a2aproject/a2a-go/a2a"
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"gemline/engine"
 	"gemline/engine/text"
@@ -143,22 +144,22 @@ func (q *pending) react(words string, answer *clientAnswer) (r clientAnswer, err
 	editable := slices.Contains(q.Outcomes, modify) && (r.Outcome == modify || r.Outcome == proceed)
 	switch {
 	case !slices.Contains(q.Outcomes, r.Outcome):
-		err = faultf(invalidParams,
+		err = faultf(mcp.INVALID_PARAMS,
 			"the outcome %.100q is not offered; there are: %s", r.Outcome, strings.Join(q.Outcomes, ", "))
 	case words != "" && r.Outcome != refuse:
-		err = faultf(invalidParams, "text beside an outcome goes with %s alone", refuse)
+		err = faultf(mcp.INVALID_PARAMS, "text beside an outcome goes with %s alone", refuse)
 	case r.Content != nil && !editable:
-		err = faultf(invalidParams,
+		err = faultf(mcp.INVALID_PARAMS,
 			"newContent goes with %s and %s where the latter is offered", proceed, modify)
 	case r.Outcome == modify && r.Content == nil:
-		err = faultf(invalidParams, "%s needs newContent: there is no editor here", modify)
+		err = faultf(mcp.INVALID_PARAMS, "%s needs newContent: there is no editor here", modify)
 	case r.Grant != 0 && (r.Outcome != always || r.Grant < 0 || r.Grant >= q.Grants):
-		err = faultf(invalidParams,
+		err = faultf(mcp.INVALID_PARAMS,
 			"grant is the number of one of grants, from 0, and goes with %s", always)
 	}
 	for i := range r.Replies {
 		if i < 0 || i >= q.Questions {
-			err = faultf(invalidParams, `answers has a text for each question, by its number: {"0": "…"}`)
+			err = faultf(mcp.INVALID_PARAMS, `answers has a text for each question, by its number: {"0": "…"}`)
 		}
 	}
 	return r, err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	protocol "github.com/a2aproject/a2a-go/a2a"
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"gemline/engine/disk"
 	"gemline/engine/text"
@@ -174,9 +175,9 @@ type settings struct {
 func (s *Server) newTask(contextID string, w settings) (*task, error) {
 	switch {
 	case len(contextID) > mostNames || output.EscapeLine(contextID) != contextID:
-		return nil, faultf(invalidParams, "contextId is a short name")
+		return nil, faultf(mcp.INVALID_PARAMS, "contextId is a short name")
 	case w.Workspace != "" && disk.ResolveLinks(filepath.Clean(w.Workspace)) != disk.ResolveLinks(s.Dir):
-		return nil, faultf(invalidParams,
+		return nil, faultf(mcp.INVALID_PARAMS,
 			"this server works in %s; begin another one in %.300s", s.Dir, w.Workspace)
 	}
 	id := protocol.NewTaskID()
@@ -277,7 +278,7 @@ type clientMessage struct {
 func (s *Server) readMessage(p *protocol.MessageSendParams) (m clientMessage, err error) {
 	if m.Message = p.Message; m.Message == nil || m.ID == "" || len(m.ID) > mostNames ||
 		m.Role != protocol.MessageRoleUser || len(m.Parts) == 0 {
-		return m, faultf(invalidParams, "a message has a messageId, the role user and parts")
+		return m, faultf(mcp.INVALID_PARAMS, "a message has a messageId, the role user and parts")
 	}
 	if p.Config != nil && p.Config.PushConfig != nil {
 		return m, noPushes
@@ -291,7 +292,7 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m clientMessage, er
 			m.Parts[i] = part
 		case protocol.DataPart:
 			if m.answer != nil || convert(part.Data, &m.answer) != nil || m.answer == nil || m.answer.CallID == "" {
-				return m, faultf(invalidParams,
+				return m, faultf(mcp.INVALID_PARAMS,
 					"a message has text, or one data part that answers a call; gemline help a2a says what is in it")
 			}
 		default:
@@ -302,14 +303,14 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m clientMessage, er
 	m.words = strings.TrimSpace(strings.Join(all, "\n"))
 	switch {
 	case m.words == "" && m.answer == nil:
-		return m, faultf(invalidParams, "the message is empty")
+		return m, faultf(mcp.INVALID_PARAMS, "the message is empty")
 	case m.TaskID == "" && m.answer != nil:
-		return m, faultf(invalidParams,
+		return m, faultf(mcp.INVALID_PARAMS,
 			"an answer is for the task that asks: the message needs its taskId")
 	}
 	for _, meta := range []map[string]any{p.Metadata, m.Metadata} {
 		if err := convert(meta["coderAgent"], &m.settings); err != nil {
-			return m, faultf(invalidParams, "metadata.coderAgent can't be used: %v", err)
+			return m, faultf(mcp.INVALID_PARAMS, "metadata.coderAgent can't be used: %v", err)
 		}
 	}
 	return m, nil

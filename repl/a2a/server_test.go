@@ -26,6 +26,7 @@ import (
 	et "gemline/engine/enginetest"
 	"gemline/repl/report"
 	"gemline/repl/serve"
+	"gemline/tools/mcp/rpc"
 )
 
 // A served is a server that tests speak HTTP with.
@@ -108,7 +109,7 @@ func (s *served) post(path, body string) io.ReadCloser {
 // An answer is how a request ended.
 type answer struct {
 	Result protocol.Task
-	Error  *fault
+	Error  *rpc.Error
 }
 
 // call calls a method that has one answer.
@@ -545,7 +546,7 @@ func TestFaults(t *testing.T) {
 		}
 		var got struct {
 			ID    json.RawMessage
-			Error fault
+			Error rpc.Error
 		}
 		if jerr := json.Unmarshal(data, &got); err != nil || jerr != nil || got.Error.Code != c.code || !strings.Contains(got.Error.Message, c.words) {
 			t.Errorf("%s: %s, %v, %v", sent, b, err, jerr)

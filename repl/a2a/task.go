@@ -9,6 +9,7 @@ import (
 	"time"
 
 	protocol "github.com/a2aproject/a2a-go/a2a"
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"gemline/engine"
 	"gemline/engine/text"
@@ -114,7 +115,7 @@ func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *p
 	}
 	shorten(&t.record.Task, mostRecord)
 	if err := t.server.store.save(t.record); err != nil {
-		return faultf(internalError, "the task could not be kept: %s", t.server.Redact(err.Error()))
+		return faultf(mcp.INTERNAL_ERROR, "the task could not be kept: %s", t.server.Redact(err.Error()))
 	}
 	return nil
 }
@@ -286,16 +287,16 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 	late := u != nil && asked == nil
 	switch {
 	case m.ContextID != "" && m.ContextID != t.record.Task.ContextID:
-		return nil, faultf(invalidParams, "the task has another contextId: %s",
+		return nil, faultf(mcp.INVALID_PARAMS, "the task has another contextId: %s",
 			t.record.Task.ContextID)
 	case known:
-		return nil, faultf(invalidParams,
+		return nil, faultf(mcp.INVALID_PARAMS,
 			"the messageId %.100q was used in this task; tasks/get says what became of it", m.ID)
 	case state.Terminal():
-		return nil, faultf(invalidRequest,
+		return nil, faultf(mcp.INVALID_REQUEST,
 			"the task is over: %s; leave out taskId, and a new one begins, which goes on with what was said if it has the same contextId", state)
 	case m.answer != nil && (asked == nil || asked.CallID != m.answer.CallID):
-		return nil, faultf(invalidParams,
+		return nil, faultf(mcp.INVALID_PARAMS,
 			"no call %.100q waits for an answer in this task", m.answer.CallID)
 	case late && (talk == nil || talk.Hint == nil):
 		return nil, faultf(unsupported,

@@ -155,7 +155,7 @@ func (u *turn) end(err error) {
 		state, said = protocol.TaskStateFailed, t.message(serve.FailureText(t.server.Outcome(err)))
 	}
 	if err := t.status(state, said, nil); err != nil { // it can't be stored any more: the second try is for the state
-		state, said = protocol.TaskStateFailed, t.message(err.Error())
+		state, said = protocol.TaskStateFailed, t.message(reply(nil, nil, err).Error.Message)
 		t.status(state, said, nil)
 	}
 	if said != nil {

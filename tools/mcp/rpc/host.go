@@ -93,18 +93,11 @@ func (h *Host) begin() (*hosted, error) {
 // post takes in a message. A request is answered by a stream of events, the last of which
 // has the answer.
 func (h *Host) post(w http.ResponseWriter, r *http.Request) {
-	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
-		http.Error(w, "a message is application/json", http.StatusUnsupportedMediaType)
-		return
-	}
-	control := http.NewResponseController(w)
-	control.SetReadDeadline(time.Now().Add(timeToPass))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage))
+	body, status, err := ReadBody(w, r)
 	if err != nil {
-		http.Error(w, "a message has at most 16 MB, and comes at once", http.StatusRequestEntityTooLarge)
+		http.Error(w, err.Error(), status)
 		return
 	}
-	control.SetReadDeadline(time.Time{})
 	var m Message
 	if err := json.Unmarshal(body, &m); err != nil {
 		http.Error(w, "a message is one JSON object", http.StatusBadRequest)
@@ -128,7 +121,22 @@ func (h *Host) post(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	s.answer(w, r, control, m.ID, body)
+	s.answer(w, r, m.ID, body)
+}
+
+// ReadBody reads the JSON of a request, within limits. With an error it returns the status of
+// the answer.
+func ReadBody(w http.ResponseWriter, r *http.Request) (b []byte, status int, err error) {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
+		return nil, http.StatusUnsupportedMediaType, errors.New("a request is application/json")
+	}
+	control := http.NewResponseController(w)
+	control.SetReadDeadline(time.Now().Add(timeToPass))
+	if b, err = io.ReadAll(http.MaxBytesReader(w, r.Body, MaxMessage)); err != nil {
+		return nil, http.StatusRequestEntityTooLarge, errors.New("a request has at most 16 MB, and comes at once")
+	}
+	control.SetReadDeadline(time.Time{})
+	return b, http.StatusOK, nil
 }
 
 // errGone is the error of a message that belongs to no request that is open.
@@ -169,8 +177,8 @@ func (s *hosted) push(text []byte) {
 
 // answer hands on a request, and sends what belongs to it until it is answered. If its
 // sender is gone, nobody can be told or asked any more: it is given up.
-func (s *hosted) answer(w http.ResponseWriter, r *http.Request, control *http.ResponseController,
-	id json.RawMessage, body []byte) {
+func (s *hosted) answer(w http.ResponseWriter, r *http.Request, id json.RawMessage, body []byte) {
+	control := http.NewResponseController(w)
 	re := &reply{out: make(chan []byte)}
 	re.ctx, re.end = context.WithCancelCause(s.ctx)
 	s.mu.Lock()
