@@ -111,12 +111,15 @@ func (o Outcome) answer() (a Answer, ok bool) {
 }
 
 // answer returns the hook's answer, and false if it has none. If the hook could have
-// prevented an action, and its unreadable output may mean so, the user is asked first; where
-// nobody is asked, the action is blocked.
+// prevented an action, and its unreadable output may mean so, or it has changed, the user is
+// asked first; where nobody is asked, the action is blocked.
 func (c Call) answer() (a Answer, ok bool) {
 	a, ok = c.Outcome.answer()
 	why := c.Outcome.misread()
-	if why == "" || c.Outcome.failed() || rank(a.Decision) >= rank(ask) || !refusing().MatchString(c.Outcome.output()) {
+	switch {
+	case errors.Is(c.Outcome.Err, ErrChanged):
+		why = ErrChanged.Error()
+	case why == "" || c.Outcome.failed() || rank(a.Decision) >= rank(ask) || !refusing().MatchString(c.Outcome.output()):
 		return a, ok
 	}
 	switch c.Hook.Event {

@@ -39,6 +39,11 @@ func (e Event) CanBlock() bool {
 	return slices.Contains([]Event{BeforeAgent, AfterAgent, BeforeModel, AfterModel, BeforeTool, AfterTool}, e)
 }
 
+// Guards reports whether a hook of e decides on what has not happened yet.
+func (e Event) Guards() bool {
+	return slices.Contains([]Event{BeforeAgent, BeforeModel, BeforeTool}, e)
+}
+
 // A Source is whose a hook is. Hooks of the first source run first.
 type Source int
 

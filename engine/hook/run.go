@@ -3,6 +3,7 @@ package hook
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -58,6 +59,10 @@ func (o Outcome) Status(h Hook) string {
 	}
 	return ""
 }
+
+// ErrChanged is the reason why a project's hook that ran at the start does not run any more. Where
+// it guards something, that is asked about, or does not happen.
+var ErrChanged = errors.New("it has changed since it was agreed to; the next session asks about it")
 
 // A Runner runs the commands of hooks. It must be safe for concurrent use.
 type Runner func(ctx context.Context, p Process) Outcome

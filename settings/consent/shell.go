@@ -231,6 +231,9 @@ func (r *reader) redirect(d *syntax.Redirect) {
 		return
 	}
 	for _, name := range fields {
+		if d.Op == syntax.DplOut && strings.Trim(name, "0123456789-") == "" { // such as 2>&1
+			continue
+		}
 		r.files.wrote = append(r.files.wrote, r.files.at(name)...)
 	}
 }
@@ -279,7 +282,10 @@ func (r *reader) assigns(list []*syntax.Assign) {
 
 // fields returns what a word stands for, if that is known, wherever the command may be.
 func (r *reader) fields(w *syntax.Word) (all []string, known bool) {
+	quiet := r.quiet
+	r.quiet = false
 	r.nested(w)
+	r.quiet = quiet
 	known = true
 	pattern, braces := false, 0
 	syntax.Walk(w, func(n syntax.Node) bool {
@@ -311,6 +317,9 @@ func (r *reader) fields(w *syntax.Word) (all []string, known bool) {
 		})
 		fields, err := expand.Fields(&expand.Config{Env: env, ReadDir2: r.list}, w)
 		for _, f := range fields {
+			if r.quiet {
+				break
+			}
 			r.files.names(f)
 			if pattern {
 				r.files.directory(filepath.Dir(f))
@@ -343,7 +352,10 @@ func (r *reader) call(c *syntax.CallExpr) {
 	r.nest--
 	var argv []string
 	var unknown []bool
+	quiet := r.quiet
+	defer func() { r.quiet = quiet }()
 	for i, w := range c.Args {
+		r.quiet = len(argv) > 0 && !unknown[0] && r.onlyReads(argv[0])
 		fields, known := r.fields(w)
 		if !known {
 			fields = []string{fmt.Sprintf("(word %d)", i+1)}
@@ -364,6 +376,24 @@ func (r *reader) call(c *syntax.CallExpr) {
 	default:
 		r.builtin(argv, unknown)
 	}
+}
+
+// onlyReads reports whether a command at most shows the files that it is given, so that they do not
+// matter.
+func (r *reader) onlyReads(name string) bool {
+	if _, defined := r.funcs[name]; defined || r.from.Reads {
+		return false
+	}
+	switch name {
+	case "echo", "printf", "test", "[":
+		return true
+	}
+	if path := r.found(name); r.files.inside(path) || r.files.inside(disk.ResolveLinks(path)) {
+		return false
+	}
+	name = filepath.Base(name)
+	p := program.Find(name)
+	return name == "gofmt" || p.Is(program.Reads) && harmless(name, p)
 }
 
 // builtin reads a command of the shell's own, or another.

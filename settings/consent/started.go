@@ -25,6 +25,10 @@ type Start struct {
 	Env   []string // NAME=value that the project sets
 	Vars  []string // NAME=value that gemline sets
 
+	// Reads has files count that commands such as cat only show, too. They always count where
+	// their content may come to run.
+	Reads bool
+
 	// Roots are the directories that a model may write to, the project first. User
 	// returns a variable of the user's.
 	Roots []string
@@ -77,6 +81,10 @@ func (s Start) Find() Started {
 	if len(s.Argv) > 0 {
 		r.apart(func() { r.start(s.Argv, make([]bool, len(s.Argv))) })
 	}
+	if !s.Reads && (r.files.found.Unsure != "" || slices.ContainsFunc(r.files.wrote, r.files.inside)) {
+		s.Reads = true // what is shown may come to run
+		return s.Find()
+	}
 	for _, name := range r.files.wrote {
 		if slices.Contains(r.files.ran, name) {
 			r.files.unsure("it writes %s itself, and runs it", r.files.short(name))
@@ -109,6 +117,7 @@ type reader struct {
 	later []*syntax.Stmt    // what may run in a directory that it goes to later
 	posix bool              // the shell may be another than bash
 	nest  int               // of what may be passed over, or run more than once
+	quiet bool              // the words that are read name files that do not matter
 
 	scripts, steps int // that are read
 }
@@ -284,7 +293,7 @@ func (r *reader) start(argv []string, unknown []bool) {
 	name := filepath.Base(argv[0])
 	args, un := argv[1:], unknown[1:]
 	for i, arg := range args {
-		if !un[i] {
+		if !un[i] && !r.onlyReads(argv[0]) {
 			r.files.names(arg)
 		}
 	}

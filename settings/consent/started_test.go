@@ -354,6 +354,27 @@ func TestText(t *testing.T) {
 		"trap - EXIT":                                                           "? what - runs",
 		"$X sh a.sh":                                                            "a.sh ? decides which program",
 	} {
+		check(t, dir, consent.Start{Texts: []string{text}, Reads: true}, text, want)
+	}
+}
+
+// A file that is only shown does not matter, where nobody runs what is in it.
+func TestOnlyRead(t *testing.T) {
+	t.Parallel()
+	dir := folder(t)
+	for text, want := range map[string]string{
+		"cat args.txt 2>&1; wc -l a.sh 2>/dev/null":    "",
+		"gofmt -l own.js; echo done a.sh; [ -f a.sh ]": "",
+		"cat $(sh a.sh) args.txt":                      "a.sh",
+		"cat a.sh; sh a.sh":                            "a.sh",
+		"cat a.sh | sh":                                "a.sh ? its input",
+		"cat a.sh > more.sh":                           "a.sh",
+		"cat a.sh | tee more.sh":                       "a.sh",
+		"cp a.sh more.sh":                              "a.sh,more.sh ? what cp runs",
+		"cat() { sh $1; }; cat a.sh":                   "a.sh ? what sh runs",
+		"X=a.sh; cat $X; cat < args.txt":               "a.sh,args.txt",
+		"sort --compress-program=./a.sh args.txt":      "a.sh,args.txt ? what sort runs",
+	} {
 		check(t, dir, consent.Start{Texts: []string{text}}, text, want)
 	}
 }
@@ -397,7 +418,7 @@ func TestArgv(t *testing.T) {
 		if c.env != "" {
 			env = []string{strings.ReplaceAll(c.env, "$D", dir)}
 		}
-		check(t, dir, consent.Start{Argv: strings.Fields(c.argv), Dir: c.dir, Env: env}, c.argv+" "+c.env, c.want)
+		check(t, dir, consent.Start{Argv: strings.Fields(c.argv), Dir: c.dir, Env: env, Reads: true}, c.argv+" "+c.env, c.want)
 	}
 }
 

@@ -165,6 +165,11 @@ func workspaceRoots(o *Options) []string {
 // startedFiles finds the project's files that start in a directory with the variables of env,
 // by command lines (texts) or by a program and its arguments.
 func startedFiles(o *Options, dir string, env map[string]string, argv []string, texts ...string) consent.Started {
+	return startOf(o, dir, env, argv, texts...).Find()
+}
+
+// startOf returns what [startedFiles] looks at.
+func startOf(o *Options, dir string, env map[string]string, argv []string, texts ...string) consent.Start {
 	s := consent.Start{Texts: texts, Argv: argv, Dir: dir, User: o.Env.Getenv, Roots: workspaceRoots(o)}
 	for _, name := range []string{"GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR"} {
 		s.Vars = append(s.Vars, name+"="+o.Paths.Cwd)
@@ -175,7 +180,7 @@ func startedFiles(o *Options, dir string, env map[string]string, argv []string, 
 		}
 	}
 	s.Env = append(s.Env, sortedVariables(env)...)
-	return s.Find()
+	return s
 }
 
 // sortedVariables returns variables as NAME=value, in the order of the names.

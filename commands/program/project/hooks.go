@@ -2,7 +2,6 @@ package project
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -114,7 +113,9 @@ func (h *HookSet) item(k hook.Hook) item {
 	}
 	return item{ofProject: k.Source == hook.Project, consent: question.ConsentItem{Title: title, Command: k.Command},
 		findStarted: func() (consent.Started, string) {
-			s := startedFiles(h.opts, h.opts.Paths.Cwd, k.Env, nil, k.Command)
+			start := startOf(h.opts, h.opts.Paths.Cwd, k.Env, nil, k.Command)
+			start.Reads = k.Event.Guards() // a list of what is forbidden, say
+			s := start.Find()
 			return s, s.Fingerprint(append(slices.Clone(env), "hook", string(k.Event), k.Matcher, k.Name, k.Command,
 				fmt.Sprint(k.Timeout, k.Sequential, len(env)))...)
 		}}
@@ -228,16 +229,13 @@ const (
 	mostOutput = 1 << 20         // bytes that are read of a hook's output
 )
 
-// errChanged is the reason why a project's hook that ran at the start does not run any more.
-var errChanged = errors.New("it has changed since it was agreed to; the next session asks about it")
-
 // run returns a runner of hooks. The user's hooks, and hooks agreed to with all rights, run
 // with the user's rights, all others confined like the model's commands.
 func (h *HookSet) run(l *launch.Launcher) hook.Runner {
 	return func(ctx context.Context, p hook.Process) (out hook.Outcome) {
 		rights := h.rights(p.Hook)
 		if rights != consent.All && rights != consent.Confined {
-			return hook.Outcome{Err: errChanged}
+			return hook.Outcome{Err: hook.ErrChanged}
 		}
 		env := p.Env
 		if p.Hook.Source == hook.Project {
