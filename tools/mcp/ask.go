@@ -56,10 +56,12 @@ func (c *calls) want(ctx context.Context, ask func(context.Context, *running) (a
 	if r == nil {
 		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "no call of this server's tools runs, so nobody is asked")
 	}
-	done := make(chan outcome, 1)
+	var result any
+	var err error
+	done := make(chan struct{})
 	asking := func(ctx context.Context) {
-		result, err := ask(ctx, r)
-		done <- outcome{result, err}
+		defer close(done)
+		result, err = ask(ctx, r)
 	}
 	select {
 	case r.wanted <- asking:
@@ -67,8 +69,8 @@ func (c *calls) want(ctx context.Context, ask func(context.Context, *running) (a
 		return nil, ctx.Err()
 	}
 	select {
-	case o := <-done:
-		return o.result, o.err
+	case <-done:
+		return result, err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

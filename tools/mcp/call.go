@@ -34,11 +34,6 @@ type running struct {
 	asked    atomic.Int32
 }
 
-type outcome struct {
-	result any
-	err    error
-}
-
 // calls are the calls of a server's tools that run, in the order in which they began.
 type calls struct {
 	mu   sync.Mutex
@@ -156,7 +151,7 @@ func (c *calls) progressed(params json.RawMessage) {
 		said += fmt.Sprintf(" of %g", p.Total)
 	}
 	if p.Message != "" {
-		said += ": " + clean(text.OneLine(p.Message, longestError), longestError)
+		said += ": " + cleanLine(p.Message, longestError)
 	}
 	select {
 	case <-r.progress: // nobody has read it
@@ -170,5 +165,5 @@ func (l *serverConn) logged(params json.RawMessage) {
 	var data json.RawMessage
 	m := protocol.LoggingMessageNotificationParams{Data: &data}
 	rpc.Decode(params, &m)
-	l.set.log(l.Name, clean(text.OneLine(string(m.Level)+" "+m.Logger+" "+string(data), mostSaid), mostSaid))
+	l.set.log(l.Name, cleanLine(string(m.Level)+" "+m.Logger+" "+string(data), mostSaid))
 }

@@ -50,18 +50,21 @@ type catalog struct {
 	dirty        map[protocol.MCPMethod]bool // the lists that are to be read again
 }
 
-// begin stores what a server says of itself when it is connected to.
-func (c *catalog) begin(can protocol.ServerCapabilities, instructions string) {
+// set changes what is stored.
+func (c *catalog) set(change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.can, c.instructions = can, clean(instructions, mostInstructions)
+	change()
+}
+
+// begin stores what a server says of itself when it is connected to.
+func (c *catalog) begin(can protocol.ServerCapabilities, instructions string) {
+	c.set(func() { c.can, c.instructions = can, clean(instructions, mostInstructions) })
 }
 
 // clear removes everything that was read from the server.
 func (c *catalog) clear() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.tools, c.prompts, c.resources, c.templates, c.instructions = nil, nil, nil, nil, ""
+	c.set(func() { c.tools, c.prompts, c.resources, c.templates, c.instructions = nil, nil, nil, nil, "" })
 }
 
 // show adds what the server has to its status.
@@ -90,7 +93,10 @@ func (c *catalog) read(ctx context.Context, conn *rpc.Conn, list protocol.MCPMet
 	case list == protocol.MethodPromptsList && can.Prompts != nil:
 		return take(ctx, conn, list, "prompts", mostPrompts, c.takePrompts)
 	case list == protocol.MethodResourcesList && can.Resources != nil:
-		err := take(ctx, conn, list, "resources", mostResources, c.takeResources)
+		err := take(ctx, conn, list, "resources", mostResources, func(found []rawResource) {
+			kept := taken(shown(found), func(r Resource) string { return r.URI })
+			c.set(func() { c.resources = kept })
+		})
 		if err == nil {
 			c.readTemplates(conn)
 		}
@@ -107,7 +113,9 @@ func (c *catalog) readTemplates(conn *rpc.Conn) {
 		defer close(read)
 		ctx, cancel := within(c.owner.ctx, min(c.server.Timeout, connectTime))
 		defer cancel()
-		err := take(ctx, conn, protocol.MethodResourcesTemplatesList, "resourceTemplates", mostTemplates, c.takeTemplates)
+		err := take(ctx, conn, protocol.MethodResourcesTemplatesList, "resourceTemplates", mostTemplates, func(found []rawResource) {
+			c.set(func() { c.templates = shown(found) })
+		})
 		if err != nil {
 			c.owner.log(c.server.Name, err.Error())
 		}
@@ -151,9 +159,7 @@ func take[T any](ctx context.Context, conn *rpc.Conn, method protocol.MCPMethod,
 
 // markDirty marks a list to be read again.
 func (c *catalog) markDirty(list protocol.MCPMethod) {
-	c.mu.Lock()
-	c.dirty[list] = true
-	c.mu.Unlock()
+	c.set(func() { c.dirty[list] = true })
 	select {
 	case c.changed <- struct{}{}:
 	default:
@@ -164,10 +170,8 @@ func (c *catalog) markDirty(list protocol.MCPMethod) {
 // is new: some servers say so before it is true.
 func (c *catalog) readAgain(ctx context.Context, conn *rpc.Conn) {
 	const moment = 500 * time.Millisecond
-	c.mu.Lock()
-	dirty := c.dirty
-	c.dirty = map[protocol.MCPMethod]bool{}
-	c.mu.Unlock()
+	var dirty map[protocol.MCPMethod]bool
+	c.set(func() { dirty, c.dirty = c.dirty, map[protocol.MCPMethod]bool{} })
 	ctx, cancel := within(ctx, min(c.server.Timeout, connectTime))
 	defer cancel()
 	for _, list := range lists {
@@ -239,6 +243,9 @@ func clean(s string, most int) string {
 	s = strings.ToValidUTF8(s[:min(len(s), 4*most)], "")
 	return text.Printable(text.Shorten(strings.NewReplacer("\r\n", "\n", "\t", "    ").Replace(s), most))
 }
+
+// cleanLine is clean for a line.
+func cleanLine(s string, most int) string { return clean(text.OneLine(s, most), most) }
 
 // taken returns items, each name once, in the order of the names.
 func taken[T any](items []T, name func(T) string) []T {

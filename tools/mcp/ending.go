@@ -135,5 +135,5 @@ found:
 			break found
 		}
 	}
-	return clean(text.OneLine(said, longest), longest)
+	return cleanLine(said, longest)
 }

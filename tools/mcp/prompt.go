@@ -32,14 +32,11 @@ func (c *catalog) takePrompts(found []protocol.Prompt) {
 			continue
 		}
 		for i, a := range p.Arguments {
-			p.Arguments[i].Description = clean(text.OneLine(a.Description, longestError), longestError)
+			p.Arguments[i].Description = cleanLine(a.Description, longestError)
 		}
-		kept = append(kept, Prompt{c.server.Name, p.Name,
-			clean(text.OneLine(p.Description, longestError), longestError), p.Arguments})
+		kept = append(kept, Prompt{c.server.Name, p.Name, cleanLine(p.Description, longestError), p.Arguments})
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.prompts = kept
+	c.set(func() { c.prompts = kept })
 }
 
 // Prompts returns the prompts of all servers that are connected.

@@ -24,41 +24,21 @@ type Resource struct {
 	MIMEType    string `json:"mime_type,omitempty"`
 }
 
-// shownResource returns a resource of a server as it may be shown. It reports false if its
-// address can't be requested.
-func shownResource(uri, name, description, kind string) (Resource, bool) {
-	ok := uri != "" && len(uri) <= mostAddress && clean(uri, mostAddress) == uri
-	return Resource{uri, clean(text.OneLine(name, longestError), longestError),
-		clean(text.OneLine(description, longestError), longestError), mediaType(kind)}, ok
-}
+// A rawResource is a resource as a server lists it, or a template of resources.
+type rawResource struct{ URI, URITemplate, Name, Title, Description, MIMEType string }
 
-// takeResources takes over the resources of a server.
-func (c *catalog) takeResources(found []protocol.Resource) {
+// shown returns resources as they may be shown, without those whose address can't be requested.
+func shown(found []rawResource) []Resource {
 	kept := []Resource{}
-	for _, r := range taken(found, func(r protocol.Resource) string { return r.URI }) {
-		if r, ok := shownResource(r.URI, cmp.Or(r.Title, r.Name), r.Description, r.MIMEType); ok {
-			kept = append(kept, r)
-		}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.resources = kept
-}
-
-// takeTemplates takes over the templates of a server's resources.
-func (c *catalog) takeTemplates(found []protocol.ResourceTemplate) {
-	kept := []Resource{}
-	for _, t := range found {
-		if t.URITemplate == nil || t.URITemplate.Template == nil {
+	for _, r := range found {
+		uri := cmp.Or(r.URI, r.URITemplate)
+		if uri == "" || len(uri) > mostAddress || clean(uri, mostAddress) != uri {
 			continue
 		}
-		if r, ok := shownResource(t.URITemplate.Raw(), cmp.Or(t.Title, t.Name), t.Description, t.MIMEType); ok {
-			kept = append(kept, r)
-		}
+		kept = append(kept, Resource{uri, cleanLine(cmp.Or(r.Title, r.Name), longestError),
+			cleanLine(r.Description, longestError), mediaType(r.MIMEType)})
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.templates = kept
+	return kept
 }
 
 // connected returns a server that is connected.

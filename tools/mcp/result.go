@@ -142,8 +142,8 @@ func (rd *reading) block(c content) {
 			rd.data(r.Blob, r.MIMEType, "embedded resource", "Embedded Resource")
 		}
 	case protocol.ContentTypeLink:
-		name := clean(text.OneLine(cmp.Or(c.Title, c.Name), mostAddress), mostAddress)
-		uri := clean(text.OneLine(c.URI, mostAddress), mostAddress)
+		name := cleanLine(cmp.Or(c.Title, c.Name), mostAddress)
+		uri := cleanLine(c.URI, mostAddress)
 		link := "Resource Link: " + name + " at " + uri
 		rd.plain, rd.marked = append(rd.plain, link), append(rd.marked, text.Untrusted(link))
 		rd.display = append(rd.display, "[Link to "+name+": "+uri+"]")

@@ -272,7 +272,7 @@ func (l *serverConn) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, 
 	}
 	l.mu.Lock()
 	l.transport = transport
-	l.title = clean(text.OneLine(said.ServerInfo.Name+" "+said.ServerInfo.Version, 100), 100)
+	l.title = cleanLine(said.ServerInfo.Name+" "+said.ServerInfo.Version, 100)
 	l.mu.Unlock()
 	l.catalog.begin(said.Capabilities, said.Instructions)
 	for _, name := range lists {

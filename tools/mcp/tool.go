@@ -80,9 +80,7 @@ func (c *catalog) takeTools(found []rawTool) {
 		kept = append(kept, tool{ToolInfo: info, shape: shape, print: hex.EncodeToString(sum[:16])})
 	}
 	changed := c.owner.Pins.compare(c.server, kept)
-	c.mu.Lock()
-	c.tools = kept
-	c.mu.Unlock()
+	c.set(func() { c.tools = kept })
 	if len(changed) > 0 {
 		c.owner.notify("MCP server %s says something else of %s than when it was first used; calls are asked about",
 			c.server.Name, text.List(changed))
