@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"gemline/repl/output"
 	"gemline/repl/question"
 	"gemline/repl/serve"
-	"gemline/tools/mcp/rpc"
 )
 
 // An asker is the [engine.Approver] of a conversation. It asks the client, for the call
@@ -50,14 +48,11 @@ func (a *asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, 
 	for i, o := range options {
 		labels[i] = a.client.plain(o.Label)
 	}
-	said, ok, err := a.elicit(ctx, serve.Describe(p), []field{
+	said, unanswered, err := a.elicit(ctx, serve.Describe(p), []field{
 		{decision, map[string]any{"type": "string", "title": "May it be done?", "enum": labels}, true},
 		{note, map[string]any{"type": "string", "title": "What the model is told if not"}, false}})
-	if err != nil {
-		return a.unasked(ctx, err)
-	}
-	if !ok {
-		return engine.Refused{}, nil
+	if unanswered != nil || err != nil {
+		return unanswered, err
 	}
 	i := slices.Index(labels, fmt.Sprint(said[decision]))
 	if i < 0 {
@@ -70,26 +65,15 @@ func (a *asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, 
 	return options[i].Answer, nil
 }
 
-// unasked is the answer where the client has failed to ask.
-func (a *asker) unasked(ctx context.Context, err error) (engine.Answer, error) {
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	return engine.Unasked{Advice: "the client could not ask: " + text.OneLine(output.EscapeLine(err.Error()), 300)}, nil
-}
-
 // questions puts the model's questions.
 func (a *asker) questions(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	var fields []field
 	for i, q := range p.Intent.Questions {
 		fields = append(fields, a.field(fmt.Sprintf("answer%d", i+1), q))
 	}
-	said, ok, err := a.elicit(ctx, "gemline asks: "+output.Escape(question.Title(p)), fields)
-	if err != nil {
-		return a.unasked(ctx, err)
-	}
-	if !ok {
-		return engine.Refused{}, nil
+	said, unanswered, err := a.elicit(ctx, "gemline asks: "+output.Escape(question.Title(p)), fields)
+	if unanswered != nil || err != nil {
+		return unanswered, err
 	}
 	replies := make([]string, len(fields))
 	for i, f := range fields {
@@ -144,8 +128,8 @@ type field struct {
 	needed bool
 }
 
-// elicit has the client ask its user. It reports false if that was declined.
-func (a *asker) elicit(ctx context.Context, message string, fields []field) (said map[string]any, ok bool, err error) {
+// elicit has the client ask its user. If the user does not answer, unanswered is what that means.
+func (a *asker) elicit(ctx context.Context, message string, fields []field) (said map[string]any, unanswered engine.Answer, err error) {
 	r := a.now.Load()
 	properties, needed := map[string]any{}, []string{}
 	for _, f := range fields {
@@ -155,16 +139,18 @@ func (a *asker) elicit(ctx context.Context, message string, fields []field) (sai
 		}
 	}
 	r.progress("the user is asked")
-	var raw json.RawMessage
-	if err = r.peer.Call(ctx, protocol.MethodElicitationCreate,
+	res := protocol.ElicitationResponse{Content: &said}
+	err = r.peer.Call(ctx, protocol.MethodElicitationCreate,
 		protocol.ElicitationParams{Message: a.client.plain(message),
 			RequestedSchema: map[string]any{"type": "object", "properties": properties,
-				"required": needed}}, &raw); err != nil {
-		return nil, false, err
+				"required": needed}}, &res)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case err != nil:
+		return nil, engine.Unasked{Advice: "the client could not ask: " + text.OneLine(output.EscapeLine(err.Error()), 300)}, nil
+	case res.Action != protocol.ElicitationResponseActionAccept:
+		return nil, engine.Refused{}, nil
 	}
-	res := protocol.ElicitationResponse{Content: &said}
-	if err := rpc.Decode(raw, &res); err != nil {
-		return nil, false, err
-	}
-	return said, res.Action == protocol.ElicitationResponseActionAccept, nil
+	return said, nil, nil
 }

@@ -93,19 +93,15 @@ func (c *client) answer(ctx context.Context, m *rpc.Message) (any, error) {
 	begun := c.begun
 	c.mu.Unlock()
 	defer c.calls.Done()
+	needs := []protocol.MCPMethod{protocol.MethodSetLogLevel, protocol.MethodToolsList, protocol.MethodToolsCall}
+	if !begun && slices.Contains(needs, m.Method) {
+		return nil, rpc.Errorf(protocol.INVALID_REQUEST, "a conversation begins with initialize")
+	}
 	switch m.Method {
 	case protocol.MethodInitialize:
 		return c.begin(m.Params)
 	case protocol.MethodPing:
 		return protocol.EmptyResult{}, nil
-	}
-	switch m.Method {
-	case protocol.MethodSetLogLevel, protocol.MethodToolsList, protocol.MethodToolsCall:
-		if !begun {
-			return nil, rpc.Errorf(protocol.INVALID_REQUEST, "a conversation begins with initialize")
-		}
-	}
-	switch m.Method {
 	case protocol.MethodSetLogLevel:
 		var p protocol.SetLevelParams
 		if err := json.Unmarshal(m.Params, &p); err != nil {
@@ -150,7 +146,7 @@ func (c *client) begin(params json.RawMessage) (any, error) {
 // useSession returns the conversation of a name for r, nil for no call. No other call uses it
 // until done is called. It begins a conversation that has not begun.
 func (c *client) useSession(ctx context.Context, name string, r *running) (h *clientSession, done func(), err error) {
-	h = &clientSession{turn: make(chan struct{}, 1)}
+	h = &clientSession{turn: make(chan struct{}, 1), asker: &asker{client: c}}
 	if name != "" {
 		c.mu.Lock()
 		if known := c.named[name]; known != nil {
@@ -177,12 +173,10 @@ func (c *client) useSession(ctx context.Context, name string, r *running) (h *cl
 		}
 		<-h.turn
 	}
+	h.asker.now.Store(r) // who hears what is odd while the conversation begins, too
 	if h.session != nil {
-		h.asker.now.Store(r)
 		return h, done, nil
 	}
-	h.asker = &asker{client: c}
-	h.asker.now.Store(r) // who hears what is odd while the conversation begins
 	w := serve.SessionRequest{Name: name, Notify: h.asker.notify}
 	c.mu.Lock()
 	if c.asks {

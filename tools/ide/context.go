@@ -177,20 +177,7 @@ func full(files []File) string {
 
 // since says what has changed, "" if nothing has.
 func since(before, now []File) string {
-	var ch changes
-	is := func(files []File, path string) bool {
-		return slices.ContainsFunc(files, func(f File) bool { return f.Path == path })
-	}
-	for _, f := range now {
-		if !is(before, f.Path) {
-			ch.Opened = append(ch.Opened, f.Path)
-		}
-	}
-	for _, f := range before {
-		if !is(now, f.Path) {
-			ch.Closed = append(ch.Closed, f.Path)
-		}
-	}
+	ch := changes{Opened: missing(before, now), Closed: missing(now, before)}
 	switch was, active := activeOf(before), activeOf(now); {
 	case active == nil && was != nil:
 		ch.Active = closed{Previous: was.Path}
@@ -209,6 +196,16 @@ func since(before, now []File) string {
 		return ""
 	}
 	return block("What has changed in the user's editor", map[string]changes{"changes": ch})
+}
+
+// missing returns the paths of others that files lack.
+func missing(files, others []File) (paths []string) {
+	for _, o := range others {
+		if !slices.ContainsFunc(files, func(f File) bool { return f.Path == o.Path }) {
+			paths = append(paths, o.Path)
+		}
+	}
+	return paths
 }
 
 func activeOf(files []File) *File {

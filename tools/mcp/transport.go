@@ -28,6 +28,13 @@ func (l *serverConn) transports() ([]transport, error) {
 	if err := CheckServer(l.Server); err != nil {
 		return nil, err
 	}
+	free := false
+	if l.Rights != nil { // which are about an address, too
+		var err error
+		if free, err = l.Rights(); err != nil {
+			return nil, err
+		}
+	}
 	if l.URL != "" {
 		r, err := l.remote()
 		if err != nil {
@@ -49,7 +56,7 @@ func (l *serverConn) transports() ([]transport, error) {
 		}
 		return both, nil
 	}
-	return []transport{{"stdio", l.program}}, nil
+	return []transport{{"stdio", func(context.Context) (rpc.Stream, func(error) error, error) { return l.program(free) }}}, nil
 }
 
 // CheckServer says why a server can't be connected to whatever runs, nil if it may be.
@@ -81,11 +88,6 @@ func holdsArguments(command string) bool {
 
 // remote says how a remote server is reached.
 func (l *serverConn) remote() (rpc.Remote, error) {
-	if l.Rights != nil { // which are about an address, too
-		if _, err := l.Rights(); err != nil {
-			return rpc.Remote{}, err
-		}
-	}
 	r := rpc.Remote{URL: l.URL, Header: http.Header{}, Client: &http.Client{CheckRedirect: sameHost}}
 	for name, value := range l.Header {
 		r.Header.Set(name, value)
@@ -107,15 +109,8 @@ func sameHost(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// program starts the server.
-func (l *serverConn) program(context.Context) (rpc.Stream, func(error) error, error) {
-	free := false
-	if l.Rights != nil {
-		var err error
-		if free, err = l.Rights(); err != nil {
-			return nil, nil, err
-		}
-	}
+// program starts the server, with all rights of the user if it is free.
+func (l *serverConn) program(free bool) (rpc.Stream, func(error) error, error) {
 	env, left := environment(l.Env)
 	for _, name := range left {
 		l.set.notify("MCP server %s: env may not set %s, which changes what programs run", l.Name, name)
