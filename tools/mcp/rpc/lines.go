@@ -13,9 +13,8 @@ import (
 // Lines returns the Stream of messages on lines, which a server has on its standard input
 // and output. Closing it calls end.
 func Lines(r io.Reader, w io.Writer, end func() error) Stream {
-	l := &lines{r: text.NewLines(r, '\n', MaxMessage), w: w, queue: make(chan writing), closed: make(chan struct{})}
+	l := &lines{r: text.NewLines(r, '\n', MaxMessage), w: w, writing: make(chan struct{}, 1), closed: make(chan struct{})}
 	l.end = sync.OnceValue(func() error { close(l.closed); return end() })
-	go l.write()
 	return l
 }
 
@@ -24,14 +23,8 @@ type lines struct {
 	w   io.Writer
 	end func() error
 
-	queue  chan writing // to the goroutine that writes
-	closed chan struct{}
-}
-
-// A writing is a line that is to be written.
-type writing struct {
-	line []byte
-	done chan error
+	writing chan struct{} // is full while a line is written
+	closed  chan struct{}
 }
 
 // Send implements [Stream]. A goroutine writes, since the other side may read late or
@@ -41,34 +34,26 @@ func (l *lines) Send(ctx context.Context, m *Message) error {
 	if err != nil {
 		return err
 	}
-	w := writing{append(b, '\n'), make(chan error, 1)}
+	done := make(chan error, 1)
 	select {
-	case l.queue <- w:
+	case l.writing <- struct{}{}:
+		go func() {
+			_, err := l.w.Write(append(b, '\n'))
+			done <- err
+			<-l.writing
+		}()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-l.closed:
 		return ErrClosed
 	}
 	select {
-	case err := <-w.done:
+	case err := <-done:
 		return err
 	case <-l.closed:
 		return ErrClosed
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	}
-}
-
-// write writes until the stream is closed.
-func (l *lines) write() {
-	for {
-		select {
-		case w := <-l.queue:
-			_, err := l.w.Write(w.line)
-			w.done <- err
-		case <-l.closed:
-			return
-		}
 	}
 }
 
