@@ -218,17 +218,20 @@ func (h *hasty) Close() error {
 	return nil
 }
 
-// What a server has printed is read to its end, though it takes no more messages.
+// What a server has printed is read to its end, though it takes no more messages, and is not told
+// again when it ends another time.
 func TestLastWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := unconnected(t)
 		l := newServerConn(s, Server{Name: "s"})
-		stream := &hasty{make(chan struct{}), []string{"usage: s FILE"}}
-		_, err := l.open(t.Context(), transport{"stdio", func(context.Context) (rpc.Stream, func(error) error, error) {
-			return stream, func(err error) error { return l.ending(err, shell.Outcome{}, false) }, nil
-		}})
-		if err == nil || err.Error() != "it ended with exit code 0: usage: s FILE" {
-			t.Error(err)
+		for _, said := range []string{"Error: the port is taken", "usage: s FILE"} {
+			stream := &hasty{make(chan struct{}), []string{said}}
+			_, err := l.open(t.Context(), transport{"stdio", func(context.Context) (rpc.Stream, func(error) error, error) {
+				return stream, func(err error) error { return l.ending(err, shell.Outcome{}, false) }, nil
+			}})
+			if err == nil || err.Error() != "it ended with exit code 0: "+said {
+				t.Error(err)
+			}
 		}
 	})
 }

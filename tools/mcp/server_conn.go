@@ -222,6 +222,9 @@ func (l *serverConn) open(ctx context.Context, w transport) (*peer, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.mu.Lock()
+	l.printed = ""
+	l.mu.Unlock()
 	odd := func(b []byte) {
 		l.set.log(l.Name, string(b))
 		l.mu.Lock()
