@@ -138,9 +138,7 @@ const mostSaid = 2000
 // progressed takes in how far a call is. One goroutine calls it.
 func (c *calls) progressed(params json.RawMessage) {
 	var p protocol.ProgressNotificationParams
-	if rpc.Decode(params, &p) != nil {
-		return
-	}
+	rpc.Decode(params, &p)
 	token, _ := p.ProgressToken.(string)
 	r := c.last(func(r *running) bool { return r.token == token })
 	if r == nil {

@@ -100,9 +100,6 @@ func (s *ToolPins) write(ctx context.Context, server Server, more map[string]pin
 	for name, a := range more {
 		all[id][name] = a
 	}
-	b, err := json.MarshalIndent(all, "", " ")
-	if err != nil {
-		return err
-	}
+	b, _ := json.MarshalIndent(all, "", " ")
 	return disk.Replace(s.Path, append(b, '\n'), 0o600)
 }

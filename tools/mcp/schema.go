@@ -38,8 +38,8 @@ func DeclaredSchema(raw json.RawMessage) json.RawMessage {
 	if len(c.defs) > 0 {
 		out["$defs"] = c.named(c.defs, 1)
 	}
-	b, err := json.Marshal(out)
-	if err != nil || len(b) > mostSchema {
+	b, _ := json.Marshal(out)
+	if len(b) > mostSchema {
 		return anyObject
 	}
 	return b

@@ -38,9 +38,8 @@ func (t *rawTool) UnmarshalJSON(b []byte) error {
 	if err := cmp.Or(json.Unmarshal(b, (*plain)(t)), json.Unmarshal(b, &whole)); err != nil {
 		return err
 	}
-	var err error
-	t.whole, err = json.Marshal(whole)
-	return err
+	t.whole, _ = json.Marshal(whole)
+	return nil
 }
 
 // A tool is a server's tool, ready to be declared.

@@ -35,9 +35,7 @@ func (l *serverConn) watch(c *peer, uri string) {
 // updated tells that a resource has changed, once until it is read again.
 func (l *serverConn) updated(params json.RawMessage) {
 	var p protocol.ResourceUpdatedNotificationParams
-	if rpc.Decode(params, &p) != nil {
-		return
-	}
+	rpc.Decode(params, &p)
 	c := l.conn.Load()
 	l.mu.Lock()
 	tell := c != nil && c.watched[p.URI]

@@ -116,15 +116,9 @@ func (g *googleServer) fresh(ctx context.Context) (google.Token, error) {
 
 // impersonate exchanges the user's token for one that names the service account.
 func (g *googleServer) impersonate(ctx context.Context, own google.Token) (google.Token, error) {
-	body, err := json.Marshal(map[string]any{"audience": g.client.server.Audience, "includeEmail": true})
-	if err != nil {
-		return google.Token{}, err
-	}
+	body, _ := json.Marshal(map[string]any{"audience": g.client.server.Audience, "includeEmail": true})
 	address := impersonation + url.PathEscape(g.client.server.ServiceAccount) + ":generateIdToken"
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
-	if err != nil {
-		return google.Token{}, err
-	}
+	req, _ := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	req.Header.Set("Authorization", "Bearer "+own.Secret)
 	req.Header.Set("Content-Type", "application/json")
 	if own.Quota != "" {

@@ -35,10 +35,7 @@ func (c *Client) Logout(ctx context.Context) (bool, error) {
 func (c *Client) probe(ctx context.Context) challenge {
 	ctx, cancel := context.WithTimeout(ctx, probing)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodHead, c.server.URL, nil)
-	if err != nil {
-		return challenge{}
-	}
+	req, _ := http.NewRequestWithContext(ctx, http.MethodHead, c.server.URL, nil)
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	resp, err := c.cfg.Transport.RoundTrip(req)
 	if err != nil {

@@ -118,15 +118,12 @@ func decode(raw []byte) *Credential {
 
 // Save keeps a log-in in the place of an older one.
 func (s *Store) Save(ctx context.Context, c Credential) error {
-	raw, err := text.JSON(c, "")
-	if err != nil {
-		return err
-	}
+	raw, _ := text.JSON(c, "")
 	if s.vault != nil {
 		_, err := s.vault.Set(ctx, service, c.ServerName, string(raw), false)
 		return s.wrong("kept", err)
 	}
-	_, err = s.change(ctx, c.ServerName, raw)
+	_, err := s.change(ctx, c.ServerName, raw)
 	return err
 }
 
@@ -176,10 +173,7 @@ func (s *Store) change(ctx context.Context, server string, raw json.RawMessage) 
 	if raw != nil {
 		kept = append(kept, raw)
 	}
-	b, err := text.JSON(kept, "  ")
-	if err != nil {
-		return false, err
-	}
+	b, _ := text.JSON(kept, "  ")
 	disk.Restrict(s.path())
 	return had, s.wrong("kept", disk.Replace(s.path(), b, 0o600))
 }

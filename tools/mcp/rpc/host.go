@@ -197,9 +197,8 @@ func (s *hosted) answer(w http.ResponseWriter, r *http.Request, id json.RawMessa
 			control.Flush()
 		case <-r.Context().Done():
 			params, _ := json.Marshal(map[string]any{"requestId": id})
-			gone, _ := json.Marshal(&Message{Version: protocol.JSONRPC_VERSION,
-				Method: protocol.MethodNotificationCancelled, Params: params})
-			s.push(gone)
+			gone := Message{Version: protocol.JSONRPC_VERSION, Method: protocol.MethodNotificationCancelled, Params: params}
+			s.push(gone.text())
 			return
 		case <-re.ctx.Done():
 			return
@@ -223,10 +222,6 @@ func (s *hosted) Send(ctx context.Context, m *Message) error {
 	if m.Method == "" {
 		id = m.ID
 	}
-	text, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
 	s.mu.Lock()
 	re := s.waiting[string(id)]
 	s.mu.Unlock()
@@ -234,7 +229,7 @@ func (s *hosted) Send(ctx context.Context, m *Message) error {
 		return errGone
 	}
 	select {
-	case re.out <- text:
+	case re.out <- m.text():
 	case <-re.ctx.Done():
 		return context.Cause(re.ctx)
 	case <-ctx.Done():

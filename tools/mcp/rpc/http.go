@@ -22,7 +22,7 @@ import (
 
 // A Remote describes a server that is reached by HTTP.
 type Remote struct {
-	URL    string
+	URL    string // is sound
 	Header http.Header
 	Client *http.Client // adds the credentials that the server requires
 }
@@ -105,13 +105,8 @@ func HTTP(r Remote) Stream {
 	s, client := newRemote(r)
 	//lint:ignore SA1019 in the revisions that are asked for, servers ask on this stream
 	listening := transport.WithContinuousListening()
-	by, err := transport.NewStreamableHTTP(r.URL, transport.WithHTTPBasicClient(client), listening, transport.WithHTTPLogger(silent))
-	if err != nil {
-		s.cancel(err)
-		by, _ = transport.NewStreamableHTTP("")
-	}
-	s.by = by
-	by.Start(s.ctx) // which can't fail
+	s.by, _ = transport.NewStreamableHTTP(r.URL, transport.WithHTTPBasicClient(client), listening, transport.WithHTTPLogger(silent))
+	s.by.Start(s.ctx) // which can't fail
 	return s
 }
 
@@ -119,10 +114,7 @@ func HTTP(r Remote) Stream {
 // where it takes messages. ctx is about the beginning.
 func SSE(ctx context.Context, r Remote) (Stream, error) {
 	s, client := newRemote(r)
-	by, err := transport.NewSSE(r.URL, transport.WithHTTPClient(client), transport.WithSSELogger(silent))
-	if err != nil {
-		return nil, err
-	}
+	by, _ := transport.NewSSE(r.URL, transport.WithHTTPClient(client), transport.WithSSELogger(silent))
 	s.by, s.older = by, true
 	by.SetConnectionLostHandler(func(err error) { s.cancel(fmt.Errorf("the server has ended its stream: %w", err)) })
 	stop := context.AfterFunc(ctx, func() { s.cancel(context.Cause(ctx)) })
@@ -171,8 +163,7 @@ func (s *remote) Send(ctx context.Context, m *Message) error {
 		if begin(err); err != nil { // the other side should have said so
 			why := errUnanswered
 			errors.As(err, &why)
-			b, _ := json.Marshal(&Message{Version: m.Version, ID: m.ID, Error: why})
-			s.push(b, nil)
+			s.push((&Message{Version: m.Version, ID: m.ID, Error: why}).text(), nil)
 		}
 	}()
 	err := <-head
@@ -186,15 +177,11 @@ var errUnanswered = Errorf(protocol.INTERNAL_ERROR, "the server ended its respon
 
 // post sends a message that has no response.
 func (s *remote) post(ctx context.Context, m *Message) error {
-	body, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stop := context.AfterFunc(s.ctx, func() { cancel(context.Cause(s.ctx)) })
 	defer stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.to, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.to, bytes.NewReader(m.text()))
 	if err != nil {
 		return err
 	}

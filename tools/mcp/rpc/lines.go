@@ -3,7 +3,6 @@ package rpc
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"sync"
 
@@ -30,15 +29,11 @@ type lines struct {
 // Send implements [Stream]. A goroutine writes, since the other side may read late or
 // never.
 func (l *lines) Send(ctx context.Context, m *Message) error {
-	b, err := json.Marshal(m)
-	if err != nil {
-		return err
-	}
 	done := make(chan error, 1)
 	select {
 	case l.writing <- struct{}{}:
 		go func() {
-			_, err := l.w.Write(append(b, '\n'))
+			_, err := l.w.Write(append(m.text(), '\n'))
 			done <- err
 			<-l.writing
 		}()

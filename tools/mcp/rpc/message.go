@@ -28,6 +28,12 @@ type Message struct {
 // isRequest reports whether m wants an answer.
 func (m *Message) isRequest() bool { return m.Method != "" && m.ID != nil }
 
+// text returns m in JSON, of which all its parts are.
+func (m *Message) text() []byte {
+	b, _ := json.Marshal(m)
+	return b
+}
+
 // An Error is the answer to a request that fails.
 type Error struct{ protocol.JSONRPCErrorDetails }
 
