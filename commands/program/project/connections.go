@@ -8,18 +8,23 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/text"
-	"gemline/settings/consent"
+	"gemline/tools/launch"
 	"gemline/tools/mcp"
 )
 
 // Connections are the connections of a project to MCP servers.
 type Connections struct {
-	connector   connector
-	Servers     *mcp.Set          // nil if none is set up
-	events      *EventQueue       // takes notices about servers
-	PrintNotice func(text string) // prints a notice when that disturbs nobody; nil has it wait for the next event
-	late        sync.Once         // says which servers are not ready
-	until       func() time.Time  // the end of all waiting for servers
+	opts        *Options
+	launcher    *launch.Launcher                        // starts local servers
+	roots       func() []string                         // the directories of the workspace
+	notify      func(string)                            // prints why a wanted server is not started
+	log         func(server, said string)               // logs what a server writes to its standard error; may be nil
+	keep        func(server, said string) (path string) // stores the same, and returns the file, "" if it can't
+	Servers     *mcp.Set                                // nil if none is set up
+	events      *EventQueue                             // takes notices about servers
+	PrintNotice func(text string)                       // prints a notice when that disturbs nobody; nil has it wait for the next event
+	late        sync.Once                               // says which servers are not ready
+	until       func() time.Time                        // the end of all waiting for servers
 }
 
 // SilentWait is how long servers are waited for before the user is told about the wait.
@@ -33,7 +38,7 @@ func (c *Connections) Await(ctx context.Context, tell func(string)) {
 	}
 	c.Servers.Start()
 	wait := max(0, time.Until(c.until()))
-	if c.connector.opts.User.Interactive {
+	if c.opts.User.Interactive {
 		wait = 0
 	}
 	late := c.Servers.Wait(ctx, min(wait, SilentWait))
@@ -44,17 +49,11 @@ func (c *Connections) Await(ctx context.Context, tell func(string)) {
 	}
 	c.late.Do(func() {
 		if len(late) > 0 && ctx.Err() == nil {
-			c.events.Add(engine.Notice{Info: c.connector.opts.User.Interactive,
+			c.events.Add(engine.Notice{Info: c.opts.User.Interactive,
 				Text: "MCP servers are not ready yet, their tools come later: " +
 					text.PrintableLine(strings.Join(late, ", "))})
 		}
 	})
-}
-
-// VariablesFor returns a lookup of the variables that a project's settings may use: none of gemline's
-// own credentials, and no secrets unless r is [consent.All].
-func (c *Connections) VariablesFor(r consent.Rights) func(string) (string, bool) {
-	return c.connector.variablesFor(r)
 }
 
 // note prints a notice about a server, or has it wait for the next event.

@@ -23,20 +23,9 @@ import (
 	"gemline/tools/shell"
 )
 
-// A connector connects to MCP servers.
-type connector struct {
-	opts     *Options
-	launcher *launch.Launcher                        // starts local servers
-	roots    func() []string                         // the directories of the workspace
-	notify   func(string)                            // prints why a wanted server is not started
-	note     func(string)                            // prints a note about a connected server
-	log      func(server, said string)               // logs what a server writes to its standard error; may be nil
-	keep     func(server, said string) (path string) // stores the same, and returns the file, "" if it can't
-}
-
 // serve returns the servers of a directory, nil if there are none. Open prints which are
 // unused because the user has not decided about them.
-func (c connector) serve(set *serverSet, open func(string)) *mcp.Set {
+func (c *Connections) serve(set *serverSet, open func(string)) *mcp.Set {
 	if len(set.list) == 0 {
 		return nil
 	}
@@ -58,11 +47,11 @@ func (c connector) serve(set *serverSet, open func(string)) *mcp.Set {
 
 // connect returns a set of servers. The set calls rights for a server right before it starts
 // that server.
-func (c connector) connect(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
+func (c *Connections) connect(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
 	cfg := mcp.Config{Launcher: c.launcher, Version: c.opts.Env.Process.Version, Roots: c.roots, Notify: c.note,
 		Log: c.log, Keep: c.keep}
 	logins := sync.OnceValue(func() oauth.Config { return newLogins(c.opts) }) // when the first remote server is connected to
-	var remote map[string]oauth.Server                                         // by name
+	remote := map[string]oauth.Server{}                                        // by name
 	cfg.Transport = func(s mcp.Server) (http.RoundTripper, error) { return oauth.New(logins(), remote[s.Name]) }
 	cfg.Pins = &mcp.ToolPins{Path: c.opts.Paths.User("gemline", "mcp-tools.json"),
 		Failed: func(err error) { c.note("what MCP servers say of their tools is not kept: " + err.Error()) }}
@@ -77,9 +66,6 @@ func (c connector) connect(list []mcpServer, rights func(mcpServer) consent.Righ
 			return r == consent.All, startable(r)
 		}
 		if s.URL != "" {
-			if remote == nil {
-				remote = map[string]oauth.Server{}
-			}
 			remote[s.Name] = filled.oauthServer(s.URL)
 		}
 		cfg.Servers = append(cfg.Servers, s)
@@ -91,7 +77,7 @@ func (c connector) connect(list []mcpServer, rights func(mcpServer) consent.Righ
 // definition run with the agent's rights, servers of the user's settings with the user's rights.
 // Notify prints why a server can't start.
 func (c *Connections) AgentServers(d agent.Definition, notify func(string)) *mcp.Set {
-	o := c.connector.opts
+	o := c.opts
 	set := &serverSet{opts: o}
 	for _, m := range settings.ServersIn(d.Access.UserServers, nil) { // which was filled in with the settings
 		m.Scope = settings.User
@@ -118,7 +104,7 @@ func (c *Connections) AgentServers(d agent.Definition, notify func(string)) *mcp
 		m.printProblem(notify)
 	}
 	rights := o.Agents().ServerRights(d)
-	return c.connector.connect(set.list, func(m mcpServer) consent.Rights {
+	return c.connect(set.list, func(m mcpServer) consent.Rights {
 		if m.ofProject() {
 			return rights
 		}
@@ -140,9 +126,9 @@ func extensionOf(o *Options, d agent.Definition) (extension.Extension, bool) {
 
 // filled returns a server with the project's variables filled in by the rights, switched off
 // if it must not start.
-func (c connector) filled(m mcpServer, rights consent.Rights) mcpServer {
+func (c *Connections) filled(m mcpServer, rights consent.Rights) mcpServer {
 	if m.ofProject() && m.off == "" {
-		m.Server = m.Filled(c.variablesFor(rights))
+		m.Server = m.Filled(c.VariablesFor(rights))
 		m.Env = merged(c.opts.Env.projectVars(), m.Env)
 		if err := cmp.Or(startable(rights), m.Err); err != nil {
 			m.off = err.Error()
@@ -153,7 +139,7 @@ func (c connector) filled(m mcpServer, rights consent.Rights) mcpServer {
 }
 
 // serverConfig returns a server as package mcp takes it.
-func (c connector) serverConfig(m mcpServer) mcp.Server {
+func (c *Connections) serverConfig(m mcpServer) mcp.Server {
 	s := mcp.Server{Name: m.Name, Description: m.Description, Extension: m.extension, Command: m.argv(),
 		Dir: m.Dir, Env: m.Env,
 		URL: m.address(), Kind: m.Type, Header: m.Headers, Timeout: m.Timeout, Include: m.Include, Exclude: m.Exclude, DisabledReason: m.off}
@@ -206,9 +192,9 @@ func isServing(argv []string) bool {
 		slices.Contains(argv, "mcp") && slices.Contains(argv, "serve")
 }
 
-// variablesFor returns a lookup of the variables that a project's settings may use: none of
-// gemline's own credentials, and without the user's consent no secrets.
-func (c connector) variablesFor(r consent.Rights) func(string) (string, bool) {
+// VariablesFor returns a lookup of the variables that a project's settings may use: none of gemline's
+// own credentials, and no secrets unless r is [consent.All].
+func (c *Connections) VariablesFor(r consent.Rights) func(string) (string, bool) {
 	env := shell.UserEnvironment(c.opts.Env.Process.Environ())
 	if r != consent.All {
 		sealed := c.launcher.Config.Shell
@@ -224,7 +210,7 @@ func (c connector) variablesFor(r consent.Rights) func(string) (string, bool) {
 // ServerProblems returns the servers of the directory that can never run, each with the reason. Notify
 // prints what else is wrong with servers.
 func ServerProblems(o *Options, notify func(string)) (list []string) {
-	c := connector{opts: o, notify: notify}
+	c := &Connections{opts: o, notify: notify}
 	for _, m := range o.servers(notify).list {
 		m = c.filled(m, consent.All) // whoever agrees may let it see less
 		if err := mcp.CheckServer(c.serverConfig(m)); m.off == "" && err != nil {

@@ -198,10 +198,12 @@ func (a *consents) add(given map[string]consent.Rights) {
 	maps.Copy(a.given, given)
 }
 
-// agreedByFlag reports whether the command line stands for an agreement to an item, as it
-// does where it trusts the folder and nobody can be asked. Then it is noted, for this run.
+// agreedByFlag reports whether the command line or the environment stands for an agreement to an item,
+// as it does where it trusts the folder and nobody can be asked. Then it is noted, for this run.
 func agreedByFlag(o *Options, i item) bool {
-	by := trustedByFlag(o) && !o.User.AsksForTrust()
+	why := o.Trust.Why
+	by := o.Trust.State == trust.Trusted && !o.User.AsksForTrust() &&
+		(strings.HasPrefix(why, "--") || strings.HasPrefix(why, "GEMINI_CLI_TRUST_WORKSPACE="))
 	if by {
 		_, print := i.findStarted()
 		o.consents.add(map[string]consent.Rights{print: consent.Confined})
@@ -263,11 +265,3 @@ func (a *consents) store(ctx context.Context, wishes []undecided, answer questio
 
 // notSaved says that a decision holds for this run only.
 func notSaved(err error) string { return fmt.Sprintf("the decision was not saved: %v", err) }
-
-// trustedByFlag reports whether the command line or the environment trusts the folder, which stands
-// for an agreement where nobody is asked.
-func trustedByFlag(o *Options) bool {
-	why := o.Trust.Why
-	return o.Trust.State == trust.Trusted &&
-		(strings.HasPrefix(why, "--") || strings.HasPrefix(why, "GEMINI_CLI_TRUST_WORKSPACE="))
-}

@@ -33,12 +33,9 @@ func newDiscovery(o *Options) (d *discovery, err error) {
 	d.Command, d.Call = strings.TrimSpace(said.DiscoveryCommand), strings.TrimSpace(said.CallCommand)
 	d.Dir, d.Rights = o.Paths.Cwd, d.runsUnconfined
 	d.start = func() consent.Started { return startedFiles(o, d.Dir, nil, nil, d.Command, d.Call) }
-	d.ofProject = said.DiscoveryCommand != user.DiscoveryCommand || said.CallCommand != user.CallCommand
+	d.ofProject = d.Command != "" && (said.DiscoveryCommand != user.DiscoveryCommand || said.CallCommand != user.CallCommand)
 	if d.ofProject {
-		d.Env = o.Env.projectEnviron()
-	}
-	if d.Command != "" && d.ofProject {
-		err = o.consents.readStored()
+		d.Env, err = o.Env.projectEnviron(), o.consents.readStored()
 	}
 	return d, err
 }
@@ -63,14 +60,6 @@ func (d *discovery) item() item {
 			s := d.start()
 			return s, s.Fingerprint("tools", d.Command, d.Call)
 		}}
-}
-
-// items returns the item of the commands, or nothing if there is no command.
-func (d *discovery) items() []item {
-	if d.Command == "" {
-		return nil
-	}
-	return []item{d.item()}
 }
 
 // rights returns the rights of the commands, "" if the user has not decided about their

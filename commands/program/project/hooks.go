@@ -74,23 +74,15 @@ func findHooks(o *Options) *HookSet {
 		}
 	}
 	projects := func(k hook.Hook) bool { return k.Source == hook.Project }
-	slices.SortStableFunc(h.list, func(a, b hook.Hook) int {
-		switch {
-		case projects(a) == projects(b):
-			return 0
-		case projects(a):
-			return 1
-		}
-		return -1
-	})
-	own := slices.Clip(h.list[:max(0, slices.IndexFunc(h.list, projects))])
-	h.list = slices.DeleteFunc(h.list, func(k hook.Hook) bool {
-		return projects(k) && slices.ContainsFunc(own, func(o hook.Hook) bool {
+	others := slices.DeleteFunc(slices.Clone(h.list), projects)
+	own := slices.DeleteFunc(h.list, func(k hook.Hook) bool {
+		return !projects(k) || slices.ContainsFunc(others, func(o hook.Hook) bool {
 			o.Source, o.File = k.Source, k.File
 			return reflect.DeepEqual(o, k)
 		})
 	})
-	if slices.ContainsFunc(h.list, projects) {
+	h.list = append(others, own...)
+	if len(own) > 0 {
 		if err := o.consents.readStored(); err != nil {
 			h.wrong = append(h.wrong, hook.Problem{Text: err.Error()})
 		}
@@ -169,11 +161,6 @@ func (h *HookSet) turn(id string, on bool) {
 	h.switched[id] = on
 }
 
-// undecided returns the hooks that the user has neither agreed to nor refused in their present form.
-func (h *HookSet) undecided() []hook.Hook {
-	return slices.DeleteFunc(slices.Clone(h.list), func(k hook.Hook) bool { return h.rights(k) != "" || !h.isOn(k) })
-}
-
 // loadHooks finds the hooks of the project, and prints which of them do not run. An
 // unattended run ends with an [UnusableHookError] if one of them could block an action.
 func (o *Options) loadHooks(notify func(string)) error {
@@ -193,8 +180,8 @@ func (o *Options) loadHooks(notify func(string)) error {
 		}
 	}
 	var left []string
-	for _, k := range h.undecided() {
-		if !agreedByFlag(o, h.item(k)) {
+	for _, k := range h.list {
+		if h.rights(k) == "" && h.isOn(k) && !agreedByFlag(o, h.item(k)) {
 			left = append(left, text.OneLine(k.ID(), MaxNameLength))
 		}
 	}
@@ -203,14 +190,6 @@ func (o *Options) loadHooks(notify func(string)) error {
 			strings.Join(left, ", ") + howAgreed)
 	}
 	return nil
-}
-
-// runnable returns the hooks that may run in their present form.
-func (h *HookSet) runnable() []hook.Hook {
-	return slices.DeleteFunc(slices.Clone(h.list), func(k hook.Hook) bool {
-		r := h.rights(k)
-		return r == "" || r == consent.None
-	})
 }
 
 // An UnusableHookError is a hook that may block and can't be used, in an unattended run.
@@ -263,9 +242,13 @@ func (h *HookSet) run(l *launch.Launcher) hook.Runner {
 	}
 }
 
-// Config returns the configuration of hooks that l starts.
+// Config returns the configuration of hooks that l starts: of those that may run in their present form.
 func (h *HookSet) Config(l *launch.Launcher, session func() hook.Session) hook.Config {
-	return hook.Config{Hooks: h.runnable(), Enabled: h.isOn, Run: h.run(l), Session: session}
+	runnable := slices.DeleteFunc(slices.Clone(h.list), func(k hook.Hook) bool {
+		r := h.rights(k)
+		return r == "" || r == consent.None
+	})
+	return hook.Config{Hooks: runnable, Enabled: h.isOn, Run: h.run(l), Session: session}
 }
 
 // ManagedHooks are the hooks of a directory for sub-commands. They are a [cli.Hooks].

@@ -8,16 +8,6 @@ import (
 	"gemline/tools/shell"
 )
 
-// learnSecrets learns the values that must not be stored, printed or sent: those of variables
-// in the environment or a .env file that are withheld from commands. Credentials for requests
-// are learned where they are found.
-func learnSecrets(o *Options) {
-	vars := append(o.Env.Environ(), o.Env.projectEnviron()...)
-	for name, value := range shell.Secrets(vars, shellSettings(o)) {
-		o.Secrets.Add(name, value)
-	}
-}
-
 // learnSettings learns values of the user's settings that are secrets by their names or looks:
 // of variables, headers and flags in arguments, and in addresses. Values that may be ordinary
 // words are redacted only in stored texts.

@@ -22,19 +22,14 @@ type ManagedServers struct {
 	Open func() (*launch.Launcher, *workspace.Workspace, error)
 }
 
-// set returns the servers that are set up.
-func (m ManagedServers) set() *serverSet {
-	return m.Options.servers(m.Notify)
-}
-
 // Status implements [cli.Servers].
 func (m ManagedServers) Status(ctx context.Context, most time.Duration, names ...string) ([]mcp.Status, error) {
 	if m.Connected != nil {
 		return m.Connected.Status(), nil
 	}
 	quiet := func(string) {} // what fails is in the Status
-	c := connector{opts: m.Options, notify: m.Notify, note: quiet}
-	only := *m.set()
+	c := &Connections{opts: m.Options, notify: m.Notify, PrintNotice: quiet}
+	only := *m.Options.servers(m.Notify)
 	only.list = slices.Clone(only.list)
 	for i := range only.list {
 		s := &only.list[i]
@@ -61,7 +56,7 @@ func (m ManagedServers) Status(ctx context.Context, most time.Duration, names ..
 
 // Login implements [cli.Servers].
 func (m ManagedServers) Login(name string) (*oauth.Client, error) {
-	for _, s := range m.set().list {
+	for _, s := range m.Options.servers(m.Notify).list {
 		if s.Name != name || s.address() == "" {
 			continue
 		}
@@ -70,7 +65,7 @@ func (m ManagedServers) Login(name string) (*oauth.Client, error) {
 			if err != nil {
 				return nil, err
 			}
-			s = connector{opts: m.Options, launcher: l, notify: m.Notify}.filled(s, m.set().rights(s))
+			s = (&Connections{opts: m.Options, launcher: l, notify: m.Notify}).filled(s, m.Options.servers(m.Notify).rights(s))
 		}
 		o := s.oauthServer(s.address())
 		if o.Provider != "" && o.Provider != "dynamic_discovery" {

@@ -31,6 +31,7 @@ import (
 type ModelServer struct {
 	options    *Options
 	notify     func(string)  // prints a warning
+	resume     func() string // returns the command that resumes the conversation
 	atEnd      func(func())  // has something be closed with the project
 	Budget     *limit.Budget // of all conversations together
 	Setup      model.Setup
@@ -76,11 +77,10 @@ func (s *ModelServer) BatchAPI() (*model.Genai, error) {
 	return model.NewGenai(s.Setup.API)
 }
 
-// newBudget makes the budget. Prices are read when they are needed first.
-func (s *ModelServer) newBudget(resume func() string) error {
+// newBudget makes the budget that all conversations share. Prices are read when they are needed first.
+func (s *ModelServer) newBudget() error {
 	var told sync.Once
-	load := sync.OnceValues(func() (limit.Prices,
-		error) {
+	load := sync.OnceValues(func() (limit.Prices, error) {
 		return limit.LoadPrices(s.options.Paths.User("prices.toml"), s.options.Env.Process.Today)
 	})
 	prices := func() limit.Prices {
@@ -102,7 +102,7 @@ func (s *ModelServer) newBudget(resume func() string) error {
 			price, ok := prices()[name]
 			return price, ok || s.access == preset.ByAssist || s.isFree(name)
 		},
-		Resume: resume}
+		Resume: s.resume}
 	if s.options.Flags.Batch != "" { // time and calls are each item's own
 		cfg.Calls, cfg.Resume = 0, nil
 	}
@@ -147,7 +147,7 @@ func (s *ModelServer) open() error {
 	}
 	if setup.Fake == "" {
 		a, err := findAccount(s.options, s.notify)
-		if err != nil && !s.asksOtherProvider() {
+		if err != nil && s.wantedProvider() == "" {
 			return err
 		}
 		setup.Closed = err
@@ -182,9 +182,6 @@ func (s *ModelServer) open() error {
 	s.atEnd(stop)
 	return nil
 }
-
-// asksOtherProvider reports whether the user wants a model of another provider than Google.
-func (s *ModelServer) asksOtherProvider() bool { return s.wantedProvider() != "" }
 
 // wantedProvider returns the provider of the model that the user wants, "" for Google. An alias may
 // stand for the model.
@@ -246,7 +243,7 @@ func (s *ModelServer) newProviders(setup *model.Setup) {
 	s.Presets.Context = set.Context
 	set.Common.Idle, set.Common.OnReceive, set.Common.Logger = setup.API.Idle, setup.API.OnReceive, setup.API.Logger
 	setup.Providers = s.providers.Generator
-	s.MissingKey = s.MissingKey && !s.asksOtherProvider()
+	s.MissingKey = s.MissingKey && s.wantedProvider() == ""
 	s.atEnd(func() { s.providers.Close() })
 }
 

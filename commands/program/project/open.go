@@ -27,28 +27,25 @@ import (
 // stays open.
 func Open(o *Options, status *Status, store dirs.Store) (*Project, error) {
 	p := newProject(o, status, store)
-	return p.runSteps(p.loadRules, p.openWorkspace, p.newTelemetry, p.newBudget, p.Model.open)
+	return p.runSteps(p.loadRules, p.openWorkspace, p.newTelemetry, p.Model.newBudget, p.Model.open)
 }
 
 // OpenTrial opens a project for conversations that ask no model and record nothing. It prints nothing.
 func OpenTrial(o *Options, store dirs.Store) (*Project, error) {
 	p := newProject(o, NewStatus(), store)
-	return p.runSteps(p.loadRules, p.openWorkspace, p.newBudget, p.Model.newPresets)
+	return p.runSteps(p.loadRules, p.openWorkspace, p.Model.newBudget, p.Model.newPresets)
 }
 
 // newProject returns a project that has opened nothing yet.
 func newProject(o *Options, status *Status, store dirs.Store) *Project {
 	p := &Project{Options: o, Status: status, Store: store}
-	p.Model.options, p.Model.notify = o, status.Notify
+	p.Model.options, p.Model.notify, p.Model.resume = o, status.Notify, status.ResumeCommand
 	p.Model.atEnd = func(end func()) { p.closers = append(p.closers, end) }
 	p.Options.Agents() // which conversations share
 	p.Commands.Dirs = func() []custom.Dir { return CommandDirs(o) }
 	p.Skills = Skills(o)
 	return p
 }
-
-// newBudget makes the budget that all conversations share.
-func (p *Project) newBudget() error { return p.Model.newBudget(p.Status.ResumeCommand) }
 
 // runSteps carries out steps in their order, and returns p. After an error nothing stays open.
 func (p *Project) runSteps(steps ...func() error) (*Project, error) {
@@ -149,7 +146,11 @@ func (p *Project) openWorkspace() (err error) {
 	jobs := shell.NewJobs(p.Options.Paths.User("tmp", "background-processes"))
 	jobs.Secrets = p.Options.Secrets
 	p.Launcher.Jobs, p.Launcher.Roots, p.Policy.Roots = jobs, p.Workspace.Roots, p.Workspace.Roots
-	p.Once.WithheldNotice = onceText(func() string { return withheldNotice(shell.Withheld(p.Options.Env.Environ(), p.Launcher.Config.Shell)) })
+	var withheld sync.Once
+	p.Once.WithheldNotice = func() (said string) {
+		withheld.Do(func() { said = withheldNotice(shell.Withheld(p.Options.Env.Environ(), p.Launcher.Config.Shell)) })
+		return said
+	}
 	p.closers = append(p.closers, jobs.Close, p.MCP.Servers.Close)
 	return nil
 }
@@ -166,19 +167,19 @@ func (p *Project) printUnused() {
 // connect makes the connections of a project. None is made before it is needed.
 func (p *Project) connect() {
 	o := p.Options
-	c := &Connections{events: &p.Status.Queue, until: sync.OnceValue(func() time.Time {
-		return time.Now().Add(time.Duration(o.Settings.ConnectSeconds) * time.Second)
-	})}
-	c.connector = connector{opts: o, launcher: p.Launcher, roots: p.Workspace.Roots, notify: p.Status.Notify,
-		note: c.note, keep: func(server, said string) string { return keepErrors(p.Store.Temp, server, o.Secrets.Text(said)) }}
+	c := &Connections{opts: o, launcher: p.Launcher, roots: p.Workspace.Roots, notify: p.Status.Notify, events: &p.Status.Queue,
+		keep: func(server, said string) string { return keepErrors(p.Store.Temp, server, o.Secrets.Text(said)) },
+		until: sync.OnceValue(func() time.Time {
+			return time.Now().Add(time.Duration(o.Settings.ConnectSeconds) * time.Second)
+		})}
 	if o.Flags.Debug {
-		c.connector.log = func(server, said string) {
+		c.log = func(server, said string) {
 			if l := p.Model.Setup.Logger; l != nil {
 				l.Debug("MCP server", "server", server, "said", text.OneLine(said, 2000))
 			}
 		}
 	}
-	c.Servers = c.connector.serve(o.servers(p.Status.Notify), p.Status.Notify)
+	c.Servers = c.serve(o.servers(p.Status.Notify), p.Status.Notify)
 	p.MCP = c
 }
 
@@ -207,13 +208,4 @@ func withheldNotice(names []string) string {
 	}
 	return "environment variables that look like secrets are kept from commands: " + list +
 		"; security.environmentVariableRedaction.allowed lets them through"
-}
-
-// onceText returns a function that returns the text of tell the first time, and "" after it.
-func onceText(tell func() string) func() string {
-	var first sync.Once
-	return func() (text string) {
-		first.Do(func() { text = tell() })
-		return text
-	}
 }

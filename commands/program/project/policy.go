@@ -27,11 +27,7 @@ type policyBuilder struct {
 // prints the problems of rules, and tell which rules were stored. A file that can't be read as
 // rules is an error, since nobody knows what it would deny.
 func NewPolicy(o *Options, l *launch.Launcher, unattended bool, warn, tell func(string)) (*policy.Policy, error) {
-	return policyBuilder{o, l, warn, tell}.build(unattended)
-}
-
-// build returns the policy.
-func (b policyBuilder) build(unattended bool) (*policy.Policy, error) {
+	b := policyBuilder{o, l, warn, tell}
 	if b.opts.LoadError != nil {
 		return nil, b.opts.LoadError
 	}
@@ -168,17 +164,10 @@ func (b policyBuilder) files() []policy.Source {
 	if dir := b.opts.Paths.Workspace("policies"); b.opts.projectFileCounts(dir) {
 		list = append(list, policy.Source{Path: dir, Tier: policy.Project})
 	}
-	return append(list, b.extensionRules()...)
-}
-
-// extensionRules returns where the rules of extensions are. They can only
-// narrow, so a project that switches an extension off keeps its rules.
-func (b policyBuilder) extensionRules() (list []policy.Source) {
-	if !b.opts.userSettings.Extensions {
-		return nil
-	}
-	for _, dir := range extension.Policies(extensionConfig(b.opts, b.opts.userSettings)) {
-		list = append(list, policy.Source{Path: dir, Tier: policy.Extension})
+	if b.opts.userSettings.Extensions { // they can only narrow, so a project that switches an extension off keeps its rules
+		for _, dir := range extension.Policies(extensionConfig(b.opts, b.opts.userSettings)) {
+			list = append(list, policy.Source{Path: dir, Tier: policy.Extension})
+		}
 	}
 	return list
 }

@@ -13,6 +13,7 @@ import (
 	"gemline/settings"
 	"gemline/settings/project"
 	"gemline/settings/trust"
+	"gemline/tools/shell"
 )
 
 // ReadHere reads the options for the working directory.
@@ -73,7 +74,11 @@ func (o *Options) load(project bool) (err error) {
 	o.Settings, o.Warnings, err = settings.Load(settings.Sources(o.Paths, o.Env.Process.Lookup, project), o.Env.Process.Lookup)
 	vars, warnings := o.Settings.DotEnv(o.Paths, project, o.Env.Process.Lookup)
 	o.Env.dotenv = vars
-	learnSecrets(o)
+	// What is kept from commands must not be stored, printed or sent either. Credentials for requests
+	// are learned where they are found.
+	for name, value := range shell.Secrets(append(o.Env.Environ(), o.Env.projectEnviron()...), shellSettings(o)) {
+		o.Secrets.Add(name, value)
+	}
 	o.Warnings = append(o.Warnings, warnings...)
 	if !project {
 		o.userSettings = o.Settings

@@ -155,15 +155,8 @@ func withUserSettings(s, user settings.Server) settings.Server {
 		s.Args = user.Args
 	}
 	s.Env, s.Headers = merged(s.Env, user.Env), merged(s.Headers, user.Headers)
-	if user.Dir != "" {
-		s.Dir = user.Dir
-	}
-	if user.Timeout > 0 {
-		s.Timeout = user.Timeout
-	}
-	if user.Description != "" {
-		s.Description = user.Description
-	}
+	s.Dir, s.Description = cmp.Or(user.Dir, s.Dir), cmp.Or(user.Description, s.Description)
+	s.Timeout = cmp.Or(user.Timeout, s.Timeout)
 	switch {
 	case s.Include == nil:
 		s.Include = user.Include
@@ -304,12 +297,7 @@ func (set *serverSet) rights(m mcpServer) consent.Rights {
 }
 
 // address returns the address of a remote server, "" for a local one.
-func (m mcpServer) address() string {
-	if m.HTTPURL != "" {
-		return m.HTTPURL
-	}
-	return m.URL
-}
+func (m mcpServer) address() string { return cmp.Or(m.HTTPURL, m.URL) }
 
 // argv returns the command of a server.
 func (m mcpServer) argv() []string {

@@ -114,6 +114,6 @@ func undecidedItems(o *Options, notify func(string)) (all []undecided) {
 		notify(err.Error())
 	}
 	o.found.servers = newServerSet(o, notify)
-	items := slices.Concat(o.found.hooks.items(), o.found.discovery.items(), o.found.servers.items(), o.found.agents.items(), []item{checkItem(o)})
-	return o.consents.undecided(items...)
+	return o.consents.undecided(slices.Concat(o.found.hooks.items(), []item{o.found.discovery.item()}, o.found.servers.items(),
+		o.found.agents.items(), []item{checkItem(o)})...)
 }

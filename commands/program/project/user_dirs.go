@@ -7,7 +7,6 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/secret"
-	"gemline/settings/project"
 	"gemline/tools/gitconfig"
 )
 
@@ -54,22 +53,9 @@ func (p userDirs) secretPaths() []string {
 	return list
 }
 
-// caches returns the directory of the caches for confined commands of this project, "" if
-// there is no place for it. Confined commands do not share the user's caches, since whoever
-// reads a cache runs what a command has put there.
-func (p userDirs) caches() string { return below(p.cache(), project.Hash(p.opts.Paths.Folder(""))) }
-
 // cache returns gemline's directory among the user's caches, "" if there is no
 // place for it.
 func (p userDirs) cache() string { return below(p.userCaches(), "gemline") }
-
-// temp returns where the temporary files of confined commands are kept, "" if
-// there is no place for them.
-func (p userDirs) temp() string { return below(p.cache(), "tmp") }
-
-// sandboxFile returns the file that stores which sandbox was found, "" if there is no place for it.
-// Confined commands can't write it.
-func (p userDirs) sandboxFile() string { return p.opts.Paths.User("gemline", "confinement.json") }
 
 // goCache returns the build cache of the user's go command, "" if there is no place for it.
 func (p userDirs) goCache() string {
