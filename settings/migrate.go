@@ -63,7 +63,7 @@ func recast(tree map[string]any) []move {
 func shift(tree map[string]any, r legacyName) []move {
 	from, to := strings.Split(r.from, "."), strings.Split(r.to, ".")
 	v, ok := at(tree, from)
-	if !ok || r.only != "" && !exactly(r.only, v) {
+	if _, fits := exact(r.only, v); !ok || r.only != "" && !fits {
 		return nil
 	}
 	if r.inverted {
@@ -107,11 +107,6 @@ func inverse(v any) any {
 		return true
 	}
 	return v
-}
-
-func exactly(kind string, v any) bool {
-	_, ok := exact(kind, v)
-	return ok
 }
 
 // below returns the path of a name below path.

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -50,46 +49,38 @@ func (u *finder) add(item Unused) {
 	u.found = append(slices.DeleteFunc(u.found, same), item)
 }
 
-// layer lists the keys of one file.
+// layer lists the keys of one file that are not in use yet.
 func (u *finder) layer(l *Layer) {
-	l.later(func(path []string, v any) {
+	item := func(path []string) Unused {
 		line, _ := l.doc.Position(l.written(path))
-		u.key(path, v, Unused{File: l.Path, Line: line})
-	})
-	if In[bool](l.tree, browserAgent...) {
-		line, _ := l.doc.Position(browserAgent)
-		u.add(Unused{Feature: JoinKey(browserAgent), Name: JoinKey(browserAgent), File: l.Path, Line: line})
+		return Unused{Feature: JoinKey(path), Name: JoinKey(path), File: l.Path, Line: line}
 	}
-}
-
-// browserAgent is the key of an agent that the Gemini CLI has where it is switched on.
-var browserAgent = []string{"agents", "overrides", "browser_agent", "enabled"}
-
-// later calls found with each key of the file that is not in use yet, and with
-// its value.
-func (l *Layer) later(found func(path []string, v any)) {
 	var walk func(n *node, path []string, v any)
 	walk = func(n *node, path []string, v any) {
 		tree, holds := v.(map[string]any)
 		switch {
 		case n == nil:
 		case n.key != nil && n.key.Status == Later:
-			found(path, v)
+			u.key(v, item(path))
 		case holds:
-			for _, name := range slices.Sorted(maps.Keys(tree)) {
-				walk(n.next(name), append(path[:len(path):len(path)], name), tree[name])
+			for name, inner := range sorted(tree) {
+				walk(n.next(name), below(path, name), inner)
 			}
 		}
 	}
 	if l.doc != nil && len(l.tree) > 0 {
 		walk(catalogue(), nil, l.tree)
 	}
+	if In[bool](l.tree, browserAgent...) {
+		u.add(item(browserAgent))
+	}
 }
 
+// browserAgent is the key of an agent that the Gemini CLI has where it is switched on.
+var browserAgent = []string{"agents", "overrides", "browser_agent", "enabled"}
+
 // key lists what a key sets up.
-func (u *finder) key(path []string, v any, item Unused) {
-	item.Name = JoinKey(path)
-	item.Feature = item.Name
+func (u *finder) key(v any, item Unused) {
 	k, _ := FindKey(item.Name)
 	on, isSwitch := v.(bool)
 	if text.Compact(v) != text.Compact(k.Default()) && !(isSwitch && on == (k.wants == "false")) {
@@ -101,7 +92,7 @@ func (u *finder) key(path []string, v any, item Unused) {
 func (u *finder) environment(lookup func(string) (string, bool)) {
 	for _, o := range overrides() {
 		if names, values := o.variables(lookup); len(values) > 0 && o.Key.Status == Later {
-			u.key(strings.Split(o.Key.Name, "."), values[0], Unused{File: names[0]})
+			u.key(values[0], Unused{Feature: o.Key.Name, Name: o.Key.Name, File: names[0]})
 		}
 	}
 }

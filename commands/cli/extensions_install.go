@@ -148,7 +148,7 @@ func (set *extensionSet) homeFor(dir string, x extension.Extension, old *extensi
 	case old != nil && old.Name == x.Name:
 		return old.Home, nil
 	}
-	home := extension.InstallDir(dir, x.Name)
+	home := filepath.Join(dir, x.Name)
 	if _, err := os.Lstat(home); err == nil { // another extension, or a broken one
 		return "", fmt.Errorf("%s is there already, with something else in it; gemline extensions uninstall %s deletes it", text.PrintableLine(home), x.Name)
 	}

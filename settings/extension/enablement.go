@@ -11,10 +11,6 @@ import (
 	"gemline/engine/text"
 )
 
-// enablement is extension-enablement.json: by name, the directories in which
-// an extension is switched on or off.
-type enablement map[string]struct{ Overrides []string }
-
 // switches returns a function that reports whether the extension of a name is
 // switched on. It can be used even beside an error about the list of where
 // they are: then none is.
@@ -22,7 +18,7 @@ func switches(cfg Config) (func(name string) bool, error) {
 	if only := wanted(cfg.Only); len(only) > 0 {
 		return func(name string) bool { return !none(cfg.Only) && text.Among(only, name) }, nil
 	}
-	var list enablement
+	var list map[string]switched
 	var err error
 	if cfg.Dir != "" {
 		err = readJSON(filepath.Join(cfg.Dir, enablementName), &list)

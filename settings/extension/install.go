@@ -52,16 +52,9 @@ type Setting struct {
 // installed is not believed: anybody may have written it.
 func Read(dir, cwd string) (Extension, error) { return Extension{Dir: dir, Home: dir}.read(cwd) }
 
-// InstallDir returns where the extension of a name is installed in a folder of extensions.
-func InstallDir(dir, name string) string { return filepath.Join(dir, name) }
-
 // WriteInstall writes the note of how an extension was installed into its folder.
 func WriteInstall(dir string, i Install) error {
-	b, err := text.JSON(i, "  ")
-	if err != nil {
-		return err
-	}
-	return disk.Replace(filepath.Join(dir, installName), append(b, '\n'), 0o600)
+	return writeJSON(filepath.Join(dir, installName), i, "  ")
 }
 
 // sumsOf returns what tells each file of an extension from others, by its name: of all but those
@@ -107,11 +100,16 @@ func WriteFileList(dir string) error {
 	if err != nil {
 		return err
 	}
-	b, err := text.JSON(sums, " ")
+	return writeJSON(filepath.Join(dir, filesName), sums, " ")
+}
+
+// writeJSON writes a file that holds v.
+func writeJSON(path string, v any, indent string) error {
+	b, err := text.JSON(v, indent)
 	if err != nil {
 		return err
 	}
-	return disk.Replace(filepath.Join(dir, filesName), append(b, '\n'), 0o600)
+	return disk.Replace(path, append(b, '\n'), 0o600)
 }
 
 // Modified reports whether files of an installed extension are not as they were installed, and
@@ -210,7 +208,7 @@ func Forget(ctx context.Context, dir, name string) error {
 	return changeSwitches(ctx, dir, func(all map[string]switched) { delete(all, name) })
 }
 
-// switched says where an extension is switched on or off.
+// switched says where an extension is switched on or off, in extension-enablement.json by its name.
 type switched struct {
 	Overrides []string `json:"overrides"`
 }

@@ -60,19 +60,29 @@ func Hash(path string) string {
 // could not be read or written: its slug is then the one that would have been
 // entered.
 func (p Paths) Register(ctx context.Context) (Store, error) {
-	root := disk.ResolveLinks(p.Cwd)
-	pr := Store{Root: root, Hash: Hash(root), Slug: slugOf(root)}
+	root, r := p.registry()
 	if p.Home == "" {
-		return pr, errors.New("no home directory: nothing of this session can be kept")
+		return p.store(root, slugOf(root)), errors.New("no home directory: nothing of this session can be kept")
 	}
-	r := registry{dir: p.User(), root: root}
+	slug, err := r.slug(ctx)
+	s := p.store(root, slug)
+	s.Unsaved = errors.Is(err, errUnsaved)
+	return s, err
+}
+
+// registry returns the directory that is worked in, and the registry as seen from there.
+func (p Paths) registry() (root string, r registry) {
+	root = disk.ResolveLinks(p.Cwd)
+	r = registry{dir: p.User(), root: root}
 	if runtime.GOOS == "windows" {
 		r.root = strings.ToLower(root)
 	}
-	slug, err := r.slug(ctx)
-	pr.Slug, pr.Unsaved = slug, errors.Is(err, errUnsaved)
-	pr.Temp = p.User("tmp", slug)
-	return pr, err
+	return root, r
+}
+
+// store returns what belongs to the project at root, under its short name.
+func (p Paths) store(root, slug string) Store {
+	return Store{Root: root, Hash: Hash(root), Slug: slug, Temp: p.User("tmp", slug)}
 }
 
 // All returns the projects that something is kept of, by the names of their directories.
@@ -84,7 +94,7 @@ func (p Paths) All() (all []Store) {
 	kept, _ := os.ReadDir(p.User("tmp"))
 	for _, e := range kept {
 		if root := r.owner(e.Name(), "tmp"); e.IsDir() && root != "" {
-			all = append(all, Store{Root: root, Hash: Hash(root), Slug: e.Name(), Temp: p.User("tmp", e.Name())})
+			all = append(all, p.store(root, e.Name()))
 		}
 	}
 	slices.SortFunc(all, func(a, b Store) int { return strings.Compare(a.Root, b.Root) })
@@ -97,17 +107,13 @@ func (p Paths) Registered() (Store, bool) {
 	if p.Home == "" {
 		return Store{}, false
 	}
-	root := disk.ResolveLinks(p.Cwd)
-	r := registry{dir: p.User(), root: root}
-	if runtime.GOOS == "windows" {
-		r.root = strings.ToLower(root)
-	}
+	root, r := p.registry()
 	ps, err := r.read()
 	slug := ps.slugs[r.root]
 	if err != nil || !usable(slug) || !r.free(slug) {
 		return Store{}, false
 	}
-	return Store{Root: root, Hash: Hash(root), Slug: slug, Temp: p.User("tmp", slug)}, true
+	return p.store(root, slug), true
 }
 
 // Expected returns the project of the working directory as it is in the registry, or else
@@ -117,9 +123,7 @@ func (p Paths) Expected() Store {
 		return known
 	}
 	root := disk.ResolveLinks(p.Cwd)
-	s := Store{Root: root, Hash: Hash(root), Slug: Hash(root)}
-	s.Temp = p.User("tmp", s.Slug)
-	return s
+	return p.store(root, Hash(root))
 }
 
 // slugOf turns the last element of a path into a name that is safe anywhere.
