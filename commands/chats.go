@@ -17,6 +17,7 @@ import (
 	"gemline/engine/journal"
 	"gemline/engine/journal/export"
 	"gemline/engine/journal/saved"
+	"gemline/engine/lists"
 	"gemline/engine/redact/wrap"
 	"gemline/engine/text"
 )
@@ -94,10 +95,7 @@ func (cmd chatCommands) inSession(run func(context.Context, string) error) func(
 // tags completes the tag of a conversation that was saved.
 func (cmd chatCommands) tags(_ context.Context, _, _ string) (names []string) {
 	list, _ := cmd.sessions.Saved.List()
-	for _, t := range list {
-		names = append(names, t.Name)
-	}
-	return names
+	return lists.Map(list, func(t saved.Tag) string { return t.Name })
 }
 
 // sessionNames completes the name or id of a session.
@@ -366,11 +364,7 @@ func (cmd chatCommands) save(ctx context.Context, tag string) error {
 
 // history returns the conversation so far, with what is secret taken out.
 func (cmd chatCommands) history() []*genai.Content {
-	said := slices.Clone(cmd.c.Engine.History())
-	for i, c := range said {
-		said[i] = wrap.Content(c, cmd.sessions.Clean)
-	}
-	return said
+	return lists.Map(cmd.c.Engine.History(), func(c *genai.Content) *genai.Content { return wrap.Content(c, cmd.sessions.Clean) })
 }
 
 func (cmd chatCommands) load(ctx context.Context, tag string) error {

@@ -31,6 +31,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/journal"
+	"gemline/engine/lists"
 	"gemline/engine/memory"
 	"gemline/engine/policy"
 	"gemline/engine/tally"
@@ -384,10 +385,7 @@ func (c *Command) superfluous(path []string, args string) error {
 
 // checkArgs says which sub-commands c has.
 func (c *Command) checkArgs(args string) error {
-	names := make([]string, len(c.Sub))
-	for i, sub := range c.Sub {
-		names[i] = sub.Name
-	}
+	names := lists.Map(c.Sub, func(sub *Command) string { return sub.Name })
 	if args != "" {
 		return misused("/%s has no sub-command %q; there are: %s", c.Name, args, strings.Join(names, ", "))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/memory"
 )
 
@@ -30,11 +31,8 @@ func (cmd directoryCommands) set() Set {
 }
 
 func (cmd directoryCommands) showDirectories(_ context.Context, _ string) error {
-	ls := []string{"Current workspace directories:"}
-	for _, root := range cmd.c.Workspace.Roots() {
-		ls = append(ls, "- "+root)
-	}
-	return sentences(cmd.out, ls...)
+	roots := lists.Map(cmd.c.Workspace.Roots(), func(root string) string { return "- " + root })
+	return sentences(cmd.out, append([]string{"Current workspace directories:"}, roots...)...)
 }
 
 // addDirectories tells the model too, or it would not know where to look, and

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gemline/engine/lists"
 	"gemline/engine/model/catalog"
 	"gemline/engine/model/preset"
 	"gemline/engine/text"
@@ -155,11 +156,8 @@ func (cmd modelCommands) chosen() string {
 }
 
 // described returns a line for each choice.
-func described(choices []preset.ListedModel) (lines []string) {
-	for _, c := range choices {
-		lines = append(lines, c.Name+": "+c.Note)
-	}
-	return lines
+func described(choices []preset.ListedModel) []string {
+	return lists.Map(choices, func(c preset.ListedModel) string { return c.Name + ": " + c.Note })
 }
 
 // pick prints the chosen model and the usual ones to choose from, and has one chosen.
@@ -172,10 +170,9 @@ func (cmd modelCommands) pick(ctx context.Context) error {
 	if err := sentences(cmd.out, cmd.chosen()+"; "+all); err != nil {
 		return err
 	}
-	var menu []MenuItem
-	for _, c := range choices {
-		menu = append(menu, MenuItem{Name: c.Name, Text: c.Name + ": " + c.Note, Now: c.Name == cmd.c.Model.Chosen()})
-	}
+	menu := lists.Map(choices, func(c preset.ListedModel) MenuItem {
+		return MenuItem{Name: c.Name, Text: c.Name + ": " + c.Note, Now: c.Name == cmd.c.Model.Chosen()}
+	})
 	at, err := cmd.pickOne(ctx, "which model?", "no change", menu)
 	if err != nil || at < 0 {
 		return err
@@ -208,9 +205,7 @@ func (cmd modelCommands) checkModel(ctx context.Context, name string) (note stri
 	case provider != "":
 		return "; the server does not list this model", nil // which may go by several names
 	}
-	for _, c := range choices {
-		names = append(names, c.Name)
-	}
+	names = append(names, lists.Map(choices, func(c preset.ListedModel) string { return c.Name })...)
 	message := fmt.Sprintf("the server has no model %q", name)
 	if near := text.Nearest(name, names); near != "" {
 		message += "; there is " + near

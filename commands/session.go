@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/engine/lists"
 	"gemline/engine/policy"
 	"gemline/engine/text"
 	"gemline/repl/input"
@@ -41,11 +42,7 @@ func (cmd sessionCommands) set() Set {
 }
 
 func (cmd sessionCommands) about(_ context.Context, _ string) error {
-	var ls []string
-	for _, f := range cmd.c.About() {
-		ls = append(ls, f.Name+": "+f.Value)
-	}
-	return sentences(cmd.out, ls...)
+	return sentences(cmd.out, lists.Map(cmd.c.About(), func(f Property) string { return f.Name + ": " + f.Value })...)
 }
 
 func (cmd sessionCommands) clear(ctx context.Context, _ string) error {
@@ -68,10 +65,7 @@ func (cmd sessionCommands) shorten(ctx context.Context, keep string) error {
 }
 
 func (cmd sessionCommands) modes() *Command {
-	names := make([]string, len(policy.Modes))
-	for i, m := range policy.Modes {
-		names[i] = string(m)
-	}
+	names := lists.Map(policy.Modes[:], func(m policy.Mode) string { return string(m) })
 	return &Command{Name: "mode", Usual: true, Args: "[" + strings.Join(names, "|") + "]",
 		Summary:  "say or change what runs unasked",
 		Complete: words(names...),

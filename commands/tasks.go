@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/tools/shell"
 )
@@ -33,11 +34,9 @@ func (cmd taskCommands) listTasks(_ context.Context, _ string) error {
 	if len(jobs) == 0 {
 		return sentences(cmd.out, "nothing runs in the background")
 	}
-	ls := make([]string, len(jobs))
-	for i, j := range jobs {
-		ls[i] = fmt.Sprintf("%d %s: %s", j.PID, taskState(j), text.OneLine(j.Command, 200))
-	}
-	return sentences(cmd.out, ls...)
+	return sentences(cmd.out, lists.Map(jobs, func(j shell.Job) string {
+		return fmt.Sprintf("%d %s: %s", j.PID, taskState(j), text.OneLine(j.Command, 200))
+	})...)
 }
 
 // taskState says in words how far j is.

@@ -14,6 +14,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/journal"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/tools/checkpoint"
 )
@@ -122,12 +123,7 @@ func (cmd undoCommands) apply(ctx context.Context, p *checkpoint.Plan, what stri
 	return cmd.c.Engine.Add(ctx, note)
 }
 
-func escaped(ls []string) []string {
-	for i, l := range ls {
-		ls[i] = text.PrintableLine(l)
-	}
-	return ls
-}
+func escaped(ls []string) []string { return lists.Map(ls, text.PrintableLine) }
 
 func (cmd undoCommands) redo(ctx context.Context, _ string) error {
 	p, err := cmd.c.Keeper.Redo(ctx)
@@ -166,10 +162,7 @@ func (cmd undoCommands) diff(ctx context.Context, _ string) error {
 		return nil
 	}
 	columns := strings.Split(strings.TrimSuffix(patch, "\n"), "\t") // tabs are text
-	for i, c := range columns {
-		columns[i] = text.Printable(c)
-	}
-	return lines(cmd.out, strings.Join(columns, "\t"))
+	return lines(cmd.out, strings.Join(lists.Map(columns, text.Printable), "\t"))
 }
 
 func (cmd undoCommands) rewind(ctx context.Context, args string) error {

@@ -14,6 +14,7 @@ import (
 	"gemline/docs"
 	"gemline/engine/charset"
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings/jsonc"
 	"gemline/settings/project"
@@ -195,11 +196,7 @@ func likelyVariable(path, name string, list []Variable) string {
 	if plainEnv(path) && !hasPrefix(name, []string{"GEMINI_", "GEMLINE_"}) {
 		return ""
 	}
-	names := make([]string, len(list))
-	for i, v := range list {
-		names[i] = v.Name
-	}
-	return text.Misspelled(name, names, known())
+	return text.Misspelled(name, lists.Map(list, func(v Variable) string { return v.Name }), known())
 }
 
 // known returns the variables that the page about them and the keys name, but those that other

@@ -12,6 +12,7 @@ import (
 
 	"gemline/engine/charset"
 	"gemline/engine/journal"
+	"gemline/engine/lists"
 	"gemline/settings/jsonc"
 )
 
@@ -112,11 +113,7 @@ func (k Key) coerce(v any) (any, error) {
 		}
 	}
 	if items, is := v.([]any); is && isArguments(k.Name) {
-		words := make([]any, len(items))
-		for i, item := range items {
-			words[i] = worded(item)
-		}
-		if out, ok := exact(isList, words); ok {
+		if out, ok := exact(isList, lists.Map(items, worded)); ok {
 			return out, nil
 		}
 	}
@@ -307,20 +304,15 @@ func (k Key) set(s *Settings, v any) {
 // words returns the texts of a list of JSON.
 func words(list any) []string {
 	items, _ := list.([]any)
-	words := make([]string, len(items))
-	for i, item := range items {
-		words[i], _ = item.(string)
-	}
-	return words
+	return lists.Map(items, func(item any) string {
+		word, _ := item.(string)
+		return word
+	})
 }
 
 // items returns words as a list of JSON.
 func items(words []string) []any {
-	list := make([]any, len(words))
-	for i, word := range words {
-		list[i] = word
-	}
-	return list
+	return lists.Map(words, func(word string) any { return word })
 }
 
 // combine returns the value of a key that a weaker and a stronger place give.

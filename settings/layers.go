@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/settings/jsonc"
 )
 
@@ -93,9 +94,7 @@ func (l *Layer) digest(lookup func(string) (string, bool)) {
 		c.confined(l.tree)
 		c.local(l.tree)
 	}
-	for _, p := range c.problems {
-		l.Problems = append(l.Problems, l.asWritten(p))
-	}
+	l.Problems = lists.Map(c.problems, l.asWritten)
 }
 
 // repeated says that a file has a key more than once.

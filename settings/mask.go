@@ -107,16 +107,7 @@ func EachHidden(v any, found func(name, value string)) {
 }
 
 // MaskWords returns the words of a command without what looks like a secret.
-func MaskWords(words []string) (out []string) {
-	var list []any
-	for _, w := range words {
-		list = append(list, w)
-	}
-	for _, w := range MaskWritten(nil, list).([]any) {
-		out = append(out, w.(string))
-	}
-	return out
-}
+func MaskWords(command []string) []string { return words(MaskWritten(nil, items(command))) }
 
 // onlyVariables hides everything in a string but the names of variables.
 func onlyVariables(v any) any {

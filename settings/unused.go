@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine/lists"
 	"gemline/engine/text"
 )
 
@@ -100,10 +101,7 @@ func (u *finder) environment(lookup func(string) (string, bool)) {
 // UnusedSummary puts the items into one line.
 func UnusedSummary(items []Unused) string {
 	const most = 8
-	var words []string
-	for _, i := range items {
-		words = append(words, i.Name)
-	}
+	words := lists.Map(items, func(i Unused) string { return i.Name })
 	if n := len(words) - most; n > 0 {
 		words = append(words[:most], fmt.Sprintf("and %d more", n))
 	}
@@ -111,9 +109,6 @@ func UnusedSummary(items []Unused) string {
 }
 
 // UnusedLines puts the items into lines: what is where.
-func UnusedLines(items []Unused) (lines []string) {
-	for _, i := range items {
-		lines = append(lines, i.Name+" in "+i.File)
-	}
-	return lines
+func UnusedLines(items []Unused) []string {
+	return lists.Map(items, func(i Unused) string { return i.Name + " in " + i.File })
 }

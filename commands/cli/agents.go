@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/tools/agent"
@@ -119,7 +120,7 @@ func (a agentRecord) lines() []string {
 func (*agentsList) Run(out *Output, here *Folder, agents Agents) error {
 	list, wrong := agents.List()
 	agentsLeftOut(out, here)
-	return out.list(listingOf("agents", each(list, recordOf)).add("problems", "not used as it is: ", each(wrong, error.Error)...),
+	return out.list(listingOf("agents", lists.Map(list, recordOf)).add("problems", "not used as it is: ", lists.Map(wrong, error.Error)...),
 		"there are no agents: experimental.enableAgents in the settings is false")
 }
 

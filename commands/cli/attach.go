@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"gemline/engine/journal"
+	"gemline/engine/lists"
 	"gemline/repl/attach"
 	"gemline/settings/project"
 )
@@ -26,9 +27,7 @@ func live(ctx context.Context, paths project.Paths) []attach.Session {
 	if paths.Home != "" {
 		tmp := paths.User("tmp")
 		found, _ := fs.Glob(os.DirFS(tmp), "*/sockets")
-		for _, name := range found {
-			dirs = append(dirs, filepath.Join(tmp, name))
-		}
+		dirs = lists.Map(found, func(name string) string { return filepath.Join(tmp, name) })
 	}
 	return attach.Live(ctx, dirs...)
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"gemline/engine/auth"
+	"gemline/engine/lists"
 	"gemline/engine/model"
 	"gemline/engine/model/catalog"
 	"gemline/engine/model/provider"
@@ -225,10 +226,7 @@ func (st *authRecord) lines() (lines []string) {
 		}
 		lines = append(lines, text)
 	}
-	for _, k := range st.Others {
-		lines = append(lines, "key of "+k.Name+": "+k.From)
-	}
-	return lines
+	return append(lines, lists.Map(st.Others, func(k keyedProvider) string { return "key of " + k.Name + ": " + k.From })...)
 }
 
 type authUse struct {

@@ -40,6 +40,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/model"
 	"gemline/engine/model/provider"
 	"gemline/engine/network"
@@ -214,7 +215,7 @@ func comma(r rune) bool { return r == ',' }
 
 // Commands returns the sub-commands for the help text.
 func Commands() []flags.Line {
-	return each(table().Children, func(n *kong.Node) flags.Line {
+	return lists.Map(table().Children, func(n *kong.Node) flags.Line {
 		return flags.Line{Name: "gemline " + n.Name, Help: strings.TrimSuffix(n.Help, ".")}
 	})
 }

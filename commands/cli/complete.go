@@ -7,6 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"gemline/engine/lists"
 	"gemline/settings/flags"
 )
 
@@ -165,13 +166,9 @@ func (c *completer) words(at position) (string, []candidate) {
 
 // value returns what the value of a flag may be.
 func (c *completer) value(f flags.Entry) (string, []candidate) {
-	var list []candidate
-	for _, v := range f.Values {
-		list = append(list, candidate{word: v})
-	}
 	switch {
-	case list != nil:
-		return known, list
+	case f.Values != nil:
+		return known, lists.Map(f.Values, func(v string) candidate { return candidate{word: v} })
 	case f.Complete == files, strings.HasPrefix(f.Placeholder, "FILE"):
 		return files, nil
 	case f.Complete == dirs, strings.HasPrefix(f.Placeholder, "DIR"):

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine/lists"
 	"gemline/engine/model/preset"
 	"gemline/engine/text"
 	"gemline/settings"
@@ -82,12 +83,8 @@ func entryLines(entries []settings.Entry) (lines []string) {
 			value = text.Compact(e.Value)
 		}
 		lines = append(lines, e.Key+" = "+value)
-		for _, o := range e.From {
-			lines = append(lines, "  from "+place(o, len(e.From) > 1))
-		}
-		for _, o := range e.Over {
-			lines = append(lines, "  over "+place(o, true))
-		}
+		lines = append(lines, lists.Map(e.From, func(o settings.Origin) string { return "  from " + place(o, len(e.From) > 1) })...)
+		lines = append(lines, lists.Map(e.Over, func(o settings.Origin) string { return "  over " + place(o, true) })...)
 		if e.Status != "" && e.Status != settings.Used {
 			lines = append(lines, "  "+string(e.Status))
 		}
@@ -351,9 +348,9 @@ func (f *file) read(l *settings.Layer) {
 	case l.Missing:
 		f.State = stateMissing
 	}
-	for _, p := range l.Problems {
-		f.Problems = append(f.Problems, problem{Line: l.Line(p), Key: p.Key, Message: p.Advised()})
-	}
+	f.Problems = append(f.Problems, lists.Map(l.Problems, func(p settings.Problem) problem {
+		return problem{Line: l.Line(p), Key: p.Key, Message: p.Advised()}
+	})...)
 	f.Unused = l.Unused()
 }
 

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"gemline/engine/auth"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings"
 )
@@ -149,7 +150,7 @@ func parse(key, text string) (any, error) {
 // checkAuthMethod says what is wrong with a way to pay. A file may name any, so that a
 // word that is not understood stops a run instead of counting as none.
 func checkAuthMethod(key string, v any) error {
-	names := each(auth.Methods(), func(m auth.Method) string { return string(m) })
+	names := lists.Map(auth.Methods(), func(m auth.Method) string { return string(m) })
 	if word, is := v.(string); is && slices.Contains(names, word) {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings/extension"
 	"gemline/tools/skill"
@@ -77,7 +78,7 @@ type extensionsList struct{}
 // Run lists the extensions.
 func (*extensionsList) Run(ctx context.Context, set *extensionSet) error {
 	list, problems := set.installed()
-	l := listingOf("extensions", each(list, func(x extension.Extension) extensionRecord {
+	l := listingOf("extensions", lists.Map(list, func(x extension.Extension) extensionRecord {
 		b, c := broughtBy(x), x.Contents
 		x.Install.Source = source.DisplayAddress(x.Install.Source)
 		return extensionRecord{x.Name, x.Version, x.About, x.ID, x.Dir, x.Active, x.Install, append([]string{}, c.ContextFiles...),
@@ -105,13 +106,12 @@ func (x extensionRecord) lines() []string {
 	if x.Install.Told != "" {
 		below = append(below, x.Install.Told)
 	}
+	indent := func(line string) string { return " " + line }
 	list := func(title string, names []string) {
 		if len(names) > 0 {
 			below = append(below, title+":")
 		}
-		for _, n := range names {
-			below = append(below, " "+n)
-		}
+		below = append(below, lists.Map(names, indent)...)
 	}
 	list("Context files", x.Context)
 	list("MCP servers", slices.Sorted(maps.Keys(x.Servers)))
@@ -120,16 +120,13 @@ func (x extensionRecord) lines() []string {
 	list("Commands", x.Commands)
 	list("Agents", x.Agents)
 	list("Rules", x.Rules)
-	list("Agent skills", each(x.Skills, func(s skill.Skill) string { return s.Name + ": " + s.Description }))
-	list("Settings", each(x.Settings, func(s extension.Setting) string {
+	list("Agent skills", lists.Map(x.Skills, func(s skill.Skill) string { return s.Name + ": " + s.Description }))
+	list("Settings", lists.Map(x.Settings, func(s extension.Setting) string {
 		return s.Name + ": " + map[bool]string{true: "[not set]", false: "[set]"}[slices.Contains(x.Unset, s.Name)]
 	}))
 	state := map[bool]string{true: "", false: " - disabled"}[x.Active]
 	lines := []string{fmt.Sprintf("%s (%s)%s", x.Name, x.Version, state)}
-	for _, l := range below {
-		lines = append(lines, " "+l)
-	}
-	return append(lines, "")
+	return append(append(lines, lists.Map(below, indent)...), "")
 }
 
 // SkillsOf returns where the skills of an extension are.
@@ -274,7 +271,7 @@ func oneError(all []error) error {
 	if len(all) < 2 {
 		return errors.Join(all...)
 	}
-	return errors.New(strings.Join(each(all, error.Error), "; "))
+	return errors.New(strings.Join(lists.Map(all, error.Error), "; "))
 }
 
 // uninstall deletes an extension: its folder or its link, its secrets and where it is

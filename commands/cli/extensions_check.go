@@ -12,6 +12,7 @@ import (
 
 	"gemline/commands/custom"
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/policy"
 	"gemline/engine/text"
 	"gemline/settings"
@@ -120,13 +121,13 @@ func broughtBy(x extension.Extension) (b brought) {
 	b.agents, bad = AgentsOf(x).Load()
 	files := custom.Library{Dirs: func() []custom.Dir { return []custom.Dir{CommandsOf(x)} }}
 	list := files.Commands(func(string) bool { return false })
-	b.wrong = slices.Concat(b.wrong, each(bad, error.Error), files.Notes(""))
-	b.commands = each(list, func(c custom.Command) string { return "/" + c.Name })
+	b.wrong = slices.Concat(b.wrong, lists.Map(bad, error.Error), files.Notes(""))
+	b.commands = lists.Map(list, func(c custom.Command) string { return "/" + c.Name })
 	b.rules, _ = fs.Glob(os.DirFS(filepath.Join(x.Dir, "policies")), "*.toml")
 	return b
 }
 
 // agentNames returns the names of its agents.
 func (b brought) agentNames() []string {
-	return each(b.agents, func(d agent.Definition) string { return d.Name })
+	return lists.Map(b.agents, func(d agent.Definition) string { return d.Name })
 }

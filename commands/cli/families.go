@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/settings/extension"
@@ -96,7 +97,7 @@ func (*grammar) ProvideFamilies(hooks Hooks, skills *skill.Library, installed Ex
 }
 
 // members returns the names of the members, with notes.
-func (f family[M]) members() []candidate { return each(f.all, f.about) }
+func (f family[M]) members() []candidate { return lists.Map(f.all, f.about) }
 
 func (f family[M]) nameOf(m M) string { return f.about(m).word }
 
@@ -107,13 +108,13 @@ func (f family[M]) find(name string) (m M, err error) {
 		return f.all[i], nil
 	}
 	alike := slices.DeleteFunc(slices.Clone(f.all), func(m M) bool { return !strings.EqualFold(f.nameOf(m), name) })
-	switch names := slices.Compact(slices.Sorted(slices.Values(each(alike, f.nameOf)))); {
+	switch names := slices.Compact(slices.Sorted(slices.Values(lists.Map(alike, f.nameOf)))); {
 	case len(names) == 1:
 		return alike[0], nil
 	case len(names) > 1:
 		return m, misused("no %s is called %.100q, but %s are", f.kind, name, text.PrintableLine(text.List(names)))
 	}
-	if near := text.Nearest(name, each(f.all, f.nameOf)); near != "" {
+	if near := text.Nearest(name, lists.Map(f.all, f.nameOf)); near != "" {
 		return m, misused("no %s is called %.100q; did you mean %s?", f.kind, name, text.PrintableLine(near))
 	}
 	return m, misused("no %s is called %.100q; %s lists them", f.kind, name, f.lists)
@@ -167,13 +168,4 @@ func written[V any](src settings.Source, path ...string) (v V, err error) {
 		v, _ = doc.Written(path).(V)
 	}
 	return v, err
-}
-
-// each returns the results of a function for the members of a list. It is never nil.
-func each[T, U any](list []T, of func(T) U) []U {
-	all := make([]U, len(list))
-	for i, one := range list {
-		all[i] = of(one)
-	}
-	return all
 }

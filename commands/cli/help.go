@@ -10,6 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"gemline/docs"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 )
 
@@ -30,10 +31,9 @@ func (c *helpCommand) Run(ctx context.Context, out *Output, ask *Asker) error {
 	if len(c.Topic) == 0 {
 		return out.topics(ctx)
 	}
-	words := slices.Clone(c.Topic)
-	for i, word := range words {
-		words[i] = strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(word, "docs/"), ".md"))
-	}
+	words := lists.Map(c.Topic, func(word string) string {
+		return strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(word, "docs/"), ".md"))
+	})
 	page, ok := docs.Find(words[0])
 	if len(words) > 1 || !ok {
 		if find(words) != nil && !out.JSON {
@@ -55,7 +55,7 @@ var others = map[string]string{"installation": "install", "uninstall": "install"
 
 // topics lists the pages and the commands.
 func (out *Output) topics(ctx context.Context) error {
-	list := each(docs.Pages(), func(p docs.Page) topic { return topic{Name: p.Name, Title: p.Title} })
+	list := lists.Map(docs.Pages(), func(p docs.Page) topic { return topic{Name: p.Name, Title: p.Title} })
 	if out.JSON {
 		return out.document(map[string]any{"topics": list})
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"gemline/engine/hook"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/settings/jsonc"
@@ -137,7 +138,7 @@ type triedHook struct {
 func (c *hooksTest) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks) error {
 	e := hook.Event(c.Event)
 	if !slices.Contains(hook.Events, e) {
-		names := each(hook.Events, func(e hook.Event) string { return string(e) })
+		names := lists.Map(hook.Events, func(e hook.Event) string { return string(e) })
 		return misused("%.100q is no event; there are %s", c.Event,
 			strings.Join(names, ", "))
 	}
@@ -149,7 +150,7 @@ func (c *hooksTest) Run(ctx context.Context, out *Output, here *Folder, hooks Ho
 	if err != nil {
 		return err
 	}
-	l := listingOf("hooks", each(calls, tried))
+	l := listingOf("hooks", lists.Map(calls, tried))
 	l.doc["event"] = c.Event
 	if len(calls) == 0 {
 		l.lines = []string{"no hook that is switched on and agreed to runs then; gemline hooks list lists all"}
@@ -223,7 +224,7 @@ func (c *hooksTurn) Run(ctx context.Context, out *Output, here *Folder, hooks Ho
 		elsewhere := func(h ListedHook) bool {
 			return (h.Source == hook.Project.String()) != (scope == settings.Workspace)
 		}
-		names := slices.Compact(each(slices.DeleteFunc(slices.Clone(list), elsewhere), ListedHook.ID))
+		names := slices.Compact(lists.Map(slices.DeleteFunc(slices.Clone(list), elsewhere), ListedHook.ID))
 		if len(names) == 0 {
 			continue
 		}
@@ -237,7 +238,7 @@ func (c *hooksTurn) Run(ctx context.Context, out *Output, here *Folder, hooks Ho
 			lines = append(lines, fmt.Sprintf("%s is %s, in %s", name, on, done.Path))
 		}
 	}
-	ids := slices.Compact(each(list, ListedHook.ID))
+	ids := slices.Compact(lists.Map(list, ListedHook.ID))
 	return out.listing(map[string]any{"hooks": ids, "enabled": on}, lines, "no hooks are set")
 }
 

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"gemline/engine/lists"
 )
 
 // serve shows the file at an address of this machine that nobody can guess, until
@@ -75,11 +77,8 @@ func page(host, path, name string) http.Handler {
 }
 
 // Details returns what an event says of itself, by name.
-func (a activity) Details() (all [][2]string) {
-	for _, key := range slices.Sorted(maps.Keys(a.Said)) {
-		all = append(all, [2]string{key, word(a.Said[key])})
-	}
-	return all
+func (a activity) Details() [][2]string {
+	return lists.Map(slices.Sorted(maps.Keys(a.Said)), func(key string) [2]string { return [2]string{key, word(a.Said[key])} })
 }
 
 func activityPage() *template.Template {

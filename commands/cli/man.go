@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"gemline/docs"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings/flags"
 )
@@ -70,7 +71,7 @@ func (m *manual) page(b Build) {
 }
 
 func pageNames(pages []docs.Page) []string {
-	return each(pages, func(p docs.Page) string { return p.Name })
+	return lists.Map(pages, func(p docs.Page) string { return p.Name })
 }
 
 // command writes what can be said about a command, or about those below it.

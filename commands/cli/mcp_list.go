@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/tools/mcp"
@@ -216,7 +217,7 @@ func (c *mcpList) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 	}
 	list = slices.DeleteFunc(list, other)
 	if len(list) > 0 && c.Wait > 0 && ask.In != nil { // a session connects by itself
-		named := each(list, func(s mcp.Status) string { return s.Name })
+		named := lists.Map(list, func(s mcp.Status) string { return s.Name })
 		list, err = servers.Status(ctx, time.Duration(c.Wait)*time.Second, named...)
 		list = slices.DeleteFunc(list, other)
 	}
@@ -233,7 +234,7 @@ func (c *mcpList) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 		detail = names
 	}
 	waiting := 0
-	l := listingOf("servers", each(list, func(s mcp.Status) serverRecord {
+	l := listingOf("servers", lists.Map(list, func(s mcp.Status) serverRecord {
 		if s.State == mcp.Connecting || s.State == mcp.Waiting {
 			waiting++
 		}
@@ -242,7 +243,7 @@ func (c *mcpList) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 	switch {
 	case len(list) == 0 && c.Filter != "":
 		message := fmt.Sprintf("No MCP server has %q in its name.", text.PrintableLine(c.Filter))
-		if near := text.Nearest(c.Filter, each(find([]string{"mcp"}).Children, nodeName)); near != "" && ask.In != nil {
+		if near := text.Nearest(c.Filter, lists.Map(find([]string{"mcp"}).Children, nodeName)); near != "" && ask.In != nil {
 			message += fmt.Sprintf(" Did you mean gemline mcp %s?", near)
 		}
 		return misused("%s", message)

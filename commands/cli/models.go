@@ -10,6 +10,7 @@ import (
 
 	"gemline/engine/auth"
 	"gemline/engine/limit"
+	"gemline/engine/lists"
 	"gemline/engine/model"
 	"gemline/engine/model/catalog"
 	"gemline/engine/model/preset"
@@ -91,9 +92,7 @@ func (c *modelsList) Run(ctx context.Context, out *Output, here *Folder, api API
 			return err
 		}
 	} else {
-		for _, c := range names.Choices() {
-			list = append(list, asListed(names, c))
-		}
+		list = lists.Map(names.Choices(), func(c preset.ListedModel) modelRecord { return asListed(names, c) })
 	}
 	resolved := names.Chat(current, false).Model
 	is := func(m modelRecord) bool { return m.Name == current }
@@ -175,20 +174,18 @@ func (c *modelsList) onServers(ctx context.Context, out *Output, here *Folder, a
 	names := []string{c.Provider}
 	if c.Provider == "" {
 		names = append([]string{model.Gemini}, set.Local(ctx)...)
-		for _, k := range keyed(ctx, here, set.Providers) {
-			names = append(names, k.Name)
-		}
+		names = append(names, lists.Map(keyed(ctx, here, set.Providers), func(k keyedProvider) string { return k.Name })...)
 	}
-	lists, errs := make([][]modelRecord, len(names)), make([]error, len(names))
+	found, errs := make([][]modelRecord, len(names)), make([]error, len(names))
 	var asked sync.WaitGroup
 	for i, name := range names {
-		asked.Go(func() { lists[i], errs[i] = onServer(ctx, name, api, set) })
+		asked.Go(func() { found[i], errs[i] = onServer(ctx, name, api, set) })
 	}
 	asked.Wait()
 	for i, err := range errs {
 		switch {
-		case len(lists[i]) > 0:
-			all = append(all, lists[i]...)
+		case len(found[i]) > 0:
+			all = append(all, found[i]...)
 		case err == nil:
 			out.Notify(names[i] + ": the server has no models")
 		case len(names) == 1:

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/repl/output"
 )
@@ -99,9 +100,7 @@ func listingOf[R record](name string, all []R) *listing {
 func (l *listing) add(name, label string, texts ...string) *listing {
 	all, _ := l.doc[name].([]string)
 	l.doc[name] = append(all, texts...)
-	for _, t := range texts {
-		l.lines = append(l.lines, label+t)
-	}
+	l.lines = append(l.lines, lists.Map(texts, func(t string) string { return label + t })...)
 	return l
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/policy"
 )
 
@@ -47,7 +48,7 @@ type policyList struct{}
 
 // Run prints the rules.
 func (*policyList) Run(out *Output, p *policy.Policy) error {
-	l := listingOf("rules", each(p.Rules(), ruleOf))
+	l := listingOf("rules", lists.Map(p.Rules(), ruleOf))
 	l.doc["approval_mode"] = p.Mode()
 	l.lines = append([]string{"approval mode: " + string(p.Mode())}, l.lines...)
 	return out.list(l, "")
@@ -66,11 +67,7 @@ func (c *policyTest) Run(ctx context.Context, out *Output, trial *Trial) error {
 		out.Notify(fmt.Sprintf("%s is taken for a command; gemline policy explain %[1]s is about the tool", line))
 	}
 	if len(c.Command) > 1 {
-		words := make([]engine.Word, len(c.Command))
-		for i, w := range c.Command {
-			words[i] = engine.Word{Text: w, Known: true}
-		}
-		line = engine.Quote(words)
+		line = engine.Quote(lists.Map(c.Command, func(w string) engine.Word { return engine.Word{Text: w, Known: true} }))
 	}
 	return out.judge(ctx, trial, policy.Shell, map[string]any{"command": line}, false)
 }
@@ -144,12 +141,12 @@ func (out *Output) judge(ctx context.Context, trial *Trial, name string, args ma
 	}
 	plan := q.Intent.Plan
 	j := judgement{ruling: rulingOf(e.Ruling), Mode: p.Mode(), Class: e.Class, ClassWhy: plan.Why, Reason: e.Reason,
-		Commands: each(e.Commands, rulingOf), class: plan.Class, tool: name, unattended: p.Unattended}
+		Commands: lists.Map(e.Commands, rulingOf), class: plan.Class, tool: name, unattended: p.Unattended}
 	if args == nil && len(e.Commands) == 0 && !out.JSON {
 		j.Class = "" // there is no command
 	}
 	if all {
-		j.Rules = each(p.RulesFor(q.Tool), ruleOf)
+		j.Rules = lists.Map(p.RulesFor(q.Tool), ruleOf)
 	}
 	return out.show(j, j.lines()...)
 }
@@ -237,7 +234,7 @@ type policyRevoke struct {
 func (c *policyRevoke) Run(out *Output, p *policy.Policy) error {
 	kept := slices.DeleteFunc(p.Rules(), func(r policy.Rule) bool { return !r.Learned() || r.Origin.Line == 0 })
 	if c.Place == "" {
-		return out.list(listingOf("rules", each(kept, ruleOf)), "you have kept nothing with always")
+		return out.list(listingOf("rules", lists.Map(kept, ruleOf)), "you have kept nothing with always")
 	}
 	i := slices.IndexFunc(kept, func(r policy.Rule) bool { return r.Where() == c.Place })
 	if i < 0 {

@@ -12,6 +12,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/policy"
 	"gemline/engine/text"
 	"gemline/tools/launch"
@@ -53,7 +54,7 @@ func (m maskRecord) line() string {
 
 // masks returns what rules deny.
 func masks(rules *policy.Policy, l *launch.Launcher) []maskRecord {
-	return each(l.Masks(policy.DeniedPrograms(rules.Denied())), func(m mask.Mask) maskRecord {
+	return lists.Map(l.Masks(policy.DeniedPrograms(rules.Denied())), func(m mask.Mask) maskRecord {
 		return maskRecord{Program: m.Program, Files: append([]string{}, m.Files...),
 			Others: append([]string{}, l.Finder.Others(m)...), Left: m.WhyRunnable}
 	})
@@ -127,9 +128,7 @@ func (*sandboxStatus) Run(out *Output, l *launch.Launcher, rules *policy.Policy)
 				notThere), ", "), "nothing of yours, since no known secrets are here"))
 	}
 	denied := masks(rules, l)
-	for _, m := range denied {
-		lines = append(lines, m.line())
-	}
+	lines = append(lines, lists.Map(denied, maskRecord.line)...)
 	list := func(paths []string) []string { return append([]string{}, paths...) }
 	return out.show(map[string]any{"sandbox": shownSandbox(st), "masked": denied,
 		"profile": shownProfile{p.Root, list(p.Write), list(p.ReadOnly), list(p.Hidden), p.Network}}, lines...)

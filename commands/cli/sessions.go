@@ -14,6 +14,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/journal"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/repl/output"
 	"gemline/settings/project"
@@ -126,7 +127,7 @@ func (*sessionsShow) Run(out *Output, s *storedSession) error {
 	if err != nil {
 		return err
 	}
-	messages := each(talk.History, messageOf)
+	messages := lists.Map(talk.History, messageOf)
 	if out.JSON {
 		return out.document(map[string]any{"session": journal.JSON([]journal.Session{s.Session})[0], "messages": messages})
 	}

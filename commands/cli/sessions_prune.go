@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gemline/engine/journal"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/settings/project"
@@ -67,10 +68,9 @@ func (c *sessionsPrune) Run(out *Output, here *Folder) error {
 		old, err = SessionStorage(store).Prune(old)
 		err = cmp.Or(err, Forget(store, strays))
 	}
-	var lines []string
-	for _, s := range old {
-		lines = append(lines, fmt.Sprintf("%s: %s (%s) [%s]", what, s.Title, journal.Ago(s.Updated, time.Now()), text.ShortID(s.ID)))
-	}
+	lines := lists.Map(old, func(s journal.Session) string {
+		return fmt.Sprintf("%s: %s (%s) [%s]", what, s.Title, journal.Ago(s.Updated, time.Now()), text.ShortID(s.ID))
+	})
 	if n := len(strays); n > 0 {
 		lines = append(lines, fmt.Sprintf("%s: what was kept to take back changes of sessions that are not there any more (%d)", what, n))
 	}
@@ -90,7 +90,7 @@ func LeftOut(newer []journal.Session) string {
 // Strays returns the sessions whose changes could still be taken back and that are not
 // there any more, as when another program has deleted them, once they are old enough.
 func Strays(store project.Store, list []journal.Session, r journal.Retention) ([]string, error) {
-	there := each(list, func(s journal.Session) string { return s.ID })
+	there := lists.Map(list, func(s journal.Session) string { return s.ID })
 	age := cmp.Or(r.MaxAge, 30*24*time.Hour)
 	return checkpoint.Store(store.History()).OrphanSessions(there, time.Now().Add(-age))
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/repl/output"
@@ -79,7 +80,7 @@ func (c *setupGitHub) Run(ctx context.Context, out *Output, here *Folder, ask *A
 	if err != nil {
 		return fmt.Errorf("nothing is changed: %w", err)
 	}
-	names := each(all, func(f workflowFile) string { return f.name })
+	names := lists.Map(all, func(f workflowFile) string { return f.name })
 	report := map[string]any{"repository": repository, "release": tag, "files": names, "written": false}
 	if len(all) == 0 {
 		return out.show(report, "the workflows of "+workflowsRepository+" "+tag+" are there, as they were published")

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/tools/skill"
@@ -94,9 +95,9 @@ func (*skillsReload) Run(out *Output, ask *Asker, skills *skill.Library) error {
 	if ask.In != nil {
 		return misused("only a session keeps what it has read: /skills reload")
 	}
-	before := each(skills.All(), nameOf)
+	before := lists.Map(skills.All(), nameOf)
 	skills.Forget()
-	after := each(skills.All(), nameOf)
+	after := lists.Map(skills.All(), nameOf)
 	added, gone := without(after, before), without(before, after)
 	lines := []string{fmt.Sprintf("skills: %d, of which %d are new and %d are gone", len(after), len(added), len(gone))}
 	return out.show(map[string]any{"skills": len(after), "new": added, "gone": gone},
@@ -249,7 +250,7 @@ func (out *Output) installSkills(ctx context.Context, ask *Asker, skills *skill.
 		said = append(said, fmt.Sprintf("skill %s %s, in %s", s.Name, done, at))
 	}
 	skills.Forget()
-	return out.show(map[string]any{"skills": each(list, nameOf), "scope": scope, "done": done, "path": to}, said...)
+	return out.show(map[string]any{"skills": lists.Map(list, nameOf), "scope": scope, "done": done, "path": to}, said...)
 }
 
 type skillsUninstall struct {
@@ -264,7 +265,7 @@ func (c *skillsUninstall) Run(out *Output, skills *skill.Library, to skillsDir) 
 	i := slices.IndexFunc(list, func(s skill.Skill) bool { return strings.EqualFold(s.Name, c.Name) })
 	if i < 0 || list[i].Folder() == dir {
 		near := ""
-		if name := text.Nearest(c.Name, each(skills.All(), nameOf)); name != "" {
+		if name := text.Nearest(c.Name, lists.Map(skills.All(), nameOf)); name != "" {
 			near = "; gemline skills list says where " + name + " is"
 		}
 		return misused("no skill %.60q is installed in %s%s", c.Name, text.PrintableLine(dir), near)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"gemline/engine/lists"
 	"gemline/settings"
 	"gemline/settings/flags"
 )
@@ -77,7 +78,7 @@ func slashOf(above []string, n *kong.Node) (s Slash, is bool) {
 
 // SettingKeys returns the names of the settings.
 func SettingKeys() []string {
-	return each(settings.Keys(), func(k settings.Key) string { return k.Name })
+	return lists.Map(settings.Keys(), func(k settings.Key) string { return k.Name })
 }
 
 // synopsis returns how an argument is written in a line, "" for one that is hidden.

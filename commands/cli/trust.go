@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 
+	"gemline/engine/lists"
 	"gemline/settings/trust"
 )
 
@@ -26,7 +27,7 @@ func (*trustList) Run(out *Output, here *Folder) error {
 	if err != nil {
 		return err
 	}
-	lines := each(rules, func(d trust.Decision) string { return fmt.Sprintf("%-12s  %s", d.Rule, d.Path) })
+	lines := lists.Map(rules, func(d trust.Decision) string { return fmt.Sprintf("%-12s  %s", d.Rule, d.Path) })
 	return out.listing(map[string]any{"file": trust.Folders(here.Paths, here.Lookup).Path, "folders": rules}, lines,
 		"nothing was decided about any folder")
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/tools/checkpoint"
 )
@@ -81,7 +82,7 @@ type undone struct {
 }
 
 func pathsOf(list []checkpoint.Change) []string {
-	return each(list, func(c checkpoint.Change) string { return c.Path })
+	return lists.Map(list, func(c checkpoint.Change) string { return c.Path })
 }
 
 // lastTurn returns the last turn of a session that is not taken back, or of the last

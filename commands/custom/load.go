@@ -15,6 +15,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 )
 
@@ -151,10 +152,7 @@ func (l *loader) note(path, format string, args ...any) {
 
 // commandName returns the name of the command at a path below its folder.
 func commandName(path []string) string {
-	for i, s := range path {
-		path[i] = segment(s)
-	}
-	return strings.Join(path, ":")
+	return strings.Join(lists.Map(path, segment), ":")
 }
 
 // unknown says which keys of a file mean nothing here, in a line for all of them.
@@ -280,11 +278,7 @@ func (l *loader) toml(c *Command, source string) error {
 	if file.Prompt == nil {
 		return fmt.Errorf("it has no prompt")
 	}
-	var keys []string
-	for _, key := range meta.Undecoded() {
-		keys = append(keys, key.String())
-	}
-	l.unknown(c, keys)
+	l.unknown(c, lists.Map(meta.Undecoded(), toml.Key.String))
 	return nil
 }
 

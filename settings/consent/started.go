@@ -13,6 +13,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/tools/shell/program"
 )
@@ -60,9 +61,7 @@ func (s Started) ProtectedPaths() []string { return append(slices.Clip(s.Files),
 // Find returns what is started.
 func (s Start) Find() Started {
 	r := &reader{from: s, files: files{dirs: []string{disk.ResolveLinks(s.Dir)}}, set: map[string]string{}}
-	for _, root := range s.Roots {
-		r.files.roots = append(r.files.roots, disk.ResolveLinks(root))
-	}
+	r.files.roots = lists.Map(s.Roots, disk.ResolveLinks)
 	r.set["PWD"] = r.files.dirs[0]
 	for _, name := range []string{"HOME", "PATH"} {
 		if value := s.user(name); value != "" {

@@ -31,6 +31,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings/jsonc"
 )
@@ -141,10 +142,7 @@ func Installed(cfg Config) (list []Extension, warnings []string) {
 			}
 		}
 	}
-	var names []string
-	for _, x := range list {
-		names = append(names, x.Name)
-	}
+	names := lists.Map(list, func(x Extension) string { return x.Name })
 	for _, name := range cfg.Disabled {
 		if near := text.Misspelled(name, cfg.Disabled, names); near != "" {
 			warn("extensions.disabled: no extension is called %q; did you mean %s?", name, near)
@@ -197,12 +195,9 @@ func ReadBroken(dir, name string) (x Extension, ok bool) {
 }
 
 // Folders returns the names of the folders in which extensions are installed.
-func Folders(dir string) (names []string, err error) {
+func Folders(dir string) ([]string, error) {
 	dirs, err := directories(dir)
-	for _, at := range dirs {
-		names = append(names, filepath.Base(at))
-	}
-	return names, err
+	return lists.Map(dirs, filepath.Base), err
 }
 
 // directories returns the directories in dir, in order.

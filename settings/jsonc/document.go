@@ -20,6 +20,7 @@ import (
 
 	"gemline/engine/charset"
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 )
 
@@ -156,11 +157,7 @@ func (d *Document) value(path []string, v hujson.Value) any {
 		}
 		return tree
 	case *hujson.Array:
-		items := make([]any, len(x.Elements))
-		for i, e := range x.Elements {
-			items[i] = d.value(path, e)
-		}
-		return items
+		return lists.Map(x.Elements, func(e hujson.Value) any { return d.value(path, e) })
 	case hujson.Literal:
 		switch x.Kind() {
 		case '"':
@@ -395,11 +392,7 @@ func Map(v any, change func(any) any) any {
 		}
 		return tree
 	case []any:
-		items := make([]any, len(x))
-		for i, item := range x {
-			items[i] = Map(item, change)
-		}
-		return items
+		return lists.Map(x, func(item any) any { return Map(item, change) })
 	}
 	return change(v)
 }

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/memory"
 	"gemline/engine/text"
 	"gemline/settings"
@@ -219,10 +220,7 @@ func (v *view) list(dir string) []string {
 			v.add(Item{Kind: "file", Name: dir, Detail: "is not a directory"})
 		}
 	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
+	names := lists.Map(entries, fs.DirEntry.Name)
 	slices.Sort(names)
 	if len(names) == maxItems {
 		v.add(Item{Kind: "file", Name: dir, Detail: "holds " + text.Number(maxItems) +

@@ -11,7 +11,9 @@ import (
 	"gemline/commands/cli"
 	"gemline/commands/program/project"
 	"gemline/engine/journal"
+	"gemline/engine/lists"
 	"gemline/repl/output"
+	"gemline/settings/extension"
 	"gemline/settings/flags"
 )
 
@@ -92,10 +94,7 @@ func listExtensions(o *project.Options, w io.Writer, asJSON bool) error {
 			Path    string `json:"path"`
 			Active  bool   `json:"active"`
 		}
-		all := make([]shown, len(list))
-		for i, x := range list {
-			all[i] = shown{x.Name, x.Version, x.Dir, x.Active}
-		}
+		all := lists.Map(list, func(x extension.Extension) shown { return shown{x.Name, x.Version, x.Dir, x.Active} })
 		return printJSON(w, struct {
 			SchemaVersion int     `json:"schema_version"`
 			Extensions    []shown `json:"extensions"`

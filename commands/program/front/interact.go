@@ -16,6 +16,7 @@ import (
 	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/journal"
+	"gemline/engine/lists"
 	"gemline/engine/steer"
 	"gemline/engine/text"
 	"gemline/repl"
@@ -116,11 +117,8 @@ func (i *interactive) commands() *commands.Deps {
 
 // choose has the user choose one of a list.
 func (i *interactive) choose(ctx context.Context, ask, enter string, list []commands.MenuItem) (at int, err error) {
-	m := repl.Menu{Ask: ask, Enter: enter}
-	for _, c := range list {
-		m.Choices = append(m.Choices, repl.MenuChoice(c))
-	}
-	return i.screen.Console.Choose(ctx, m)
+	choices := lists.Map(list, func(c commands.MenuItem) repl.MenuChoice { return repl.MenuChoice(c) })
+	return i.screen.Console.Choose(ctx, repl.Menu{Ask: ask, Enter: enter, Choices: choices})
 }
 
 // begin begins the conversation and greets its user. Warnings of the beginning are printed below
@@ -162,10 +160,7 @@ func (i *interactive) startServers() {
 	go func() {
 		c.Servers.Wait(context.Background(), project.SilentWait)
 		end()
-		var texts []string
-		for _, ev := range early.Take() {
-			texts = append(texts, ev.(engine.Notice).Text)
-		}
+		texts := lists.Map(early.Take(), func(ev engine.Event) string { return ev.(engine.Notice).Text })
 		if slices.Sort(texts); len(texts) > 0 {
 			tell(texts...)
 		}

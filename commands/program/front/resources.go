@@ -12,6 +12,7 @@ import (
 
 	"gemline/commands"
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/tools/mcp"
@@ -139,10 +140,7 @@ func describePrompt(name string, p mcp.Prompt) (lines []string) {
 }
 
 // completeResource returns what of MCP servers a name behind an @ may become.
-func (f *frontend) completeResource(ctx context.Context, name string) (found []input.Candidate) {
+func (f *frontend) completeResource(ctx context.Context, name string) []input.Candidate {
 	names, open := f.session.Project.MCP.Servers.CompleteResource(ctx, name)
-	for _, n := range names {
-		found = append(found, input.Candidate{Text: n, Show: n, Open: open[n]})
-	}
-	return found
+	return lists.Map(names, func(n string) input.Candidate { return input.Candidate{Text: n, Show: n, Open: open[n]} })
 }

@@ -10,6 +10,8 @@ import (
 
 	"gemline/commands"
 	"gemline/engine"
+	"gemline/engine/lists"
+	"gemline/engine/model/preset"
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
@@ -115,11 +117,8 @@ func screenCommands(s *repl.Screen) *commands.Screen {
 			}
 		},
 		Answer: s.Printer.Answer, Entered: s.Entered,
-		Kept: func() (kept []commands.Output) {
-			for _, o := range s.Printer.Truncated() {
-				kept = append(kept, commands.Output(o))
-			}
-			return kept
+		Kept: func() []commands.Output {
+			return lists.Map(s.Printer.Truncated(), func(o repl.Output) commands.Output { return commands.Output(o) })
 		},
 	}
 }
@@ -141,11 +140,8 @@ func (i *interactive) history(warn func(string)) repl.InputHistory {
 // completion says what the Tab key may make of a line.
 func (i *interactive) completion(app *commands.Deps) commands.Completion {
 	names := input.Names{Workspace: i.frontend.session.Project.Workspace, Fuzzy: i.opts.Settings.FuzzySearch}
-	models := func(context.Context) (names []string) {
-		for _, c := range i.frontend.session.Project.Model.Presets.Choices() {
-			names = append(names, c.Name)
-		}
-		return names
+	models := func(context.Context) []string {
+		return lists.Map(i.frontend.session.Project.Model.Presets.Choices(), func(c preset.ListedModel) string { return c.Name })
 	}
 	hooks := func(on bool) func(context.Context) []string {
 		return func(context.Context) []string { return i.opts.Hooks().IDs(on) }

@@ -15,10 +15,12 @@ import (
 	"gemline/commands/program/project"
 	"gemline/commands/program/session"
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/repl/a2a"
 	"gemline/repl/input"
 	"gemline/repl/serve"
 	"gemline/settings/flags"
+	"gemline/tools/mcp"
 )
 
 // serveA2A serves other agents, which work in p.
@@ -137,11 +139,9 @@ func commandOutside(ctx context.Context, r *Run, p *project.Project, line string
 func connectedServers(p *project.Project) []a2a.Connected {
 	list := []a2a.Connected{}
 	for _, st := range p.MCP.Servers.Status() {
-		c := a2a.Connected{Name: st.Name, Status: string(st.State), Tools: []a2a.Tool{}}
-		for _, t := range st.Tools {
-			c.Tools = append(c.Tools, a2a.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
-		}
-		list = append(list, c)
+		list = append(list, a2a.Connected{Name: st.Name, Status: string(st.State), Tools: lists.Map(st.Tools, func(t mcp.ToolInfo) a2a.Tool {
+			return a2a.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema}
+		})})
 	}
 	return list
 }

@@ -24,6 +24,8 @@ import (
 	"gemline/engine"
 	"gemline/engine/auth"
 	"gemline/engine/journal"
+	"gemline/engine/lists"
+	"gemline/engine/model/preset"
 	"gemline/engine/policy"
 	"gemline/engine/steer"
 	"gemline/repl/acp"
@@ -82,10 +84,8 @@ func (e *acpServer) authenticate(ctx context.Context, l acp.Login) error {
 	out, ask := &cli.Output{Out: io.Discard, Notify: func(string) {}}, &cli.Asker{}
 	if l.Gateway != nil {
 		given := map[string]string{"GOOGLE_GEMINI_BASE_URL": l.Gateway.BaseURL}
-		var headers []string
-		for _, name := range slices.Sorted(maps.Keys(l.Gateway.Headers)) {
-			headers = append(headers, name+":"+l.Gateway.Headers[name])
-		}
+		headers := lists.Map(slices.Sorted(maps.Keys(l.Gateway.Headers)),
+			func(name string) string { return name + ":" + l.Gateway.Headers[name] })
 		if len(headers) > 0 {
 			given["GEMINI_CLI_CUSTOM_HEADERS"] = strings.Join(headers, ",")
 		}
@@ -236,9 +236,9 @@ func (e *acpServer) conversation(f *frontend, w acp.SessionRequest) *acp.Session
 
 // modelPositions returns the models to choose from.
 func modelPositions(s *session.Session) (all []acp.Position) {
-	for _, c := range s.Project.Model.Presets.Choices() {
-		all = append(all, acp.Position{ID: c.Name, Name: c.Name, About: c.Note})
-	}
+	all = lists.Map(s.Project.Model.Presets.Choices(), func(c preset.ListedModel) acp.Position {
+		return acp.Position{ID: c.Name, Name: c.Name, About: c.Note}
+	})
 	if now := s.Models.Router.Wanted(); !slices.ContainsFunc(all, func(p acp.Position) bool { return p.ID == now }) {
 		all = append(all, acp.Position{ID: now, Name: now})
 	}
@@ -270,10 +270,7 @@ func availableCommands(set commands.Set) []protocol.AvailableCommand {
 		one := protocol.AvailableCommand{Name: c.Name, Description: c.Summary}
 		hint := c.Args
 		if len(c.Sub) > 0 {
-			var names []string
-			for _, sub := range c.Sub {
-				names = append(names, sub.Name)
-			}
+			names := lists.Map(c.Sub, func(sub *commands.Command) string { return sub.Name })
 			hint = strings.TrimSpace(hint + " " + strings.Join(names, "|"))
 		}
 		if hint != "" {

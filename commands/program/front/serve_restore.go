@@ -12,6 +12,7 @@ import (
 	"gemline/commands/program/ending"
 	"gemline/commands/program/project"
 	"gemline/commands/program/session"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/tools/checkpoint"
 )
@@ -73,9 +74,7 @@ func eachRestorable(ctx context.Context, p *project.Project,
 func restorables(ctx context.Context, p *project.Project) (restoreReply, error) {
 	all := []restorable{}
 	err := eachRestorable(ctx, p, func(_ *checkpoint.Keeper, calls []checkpoint.State) (bool, error) {
-		for _, c := range calls {
-			all = append(all, restorable{c.Turn, checkpointName(c)})
-		}
+		all = append(all, lists.Map(calls, func(c checkpoint.State) restorable { return restorable{c.Turn, checkpointName(c)} })...)
 		return true, nil
 	})
 	b, jerr := text.JSON(all, "")
@@ -116,8 +115,5 @@ func restoreReport(c checkpoint.State, p *checkpoint.Plan, o checkpoint.Outcome,
 		said = append(said, restoreMessage("error", "changed by others since, and left as they are: "+
 			text.List(checkpoint.ChangeLines(p.Conflicts, rel))))
 	}
-	for _, l := range o.Lines(rel) {
-		said = append(said, restoreMessage("error", l))
-	}
-	return said
+	return append(said, lists.Map(o.Lines(rel), func(l string) restoreReply { return restoreMessage("error", l) })...)
 }

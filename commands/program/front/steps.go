@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/engine/lists"
 	"gemline/engine/steer"
 	"gemline/repl"
 	"gemline/repl/input"
@@ -83,9 +84,6 @@ func (i *interactive) substitute(ctx context.Context, command string) (string, e
 }
 
 // lateHints returns the hints that came when the model was done.
-func lateHints(h *steer.Hints) (texts []string) {
-	for _, one := range h.Take() {
-		texts = append(texts, one.Text)
-	}
-	return texts
+func lateHints(h *steer.Hints) []string {
+	return lists.Map(h.Take(), func(h steer.Hint) string { return h.Text })
 }

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/commands/cli"
+	"gemline/engine/lists"
 	"gemline/engine/model"
 	"gemline/engine/text"
 	"gemline/repl/question"
@@ -57,10 +58,7 @@ func (a *AgentSet) sources() (list []agent.Source) {
 		list = append(list, agent.Source{Name: AgentOfProject, Dir: dir, Within: true})
 	}
 	list = append(list, agent.Source{Name: AgentOfUser, Dir: a.opts.Paths.User("agents")})
-	for _, x := range a.opts.ActiveExtensions() {
-		list = append(list, cli.AgentsOf(x))
-	}
-	return list
+	return append(list, lists.Map(a.opts.ActiveExtensions(), cli.AgentsOf)...)
 }
 
 // The sources of agents, beside extensions.
@@ -235,9 +233,7 @@ func (a *AgentSet) OwnedByUser(d agent.Definition) bool {
 // Problems returns a line for each agent that is set up and can't be called.
 func (a *AgentSet) Problems() (lines []string) {
 	list, wrong := a.List()
-	for _, err := range wrong {
-		lines = append(lines, "agents: "+text.OneLine(err.Error(), MaxNoticeLength))
-	}
+	lines = lists.Map(wrong, func(err error) string { return "agents: " + text.OneLine(err.Error(), MaxNoticeLength) })
 	var left []string
 	for _, d := range list {
 		if d.DisabledReason == notAgreed {

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/repl/question"
 	"gemline/settings/consent"
 	"gemline/settings/trust"
@@ -129,10 +130,7 @@ func (a *consents) protected() []string {
 // otherNames returns other paths in the workspace of gemline's and git's configuration: the
 // targets of links in the user's, and hard links.
 func otherNames(o *Options) (paths []string) {
-	var roots []string
-	for _, root := range workspaceRoots(o) {
-		roots = append(roots, disk.ResolveLinks(root))
-	}
+	roots := lists.Map(workspaceRoots(o), disk.ResolveLinks)
 	files := []string{o.Paths.Folder(".git/config"), o.Paths.Folder(".git/hooks")}
 	for _, dir := range []string{o.Paths.User(), o.Paths.Workspace()} {
 		entries, _ := os.ReadDir(dir) // there need not be one
@@ -155,11 +153,7 @@ func otherNames(o *Options) (paths []string) {
 
 // workspaceRoots returns the directories of the workspace at the start of the run.
 func workspaceRoots(o *Options) []string {
-	roots := []string{o.Paths.Cwd}
-	for _, more := range o.Settings.IncludeDirs {
-		roots = append(roots, o.Paths.Folder(more))
-	}
-	return roots
+	return append([]string{o.Paths.Cwd}, lists.Map(o.Settings.IncludeDirs, o.Paths.Folder)...)
 }
 
 // startedFiles finds the project's files that start in a directory with the variables of env,
@@ -184,11 +178,8 @@ func startOf(o *Options, dir string, env map[string]string, argv []string, texts
 }
 
 // sortedVariables returns variables as NAME=value, in the order of the names.
-func sortedVariables(env map[string]string) (list []string) {
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		list = append(list, name+"="+env[name])
-	}
-	return list
+func sortedVariables(env map[string]string) []string {
+	return lists.Map(slices.Sorted(maps.Keys(env)), func(name string) string { return name + "=" + env[name] })
 }
 
 // add notes rights by fingerprint.
@@ -221,6 +212,9 @@ type undecided struct {
 	print string
 }
 
+// shown returns what the user is asked about.
+func (w undecided) shown() question.ConsentItem { return w.ConsentItem }
+
 // asking asks whether a folder's items may run, as a [Consenter] does.
 type asking func(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error)
 
@@ -232,11 +226,7 @@ func (a *consents) ask(ctx context.Context, ask asking, wishes []undecided, noti
 	if a.outdated {
 		notify("what was agreed to here is asked about once more: an agreement is about all files that run now")
 	}
-	shown := make([]question.ConsentItem, len(wishes))
-	for i, w := range wishes {
-		shown[i] = w.ConsentItem
-	}
-	answer, err := ask(ctx, a.folder(), shown)
+	answer, err := ask(ctx, a.folder(), lists.Map(wishes, undecided.shown))
 	if err == nil {
 		a.store(ctx, wishes, answer, notify)
 	}

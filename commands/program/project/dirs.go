@@ -7,6 +7,7 @@ import (
 
 	"gemline/commands/cli"
 	"gemline/commands/custom"
+	"gemline/engine/lists"
 	"gemline/settings"
 	"gemline/settings/trust"
 	"gemline/tools/skill"
@@ -19,9 +20,7 @@ func Skills(o *Options) *skill.Library {
 
 // skillDirs returns where skills are looked for, the strongest last.
 func skillDirs(o *Options) (dirs []skill.Dir) {
-	for _, x := range o.ActiveExtensions() {
-		dirs = append(dirs, cli.SkillsOf(x))
-	}
+	dirs = lists.Map(o.ActiveExtensions(), cli.SkillsOf)
 	agents := func(top string) string { return filepath.Join(top, ".agents", "skills") }
 	dirs = append(dirs, skill.Dir{Path: o.Paths.User("skills"), Source: skill.User},
 		skill.Dir{Path: agents(o.Paths.Home), Source: skill.User})
@@ -35,9 +34,7 @@ func skillDirs(o *Options) (dirs []skill.Dir) {
 
 // CommandDirs returns where commands are looked for, the strongest last.
 func CommandDirs(o *Options) (dirs []custom.Dir) {
-	for _, x := range o.ActiveExtensions() {
-		dirs = append(dirs, cli.CommandsOf(x))
-	}
+	dirs = lists.Map(o.ActiveExtensions(), cli.CommandsOf)
 	trusted := o.Trust.State == trust.Trusted
 	for _, folder := range o.Settings.MarkdownCommands {
 		dir := custom.Dir{Path: o.Paths.Folder(folder), Owner: "user", Markdown: true}

@@ -12,6 +12,7 @@ import (
 	"gemline/commands/cli"
 	"gemline/engine/disk"
 	"gemline/engine/hook"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/repl/question"
 	"gemline/settings"
@@ -64,10 +65,7 @@ func findHooks(o *Options) *HookSet {
 			h.list[i].Env = merged(x.Variables(o.Paths.Cwd), merged(extensionValues(o, x), h.list[i].Env))
 		}
 	}
-	var ids []string
-	for _, k := range h.list {
-		ids = append(ids, k.ID())
-	}
+	ids := lists.Map(h.list, hook.Hook.ID)
 	for _, off := range o.Settings.DisabledHooks {
 		if near := text.Misspelled(off, o.Settings.DisabledHooks, ids); near != "" {
 			h.wrong = append(h.wrong, hook.Problem{Text: fmt.Sprintf("hooksConfig.disabled: no hook is called %q; did you mean %s?", off, near)})

@@ -3,6 +3,7 @@ package project
 import (
 	"time"
 
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/repl/output"
 	"gemline/settings"
@@ -27,12 +28,9 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 		Inside: o.Env.Process.Getenv("SANDBOX"), Image: s.Image, Getenv: o.Env.Getenv},
 		Hidden: at.hidden(), Hooks: at.hooks(), Temp: below(at.cache(), "tmp"), Built: at.goCache(),
 		Caches: below(at.cache(), project.Hash(o.Paths.Folder(""))), // not the user's: whoever reads a cache runs what a command has put there
-		Found:  o.Paths.User("gemline", "confinement.json"), Network: s.Network, Offline: s.Offline, Cut: s.Cut, Asked: s.Asked}
+		Found:  o.Paths.User("gemline", "confinement.json"), Network: s.Network, Write: lists.Map(s.Paths, at.resolve), Offline: s.Offline, Cut: s.Cut, Asked: s.Asked}
 	if s.File != "" {
 		cfg.Request.Where = "tools.sandbox in " + text.PrintableLine(s.File)
-	}
-	for _, path := range s.Paths {
-		cfg.Write = append(cfg.Write, at.resolve(path))
 	}
 	if o.Trust.State == trust.Trusted && !o.Paths.AtHome() {
 		cfg.Request.Seatbelt = append(cfg.Request.Seatbelt, o.Paths.Workspace())

@@ -17,6 +17,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/auth"
 	"gemline/engine/limit"
+	"gemline/engine/lists"
 	"gemline/engine/model"
 	"gemline/engine/model/catalog"
 	"gemline/engine/model/preset"
@@ -63,10 +64,7 @@ func (s *ModelServer) ListModels(ctx context.Context, provider string) (names []
 		defer g.Close()
 		listed, err = g.List(ctx)
 	}
-	for _, m := range listed {
-		names = append(names, m.Name)
-	}
-	return names, err
+	return lists.Map(listed, func(m model.ModelInfo) string { return m.Name }), err
 }
 
 // BatchAPI returns the client of Google's API that works on many requests by itself. The caller closes it.
@@ -217,9 +215,8 @@ func ModelProblems(o *Options) (said []string) {
 		if _, err := FindProviders(o).Providers.Named(name); err != nil && name != wanted {
 			said = append(said, err.Error())
 		}
-		for _, unknown := range model.UnknownKeys(custom[name]) {
-			said = append(said, "providers."+text.PrintableLine(name)+": "+unknown)
-		}
+		said = append(said, lists.Map(model.UnknownKeys(custom[name]),
+			func(unknown string) string { return "providers." + text.PrintableLine(name) + ": " + unknown })...)
 	}
 	return said
 }

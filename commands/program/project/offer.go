@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gemline/engine/auth"
+	"gemline/engine/lists"
 	"gemline/engine/model"
 	"gemline/engine/model/provider"
 	"gemline/engine/text"
@@ -29,10 +30,8 @@ func OfferLocalModels(ctx context.Context, o *Options, console *repl.Console, no
 	if len(names) == 0 {
 		return nil
 	}
-	m := repl.Menu{Ask: "which one from now on?", Enter: "none"}
-	for _, name := range names {
-		m.Choices = append(m.Choices, repl.MenuChoice{Name: name, Text: name})
-	}
+	m := repl.Menu{Ask: "which one from now on?", Enter: "none",
+		Choices: lists.Map(names, func(name string) repl.MenuChoice { return repl.MenuChoice{Name: name, Text: name} })}
 	console.Out.Line(output.Info, "no key is needed for a model on this machine:")
 	at, err := console.Choose(ctx, m)
 	if err != nil || at < 0 {

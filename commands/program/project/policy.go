@@ -6,6 +6,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/policy"
 	"gemline/engine/text"
 	"gemline/settings"
@@ -147,16 +148,17 @@ func (b policyBuilder) files() []policy.Source {
 		}
 		admin = nil
 	}
-	for _, path := range admin {
-		list = append(list, policy.Source{Path: userDirs{b.opts}.resolve(path), Tier: policy.Admin, Required: true})
+	required := func(tier policy.Tier, paths []string) []policy.Source {
+		return lists.Map(paths, func(path string) policy.Source {
+			return policy.Source{Path: userDirs{b.opts}.resolve(path), Tier: tier, Required: true}
+		})
 	}
+	list = append(list, required(policy.Admin, admin)...)
 	user := b.opts.Flags.Policy
 	if len(user) == 0 {
 		user = b.opts.userSettings.PolicyPaths
 	}
-	for _, path := range user {
-		list = append(list, policy.Source{Path: userDirs{b.opts}.resolve(path), Tier: policy.User, Required: true})
-	}
+	list = append(list, required(policy.User, user)...)
 	if len(user) == 0 {
 		list = append(list, policy.Source{Path: b.opts.Paths.User("policies"), Tier: policy.User},
 			policy.Source{Path: b.store().Project, Tier: policy.User})

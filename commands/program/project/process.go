@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"gemline/engine/lists"
 	"gemline/settings"
 )
 
@@ -67,11 +68,8 @@ func (e *Env) projectVars() map[string]string {
 }
 
 // envList returns variables as the environment has them.
-func envList(vars map[string]settings.EnvValue) (list []string) {
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		list = append(list, name+"="+vars[name].Value)
-	}
-	return list
+func envList(vars map[string]settings.EnvValue) []string {
+	return lists.Map(slices.Sorted(maps.Keys(vars)), func(name string) string { return name + "=" + vars[name].Value })
 }
 
 // merged returns both, where b wins.

@@ -13,6 +13,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/repl/question"
 	"gemline/settings"
@@ -126,10 +127,7 @@ const fromFlag = "--allowed-mcp-server-names"
 // warnUnknown prints a warning for each name of a list that no server has. Lists in settings are for
 // many folders: only a name close to that of a server here is a mistake.
 func (set *serverSet) warnUnknown(from string, list []string, notify func(string)) {
-	var known []string
-	for _, m := range set.list {
-		known = append(known, m.Name)
-	}
+	known := lists.Map(set.list, func(m mcpServer) string { return m.Name })
 	for _, name := range list {
 		near := text.Misspelled(name, list, known)
 		if from == fromFlag {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"gemline/engine/lists"
 	"gemline/repl/question"
 	"gemline/repl/talk"
 	"gemline/settings/project"
@@ -58,9 +59,7 @@ func decide(ctx context.Context, o *Options, user Consenter, notify func(string)
 		f.Decided = t.State.String()
 	}
 	f.Contents, f.Caution = trust.Summary(t.Contents)
-	for _, w := range wishes {
-		f.Items = append(f.Items, w.ConsentItem)
-	}
+	f.Items = lists.Map(wishes, undecided.shown)
 	said, err := user.Trust(ctx, f)
 	if err != nil || said.Folder == question.NotNow {
 		return trust.Unknown, said, err

@@ -10,10 +10,13 @@ import (
 
 	"gemline/commands/program/project"
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/loop"
 	"gemline/engine/prompt"
 	"gemline/engine/redact/wrap"
 	"gemline/engine/text"
+	"gemline/tools/agent"
+	"gemline/tools/mcp"
 )
 
 // newEngine makes the engine.
@@ -71,13 +74,12 @@ func (s *Session) prompt() prompt.Config {
 		Environment: prompt.Environment{Now: time.Now(), OS: runtime.GOOS, Temp: s.Project.Store.Temp, Home: s.Project.Options.Paths.Home,
 			Roots: s.Project.Workspace.Roots(), Tree: s.Project.Options.Settings.Tree, Ignored: s.Project.Workspace.Ignore.Names},
 	}
-	for _, d := range s.agents.callable() {
-		cfg.Agents = append(cfg.Agents, prompt.Entry{Name: d.Name,
-			Description: text.OneLine(d.Description, longestAbout)})
-	}
-	for _, i := range s.Project.MCP.Servers.Instructions() {
-		cfg.Servers = append(cfg.Servers, prompt.Entry{Name: text.PrintableLine(i.Server), Description: i.Text})
-	}
+	cfg.Agents = lists.Map(s.agents.callable(), func(d agent.Definition) prompt.Entry {
+		return prompt.Entry{Name: d.Name, Description: text.OneLine(d.Description, longestAbout)}
+	})
+	cfg.Servers = lists.Map(s.Project.MCP.Servers.Instructions(), func(i mcp.Instruction) prompt.Entry {
+		return prompt.Entry{Name: text.PrintableLine(i.Server), Description: i.Text}
+	})
 	if p := s.Tools.Families.Plans; p != nil {
 		cfg.Files.Plans, cfg.Files.Plan = p.Dir, p.Approved()
 	}

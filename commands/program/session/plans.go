@@ -10,6 +10,7 @@ import (
 	"gemline/commands"
 	"gemline/commands/program/project"
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/policy"
 	"gemline/engine/text"
 	dirs "gemline/settings/project"
@@ -37,11 +38,8 @@ func newPlans(p *project.Project, r *Rules, session string, recorded bool) *plan
 		Planning: func() bool { return r.Policy.Mode() == policy.Plan },
 		Enter:    func() error { return r.SetMode(policy.Plan) },
 		Leave:    r.leavePlanMode,
-		Modes: func() (list []plan.Mode) {
-			for _, m := range r.afterPlan() {
-				list = append(list, plan.Mode{Name: string(m), Meaning: ModeMeanings[m]})
-			}
-			return list
+		Modes: func() []plan.Mode {
+			return lists.Map(r.afterPlan(), func(m policy.Mode) plan.Mode { return plan.Mode{Name: string(m), Meaning: ModeMeanings[m]} })
 		},
 	}
 }

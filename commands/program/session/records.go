@@ -16,10 +16,13 @@ import (
 	"gemline/commands/program/project"
 	"gemline/engine/disk"
 	"gemline/engine/hook"
+	"gemline/engine/lists"
 	"gemline/engine/model/route"
 	"gemline/engine/policy"
 	"gemline/engine/telemetry"
 	"gemline/engine/text"
+	"gemline/settings"
+	"gemline/settings/extension"
 	dirs "gemline/settings/project"
 )
 
@@ -36,15 +39,8 @@ func newRecorder(p *project.Project, c Config, session string) *telemetry.Record
 			class := ending.Class(err)
 			return class, ending.Of(err).HTTP
 		}})
-	servers := p.Options.Settings.Servers()
-	names := make([]string, len(servers))
-	for i, server := range servers {
-		names[i] = server.Name
-	}
-	var extensions []string
-	for _, x := range p.Options.ActiveExtensions() {
-		extensions = append(extensions, x.Name)
-	}
+	names := lists.Map(p.Options.Settings.Servers(), func(s settings.Server) string { return s.Name })
+	extensions := lists.Map(p.Options.ActiveExtensions(), func(x extension.Extension) string { return x.Name })
 	recorder.Log(telemetry.Event{Name: "gemini_cli.config", Body: "CLI configuration loaded.", Attrs: []slog.Attr{
 		slog.String("model", p.Model.Resolve(c.Model, p.Options.Settings.Model)),
 		slog.Bool("sandbox_enabled", p.Launcher.Sandbox != nil),

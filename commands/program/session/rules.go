@@ -12,6 +12,7 @@ import (
 	"gemline/commands/custom"
 	"gemline/commands/program/project"
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/model/catalog"
 	"gemline/engine/policy"
 	"gemline/engine/telemetry"
@@ -247,11 +248,7 @@ func (r *Rules) AllowingFlags(q engine.Proposal) string {
 
 // flagList returns several values as the one value of a flag, quoted for a shell.
 func flagList(values []string) string {
-	var list []string
-	for _, v := range values {
-		list = append(list, strings.ReplaceAll(v, ",", `\,`))
-	}
-	joined := strings.Join(list, ",")
+	joined := strings.Join(lists.Map(values, func(v string) string { return strings.ReplaceAll(v, ",", `\,`) }), ",")
 	if strings.ContainsAny(joined, "\"\\$`!") {
 		return "'" + strings.ReplaceAll(joined, "'", `'\''`) + "'"
 	}

@@ -9,6 +9,7 @@ import (
 	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/journal"
+	"gemline/engine/lists"
 	"gemline/engine/memory"
 	"gemline/engine/policy"
 	"gemline/engine/prompt"
@@ -99,14 +100,13 @@ func (t *Toolbox) OfferedToModel() []engine.Tool {
 
 // offeredSkills returns the skills as the model is told about them, if it has the tool for
 // them.
-func (t *Toolbox) offeredSkills(names []string) (list []prompt.Entry) {
+func (t *Toolbox) offeredSkills(names []string) []prompt.Entry {
 	if t.Skills == nil || !slices.Contains(names, skill.ToolName) {
 		return nil
 	}
-	for _, one := range t.Skills.Library.Skills() {
-		list = append(list, prompt.Entry{Name: one.Name, Description: one.Description, Location: one.File})
-	}
-	return list
+	return lists.Map(t.Skills.Library.Skills(), func(one skill.Skill) prompt.Entry {
+		return prompt.Entry{Name: one.Name, Description: one.Description, Location: one.File}
+	})
 }
 
 // printSkillProblems prints the problems of skills.
@@ -124,10 +124,7 @@ func (t *Toolbox) collected() report.DryRun {
 	if !t.project.Options.Flags.DryRun {
 		return c
 	}
-	c.Planned = []report.PlannedCall{}
-	for _, step := range t.Rehearsal.Steps() {
-		c.Planned = append(c.Planned, report.PlannedCall(step))
-	}
+	c.Planned = lists.Map(t.Rehearsal.Steps(), func(step tools.Step) report.PlannedCall { return report.PlannedCall(step) })
 	return c
 }
 
