@@ -156,14 +156,7 @@ func params(q rpc.Message, into any) error {
 // stream writes what a stream tells, until it ends or its reader is gone, or else why there is
 // no stream.
 func (s *Server) stream(w http.ResponseWriter, id json.RawMessage, st *stream, err error) {
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	control := http.NewResponseController(w)
-	write := func(format string, a ...any) bool {
-		control.SetWriteDeadline(time.Now().Add(s.patience))
-		fmt.Fprintf(w, format, a...)
-		return control.Flush() == nil
-	}
+	write := rpc.EventWriter(w, s.patience)
 	tell := func(m rpc.Message) bool {
 		b, _ := json.Marshal(m)
 		return write("data: %s\n\n", b)

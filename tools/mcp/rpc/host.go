@@ -178,23 +178,19 @@ func (s *hosted) push(text []byte) {
 // answer hands on a request, and sends what belongs to it until it is answered. If its
 // sender is gone, nobody can be told or asked any more: it is given up.
 func (s *hosted) answer(w http.ResponseWriter, r *http.Request, id json.RawMessage, body []byte) {
-	control := http.NewResponseController(w)
 	re := &reply{out: make(chan []byte)}
 	re.ctx, re.end = context.WithCancelCause(s.ctx)
 	s.mu.Lock()
 	s.waiting[string(id)] = re
 	s.mu.Unlock()
 	defer s.drop(id)
-	w.Header().Set("Content-Type", eventStream)
-	w.Header().Set("Cache-Control", "no-store")
-	control.Flush()
+	write := EventWriter(w, timeToPass)
+	write("")
 	s.push(body)
 	for {
 		select {
 		case text := <-re.out:
-			control.SetWriteDeadline(time.Now().Add(timeToPass))
-			fmt.Fprintf(w, "event: message\ndata: %s\n\n", text)
-			control.Flush()
+			write("event: message\ndata: %s\n\n", text)
 		case <-r.Context().Done():
 			params, _ := json.Marshal(map[string]any{"requestId": id})
 			gone := Message{Version: protocol.JSONRPC_VERSION, Method: protocol.MethodNotificationCancelled, Params: params}
@@ -203,6 +199,19 @@ func (s *hosted) answer(w http.ResponseWriter, r *http.Request, id json.RawMessa
 		case <-re.ctx.Done():
 			return
 		}
+	}
+}
+
+// EventWriter begins a stream of events. It returns a function that writes a part of it, and
+// reports whether that has passed within patience.
+func EventWriter(w http.ResponseWriter, patience time.Duration) (write func(format string, a ...any) bool) {
+	w.Header().Set("Content-Type", eventStream)
+	w.Header().Set("Cache-Control", "no-store")
+	control := http.NewResponseController(w)
+	return func(format string, a ...any) bool {
+		control.SetWriteDeadline(time.Now().Add(patience))
+		fmt.Fprintf(w, format, a...)
+		return control.Flush() == nil
 	}
 }
 
