@@ -131,32 +131,33 @@ func (h *editorSession) options() []protocol.SessionConfigOption {
 		option(modelOption, "Model", h.session.Model)}
 }
 
+// changed reports whether the editor does not know of something yet, and takes note of it.
+func (h *editorSession) changed(update any) bool {
+	b, err := json.Marshal(update)
+	kind := fmt.Sprintf("%T", update)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	was := h.told[kind]
+	h.told[kind] = string(b)
+	return err == nil && was != string(b)
+}
+
+func (h *editorSession) modeUpdate() protocol.SessionCurrentModeUpdate {
+	return protocol.SessionCurrentModeUpdate{SessionUpdate: "current_mode_update",
+		CurrentModeId: protocol.SessionModeId(h.mode().Now())}
+}
+
 // tellMode tells the editor the approval mode if it has changed.
 func (h *editorSession) tellMode() {
-	now := h.mode().Now()
-	h.mu.Lock()
-	was := h.shownMode
-	h.shownMode = now
-	h.mu.Unlock()
-	if was != now {
-		h.view.update(protocol.SessionCurrentModeUpdate{SessionUpdate: "current_mode_update",
-			CurrentModeId: protocol.SessionModeId(now)})
+	if u := h.modeUpdate(); h.changed(u) {
+		h.view.update(u)
 	}
 }
 
 // tellCommands tells the editor the slash commands, if it has not got them.
 func (h *editorSession) tellCommands() {
-	all := h.session.Commands()
-	b, err := json.Marshal(all)
-	if err != nil {
-		return
-	}
-	h.mu.Lock()
-	was := h.sentCommands
-	h.sentCommands = string(b)
-	h.mu.Unlock()
-	if was != string(b) {
-		h.view.update(protocol.SessionAvailableCommandsUpdate{SessionUpdate: "available_commands_update",
-			AvailableCommands: all})
+	if u := (protocol.SessionAvailableCommandsUpdate{SessionUpdate: "available_commands_update",
+		AvailableCommands: h.session.Commands()}); h.changed(u) {
+		h.view.update(u)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	protocol "github.com/coder/acp-go-sdk"
@@ -24,8 +25,8 @@ type prompt struct {
 	asked
 	instead func() (any, error) // is done in the place of a prompt, if not nil
 	size    int
-	hint    string // the id of the prompt as a hint, "" for none
-	given   bool   // as a hint, to the model
+	hint    string      // the id of the prompt as a hint, "" for none
+	given   atomic.Bool // as a hint, to the model
 	ctx     context.Context
 	cancel  context.CancelFunc
 	done    chan struct{}
@@ -106,17 +107,12 @@ func (h *editorSession) enter(p *prompt) error {
 		go func() {
 			defer c.calls.Done()
 			defer c.panic.Catch(c.cancel)
-			h.work()
+			for p := p; p != nil; p = h.next(p) {
+				h.attend(p)
+			}
 		}()
 	}
 	return nil
-}
-
-// work works on prompts until there are no more.
-func (h *editorSession) work() {
-	for p := h.first(); p != nil; p = h.next(p) {
-		h.attend(p)
-	}
 }
 
 // isHint reports whether a prompt may be told to the model while it works: it is words, and no
@@ -130,14 +126,10 @@ func (h *editorSession) given(g *steer.GivenHints) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, p := range h.queue {
-		p.given = p.given || slices.ContainsFunc(g.Hints, func(one steer.Hint) bool { return one.ID == p.hint })
+		if slices.ContainsFunc(g.Hints, func(one steer.Hint) bool { return one.ID == p.hint }) {
+			p.given.Store(true)
+		}
 	}
-}
-
-func (h *editorSession) wasGiven(p *prompt) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return p.given
 }
 
 // attend works on a prompt. Whatever happens, whoever waits for it goes on.
@@ -146,19 +138,13 @@ func (h *editorSession) attend(p *prompt) {
 	defer p.cancel()
 	p.err = context.Canceled
 	switch {
-	case h.wasGiven(p):
+	case p.given.Load():
 		p.answer, p.err = protocol.PromptResponse{StopReason: protocol.StopReasonEndTurn, Meta: (&spent{}).meta()}, nil
 	case p.instead != nil:
 		p.answer, p.err = p.instead()
 	default:
 		p.answer, p.err = h.ask(p)
 	}
-}
-
-func (h *editorSession) first() *prompt {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.queue[0]
 }
 
 // next returns the prompt behind p, which is over; nil if there is none.
@@ -168,8 +154,7 @@ func (h *editorSession) next(p *prompt) *prompt {
 	h.client.mu.Unlock()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.queue[0] = nil
-	if h.queue = h.queue[1:]; len(h.queue) == 0 {
+	if h.queue = slices.Delete(h.queue, 0, 1); len(h.queue) == 0 {
 		return nil
 	}
 	return h.queue[0]

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -21,12 +22,11 @@ type editorSession struct {
 	end     context.CancelFunc
 	view    view
 
-	mu           sync.Mutex
-	queue        []*prompt // the first one is worked on
-	closed       bool
-	shownMode    string // the approval mode that the editor knows of
-	sentCommands string // the commands that the editor knows of
-	serial       int    // of hints
+	mu     sync.Mutex
+	queue  []*prompt // the first one is worked on
+	closed bool
+	told   map[string]string // that the editor knows of, by type
+	serial int               // of hints
 }
 
 // open begins a session, or goes on with one.
@@ -71,7 +71,7 @@ func (c *client) open(ctx context.Context, m *rpc.Message) (any, error) {
 
 // beginSession begins the requested session.
 func (c *client) beginSession(ctx context.Context, w SessionRequest) (*editorSession, error) {
-	h := &editorSession{client: c, view: view{client: c, id: protocol.SessionId(w.Session), calls: map[string]*call{}, used: map[string]int{}}}
+	h := &editorSession{client: c, told: map[string]string{}, view: view{client: c, id: protocol.SessionId(w.Session), calls: map[string]*call{}, used: map[string]int{}}}
 	h.view.ctx, h.end = context.WithCancel(c.ctx)
 	c.mu.Lock()
 	_, open := c.sessions[w.Session]
@@ -108,7 +108,7 @@ func (c *client) beginSession(ctx context.Context, w SessionRequest) (*editorSes
 		return nil, c.failed(err)
 	}
 	h.session, h.view.talk, h.view.id = talk, talk, protocol.SessionId(talk.ID)
-	h.shownMode = h.mode().Now()
+	h.changed(h.modeUpdate())
 	c.sessions[talk.ID] = h
 	return h, nil
 }
@@ -135,8 +135,7 @@ func (c *client) close(_ context.Context, m *rpc.Message) (any, error) {
 	}
 	h.mu.Lock()
 	h.closed = true
-	last := []*prompt{}
-	last = append(last, h.queue...)
+	last := slices.Clone(h.queue)
 	h.mu.Unlock()
 	h.stop()
 	return c.later(func() (any, error) {
