@@ -266,26 +266,32 @@ func (b *buffer) outside(i int, start bool) int {
 	return i
 }
 
+// runStart returns where those characters before i begin that are such.
+func (b *buffer) runStart(i int, such func(rune) bool) int {
+	for i > 0 && such(b.text[i-1]) {
+		i--
+	}
+	return i
+}
+
+// runEnd returns where those characters from i on end that are such.
+func (b *buffer) runEnd(i int, such func(rune) bool) int {
+	for i < len(b.text) && such(b.text[i]) {
+		i++
+	}
+	return i
+}
+
+func not(such func(rune) bool) func(rune) bool { return func(r rune) bool { return !such(r) } }
+
 // wordLeft returns the start of the word before i.
 func (b *buffer) wordLeft(i int) int {
-	for i > 0 && !inWord(b.text[i-1]) {
-		i--
-	}
-	for i > 0 && inWord(b.text[i-1]) {
-		i--
-	}
-	return b.outside(i, true)
+	return b.outside(b.runStart(b.runStart(i, not(inWord)), inWord), true)
 }
 
 // wordEnd returns the end of the word behind i.
 func (b *buffer) wordEnd(i int) int {
-	for i < len(b.text) && !inWord(b.text[i]) {
-		i++
-	}
-	for i < len(b.text) && inWord(b.text[i]) {
-		i++
-	}
-	return b.outside(i, false)
+	return b.outside(b.runEnd(b.runEnd(i, not(inWord)), inWord), false)
 }
 
 // isBlank reports whether r parts words of any kind.
@@ -294,11 +300,5 @@ func isBlank(r rune) bool { return unicode.IsSpace(r) || r == newlineMark }
 // spaceLeft returns the start of the word before i, where words are parted by
 // blanks alone.
 func (b *buffer) spaceLeft(i int) int {
-	for i > 0 && isBlank(b.text[i-1]) {
-		i--
-	}
-	for i > 0 && !isBlank(b.text[i-1]) {
-		i--
-	}
-	return b.outside(i, true)
+	return b.outside(b.runStart(b.runStart(i, isBlank), not(isBlank)), true)
 }

@@ -32,7 +32,7 @@
 // The library draws the line anew with each key, searches with races, ends half a line on a
 // hang-up, knows no pastes, and removes too much with Ctrl-W in the first word. So it has no
 // terminal here: the editor decodes the keys, draws the line, and does what the library can't
-// (TestLibrary shows both). On capable terminals the library would replace 778 lines at most
+// (TestLibrary shows both). On capable terminals the library would replace 742 lines at most
 // (buffer.go, history.go, vi.go), and lose undo, vi's counts and characters of several parts.
 //
 // # Half a line

@@ -95,8 +95,9 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	}
 	e.terminal.src.awaitForeground(e.terminal.jobs)
 	e.useVi = e.terminal.Config.Vi != nil && e.terminal.Config.Vi()
-	e.in.setVi(e.useVi)
-	e.in.typed(e.terminal.src.typeAhead())
+	typed := e.terminal.src.typeAhead()
+	e.in.expect(e.useVi, !e.terminal.Config.Single && !e.asking && !e.terminal.src.waiting())
+	e.in.typed(typed)
 	if e.terminal.stopped != "" && (e.terminal.stopped != stoppedByError || e.in.entered()) {
 		e.in.inject(e.pastes.fold(e.in.unsent()))
 	}
@@ -105,7 +106,6 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 		e.in.inject(e.pastes.fold(e.terminal.offered))
 		e.terminal.offered = ""
 	}
-	e.in.expectUnmarkedPaste(!e.terminal.Config.Single && !e.asking && !e.terminal.src.waiting())
 	e.terminal.Config.Out.Fresh()
 	restore, err := e.terminal.src.raw()
 	if err != nil {

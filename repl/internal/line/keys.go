@@ -45,19 +45,12 @@ func (k *keys) activate(on bool) {
 	}
 }
 
-// setVi says whether ESC is a key of its own.
-func (k *keys) setVi(on bool) {
+// expect says whether ESC is a key of its own, and whether lines that come together are a
+// paste, also where the terminal does not mark one.
+func (k *keys) expect(vi, unmarkedPaste bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.decoder.vi = on
-}
-
-// expectUnmarkedPaste says whether lines that come together are a paste, also where the
-// terminal does not mark one.
-func (k *keys) expectUnmarkedPaste(on bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.decoder.unmarked.expected = on
+	k.decoder.vi, k.decoder.unmarked.expected = vi, unmarkedPaste
 }
 
 // inject puts s before everything else.

@@ -47,7 +47,7 @@ func (r *Reader) Leave(l LeaveOptions) error {
 	l.Say(shell)
 	r.terminal.src.left.Store(true)
 	if r.terminal.listener != nil {
-		r.terminal.listener.wake()
+		r.terminal.listener.quit.wake() // it looks whether the terminal was left
 	}
 	r.terminal.src.restore()
 	if front {

@@ -12,7 +12,7 @@ import (
 type typeaheadListener struct {
 	src  *source
 	came chan struct{}
-	quit [2]int // a pipe; its end ends the listening
+	quit waker // which ends the listening
 	done chan struct{}
 
 	mu     sync.Mutex // held to read, and to look at what follows
@@ -27,14 +27,12 @@ func (s *source) listen() *typeaheadListener {
 	if !s.tty || s.left.Load() || !s.lines() {
 		return nil
 	}
-	e := &typeaheadListener{src: s, came: make(chan struct{}, 1), done: make(chan struct{})}
-	e.change.L = &e.mu
-	if unix.Pipe(e.quit[:]) != nil {
+	quit, err := newWaker()
+	if err != nil {
 		return nil
 	}
-	for _, fd := range e.quit {
-		unix.CloseOnExec(fd)
-	}
+	e := &typeaheadListener{src: s, came: make(chan struct{}, 1), quit: quit, done: make(chan struct{})}
+	e.change.L = &e.mu
 	go e.listen()
 	return e
 }
@@ -58,14 +56,11 @@ func (e *typeaheadListener) close() heard {
 	e.closed = true
 	e.change.Broadcast()
 	e.mu.Unlock()
-	unix.Close(e.quit[1])
+	e.quit.wake()
 	<-e.done
-	unix.Close(e.quit[0])
+	e.quit.close()
 	return e.heard
 }
-
-// wake has the listener look whether the terminal was left.
-func (e *typeaheadListener) wake() { unix.Write(e.quit[1], []byte{0}) }
 
 // background is how many milliseconds pass before a program that has not got the terminal
 // looks whether it has.

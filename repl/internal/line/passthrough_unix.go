@@ -102,27 +102,11 @@ func (s *source) pass(ours *os.File) (stop func()) {
 // leftover takes what was typed and not read out of tty. Keys that act, such as
 // the answers of a terminal to a question that came too late, are no text.
 func leftover(tty *os.File) []byte {
-	t, err := unix.IoctlGetTermios(int(tty.Fd()), getTermios)
-	if err != nil {
+	m := modes{file: tty}
+	if m.change(drainMode) != nil {
 		return nil
 	}
-	drainMode(t)
-	if unix.IoctlSetTermios(int(tty.Fd()), setTermios, t) != nil {
-		return nil
-	}
-	var all []byte
-	buf := make([]byte, 4096)
-	for {
-		n, err := unix.Read(int(tty.Fd()), buf)
-		if err == unix.EINTR {
-			continue
-		}
-		if n <= 0 || err != nil {
-			break
-		}
-		all = append(all, buf[:n]...)
-	}
-	all = bytes.ReplaceAll(all, []byte("\r"), []byte("\n"))
+	all := bytes.ReplaceAll(drain(int(tty.Fd()), make([]byte, 4096)), []byte("\r"), []byte("\n"))
 	if bytes.ContainsFunc(all, func(r rune) bool { return isKey(r) && r != '\b' && r != 0x7f }) {
 		return nil
 	}

@@ -255,16 +255,20 @@ func (s *source) drop() []byte {
 		return nil
 	}
 	defer s.modes.restore()
-	var all []byte
+	return drain(s.in, s.chunk)
+}
+
+// drain returns what can be read of a terminal in [drainMode].
+func drain(in int, chunk []byte) (all []byte) {
 	for {
-		n, err := unix.Read(s.in, s.chunk)
+		n, err := unix.Read(in, chunk)
 		if err == unix.EINTR {
 			continue
 		}
 		if n <= 0 || err != nil {
 			return all
 		}
-		all = append(all, s.chunk[:n]...)
+		all = append(all, chunk[:n]...)
 	}
 }
 

@@ -184,18 +184,7 @@ func (v *vi) await(b *buffer, r rune) {
 		return
 	}
 	v.found, v.sought = kind, r
-	v.operateOrMove(b, ';')
-}
-
-func (v *vi) operateOrMove(b *buffer, r rune) {
-	if v.operator != 0 {
-		v.operate(b, r)
-		return
-	}
-	if to, _, ok := v.target(b, r, max(1, v.count)); ok {
-		b.pos = to
-	}
-	v.done(b)
+	v.key(b, ';')
 }
 
 // target returns the position after n movements r. An inclusive movement includes the
@@ -209,7 +198,7 @@ func (v *vi) target(b *buffer, r rune, n int) (to int, inclusive, ok bool) {
 	case '0':
 		return 0, false, true
 	case '^':
-		return v.firstWord(b), false, true
+		return b.runEnd(0, isBlank), false, true
 	case '$':
 		return len(b.text), false, true
 	case '|':
@@ -268,37 +257,27 @@ func (v *vi) back(b *buffer, n int) int {
 	return i
 }
 
-func (v *vi) firstWord(b *buffer) int {
-	i := 0
-	for i < len(b.text) && isBlank(b.text[i]) {
-		i++
+// like returns whether a character is of the kind of r: words are runs of one kind, and blanks
+// are none.
+func like(r rune, big bool) func(rune) bool {
+	kind := func(r rune) int {
+		switch {
+		case isBlank(r):
+			return 0
+		case big || inWord(r):
+			return 1
+		}
+		return 2
 	}
-	return i
-}
-
-// kindOf sorts characters: words are runs of one kind, and blanks are none.
-func kindOf(r rune, big bool) int {
-	switch {
-	case isBlank(r):
-		return 0
-	case big || inWord(r):
-		return 1
-	}
-	return 2
+	return func(other rune) bool { return kind(other) == kind(r) }
 }
 
 // words returns the start of the nth word that follows.
 func (v *vi) words(b *buffer, n int, big bool) int {
 	i := b.pos
 	for ; n > 0 && i < len(b.text); n-- {
-		k := kindOf(b.text[i], big)
-		for i < len(b.text) && kindOf(b.text[i], big) == k {
-			i++
-		}
-		i = b.outside(i, false)
-		for i < len(b.text) && isBlank(b.text[i]) {
-			i++
-		}
+		i = b.outside(b.runEnd(i, like(b.text[i], big)), false)
+		i = b.runEnd(i, isBlank)
 	}
 	return i
 }
@@ -307,16 +286,10 @@ func (v *vi) words(b *buffer, n int, big bool) int {
 func (v *vi) wordsBack(b *buffer, n int, big bool) int {
 	i := b.pos
 	for ; n > 0 && i > 0; n-- {
-		for i > 0 && isBlank(b.text[i-1]) {
-			i--
-		}
-		if i == 0 {
+		if i = b.runStart(i, isBlank); i == 0 {
 			break
 		}
-		for k := kindOf(b.text[i-1], big); i > 0 && kindOf(b.text[i-1], big) == k; {
-			i--
-		}
-		i = b.outside(i, true)
+		i = b.outside(b.runStart(i, like(b.text[i-1], big)), true)
 	}
 	return i
 }
@@ -329,16 +302,10 @@ func (v *vi) wordEnds(b *buffer, n int, big, here bool) int {
 		if i == b.pos && !here {
 			i = b.right(i)
 		}
-		for i < len(b.text) && isBlank(b.text[i]) {
-			i++
-		}
-		if i == len(b.text) {
+		if i = b.runEnd(i, isBlank); i == len(b.text) {
 			break
 		}
-		for k := kindOf(b.text[i], big); i < len(b.text) && kindOf(b.text[i], big) == k; {
-			i++
-		}
-		i = b.outside(i, false)
+		i = b.outside(b.runEnd(i, like(b.text[i], big)), false)
 	}
 	return i
 }
