@@ -56,14 +56,14 @@ func (as *Answers) show(out *output.Writer, spans []markdown.Span) int {
 	}
 	if a := &as.now; !a.said {
 		out.Begin(output.Gemini)
-		if a.broken && spans[0].Style == markdown.Code || spans[0].Flow == markdown.Exact {
+		if a.broken && spans[0].Style == markdown.Code || spans[0].Flow == output.Exact {
 			out.Fresh() // code and tables share no line with a label
 		}
 		a.said, a.broken = true, false
 	}
 	all := make([]output.Span, len(spans))
 	for i, s := range spans {
-		all[i] = output.Span{Style: outputStyle(s.Style), Text: s.Text, Flow: outputFlow(s.Flow), Hang: s.Hang}
+		all[i] = output.Span{Style: looks[s.Style], Text: s.Text, Flow: s.Flow, Hang: s.Hang}
 	}
 	if as.View == nil {
 		out.Spans(all...)
@@ -96,49 +96,17 @@ func (a *answer) rest() []markdown.Span {
 	return append(a.pending, a.reader.Close()...)
 }
 
-// outputFlow returns where a piece of an answer may be broken.
-func outputFlow(f markdown.Flow) output.Flow {
-	switch f {
-	case markdown.Tight:
-		return output.Tight
-	case markdown.Exact:
-		return output.Exact
-	}
-	return output.Loose
-}
-
-// outputStyle returns how a piece of an answer looks.
-func outputStyle(s markdown.Style) output.Style {
-	switch s {
-	case markdown.Title, markdown.Strong:
-		return output.Strong
-	case markdown.Emphasis:
-		return output.Emphasis
-	case markdown.Code:
-		return output.Code
-	case markdown.Address:
-		return output.Address
-	case markdown.Spoken, markdown.Keyword:
-		return output.Note
-	case markdown.Headline:
-		return output.Headline
-	case markdown.String, markdown.Added:
-		return output.Good
-	case markdown.Number:
-		return output.Caution
-	case markdown.Comment, markdown.Hunk:
-		return output.Code
-	case markdown.Removed:
-		return output.Bad
-	}
-	return output.Normal
+// looks are how pieces of an answer look, unless they look normal.
+var looks = map[markdown.Style]output.Style{
+	markdown.Title: output.Strong, markdown.Strong: output.Strong, markdown.Headline: output.Headline,
+	markdown.Emphasis: output.Emphasis, markdown.Address: output.Address,
+	markdown.Spoken: output.Note, markdown.Keyword: output.Note,
+	markdown.Code: output.Code, markdown.Comment: output.Code, markdown.Hunk: output.Code,
+	markdown.String: output.Good, markdown.Added: output.Good, markdown.Removed: output.Bad, markdown.Number: output.Caution,
 }
 
 // ripe returns how much of spans, which follow what is held, may be shown.
 func (a *answer) ripe(spans []markdown.Span, pace Pace) int {
-	if pace == AtEnd {
-		return 0
-	}
 	var b strings.Builder
 	b.WriteString(a.end)
 	for _, s := range spans {

@@ -32,9 +32,6 @@ type Asker struct {
 
 // Approve implements [engine.Approver]. Ctrl-C refuses and ends the Run.
 func (a *Asker) Approve(ctx context.Context, p engine.Proposal) (answer engine.Answer, err error) {
-	if a.desk == nil {
-		return a.approve(ctx, p)
-	}
 	a.desk.Do(func() { answer, err = a.approve(ctx, p) })
 	return answer, err
 }
@@ -122,7 +119,7 @@ func (a *Asker) AnsweredElsewhere(how string) error { return AnsweredElsewhere(h
 // Changed tells that the change that was asked about was changed elsewhere, and shows
 // what it is now, unless p is nil.
 func (a *Asker) Changed(how string, p *engine.Proposal) {
-	tell := func() {
+	a.desk.Do(func() {
 		if how != "" {
 			a.Console.Out.Line(output.Info, "%s", titleText(a.Console.Out, how))
 		}
@@ -133,12 +130,7 @@ func (a *Asker) Changed(how string, p *engine.Proposal) {
 			said, lines := a.lines(question.Title(*p)+", as it was changed", c)
 			a.change(output.Tool, said, lines)
 		}
-	}
-	if a.desk == nil {
-		tell()
-		return
-	}
-	a.desk.Do(tell)
+	})
 }
 
 // Error says how.

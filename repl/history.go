@@ -2,6 +2,7 @@ package repl
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -124,13 +125,16 @@ func (r *historyFile) load() {
 	}
 	r.loaded = true
 	b, err := readHistory(r.Path)
+	r.warn(cmp.Or(err, r.take(b)))
+}
+
+// take takes over the inputs that the file holds.
+func (r *historyFile) take(b []byte) error {
+	old, err := r.form.read(b)
 	if err == nil {
-		var old []string
-		if old, err = r.form.read(b); err == nil {
-			r.entries = slices.Compact(append(old, r.entries...))
-		}
+		r.entries, r.loaded = slices.Compact(append(old, r.entries...)), true
 	}
-	r.warn(err)
+	return err
 }
 
 // Add implements [InputHistory].
@@ -173,10 +177,8 @@ func (r *historyFile) append(text string) error {
 	if err != nil {
 		return err
 	}
-	if r.loaded = r.loaded || len(b) == 0; !r.loaded { // while it is at hand
-		if old, err := r.form.read(b); err == nil {
-			r.entries, r.loaded = slices.Compact(append(old, r.entries...)), true
-		}
+	if !r.loaded { // while it is at hand
+		r.take(b)
 	}
 	if b, err = r.form.append(b, text); err != nil {
 		return err

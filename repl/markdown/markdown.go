@@ -1,6 +1,10 @@
 package markdown
 
-import "bytes"
+import (
+	"bytes"
+
+	"gemline/repl/output"
+)
 
 // A Style says what a piece of text is.
 type Style int
@@ -32,7 +36,7 @@ const (
 type Span struct {
 	Text  string
 	Style Style
-	Flow  Flow
+	Flow  output.Flow
 	Hang  string
 }
 

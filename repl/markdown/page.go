@@ -2,6 +2,8 @@ package markdown
 
 import (
 	"strings"
+
+	"gemline/repl/output"
 )
 
 // A page is what has been laid out and not been shown yet.
@@ -24,7 +26,7 @@ type page struct {
 type styleRun struct {
 	end   int
 	style Style
-	flow  Flow
+	flow  output.Flow
 	hang  string
 }
 
@@ -48,22 +50,22 @@ func (p *page) spans() []Span {
 func (p *page) put(style Style, s string) {
 	switch {
 	case p.view == nil:
-		p.add(style, Loose, "", s)
+		p.add(style, output.Loose, "", s)
 	case style == Code, style == Address:
-		p.add(style, Tight, p.inset+p.hang, s)
+		p.add(style, output.Tight, p.inset+p.hang, s)
 	default:
-		p.add(style, Loose, p.inset+p.hang, s)
+		p.add(style, output.Loose, p.inset+p.hang, s)
 	}
 }
 
-func (p *page) add(style Style, flow Flow, hang, s string) {
+func (p *page) add(style Style, flow output.Flow, hang, s string) {
 	if s == "" {
 		return
 	}
 	p.text = append(p.text, s...)
 	r := styleRun{len(p.text), style, flow, hang}
 	if p.view == nil {
-		r.flow = Loose
+		r.flow = output.Loose
 	}
 	if n := len(p.runs); n > 0 && p.runs[n-1].style == style && p.runs[n-1].flow == r.flow && p.runs[n-1].hang == hang {
 		p.runs[n-1].end = r.end

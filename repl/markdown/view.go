@@ -3,16 +3,8 @@ package markdown
 import (
 	"strconv"
 	"strings"
-)
 
-// A Flow says where a line may be broken that is too long for the screen.
-type Flow int
-
-// The flows.
-const (
-	Loose Flow = iota // between words
-	Tight             // nowhere: the span is one word, its blanks included
-	Exact             // nowhere: part of a line that is printed unchanged
+	"gemline/repl/output"
 )
 
 // A View is a screen for those who see: markup is shown by where things stand
@@ -26,10 +18,10 @@ type View struct {
 const quoteBar = "| "
 
 // glue puts text that stays with the text behind it, such as a list's marker.
-func (p *page) glue(s string) { p.add(Plain, Tight, "", s) }
+func (p *page) glue(s string) { p.add(Plain, output.Tight, "", s) }
 
 // exact puts part of a line that is printed unchanged.
-func (p *page) exact(style Style, s string) { p.add(style, Exact, "", s) }
+func (p *page) exact(style Style, s string) { p.add(style, output.Exact, "", s) }
 
 // apart brings the page to the start of a line, below an empty one, for text
 // that is printed at the margin however deep it is nested.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/google/go-cmp/cmp"
+
+	"gemline/repl/output"
 )
 
 // screen is a View of so many columns.
@@ -130,7 +132,7 @@ func TestViewPace(t *testing.T) {
 // What is copied stays in one piece, and a broken line hangs below its text.
 func TestFlow(t *testing.T) {
 	text := "1. see `a b` at <http://x.y>\n\n```go\nx := \"y z\"\n```\n\n|a b|\n|-|\n|c d|\n"
-	flows := map[string]Flow{"a b": Tight, "http://x.y": Tight, `"y z"`: Exact, "c d": Exact, "1. ": Tight, "see ": Loose}
+	flows := map[string]output.Flow{"a b": output.Tight, "http://x.y": output.Tight, `"y z"`: output.Exact, "c d": output.Exact, "1. ": output.Tight, "see ": output.Loose}
 	for _, s := range seen(80, text, len(text)) {
 		want, known := flows[s.Text]
 		if known && s.Flow != want && s.Style != Title {
@@ -190,7 +192,7 @@ func viewed(t *testing.T, src string, size int) {
 	}
 	var exact strings.Builder
 	for _, s := range whole {
-		if s.Flow == Exact {
+		if s.Flow == output.Exact {
 			exact.WriteString(s.Text)
 		}
 	}
