@@ -50,11 +50,21 @@ func (p *Printer) thought(delta string) {
 	}
 	p.tellReads()
 	p.endAnswer()
-	p.turn.thinking += delta
-	if i := strings.LastIndexByte(p.turn.thinking, '\n'); i >= 0 {
-		p.think("", p.turn.thinking[:i])
-		p.turn.thinking = p.turn.thinking[i+1:]
+	p.think("", p.turn.thinking.take(delta, true))
+}
+
+// A reasoning is the beginning of a line of it.
+type reasoning string
+
+// take takes in a piece, and returns the whole lines, or all of it when something else has come.
+func (r *reasoning) take(piece string, more bool) (lines string) {
+	all := string(*r) + piece
+	n := len(all)
+	if more {
+		n = strings.LastIndexByte(all, '\n') + 1
 	}
+	*r = reasoning(all[n:])
+	return all[:n]
 }
 
 // think shows lines of reasoning, of an agent if who names it.

@@ -32,7 +32,7 @@ func (p *Printer) nested(ev engine.NestedEvent) {
 	if c != nil {
 		p.hush(c)
 		if t, thinks := said.(engine.Thought); p.Thoughts && p.Detail == FullDetail {
-			p.think(agents+": ", c.reasoned(t.Delta, thinks))
+			p.think(agents+": ", c.thinking.take(t.Delta, thinks))
 		}
 	}
 	started, begins := said.(engine.CallStarted)
@@ -74,18 +74,6 @@ func (p *Printer) nested(ev engine.NestedEvent) {
 	case engine.Notice:
 		tell(report.NoticeLabel(said), said.Text)
 	}
-}
-
-// reasoned takes in a piece of what an agent thinks, and returns its whole lines, or all of it
-// when something else has come.
-func (c *call) reasoned(piece string, thinks bool) (lines string) {
-	all := c.thinking + piece
-	n := len(all)
-	if thinks {
-		n = strings.LastIndexByte(all, '\n') + 1
-	}
-	c.thinking = all[n:]
-	return all[:n]
 }
 
 // hush ends the line of an agent that says something inside a call.

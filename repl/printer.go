@@ -62,7 +62,7 @@ type shownTurn struct {
 	askedCalls []string // calls that were asked about and have not begun, by id
 	reads      []reads  // read-only calls that are not printed yet
 	agents     agents
-	thinking   string // the beginning of a line of reasoning
+	thinking   reasoning
 	doing      string // the activity in the last progress line
 	beside     string // activity beside the conversation, "" if none is known
 }
@@ -75,7 +75,7 @@ type call struct {
 	agent           string // that works inside of it
 	stage           string // how far it says that it is
 	speaker         string // the agent that says something inside of it
-	thinking        string // the beginning of a line of its reasoning
+	thinking        reasoning
 	out             excerpt
 }
 
@@ -211,10 +211,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 		p.thought(t.Delta)
 		return
 	}
-	if p.turn.thinking != "" {
-		p.think("", p.turn.thinking)
-		p.turn.thinking = ""
-	}
+	p.think("", p.turn.thinking.take("", false))
 	switch ev := ev.(type) {
 	case engine.Text:
 		p.text(ev.Delta)

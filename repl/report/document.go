@@ -26,8 +26,6 @@ type document struct {
 	cited    cited
 }
 
-func (d *document) sandboxed() bool { return false }
-
 func (d *document) begin(Init) { d.begun = true }
 
 func (d *document) event(ev engine.Event) {

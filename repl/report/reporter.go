@@ -15,7 +15,6 @@ import (
 
 // A form is the shape of a report. It is ended once.
 type form interface {
-	sandboxed() bool // its beginning tells what confines commands
 	begin(Init)
 	event(engine.Event) // of agents, their calls and notices
 	end(Outcome)
@@ -41,7 +40,7 @@ func (r *reporter) lock() (unlock func()) {
 // Begin implements [Reporter]. What confines commands may have to be tried
 // first; the run can be finished meanwhile.
 func (r *reporter) Begin(in Init) {
-	if r.form.sandboxed() {
+	if _, tells := r.form.(*Records); tells {
 		in.sandbox = r.core.sandbox()
 	}
 	defer r.lock()()

@@ -131,8 +131,6 @@ func (r *Records) TakeCitations() []Citation {
 // Denied returns the calls that were denied so far.
 func (r *Records) Denied() []Denial { return r.core.denied }
 
-func (r *Records) sandboxed() bool { return true }
-
 func (r *Records) begin(in Init) {
 	said := func(ask func() string) string {
 		if ask == nil {

@@ -27,8 +27,6 @@ func newText(c *core) textForm { return textForm{core: c, utf8: output.UTF8{Raw:
 // silentStart is the beginning of a form that says nothing at its beginning.
 type silentStart struct{}
 
-func (silentStart) sandboxed() bool { return false }
-
 func (silentStart) begin(Init) {}
 
 func (t *textForm) event(ev engine.Event) {
