@@ -110,6 +110,17 @@ func (e *Engine) Interject(emit func(Event) error, parts ...*genai.Part) error {
 // Run in another one.
 type Run func(ctx context.Context, parts ...*genai.Part) iter.Seq2[Event, error]
 
+// A Yield takes an event, or an error, to the consumer of a [Run], and reports whether the consumer
+// is still there.
+type Yield = func(Event, error) bool
+
+// NewRun returns a Run that calls say when its events are ranged over.
+func NewRun(say func(ctx context.Context, parts []*genai.Part, yield Yield)) Run {
+	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[Event, error] {
+		return func(yield func(Event, error) bool) { say(ctx, parts, yield) }
+	}
+}
+
 // Run is the conversation's [Run].
 func (e *Engine) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {

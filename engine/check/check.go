@@ -21,7 +21,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"iter"
 	"strings"
 	"time"
 
@@ -67,14 +66,12 @@ func (c Config) Wrap(run engine.Run) engine.Run {
 	if c.Command == "" {
 		return run
 	}
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			w := work{Config: c, yield: yield}
-			if err := w.do(ctx, run, parts); err != nil && !w.consumerGone {
-				yield(nil, err)
-			}
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		w := work{Config: c, yield: yield}
+		if err := w.do(ctx, run, parts); err != nil && !w.consumerGone {
+			yield(nil, err)
 		}
-	}
+	})
 }
 
 // work is what is done for one prompt.

@@ -3,7 +3,6 @@ package hook
 import (
 	"context"
 	"errors"
-	"iter"
 	"strings"
 
 	"google.golang.org/genai"
@@ -34,21 +33,19 @@ func (h *Hooks) Run(run engine.Run) engine.Run {
 	if h == nil || len(h.cfg.Hooks) == 0 {
 		return run
 	}
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			p := prompt{hooks: h, run: run, yield: yield}
-			h.stopped.Store(nil)
-			err := p.say(ctx, parts)
-			var e *end
-			if errors.As(err, &e) {
-				h.notices.warn("%v", e)
-				err = nil
-			}
-			if p.tell() && err != nil {
-				yield(nil, err)
-			}
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		p := prompt{hooks: h, run: run, yield: yield}
+		h.stopped.Store(nil)
+		err := p.say(ctx, parts)
+		var e *end
+		if errors.As(err, &e) {
+			h.notices.warn("%v", e)
+			err = nil
 		}
-	}
+		if p.tell() && err != nil {
+			yield(nil, err)
+		}
+	})
 }
 
 // ending returns the error of a run that a hook has stopped, nil if none has.

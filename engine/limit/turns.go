@@ -3,7 +3,6 @@ package limit
 import (
 	"context"
 	"fmt"
-	"iter"
 
 	"google.golang.org/genai"
 
@@ -19,23 +18,21 @@ func Turns(run engine.Run, n int) engine.Run {
 		return run
 	}
 	made := 0
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			for ev, err := range run(ctx, parts...) {
-				if _, ok := ev.(engine.RequestStarted); ok {
-					made++
-				}
-				if made > n {
-					break // the request is not made
-				}
-				if !yield(ev, err) || err != nil {
-					return
-				}
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		for ev, err := range run(ctx, parts...) {
+			if _, ok := ev.(engine.RequestStarted); ok {
+				made++
 			}
 			if made > n {
-				err := fmt.Errorf("stopped: the prompt has taken %s requests: %w", text.Number(n), engine.ErrMaxTurns)
-				yield(nil, err)
+				break // the request is not made
+			}
+			if !yield(ev, err) || err != nil {
+				return
 			}
 		}
-	}
+		if made > n {
+			err := fmt.Errorf("stopped: the prompt has taken %s requests: %w", text.Number(n), engine.ErrMaxTurns)
+			yield(nil, err)
+		}
+	})
 }

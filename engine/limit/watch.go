@@ -18,20 +18,18 @@ import (
 // When a message wants more calls than are left, none of its calls is made;
 // each is told as finished, with an error that is a cancellation.
 func (b *Budget) Watch(run engine.Run) engine.Run {
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			if d := b.cfg.Time; d > 0 {
-				late := Timeout(d)
-				late.Advice = "--timeout sets how long an answer may take"
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeoutCause(ctx, d, late)
-				defer cancel()
-			}
-			if err := b.watch(ctx, run(ctx, parts...), yield); err != nil {
-				yield(nil, err)
-			}
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		if d := b.cfg.Time; d > 0 {
+			late := Timeout(d)
+			late.Advice = "--timeout sets how long an answer may take"
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, d, late)
+			defer cancel()
 		}
-	}
+		if err := b.watch(ctx, run(ctx, parts...), yield); err != nil {
+			yield(nil, err)
+		}
+	})
 }
 
 // watch yields what run does. Its error is what is left to yield: nothing, if

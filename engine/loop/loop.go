@@ -3,7 +3,6 @@ package loop
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 
 	"google.golang.org/genai"
@@ -62,21 +61,19 @@ func (g *Guard) Run(run engine.Run) engine.Run {
 		return run
 	}
 	p := prompt{Guard: g, run: run}
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			p.yield, p.consumerGone = yield, false
-			if p.prompt == "" {
-				p.prompt = engine.TextOf(parts)
-			}
-			for parts != nil && !p.consumerGone {
-				var err error
-				if parts, err = p.say(ctx, parts); err != nil && !p.consumerGone {
-					yield(nil, err)
-					return
-				}
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		p.yield, p.consumerGone = yield, false
+		if p.prompt == "" {
+			p.prompt = engine.TextOf(parts)
+		}
+		for parts != nil && !p.consumerGone {
+			var err error
+			if parts, err = p.say(ctx, parts); err != nil && !p.consumerGone {
+				yield(nil, err)
+				return
 			}
 		}
-	}
+	})
 }
 
 // A prompt is a message of the user, until it is answered.

@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"iter"
 
 	"google.golang.org/genai"
 
@@ -29,23 +28,21 @@ const speakerQuestion = "Look at your last message alone, and decide who speaks 
 // says that it is not through, which asker is asked after each. History returns the
 // conversation. Without an answer it is the user's turn.
 func Continue(run engine.Run, asker *oneshot.Asker, history func() []*genai.Content) engine.Run {
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			left := false
-			tell := func(ev engine.Event) { left = left || !yield(ev, nil) }
-			for range mostContinued + 1 {
-				for ev, err := range run(ctx, parts...) {
-					if !yield(ev, err) || err != nil {
-						return
-					}
-				}
-				if !modelNext(ctx, asker, history(), tell) || left {
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		left := false
+		tell := func(ev engine.Event) { left = left || !yield(ev, nil) }
+		for range mostContinued + 1 {
+			for ev, err := range run(ctx, parts...) {
+				if !yield(ev, err) || err != nil {
 					return
 				}
-				parts = []*genai.Part{{Text: engine.MidTurnNote("Please continue.")}}
 			}
+			if !modelNext(ctx, asker, history(), tell) || left {
+				return
+			}
+			parts = []*genai.Part{{Text: engine.MidTurnNote("Please continue.")}}
 		}
-	}
+	})
 }
 
 // modelNext reports whether the model is to speak next.

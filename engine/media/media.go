@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,28 +27,26 @@ var errNowhere = errors.New("this session keeps no files")
 // Store returns a Run around run that stores the media of answers in the directory that dir
 // returns; "" stores nothing. The function history returns the history of the engine below.
 func Store(run engine.Run, history func() []*genai.Content, dir func() string) engine.Run {
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			line := true // what was shown ends with its line
-			for ev, err := range run(ctx, parts...) {
-				switch said := ev.(type) {
-				case engine.Text:
-					line = strings.HasSuffix(said.Delta, "\n")
-				case engine.RequestStarted:
-					line = true
-				case engine.AnswerFinished:
-					for _, told := range storeMedia(history(), dir(), line) {
-						if !yield(told, nil) {
-							return
-						}
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		line := true // what was shown ends with its line
+		for ev, err := range run(ctx, parts...) {
+			switch said := ev.(type) {
+			case engine.Text:
+				line = strings.HasSuffix(said.Delta, "\n")
+			case engine.RequestStarted:
+				line = true
+			case engine.AnswerFinished:
+				for _, told := range storeMedia(history(), dir(), line) {
+					if !yield(told, nil) {
+						return
 					}
 				}
-				if !yield(ev, err) {
-					return
-				}
+			}
+			if !yield(ev, err) {
+				return
 			}
 		}
-	}
+	})
 }
 
 // storeMedia writes the media of a history's last message to files, and returns the events that

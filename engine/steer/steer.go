@@ -19,7 +19,6 @@ package steer
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -94,22 +93,20 @@ func (s *Hints) Run(c Interjector, run engine.Run) engine.Run {
 	if s == nil {
 		return run
 	}
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			first := true
-			for ev, err := range run(ctx, parts...) {
-				if _, ok := ev.(engine.RequestStarted); ok {
-					if !first && !s.give(c, yield) {
-						return
-					}
-					first = false
-				}
-				if !yield(ev, err) {
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		first := true
+		for ev, err := range run(ctx, parts...) {
+			if _, ok := ev.(engine.RequestStarted); ok {
+				if !first && !s.give(c, yield) {
 					return
 				}
+				first = false
+			}
+			if !yield(ev, err) {
+				return
 			}
 		}
-	}
+	})
 }
 
 // give gives the hints that wait, and reports whether the consumer is still there.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -23,30 +22,28 @@ func (r *Recorder) Run(run engine.Run) engine.Run {
 	if r == nil {
 		return run
 	}
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			p := r.answer(parts)
-			failed := errLeft
-			defer func() { p.end(failed) }()
-			for ev, err := range run(ctx, parts...) {
-				if err != nil {
-					failed = err
-					yield(nil, err)
-					return
-				}
-				p.observe(ev)
-				if !yield(ev, nil) {
-					return
-				}
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		p := r.answer(parts)
+		failed := errLeft
+		defer func() { p.end(failed) }()
+		for ev, err := range run(ctx, parts...) {
+			if err != nil {
+				failed = err
+				yield(nil, err)
+				return
 			}
-			failed = nil
-			for _, text := range r.provider.troubles() {
-				if !yield(engine.Notice{Text: text}, nil) {
-					return
-				}
+			p.observe(ev)
+			if !yield(ev, nil) {
+				return
 			}
 		}
-	}
+		failed = nil
+		for _, text := range r.provider.troubles() {
+			if !yield(engine.Notice{Text: text}, nil) {
+				return
+			}
+		}
+	})
 }
 
 // errLeft is the error of what nobody wanted any more.

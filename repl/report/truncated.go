@@ -3,7 +3,6 @@ package report
 import (
 	"context"
 	"errors"
-	"iter"
 
 	"google.golang.org/genai"
 
@@ -21,29 +20,27 @@ func (e *TruncatedError) Error() string { return e.Message }
 // with an answer that is not whole. Half an answer that looks like one is a trap for
 // whoever reads only the exit code; in a session, a warning will do.
 func FailTruncated(ask engine.Run) engine.Run {
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			var cut *engine.Notice // held back until it is known whether the run goes on
-			for ev, err := range ask(ctx, parts...) {
-				if cut != nil && (err != nil || goesOn(ev)) {
-					if !yield(*cut, nil) {
-						return
-					}
-					cut = nil
-				}
-				if n, ok := ev.(engine.Notice); ok && err == nil && errors.Is(n.Cause, engine.ErrCut) {
-					cut = &n
-					continue
-				}
-				if !yield(ev, err) {
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		var cut *engine.Notice // held back until it is known whether the run goes on
+		for ev, err := range ask(ctx, parts...) {
+			if cut != nil && (err != nil || goesOn(ev)) {
+				if !yield(*cut, nil) {
 					return
 				}
+				cut = nil
 			}
-			if cut != nil {
-				yield(nil, &TruncatedError{Message: cut.Text})
+			if n, ok := ev.(engine.Notice); ok && err == nil && errors.Is(n.Cause, engine.ErrCut) {
+				cut = &n
+				continue
+			}
+			if !yield(ev, err) {
+				return
 			}
 		}
-	}
+		if cut != nil {
+			yield(nil, &TruncatedError{Message: cut.Text})
+		}
+	})
 }
 
 // goesOn reports whether an event begins more work after an answer, in contrast to events

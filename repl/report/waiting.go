@@ -2,7 +2,6 @@ package report
 
 import (
 	"context"
-	"iter"
 	"sync"
 	"time"
 
@@ -19,21 +18,19 @@ const longSilence = time.Minute
 // come of an answer of the model. Whoever is told must bear to be told from another
 // goroutine. Heard, if not nil, returns when something last came from the model's server.
 func WithWaitingNotices(run engine.Run, heard func() time.Time, tell func(engine.Event)) engine.Run {
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			w := watch{heard: heard, tell: tell, over: make(chan struct{})}
-			var watching sync.WaitGroup
-			watching.Go(w.run)
-			defer watching.Wait()
-			defer close(w.over)
-			for ev, err := range run(ctx, parts...) {
-				w.see(ev)
-				if !yield(ev, err) {
-					return
-				}
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		w := watch{heard: heard, tell: tell, over: make(chan struct{})}
+		var watching sync.WaitGroup
+		watching.Go(w.run)
+		defer watching.Wait()
+		defer close(w.over)
+		for ev, err := range run(ctx, parts...) {
+			w.see(ev)
+			if !yield(ev, err) {
+				return
 			}
 		}
-	}
+	})
 }
 
 // A watch knows since when nothing has come.

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"iter"
 
 	"google.golang.org/genai"
 
@@ -43,31 +42,29 @@ func (n *Notices) hooks(h *hook.Hooks) {
 // with the next event that is no piece of an answer. Note is called with each event of run
 // before it is yielded.
 func (n *Notices) withNotices(run engine.Run, note func(engine.Event)) engine.Run {
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			told := func() bool {
-				for _, next := range append(n.queue.Take(), n.status.Queue.Take()...) {
-					if !yield(next, nil) {
-						return false
-					}
-				}
-				return true
-			}
-			failed := false
-			defer n.queue.Open()()
-			defer n.status.Queue.Open()()
-			for ev, err := range run(ctx, parts...) {
-				note(ev)
-				failed = err != nil
-				if !isAnswerPart(ev) && !told() || !yield(ev, err) {
-					return
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		told := func() bool {
+			for _, next := range append(n.queue.Take(), n.status.Queue.Take()...) {
+				if !yield(next, nil) {
+					return false
 				}
 			}
-			if !failed {
-				told()
+			return true
+		}
+		failed := false
+		defer n.queue.Open()()
+		defer n.status.Queue.Open()()
+		for ev, err := range run(ctx, parts...) {
+			note(ev)
+			failed = err != nil
+			if !isAnswerPart(ev) && !told() || !yield(ev, err) {
+				return
 			}
 		}
-	}
+		if !failed {
+			told()
+		}
+	})
 }
 
 // isAnswerPart reports whether ev is a piece of an answer, which nothing may interrupt.

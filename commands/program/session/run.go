@@ -32,14 +32,12 @@ func (s *Session) PromptRun() engine.Run {
 	}
 	run = s.checkConfig().Wrap(s.Hooks.Run(s.Models.Router.Run(s.Engine, s.guard.Run(run))))
 	run = s.Keeper.Run(s.Models.withinBudget(s.Models.recorder.Run(limit.Turns(run, maxTurns(s.Project.Options, s.Config)))))
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			s.Project.MCP.Await(ctx, s.Project.Status.PrintInfo)
-			s.Tools.printSkillProblems(s.Notices.Notify)
-			defer s.Rules.allowedTools.Store(nil)
-			s.withContextReload(journal.SyncRun(s.Journal.saver.Run(run), s.Journal.sync))(ctx, parts...)(yield)
-		}
-	}
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		s.Project.MCP.Await(ctx, s.Project.Status.PrintInfo)
+		s.Tools.printSkillProblems(s.Notices.Notify)
+		defer s.Rules.allowedTools.Store(nil)
+		s.withContextReload(journal.SyncRun(s.Journal.saver.Run(run), s.Journal.sync))(ctx, parts...)(yield)
+	})
 }
 
 // withContextReload returns a run that reads the context files again at its end, if run has made
@@ -48,26 +46,24 @@ func (s *Session) withContextReload(run engine.Run) engine.Run {
 	if !s.Project.Options.User.AnswersQuestions() {
 		return run
 	}
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			made, left := "", false
-			for ev, err := range run(ctx, parts...) {
-				if f, ok := ev.(engine.CallFinished); ok {
-					made = cmp.Or(newContext(f.Result.Changes, s.Project.Workspace.Roots(), s.Memory.Names()), made)
-				}
-				if left = !yield(ev, err); left {
-					break
-				}
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		made, left := "", false
+		for ev, err := range run(ctx, parts...) {
+			if f, ok := ev.(engine.CallFinished); ok {
+				made = cmp.Or(newContext(f.Result.Changes, s.Project.Workspace.Roots(), s.Memory.Names()), made)
 			}
-			if made == "" {
-				return
-			}
-			s.Memory.Reload()
-			if s.Engine.RefreshOpening(ctx); !left {
-				yield(engine.Notice{Text: "the next request has " + made + " as a context file", Info: true}, nil)
+			if left = !yield(ev, err); left {
+				break
 			}
 		}
-	}
+		if made == "" {
+			return
+		}
+		s.Memory.Reload()
+		if s.Engine.RefreshOpening(ctx); !left {
+			yield(engine.Notice{Text: "the next request has " + made + " as a context file", Info: true}, nil)
+		}
+	})
 }
 
 // newContext returns the name of a context file that was made in one of roots, "" if none

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"time"
 
 	"google.golang.org/genai"
@@ -128,44 +127,42 @@ const (
 // the Run, to mend an answer, belong to the same prompt.
 func (r *Router) Run(talk Engine, run engine.Run) engine.Run {
 	decided, mode := false, Mode{}
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			r.engine = talk
-			left := false
-			tell := func(ev engine.Event) { left = left || !yield(ev, nil) }
-			choose := func(parts []*genai.Part) {
-				decided, mode = true, r.cfg.Mode()
-				r.take(r.decide(ctx, mode, parts, tell), tell)
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		r.engine = talk
+		left := false
+		tell := func(ev engine.Event) { left = left || !yield(ev, nil) }
+		choose := func(parts []*genai.Part) {
+			decided, mode = true, r.cfg.Mode()
+			r.take(r.decide(ctx, mode, parts, tell), tell)
+		}
+		changed := func() bool { return r.cfg.Mode() != mode }
+		if ending := r.cfg.Presets.Ending(r.wanted); ending != "" && r.cfg.Health.News(ending) {
+			tell(engine.Notice{Text: ending})
+		}
+		if !decided {
+			choose(parts)
+		} else if changed() {
+			choose(nil)
+		}
+		if left {
+			return
+		}
+		for ev, err := range run(ctx, parts...) {
+			if err == nil && r.notice != "" && answers(ev) {
+				tell(engine.Notice{Text: r.notice, Info: true})
+				r.notice = ""
 			}
-			changed := func() bool { return r.cfg.Mode() != mode }
-			if ending := r.cfg.Presets.Ending(r.wanted); ending != "" && r.cfg.Health.News(ending) {
-				tell(engine.Notice{Text: ending})
+			if left || !yield(ev, err) {
+				return
 			}
-			if !decided {
-				choose(parts)
-			} else if changed() {
+			if _, over := ev.(engine.CallFinished); over && changed() {
 				choose(nil)
 			}
 			if left {
 				return
 			}
-			for ev, err := range run(ctx, parts...) {
-				if err == nil && r.notice != "" && answers(ev) {
-					tell(engine.Notice{Text: r.notice, Info: true})
-					r.notice = ""
-				}
-				if left || !yield(ev, err) {
-					return
-				}
-				if _, over := ev.(engine.CallFinished); over && changed() {
-					choose(nil)
-				}
-				if left {
-					return
-				}
-			}
 		}
-	}
+	})
 }
 
 // answers reports whether an event is of an answer, so that the request has not failed.
