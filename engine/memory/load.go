@@ -16,6 +16,7 @@ import (
 	"gemline/engine/charset"
 	"gemline/engine/disk"
 	"gemline/engine/secret"
+	"gemline/engine/text"
 )
 
 // A loader reads context files within limits.
@@ -179,24 +180,23 @@ func (l *loader) take(path string, b boundary, tier Tier) bool {
 		l.exceeded("%s is not read: there are more than %d context files", path, maxFiles)
 		return false
 	}
-	text := s.text
-	if len(text) > l.remaining {
-		text = strings.TrimSpace(string(whole([]byte(text[:l.remaining]))))
+	content := s.text
+	if len(content) > l.remaining {
+		content = strings.TrimSpace(string(text.Whole([]byte(content[:l.remaining]))))
 		l.exceeded("%s is cut: the context files have more than their limit in all", path)
 	}
-	if text == "" {
+	if content == "" {
 		return false
 	}
-	l.remaining -= len(text)
+	l.remaining -= len(content)
 	l.seen = append(l.seen, s.info)
 	from := importer{dir: filepath.Dir(path), within: b, chain: []string{real}}
 	if l.cfg.Flat {
-		text = l.followed(path, text, from)
+		content = l.followed(path, content, from)
 	} else {
-		text = l.expand(text, from)
+		content = l.expand(content, from)
 	}
-	text = strings.TrimSpace(text)
-	l.files = append(l.files, File{Path: path, Tier: tier, Text: text})
+	l.files = append(l.files, File{Path: path, Tier: tier, Text: strings.TrimSpace(content)})
 	return true
 }
 
@@ -263,34 +263,21 @@ func (l *loader) read(f io.Reader, path string) (string, error) {
 		return "", err
 	}
 	if len(b) > l.limit {
-		b = whole(b[:l.limit])
+		b = text.Whole(b[:l.limit])
 		l.warn("%s is too long: only its first %d bytes are used", path, len(b))
 	}
-	text, format, err := l.cfg.Charsets.Decode(b)
+	content, format, err := l.cfg.Charsets.Decode(b)
 	switch {
 	case err != nil: // no text has zero bytes, and some servers refuse them
-		text = strings.ReplaceAll(strings.ToValidUTF8(string(b), "\ufffd"), "\x00", "\ufffd")
+		content = strings.ReplaceAll(strings.ToValidUTF8(string(b), "\ufffd"), "\x00", "\ufffd")
 		l.warn("%s is not UTF-8 text: what could not be read shows as %c", path, utf8.RuneError)
 	case format.Raw || format.Lossy:
-		text = charset.Readable(text)
+		content = charset.Readable(content)
 		l.warn("%s is not UTF-8 text: what could not be read shows as %c", path, utf8.RuneError)
 	case format.Guessed:
 		l.warn("%s is not UTF-8 text: it was read as %s, which is a guess", path, format.Charset)
 	}
-	return strings.TrimSpace(strings.TrimPrefix(text, "\ufeff")), nil
-}
-
-// whole returns b without a character that is cut off at its end.
-func whole(b []byte) []byte {
-	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
-		if tail := b[len(b)-n:]; utf8.RuneStart(tail[0]) {
-			if !utf8.FullRune(tail) {
-				return b[:len(b)-n]
-			}
-			break
-		}
-	}
-	return b
+	return strings.TrimSpace(strings.TrimPrefix(content, "\ufeff")), nil
 }
 
 // missing reports whether err says that the file does not exist.

@@ -95,6 +95,19 @@ func First(s string, n int) (first string, more bool) {
 	return s, false
 }
 
+// Whole returns b without a character of which the end is missing.
+func Whole(b []byte) []byte {
+	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(b[i]) {
+			if !utf8.FullRune(b[i:]) {
+				return b[:i]
+			}
+			break
+		}
+	}
+	return b
+}
+
 // Number returns n with a comma before each three digits.
 func Number(n int) string {
 	s := strconv.Itoa(n)

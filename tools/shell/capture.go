@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"gemline/engine/charset"
+	"gemline/engine/text"
 )
 
 // maxOutput is how many bytes of a command's output are kept.
@@ -125,25 +126,13 @@ func (c *capture) readable(text string) string {
 	return text
 }
 
-// whole returns how many bytes of text are there without a character that has
+// whole returns how many bytes of b are there without a character that has
 // only begun. In a charset that is not known no character goes on behind a blank.
-func whole(text []byte) int {
-	if n := wholeUTF8(text); utf8.Valid(text[:n]) || len(text) > maxOdd {
-		return n
+func whole(b []byte) int {
+	if all := text.Whole(b); utf8.Valid(all) || len(b) > maxOdd {
+		return len(all)
 	}
-	return 1 + bytes.LastIndexFunc(text, func(r rune) bool { return r < '0' })
-}
-
-func wholeUTF8(text []byte) int {
-	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
-		if utf8.RuneStart(text[i]) {
-			if !utf8.FullRune(text[i:]) {
-				return i
-			}
-			break
-		}
-	}
-	return len(text)
+	return 1 + bytes.LastIndexFunc(b, func(r rune) bool { return r < '0' })
 }
 
 // sniff looks at the first bytes for signs that the output is not text. A few

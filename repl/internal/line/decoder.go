@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"gemline/engine/text"
 	"gemline/repl/keymap"
 )
 
@@ -137,12 +138,12 @@ func (d *decoder) take(b []byte) {
 	}
 	if !d.pasting && longLine(b) {
 		n := len(bytes.TrimRight(b, "\r\n"))
-		whole := fullRunes(b[:n])
-		d.insert(b[:whole])
+		whole := text.Whole(b[:n])
+		d.insert(whole)
 		if n < len(b) {
 			d.pressEnter()
 		} else {
-			d.rest = bytes.Clone(b[whole:])
+			d.rest = bytes.Clone(b[len(whole):])
 		}
 		return
 	}
@@ -297,20 +298,6 @@ func linesTogether(b []byte) bool {
 func longLine(b []byte) bool {
 	line := bytes.TrimRight(b, "\r\n")
 	return len(line) > longPaste && !bytes.ContainsFunc(line, isKey)
-}
-
-// fullRunes returns how much of b does not belong to a character whose end has
-// not come.
-func fullRunes(b []byte) int {
-	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
-		if utf8.RuneStart(b[i]) {
-			if !utf8.FullRune(b[i:]) {
-				return i
-			}
-			break
-		}
-	}
-	return len(b)
 }
 
 func (d *decoder) insert(b []byte) {
