@@ -246,7 +246,7 @@ func (s *Settings) readEnv(p project.Paths, path string) (list []Variable, warni
 // ProjectEnv returns the path of the project's .env file that counts once the folder is
 // trusted, "" if none does: the first in the working directory and each one above it.
 func (s *Settings) ProjectEnv(p project.Paths) string {
-	for dir := p.Cwd; ; {
+	for dir := range disk.Upward(p.Cwd) {
 		for _, path := range []string{filepath.Join(dir, ".gemini", ".env"), filepath.Join(dir, ".env")} {
 			if plainEnv(path) && s.IgnoreLocalEnv {
 				continue
@@ -255,12 +255,8 @@ func (s *Settings) ProjectEnv(p project.Paths) string {
 				return path
 			}
 		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return ""
-		}
-		dir = up
 	}
+	return ""
 }
 
 // ownVariables returns a lookup of what the user's own .env files set. They are read when

@@ -181,22 +181,21 @@ func (d *Dir) Sub(name string) (*os.Root, error) {
 }
 
 func (d *Dir) sub(name string) (*os.Root, error) {
+	return d.walk(name, func(at *os.Root, part string) (*os.Root, error) {
+		defer at.Close()
+		return step(at, part)
+	})
+}
+
+// walk opens the directory called name by step, which opens one after the other.
+func (d *Dir) walk(name string, step func(at *os.Root, part string) (*os.Root, error)) (*os.Root, error) {
 	at, err := d.root.OpenRoot(".")
 	for part := range strings.SplitSeq(name, string(filepath.Separator)) {
-		if err != nil {
-			return nil, err
+		if err == nil && part != "." {
+			at, err = step(at, part)
 		}
-		if part == "." {
-			continue
-		}
-		next, serr := step(at, part)
-		at.Close()
-		at, err = next, serr
 	}
-	if err != nil {
-		return nil, err
-	}
-	return at, nil
+	return at, err
 }
 
 // Make is Sub for a directory of which the end may be missing: it is made. Its
@@ -219,29 +218,21 @@ func (d *Dir) Make(name string) (at *os.Root, end func(undo bool), err error) {
 			m.at.Close()
 		}
 	}
-	at, err = d.root.OpenRoot(".")
-	for part := range strings.SplitSeq(name, string(filepath.Separator)) {
-		if err != nil {
-			break
-		}
-		if part == "." {
-			continue
-		}
+	at, err = d.walk(name, func(at *os.Root, part string) (*os.Root, error) {
 		made := ""
-		next, serr := step(at, part)
-		if errors.Is(serr, fs.ErrNotExist) {
-			if serr = at.Mkdir(part, 0o777); serr == nil { // less the umask
+		next, err := step(at, part)
+		if errors.Is(err, fs.ErrNotExist) {
+			if err = at.Mkdir(part, 0o777); err == nil { // less the umask
 				made = part
 			}
-			if serr == nil || errors.Is(serr, fs.ErrExist) {
-				next, serr = step(at, part)
+			if err == nil || errors.Is(err, fs.ErrExist) {
+				next, err = step(at, part)
 			}
 		}
 		way = append(way, maker{at, made})
-		at, err = next, serr
-	}
+		return next, err
+	})
 	if err != nil {
-		at = nil
 		end(true)
 		return nil, nil, d.blame(err, "mkdir", name)
 	}

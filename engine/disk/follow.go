@@ -2,6 +2,7 @@ package disk
 
 import (
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,6 +21,14 @@ func Inside(dir, path string) bool {
 // links in dirs are followed.
 func InsideAny(dirs []string, path string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return dir != "" && Inside(ResolveLinks(dir), path) })
+}
+
+// Upward yields path and the directories above it.
+func Upward(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for up := filepath.Dir(path); yield(path) && up != path; path, up = up, filepath.Dir(up) {
+		}
+	}
 }
 
 // Absolute returns the absolute path that a user means by path: ~ stands for

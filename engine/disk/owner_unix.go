@@ -28,15 +28,10 @@ func WorldWritable(path string) string {
 		return err.Error()
 	}
 	for _, p := range []string{abs, real} {
-		for {
-			if why := open(p); why != "" {
+		for at := range Upward(p) {
+			if why := open(at); why != "" {
 				return why
 			}
-			up := filepath.Dir(p)
-			if up == p {
-				break
-			}
-			p = up
 		}
 	}
 	return ""

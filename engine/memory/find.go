@@ -49,7 +49,7 @@ func plain(name string) bool {
 // ceiling returns the first directory from dir upward that holds a marker, and
 // dir if none does.
 func ceiling(dir string, markers []string) string {
-	for _, at := range upward(dir, "") {
+	for at := range disk.Upward(dir) {
 		if slices.ContainsFunc(markers, func(name string) bool {
 			_, err := os.Lstat(filepath.Join(at, name))
 			return err == nil
@@ -68,11 +68,11 @@ func Upward(dir string, markers []string) []string {
 }
 
 // upward returns the directories from dir up to top, which holds it.
-func upward(dir, top string) []string {
-	dirs := []string{dir}
-	for dir != top && dir != filepath.Dir(dir) {
-		dir = filepath.Dir(dir)
-		dirs = append(dirs, dir)
+func upward(dir, top string) (dirs []string) {
+	for at := range disk.Upward(dir) {
+		if dirs = append(dirs, at); at == top {
+			break
+		}
 	}
 	return dirs
 }

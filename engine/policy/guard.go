@@ -235,7 +235,7 @@ func (g GuardedFiles) protects(path string) bool {
 // more names than are known here, by a hard link, or by a mount; or is what a link
 // in gemline's own directory leads to.
 func (g GuardedFiles) isProtectedFile(root, path string) bool {
-	way := ancestors(path)
+	way := slices.Collect(disk.Upward(path))
 	there := files(way)
 	for _, dir := range way {
 		if _, ok := inside(root, dir); !ok {
@@ -261,15 +261,6 @@ func (g GuardedFiles) isProtectedFile(root, path string) bool {
 func (g GuardedFiles) GuardsName(path string) bool {
 	parts := elements(path)
 	return g.isProtectedName(parts[len(parts)-1]) || len(parts) > 1 && workflow(parts[len(parts)-2:])
-}
-
-// ancestors returns path and the directories above it.
-func ancestors(path string) []string {
-	all := []string{path}
-	for dir := filepath.Dir(path); dir != path; path, dir = dir, filepath.Dir(dir) {
-		all = append(all, dir)
-	}
-	return all
 }
 
 // files describes those of paths that exist.

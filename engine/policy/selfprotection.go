@@ -34,7 +34,7 @@ func (g GuardedFiles) isOwn(path string) bool {
 	}
 	// There may be another name for them, by a mount.
 	own, free := files(g.Own), files(g.Except)
-	for _, at := range ancestors(path) {
+	for at := range disk.Upward(path) {
 		info, err := os.Stat(at)
 		if err != nil {
 			continue

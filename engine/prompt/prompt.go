@@ -307,14 +307,10 @@ func overridePath(value string, env Environment) string {
 
 // InRepository reports whether dir lies in a git repository.
 func InRepository(dir string) bool {
-	for {
-		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+	for at := range disk.Upward(dir) {
+		if _, err := os.Stat(filepath.Join(at, ".git")); err == nil {
 			return true
 		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return false
-		}
-		dir = up
 	}
+	return false
 }

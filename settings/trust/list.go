@@ -122,18 +122,14 @@ type parents []struct {
 }
 
 func parentsOf(folder string) (line parents) {
-	for {
-		info, _ := os.Stat(folder)
+	for at := range disk.Upward(folder) {
+		info, _ := os.Stat(at)
 		line = append(line, struct {
 			path string
 			info os.FileInfo
-		}{folder, info})
-		up := filepath.Dir(folder)
-		if up == folder {
-			return line
-		}
-		folder = up
+		}{at, info})
 	}
+	return line
 }
 
 // find returns the length of the path that dir has in the line, or -1. It is

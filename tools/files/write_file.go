@@ -188,19 +188,16 @@ func (r *Revision) Propose(after string) error {
 
 // inTheWay returns what stands where dir or a directory above it would be.
 func inTheWay(ws *workspace.Workspace, dir string) string {
-	for {
-		if info, err := ws.Stat(dir); err == nil {
-			if info.IsDir() {
-				return ""
-			}
-			return dir
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
+	for at := range disk.Upward(dir) {
+		switch info, err := ws.Stat(at); {
+		case err != nil:
+		case info.IsDir():
 			return ""
+		default:
+			return at
 		}
-		dir = up
 	}
+	return ""
 }
 
 func (r *Revision) format() workspace.Format {

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"gemline/engine/charset"
+	"gemline/engine/disk"
 	"gemline/engine/text"
 )
 
@@ -22,9 +23,9 @@ const maxSection = 1 << 11
 // editorConfig returns the charset that the nearest .editorconfig above path gives the file,
 // or "". Only files of the workspace are read.
 func editorConfig(w *Workspace, path string) string {
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+	for dir := range disk.Upward(filepath.Dir(path)) {
 		if !w.Contains(dir) {
-			return ""
+			break
 		}
 		if b, _, err := w.ReadBytes(filepath.Join(dir, ".editorconfig"), maxEditorConfig); err == nil {
 			rel, _ := filepath.Rel(dir, path)
@@ -32,10 +33,8 @@ func editorConfig(w *Workspace, path string) string {
 				return charset.Name(named)
 			}
 		}
-		if dir == filepath.Dir(dir) {
-			return ""
-		}
 	}
+	return ""
 }
 
 // configured returns the charset that an .editorconfig gives the file at path, relative to

@@ -390,12 +390,10 @@ func (ig *Ignore) rulesAt(path string) ruleset {
 // RepositoryRoot returns the top of the git repository that dir lies in, or dir if it
 // lies in none.
 func RepositoryRoot(dir string) string {
-	for d := dir; ; d = filepath.Dir(d) {
-		if _, ok := repository(d); ok {
-			return d
-		}
-		if d == filepath.Dir(d) {
-			return dir
+	for at := range disk.Upward(dir) {
+		if _, ok := repository(at); ok {
+			return at
 		}
 	}
+	return dir
 }

@@ -15,7 +15,7 @@ const mostConfig = 1 << 20
 // FindTree returns the tree that a directory belongs to, and the directories
 // in which git keeps its repository; nothing if there is none.
 func FindTree(dir string) (tree string, kept []string, why string) {
-	for dir = disk.ResolveLinks(dir); ; dir = filepath.Dir(dir) {
+	for dir := range disk.Upward(disk.ResolveLinks(dir)) {
 		at := filepath.Join(dir, ".git")
 		info, err := os.Lstat(at)
 		switch {
@@ -25,8 +25,6 @@ func FindTree(dir string) (tree string, kept []string, why string) {
 			if kept = apart(dir); kept == nil {
 				return "", nil, "the repository is kept elsewhere: " + text.PrintableLine(at)
 			}
-		case dir == filepath.Dir(dir):
-			return "", nil, ""
 		default:
 			continue
 		}
@@ -35,6 +33,7 @@ func FindTree(dir string) (tree string, kept []string, why string) {
 		}
 		return dir, kept, ""
 	}
+	return "", nil, ""
 }
 
 // apart returns the git directories of a tree with a file .git: of a module, the directory
