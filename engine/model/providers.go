@@ -144,6 +144,8 @@ func NewProviders(custom map[string]any, getenv func(string) string) Providers {
 		case at == "":
 		case p.Protocol == Ollama:
 			p.BaseURL = ollamaAddress(at)
+		case p.AddressPath == "":
+			p.BaseURL = at
 		default:
 			p.BaseURL = pathed(at, p.AddressPath)
 		}
@@ -158,6 +160,9 @@ func NewProviders(custom map[string]any, getenv func(string) string) Providers {
 		b, err := json.Marshal(custom[name])
 		if err = cmp.Or(err, json.Unmarshal(b, &p)); err != nil {
 			p = Provider{Name: name, Protocol: OpenAI, fault: mistyped(err)}
+		}
+		if p.BaseURL != all[i].BaseURL { // which the variable does not change
+			p.AddressVariable = ""
 		}
 		if given, ok := custom[name].(map[string]any); ok && given["lacks"] != nil { // which holds for all models
 			p.Models = slices.Clone(p.Models)

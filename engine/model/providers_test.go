@@ -86,7 +86,8 @@ func TestExceptions(t *testing.T) {
 // TestCustomProviders adds and changes providers as settings and the environment say.
 func TestCustomProviders(t *testing.T) {
 	env := func(name string) string {
-		return map[string]string{"OLLAMA_HOST": "0.0.0.0:99", "AZURE_OPENAI_ENDPOINT": "https://me.example.com/"}[name]
+		return map[string]string{"OLLAMA_HOST": "0.0.0.0:99", "AZURE_OPENAI_ENDPOINT": "https://me.example.com/",
+			"OPENAI_BASE_URL": "https://not.example.com/v1", "ANTHROPIC_BASE_URL": "https://gate.example.com/anthropic", "GROQ_BASE_URL": "https://gate.example.com"}[name]
 	}
 	all := NewProviders(map[string]any{
 		"work":   map[string]any{"protocol": "anthropic", "baseUrl": "https://w.example.com", "keyVariable": "WORK_KEY", "headers": map[string]any{"X-Team": "a"}},
@@ -96,11 +97,17 @@ func TestCustomProviders(t *testing.T) {
 	for name, want := range map[string][3]string{
 		"work": {"anthropic", "https://w.example.com", "WORK_KEY"}, "plain": {"openai", "http://127.0.0.1:1/v1", ""},
 		"openai": {"openai", "https://o.example.com/v1", "OPENAI_API_KEY"}, "ollama": {"ollama", "http://127.0.0.1:99", ""},
-		"azure": {"openai", "https://me.example.com/openai/v1", "AZURE_OPENAI_API_KEY"},
+		"azure":     {"openai", "https://me.example.com/openai/v1", "AZURE_OPENAI_API_KEY"},
+		"anthropic": {"anthropic", "https://gate.example.com/anthropic", "ANTHROPIC_API_KEY"}, "groq": {"openai", "https://gate.example.com/openai/v1", "GROQ_API_KEY"},
 	} {
 		p, err := all.Named(name)
 		if got := [3]string{p.Protocol, p.BaseURL, p.KeyVariable}; err != nil || got != want {
 			t.Errorf("%s is %q, want %q; %v", name, got, want, err)
+		}
+	}
+	for name, want := range map[string]string{"openai": "providers.openai.baseUrl", "anthropic": "ANTHROPIC_BASE_URL"} {
+		if p, _ := all.Named(name); p.Address() != want {
+			t.Errorf("the address of %s is set by %s", name, p.Address())
 		}
 	}
 	if p, _ := all.Named("plain"); !p.Lacks("m", Images) || p.Lacks("m", PDF) {
