@@ -108,6 +108,7 @@ type stream struct {
 	finish   string
 	refusal  string
 	named    bool // the model is known
+	pieces   bool // some text came as a delta
 	whole    bool // the answer is a document
 }
 
@@ -251,7 +252,8 @@ func (s *stream) event(data []byte) error {
 		}
 		s.finish = cmp.Or(string(choice.FinishReason), s.finish)
 		d := choice.Delta
-		if choice.Message != nil {
+		s.pieces = s.pieces || d.Content.said != ""
+		if choice.Message != nil && !s.pieces { // beside pieces, it is all that was said
 			d, s.whole = *choice.Message, true
 		}
 		if err := s.delta(d); err != nil {
