@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/repl/question"
 )
 
@@ -102,16 +103,13 @@ func confirmation(p engine.Proposal) map[string]any {
 
 // questionsOf returns what a call wants to know.
 func questionsOf(all []engine.Question) []map[string]any {
-	list := []map[string]any{}
-	for _, q := range all {
-		options := []map[string]any{}
-		for _, o := range q.Options {
-			options = append(options, map[string]any{"label": o.Label, "description": o.Description})
-		}
-		list = append(list, map[string]any{"question": q.Text, "header": q.Header, "multiSelect": q.Multi,
-			"options": options, "placeholder": q.Hint, "type": question.KindName(q.Kind)})
-	}
-	return list
+	return lists.Map(all, func(q engine.Question) map[string]any {
+		options := lists.Map(q.Options, func(o engine.Option) map[string]any {
+			return map[string]any{"label": o.Label, "description": o.Description}
+		})
+		return map[string]any{"question": q.Text, "header": q.Header, "multiSelect": q.Multi,
+			"options": options, "placeholder": q.Hint, "type": question.KindName(q.Kind)}
+	})
 }
 
 // A thought is what a model thinks, as clients read it: the subject is what stands between the

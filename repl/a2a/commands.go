@@ -11,6 +11,8 @@ import (
 	protocol "github.com/a2aproject/a2a-go/a2a"
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/repl/serve"
 	"gemline/tools/mcp/rpc"
@@ -89,12 +91,9 @@ type Tool struct {
 
 // setupOf returns what a conversation works with, in which nothing happens at the moment.
 func setupOf(talk *serve.Session) *described {
-	d := &described{Model: talk.Model(), Tools: []Tool{}}
-	for _, t := range talk.Offered() {
-		d.Tools = append(d.Tools, Tool{t.Name(),
-			text.OneLine(t.Declaration.Description, mostNames), t.Declaration.ParametersJsonSchema})
-	}
-	return d
+	return &described{Model: talk.Model(), Tools: lists.Map(talk.Offered(), func(t engine.Tool) Tool {
+		return Tool{t.Name(), text.OneLine(t.Declaration.Description, mostNames), t.Declaration.ParametersJsonSchema}
+	})}
 }
 
 // describe tells about the task that the address names, or else about all. A task in which

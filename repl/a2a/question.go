@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/repl/question"
 	"gemline/repl/serve"
@@ -92,13 +93,8 @@ func (s *Server) ask(p engine.Proposal) *pending {
 		json.Unmarshal(b, &q.Args)
 	}
 	list := offers(p)
-	for _, o := range list {
-		q.Outcomes = append(q.Outcomes, o.Outcome)
-	}
-	labels := []string{}
-	for _, g := range question.Grants(p) {
-		labels = append(labels, g.Label)
-	}
+	q.Outcomes = lists.Map(list, func(o offer) string { return o.Outcome })
+	labels := lists.Map(question.Grants(p), func(g engine.Grant) string { return g.Label })
 	c := call{agent: p.Agent, id: q.CallID, name: q.Name, args: p.Args, state: engine.AwaitingApproval, tool: p.Tool}
 	d := c.data()
 	d["confirmationDetails"], d["outcomes"], d["grants"] = confirmation(p), list, labels

@@ -23,11 +23,10 @@ type store string
 // open locks the folder for this process, and returns the stored tasks: the last used ones up
 // to the limit. It deletes the surplus, and warns of deleted and of unusable tasks.
 func (d store) open(ctx context.Context, warn func(string)) (all []record, done func(), err error) {
-	const soon = time.Second
 	if d == "" {
 		return nil, func() {}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, soon)
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	done, err = disk.Lock(ctx, filepath.Join(string(d), "task.json"))
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -74,10 +73,7 @@ func (d store) list() (ids []protocol.TaskID, err error) {
 	used := map[protocol.TaskID]time.Time{}
 	for _, e := range entries {
 		id := protocol.TaskID(e.Name())
-		if uuid.Validate(e.Name()) != nil {
-			continue
-		}
-		if info, err := os.Stat(d.path(id)); err == nil {
+		if info, err := os.Stat(d.path(id)); err == nil && uuid.Validate(e.Name()) == nil {
 			ids, used[id] = append(ids, id), info.ModTime()
 		}
 	}
@@ -121,7 +117,7 @@ func (d store) save(r record) error {
 
 // forget removes a task.
 func (d store) forget(id protocol.TaskID) {
-	if d != "" && uuid.Validate(string(id)) == nil {
+	if d != "" {
 		os.RemoveAll(filepath.Dir(d.path(id)))
 	}
 }

@@ -101,13 +101,12 @@ func (t *task) flush() {
 
 // status gives the task a state, and records it. The caller holds mu.
 func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *pending) error {
-	now := time.Now().UTC()
 	t.flush()
 	if h := t.record.Task.History; said == nil && state == protocol.TaskStateInputRequired &&
 		len(h) > 0 && h[len(h)-1].Role == protocol.MessageRoleAgent {
 		said = h[len(h)-1] // which is the answer
 	}
-	t.record.Task.Status = protocol.TaskStatus{State: state, Message: said, Timestamp: &now}
+	t.record.Task.Status = protocol.TaskStatus{State: state, Message: said, Timestamp: new(time.Now().UTC())}
 	t.record.Pending = asked
 	t.asks.Store(asked != nil)
 	if !t.server.touch(t) { // it was forgotten since it was found

@@ -11,6 +11,7 @@ import (
 	protocol "github.com/a2aproject/a2a-go/a2a"
 
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/parallel"
 	"gemline/engine/text"
 	"gemline/repl/report"
@@ -281,10 +282,7 @@ func (u *turn) event(ev engine.Event) {
 			u.output(ev.ID, t.server.plain(string(piece)))
 		}
 	case engine.Citations:
-		var list []string
-		for _, r := range ev.References {
-			list = append(list, strings.TrimSpace(r.Title+" "+r.URI))
-		}
+		list := lists.Map(ev.References, func(r engine.Reference) string { return strings.TrimSpace(r.Title + " " + r.URI) })
 		u.tell(kindCitation, t.message(text.Shorten("Citations:\n"+strings.Join(list, "\n"), mostPiece)), nil)
 	case engine.Retry:
 		u.thought(agent) // what follows does not go on with it

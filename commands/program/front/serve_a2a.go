@@ -19,6 +19,7 @@ import (
 	"gemline/repl/a2a"
 	"gemline/repl/input"
 	"gemline/repl/serve"
+	"gemline/settings/extension"
 	"gemline/settings/flags"
 	"gemline/tools/mcp"
 )
@@ -106,13 +107,11 @@ func clientCommand(ctx context.Context, r *Run, p *project.Project, name, args s
 
 // extensionData returns the extensions.
 func extensionData(o *project.Options) []map[string]any {
-	all := []map[string]any{}
 	list, _ := o.InstalledExtensions()
-	for _, x := range list {
-		all = append(all, map[string]any{"name": x.Name, "version": x.Version, "id": x.ID, "path": x.Dir,
-			"description": x.About, "isActive": x.Active, "contextFiles": append([]string{}, x.Contents.ContextFiles...)})
-	}
-	return all
+	return lists.Map(list, func(x extension.Extension) map[string]any {
+		return map[string]any{"name": x.Name, "version": x.Version, "id": x.ID, "path": x.Dir,
+			"description": x.About, "isActive": x.Active, "contextFiles": append([]string{}, x.Contents.ContextFiles...)}
+	})
 }
 
 // commandOutside carries out a slash command outside of any conversation, and returns what it
@@ -137,11 +136,9 @@ func commandOutside(ctx context.Context, r *Run, p *project.Project, line string
 
 // connectedServers returns the MCP servers of the project, and what they have.
 func connectedServers(p *project.Project) []a2a.Connected {
-	list := []a2a.Connected{}
-	for _, st := range p.MCP.Servers.Status() {
-		list = append(list, a2a.Connected{Name: st.Name, Status: string(st.State), Tools: lists.Map(st.Tools, func(t mcp.ToolInfo) a2a.Tool {
+	return lists.Map(p.MCP.Servers.Status(), func(st mcp.Status) a2a.Connected {
+		return a2a.Connected{Name: st.Name, Status: string(st.State), Tools: lists.Map(st.Tools, func(t mcp.ToolInfo) a2a.Tool {
 			return a2a.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema}
-		})})
-	}
-	return list
+		})}
+	})
 }
