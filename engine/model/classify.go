@@ -213,9 +213,16 @@ func (f *failure) classify(model string) *Error {
 		e.Message = fmt.Sprintf("the server answered %d with a web page: %s", f.code, f.page)
 	}
 	switch code := f.code; {
+	case f.moderated():
+		e.Kind, e.Final, e.Advice = Refused, true, hintRephrase
+		e.Message = "the model's server refuses to answer: " + e.Message
 	case f.unpaid():
 		e.Kind, e.Code, e.Final, e.Advice = Auth, CodeNoCredit, true, f.help(cmp.Or(link(f.message), hintCredit))
-		e.Message = "nothing is left to pay with: " + sentence(e.Message)
+		if before, _, _ := strings.Cut(e.Message, " To increase"); hasAny(before, "can only afford") { // OpenRouter
+			e.Message, e.Advice = "too little is left to pay with: "+before, hintShorter
+		} else {
+			e.Message = "nothing is left to pay with: " + sentence(e.Message)
+		}
 	case code < 500 && f.exhausted():
 		e.Kind, e.Final, e.Advice = Quota, true, hintDaily
 		e.Message = "the server refused: " + e.Message
@@ -230,12 +237,12 @@ func (f *failure) classify(model string) *Error {
 		e.Kind, e.Final, e.Advice = Config, true, "set GOOGLE_GEMINI_BASE_URL to where the API really is"
 		e.Message = fmt.Sprintf("the server answered with a redirect (%d), which is not followed", code)
 	case code < 500 && closed(f.message):
-		e.Kind, e.Final, e.Advice = NotFound, true, hintModel
+		e.Kind, e.Final, e.Advice = NotFound, true, cmp.Or(link(f.message), hintModel)
 		e.Message = fmt.Sprintf("model %s is closed to this user: %s", model, sentence(e.Message))
-	case code == http.StatusNotFound:
+	case code == http.StatusNotFound, code < 500 && f.unknownModel():
 		e.Kind, e.Final, e.Advice = NotFound, true, hintModel
 		e.Message = fmt.Sprintf("model %s: %s", model, e.Message)
-	case code == http.StatusUnauthorized, f.reason("API_KEY_INVALID"), f.reason("API_KEY_EXPIRED"), code < 500 && hasAny(f.message, "api key expired", "api key not valid"):
+	case code == http.StatusUnauthorized, f.reason("API_KEY_INVALID"), f.reason("API_KEY_EXPIRED"), code < 500 && hasAny(f.message, "api key expired", "api key not valid", "incorrect api key"):
 		e.Kind, e.Final, e.Advice = Auth, true, hintKey
 		e.Message = "the API key was refused: " + e.Message
 	case code == http.StatusForbidden && f.reason(unverified):
@@ -249,21 +256,20 @@ func (f *failure) classify(model string) *Error {
 		}
 	case code == http.StatusProxyAuthRequired:
 		e.Kind, e.Final, e.Advice = Config, true, "the proxy wants a name and a password: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
+	case code == http.StatusTooManyRequests && hasAny(f.message, "request too large"): // for all of a minute's tokens
+		e.Kind, e.Final, e.Advice = Overflow, true, hintTooLong
 	case code == http.StatusTooManyRequests, code == 499, code == http.StatusServiceUnavailable:
 		f.busy(e)
 	case f.status == "tool_use_failed": // of Groq, which reads the calls that its models write
 		e.Kind, e.Answering = Invalid, true
 		e.Message = "the model wrote a tool call that can't be read: " + e.Message
-	case (code == http.StatusBadRequest || code == http.StatusUnprocessableEntity || f.answering) && overlong(f.message), f.status == "context_length_exceeded", code == http.StatusRequestEntityTooLarge:
+	case (code == http.StatusBadRequest || code == http.StatusUnprocessableEntity || code == http.StatusInternalServerError || f.answering) && overlong(f.message), f.status == "context_length_exceeded", code == http.StatusRequestEntityTooLarge:
 		e.Kind, e.Final, e.Advice = Overflow, true, hintTooLong
 	case code >= 500, code == http.StatusRequestTimeout:
 		e.Kind, e.Advice = Unavailable, hintServer
 	case code == http.StatusBadRequest && f.signature():
 		e.Kind, e.Code, e.Final, e.Advice = BadRequest, CodeSignature, true, hintSignature
 		e.Message = "the request was refused: " + e.Message
-	case code == http.StatusBadRequest && f.status == "content_filter":
-		e.Kind, e.Final, e.Advice = Refused, true, hintRephrase
-		e.Message = "the model's server refuses to answer: " + e.Message
 	default:
 		e.Kind, e.Final = BadRequest, true
 		e.Message = "the request was refused: " + e.Message
@@ -320,6 +326,21 @@ func (f *failure) signature() bool {
 		hasAny(f.message, "thinking` block", "thinking block") && hasAny(f.message, "signature", "cannot be modified")
 }
 
+// moderated reports whether what was asked, or what the model said, may not be: in a code of
+// OpenAI's, Azure's, Qwen's and others, or in words of OpenRouter, xAI, OpenAI, Anthropic, DeepSeek and Z.AI.
+func (f *failure) moderated() bool {
+	return f.code < 500 && (f.status == "content_filter" || f.status == "data_inspection_failed" ||
+		hasAny(f.message, "input was flagged", "prompt was flagged", "content was flagged", "violates usage guidelines", "content filtering policy",
+			"content exists risk", "unsafe or sensitive content"))
+}
+
+// unknownModel reports whether there is no such model, as servers say it that do not answer 404:
+// OpenAI, Mistral, DeepSeek, OpenRouter, LiteLLM and LM Studio.
+func (f *failure) unknownModel() bool {
+	return f.status == "model_not_found" || f.status == "invalid_model" || hasAny(f.message, "model not exist", "model not found", "not a valid model id",
+		"invalid model:", "invalid model name", "invalid model id", "no models loaded")
+}
+
 // unpaid reports whether no money is left: no credit, or the spending limit of the project is
 // reached. A server may answer with the same code as when busy.
 func (f *failure) unpaid() bool {
@@ -345,13 +366,13 @@ func (f *failure) exhausted() bool {
 func (f *failure) abroad() bool {
 	return f.code < 500 && hasAny(f.message, "location is not supported", "location not supported",
 		"country is not supported", "region is not supported", "not available in your country",
-		"not available in your region", "not available in your location")
+		"not available in your region", "not available in your location", "territory not supported")
 }
 
 // closed reports whether message says that a model is there for others, or was once.
 func closed(message string) bool {
 	return hasAny(message, "no longer available", "not available to new users", "closed to new users",
-		"has been retired", "has been shut down", "has been discontinued") && hasAny(message, "model")
+		"has been retired", "has been shut down", "has been discontinued", "must be verified to") && hasAny(message, "model")
 }
 
 // noQuota reports whether the quota that is used up has never held anything.
@@ -424,7 +445,7 @@ func overlong(message string) bool {
 	return strings.Contains(m, "token count") && strings.Contains(m, "exceed") ||
 		hasAny(m, "request payload size exceeds", "context length", "context size", "context limit", "context window",
 			"prompt is too long", "prompt too long", "input is too long", "longer than the maximum model length", "reduce the length of the messages",
-			"maximum prompt length", "maximum context", "model token limit", "inputs` tokens +", "inputs` must have less")
+			"maximum prompt length", "prompt exceeds max length", "range of input length", "n_ctx", "maximum context", "model token limit", "inputs` tokens +", "inputs` must have less")
 }
 
 // delay returns how long the body of f says to wait.

@@ -161,6 +161,9 @@ func (c *Client) findKey(ctx context.Context, v Vendor) (credential, error) {
 // advise has e speak of the provider where the words are Google's.
 func (v Vendor) advise(e *Error) {
 	switch {
+	case e.Advice == hintShorter:
+	case e.Advice == hintLocation:
+		e.Advice = hintModel
 	case e.Kind == Auth && e.Code == CodeNoCredit, e.Kind == Quota && e.Final:
 		e.Advice = "see what the account at " + v.provider.Name + " has left, or choose another model with -m or /model"
 	case e.Kind == Auth:

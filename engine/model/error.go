@@ -105,6 +105,7 @@ const (
 	hintModel     = "choose another model with -m or /model"
 	hintDaily     = "wait for the quota to be renewed, choose another model with -m or /model, or use another key"
 	hintCredit    = "see https://ai.studio/projects for credit and caps, then ask again; or use another key"
+	hintShorter   = "pay in, or have answers be shorter, by maxOutputTokens in the generateContentConfig of modelConfigs; or choose another model with -m or /model"
 	hintLocation  = "see https://ai.google.dev/gemini-api/docs/available-regions, or use Vertex AI"
 	hintNoQuota   = "choose another model with -m or /model, or turn on billing for the key's project at https://aistudio.google.com/apikey"
 	hintSignature = "begin a new conversation (/clear in a session)"
