@@ -84,10 +84,17 @@ type Call struct {
 	// rule denies it.
 	Idle bool
 
+	// Rehearsed reports that Run does not carry the call out, and at most collects its edits.
+	Rehearsed bool
+
 	// Run carries the call out. An error is for the model to read and never ends the
 	// conversation; a Result beside an error holds the work done before the error. Run must
 	// not use host after it has returned.
 	Run func(ctx context.Context, host Host) (Result, error)
+
+	// Extend, if not nil, has what has changed since Run returned count as the call's work. It
+	// is for hooks that change files after the call.
+	Extend func(ctx context.Context)
 }
 
 // A Host offers a running Call the services of its runner. A [Proposal] without an ID is

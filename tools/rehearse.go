@@ -134,6 +134,7 @@ func (r *Rehearsal) rehearse(t engine.Tool, p part) func(context.Context, map[st
 			return call, err
 		}
 		step := Step{Tool: t.Name(), Title: r.title(t, args, call.Intent), Args: maps.Clone(args)}
+		call.Rehearsed = true
 		run := call.Run
 		call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
 			if p == unmoved {

@@ -196,11 +196,7 @@ const atOnce = 16
 
 // fire runs the hooks of an event and returns what they want together.
 func (h *Hooks) fire(ctx context.Context, e Event, subject string, more fields) Answer {
-	calls := h.calls(ctx, e, subject, more)
-	if len(calls) == 0 || ctx.Err() != nil { // what was cancelled wants nothing
-		return Answer{}
-	}
-	return h.settle(e, calls)
+	return h.settle(ctx, e, h.calls(ctx, e, subject, more))
 }
 
 // calls runs the hooks of an event.
@@ -239,7 +235,10 @@ func (h *Hooks) calls(ctx context.Context, e Event, subject string, more fields)
 
 // settle tells the user what the hooks of an event have said, and returns what they
 // want together.
-func (h *Hooks) settle(e Event, calls []Call) Answer {
+func (h *Hooks) settle(ctx context.Context, e Event, calls []Call) Answer {
+	if len(calls) == 0 || ctx.Err() != nil { // what was cancelled wants nothing
+		return Answer{}
+	}
 	var answers []Answer
 	for _, c := range calls {
 		answer, ok := c.answer()

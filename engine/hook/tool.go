@@ -86,7 +86,10 @@ func (o observed) tool(t engine.Tool, original string, tails int) engine.Tool {
 				res, err = appended(res, err,
 					"[System] Tool input parameters were modified by a hook before execution.")
 			}
-			r := ran{t, in.with("tool_input", args), res, err}
+			if call.Rehearsed { // hooks would look at files that are as before, or change them
+				return res, err
+			}
+			r := ran{t, in.with("tool_input", args), res, err, call.Extend}
 			return o.after(ctx, host, r, cmp.Or(original, t.Name()), tails)
 		}
 		return call, nil
@@ -123,10 +126,11 @@ func toolInput(t engine.Tool, args map[string]any, original string) fields {
 
 // ran is a call that has run.
 type ran struct {
-	tool engine.Tool
-	in   fields
-	res  engine.Result
-	err  error
+	tool   engine.Tool
+	in     fields
+	res    engine.Result
+	err    error
+	extend func(ctx context.Context)
 }
 
 // after returns the result of a call of the tool original after hooks have seen it.
@@ -134,7 +138,11 @@ func (o observed) after(
 	ctx context.Context, host engine.Host, r ran, original string, tails int,
 ) (engine.Result, error) {
 	in := append(r.in, field{"tool_response", toolResponse(r.res, r.err)})
-	after := o.hooks.fire(ctx, AfterTool, r.tool.Name(), in)
+	calls := o.hooks.calls(ctx, AfterTool, r.tool.Name(), in)
+	if len(calls) > 0 && r.extend != nil {
+		r.extend(context.WithoutCancel(ctx)) // before a call that takes its place
+	}
+	after := o.hooks.settle(ctx, AfterTool, calls)
 	none := engine.Result{Changes: r.res.Changes}
 	switch {
 	case after.Stop:

@@ -89,6 +89,7 @@ type prompt struct {
 	calls     calls
 	said      repetition
 	openCalls []engine.CallRequested // calls of the last message that are not over
+	begun     bool                   // a call of it has begun; what is requested then is a hook's
 	advised   bool
 }
 
@@ -130,7 +131,7 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) (next []*genai.Pa
 func (p *prompt) watch(ctx context.Context, ev engine.Event) *Error {
 	switch ev := ev.(type) {
 	case engine.RequestStarted:
-		p.openCalls = nil
+		p.openCalls, p.begun = nil, false
 		p.said = repetition{}
 		return p.judge(ctx)
 	case engine.Retry:
@@ -142,11 +143,16 @@ func (p *prompt) watch(ctx context.Context, ev engine.Event) *Error {
 			return p.said.add(ev.Delta)
 		}
 	case engine.CallRequested:
-		p.openCalls = append(p.openCalls, ev)
+		if !p.begun {
+			p.openCalls = append(p.openCalls, ev)
+		}
 		p.said = repetition{}
 	case engine.CallStateChanged:
 		i := p.index(ev.ID)
-		if ev.State != engine.Validating || i < 0 || p.off {
+		if ev.State != engine.Validating || i < 0 {
+			return nil
+		}
+		if p.begun = true; p.off {
 			return nil
 		}
 		return p.calls.begin(p.openCalls[i])

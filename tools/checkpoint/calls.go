@@ -73,8 +73,10 @@ func (k *Keeper) Tools(ts engine.Toolset) engine.Toolset {
 		t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
 			call, err := prepare(ctx, args)
 			if run := call.Run; err == nil && run != nil {
+				h := &watching{k: k, tool: t, call: call}
+				call.Extend = h.end
 				call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
-					h := &watching{Host: host, k: k, tool: t, call: call}
+					h.Host = host
 					if !call.Intent.Plan.IsReadOnly {
 						if err := h.start(ctx, args); err != nil {
 							return engine.Result{}, err
@@ -121,7 +123,7 @@ func (h *watching) start(ctx context.Context, args map[string]any) error {
 		args = h.call.Args
 	}
 	answer, err := h.watch(ctx, engine.Proposal{Tool: h.tool, Args: args, Intent: h.call.Intent}, engine.Allowed{})
-	return cmp.Or(err, engine.Refusal(h.tool, answer))
+	return cmp.Or(err, ctx.Err(), engine.Refusal(h.tool, answer)) // a call that is cancelled leaves nothing that was not looked at
 }
 
 // watch has the files looked at before a call that was allowed. If that fails, and calls
@@ -146,7 +148,7 @@ func (h *watching) begin(ctx context.Context) error {
 		return nil
 	}
 	err := h.look(ctx, h.before)
-	if h.begun = err == nil; err != nil {
+	if h.begun = err == nil; err != nil && ctx.Err() == nil {
 		h.k.cfg.Notify("what follows can't be taken back: " + disk.AsFull(err).Error()) // in the same words each time, so that it is told once
 	}
 	return err
@@ -238,7 +240,7 @@ func (h *watching) after(ctx context.Context) error {
 	r.NotKept, r.More = lost[:min(mostNamed, len(lost))], max(0, len(lost)-mostNamed)
 	if !edits {
 		if seen := k.git.see(ctx); !k.git.silent {
-			r.GitMoved = movedRefs(h.git, seen)
+			h.git, r.GitMoved = seen, movedRefs(h.git, seen)
 		}
 	}
 	if len(changes)+len(s.lost)+len(r.GitMoved) == 0 {
