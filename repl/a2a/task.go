@@ -282,13 +282,12 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 		}
 	}
 	state, asked, talk := t.record.Task.Status.State, t.record.Pending, t.openSession.Load()
-	known := slices.ContainsFunc(t.record.Task.History, func(one *protocol.Message) bool { return one.ID == m.ID })
 	late := u != nil && asked == nil
 	switch {
 	case m.ContextID != "" && m.ContextID != t.record.Task.ContextID:
 		return nil, faultf(mcp.INVALID_PARAMS, "the task has another contextId: %s",
 			t.record.Task.ContextID)
-	case known:
+	case slices.ContainsFunc(t.record.Task.History, func(one *protocol.Message) bool { return one.ID == m.ID }):
 		return nil, faultf(mcp.INVALID_PARAMS,
 			"the messageId %.100q was used in this task; tasks/get says what became of it", m.ID)
 	case state.Terminal():

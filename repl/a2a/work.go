@@ -2,7 +2,6 @@ package a2a
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -55,41 +54,34 @@ func (u *turn) run() {
 }
 
 // work does the work until there is nothing left to say to the model.
-func (u *turn) work() error {
-	t := u.task
-	if t.openSession.Load() == nil {
-		talk, err := t.server.Begin(t.server.ctx,
-			serve.SessionRequest{Name: t.record.Session, Approver: t, Notify: t.notify, Unasked: t.record.Unasked})
-		if err != nil {
+func (u *turn) work() (err error) {
+	t, prompt := u.task, u.prompt
+	talk := t.openSession.Load()
+	if talk == nil {
+		if talk, err = t.server.Begin(t.server.ctx, serve.SessionRequest{Name: t.record.Session,
+			Approver: t, Notify: t.notify, Unasked: t.record.Unasked}); err != nil {
 			return err
 		}
 		t.openSession.Store(talk)
 	}
-	talk := t.openSession.Load()
 	t.lastSetup.Store(setupOf(talk))
-	prompt := u.prompt
 	if u.cutOff != nil {
-		var err error
-		if prompt, err = u.again(); err != nil {
-			return err
+		prompt, err = u.again(talk)
+	}
+	for err == nil && prompt != "" {
+		if err = talk.Ask(u.ctx, u, prompt); err == nil {
+			prompt = u.late(talk)
 		}
 	}
-	for prompt != "" {
-		if err := talk.Ask(u.ctx, telling{u}, prompt); err != nil {
-			return err
-		}
-		prompt = u.late()
-	}
-	return nil
+	return err
 }
 
 // late returns what was said while the model worked and came too late for it. If that is nothing,
 // the turn takes nothing more: whoever says something waits for its end.
-func (u *turn) late() (words string) {
-	t := u.task
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if talk := t.openSession.Load(); talk.Hint != nil {
+func (u *turn) late(talk *serve.Session) (words string) {
+	u.task.mu.Lock()
+	defer u.task.mu.Unlock()
+	if talk.Hint != nil {
 		words = talk.Late()
 	}
 	u.over = words == ""
@@ -98,7 +90,7 @@ func (u *turn) late() (words string) {
 
 // again proposes a call once more that was cut off while it was asked about, and returns
 // what the model is told then.
-func (u *turn) again() (prompt string, err error) {
+func (u *turn) again(talk *serve.Session) (prompt string, err error) {
 	q := *u.cutOff
 	defer func() { u.cutOff = nil }()
 	told := "You were interrupted while the user was asked about this: " + q.Title + ". It was not done. "
@@ -111,7 +103,7 @@ func (u *turn) again() (prompt string, err error) {
 	case u.first.Content != nil:
 		return told + "The user wants it with this in the place of what you proposed:\n" + *u.first.Content, nil
 	case q.Whole:
-		made, err := u.task.openSession.Load().Again(u.ctx, q.Name, q.Args, u.event)
+		made, err := talk.Again(u.ctx, q.Name, q.Args, u.Event)
 		if made || err != nil {
 			return "The call that was interrupted while the user was asked about it is settled now, as said above. Go on with the task.", err
 		}
@@ -138,18 +130,15 @@ func (u *turn) end(err error) {
 	t := u.task
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	cause := context.Cause(u.ctx)
-	denied := errors.Is(cause, errDenied)
-	if cause != nil && !denied && !errors.Is(cause, errCanceled) && t.record.Pending != nil {
+	state, said, more := protocol.TaskStateInputRequired, (*protocol.Message)(nil), map[string]any(nil)
+	switch cause := context.Cause(u.ctx); {
+	case cause == errCanceled:
+		state = protocol.TaskStateCanceled
+	case cause == errDenied:
+	case cause != nil && t.record.Pending != nil:
 		t.turn.Store(nil)
 		t.hangUp()
 		return
-	}
-	state, said, more := protocol.TaskStateInputRequired, (*protocol.Message)(nil), map[string]any(nil)
-	switch {
-	case errors.Is(cause, errCanceled):
-		state = protocol.TaskStateCanceled
-	case denied:
 	case cause != nil:
 		state, said = protocol.TaskStateFailed, t.message(interrupted)
 	case err != nil:
@@ -232,15 +221,14 @@ func (t *task) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, e
 	}
 }
 
-// telling is the [report.Reporter] of a turn.
-type telling struct{ turn *turn }
+// Begin implements [report.Reporter].
+func (u *turn) Begin(report.Init) {}
 
-func (telling) Begin(report.Init)           {}
-func (telling) Finish(report.Outcome) error { return nil }
-func (u telling) Event(ev engine.Event)     { u.turn.event(ev) }
+// Finish implements [report.Reporter].
+func (u *turn) Finish(report.Outcome) error { return nil }
 
-// event tells of what happens.
-func (u *turn) event(ev engine.Event) {
+// Event tells of what happens.
+func (u *turn) Event(ev engine.Event) {
 	t := u.task
 	agent, ev := engine.Unnest(ev)
 	switch ev := ev.(type) {
