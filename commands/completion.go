@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"gemline/engine/lists"
 	"gemline/repl/input"
 )
 
@@ -113,8 +114,7 @@ func named(set Set, slash, prefix string) (found []input.Candidate) {
 }
 
 // arguments returns what the last word of a command's arguments may become.
-func (c Completion) arguments(ctx context.Context, command *Command, path, before,
-	last string) (found []input.Candidate) {
+func (c Completion) arguments(ctx context.Context, command *Command, path, before, last string) []input.Candidate {
 	var words []string
 	switch {
 	case command.Complete != nil:
@@ -122,10 +122,6 @@ func (c Completion) arguments(ctx context.Context, command *Command, path, befor
 	case c.Words[path] != nil:
 		words = c.Words[path](ctx)
 	}
-	for _, w := range words {
-		if strings.HasPrefix(w, last) {
-			found = append(found, input.Candidate{Text: w, Open: strings.HasSuffix(w, "=")})
-		}
-	}
-	return found
+	words = lists.Filter(words, func(w string) bool { return strings.HasPrefix(w, last) })
+	return lists.Map(words, func(w string) input.Candidate { return input.Candidate{Text: w, Open: strings.HasSuffix(w, "=")} })
 }

@@ -114,11 +114,6 @@ func noTask(pid int) error {
 	return unavailable("no background command has the process id %d; /tasks lists them", pid)
 }
 
-func (cmd taskCommands) completeTask(_ context.Context, _, prefix string) (pids []string) {
-	for _, j := range cmd.c.Jobs.List() {
-		if pid := strconv.Itoa(j.PID); strings.HasPrefix(pid, prefix) {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
+func (cmd taskCommands) completeTask(context.Context, string, string) []string {
+	return lists.Map(cmd.c.Jobs.List(), func(j shell.Job) string { return strconv.Itoa(j.PID) })
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 
+	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 )
 
@@ -21,21 +23,14 @@ func (cmd toolCommands) set() Set {
 }
 
 func (cmd toolCommands) listTools(_ context.Context, _ string) error {
-	var ls []string
-	for _, t := range cmd.c.Tools.Tools() {
-		if cmd.c.Policy.Offers(t) {
-			ls = append(ls, t.Name()+" ("+t.Label+")")
-		}
-	}
-	return sentences(cmd.out, ls...)
+	offered := lists.Filter(cmd.c.Tools.Tools(), cmd.c.Policy.Offers)
+	return sentences(cmd.out, lists.Map(offered, func(t engine.Tool) string { return t.Name() + " (" + t.Label + ")" })...)
 }
 
 func (cmd toolCommands) describeTools(_ context.Context, _ string) error {
 	var ls []string
-	for _, t := range cmd.c.Tools.Tools() {
-		if cmd.c.Policy.Offers(t) {
-			ls = append(ls, t.Name()+": "+text.Words(t.Declaration.Description), "")
-		}
+	for _, t := range lists.Filter(cmd.c.Tools.Tools(), cmd.c.Policy.Offers) {
+		ls = append(ls, t.Name()+": "+text.Words(t.Declaration.Description), "")
 	}
 	return sentences(cmd.out, ls[:max(0, len(ls)-1)]...)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine/lists"
 	"gemline/settings/flags"
 )
 
@@ -256,13 +257,7 @@ func (in Inputs) override(e *Entry, k Key, o override) {
 
 // Under returns the entries for a key, or for the keys of an object.
 func Under(entries []Entry, path []string) []Entry {
-	out := []Entry{}
-	for _, e := range entries {
-		if starts(e.path, path) {
-			out = append(out, e)
-		}
-	}
-	return out
+	return lists.Filter(entries, func(e Entry) bool { return starts(e.path, path) })
 }
 
 // Value returns what entries say together about the key at path, nil if

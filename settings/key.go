@@ -336,12 +336,9 @@ func (k Key) combine(lower, higher any) any {
 		}
 		return out
 	case "intersect":
-		for _, item := range a {
-			if slices.ContainsFunc(b, func(other any) bool { return sameName(item, other) }) {
-				out = append(out, item)
-			}
-		}
-		return out
+		return lists.Filter(a, func(item any) bool {
+			return slices.ContainsFunc(b, func(other any) bool { return sameName(item, other) })
+		})
 	}
 	return higher
 }

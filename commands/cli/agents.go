@@ -77,14 +77,9 @@ type agentRecord struct {
 	MaxTurns    int      `json:"max_turns"`
 	MaxMinutes  float64  `json:"timeout_mins"`
 	Prompt      string   `json:"prompt,omitempty"`
-	Kind        string   `json:"kind"` // remote has no model, tools, requests and prompt
-	agentServer
-}
-
-// An agentServer is where a remote agent runs.
-type agentServer struct {
-	Server string `json:"server,omitempty"`
-	Card   string `json:"agent_card_url,omitempty"`
+	Kind        string   `json:"kind"`             // remote has no model, tools, requests and prompt
+	Server      string   `json:"server,omitempty"` // where a remote agent runs
+	Card        string   `json:"agent_card_url,omitempty"`
 }
 
 func recordOf(d agent.Definition) agentRecord {
@@ -94,16 +89,11 @@ func recordOf(d agent.Definition) agentRecord {
 	if r := d.Remote; r != nil {
 		a.Kind, a.Server, a.Card, a.Model, a.Tools, a.MaxTurns = "remote", r.Host(), r.CardURL, "", []string{}, 0
 		a.Description = cmp.Or(a.Description, "An agent on "+a.Server+".")
-	}
-	if d.Remote != nil {
 		return a
 	}
 	a.Servers = slices.Sorted(maps.Keys(d.Access.Servers))
-	for _, name := range slices.Sorted(maps.Keys(d.Access.UserServers)) {
-		if d.Access.Servers[name] == nil {
-			a.Servers = append(a.Servers, name)
-		}
-	}
+	a.Servers = append(a.Servers, lists.Filter(slices.Sorted(maps.Keys(d.Access.UserServers)),
+		func(name string) bool { return d.Access.Servers[name] == nil })...)
 	return a
 }
 

@@ -148,13 +148,8 @@ func (c *completer) words(at position) (string, []candidate) {
 		node = table()
 	}
 	if len(node.Children) > 0 && at.plain == 0 {
-		var list []candidate
-		for _, n := range node.Children {
-			if !n.Hidden {
-				list = append(list, candidate{n.Name, n.Help})
-			}
-		}
-		return known, list
+		shown := lists.Filter(node.Children, func(n *kong.Node) bool { return !n.Hidden })
+		return known, lists.Map(shown, func(n *kong.Node) candidate { return candidate{n.Name, n.Help} })
 	}
 	for i, p := range node.Positional {
 		if i == at.plain || i < at.plain && p.IsSlice() {

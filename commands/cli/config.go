@@ -65,14 +65,11 @@ func (c *configList) Run(out *Output, explain explainer) error {
 
 // effective leaves the origins out, and what counts for nothing.
 func effective(entries []settings.Entry) []settings.Entry {
-	var out []settings.Entry
-	for _, e := range entries {
-		if e.From != nil {
-			e.From, e.Over, e.Status = nil, nil, ""
-			out = append(out, e)
-		}
-	}
-	return out
+	counting := lists.Filter(entries, func(e settings.Entry) bool { return e.From != nil })
+	return lists.Map(counting, func(e settings.Entry) settings.Entry {
+		e.From, e.Over, e.Status = nil, nil, ""
+		return e
+	})
 }
 
 // entryLines returns what is known about each key.

@@ -16,6 +16,7 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/journal"
+	"gemline/engine/lists"
 	"gemline/engine/model"
 	"gemline/engine/model/preset"
 	"gemline/engine/network"
@@ -512,14 +513,10 @@ func (d *doctor) unmasked(l *launch.Launcher) string {
 	if err != nil {
 		return ""
 	}
-	var left []string
-	for _, m := range masks(rules, l) {
-		if m.Left != "" {
-			left = append(left, m.Program)
-		}
-	}
+	left := lists.Filter(masks(rules, l), func(m maskRecord) bool { return m.Left != "" })
 	if len(left) == 0 {
 		return ""
 	}
-	return "; rules deny these only by the words of commands: " + strings.Join(left, ", ")
+	return "; rules deny these only by the words of commands: " +
+		strings.Join(lists.Map(left, func(m maskRecord) string { return m.Program }), ", ")
 }

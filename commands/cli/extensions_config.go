@@ -12,6 +12,7 @@ import (
 
 	"gemline/engine/auth"
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings/extension"
 )
@@ -200,12 +201,8 @@ func (set *extensionSet) unset(ctx context.Context, x extension.Extension) (name
 		cwd = set.here.Paths.Cwd
 	}
 	values := ExtensionValues(ctx, set.vault(), x, cwd)
-	for _, s := range x.Settings {
-		if values[s.EnvVar] == "" {
-			names = append(names, s.Name)
-		}
-	}
-	return names
+	missing := lists.Filter(x.Settings, func(s extension.Setting) bool { return values[s.EnvVar] == "" })
+	return lists.Map(missing, func(s extension.Setting) string { return s.Name })
 }
 
 // ExtensionValues returns the values of an extension's settings, by variable. A value of the

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/settings/extension"
@@ -333,12 +334,8 @@ func compared(was, now []string) (lines []string) {
 		}
 		lines = append(lines, mark+l)
 	}
-	for _, l := range was {
-		if !slices.Contains(now, l) {
-			lines = append(lines, "- "+l)
-		}
-	}
-	return lines
+	gone := lists.Filter(was, func(l string) bool { return !slices.Contains(now, l) })
+	return append(lines, lists.Map(gone, func(l string) string { return "- " + l })...)
 }
 
 // consentText says what an extension can run and what it tells the model, a line each. It is the

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings/flags"
 )
@@ -38,12 +39,7 @@ var gemmas = []string{"setup", "start", "stop", "status", "logs"}
 // an action of that command; or a command with a word of [verbs] that it does not have. Behind an
 // action at most a name may follow. Other words are for the model, which is paid for.
 func Missing(args []string) error {
-	var like []string
-	for _, arg := range args {
-		if why(arg) != "" || slices.Contains(Names(), arg) {
-			like = append(like, arg)
-		}
-	}
+	like := lists.Filter(args, func(arg string) bool { return why(arg) != "" || slices.Contains(Names(), arg) })
 	_, words, found := flags.Subcommand(args, like)
 	if !found {
 		return nil

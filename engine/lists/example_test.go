@@ -2,12 +2,14 @@ package lists_test
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"gemline/engine/lists"
 )
 
-func ExampleMap() {
-	fmt.Println(lists.Map([]string{"a", "b"}, strings.ToUpper))
-	// Output: [A B]
+func Example() {
+	rooted := lists.Filter([]string{"/a", "b", "/c"}, path.IsAbs)
+	fmt.Println(lists.Map(rooted, strings.ToUpper))
+	// Output: [/A /C]
 }

@@ -171,12 +171,8 @@ func Policies(cfg Config) (dirs []string) {
 		return nil
 	}
 	list, _ := Installed(cfg)
-	for _, x := range list {
-		if x.Active {
-			dirs = append(dirs, filepath.Join(x.Dir, policiesName))
-		}
-	}
-	return dirs
+	active := lists.Filter(list, func(x Extension) bool { return x.Active })
+	return lists.Map(active, func(x Extension) string { return filepath.Join(x.Dir, policiesName) })
 }
 
 // ReadBroken returns the extension that is in a folder of a name and can't be used: what is

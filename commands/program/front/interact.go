@@ -193,20 +193,15 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 
 // leftRunning says what still runs in the background and ends with the session, "" if nothing does.
 func leftRunning(jobs *shell.Jobs) string {
-	var names []string
-	for _, j := range jobs.List() {
-		if j.Running {
-			names = append(names, fmt.Sprintf("%s (%d)", text.OneLine(j.Command, longestCommand), j.PID))
-		}
-	}
-	if len(names) == 0 {
+	const longest = 60 // characters of a command
+	running := lists.Filter(jobs.List(), func(j shell.Job) bool { return j.Running })
+	if len(running) == 0 {
 		return ""
 	}
-	return "ends with the session: " + text.List(names)
+	return "ends with the session: " + text.List(lists.Map(running, func(j shell.Job) string {
+		return fmt.Sprintf("%s (%d)", text.OneLine(j.Command, longest), j.PID)
+	}))
 }
-
-// longestCommand is how many characters name a command that runs in the background.
-const longestCommand = 60
 
 // offerScreenReader says how screen reader mode is for good, once, if the command line switches it on.
 func (i *interactive) offerScreenReader() {

@@ -246,13 +246,9 @@ func modelPositions(s *session.Session) (all []acp.Position) {
 }
 
 // modePositions returns the approval modes that may be used.
-func modePositions(s *session.Session) (all []acp.Position) {
-	for _, m := range policy.Modes {
-		if s.Rules.CheckMode(m) == nil || m == s.Rules.Policy.Mode() {
-			all = append(all, acp.Position{ID: string(m), About: session.ModeMeanings[m]})
-		}
-	}
-	return all
+func modePositions(s *session.Session) []acp.Position {
+	modes := lists.Filter(policy.Modes[:], func(m policy.Mode) bool { return s.Rules.CheckMode(m) == nil || m == s.Rules.Policy.Mode() })
+	return lists.Map(modes, func(m policy.Mode) acp.Position { return acp.Position{ID: string(m), About: session.ModeMeanings[m]} })
 }
 
 // terminalCommands are about a terminal, or about another session than the editor's.

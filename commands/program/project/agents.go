@@ -208,15 +208,13 @@ func (a *AgentSet) refusal(d agent.Definition) string {
 const notAgreed = "nobody has agreed to this project's agent as it is now" + howAgreed
 
 // items returns the agents of the project that the user has not decided about.
-func (a *AgentSet) items() (list []item) {
+func (a *AgentSet) items() []item {
 	all, _ := a.List()
-	for _, d := range all {
-		if d.DisabledReason == notAgreed {
-			list = append(list, a.item(d))
-		}
-	}
-	return list
+	return lists.Map(lists.Filter(all, isNotAgreed), a.item)
 }
+
+// isNotAgreed reports whether nobody has agreed to an agent of the project.
+func isNotAgreed(d agent.Definition) bool { return d.DisabledReason == notAgreed }
 
 // ServerRights returns the rights of the MCP servers that an agent brings, "" if the user has not
 // decided about them.
@@ -234,12 +232,7 @@ func (a *AgentSet) OwnedByUser(d agent.Definition) bool {
 func (a *AgentSet) Problems() (lines []string) {
 	list, wrong := a.List()
 	lines = lists.Map(wrong, func(err error) string { return "agents: " + text.OneLine(err.Error(), MaxNoticeLength) })
-	var left []string
-	for _, d := range list {
-		if d.DisabledReason == notAgreed {
-			left = append(left, d.Name)
-		}
-	}
+	left := lists.Map(lists.Filter(list, isNotAgreed), func(d agent.Definition) string { return d.Name })
 	if len(left) > 0 {
 		lines = append(lines, text.OneLine("agents of this project can't be called, since "+notAgreed+": "+strings.Join(left, ", "), MaxNoticeLength))
 	}

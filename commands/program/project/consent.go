@@ -168,12 +168,10 @@ func startOf(o *Options, dir string, env map[string]string, argv []string, texts
 	for _, name := range []string{"GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR"} {
 		s.Vars = append(s.Vars, name+"="+o.Paths.Cwd)
 	}
-	for _, kv := range o.Env.projectEnviron() {
-		if name, _, _ := strings.Cut(kv, "="); program.IsSteering(name) {
-			s.Env = append(s.Env, kv)
-		}
-	}
-	s.Env = append(s.Env, sortedVariables(env)...)
+	s.Env = append(lists.Filter(o.Env.projectEnviron(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return program.IsSteering(name)
+	}), sortedVariables(env)...)
 	return s
 }
 

@@ -112,14 +112,7 @@ func (h *HookSet) item(k hook.Hook) item {
 }
 
 // items returns the hooks that are switched on, as they are agreed to.
-func (h *HookSet) items() (list []item) {
-	for _, k := range h.list {
-		if h.isOn(k) {
-			list = append(list, h.item(k))
-		}
-	}
-	return list
-}
+func (h *HookSet) items() []item { return lists.Map(lists.Filter(h.list, h.isOn), h.item) }
 
 // rights returns a hook's rights, "" if the user has not decided about its present form.
 func (h *HookSet) rights(k hook.Hook) consent.Rights { return h.opts.consents.rights(h.item(k)) }
@@ -142,14 +135,9 @@ func (h *HookSet) isOn(k hook.Hook) bool {
 
 // IDs returns the names of the hooks that are switched on, or off, without names that can't
 // be typed.
-func (h *HookSet) IDs(on bool) (list []string) {
-	for _, k := range h.list {
-		if h.isOn(k) == on && text.PrintableLine(k.ID()) == k.ID() {
-			list = append(list, k.ID())
-		}
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
+func (h *HookSet) IDs(on bool) []string {
+	list := lists.Filter(h.list, func(k hook.Hook) bool { return h.isOn(k) == on && text.PrintableLine(k.ID()) == k.ID() })
+	return slices.Compact(slices.Sorted(slices.Values(lists.Map(list, hook.Hook.ID))))
 }
 
 // turn switches a hook on or off for this run.

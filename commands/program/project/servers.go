@@ -267,13 +267,8 @@ func (set *serverSet) item(m mcpServer) item {
 }
 
 // items returns the used servers, in the form that the user agrees to.
-func (set *serverSet) items() (list []item) {
-	for _, m := range set.list {
-		if m.off == "" {
-			list = append(list, set.item(m))
-		}
-	}
-	return list
+func (set *serverSet) items() []item {
+	return lists.Map(lists.Filter(set.list, func(m mcpServer) bool { return m.off == "" }), set.item)
 }
 
 // startedBy finds what a server of the project starts.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/memory"
 	"gemline/engine/policy"
 	"gemline/engine/text"
@@ -125,11 +126,7 @@ func GuardedFiles(o *Options, roots func() []string, temp string, names []string
 		g.Own, g.Except = append(g.Own, o.Paths.User(), disk.ResolveLinks(UserContextFile(o))), []string{o.Paths.User("tmp")}
 		g.State = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}
 	}
-	for _, dir := range filepath.SplitList(o.Env.Getenv("PATH")) {
-		if filepath.IsAbs(dir) {
-			g.Programs = append(g.Programs, dir)
-		}
-	}
+	g.Programs = lists.Filter(filepath.SplitList(o.Env.Getenv("PATH")), filepath.IsAbs)
 	if temp != "" {
 		g.Notes = []string{filepath.Join(temp, "memory")}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/journal"
+	"gemline/engine/lists"
 	"gemline/engine/model"
 	"gemline/engine/policy"
 	"gemline/engine/prompt"
@@ -94,12 +95,8 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 // agentPrompt returns what the instruction and the opening message of an agent depend on.
 func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Policy, model string) prompt.Config {
 	cfg := s.prompt()
-	cfg.Interactive, cfg.Agents, cfg.Override.WriteSystemMD, cfg.Tools = false, nil, "", nil
-	for _, tool := range ts.Tools() {
-		if judge.Offers(tool) {
-			cfg.Tools = append(cfg.Tools, tool.Name())
-		}
-	}
+	cfg.Interactive, cfg.Agents, cfg.Override.WriteSystemMD = false, nil, ""
+	cfg.Tools = lists.Map(lists.Filter(ts.Tools(), judge.Offers), engine.Tool.Name)
 	cfg.Skills = s.Tools.offeredSkills(cfg.Tools)
 	if cfg.More = agent.Rules(); s.Rules.Policy.Mode() == policy.Plan {
 		cfg.More += "\n- Plan mode is on: nothing is changed, and calls that would change something are denied."

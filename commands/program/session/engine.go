@@ -89,11 +89,7 @@ func (s *Session) prompt() prompt.Config {
 			cfg.Sandbox = s.Project.Launcher.State().Name
 		}
 	}
-	for _, t := range s.Tools.Toolset.Tools() {
-		if s.Tools.Rehearsal.Policy(s.Rules.Policy).Offers(t) {
-			cfg.Tools = append(cfg.Tools, t.Name())
-		}
-	}
+	cfg.Tools = lists.Map(lists.Filter(s.Tools.Toolset.Tools(), s.Tools.Rehearsal.Policy(s.Rules.Policy).Offers), engine.Tool.Name)
 	cfg.Skills = s.Tools.offeredSkills(cfg.Tools)
 	return cfg
 }

@@ -182,13 +182,9 @@ func (r *Rules) afterPlan() []policy.Mode {
 	if r.CheckMode(before) != nil || before == policy.Yolo && !r.hasUser {
 		before = policy.Default
 	}
-	list := []policy.Mode{before}
-	for _, m := range []policy.Mode{policy.Default, policy.AutoEdit, policy.Auto} {
-		if m != before && r.CheckMode(m) == nil {
-			list = append(list, m)
-		}
-	}
-	return list
+	others := lists.Filter([]policy.Mode{policy.Default, policy.AutoEdit, policy.Auto},
+		func(m policy.Mode) bool { return m != before && r.CheckMode(m) == nil })
+	return append([]policy.Mode{before}, others...)
 }
 
 // leavePlanMode changes to the mode that word names among those that may follow plan mode, or
