@@ -141,12 +141,10 @@ func (cmd undoCommands) changes(ctx context.Context, _ string) error {
 	if len(list) == 0 {
 		return sentences(cmd.out, "this session has changed no files")
 	}
-	var ls []string
-	for _, s := range list {
+	return sentences(cmd.out, lists.Map(list, func(s checkpoint.FileStat) string {
 		s.Path = cmd.c.Workspace.Rel(s.Path)
-		ls = append(ls, text.PrintableLine(s.String()))
-	}
-	return sentences(cmd.out, ls...)
+		return text.PrintableLine(s.String())
+	})...)
 }
 
 func (cmd undoCommands) diff(ctx context.Context, _ string) error {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -62,7 +63,8 @@ func (s *Settings) Explain(in Inputs, all bool) []Entry {
 	}
 	if all {
 		for _, k := range table {
-			if k.fallback != nil && !strings.Contains(k.Name, "<") && !hasBelow(found, k.Name) {
+			below := func(key string) bool { return strings.HasPrefix(key, k.Name+".") }
+			if k.fallback != nil && !strings.Contains(k.Name, "<") && !slices.ContainsFunc(slices.Collect(maps.Keys(found)), below) {
 				entry(strings.Split(k.Name, "."))
 			}
 		}
@@ -77,16 +79,6 @@ func (s *Settings) Explain(in Inputs, all bool) []Entry {
 		out = append(out, *e)
 	}
 	return out
-}
-
-// hasBelow reports whether there is an entry for something in an object.
-func hasBelow(found map[string]*Entry, name string) bool {
-	for key := range found {
-		if strings.HasPrefix(key, name+".") {
-			return true
-		}
-	}
-	return false
 }
 
 // said returns what the environment and the command line say, the weakest first.

@@ -111,6 +111,11 @@ func statusOf(ctx context.Context, here *Folder, out *Output, name string, all m
 			g.Close()
 		}
 	}
+	return st.tell(out, err)
+}
+
+// tell prints what a request would use, and why that can't work, if so.
+func (st *authRecord) tell(out *Output, err error) error {
 	if st.Usable = err == nil; err != nil {
 		st.Problem, st.Hint = err.Error(), Hint(err)
 	}
@@ -144,10 +149,7 @@ func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 		err = cmp.Or(st.find(ctx, here, c), model.CheckAddress(model.Options{Google: model.Google{Vertex: c.Method == auth.Vertex,
 			CodeAssist: c.Method == auth.Compute, Location: c.Location.Value}, BaseURL: c.BaseURL.Value}))
 	}
-	if st.Usable = err == nil; err != nil {
-		st.Problem, st.Hint = err.Error(), Hint(err)
-	}
-	return cmp.Or(out.show(st, st.lines()...), err)
+	return st.tell(out, err)
 }
 
 // find looks where the credential of c is, as a request would, but asks no
@@ -192,11 +194,6 @@ func (st *authRecord) machine(c auth.Credentials) error {
 
 // lines returns what st says to people.
 func (st *authRecord) lines() (lines []string) {
-	usable := "no"
-	if st.Usable {
-		usable = "yes"
-	}
-	header := strings.Join(st.Headers, ", ")
 	project, whose := st.Project, st.ProjectFrom
 	switch {
 	case st.Method != auth.Compute:
@@ -214,8 +211,8 @@ func (st *authRecord) lines() (lines []string) {
 		{"location", st.Location, ""},
 		{"quota project", st.Quota, ""},
 		{"address", st.BaseURL, st.BaseFrom},
-		{"headers", header, ""},
-		{"usable", usable, ""},
+		{"headers", strings.Join(st.Headers, ", "), ""},
+		{"usable", map[bool]string{true: "yes", false: "no"}[st.Usable], ""},
 	} {
 		if l.value == "" {
 			continue

@@ -9,13 +9,16 @@ import (
 	"strings"
 
 	"gemline/docs"
+	"gemline/engine"
 	"gemline/engine/auth"
 	"gemline/engine/hook"
+	"gemline/engine/lists"
 	"gemline/engine/model/preset"
 	"gemline/engine/text"
 	"gemline/repl/schema"
 	"gemline/settings"
 	"gemline/tools/sandbox"
+	"gemline/tools/worktree"
 )
 
 //go:embed shells
@@ -84,15 +87,11 @@ func (l *lookup) values(ctx context.Context, kind string) (list []candidate) {
 	case "shell":
 		plain("bash", "zsh", "fish", "powershell")
 	case "method":
-		for _, m := range auth.Methods() {
-			plain(string(m))
-		}
+		plain(lists.Map(auth.Methods(), func(m auth.Method) string { return string(m) })...)
 	case "sandbox":
 		plain(append([]string{settings.On, settings.Off}, sandbox.Names()...)...)
 	case "model":
-		for _, c := range (*preset.Table)(nil).Choices() {
-			add(c.Name, c.Note)
-		}
+		return lists.Map((*preset.Table)(nil).Choices(), func(c preset.ListedModel) candidate { return candidate{c.Name, c.Note} })
 	case "topic":
 		for _, p := range docs.Pages() {
 			add(p.Name, p.Title)
@@ -104,25 +103,17 @@ func (l *lookup) values(ctx context.Context, kind string) (list []candidate) {
 			}
 		}
 	case "tool":
-		for _, t := range l.builtin() {
-			add(t.Name(), t.Label)
-		}
+		return lists.Map(l.builtin(), func(t engine.Tool) candidate { return candidate{t.Name(), t.Label} })
 	case "key":
-		for _, k := range settings.Keys() {
-			add(k.Name, k.Help)
-		}
+		return lists.Map(settings.Keys(), func(k settings.Key) candidate { return candidate{k.Name, k.Help} })
 	case "event":
-		for _, e := range hook.Events {
-			plain(string(e))
-		}
+		plain(lists.Map(hook.Events, func(e hook.Event) string { return string(e) })...)
 	case "schema":
 		plain(append(schema.Names(), settingsSchema)...)
 	case "worktree":
 		if r, err := (*worktreeCommand)(nil).ProvideRepository(l.here, l.project); err == nil {
 			trees, _ := r.Trees()
-			for _, t := range trees {
-				add(t.Name, t.Path)
-			}
+			list = lists.Map(trees, func(t worktree.Tree) candidate { return candidate{t.Name, t.Path} })
 		}
 	case "session":
 		add("latest", "the one begun last")

@@ -252,7 +252,9 @@ func (r *change) noteEffect(out *Output, here *Folder, ask *Asker, src settings.
 		}
 		ours := func(o settings.Origin) bool { return o.Path == src.Path }
 		if r.Value == nil {
-			r.noteFallback(e, ours)
+			if len(e.From) > 0 && !slices.ContainsFunc(e.From, ours) {
+				r.note("%s is %s now, from %s", e.Key, text.Compact(e.Value), place(e.From[len(e.From)-1], false))
+			}
 			continue
 		}
 		if ask.In == nil { // of a session, whose flags don't count from the next start on
@@ -268,13 +270,6 @@ func (r *change) noteEffect(out *Output, here *Folder, ask *Asker, src settings.
 	}
 	if ask.In == nil && r.Changed && !r.holds {
 		r.note("it counts from the next start")
-	}
-}
-
-// noteFallback notes what a key is now that a file does not set it.
-func (r *change) noteFallback(e settings.Entry, ours func(settings.Origin) bool) {
-	if len(e.From) > 0 && !slices.ContainsFunc(e.From, ours) {
-		r.note("%s is %s now, from %s", e.Key, text.Compact(e.Value), place(e.From[len(e.From)-1], false))
 	}
 }
 

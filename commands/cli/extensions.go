@@ -137,18 +137,14 @@ func SkillsOf(x extension.Extension) skill.Dir {
 
 // extensionDir returns the folder of the extensions.
 func (set *extensionSet) extensionDir() (string, error) {
+	s, err := set.here.settings()
 	switch {
 	case set.here.Paths.Home == "":
 		return "", errors.New("there is no home directory, in which extensions would be")
-	case !set.extensionsOn():
+	case err == nil && !s.Extensions:
 		return "", errors.New("extensions are switched off, by experimental.extensionManagement in the settings")
 	}
 	return set.here.Paths.User("extensions"), nil
-}
-
-func (set *extensionSet) extensionsOn() bool {
-	s, err := set.here.settings()
-	return err != nil || s.Extensions
 }
 
 // named returns the installed extension of a name, or all if it is "".

@@ -215,9 +215,8 @@ func onServer(ctx context.Context, provider string, api API, set *provider.Set) 
 		listed, err = g.List(ctx)
 		g.Close()
 	}
-	for _, m := range listed {
-		list = append(list, modelRecord{Name: prefix + m.Name, Resolved: prefix + m.Name, Note: m.Title,
-			Context: m.Input, Answer: m.Output, Takes: m.Takes})
-	}
-	return list, err
+	return lists.Map(listed, func(m model.ModelInfo) modelRecord {
+		return modelRecord{Name: prefix + m.Name, Resolved: prefix + m.Name, Note: m.Title,
+			Context: m.Input, Answer: m.Output, Takes: m.Takes}
+	}), err
 }

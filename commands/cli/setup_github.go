@@ -19,7 +19,6 @@ import (
 	"gemline/engine/text"
 	"gemline/repl/input"
 	"gemline/repl/output"
-	"gemline/settings/flags"
 	"gemline/settings/trust"
 	"gemline/tools/edit"
 	"gemline/tools/source"
@@ -89,7 +88,9 @@ func (c *setupGitHub) Run(ctx context.Context, out *Output, here *Folder, ask *A
 		workflowsRepository, tag, repository, top)); err != nil {
 		return err
 	}
-	if yes := c.Yes || ask.unattendedYolo(here.Flags); !yes {
+	// Where nobody can be asked, yolo wants nothing to be asked about.
+	unasked := ask.Confirm == nil && ask.In == nil && here.Flags != nil && here.Flags.Mode() == "yolo"
+	if yes := c.Yes || unasked; !yes {
 		if yes, err = ask.confirm(ctx, fmt.Sprintf("write these %d files?", len(all))); err != nil || !yes {
 			return cmp.Or(err, error(&input.Error{Message: "nothing is written"}))
 		}
@@ -148,12 +149,6 @@ func wanted(dir *disk.Dir, files []workflowFile) (all []workflowFile, err error)
 		}
 	}
 	return all, nil
-}
-
-// unattendedYolo reports whether nobody can be asked, and whoever runs gemline wants
-// nothing to be asked about.
-func (ask *Asker) unattendedYolo(given *flags.Set) bool {
-	return ask.Confirm == nil && ask.In == nil && given != nil && given.Mode() == "yolo"
 }
 
 // showWorkflows shows what is to be written.

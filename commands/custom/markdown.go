@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"gemline/engine/lists"
 	"gemline/engine/text"
 )
 
@@ -74,7 +75,7 @@ func (f fact) values() []string {
 	}
 	value := strings.TrimSuffix(strings.TrimPrefix(f.value, "["), "]")
 	depth := 0
-	list := strings.FieldsFunc(value, func(r rune) bool {
+	return lists.Map(strings.FieldsFunc(value, func(r rune) bool {
 		switch r {
 		case '(':
 			depth++
@@ -82,11 +83,7 @@ func (f fact) values() []string {
 			depth--
 		}
 		return r == ',' && depth <= 0
-	})
-	for i := range list {
-		list[i] = unquoted(list[i])
-	}
-	return list
+	}), unquoted)
 }
 
 func unquoted(s string) string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 )
 
@@ -34,13 +35,7 @@ func switches(cfg Config) (func(name string) bool, error) {
 
 // wanted returns the names that are asked for.
 func wanted(only []string) []string {
-	var names []string
-	for _, name := range only {
-		if name = strings.TrimSpace(name); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
+	return lists.Filter(lists.Map(only, strings.TrimSpace), func(name string) bool { return name != "" })
 }
 
 // none reports whether no extension at all is asked for.

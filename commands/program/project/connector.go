@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"gemline/engine/auth"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/settings/consent"
@@ -29,16 +30,11 @@ func (c *Connections) serve(set *serverSet, open func(string)) *mcp.Set {
 	if len(set.list) == 0 {
 		return nil
 	}
-	var names []string
-	for _, m := range set.list {
-		if !m.ofProject() || m.off != "" || set.rights(m) != "" {
-			continue
-		}
-		if !agreedByFlag(c.opts, set.item(m)) {
-			names = append(names, text.PrintableLine(m.Name))
-		}
-	}
-	if len(names) > 0 {
+	left := lists.Filter(set.list, func(m mcpServer) bool {
+		return m.ofProject() && m.off == "" && set.rights(m) == "" && !agreedByFlag(c.opts, set.item(m))
+	})
+	if len(left) > 0 {
+		names := lists.Map(left, func(m mcpServer) string { return text.PrintableLine(m.Name) })
 		open("MCP servers of this project are not used, since nobody has agreed to what they are now: " +
 			strings.Join(names, ", ") + howAgreed)
 	}

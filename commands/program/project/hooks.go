@@ -165,15 +165,13 @@ func (o *Options) loadHooks(notify func(string)) error {
 			}
 		}
 	}
-	var left []string
-	for _, k := range h.list {
-		if h.rights(k) == "" && h.isOn(k) && !agreedByFlag(o, h.item(k)) {
-			left = append(left, text.OneLine(k.ID(), MaxNameLength))
-		}
-	}
+	left := lists.Filter(h.list, func(k hook.Hook) bool {
+		return h.rights(k) == "" && h.isOn(k) && !agreedByFlag(o, h.item(k))
+	})
 	if len(left) > 0 {
+		names := lists.Map(left, func(k hook.Hook) string { return text.OneLine(k.ID(), MaxNameLength) })
 		notify("hooks of this project do not run, since nobody has agreed to what they are now: " +
-			strings.Join(left, ", ") + howAgreed)
+			strings.Join(names, ", ") + howAgreed)
 	}
 	return nil
 }
