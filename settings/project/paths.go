@@ -1,10 +1,13 @@
 package project
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
+	"slices"
 
 	"gemline/engine/disk"
 )
@@ -14,19 +17,47 @@ import (
 type Paths struct {
 	Home string // the directory that holds .gemini; empty if there is none
 	Cwd  string // the directory that is worked in, absolute
+
+	// Login is the user's home directory where Home is another or none; else empty. Nothing is kept in
+	// it, but secrets lie there.
+	Login string
 }
 
 // New returns the paths of a user with the given home directory who works
 // in cwd. geminiHome is the value of GEMINI_CLI_HOME and, unless it is empty,
 // takes the place of home.
 func New(home, geminiHome, cwd string) Paths {
+	p := Paths{Home: home, Cwd: filepath.Clean(cwd)}
+	if home == "" {
+		p.Login = knownHome()
+	}
 	if geminiHome != "" {
-		home = geminiHome
+		p.Home, p.Login = geminiHome, cmp.Or(home, p.Login)
 	}
-	if home != "" && !filepath.IsAbs(home) {
-		home = filepath.Join(cwd, home)
+	if p.Home != "" && !filepath.IsAbs(p.Home) {
+		p.Home = filepath.Join(cwd, p.Home)
 	}
-	return Paths{Home: home, Cwd: filepath.Clean(cwd)}
+	return p
+}
+
+// knownHome returns the home directory that the system knows for the user, "" if there is none.
+func knownHome() string {
+	known, err := user.Current()
+	if err != nil || filepath.Dir(known.HomeDir) == known.HomeDir {
+		return ""
+	}
+	return known.HomeDir
+}
+
+// Homes returns the directories in which the user's programs keep their files: the home directory,
+// and the one of GEMINI_CLI_HOME.
+func (p Paths) Homes() (dirs []string) {
+	for _, dir := range []string{p.Home, p.Login} {
+		if dir != "" && !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 // User returns the directory of the user's files, ~/.gemini, or the path of

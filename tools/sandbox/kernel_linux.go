@@ -173,15 +173,16 @@ type lead struct {
 	err error
 }
 
-// real returns the target of an absolute path, or the path if the target does not exist
-// yet.
+// real returns the target of an absolute path. What does not exist yet is taken as named, in the
+// target of its directory.
 func (l links) real(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("%q is not an absolute path", path)
 	}
 	to, err := l.resolve(path)
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
-		return filepath.Clean(path), nil
+	if dir := filepath.Dir(path); (errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission)) && dir != path {
+		to, err = l.real(dir)
+		return filepath.Join(to, filepath.Base(path)), err
 	}
 	return to, err
 }

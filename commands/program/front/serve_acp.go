@@ -105,7 +105,7 @@ func (e *acpServer) list(_ context.Context, dir string) (all []protocol.SessionI
 	stores := e.opts.Paths.All()
 	if dir != "" {
 		stores = nil
-		if s, known := dirs.New(e.opts.Paths.Home, e.opts.Env.Process.Getenv("GEMINI_CLI_HOME"), dir).Registered(); known {
+		if s, known := dirs.New(e.opts.Paths.Home, "", dir).Registered(); known {
 			stores = []dirs.Store{s}
 		}
 	}

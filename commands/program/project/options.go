@@ -23,6 +23,7 @@ package project
 import (
 	"cmp"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -132,13 +133,16 @@ func CheckSystemMD(o *Options) error {
 	return nil
 }
 
-// HomeOrRoot names the directory if it is the home or the root directory, else it returns "".
-func (o *Options) HomeOrRoot() string {
-	switch dir := o.Paths.Folder(""); {
-	case o.Paths.AtHome():
-		return "your home directory"
-	case filepath.Dir(dir) == dir:
-		return "the root directory"
+// TooWide names the first of the directories that is the home or the root directory, "" if none is.
+func (o *Options) TooWide(dirs ...string) string {
+	for _, dir := range dirs {
+		dir = o.Paths.Folder(dir)
+		if filepath.Dir(dir) == dir {
+			return "the root directory"
+		}
+		if slices.ContainsFunc(o.Paths.Homes(), func(home string) bool { return dir == disk.ResolveLinks(home) }) {
+			return "your home directory"
+		}
 	}
 	return ""
 }

@@ -20,7 +20,7 @@ func (p userDirs) resolve(path string) string {
 
 // hooks returns the user's directory with git's hooks for new repositories.
 func (p userDirs) hooks() (dir string) {
-	home := p.opts.Paths.Home
+	home := cmp.Or(p.opts.Paths.Login, p.opts.Paths.Home)
 	if home == "" {
 		return "" // a relative path may lead into the project
 	}
@@ -35,7 +35,10 @@ func (p userDirs) hooks() (dir string) {
 // hidden returns the paths that commands can't read.
 func (p userDirs) hidden() []string {
 	o, env := p.opts, p.opts.Env.Process.Getenv
-	list := append(secret.Files(o.Paths.Home, o.Paths.User(), env), secret.StoredFiles(o.Paths.Home, env)...)
+	var list []string
+	for _, home := range o.Paths.Homes() {
+		list = append(append(list, secret.Files(home, filepath.Join(home, ".gemini"), env)...), secret.StoredFiles(home, env)...)
+	}
 	for _, path := range []string{o.Flags.KeyFile, o.Env.Getenv("GOOGLE_APPLICATION_CREDENTIALS")} {
 		if path != "" {
 			list = append(list, p.resolve(path))
@@ -47,8 +50,10 @@ func (p userDirs) hidden() []string {
 // secretPaths returns paths that may hold secrets, also behind a link of the home directory.
 func (p userDirs) secretPaths() []string {
 	list := p.hidden()
-	if real := disk.ResolveLinks(p.opts.Paths.Home); real != p.opts.Paths.Home {
-		list = append(list, secret.Files(real, "", func(string) string { return "" })...)
+	for _, home := range p.opts.Paths.Homes() {
+		if real := disk.ResolveLinks(home); real != home {
+			list = append(list, secret.Files(real, "", func(string) string { return "" })...)
+		}
 	}
 	return list
 }

@@ -64,9 +64,10 @@ func checkProjectDir(o *Options, dir string) error {
 		return nil
 	}
 	path := o.Paths.Folder(dir)
-	secret := append(userDirs{o}.hidden(), o.Paths.Home, o.Paths.User())
+	homes := o.Paths.Homes()
+	secret := slices.Concat(userDirs{o}.hidden(), homes, []string{o.Paths.User()})
 	i := slices.IndexFunc(secret, func(at string) bool {
-		return at != "" && (disk.Inside(path, o.Paths.Folder(at)) || at != o.Paths.Home &&
+		return at != "" && (disk.Inside(path, o.Paths.Folder(at)) || !slices.Contains(homes, at) &&
 			disk.Inside(o.Paths.Folder(at), path))
 	})
 	if i < 0 {

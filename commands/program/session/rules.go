@@ -93,8 +93,8 @@ func checkModeSettings(o *project.Options, m policy.Mode) error {
 		return &commands.Error{Message: "general.plan.enabled in the settings switches the approval mode plan off"}
 	case m == policy.Yolo && o.Settings.NoYolo:
 		return &commands.Error{Message: "security.disableYoloMode in the settings forbids the approval mode yolo"}
-	case m == policy.Auto && o.HomeOrRoot() != "":
-		return fmt.Errorf("the approval mode auto can't be used in %s; start in the folder of a project", o.HomeOrRoot())
+	case m == policy.Auto && o.TooWide("") != "":
+		return fmt.Errorf("the approval mode auto can't be used in %s; start in the folder of a project", o.TooWide(""))
 	case untrusted && (m == policy.Yolo || m == policy.AutoEdit || m == policy.Auto):
 		return fmt.Errorf("this folder is not trusted, so edits and commands are asked about; "+
 			"gemline trust add lets the next session use %s", m)
@@ -108,6 +108,9 @@ func (r *Rules) CheckMode(m policy.Mode) error {
 	err := checkModeSettings(r.project.Options, m)
 	if err != nil || m != policy.Auto {
 		return err
+	}
+	if wide := r.project.Options.TooWide(r.project.Workspace.Roots()...); wide != "" {
+		return fmt.Errorf("the approval mode auto can't be used with %s among the directories to work in", wide)
 	}
 	if l := r.project.Launcher; !l.Contained() {
 		why := cmp.Or(l.State().Step, "nothing is in force")
