@@ -276,13 +276,11 @@ var kinds = map[string]string{"image": model.Images, "document": model.PDF}
 // asBlock returns a file as the server takes it, in words if it does not.
 func asBlock(p *genai.Part, lacks func(string) bool) block {
 	kind := ""
-	if b := p.InlineData; b != nil {
-		switch b.MIMEType {
-		case "image/png", "image/jpeg", "image/gif", "image/webp":
-			kind = "image"
-		case "application/pdf":
-			kind = "document"
-		}
+	switch {
+	case protocol.IsImage(p):
+		kind = "image"
+	case p.InlineData != nil && p.InlineData.MIMEType == "application/pdf":
+		kind = "document"
 	}
 	if kind == "" || lacks(kinds[kind]) {
 		return block{Type: "text", Text: protocol.DescribeFile(p)}

@@ -84,6 +84,9 @@ func TestRequest(t *testing.T) {
 			r.Contents[0].Parts = []*genai.Part{{InlineData: &genai.Blob{MIMEType: "image/png", Data: []byte("P")}}}
 		}, `{"messages":[{"role":"user","content":"[a file of image/png with 1 bytes, which this model can't read]"}]}`, ""},
 		{"a server that says nothing", "", declared, `{"tools":[{"type":"function","function":{"name":"f","description":"does","parameters":{"type":"object","properties":{}}}}]}`, ""},
+		{"an image that it does not take", shown, func(r *engine.Request) {
+			r.Contents[0].Parts = []*genai.Part{{InlineData: &genai.Blob{MIMEType: "image/gif", Data: []byte("P")}}}
+		}, `{"messages":[{"role":"user","content":"[a file of image/gif with 1 bytes, which this model can't read]"}]}`, ""},
 		{"a schema", shown, func(r *engine.Request) { r.Config.ResponseJsonSchema = json.RawMessage(`{"type":"object"}`) }, `{"format":{"type":"object"}}`, ""},
 		{"JSON", shown, func(r *engine.Request) { r.Config.ResponseMIMEType = "application/json" }, `{"format":"json"}`, ""},
 		{"settings", shown, func(r *engine.Request) {

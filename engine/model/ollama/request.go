@@ -133,7 +133,7 @@ func user(said *genai.Content, sees bool) (all []message) {
 	}
 	for _, p := range rest {
 		switch {
-		case p.InlineData != nil && sees && strings.HasPrefix(p.InlineData.MIMEType, "image/"):
+		case sees && protocol.IsImage(p) && p.InlineData.MIMEType != "image/gif":
 			m.Images = append(m.Images, p.InlineData.Data)
 		case p.InlineData != nil || p.FileData != nil:
 			texts = append(texts, protocol.DescribeFile(p))

@@ -26,6 +26,7 @@
 //	delta.content              text
 //	delta.reasoning_content    a thought; delta.reasoning, too
 //	delta.tool_calls           calls, whole, at the end, whatever pieces they came in
+//	delta.images               images
 //	delta.refusal              a refusal
 //	finish_reason              STOP; length is MAX_TOKENS, content_filter SAFETY; error, abort
 //	                           and the like: the answer broke off
@@ -37,10 +38,13 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"iter"
+	"strings"
 
 	"google.golang.org/genai"
 
@@ -107,9 +111,10 @@ type stream struct {
 	details  []json.RawMessage // of thoughts
 	finish   string
 	refusal  string
-	named    bool // the model is known
-	pieces   bool // some text came as a delta
-	whole    bool // the answer is a document
+	named    bool   // the model is known
+	odd      []byte // what may say why there is no answer
+	pieces   bool   // some text came as a delta
+	whole    bool   // the answer is a document
 }
 
 // A chunk is a piece of an answer, or all of it.
@@ -120,7 +125,8 @@ type chunk struct {
 		Index        protocol.Count
 		Delta        delta
 		Message      *delta
-		FinishReason looseText `json:"finish_reason"`
+		FinishReason looseText       `json:"finish_reason"`
+		Error        json.RawMessage // of OpenRouter
 	}
 	Usage *struct {
 		PromptTokens     protocol.Count `json:"prompt_tokens"`
@@ -134,7 +140,8 @@ type chunk struct {
 		} `json:"completion_tokens_details"`
 		CacheHits protocol.Count `json:"prompt_cache_hit_tokens"` // of DeepSeek
 	}
-	Error json.RawMessage
+	Error                json.RawMessage
+	Detail, Msg, Message json.RawMessage // of servers and gateways that say errors so, with 200
 }
 
 // A delta is what a chunk adds to the message.
@@ -144,8 +151,11 @@ type delta struct {
 	Reasoning        looseText
 	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
 	Refusal          looseText
-	FunctionCall     callPiece `json:"function_call"` // of servers older than tool_calls
-	ToolCalls        []struct {
+	Images           []struct { // of OpenRouter
+		ImageURL struct{ URL string } `json:"image_url"`
+	}
+	FunctionCall callPiece `json:"function_call"` // of servers older than tool_calls
+	ToolCalls    []struct {
 		Index    *protocol.Count
 		ID       looseText
 		Function callPiece
@@ -246,9 +256,15 @@ func (s *stream) event(data []byte) error {
 		}
 		s.answer.Usage(u.PromptTokens, cmp.Or(u.PromptDetails.Cached, u.CacheHits), output, u.CompletionDetails.Reasoning)
 	}
+	if c.Choices == nil && len(c.Detail)+len(c.Msg)+len(c.Message) > 0 {
+		s.odd = bytes.Clone(data)
+	}
 	for _, choice := range c.Choices {
 		if choice.Index != 0 { // which was not asked for
 			continue
+		}
+		if len(choice.Error) > 0 && string(choice.Error) != "null" {
+			return s.from.Fault(choice.Error)
 		}
 		s.finish = cmp.Or(string(choice.FinishReason), s.finish)
 		d := choice.Delta
@@ -277,6 +293,14 @@ func (s *stream) delta(d delta) error {
 	}
 	if err := s.answer.Text(d.Content.said); err != nil {
 		return err
+	}
+	for _, i := range d.Images {
+		kind, data, _ := strings.Cut(strings.TrimPrefix(i.ImageURL.URL, "data:"), ";base64,")
+		if b, err := base64.StdEncoding.DecodeString(data); err == nil && len(b) > 0 {
+			if err := s.answer.Part(&genai.Part{InlineData: &genai.Blob{MIMEType: kind, Data: b}}); err != nil {
+				return err
+			}
+		}
 	}
 	if old != (callPiece{}) {
 		s.answer.Call(0, "", string(old.Name), string(old.Arguments))
@@ -326,7 +350,11 @@ func (s *stream) end(done bool) error {
 	case "error", "abort", "insufficient_system_resource", "network_error":
 		return s.from.Broken()
 	case "":
-		if !done && !s.whole {
+		switch {
+		case done, s.whole:
+		case s.odd != nil:
+			return s.from.Fault(s.odd)
+		default:
 			return s.from.Broken()
 		}
 	}

@@ -123,6 +123,12 @@ func TestRequest(t *testing.T) {
 				{"type":"file","file":{"filename":"document.pdf","file_data":"data:application/pdf;base64,RA=="}},
 				{"type":"input_audio","input_audio":{"data":"Vw==","format":"wav"}},
 				{"type":"text","text":"[a file of video/mp4 with 1 bytes, which this model can't read]"}]}]}`},
+		{"images that no server takes", "openai", history(user(&genai.Part{Text: "see"}, blob("image/bmp", "B"))),
+			`{"messages":[{"role":"user","content":"see\n\n[a file of image/bmp with 1 bytes, which this model can't read]"}]}`},
+		{"ids of Kimi's", "vllm", func(r *engine.Request) {
+			r.Model, r.Contents = "moonshotai/Kimi-K2", []*genai.Content{says(call("functions.f:0", "f"), call("c.1", "g")), user(answer("functions.f:0", "f", "output", "x"))}
+		}, `{"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"functions.f:0","type":"function","function":{"name":"f","arguments":"{}"}},{"id":"call_255b58d8aa3fb39830e0c31a","type":"function","function":{"name":"g","arguments":"{}"}}]},
+				{"role":"tool","tool_call_id":"functions.f:0","content":"x"}]}`},
 		{"files where none can go", "deepseek", history(user(&genai.Part{Text: "see"}, blob("image/png", "PNG"))),
 			`{"messages":[{"role":"user","content":"see\n\n[a file of image/png with 3 bytes, which this model can't read]"}]}`},
 		{"a file that a call has read", "openai", history(says(call("c1", "read")), user(answer("c1", "read", "output", "Binary"), blob("image/png", "P"))),
@@ -214,6 +220,7 @@ type heard struct {
 	Text, Thought string
 	Calls         []genai.FunctionCall
 	Signed        []string
+	Images        []string
 	Finish        genai.FinishReason
 	Block         string
 	Model         string
@@ -251,6 +258,8 @@ func listen(t *testing.T, g engine.Generator, req *engine.Request) (h heard) {
 				h.Signed = append(h.Signed, string(p.ThoughtSignature))
 			case p.Thought:
 				h.Thought += p.Text
+			case p.InlineData != nil:
+				h.Images = append(h.Images, p.InlineData.MIMEType+" "+string(p.InlineData.Data))
 			default:
 				h.Text += p.Text
 			}
@@ -331,6 +340,7 @@ func TestAnswer(t *testing.T) {
 			`{"choices":[{"index":0,"delta":{"content":"b"},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"total_tokens":16,"completion_tokens":6,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}}`, "[DONE]"), said(heard{Thought: "hm", Text: "ab"})},
 		{"arguments that are no JSON", "vllm", with(delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":"{a:"}}]}`)), said(heard{Finish: genai.FinishReasonMalformedFunctionCall})},
 		{"an answer that is too long", "vllm", events(text("a"), over("length"), usage, "[DONE]"), said(heard{Text: "a", Finish: genai.FinishReasonMaxTokens})},
+		{"a call that is cut off before its arguments", "vllm", events(text("a"), delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":""}}]}`), over("length"), usage, "[DONE]"), said(heard{Text: "a", Finish: genai.FinishReasonMaxTokens})},
 		{"an answer that is withheld", "vllm", events(text("a"), over("content_filter"), usage, "[DONE]"), said(heard{Text: "a", Finish: genai.FinishReasonSafety})},
 		{"an answer that is too long, by Mistral's word", "mistral", events(text("a"), over("model_length"), usage, "[DONE]"), said(heard{Text: "a", Finish: genai.FinishReasonMaxTokens})},
 		{"a filter by Zhipu's word", "vllm", events(text("a"), over("sensitive"), usage, "[DONE]"), said(heard{Text: "a", Finish: genai.FinishReasonSafety})},
@@ -349,6 +359,10 @@ func TestAnswer(t *testing.T) {
 		{"too much, in the midst", "lmstudio", et.Reply{Wire: &et.Wire{Header: map[string][]string{"Content-Type": {"text/event-stream"}},
 			Pieces: []string{"event: error\ndata: {\"error\":{\"message\":\"The number of tokens to keep from the initial prompt is greater than the context length.\"}}\n\n"}}},
 			heard{Kind: model.Overflow, Err: "The number of tokens to keep from the initial prompt is greater than the context length. (500)"}},
+		{"an error of a choice", "openrouter", events(text("a"), `{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error","error":{"code":502,"message":"the model is cold"}}]}`), heard{Text: "a", Err: "the model is cold (502)"}},
+		{"an error with 200", "vllm", et.Whole(`{"code":1113,"msg":"Insufficient balance","success":false}`), heard{Err: "Insufficient balance (500)"}},
+		{"a detail with 200", "vllm", et.Whole(`{"detail":"Not authenticated"}`), heard{Err: "Not authenticated (500)"}},
+		{"an image", "openrouter", with(text("a"), delta(`{"content":"","images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,UA=="}},{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}]}`)), said(heard{Text: "a", Images: []string{"image/png P"}})},
 		{"another choice", "vllm", with(`{"choices":[{"index":1,"delta":{"content":"b"}},{"index":0,"delta":{"content":"a"}}]}`), said(heard{Text: "a"})},
 		{"one document", "vllm", et.Whole(`{"model":"x","choices":[{"index":0,"message":{"role":"assistant","content":"a","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{}"}},{"id":"2","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],
 			"usage":{"prompt_tokens":10,"completion_tokens":6,"total_tokens":16,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}}`), said(heard{Text: "a", Model: "vllm/x", Calls: []genai.FunctionCall{f("1"), f("2")}})},

@@ -131,7 +131,7 @@ func (g *Generator) request(req *engine.Request) (*request, error) {
 	}
 	for _, said := range protocol.Contents(req, g.client.Redact) {
 		if said.Role == genai.RoleModel {
-			r.Messages = append(r.Messages, g.assistant(said))
+			r.Messages = append(r.Messages, g.assistant(r, said))
 		} else {
 			r.Messages = append(r.Messages, g.user(r, said, lacks)...)
 		}
@@ -140,7 +140,7 @@ func (g *Generator) request(req *engine.Request) (*request, error) {
 		switch {
 		case r.Messages[i-1].Role != "tool" || r.Messages[i].Role != "user":
 		case lacks(model.UserAfterTool):
-			r.Messages = slices.Insert(r.Messages, i, g.assistant(model.ToolsDone()))
+			r.Messages = slices.Insert(r.Messages, i, g.assistant(r, model.ToolsDone()))
 		default:
 			r.unsent.refusable = append(r.unsent.refusable, model.UserAfterTool)
 		}
@@ -189,8 +189,8 @@ func addFormat(r *request, c *genai.GenerateContentConfig, cut protocol.Cut, bar
 	return nil
 }
 
-// assistant returns what the model has said.
-func (g *Generator) assistant(said *genai.Content) message {
+// assistant returns what the model has said, in the request r.
+func (g *Generator) assistant(r *request, said *genai.Content) message {
 	m := message{Role: "assistant"}
 	var words strings.Builder
 	for _, p := range said.Parts {
@@ -201,7 +201,7 @@ func (g *Generator) assistant(said *genai.Content) message {
 			if args == nil {
 				args = map[string]any{}
 			}
-			m.ToolCalls = append(m.ToolCalls, toolCall{protocol.ID(p.FunctionCall.ID, g.provider.IDs), "function",
+			m.ToolCalls = append(m.ToolCalls, toolCall{g.id(r, p.FunctionCall.ID), "function",
 				function{protocol.Name(p.FunctionCall.Name), text.Compact(args)}})
 		case p.InlineData != nil || p.FileData != nil:
 			words.WriteString(protocol.DescribeFile(p))
@@ -225,6 +225,15 @@ func (g *Generator) assistant(said *genai.Content) message {
 	return m
 }
 
+// id returns the id of a call as the server takes it. Kimi's models want their own back, such as
+// functions.f:0: with others they write calls as text after some turns.
+func (g *Generator) id(r *request, id string) string {
+	if strings.HasPrefix(id, "functions.") && strings.Contains(strings.ToLower(r.Model), "kimi") {
+		return id
+	}
+	return protocol.ID(id, g.provider.IDs)
+}
+
 // kinds are what the parts of files are of.
 var kinds = map[string]string{"image_url": model.Images, "file": model.PDF, "input_audio": model.Audio}
 
@@ -234,7 +243,7 @@ func (g *Generator) user(r *request, said *genai.Content, lacks func(string) boo
 	files := false
 	results, rest := protocol.Results(said)
 	for _, answer := range results {
-		all = append(all, message{Role: "tool", ToolCallID: protocol.ID(answer.ID, g.provider.IDs), Content: answer.MarkedText()})
+		all = append(all, message{Role: "tool", ToolCallID: g.id(r, answer.ID), Content: answer.MarkedText()})
 	}
 	for _, p := range rest {
 		if p.Text != "" || p.InlineData != nil || p.FileData != nil {
@@ -270,7 +279,7 @@ func asPart(p *genai.Part, lacks func(string) bool) part {
 	data := base64.StdEncoding.EncodeToString(p.InlineData.Data)
 	url := fmt.Sprintf("data:%s;base64,%s", mime, data)
 	switch {
-	case strings.HasPrefix(mime, "image/") && !lacks(model.Images):
+	case protocol.IsImage(p) && !lacks(model.Images):
 		return part{Type: "image_url", ImageURL: &imageURL{url}}
 	case mime == "application/pdf" && !lacks(model.PDF):
 		return part{Type: "file", File: &file{"document.pdf", url}}

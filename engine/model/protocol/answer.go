@@ -200,7 +200,7 @@ func (a *Answer) End(finish genai.FinishReason) error {
 	}
 	for _, c := range a.calls {
 		args, ok := arguments(c.args.String())
-		if !ok || c.name == "" {
+		if cut := finish == genai.FinishReasonMaxTokens && c.args.Len() == 0; cut || !ok || c.name == "" {
 			parts, why = nil, "the arguments of "+c.name+" are no JSON object"
 			if finish != genai.FinishReasonMaxTokens {
 				finish = genai.FinishReasonMalformedFunctionCall

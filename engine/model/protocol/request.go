@@ -311,6 +311,18 @@ func media(fr *genai.FunctionResponse) (all []*genai.Part) {
 	return all
 }
 
+// IsImage reports whether p is an image of a kind that every server takes whose models see.
+func IsImage(p *genai.Part) bool {
+	if p.InlineData == nil {
+		return false
+	}
+	switch p.InlineData.MIMEType {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return true
+	}
+	return false
+}
+
 // DescribeFile says in words what a file is that can't be sent.
 func DescribeFile(p *genai.Part) string {
 	if b := p.InlineData; b != nil {
