@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	protocol "github.com/a2aproject/a2a-go/a2a"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"gemline/engine"
@@ -40,8 +39,8 @@ type pending struct {
 	Questions int            `json:"questions"`
 	Outcomes  []string       `json:"outcomes"` // that are offered
 	Grants    int            `json:"grants"`
-	Data      map[string]any `json:"data"`  // what programs are told
 	About     string         `json:"about"` // what people are told
+	data      map[string]any // what programs are told
 }
 
 // An offer is what may be answered.
@@ -98,13 +97,8 @@ func (s *Server) ask(p engine.Proposal) *pending {
 	c := call{agent: p.Agent, id: q.CallID, name: q.Name, args: p.Args, state: engine.AwaitingApproval, tool: p.Tool}
 	d := c.data()
 	d["confirmationDetails"], d["outcomes"], d["grants"] = confirmation(p), list, labels
-	q.Data = s.clean(d, mostData)
+	q.data = s.clean(d, mostData)
 	return q
-}
-
-// message says what is asked, to programs and to people.
-func (q *pending) message(t *task) *protocol.Message {
-	return t.says(protocol.DataPart{Data: q.Data}, protocol.TextPart{Text: q.About})
 }
 
 // same reports whether a proposal is the one that was asked about.

@@ -209,12 +209,12 @@ func (t *task) leave(who func(*stream) bool) {
 func (t *task) follow(ctx context.Context) *stream {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	st, asked := t.join(ctx), t.record.Pending
+	st, asks := t.join(ctx), t.asks.Load()
 	st.events <- t.document(nil, mostSnapshot)
-	if asked != nil {
-		t.update(kindConfirm, asked.message(t), false, nil)
+	if asks {
+		t.update(kindConfirm, t.record.Task.Status.Message, false, nil)
 	}
-	if asked != nil || t.turn.Load() == nil {
+	if asks || t.turn.Load() == nil {
 		t.update(kindState, nil, true, nil)
 	}
 	return st

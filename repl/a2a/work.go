@@ -116,7 +116,7 @@ func (u *turn) wait(q *pending) error {
 	t := u.task
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	said := q.message(t)
+	said := t.says(protocol.DataPart{Data: q.data}, protocol.TextPart{Text: q.About})
 	if err := t.status(protocol.TaskStateInputRequired, said, q); err != nil {
 		return err
 	}
