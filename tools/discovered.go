@@ -131,7 +131,9 @@ func (d Discovery) tool(l *launch.Launcher, declaration []byte) (engine.Tool, er
 	if err != nil {
 		return engine.Tool{}, fmt.Errorf("the parametersJsonSchema of %s: %w", f.Name, err)
 	}
-	fit := func(args map[string]any) (map[string]any, string, error) { return toolkit.Fit(shape, args) }
+	fit := func(args map[string]any) (map[string]any, string, error) {
+		return toolkit.Fit(shape, args, toolkit.Internal...)
+	}
 	return engine.Tool{
 		Declaration: &genai.FunctionDeclaration{Name: name, ParametersJsonSchema: declared,
 			Description: strings.TrimSpace(f.Description) +

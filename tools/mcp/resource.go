@@ -3,17 +3,16 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
-	"google.golang.org/genai"
 
 	"gemline/engine"
 	"gemline/engine/text"
+	"gemline/tools/toolkit"
 )
 
 // A Resource is a resource of a server.
@@ -147,17 +146,13 @@ func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
 
 // listResources returns the tool that lists resources.
 func (s *Set) listResources() engine.Tool {
-	return engine.Tool{Label: "List MCP Resources", Kind: engine.Read,
-		Declaration: &genai.FunctionDeclaration{Name: "list_mcp_resources",
-			Description: "Lists the resources that MCP servers have: server:uri, name and description. " +
-				"read_mcp_resource reads one.",
-			ParametersJsonSchema: json.RawMessage(`{"type":"object","properties":{"serverName":` +
-				`{"type":"string","description":"Only those of this server"}}}`)},
-		Prepare: func(_ context.Context, args map[string]any) (engine.Call, error) {
-			server, _ := args["serverName"].(string)
-			run := func(context.Context, engine.Host) (engine.Result, error) { return s.listed(server), nil }
+	return toolkit.Define("list_mcp_resources", "List MCP Resources", engine.Read,
+		"Lists the resources that MCP servers have: server:uri, name and description. read_mcp_resource reads one.",
+		`{"type":"object","properties":{"serverName":{"type":"string","description":"Only those of this server"}}}`,
+		func(_ context.Context, a struct{ ServerName string }) (engine.Call, error) {
+			run := func(context.Context, engine.Host) (engine.Result, error) { return s.listed(a.ServerName), nil }
 			return engine.Call{Intent: engine.Intent{Title: "list the resources of MCP servers"}, Run: run}, nil
-		}}
+		})
 }
 
 // listed returns the resources of a server for the model, or of all servers for "".
@@ -185,22 +180,18 @@ func (s *Set) listed(server string) engine.Result {
 // readResource returns the tool that reads one.
 func (s *Set) readResource(in Callbacks) engine.Tool {
 	const name = "read_mcp_resource"
-	return engine.Tool{Label: "Read MCP Resource", Kind: engine.Read,
-		Declaration: &genai.FunctionDeclaration{Name: name, Description: "Reads a resource of an MCP server.",
-			ParametersJsonSchema: json.RawMessage(`{"type":"object","properties":{"uri":{"type":"string",` +
-				`"description":"server:uri, as list_mcp_resources has it"}},"required":["uri"]}`)},
-		Prepare: func(_ context.Context, args map[string]any) (engine.Call, error) {
-			said, _ := args["uri"].(string)
-			server, uri, ok := s.SplitResource(said)
+	return toolkit.Define(name, "Read MCP Resource", engine.Read, "Reads a resource of an MCP server.",
+		`{"type":"object","properties":{"uri":{"type":"string","description":"server:uri, as list_mcp_resources has it"}},"required":["uri"]}`,
+		func(_ context.Context, a struct{ URI string }) (engine.Call, error) {
+			server, uri, ok := s.SplitResource(a.URI)
 			if !ok { // models leave the server out
-				uri = said
-				server, ok = listing(s.Status(), said)
+				uri = a.URI
+				server, ok = listing(s.Status(), uri)
 			}
 			if !ok {
-				return engine.Call{}, &engine.CallError{Type: engine.InvalidToolParams,
-					Message: "params/uri must be server:uri, with a server that there is"}
+				return engine.Call{}, toolkit.Misuse("params/uri must be server:uri, with a server that there is")
 			}
-			intent := engine.Intent{Title: "read " + text.PrintableLine(text.OneLine(said, longestError))}
+			intent := engine.Intent{Title: "read " + text.PrintableLine(text.OneLine(a.URI, longestError))}
 			return engine.Call{Intent: intent, Run: func(ctx context.Context, _ engine.Host) (engine.Result, error) {
 				parts, err := s.Read(ctx, server, uri)
 				if err != nil {
@@ -213,5 +204,5 @@ func (s *Set) readResource(in Callbacks) engine.Tool {
 				return engine.Result{Text: text.Untrusted(given), Cut: cut,
 					Display: fmt.Sprintf("%d characters", len(given))}, nil
 			}}, nil
-		}}
+		})
 }

@@ -17,6 +17,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/schema"
 	"gemline/engine/text"
+	"gemline/tools/toolkit"
 )
 
 // A rawTool is a tool as a server lists it. That of the library rewrites the schema, and
@@ -152,11 +153,13 @@ func (o offered) tool(l *serverConn, t tool) engine.Tool {
 	}
 	et.Fit = t.fit
 	et.Prepare = func(_ context.Context, args map[string]any) (engine.Call, error) {
-		args, _, err := t.fit(args)
+		fitted, _, err := t.fit(args)
 		if err != nil {
 			return engine.Call{}, err
 		}
-		args = given(args)
+		args = map[string]any{}
+		maps.Copy(args, fitted)
+		delete(args, waits)
 		in := t.intent(l.catalog.server, args)
 		if t.before != "" && !(o.in.Trusting != nil && o.in.Trusting()) {
 			in.Ask = "the server says something else of this tool than when it was first used"
@@ -197,14 +200,8 @@ func (t tool) intent(of Server, args map[string]any) engine.Intent {
 				Target: "server " + of.subject()}}}
 }
 
-// given returns the arguments that are for the server: the wish to run alone is for the
-// engine.
-func given(args map[string]any) map[string]any {
-	out := map[string]any{}
-	maps.Copy(out, args)
-	delete(out, "wait_for_previous")
-	return out
-}
+// waits is the argument that is not for the server: the wish to run alone is for the engine.
+const waits = "wait_for_previous"
 
 // fit returns args as the tool takes them, and a note about what was left out. The error
 // tells the model everything that does not fit.
@@ -213,13 +210,5 @@ func (t tool) fit(args map[string]any) (fitted map[string]any, note string, err 
 	if shape == nil {
 		return args, "", nil
 	}
-	fitted, note, problem := shape.Fit(given(args))
-	if wait, ok := args["wait_for_previous"]; ok {
-		fitted = maps.Clone(fitted)
-		fitted["wait_for_previous"] = wait
-	}
-	if problem != "" {
-		return fitted, note, &engine.CallError{Type: engine.InvalidToolParams, Message: problem}
-	}
-	return fitted, note, nil
+	return toolkit.Fit(shape, args, waits)
 }

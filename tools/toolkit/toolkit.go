@@ -35,7 +35,7 @@ func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 		}
 		return s
 	})
-	fit := func(args map[string]any) (map[string]any, string, error) { return Fit(shape(), args) }
+	fit := func(args map[string]any) (map[string]any, string, error) { return Fit(shape(), args, Internal...) }
 	return engine.Tool{
 		Declaration: &genai.FunctionDeclaration{
 			Name:                 name,
@@ -59,20 +59,20 @@ func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 	}
 }
 
-// internal names arguments that no schema shows: the wish to run alone, which
+// Internal names arguments that no schema shows: the wish to run alone, which
 // the engine reads, and the marks of a proposal that the user changed.
-var internal = []string{"wait_for_previous", "modified_by_user", "ai_proposed_content", "read_only"}
+var Internal = []string{"wait_for_previous", "modified_by_user", "ai_proposed_content", "read_only"}
 
-// Fit returns args as the schema wants them, and a note about what was left out. The error
-// tells the model everything that does not fit.
-func Fit(s *jsonschema.Schema, args map[string]any) (fitted map[string]any, note string, err error) {
+// Fit returns args as the schema wants them, and a note about what was left out. Arguments with
+// the names beside it stay. The error tells the model everything that does not fit.
+func Fit(s *jsonschema.Schema, args map[string]any, beside ...string) (fitted map[string]any, note string, err error) {
 	seen := maps.Clone(args)
-	for _, name := range internal {
+	for _, name := range beside {
 		delete(seen, name)
 	}
 	fitted, note, problem := s.Fit(seen)
 	fitted = maps.Clone(fitted)
-	for _, name := range internal {
+	for _, name := range beside {
 		if v, ok := args[name]; ok {
 			fitted[name] = v
 		}
