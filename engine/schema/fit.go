@@ -30,10 +30,7 @@ func (s *Schema) Fit(args map[string]any) (fitted map[string]any, note, problem 
 	if args == nil {
 		args = map[string]any{}
 	}
-	b, err := json.Marshal(args)
-	if err != nil {
-		return args, "", err.Error()
-	}
+	b, _ := json.Marshal(args) // which were JSON
 	v, _, p := read(b, maxNested)
 	if p != nil {
 		return args, "", problemText(p)

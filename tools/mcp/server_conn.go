@@ -105,10 +105,8 @@ func (l *serverConn) run(ctx context.Context) {
 		var err error
 		if off == "" {
 			began := time.Now()
-			var once bool
-			if once, err = l.connect(ctx); once {
-				known = true
-			}
+			used, cerr := l.connect(ctx)
+			known, err = known || used, cerr
 			if time.Since(began) > stableAfter {
 				failed = 0
 			}
@@ -193,22 +191,22 @@ func (l *serverConn) connect(ctx context.Context) (used bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	var c *peer
-	for i, way := range ways {
-		var werr error
-		if c, werr = l.open(ctx, way); werr == nil {
-			break
+	for _, way := range ways {
+		c, werr := l.open(ctx, way)
+		if werr == nil {
+			defer c.conn.Close()
+			return true, l.serve(ctx, c)
 		}
 		refused := (*rpc.RefusedError)(nil)
-		if err == nil || errors.As(werr, &refused) {
+		final := errors.As(werr, &refused)
+		if err == nil || final {
 			err = werr // the first way says most
 		}
-		if errors.As(werr, &refused) || ctx.Err() != nil || i == len(ways)-1 {
-			return false, err
+		if final || ctx.Err() != nil {
+			break
 		}
 	}
-	defer c.conn.Close()
-	return true, l.serve(ctx, c)
+	return false, err
 }
 
 // lastWords is how long the output of a server is read that takes no more messages.
