@@ -12,6 +12,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"gemline/engine/lists"
 	"gemline/engine/text"
 )
 
@@ -45,10 +46,7 @@ func (s *Schema) Fit(args map[string]any) (fitted map[string]any, note, problem 
 			fitted, v = object, object
 		}
 	})
-	var all []string
-	for _, p := range s.check(v) {
-		all = append(all, problemText(p))
-	}
+	all := lists.Map(s.check(v), problemText)
 	note = strings.Join(f.unknown, ", ")
 	if note != "" && len(all) > 0 {
 		all = append(all, "unknown: "+note)

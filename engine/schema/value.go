@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"gemline/engine/lists"
 	"gemline/engine/text"
 )
 
@@ -100,13 +101,10 @@ func pointer(at []string) string {
 }
 
 // pointerOf returns the place that the fragment of an address is.
-func pointerOf(address string) (at []string) {
+func pointerOf(address string) []string {
 	_, fragment, _ := strings.Cut(address, "#")
 	fragment, _ = url.PathUnescape(fragment) // as the library has escaped it
-	for _, name := range strings.Split(fragment, "/")[1:] {
-		at = append(at, strings.NewReplacer("~1", "/", "~0", "~").Replace(name))
-	}
-	return at
+	return lists.Map(strings.Split(fragment, "/")[1:], strings.NewReplacer("~1", "/", "~0", "~").Replace)
 }
 
 // lookup returns the value at a place in v.

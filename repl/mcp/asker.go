@@ -10,6 +10,7 @@ import (
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/repl/output"
 	"gemline/repl/question"
@@ -44,10 +45,7 @@ func (a *asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, 
 		return a.questions(ctx, p)
 	}
 	options := question.LabelledAnswers(p)
-	labels := make([]string, len(options))
-	for i, o := range options {
-		labels[i] = a.client.plain(o.Label)
-	}
+	labels := lists.Map(options, func(o question.LabelledAnswer) string { return a.client.plain(o.Label) })
 	said, unanswered, err := a.elicit(ctx, serve.Describe(p), []field{
 		{decision, map[string]any{"type": "string", "title": "May it be done?", "enum": labels}, true},
 		{note, map[string]any{"type": "string", "title": "What the model is told if not"}, false}})
@@ -83,11 +81,7 @@ func (a *asker) questions(ctx context.Context, p engine.Proposal) (engine.Answer
 		case bool:
 			replies[i] = map[bool]string{true: engine.Yes, false: engine.No}[v]
 		case []any:
-			var words []string
-			for _, w := range v {
-				words = append(words, fmt.Sprint(w))
-			}
-			replies[i] = strings.Join(words, ", ")
+			replies[i] = strings.Join(lists.Map(v, func(w any) string { return fmt.Sprint(w) }), ", ")
 		}
 	}
 	return engine.Replied{Replies: replies}, nil

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/parallel"
 	"gemline/engine/text"
 	"gemline/repl/output"
@@ -106,9 +107,7 @@ func (c *client) work(ctx context.Context, h *clientSession, r *running, args ma
 		}
 		notes = append(notes, note)
 	}
-	for _, w := range said.Warnings {
-		notes = append(notes, "warning: "+w)
-	}
+	notes = append(notes, lists.Map(said.Warnings, func(w string) string { return "warning: " + w })...)
 	if len(notes) > 0 {
 		res.Content = append(res.Content, protocol.NewTextContent(c.plain(strings.Join(notes, "\n"))))
 	}
@@ -147,9 +146,7 @@ func (c *client) step(ctx context.Context, h *clientSession, r *running, t engin
 	if over.Result.Text != "" {
 		res.Content = append(res.Content, protocol.NewTextContent(c.plain(over.Result.Text)))
 	}
-	for _, p := range over.Result.Media {
-		res.Content = append(res.Content, media(p))
-	}
+	res.Content = append(res.Content, lists.Map(over.Result.Media, media)...)
 	return res, nil
 }
 

@@ -11,6 +11,7 @@ import (
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
+	"gemline/engine/lists"
 	"gemline/engine/parallel"
 	"gemline/engine/tally"
 	"gemline/engine/text"
@@ -207,9 +208,6 @@ func (c *client) list(ctx context.Context, _ *rpc.Message) (any, error) {
 		return nil, rpc.Errorf(protocol.INTERNAL_ERROR, "%s", c.Redact(c.Outcome(err).Complete().Message))
 	}
 	defer done()
-	tools := []protocol.Tool{c.ask()}
-	for _, t := range h.session.Tools() {
-		tools = append(tools, listed(t))
-	}
-	return protocol.ListToolsResult{Tools: tools}, nil
+	tools := lists.Map(h.session.Tools(), listed)
+	return protocol.ListToolsResult{Tools: append([]protocol.Tool{c.ask()}, tools...)}, nil
 }

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/schema"
 	"gemline/engine/text"
 	"gemline/tools/mcp/rpc"
@@ -78,13 +79,13 @@ func (c *calls) want(ctx context.Context, ask func(context.Context, *running) (a
 
 // rootList returns the directories that are worked in.
 func (s *Set) rootList() protocol.ListRootsResult {
-	list := []protocol.Root{}
+	var dirs []string
 	if s.Roots != nil {
-		for _, dir := range s.Roots() {
-			list = append(list, protocol.Root{URI: fileURL(dir), Name: filepath.Base(dir)})
-		}
+		dirs = s.Roots()
 	}
-	return protocol.ListRootsResult{Roots: list}
+	return protocol.ListRootsResult{Roots: lists.Map(dirs, func(dir string) protocol.Root {
+		return protocol.Root{URI: fileURL(dir), Name: filepath.Base(dir)}
+	})}
 }
 
 // fileURL returns the address of a path.
@@ -308,9 +309,7 @@ func (f field) question(header string) engine.Question {
 		q.Kind = engine.YesNo
 	case len(options) > 0:
 		q.Kind, q.Multi = engine.MultipleChoice, f.Type == "array"
-		for _, o := range options {
-			q.Options = append(q.Options, engine.Option{Label: o.label()})
-		}
+		q.Options = lists.Map(options, func(o enumOption) engine.Option { return engine.Option{Label: o.label()} })
 	}
 	return q
 }
@@ -340,11 +339,7 @@ func (f field) read(said string) (any, error) {
 		}
 		return n, nil
 	case "array":
-		chosen := []any{}
-		for one := range strings.SplitSeq(said, ", ") {
-			chosen = append(chosen, f.value(one))
-		}
-		return chosen, nil
+		return lists.Map(strings.Split(said, ", "), f.value), nil
 	}
 	return f.value(said), nil
 }

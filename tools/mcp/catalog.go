@@ -16,8 +16,8 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// lists are the methods that list what a server has.
-var lists = []protocol.MCPMethod{protocol.MethodToolsList, protocol.MethodPromptsList, protocol.MethodResourcesList}
+// listMethods are the methods that list what a server has.
+var listMethods = []protocol.MCPMethod{protocol.MethodToolsList, protocol.MethodPromptsList, protocol.MethodResourcesList}
 
 // Bounds of what is taken from a server.
 const (
@@ -174,7 +174,7 @@ func (c *catalog) readAgain(ctx context.Context, conn *rpc.Conn) {
 	c.set(func() { dirty, c.dirty = c.dirty, map[protocol.MCPMethod]bool{} })
 	ctx, cancel := within(ctx, min(c.server.Timeout, connectTime))
 	defer cancel()
-	for _, list := range lists {
+	for _, list := range listMethods {
 		if !dirty[list] {
 			continue
 		}

@@ -276,7 +276,7 @@ func (l *serverConn) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, 
 	l.title = cleanLine(said.ServerInfo.Name+" "+said.ServerInfo.Version, 100)
 	l.mu.Unlock()
 	l.catalog.begin(said.Capabilities, said.Instructions)
-	for _, name := range lists {
+	for _, name := range listMethods {
 		err := l.catalog.read(ctx, c, name)
 		if said := (*rpc.Error)(nil); errors.As(err, &said) && name != protocol.MethodToolsList {
 			l.set.log(l.Name, err.Error()) // it may have the others

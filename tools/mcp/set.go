@@ -12,6 +12,7 @@ import (
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/tools/launch"
 )
@@ -55,9 +56,7 @@ func New(cfg Config) *Set {
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	servers := slices.SortedFunc(slices.Values(cfg.Servers),
 		func(a, b Server) int { return cmp.Compare(a.Name, b.Name) })
-	for _, server := range servers {
-		s.conns = append(s.conns, newServerConn(s, server))
-	}
+	s.conns = lists.Map(servers, func(server Server) *serverConn { return newServerConn(s, server) })
 	return s
 }
 
@@ -110,12 +109,7 @@ func (s *Set) all() []*serverConn {
 }
 
 // Status returns the status of all servers, sorted by name.
-func (s *Set) Status() (list []Status) {
-	for _, l := range s.all() {
-		list = append(list, l.status())
-	}
-	return list
-}
+func (s *Set) Status() []Status { return lists.Map(s.all(), (*serverConn).status) }
 
 // find returns the server of a name, nil if there is none.
 func (s *Set) find(name string) *serverConn {

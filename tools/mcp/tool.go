@@ -15,6 +15,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/schema"
 	"gemline/engine/text"
 	"gemline/tools/toolkit"
@@ -89,10 +90,7 @@ func (c *catalog) takeTools(found []rawTool) {
 
 // warnUnknown says once which of the tools that the user has named the server does not have.
 func (c *catalog) warnUnknown(found []rawTool) {
-	var tools []string
-	for _, t := range found {
-		tools = append(tools, t.Name)
-	}
+	tools := lists.Map(found, func(t rawTool) string { return t.Name })
 	unknown := unknownTools(c.server, tools)
 	if c.warned || len(unknown) == 0 {
 		return
