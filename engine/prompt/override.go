@@ -26,7 +26,7 @@ type Override struct {
 
 // Check returns why the file that SystemMD names can't be used, nil if it can or none is named.
 func (o Override) Check(env Environment) error {
-	path := overridePath(o.SystemMD, env)
+	path := OverridePath(o.SystemMD, env)
 	if path == "" {
 		return nil
 	}
@@ -74,7 +74,7 @@ func expand(text string, cfg Config) string {
 
 // writeCopy keeps the instruction in the file that GEMINI_WRITE_SYSTEM_MD names.
 func writeCopy(cfg Config, text string) error {
-	path := overridePath(cfg.Override.WriteSystemMD, cfg.Environment)
+	path := OverridePath(cfg.Override.WriteSystemMD, cfg.Environment)
 	if path == "" {
 		return nil
 	}

@@ -141,7 +141,7 @@ func instruction(cfg Config) (string, error) {
 
 // usual is the instruction of a conversation with the user.
 func usual(cfg Config) (string, error) {
-	if path := overridePath(cfg.Override.SystemMD, cfg.Environment); path != "" {
+	if path := OverridePath(cfg.Override.SystemMD, cfg.Environment); path != "" {
 		return replacement(path, cfg)
 	}
 	var parts []string
@@ -292,9 +292,9 @@ func (e Environment) workdir() string {
 	return "."
 }
 
-// overridePath returns the file that the value of GEMINI_SYSTEM_MD or
+// OverridePath returns the file that the value of GEMINI_SYSTEM_MD or
 // GEMINI_WRITE_SYSTEM_MD names, or nothing if it names none.
-func overridePath(value string, env Environment) string {
+func OverridePath(value string, env Environment) string {
 	value = strings.TrimSpace(value)
 	switch strings.ToLower(value) {
 	case "", "0", "false":

@@ -12,7 +12,9 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/lists"
+	"gemline/engine/prompt"
 	"gemline/repl/question"
+	"gemline/settings"
 	"gemline/settings/consent"
 	"gemline/settings/trust"
 	"gemline/tools/shell/program"
@@ -127,8 +129,8 @@ func (a *consents) protected() []string {
 	return slices.Sorted(maps.Keys(a.protectedPaths))
 }
 
-// otherNames returns other paths in the workspace of gemline's and git's configuration: the
-// targets of links in the user's, and hard links.
+// otherNames returns other paths in the workspace of gemline's and git's configuration: what
+// [namedConfig] returns, the targets of links in the user's, and hard links.
 func otherNames(o *Options) (paths []string) {
 	roots := lists.Map(workspaceRoots(o), disk.ResolveLinks)
 	files := []string{o.Paths.Folder(".git/config"), o.Paths.Folder(".git/hooks")}
@@ -147,8 +149,27 @@ func otherNames(o *Options) (paths []string) {
 	if user := disk.ResolveLinks(o.Paths.User()); user != o.Paths.Folder(".gemini") {
 		paths = append(paths, user)
 	}
+	for _, path := range namedConfig(o) {
+		paths = append(append(paths, path), disk.LinkTargets(path)...)
+	}
 	paths = slices.DeleteFunc(paths, func(path string) bool { return !disk.InsideAny(roots, path) })
 	return append(paths, disk.HardLinks(append(files, paths...), roots)...)
+}
+
+// namedConfig returns the files and directories of gemline's configuration that flags, settings and
+// variables name, wherever they are.
+func namedConfig(o *Options) (paths []string) {
+	named := slices.Concat(o.Flags.Policy, o.Flags.AdminPolicy, o.userSettings.PolicyPaths, o.userSettings.AdminPolicyPaths,
+		[]string{trust.Folders(o.Paths, o.Env.Lookup).Path, prompt.OverridePath(o.Env.Getenv("GEMINI_SYSTEM_MD"), promptEnvironment(o))})
+	for _, source := range settings.Sources(o.Paths, o.Env.Process.Lookup, false) {
+		named = append(named, source.Path)
+	}
+	for _, path := range named {
+		if path != "" {
+			paths = append(paths, userDirs{o}.resolve(path))
+		}
+	}
+	return paths
 }
 
 // workspaceRoots returns the directories of the workspace at the start of the run.

@@ -126,11 +126,16 @@ func SystemMD(o *Options, name string) string {
 
 // CheckSystemMD returns why a run can't use the file that GEMINI_SYSTEM_MD names.
 func CheckSystemMD(o *Options) error {
-	err := prompt.Override{SystemMD: SystemMD(o, "GEMINI_SYSTEM_MD")}.Check(prompt.Environment{Home: o.Paths.Home, Roots: []string{o.Paths.Cwd}})
+	err := prompt.Override{SystemMD: SystemMD(o, "GEMINI_SYSTEM_MD")}.Check(promptEnvironment(o))
 	if err != nil {
 		return &input.Error{Message: err.Error(), Err: err}
 	}
 	return nil
+}
+
+// promptEnvironment returns where paths of files with the system prompt begin.
+func promptEnvironment(o *Options) prompt.Environment {
+	return prompt.Environment{Home: o.Paths.Home, Roots: []string{o.Paths.Cwd}}
 }
 
 // TooWide names the first of the directories that is the home or the root directory, "" if none is.

@@ -118,7 +118,7 @@ func NewMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 // GuardedFiles returns the files that are protected from unasked edits, among them those with
 // the given names. The directory's stored state is at temp.
 func GuardedFiles(o *Options, roots func() []string, temp string, names []string) policy.GuardedFiles {
-	g := policy.GuardedFiles{Names: names, Roots: roots, Own: []string{o.Paths.Workspace()}}
+	g := policy.GuardedFiles{Names: names, Roots: roots, Own: append(namedConfig(o), o.Paths.Workspace())}
 	if o.consents != nil {
 		obeyed := o.consents.configPaths()
 		g.Agreed = func() []string { return append(o.consents.protected(), obeyed...) }
