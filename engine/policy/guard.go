@@ -30,7 +30,7 @@ type GuardedFiles struct {
 	// Programs are the directories that programs are found in.
 	Programs []string
 
-	// Notes are directories in which every file is like a context file.
+	// Notes are real paths of files, and of directories in which every file is, like a context file.
 	Notes []string
 
 	// Agreed returns files and directories that run with all rights as they are.
@@ -257,8 +257,13 @@ func (g GuardedFiles) isProtectedFile(root, path string) bool {
 }
 
 // GuardsName reports whether the file at a path below a directory that is worked in is
-// guarded by its last name.
+// guarded by its last name, or is in one of Notes.
 func (g GuardedFiles) GuardsName(path string) bool {
+	if slices.ContainsFunc(g.Notes, func(dir string) bool {
+		return slices.ContainsFunc(g.roots(), func(root string) bool { _, in := insideExactly(dir, filepath.Join(root, path)); return in })
+	}) {
+		return true
+	}
 	parts := elements(path)
 	return g.isProtectedName(parts[len(parts)-1]) || len(parts) > 1 && workflow(parts[len(parts)-2:])
 }

@@ -85,6 +85,15 @@ func (x Extension) Manifest() string { return filepath.Join(x.Dir, manifestName)
 // HooksFile returns the file of its hooks.
 func (x Extension) HooksFile() string { return filepath.Join(x.Dir, "hooks", "hooks.json") }
 
+// Steering returns its manifest and the directories of files that gemline goes by.
+func (x Extension) Steering() []string {
+	list := []string{x.Manifest()}
+	for _, name := range []string{"agents", "commands", "hooks", policiesName, "skills"} {
+		list = append(list, filepath.Join(x.Dir, name))
+	}
+	return list
+}
+
 // Config says where extensions are and which are switched on.
 type Config struct {
 	Dir string // ~/.gemini/extensions; may be empty

@@ -131,5 +131,13 @@ func GuardedFiles(o *Options, roots func() []string, temp string, names []string
 	if temp != "" {
 		g.Notes = []string{filepath.Join(temp, "memory")}
 	}
+	for _, x := range o.ActiveExtensions() {
+		if !x.Linked { // it is in the user's directory
+			continue
+		}
+		for _, path := range append(x.Contents.ContextFiles, x.Steering()...) {
+			g.Notes = append(g.Notes, disk.ResolveLinks(path))
+		}
+	}
 	return g
 }
