@@ -98,39 +98,35 @@ func (c *client) answer(ctx context.Context, m *rpc.Message) (any, error) {
 	if !begun && slices.Contains(needs, m.Method) {
 		return nil, rpc.Errorf(protocol.INVALID_REQUEST, "a conversation begins with initialize")
 	}
-	do, known := map[protocol.MCPMethod]func(context.Context, *rpc.Message) (any, error){
-		protocol.MethodInitialize: c.begin, protocol.MethodPing: c.ping, protocol.MethodSetLogLevel: c.setLevel,
-		protocol.MethodToolsList: c.list, protocol.MethodToolsCall: c.call}[m.Method]
-	switch {
-	case !known:
-		return nil, rpc.Errorf(protocol.METHOD_NOT_FOUND, "there is no method %.100q here", m.Method)
-	case !begun && m.Method != protocol.MethodInitialize && m.Method != protocol.MethodPing:
-		return nil, rpc.Errorf(protocol.INVALID_REQUEST, "a conversation begins with initialize")
+	switch m.Method {
+	case protocol.MethodInitialize:
+		return c.begin(m.Params)
+	case protocol.MethodPing:
+		return protocol.EmptyResult{}, nil
+	case protocol.MethodSetLogLevel:
+		var p protocol.SetLevelParams
+		if err := json.Unmarshal(m.Params, &p); err != nil {
+			return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
+		}
+		if !p.Level.ShouldSendTo(p.Level) {
+			return nil, rpc.Errorf(protocol.INVALID_PARAMS, "there is no level %.40q", p.Level)
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.level = p.Level
+		return protocol.EmptyResult{}, nil
+	case protocol.MethodToolsList:
+		return c.list(ctx)
+	case protocol.MethodToolsCall:
+		return c.call(ctx, m)
 	}
-	return do(ctx, m)
-}
-
-func (c *client) ping(context.Context, *rpc.Message) (any, error) { return protocol.EmptyResult{}, nil }
-
-// setLevel sets how much is told beside.
-func (c *client) setLevel(_ context.Context, m *rpc.Message) (any, error) {
-	var p protocol.SetLevelParams
-	if err := json.Unmarshal(m.Params, &p); err != nil {
-		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
-	}
-	if !p.Level.ShouldSendTo(p.Level) {
-		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "there is no level %.40q", p.Level)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.level = p.Level
-	return protocol.EmptyResult{}, nil
+	return nil, rpc.Errorf(protocol.METHOD_NOT_FOUND, "there is no method %.100q here", m.Method)
 }
 
 // begin answers who begins.
-func (c *client) begin(_ context.Context, m *rpc.Message) (any, error) {
+func (c *client) begin(params json.RawMessage) (any, error) {
 	var p protocol.InitializeParams
-	if err := rpc.Decode(m.Params, &p); err != nil {
+	if err := rpc.Decode(params, &p); err != nil {
 		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
 	}
 	version := protocol.NegotiateLegacyVersion(p.ProtocolVersion)
@@ -202,7 +198,7 @@ func (c *client) useSession(ctx context.Context, name string, r *running) (h *cl
 }
 
 // list lists the tools.
-func (c *client) list(ctx context.Context, _ *rpc.Message) (any, error) {
+func (c *client) list(ctx context.Context) (any, error) {
 	h, done, err := c.useSession(ctx, "", nil)
 	if err != nil {
 		return nil, rpc.Errorf(protocol.INTERNAL_ERROR, "%s", c.Redact(c.Outcome(err).Complete().Message))
