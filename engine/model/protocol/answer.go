@@ -31,6 +31,13 @@ type call struct {
 	index    int
 	id, name string
 	args     strings.Builder
+	bare     bool // a piece came without the name
+}
+
+// complete reports whether all of the arguments are there.
+func (c *call) complete() bool {
+	s := strings.TrimRight(c.args.String(), space)
+	return strings.HasSuffix(s, "}") && json.Valid([]byte(s))
 }
 
 // NewAnswer returns the Answer to a request, from provider. Where tools are given, calls are
@@ -128,23 +135,27 @@ func (a *Answer) release() error {
 	return a.Part(&genai.Part{Text: s})
 }
 
-// Call takes in a piece of the call at an index; an index below 0 is that of a new call, if
-// it has a name, and else of the last one.
+// Call takes in a piece of the call at an index; an index below 0 is that of the last call, if the
+// piece has no name or the last call goes on in it, and else of a new one.
 func (a *Answer) Call(index int, id, name, args string) {
 	i := len(a.calls) - 1
 	for i >= 0 && (index < 0 || a.calls[i].index != index) {
 		i--
 	}
+	if last := len(a.calls) - 1; index < 0 && last >= 0 {
+		if c := a.calls[last]; name == "" || name == c.name && (id == "" || id == c.id) && !c.complete() {
+			i = last
+		}
+	}
 	switch {
 	case i >= 0 && id != "" && name != "" && a.calls[i].id != "" && a.calls[i].id != id: // a server that counts all as the first
 		i = -1
-	case i >= 0 && name != "" && (id == "" || a.calls[i].id == "") && strings.HasPrefix(args, "{") && json.Valid([]byte(a.calls[i].args.String())): // or that gives no ids
+	case i >= 0 && name != "" && (id == "" || a.calls[i].id == "") && a.calls[i].complete() &&
+		(strings.HasPrefix(args, "{") || args == "" && (a.calls[i].bare || a.calls[i].name != name)): // or that gives no ids
 		if a.calls[i].name == name && a.calls[i].args.String() == args {
 			return // the same once more, as some servers end a stream: it is done once
 		}
 		i = -1
-	case index < 0 && name == "" && len(a.calls) > 0:
-		i = len(a.calls) - 1
 	}
 	if i < 0 {
 		i = len(a.calls)
@@ -157,6 +168,7 @@ func (a *Answer) Call(index int, id, name, args string) {
 	if name != "" && c.name != name { // some servers say it with every piece
 		c.name += name
 	}
+	c.bare = c.bare || name == ""
 	c.args.WriteString(args)
 	a.size += len(args)
 }
