@@ -48,6 +48,18 @@ func (h *Hooks) Run(run engine.Run) engine.Run {
 	})
 }
 
+// Hint runs the hooks of a prompt on what the user says while the model works. It returns what the
+// model is to read behind it, and whether the model is told.
+func (h *Hooks) Hint(ctx context.Context, text string) (more string, ok bool) {
+	a := h.fire(ctx, BeforeAgent, "", fields{{"prompt", text}})
+	if a.Stop {
+		h.stopped.Store(&end{stopped: true, why: a.Why()})
+	} else if a.Decision == block {
+		h.notices.warn("the model is not told: %s", a.Why())
+	}
+	return a.context(), !a.Stop && a.Decision != block
+}
+
 // ending returns the error of a run that a hook has stopped, nil if none has.
 func (h *Hooks) ending() error {
 	if e := h.stopped.Load(); e != nil {

@@ -17,7 +17,7 @@ import (
 // and each piece of its answer. Requests beside the conversation pass as they are. It belongs
 // below a Generator that repeats requests: hooks see each attempt.
 func (h *Hooks) Generator(g engine.Generator) engine.Generator {
-	if !h.any(BeforeModel, AfterModel, BeforeToolSelection, BeforeTool, AfterTool) {
+	if !h.any(BeforeAgent, BeforeModel, AfterModel, BeforeToolSelection, BeforeTool, AfterTool) {
 		return g
 	}
 	return generator{g, h}

@@ -22,7 +22,7 @@ func Example() {
 			}}, nil
 		}}
 	e := engine.New(engine.Config{Generator: et.NewScript(et.Says("", et.Call("1", "look")), et.Says("a.go")), Tools: engine.Tools{look}, Policy: allow{}})
-	for ev := range hints.Run(e, e.Run)(context.Background(), genai.NewPartFromText("what is here?")) {
+	for ev := range hints.Run(e, e.Run, nil)(context.Background(), genai.NewPartFromText("what is here?")) {
 		switch ev := ev.(type) {
 		case engine.Notice:
 			fmt.Println(ev.Text)

@@ -88,8 +88,9 @@ type Interjector interface {
 	Interject(emit func(engine.Event) error, parts ...*genai.Part) error
 }
 
-// Run returns a Run that yields what run does, which is c's own, and gives the hints.
-func (s *Hints) Run(c Interjector, run engine.Run) engine.Run {
+// Run returns a Run that yields what run does, which is c's own, and gives the hints. Check, if
+// not nil, returns what the model is to read behind a hint, and whether it is given at all.
+func (s *Hints) Run(c Interjector, run engine.Run, check func(context.Context, string) (more string, ok bool)) engine.Run {
 	if s == nil {
 		return run
 	}
@@ -97,7 +98,7 @@ func (s *Hints) Run(c Interjector, run engine.Run) engine.Run {
 		first := true
 		for ev, err := range run(ctx, parts...) {
 			if _, ok := ev.(engine.RequestStarted); ok {
-				if !first && !s.give(c, yield) {
+				if !first && !s.give(ctx, c, yield, check) {
 					return
 				}
 				first = false
@@ -110,8 +111,19 @@ func (s *Hints) Run(c Interjector, run engine.Run) engine.Run {
 }
 
 // give gives the hints that wait, and reports whether the consumer is still there.
-func (s *Hints) give(c Interjector, yield func(engine.Event, error) bool) bool {
-	hs := s.Take()
+func (s *Hints) give(ctx context.Context, c Interjector, yield func(engine.Event, error) bool,
+	check func(context.Context, string) (string, bool)) bool {
+	var added []*genai.Part
+	hs := slices.DeleteFunc(s.Take(), func(h Hint) bool {
+		if check == nil {
+			return false
+		}
+		more, ok := check(ctx, h.Text)
+		if ok && more != "" {
+			added = append(added, genai.NewPartFromText(more))
+		}
+		return !ok
+	})
 	if len(hs) == 0 {
 		return true
 	}
@@ -122,7 +134,7 @@ func (s *Hints) give(c Interjector, yield func(engine.Event, error) bool) bool {
 		}
 		return nil
 	}
-	if c.Interject(emit, HintPart(hs...)) != nil {
+	if c.Interject(emit, append([]*genai.Part{HintPart(hs...)}, added...)...) != nil {
 		return false
 	}
 	g := &GivenHints{hs}

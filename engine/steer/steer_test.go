@@ -38,7 +38,7 @@ func TestHintGoesWithTheNextRequest(t *testing.T) {
 	during := func() { hints.Add(steer.Hint{ID: "7", Text: "use tabs\nand LF"}) }
 	e, script := conversation(during, journal, et.Says("", et.Call("1", "work")), et.Says("done"))
 	var given []steer.Hint
-	for ev, err := range hints.Run(e, e.Run)(t.Context(), genai.NewPartFromText("go")) {
+	for ev, err := range hints.Run(e, e.Run, nil)(t.Context(), genai.NewPartFromText("go")) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func TestHintIsNeverLost(t *testing.T) {
 		hints := new(steer.Hints)
 		hints.Add(steer.Hint{Text: "early"})
 		e, _ := conversation(func() {}, nil, c.replies...)
-		for range hints.Run(e, e.Run)(t.Context(), genai.NewPartFromText("go")) {
+		for range hints.Run(e, e.Run, nil)(t.Context(), genai.NewPartFromText("go")) {
 		}
 		said := 0
 		for _, m := range e.History() {
@@ -99,7 +99,7 @@ func TestHintIsNeverLost(t *testing.T) {
 func TestConsumerLeaves(t *testing.T) {
 	hints := new(steer.Hints)
 	e, script := conversation(func() { hints.Add(steer.Hint{Text: "x"}) }, nil, et.Says("", et.Call("1", "work")), et.Says("done"))
-	for ev := range hints.Run(e, e.Run)(t.Context(), genai.NewPartFromText("go")) {
+	for ev := range hints.Run(e, e.Run, nil)(t.Context(), genai.NewPartFromText("go")) {
 		if _, ok := ev.(engine.Notice); ok {
 			break
 		}
@@ -113,7 +113,7 @@ func TestConsumerLeaves(t *testing.T) {
 func TestNoHints(t *testing.T) {
 	var none *steer.Hints
 	e, _ := conversation(func() {}, nil, et.Says("done"))
-	for range none.Run(e, e.Run)(t.Context(), genai.NewPartFromText("go")) {
+	for range none.Run(e, e.Run, nil)(t.Context(), genai.NewPartFromText("go")) {
 	}
 	if len(none.Take()) != 0 || steer.HintLines("User hints: none") != "" {
 		t.Error("hints out of nowhere")

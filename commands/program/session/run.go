@@ -26,7 +26,7 @@ func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engin
 // prompt: the same model answers, and the counts of repetitions go on. Hooks and checks wrap it, and
 // may call it again; a prompt that a hook holds back reaches no model.
 func (s *Session) PromptRun() engine.Run {
-	run := s.Hints.Run(s.Engine, s.Notices.withNotices(s.Journal.File.RecordCalls(media.Store(s.Engine.Run, s.Engine.History, s.Journal.outputDir)), s.observe))
+	run := s.Hints.Run(s.Engine, s.Notices.withNotices(s.Journal.File.RecordCalls(media.Store(s.Engine.Run, s.Engine.History, s.Journal.outputDir)), s.observe), s.Hooks.Hint)
 	if !s.Project.Options.Settings.SkipNextSpeaker {
 		run = loop.Continue(run, s.Models.asker, s.Engine.History)
 	}

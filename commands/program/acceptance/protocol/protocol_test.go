@@ -554,6 +554,32 @@ func TestTalkLimits(t *testing.T) {
 	}
 }
 
+// A hook that blocks prompts blocks hints, and may add to others.
+func TestTalkHintsBlocked(t *testing.T) {
+	t.Parallel()
+	first, gate := pt.Gated(et.Says("", et.Call("1", "read_file", "file_path", "notes.txt")))
+	s := et.NewServer(first, et.Says("Done."))
+	dir := t.TempDir()
+	pt.Write(t, dir, map[string]string{"home/.gemini/settings.json": `{"hooks": {"BeforeAgent": [{"hooks": [{"type": "command", "command": "sh $HOME/.gemini/guard.sh"}]}]}}`,
+		"home/.gemini/guard.sh": `case "$(cat)" in *secret*) echo no secrets >&2; exit 2;; *aloud*) echo '{"hookSpecificOutput":{"additionalContext":"in verse"}}';; esac`})
+	c := pt.Talk(t, dir, s)
+	c.Send(pt.Record{"type": "user", "id": "a", "content": "begin"})
+	<-gate.Asked
+	c.Send(pt.Record{"type": "user", "id": "b", "content": "the secret", "hint": true})
+	c.Send(pt.Record{"type": "user", "id": "c", "content": "aloud", "hint": true})
+	c.Send(pt.Record{"type": "cancel", "id": "nothing"})
+	c.Want("error", "id", "nothing") // the lines before have been read
+	close(gate.Open)
+	c.Want("error", "severity", "warning", "message", "the model is not told: no secrets")
+	c.Want("error", "severity", "info", "message", "the model is told: aloud")
+	c.Want("turn_result", "turn", 1, "id", "a", "status", "success")
+	c.Send(pt.Record{"type": "end"})
+	c.Ends(0, "completed")
+	if got := pt.LastAsked(s); strings.Contains(got, "secret") || !strings.Contains(got, "aloud") || !strings.Contains(got, "in verse") {
+		t.Error(got)
+	}
+}
+
 // A hint goes with the next request of the turn that runs, and has its result behind that
 // of the turn; one that comes too late has a turn of its own.
 func TestTalkHints(t *testing.T) {
