@@ -80,14 +80,7 @@ func (cmd undoCommands) takeBack(ctx context.Context, list []*checkpoint.Changed
 	if err != nil {
 		return err
 	}
-	what := "took back: "
-	for i, d := range list {
-		if i > 0 {
-			what += "; "
-		}
-		what += d.String()
-	}
-	return cmd.apply(ctx, p, what)
+	return cmd.apply(ctx, p, "took back: "+strings.Join(lists.Map(list, (*checkpoint.ChangedTurn).String), "; "))
 }
 
 // apply does what a plan says, and asks about files that others have changed.

@@ -49,9 +49,7 @@ func Sources(p project.Paths, lookup func(string) (string, bool), workspace bool
 	system, _ := lookup("GEMINI_CLI_SYSTEM_SETTINGS_PATH")
 	system = cmp.Or(system, systemSettings(lookup))
 	defaults, _ := lookup("GEMINI_CLI_SYSTEM_DEFAULTS_PATH")
-	if defaults == "" {
-		defaults = filepath.Join(filepath.Dir(system), "system-defaults.json")
-	}
+	defaults = cmp.Or(defaults, filepath.Join(filepath.Dir(system), "system-defaults.json"))
 	list := []Source{{Scope: SystemDefaults, Path: defaults, Guarded: true},
 		{Scope: User, Path: p.User("settings.json"), Own: ownVariables(p)}}
 	if workspace && !p.AtHome() {

@@ -174,6 +174,7 @@ type file struct {
 // Run says of each file, the weakest first, where it is and whether it counts.
 func (*configPath) Run(out *Output, here *Folder) error {
 	var files []file
+	var lines []string
 	for _, f := range here.examine(settings.Sources(here.Paths, here.environment, true)) {
 		switch f.Problems, f.Unused = nil, nil; {
 		case f.Path == "":
@@ -181,15 +182,11 @@ func (*configPath) Run(out *Output, here *Folder) error {
 		case f.err != nil:
 			f.Detail = reason(f.err)
 		}
-		files = append(files, f)
-	}
-	var lines []string
-	for _, f := range files {
 		text := strings.TrimSpace(string(f.Scope)+" "+f.Path) + ": " + f.State
 		if f.Detail != "" {
 			text += ": " + f.Detail
 		}
-		lines = append(lines, text)
+		files, lines = append(files, f), append(lines, text)
 	}
 	return out.show(map[string]any{"files": files}, lines...)
 }

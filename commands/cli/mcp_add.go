@@ -17,31 +17,32 @@ import (
 
 type mcpAdd struct {
 	mcpWhere
-	Transport   string   `short:"t" aliases:"type" placeholder:"KIND" help:"stdio, sse or http; http for an address, else stdio."`
-	Env         []string `short:"e" placeholder:"NAME=VALUE" sep:"none" help:"A variable of the program; $$NAME is filled in when it starts. Repeat."`
-	Header      []string `short:"H" placeholder:"FIELD" sep:"none" help:"A field of each request, as in \"X-Key: $$KEY\". Repeat."`
-	Timeout     int      `placeholder:"MS" help:"How long a request may take, in milliseconds."`
-	Trust       bool     `help:"Run the server's tools unasked."`
-	Description string   `placeholder:"TEXT" help:"What the server is for."`
-	Include     []string `name:"include-tools" placeholder:"TOOL" help:"Take no other tools; separate by commas."`
-	Exclude     []string `name:"exclude-tools" placeholder:"TOOL" help:"Leave these tools out; separate by commas."`
-	Name        string   `arg:"" help:"The server's name."`
-	Command     []string `arg:"" passthrough:"partial" help:"The command with its arguments, or the address. Behind -- a flag is the command's in any case."`
+	Transport string   `short:"t" aliases:"type" placeholder:"KIND" help:"stdio, sse or http; http for an address, else stdio."`
+	Env       []string `short:"e" placeholder:"NAME=VALUE" sep:"none" help:"A variable of the program; $$NAME is filled in when it starts. Repeat."`
+	Header    []string `short:"H" placeholder:"FIELD" sep:"none" help:"A field of each request, as in \"X-Key: $$KEY\". Repeat."`
+	mcpOptions
+	Name    string   `arg:"" help:"The server's name."`
+	Command []string `arg:"" passthrough:"partial" help:"The command with its arguments, or the address. Behind -- a flag is the command's in any case."`
+}
+
+// mcpOptions are what a file of settings has of a server as the command line says it.
+type mcpOptions struct {
+	Timeout      int      `json:"timeout,omitempty" placeholder:"MS" help:"How long a request may take, in milliseconds."`
+	Trust        bool     `json:"trust,omitempty" help:"Run the server's tools unasked."`
+	Description  string   `json:"description,omitempty" placeholder:"TEXT" help:"What the server is for."`
+	IncludeTools []string `json:"includeTools,omitempty" placeholder:"TOOL" help:"Take no other tools; separate by commas."`
+	ExcludeTools []string `json:"excludeTools,omitempty" placeholder:"TOOL" help:"Leave these tools out; separate by commas."`
 }
 
 // An mcpEntry is a server as a file of settings has it.
 type mcpEntry struct {
-	Command      string          `json:"command,omitempty"`
-	Args         []string        `json:"args,omitempty"`
-	Env          json.RawMessage `json:"env,omitempty"`
-	URL          string          `json:"url,omitempty"`
-	Type         string          `json:"type,omitempty"`
-	Headers      json.RawMessage `json:"headers,omitempty"`
-	Timeout      int             `json:"timeout,omitempty"`
-	Trust        bool            `json:"trust,omitempty"`
-	Description  string          `json:"description,omitempty"`
-	IncludeTools []string        `json:"includeTools,omitempty"`
-	ExcludeTools []string        `json:"excludeTools,omitempty"`
+	Command string          `json:"command,omitempty"`
+	Args    []string        `json:"args,omitempty"`
+	Env     json.RawMessage `json:"env,omitempty"`
+	URL     string          `json:"url,omitempty"`
+	Type    string          `json:"type,omitempty"`
+	Headers json.RawMessage `json:"headers,omitempty"`
+	mcpOptions
 }
 
 // Run writes the server into a file of settings.
@@ -133,8 +134,7 @@ func (a *mcpAdd) entry() (e mcpEntry, err error) {
 		scheme != "https" && !strings.ContainsAny(scheme, "/ ") {
 		return e, misused("%.200q is no address of a server, which begins with https:// or http://", a.Command[0])
 	}
-	e = mcpEntry{Timeout: a.Timeout, Trust: a.Trust, Description: a.Description,
-		IncludeTools: a.Include, ExcludeTools: a.Exclude}
+	e.mcpOptions = a.mcpOptions
 	address := strings.HasPrefix(a.Command[0], "https://") || strings.HasPrefix(a.Command[0], "http://")
 	switch kind := cmp.Or(a.Transport, map[bool]string{true: "http", false: "stdio"}[address]); {
 	case kind == "stdio" && len(a.Header) > 0:

@@ -48,16 +48,13 @@ func (c *skillsList) Run(out *Output, skills *skill.Library) error {
 			return misused("skills list takes all and nodesc, not %.60q; gemline skills --help lists what else there is", word)
 		}
 	}
-	var own, builtin []skillRecord // the built-in ones come last
-	for _, s := range skills.All() {
-		switch r := (skillRecord{s, c.NoDesc}); {
-		case s.Source != skill.BuiltIn:
-			own = append(own, r)
-		case c.All:
-			builtin = append(builtin, r)
-		}
+	all := lists.Map(skills.All(), func(s skill.Skill) skillRecord { return skillRecord{s, c.NoDesc} })
+	isBuiltIn := func(s skillRecord) bool { return s.Source == skill.BuiltIn }
+	shown := slices.DeleteFunc(slices.Clone(all), isBuiltIn)
+	if c.All { // which come last
+		shown = append(shown, lists.Filter(all, isBuiltIn)...)
 	}
-	l := listingOf("skills", append(own, builtin...))
+	l := listingOf("skills", shown)
 	title := []string{"Discovered Agent Skills:", ""}
 	if len(l.lines) == 0 {
 		title = []string{"No skills discovered."}

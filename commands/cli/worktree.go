@@ -55,10 +55,7 @@ type keptTree struct {
 
 // lines describe the tree to people.
 func (t treeRecord) lines() []string {
-	on, state := cmp.Or(t.Branch, "no branch"), t.Work.String()
-	if state == "" {
-		state = "nothing that is nowhere else"
-	}
+	on, state := cmp.Or(t.Branch, "no branch"), cmp.Or(t.Work.String(), "nothing that is nowhere else")
 	if t.Locked {
 		state += "; locked"
 	}

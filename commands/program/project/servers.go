@@ -55,17 +55,16 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 			set.list[i] = mcpServer{Server: withUserSettings(s, set.list[i].Server), extension: from}
 		}
 	}
-	for _, s := range o.Settings.Servers() {
-		add(s, "")
-	}
+	list := o.Settings.Servers()
 	if path := filepath.Join(o.Paths.Cwd, ".mcp.json"); o.projectFileCounts(path) {
-		list, err := settings.ProjectServers(path)
+		more, err := settings.ProjectServers(path)
 		if err != nil {
 			notify(text.PrintableLine(err.Error()))
 		}
-		for _, s := range list {
-			add(s, "")
-		}
+		list = append(list, more...)
+	}
+	for _, s := range list {
+		add(s, "")
 	}
 	for _, x := range o.ActiveExtensions() {
 		for _, s := range settings.ServersIn(x.Contents.Servers, nil) {
