@@ -2,6 +2,7 @@ package settings
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -149,16 +150,7 @@ func fillsInSecret(s string) bool {
 
 // secretPath reports whether a key's values are secrets, whatever they are.
 func secretPath(path []string) bool {
-	if len(path) == 0 {
-		return false
-	}
-	for _, name := range path[:len(path)-1] {
-		if carries(name) {
-			return true
-		}
-	}
-	last := path[len(path)-1]
-	return carries(last) || secretName(last)
+	return len(path) > 0 && (slices.ContainsFunc(path, carries) || secretName(path[len(path)-1]))
 }
 
 // carries reports whether what is below a name is given to others as it is:
@@ -170,23 +162,14 @@ func carries(name string) bool {
 // secretName reports whether something of that name looks like a secret.
 func secretName(name string) bool {
 	n := strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "", ".", "").Replace(name))
-	for _, end := range []string{"url", "uri", "path", "file", "name", "type", "enabled", "budget", "host"} {
-		if strings.HasSuffix(n, end) {
-			return false
-		}
+	ends := func(with string) bool { return strings.HasSuffix(n, with) }
+	holds := func(part string) bool { return strings.Contains(n, part) }
+	if slices.ContainsFunc([]string{"url", "uri", "path", "file", "name", "type", "enabled", "budget", "host"}, ends) {
+		return false
 	}
-	for _, part := range []string{"apikey", "secret", "password", "passwd", "passphrase",
-		"authorization", "credential", "cookie", "privatekey", "accesskey"} {
-		if strings.Contains(n, part) {
-			return true
-		}
-	}
-	for _, end := range []string{"key", "token", "pwd", "signature"} {
-		if strings.HasSuffix(n, end) {
-			return true
-		}
-	}
-	return n == "sig" || n == "pass" || n == "auth"
+	return n == "sig" || n == "pass" || n == "auth" || slices.ContainsFunc([]string{"key", "token", "pwd", "signature"}, ends) ||
+		slices.ContainsFunc([]string{"apikey", "secret", "password", "passwd", "passphrase",
+			"authorization", "credential", "cookie", "privatekey", "accesskey"}, holds)
 }
 
 // asksForSecret reports whether an argument is a flag whose value, which

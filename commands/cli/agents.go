@@ -281,10 +281,7 @@ func (c *agentsConfig) Run(ctx context.Context, out *Output, here *Folder, ask *
 		}
 		path := []string{"agents", "overrides", d.Name}
 		if set := settings.In[map[string]any](s.Merged, path...); set != nil {
-			b, err := text.JSON(settings.MaskWritten(path, set), "")
-			if err != nil {
-				return err
-			}
+			b, _ := text.JSON(settings.MaskWritten(path, set), "") // which was JSON
 			if err := out.lines([]string{"set in the settings: " + string(b)}); err != nil {
 				return err
 			}

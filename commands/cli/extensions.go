@@ -320,11 +320,8 @@ func (c *extensionsNew) Run(set *extensionSet) error {
 		}
 		said = fmt.Sprintf(" from template %q", c.Template)
 	}
-	manifest, err := text.JSON(map[string]any{"name": cmp.Or(name, "extension"), "version": "1.0.0"}, "  ")
-	if err != nil {
-		return err
-	}
-	err = disk.ReplaceTree(path, func(fresh string) error {
+	manifest, _ := text.JSON(map[string]string{"name": cmp.Or(name, "extension"), "version": "1.0.0"}, "  ")
+	err := disk.ReplaceTree(path, func(fresh string) error {
 		if err := os.Mkdir(fresh, 0o755); err != nil || c.Template == "" {
 			return errors.Join(err, os.WriteFile(filepath.Join(fresh, "gemini-extension.json"),
 				append(manifest, '\n'), 0o644))

@@ -57,10 +57,7 @@ func (a *mcpAdd) Run(ctx context.Context, out *Output, here *Folder, ask *Asker,
 	if err != nil {
 		return err
 	}
-	raw, err := text.JSON(entry, "")
-	if err != nil {
-		return err
-	}
+	raw, _ := text.JSON(entry, "") // which holds texts
 	path := []string{"mcpServers", a.Name}
 	done, err := src.SetKey(ctx, settings.JoinKey(path), json.RawMessage(raw))
 	if err != nil {
@@ -170,10 +167,7 @@ func pairs(list []string, sep, flag string) (json.RawMessage, error) {
 		if sep == ":" {
 			value = strings.TrimSpace(value)
 		}
-		one, err := text.JSON(map[string]string{name: value}, "")
-		if err != nil {
-			return nil, err
-		}
+		one, _ := text.JSON(map[string]string{name: value}, "")
 		b.WriteString(map[bool]string{true: "{", false: ","}[b.Len() == 0])
 		b.Write(one[1 : len(one)-1])
 	}

@@ -98,10 +98,7 @@ func (r Record) Store(ctx context.Context, folder string, given map[string]Right
 	}
 	maps.DeleteFunc(all[folder], earlier)
 	maps.Copy(all[folder], given)
-	b, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return err
-	}
+	b, _ := json.MarshalIndent(all, "", "  ") // which are texts
 	return disk.Replace(r.Path, append(b, '\n'), 0o600)
 }
 

@@ -105,10 +105,7 @@ func WriteFileList(dir string) error {
 
 // writeJSON writes a file that holds v.
 func writeJSON(path string, v any, indent string) error {
-	b, err := text.JSON(v, indent)
-	if err != nil {
-		return err
-	}
+	b, _ := text.JSON(v, indent) // which holds texts
 	return disk.Replace(path, append(b, '\n'), 0o600)
 }
 

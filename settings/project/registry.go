@@ -314,15 +314,8 @@ func (r registry) read() (projects, error) {
 
 // write replaces projects.json as a whole, unless the lock was lost meanwhile.
 func (r registry) write(ps projects, l *Lock) error {
-	raw, err := json.Marshal(ps.slugs)
-	if err != nil {
-		return err
-	}
-	ps.rest["projects"] = raw
-	b, err := json.MarshalIndent(ps.rest, "", "  ")
-	if err != nil {
-		return err
-	}
+	ps.rest["projects"], _ = json.Marshal(ps.slugs) // which are texts
+	b, _ := json.MarshalIndent(ps.rest, "", "  ")   // which was JSON
 	if !l.Held() {
 		return errors.New("projects.json.lock was removed by another program")
 	}

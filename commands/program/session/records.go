@@ -138,14 +138,11 @@ func hookOutput(c hook.Call) string {
 	if printed := strings.TrimSpace(c.Outcome.Stdout); strings.HasPrefix(printed, "{") && json.Valid([]byte(printed)) {
 		return printed
 	}
-	b, err := text.JSON(struct {
+	b, _ := text.JSON(struct {
 		Decision string `json:"decision,omitempty"`
 		Reason   string `json:"reason,omitempty"`
 		Message  string `json:"systemMessage,omitempty"`
 	}{c.Answer.Decision, c.Answer.Reason, c.Answer.Message}, "")
-	if err != nil {
-		return "{}"
-	}
 	return string(b)
 }
 
