@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/repl/output"
 	"gemline/repl/question"
@@ -104,11 +105,10 @@ func (h *editorSession) request(ctx context.Context, p engine.Proposal, title st
 	}
 	h.view.begin(p.ID, p.Tool.Name(), "", engine.Intent{Title: title, Detail: p.Intent.Detail,
 		Paths: p.Intent.Paths, Edit: p.Intent.Edit, Plan: p.Intent.Plan}, protocol.ToolCallStatusPending, more)
-	offered := make([]protocol.PermissionOption, len(options))
-	for i, o := range options {
+	offered := lists.Map(options, func(o option) protocol.PermissionOption {
 		o.Name = h.client.plain(o.Name)
-		offered[i] = o.PermissionOption
-	}
+		return o.PermissionOption
+	})
 	kind, status := kindOf(p.Tool.Kind), protocol.ToolCallStatusPending
 	var said struct {
 		Outcome struct {

@@ -8,6 +8,7 @@ import (
 
 	protocol "github.com/coder/acp-go-sdk"
 
+	"gemline/engine/lists"
 	"gemline/tools/mcp/rpc"
 )
 
@@ -89,10 +90,7 @@ func (h *editorSession) mode() Switch {
 				return set(ctx, mode)
 			}
 		}
-		var ids []string
-		for _, p := range all {
-			ids = append(ids, p.ID)
-		}
+		ids := lists.Map(all, func(p Position) string { return p.ID })
 		return fmt.Errorf("there is no approval mode %.40q; there are: %s", id, strings.Join(ids, ", "))
 	}
 	return sw
@@ -100,21 +98,17 @@ func (h *editorSession) mode() Switch {
 
 func (h *editorSession) modes() *protocol.SessionModeState {
 	sw := h.mode()
-	s := &protocol.SessionModeState{CurrentModeId: protocol.SessionModeId(sw.Now())}
-	for _, p := range sw.All() {
-		s.AvailableModes = append(s.AvailableModes,
-			protocol.SessionMode{Id: protocol.SessionModeId(p.ID), Name: p.Name, Description: &p.About})
-	}
-	return s
+	return &protocol.SessionModeState{CurrentModeId: protocol.SessionModeId(sw.Now()),
+		AvailableModes: lists.Map(sw.All(), func(p Position) protocol.SessionMode {
+			return protocol.SessionMode{Id: protocol.SessionModeId(p.ID), Name: p.Name, Description: &p.About}
+		})}
 }
 
 func (h *editorSession) models() *protocol.SessionModelState {
-	s := &protocol.SessionModelState{CurrentModelId: protocol.ModelId(h.session.Model.Now())}
-	for _, p := range h.session.Model.All() {
-		s.AvailableModels = append(s.AvailableModels,
-			protocol.ModelInfo{ModelId: protocol.ModelId(p.ID), Name: p.Name, Description: &p.About})
-	}
-	return s
+	return &protocol.SessionModelState{CurrentModelId: protocol.ModelId(h.session.Model.Now()),
+		AvailableModels: lists.Map(h.session.Model.All(), func(p Position) protocol.ModelInfo {
+			return protocol.ModelInfo{ModelId: protocol.ModelId(p.ID), Name: p.Name, Description: &p.About}
+		})}
 }
 
 // options returns both, as newer editors read them.
