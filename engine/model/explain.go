@@ -34,10 +34,19 @@ func (c *Client) explain(x *exchange, err error) error {
 	case x.caller.Err() != nil:
 		return x.caller.Err()
 	case errors.As(err, &known):
+		if hint := elsewhere(x.model); known.Kind == Auth && hint != "" && !c.dialect.path {
+			e = &Error{}
+			*e = *known
+			e.Advice = hint
+			return e
+		}
 		return known
 	case errors.As(err, &said):
 		e = said.classify(x.model)
 		c.dialect.advise(e)
+		if hint := elsewhere(x.model); e.Kind == NotFound && hint != "" && !c.dialect.path {
+			e.Advice = hint
+		}
 		if c.dialect.path && nowhere(e) {
 			e.Kind, e.Final, e.Advice = Config, true, "check "+c.dialect.address+"; some servers say so of a model that they do not have, too"
 			e.Message = "there is nothing at " + text.PublicAddress(x.url) + ": " + strings.TrimPrefix(e.Message, "model "+x.model+": ")

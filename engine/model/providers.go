@@ -291,6 +291,21 @@ func (ps Providers) index(name string) int {
 	return slices.IndexFunc(ps, func(p Provider) bool { return p.Name == name })
 }
 
+// elsewhere says how a model is asked for whose name begins as those of a provider other than
+// Google, "" if it does not.
+func elsewhere(model string) string {
+	first := func(name string) string {
+		name, _, _ = strings.Cut(name, "-")
+		return name
+	}
+	for _, p := range builtin() {
+		if p.Protocol != Gemini && (first(model) == p.Name || slices.ContainsFunc(p.Models, func(e Exception) bool { return first(e.Prefix) == first(model) })) {
+			return fmt.Sprintf("a name without a provider is Google's: -m %s/%s asks %s", p.Name, text.PrintableLine(model), p.Name)
+		}
+	}
+	return ""
+}
+
 // Named returns the provider of a name; the error names its fault.
 func (ps Providers) Named(name string) (Provider, error) {
 	if i := ps.index(name); i >= 0 {
@@ -304,7 +319,11 @@ func (ps Providers) Named(name string) (Provider, error) {
 	for _, p := range ps {
 		names = append(names, p.Name)
 	}
-	return Provider{}, &Error{Kind: Config, Final: true, Message: fmt.Sprintf("there is no provider named %s", text.PrintableLine(name)),
+	message := fmt.Sprintf("there is no provider named %s", text.PrintableLine(name))
+	if near := text.Nearest(strings.ToLower(name), names); near != "" {
+		message += "; did you mean " + near + "?"
+	}
+	return Provider{}, &Error{Kind: Config, Final: true, Message: message,
 		Advice: "there are " + strings.Join(names, ", ") + "; providers in your settings adds others"}
 }
 

@@ -137,6 +137,22 @@ func TestCustomProviders(t *testing.T) {
 	}
 }
 
+// TestElsewhere knows whose models are meant by names without a provider, and providers by names that
+// are not quite theirs.
+func TestElsewhere(t *testing.T) {
+	for name, want := range map[string]string{"gpt-4.1": "openai/gpt-4.1", "o3-mini": "openai/o3-mini", "claude-sonnet-5": "anthropic/claude-sonnet-5", "grok-4": "xai/grok-4",
+		"deepseek-chat": "deepseek/deepseek-chat", "gemini-3.8-flash": "", "gptx": "", "qwen3": ""} {
+		if got := elsewhere(name); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	for name, want := range map[string]string{"OpenAI": "did you mean openai?", "lm-studio": "did you mean lmstudio?", "nobody": "named nobody"} {
+		if _, err := NewProviders(nil, none).Named(name); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestOllamaAddress(t *testing.T) {
 	for s, want := range map[string]string{
 		`"example.com"`: "http://example.com:11434",
