@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -199,9 +200,7 @@ func (r *running) event(ev engine.Event) {
 	case engine.CallStarted:
 		said = ev.Intent.Title
 	case engine.CallFinished:
-		if said = ev.Intent.Title; said == "" {
-			said = ev.Name
-		}
+		said = cmp.Or(ev.Intent.Title, ev.Name)
 		if ev.Err != nil {
 			said += ": " + engine.DisplayError(ev.Err)
 		} else {
@@ -239,9 +238,6 @@ func (r *running) progress(said string) {
 // beat has the client know, until end is called, that work goes on.
 func (r *running) beat() (end func()) {
 	const often = 10 * time.Second
-	if r.token == nil {
-		return func() {}
-	}
 	return parallel.Every(often, func() { r.progress("") })
 }
 

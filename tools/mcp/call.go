@@ -116,10 +116,8 @@ func (l *serverConn) failed(ctx context.Context, c *peer, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
 	}
-	select {
-	case <-c.conn.Done():
+	if c.conn.Err() != nil {
 		err = c.ended(err)
-	default:
 	}
 	return l.failure(err)
 }

@@ -36,13 +36,8 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 // lost reports whether an error of p is that there is nobody to ask: the server has ended, or is
 // as good as that. Else it has said what is wrong, and ends because nobody wants it any more.
 func (p *peer) lost(err error) bool {
-	select {
-	case <-p.conn.Done():
-		return true
-	default:
-	}
 	late, file := (*lateError)(nil), (*fs.PathError)(nil)
-	return errors.Is(err, rpc.ErrClosed) || errors.As(err, &late) || errors.As(err, &file)
+	return p.conn.Err() != nil || errors.Is(err, rpc.ErrClosed) || errors.As(err, &late) || errors.As(err, &file)
 }
 
 // An endError is why a server that was started is not there.

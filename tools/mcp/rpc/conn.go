@@ -111,7 +111,7 @@ func New(s Stream, h Handler) *Conn {
 // Done is closed when the conversation is over.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Err returns why the conversation is over.
+// Err returns why the conversation is over, nil while it is not.
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
