@@ -161,7 +161,7 @@ var sources = []source{
 	{".gemini/skills", (*view).skills},
 	{".agents/skills", (*view).skills},
 	{".gemini/commands", func(v *view, at string) { v.commands(at, ".toml", "!{}") }},
-	{".gemini/system.md", sized("system prompt")},
+	{".gemini/system.md", sized(systemPrompt)},
 	{".gemini/.env", func(*view, string) {}},      // listed where it is looked for
 	{".gemini/worktrees", func(*view, string) {}}, // each is a folder of its own
 	{".gemini/*", sized("file")},
@@ -197,9 +197,11 @@ func (v *view) folder(dir string, markdown []string) {
 	slices.SortStableFunc(v.items, func(a, b Item) int { return cmp.Compare(rank(a.Kind), rank(b.Kind)) })
 }
 
+const systemPrompt = "system prompt" // the kind of system.md
+
 // order is the order in which kinds are printed: programs come first.
 var order = []string{"hook", "MCP server", "policy", "sandbox profile", "extension", "agent",
-	"skill", "command", "setting", "file", "system prompt"}
+	"skill", "command", "setting", "file", systemPrompt}
 
 func rank(kind string) int { return slices.Index(order, kind) }
 

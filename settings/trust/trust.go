@@ -3,6 +3,7 @@ package trust
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"gemline/engine/disk"
 	"gemline/engine/text"
@@ -58,6 +59,9 @@ func (e *RefusedError) Error() string {
 
 // Hint says how to go on.
 func (e *RefusedError) Hint() string {
+	if no := e.Trust.Forbidden(); no != "" {
+		return no
+	}
 	return "gemline trust status says what it is, --trust or a session trusts it; for one run, --skip-trust or GEMINI_CLI_TRUST_WORKSPACE=true"
 }
 
@@ -71,7 +75,9 @@ func Decide(p project.Paths, s *settings.Settings, f *flags.Set, lookup func(str
 		return t, err
 	}
 	t.Contents = Scan(p, s)
-	if t.State == Unknown && len(t.Contents) == 0 {
+	system, _ := lookup("GEMINI_SYSTEM_MD")
+	unused := slices.Contains([]string{"", "0", "false"}, strings.ToLower(strings.TrimSpace(system)))
+	if t.State == Unknown && !slices.ContainsFunc(t.Contents, func(i Item) bool { return !unused || i.Kind != systemPrompt }) {
 		t.State = Unneeded
 	}
 	return t, nil
@@ -110,6 +116,14 @@ func (t *Status) decide(p project.Paths, s *settings.Settings, f *flags.Set, loo
 		t.Why = fmt.Sprintf("%s for %s", t.Rule.Rule, t.Rule.Path)
 	}
 	return nil
+}
+
+// Forbidden says which variable keeps the folder from being trusted, whatever flags and rules say; "" if none does.
+func (t Status) Forbidden() string {
+	if t.State == Distrusted && strings.HasPrefix(t.Why, "GEMINI_") {
+		return t.Why + " in the environment keeps it from being trusted"
+	}
+	return ""
 }
 
 // Refuse returns the error of a run that has nobody to ask, nil if the folder

@@ -72,7 +72,7 @@ func TestTrust(t *testing.T) {
 
 // Each of these alone is enough to need trust.
 func TestBrings(t *testing.T) {
-	for _, name := range []string{"GEMINI.md", "AGENTS.md", ".gemini/system.md", ".gemini/settings.json", ".gemini/anything", ".env", ".gemini/.env", ".mcp.json",
+	for _, name := range []string{"GEMINI.md", "AGENTS.md", ".gemini/settings.json", ".gemini/anything", ".env", ".gemini/.env", ".mcp.json",
 		".gemini/commands/a.toml", ".gemini/policies/a.toml", ".agents/skills/a/SKILL.md", "../../GEMINI.md", "../../AGENTS.md", "../../.env", "../../.gemini/.env"} {
 		home := tempHome(t)
 		p := project.New(home, "", filepath.Join(home, "top", "mid", "low"))

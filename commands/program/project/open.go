@@ -115,6 +115,9 @@ func (p *Project) limitUntrusted() {
 
 // howToTrust says how a folder is trusted after all.
 func (p *Project) howToTrust() string {
+	if no := p.Options.Trust.Forbidden(); no != "" {
+		return no
+	}
 	if p.Options.User.Interactive || p.Options.Flags.AskTrust {
 		return "/permissions trust asks again"
 	}

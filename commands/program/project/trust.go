@@ -92,7 +92,11 @@ func Permit(o *Options, user Consenter, notify func(string)) func(context.Contex
 		if err != nil || state == trust.Unknown {
 			return "nothing was decided", err
 		}
-		return state.String() + " from the next start on; this session goes on as it began", nil
+		when := " from the next start on"
+		if so.Forbidden() != "" {
+			when += " without " + so.Why
+		}
+		return state.String() + when + "; this session goes on as it began", nil
 	}
 }
 

@@ -182,7 +182,8 @@ func (s Store) Load(tag, auth string) (*journal.SavedConversation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s holds no conversation: %w", path, err)
 	}
-	if f.Auth != "" && auth != "" && f.Auth != auth {
+	// Nobody can sign in here as users of the Gemini CLI mostly do.
+	if f.Auth != "" && auth != "" && f.Auth != auth && f.Auth != "oauth-personal" {
 		return nil, &AuthError{tag, f.Auth, auth}
 	}
 	info, err := os.Stat(path)

@@ -61,13 +61,14 @@ func TestFiles(t *testing.T) {
 	put("checkpoint-a b.json", said)
 	put("checkpoint-100%.json", `{"history":`+said+`}`)
 	put("checkpoint-vertex.json", `{"history":`+said+`,"authType":"vertex-ai"}`)
+	put("checkpoint-migrated.json", `{"history":`+said+`,"authType":"oauth-personal"}`)
 	put("checkpoint-empty.json", `{"history":[]}`)
 	put("checkpoint-broken.json", `{"history":[{"role":`)
 	put("checkpoint-.json", said)
 	put("other.json", said)
 	os.Mkdir(filepath.Join(s.Dir, "checkpoint-dir.json"), 0o700)
 	os.Symlink("/etc/passwd", filepath.Join(s.Dir, "checkpoint-link.json"))
-	for tag, want := range map[string]string{"a b": "", "100%": "", "empty": "nothing is said", "broken": "holds no conversation",
+	for tag, want := range map[string]string{"a b": "", "100%": "", "migrated": "", "empty": "nothing is said", "broken": "holds no conversation",
 		"vertex": "was saved under vertex-ai", "dir": "no conversation is saved", "link": "no conversation is saved", "none": "no conversation is saved"} {
 		got, err := s.Load(tag, "gemini-api-key")
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -85,7 +86,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	tags, err := s.List()
-	if err != nil || len(tags) != 5 {
+	if err != nil || len(tags) != 6 {
 		t.Errorf("%v, %v", tags, err)
 	}
 }
