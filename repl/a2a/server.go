@@ -249,17 +249,14 @@ func (s *Server) say(ctx context.Context, p *protocol.MessageSendParams, along b
 	}
 	waits := p.Config == nil || p.Config.Blocking == nil || *p.Config.Blocking
 	st, err := t.take(ctx, m, along || waits, fresh)
-	if err != nil {
-		if fresh {
-			t.forget()
-		}
-		return nil, nil, err
-	}
-	if fresh {
+	switch {
+	case fresh && err != nil:
+		t.forget()
+	case fresh:
 		s.shrink()
 	}
-	if along || !waits {
-		return t, st, nil
+	if err != nil || along || !waits {
+		return t, st, err
 	}
 	for range st.events { // until the turn rests
 	}
