@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -348,9 +347,3 @@ func (a *Answer) Unreadable(err error, data []byte) error { return &malformed{er
 
 // Broken returns the error of an answer that breaks off.
 func (a *Answer) Broken() error { return io.ErrUnexpectedEOF }
-
-// IsNotFound reports whether err says that the server has no such path, or no such model.
-func IsNotFound(err error) bool {
-	e := (*Error)(nil)
-	return errors.As(err, &e) && (e.HTTP == http.StatusNotFound || e.HTTP == http.StatusMethodNotAllowed)
-}

@@ -80,7 +80,10 @@ func (g *Generator) List(ctx context.Context) (all []model.ModelInfo, err error)
 		path = "../api/v0/models" // which says more
 	}
 	var said list
-	if err := g.client.Get(ctx, path, &said); err != nil {
+	if err = g.client.Get(ctx, path, &said); err != nil && path != "models" { // which not all have
+		err = g.client.Get(ctx, "models", &said)
+	}
+	if err != nil {
 		return nil, err
 	}
 	var props struct {
@@ -89,9 +92,7 @@ func (g *Generator) List(ctx context.Context) (all []model.ModelInfo, err error)
 		} `json:"default_generation_settings"`
 	}
 	if g.provider.List == "llamacpp" {
-		if err := g.client.Get(ctx, "../props", &props); err != nil && !model.IsNotFound(err) {
-			return nil, err
-		}
+		g.client.Get(ctx, "../props", &props) // which may be switched off or want another key
 	}
 	for _, m := range said {
 		can := m.Capabilities
