@@ -182,11 +182,10 @@ func ServerProblems(place string, servers map[string]any) (wrong []error) {
 
 // Run says what is wrong with files. The error is about the first one.
 func (c *agentsValidate) Run(out *Output, here *Folder, agents Agents) error {
-	list, wrong := agents.List()
-	if len(c.Files) > 0 {
-		list, wrong = nil, nil
-	}
+	var list []agent.Definition
+	var wrong []error
 	if len(c.Files) == 0 {
+		list, wrong = agents.List()
 		agentsLeftOut(out, here)
 	}
 	for _, file := range c.Files {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"gemline/engine/lists"
 	"gemline/settings"
 )
 
@@ -77,12 +78,7 @@ func (c *doctorCommand) Run(ctx context.Context, d *doctor) error {
 	for _, text := range settings.UnusedLines(d.here.Unused()) {
 		found = append(found, finding{Name: string(settings.Later), Status: warning, Text: text})
 	}
-	problems := 0
-	for _, f := range found {
-		if f.Status == failing {
-			problems++
-		}
-	}
+	problems := len(lists.Filter(found, func(f finding) bool { return f.Status == failing }))
 	l := listingOf("checks", found)
 	l.doc["ok"], l.doc["build"] = problems == 0, d.build
 	if err := d.out.list(l, ""); err != nil {

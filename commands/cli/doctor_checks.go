@@ -197,12 +197,7 @@ func (d *doctor) checkRules() finding {
 	if f.Status != healthy {
 		return f
 	}
-	own := 0
-	for _, r := range p.Rules() {
-		if r.Tier != policy.BuiltIn {
-			own++
-		}
-	}
+	own := len(lists.Filter(p.Rules(), func(r policy.Rule) bool { return r.Tier != policy.BuiltIn }))
 	if own == 0 {
 		return fine("the built-in ones only")
 	}

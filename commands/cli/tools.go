@@ -96,10 +96,7 @@ func (c *toolsShow) Run(ctx context.Context, out *Output, trial *Trial) error {
 	if out.JSON {
 		return out.document(t)
 	}
-	schema, err := json.MarshalIndent(t.Parameters, "", "  ")
-	if err != nil {
-		return err
-	}
+	schema, _ := json.MarshalIndent(t.Parameters, "", "  ") // as the model is told of them
 	whose := t.Kind
 	if t.Server != "" {
 		whose = fmt.Sprintf("%s of the MCP server %s", t.Tool, t.Server)
