@@ -3,11 +3,11 @@ package agent
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 
 	"gemline/engine"
 	"gemline/engine/text"
+	"gemline/tools/agent/remote"
 )
 
 // What the model is told behind what an agent on another server has said.
@@ -43,8 +43,14 @@ func (c call) ask(ctx context.Context, host engine.Host) (engine.Result, error) 
 		return engine.Result{}, ctx.Err()
 	}
 	said := a.Text
+	if said != "" {
+		said = text.Untrusted(said)
+	}
 	if err != nil {
-		message := fmt.Sprintf("Error calling remote agent: %v", err)
+		message := "Error calling remote agent: " + err.Error()
+		if remote.FromServer(err) {
+			message = "Error calling remote agent: " + text.Untrusted(err.Error())
+		}
 		if said != "" {
 			message = said + "\n\n" + message
 		}
@@ -55,9 +61,10 @@ func (c call) ask(ctx context.Context, host engine.Host) (engine.Result, error) 
 		why := "the agent has ended its task as " + a.Failed
 		return engine.Result{}, &engine.CallError{Type: "agent_" + a.Failed,
 			Message: strings.TrimPrefix(said+"\n\n["+why+"]", "\n\n"),
-			Display: why + ": " + text.OneLine(said, longestTitle)}
+			Display: why + ": " + text.OneLine(a.Text, longestTitle)}
 	}
 	r := c.result("", cmp.Or(said, "The agent has nothing to say."))
+	r.Display = cmp.Or(a.Text, r.Display)
 	switch {
 	case a.Open:
 		r.Text, r.Verdict = r.Text+"\n\n"+openNote, "wants an answer"

@@ -3,6 +3,7 @@ package remote
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,6 +20,9 @@ type fault struct {
 }
 
 const taskNotFound = -32001
+
+// FromServer reports whether an error of [Client.Ask] has words of the server.
+func FromServer(err error) bool { return errors.As(err, new(*fault)) }
 
 // Error says what the server says.
 func (f *fault) Error() string {
