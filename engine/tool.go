@@ -33,6 +33,9 @@ type Tool struct {
 	ServerTool  string
 	Annotations map[string]any
 
+	// Agent is the agent that the tool is declared to, empty for the user's conversation.
+	Agent string
+
 	// When reports whether the tool is available at the moment; nil means always. It is
 	// called before every request.
 	When func() bool

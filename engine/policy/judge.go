@@ -300,7 +300,7 @@ func sentence(s string) string {
 // could run.
 func (p *Policy) Offers(t engine.Tool) bool {
 	p = p.WithUnattended(p.Unattended)
-	u := p.ask(engine.Proposal{Tool: t})
+	u := p.ask(engine.Proposal{Tool: t, Agent: t.Agent})
 	look := u.mode != Plan || looks(t.Kind)
 	ruling := strongest(p.aboutAny(&u), func(r *Rule) bool {
 		if r.Verdict == engine.Deny {
@@ -312,13 +312,13 @@ func (p *Policy) Offers(t engine.Tool) bool {
 }
 
 // aboutAny is [Policy.about] for a tool of which no call is known: whatever agent it calls,
-// and whatever agent calls it, if a rule lets it run.
+// and in the user's conversation whatever agent calls it, if a rule lets it run.
 func (p *Policy) aboutAny(u *question) (list []*Rule) {
 	for i := range p.rules {
 		r := &p.rules[i]
 		any := *r
-		if any.When.Agent = ""; r.Verdict == engine.Deny {
-			any.When.Agent = r.When.Agent
+		if u.Agent == "" && r.Verdict != engine.Deny {
+			any.When.Agent = ""
 		}
 		agents := u.Tool.Name() == invokeAgent && r.Verdict != engine.Deny && slices.ContainsFunc(r.Tools, agentName)
 		if agents {

@@ -105,8 +105,11 @@ func (t *Task) converse(ctx context.Context) error {
 func (t *Task) work(ctx context.Context, run engine.Run, said string, most int, d time.Duration) (reason, error) {
 	ctx, stop := t.clock.start(ctx, d)
 	defer stop()
+	open, reported := 0, false
 	for ev, err := range run(ctx, genai.NewPartFromText(said)) {
 		switch {
+		case reported && (err != nil || context.Cause(ctx) == errLate):
+			return goal, nil
 		case context.Cause(ctx) == errLate:
 			return timeout, nil
 		case errors.Is(err, engine.ErrMaxTurns):
@@ -120,7 +123,14 @@ func (t *Task) work(ctx context.Context, run engine.Run, said string, most int, 
 			}
 		}
 		t.Emit(ev)
-		if f, over := ev.(engine.CallFinished); over && f.Name == completeName && f.Err == nil {
+		switch ev := ev.(type) {
+		case engine.CallRequested:
+			open++
+		case engine.CallFinished:
+			open--
+			reported = reported || ev.Name == completeName && ev.Err == nil
+		}
+		if reported && open == 0 { // calls beside the report are done, too
 			return goal, nil
 		}
 	}
@@ -249,6 +259,7 @@ type judged struct {
 
 // Offers implements [engine.Policy].
 func (j judged) Offers(t engine.Tool) bool {
+	t.Agent = j.task.Agent.Name
 	return t.Name() == completeName || j.task.Agent.Access.allows(t) && j.Policy.Offers(t)
 }
 
