@@ -70,6 +70,9 @@ func (s *Screen) Pasted() []string {
 	return s.reader.Pasted()
 }
 
+// Composed returns the last input if it is no line that was typed.
+func (s *Screen) Composed() string { return s.reader.Composed() }
+
 // Close leaves the terminal as it was found.
 func (s *Screen) Close() error { return s.reader.Close() }
 

@@ -24,7 +24,7 @@ func Example() {
 	}
 	date := input.ExpandCommands(func(_ context.Context, command string) (string, error) {
 		return "the output of " + command, nil
-	})
+	}, nil)
 	expand := input.Chain(help, date)
 	for _, line := range []string{"/help", "it is !{date}", "plain words"} {
 		parts, err := expand(context.Background(), []*genai.Part{genai.NewPartFromText(line)})

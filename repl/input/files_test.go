@@ -306,7 +306,7 @@ func TestFilesAndBraces(t *testing.T) {
 			t.Errorf("%s ran", c)
 		}
 		return "@a.txt !{evil}", nil
-	})
+	}, nil)
 	parts, err := Chain(b, step(f))(t.Context(), line("see @a.txt !{ls @a.txt} there"))
 	want := []string{"see @a.txt @a.txt !{evil} there", filesBegin, "!{evil} @a.txt", filesEnd}
 	if diff := cmp.Diff(want, texts(parts)); diff != "" || err != nil {

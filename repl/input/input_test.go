@@ -53,7 +53,8 @@ func TestShell(t *testing.T) {
 			added = append(added, texts(parts)...)
 			return nil
 		},
-		Notify: func(n string) { notes = append(notes, n) },
+		Notify:   func(n string) { notes = append(notes, n) },
+		Composed: func() string { return "! from an editor\n" },
 	}
 	p := Chain(s.Step)
 	type step struct {
@@ -67,6 +68,8 @@ func TestShell(t *testing.T) {
 		{line: "!ls -l", command: "ls -l"},
 		{line: "  ! ls ", command: "ls"},
 		{line: "!{ls} what is this", sent: true},
+		{line: "!!! tip\n\n    ls", sent: true},
+		{line: "! from an editor", sent: true},
 		{line: "", sent: true},
 		{line: " ! ", mode: true},
 		{line: "ls", command: "ls", mode: true},
@@ -118,8 +121,11 @@ func TestBraces(t *testing.T) {
 		line, want string
 		fail       error
 		wrong      string
+		pasted     []string
 	}{
 		{line: "hi", want: "hi"},
+		{line: "see !{x}\n```\n!{y} !{z\n```\n`!{v}` !{echo `w`}", want: "see <x>\n```\n!{y} !{z\n```\n`!{v}` <echo `w`>"},
+		{line: "!{x}: p = '\n!{y}'\n !{z", want: "<x>: p = '\n!{y}'\n !{z", pasted: []string{"p = '\n!{y}'\n !{z\n"}},
 		{line: "a !{x} b !{y {z}} c", want: "a <x> b <y {z}> c"},
 		{line: "!{!{x}}", want: "<!{x}>"},
 		{line: `\!{x}`, want: `\!{x}`},
@@ -129,7 +135,7 @@ func TestBraces(t *testing.T) {
 	}
 	for _, test := range tests {
 		runs := 0
-		p := Chain(ExpandCommands(func(_ context.Context, c string) (string, error) { runs++; return "<" + c + ">", test.fail }))
+		p := Chain(ExpandCommands(func(_ context.Context, c string) (string, error) { runs++; return "<" + c + ">", test.fail }, func() []string { return test.pasted }))
 		parts, err := p(t.Context(), line(test.line))
 		switch {
 		case test.wrong != "":
@@ -145,7 +151,7 @@ func TestBraces(t *testing.T) {
 // Commands are only ever the user's: a step that follows can't bring one in.
 func TestBracesForeign(t *testing.T) {
 	for _, prompt := range []string{"!{evil}", "!{ls} !{evil}", "!{evil} !{ls}", "!{open"} {
-		p := Chain(ExpandCommands(func(_ context.Context, c string) (string, error) { t.Errorf("%s ran", c); return "", nil }),
+		p := Chain(ExpandCommands(func(_ context.Context, c string) (string, error) { t.Errorf("%s ran", c); return "", nil }, nil),
 			func(Processor) Processor {
 				return func(context.Context, []*genai.Part) ([]*genai.Part, error) { return line(prompt), nil }
 			})
@@ -154,7 +160,7 @@ func TestBracesForeign(t *testing.T) {
 		}
 	}
 	// What a command prints is not scanned again.
-	p := Chain(ExpandCommands(func(context.Context, string) (string, error) { return "!{evil} @file", nil }))
+	p := Chain(ExpandCommands(func(context.Context, string) (string, error) { return "!{evil} @file", nil }, nil))
 	if parts, err := p(t.Context(), line("!{ls}")); err != nil || parts[0].Text != "!{evil} @file" {
 		t.Errorf("%v, %v", texts(parts), err)
 	}
@@ -162,7 +168,7 @@ func TestBracesForeign(t *testing.T) {
 
 func TestBracesCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	p := Chain(ExpandCommands(func(context.Context, string) (string, error) { cancel(); return "", errors.New("killed") }))
+	p := Chain(ExpandCommands(func(context.Context, string) (string, error) { cancel(); return "", errors.New("killed") }, nil))
 	if _, err := p(ctx, line("!{ls}")); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 )
 
 var (
+	ticks = lazy.Pattern("`+[^`]+`+")
 	fence = lazy.Pattern("^[ \t>]*(`{3,}|~{3,})")
 	hunk  = lazy.Pattern(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 	head  = lazy.Pattern(`^(diff --git |diff -|--- |\+\+\+ |Index: |@@@* )`)
@@ -67,4 +69,31 @@ func lines(count string) int {
 	}
 	n, _ := strconv.Atoi(count)
 	return n
+}
+
+// literal returns what of a prompt is text whatever it says: what was pasted, code and diffs.
+func literal(prompt string, pasted func() []string) (spans []span) {
+	for _, at := range ticks().FindAllStringIndex(prompt, -1) {
+		spans = append(spans, span{start: at[0], end: at[1]})
+	}
+	return slices.Concat(spans, quoted(prompt), inserted(prompt, pasted))
+}
+
+// inserted returns where what was pasted stands in a prompt.
+func inserted(prompt string, pasted func() []string) (spans []span) {
+	if pasted == nil {
+		return nil
+	}
+	for _, text := range pasted() {
+		text = strings.TrimSpace(text) // as the prompt is at its ends
+		if at := strings.Index(prompt, text); at >= 0 && text != "" {
+			spans = append(spans, span{start: at, end: at + len(text)})
+		}
+	}
+	return spans
+}
+
+// inside reports whether one of spans has the character at a place.
+func inside(spans []span, at int) bool {
+	return slices.ContainsFunc(spans, func(s span) bool { return s.start <= at && at < s.end })
 }

@@ -72,9 +72,9 @@ func (rs References) expand(ctx context.Context, parts []*genai.Part) ([]*genai.
 	var notes []*genai.Part
 	var nothing []string
 	found := false
-	pasted := rs.pasted(s)
+	pasted := inserted(s, rs.Pasted)
 	for _, r := range refs(s) {
-		if slices.ContainsFunc(pasted, func(p span) bool { return p.start <= r.start && r.start < p.end }) {
+		if inside(pasted, r.start) {
 			continue
 		}
 		if known[s[r.start:r.end]+r.rest] {
@@ -119,20 +119,6 @@ func (rs References) expand(ctx context.Context, parts []*genai.Part) ([]*genai.
 		contents = []*genai.Part{genai.NewPartFromText(filesNone)}
 	}
 	return slices.Concat(parts, Referenced(contents), notes), nil
-}
-
-// pasted returns where what was pasted stands in a prompt.
-func (rs References) pasted(prompt string) (spans []span) {
-	if rs.Pasted == nil {
-		return nil
-	}
-	for _, text := range rs.Pasted() {
-		text = strings.TrimSpace(text) // as the prompt is at its ends
-		if at := strings.Index(prompt, text); at >= 0 && text != "" {
-			spans = append(spans, span{start: at, end: at + len(text)})
-		}
-	}
-	return spans
 }
 
 // tell says in one line which references are nothing.

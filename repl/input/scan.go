@@ -105,15 +105,16 @@ func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c == '_'
 }
 
-// A span is a !{command} in a text.
+// A span is a piece of a text, such as a !{command}.
 type span struct {
 	start, end int // text[start:end] is all of it
 	command    string
 }
 
 // braces returns the commands in text, in order. Braces inside a command must
-// be balanced. A !{ after a backslash and a !{} without a command are text.
-func braces(text string) ([]span, error) {
+// be balanced. A !{ after a backslash, in one of the literal spans, and a !{} without a command
+// are text.
+func braces(text string, literal ...span) ([]span, error) {
 	var found []span
 	for i := 0; ; {
 		n := strings.Index(text[i:], "!{")
@@ -121,7 +122,7 @@ func braces(text string) ([]span, error) {
 			return found, nil
 		}
 		start := i + n
-		if start > 0 && text[start-1] == '\\' {
+		if start > 0 && text[start-1] == '\\' || inside(literal, start) {
 			i = start + 2
 			continue
 		}

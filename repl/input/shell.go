@@ -13,8 +13,8 @@ import (
 // maxShellHistory is how many characters of a command's output the model gets.
 const maxShellHistory = 10_000
 
-// Shell is the step for commands that the user runs: a line that begins with
-// an exclamation mark, or every line while shell mode is on. A lone mark turns
+// Shell is the step for commands that the user runs: a typed line that begins with
+// an exclamation mark, or every input while shell mode is on. A lone mark turns
 // that mode on and off. It must not be used concurrently.
 type Shell struct {
 	// Run runs command, shows its output and returns what the model is to
@@ -26,6 +26,10 @@ type Shell struct {
 
 	// Notify tells the user that the mode has changed.
 	Notify func(string)
+
+	// Composed returns the last input if it is no typed line, and so no command outside of shell
+	// mode, as text of several lines is none.
+	Composed func() string
 
 	on bool
 }
@@ -41,7 +45,8 @@ func (s *Shell) Step(next Processor) Processor {
 		switch {
 		case line == "" || !marked && !s.on:
 			return next(ctx, parts)
-		case strings.HasPrefix(command, "{") && !s.on: // a command inside a prompt
+		case !s.on && (strings.HasPrefix(command, "{") || // a command inside a prompt
+			strings.Contains(line, "\n") || s.Composed != nil && line == strings.TrimSpace(s.Composed())):
 			return next(ctx, parts)
 		case line == "!":
 			s.toggle()
@@ -90,13 +95,14 @@ func ran(command, out string) string {
 
 // ExpandCommands returns the step that replaces each !{command} in a prompt by what
 // run returns for it. run judges the command and asks about it, as about a
-// call of the model's. Its error keeps the whole prompt from being sent.
+// call of the model's. Its error keeps the whole prompt from being sent. Nothing is a command in
+// code, in a diff and in what pasted returns, which may be nil.
 //
 // The commands run after the steps that follow, one after the other.
-func ExpandCommands(run func(ctx context.Context, command string) (string, error)) Step {
+func ExpandCommands(run func(ctx context.Context, command string) (string, error), pasted func() []string) Step {
 	return func(next Processor) Processor {
 		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
-			spans, err := braces(text(parts))
+			spans, err := braces(text(parts), literal(text(parts), pasted)...)
 			if err != nil {
 				return nil, err
 			}
@@ -106,7 +112,7 @@ func ExpandCommands(run func(ctx context.Context, command string) (string, error
 			// A step that follows may have moved the commands. One that
 			// has put another text in place of the prompt is left alone.
 			s := text(parts)
-			moved, err := braces(s)
+			moved, err := braces(s, literal(s, pasted)...)
 			if err != nil || !slices.EqualFunc(spans, moved, func(a, b span) bool { return a.command == b.command }) {
 				return parts, nil
 			}

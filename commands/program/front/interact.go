@@ -75,9 +75,9 @@ func (r *Run) interact(ctx context.Context, unregistered error) error {
 		Expand: input.Chain(
 			i.typed.Step, // !ls: run, nothing sent
 			commands.LoneWord(func() []*genai.Content { return i.frontend.session.Engine.History() }), // help: /help
-			commands.Step(app),                 // /stats: done, or yields parts
-			input.ExpandCommands(i.substitute), // !{date}: judged, asked about, replaced
-			i.frontend.references,              // @main.go: the file's text
+			commands.Step(app), // /stats: done, or yields parts
+			input.ExpandCommands(i.substitute, i.screen.Pasted), // !{date}: judged, asked about, replaced
+			i.frontend.references,                               // @main.go: the file's text
 			i.frontend.loadContext,
 		),
 		Run: i.sayWithCompanion,

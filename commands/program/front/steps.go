@@ -38,7 +38,8 @@ func (f *frontend) loadContext(next input.Processor) input.Processor {
 // shellStep is the step for the commands that the user runs.
 func (i *interactive) shellStep() *input.Shell {
 	return &input.Shell{
-		Notify: func(text string) { i.screen.Console.Out.Line(output.Info, "%s", text) },
+		Composed: func() string { return i.screen.Composed() },
+		Notify:   func(text string) { i.screen.Console.Out.Line(output.Info, "%s", text) },
 		Add: func(ctx context.Context, parts ...*genai.Part) error {
 			i.frontend.session.Memory.Contents()
 			return i.frontend.session.Engine.Add(ctx, parts...)

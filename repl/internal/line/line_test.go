@@ -296,6 +296,39 @@ func TestCookedTerminal(t *testing.T) {
 	}
 }
 
+// One Ctrl-D does not lose what was typed of an input, and what is a command goes on as in a shell.
+func TestEndInTheMiddle(t *testing.T) {
+	for _, kind := range kinds {
+		for _, tt := range []struct {
+			name  string
+			lines []string
+			want  string
+		}{
+			{"block", []string{`"""`, "one", "\x04", `"""`}, `got "one"`},
+			{"backslash", []string{`one\`, "\x04", "two"}, `got "one\ntwo"`},
+			{"command", []string{`!echo a \`, "b"}, `got "!echo a b"`},
+			{"twice", []string{`"""`, "\x04", "\x04"}, "EOF"},
+		} {
+			t.Run(kind+" "+tt.name, func(t *testing.T) {
+				t.Parallel()
+				s := start(t, kind)
+				s.Expect("> ")
+				for i, line := range tt.lines {
+					if i > 0 {
+						s.Expect("... ")
+					}
+					if line == "\x04" {
+						s.Send(line)
+					} else {
+						s.Line(line)
+					}
+				}
+				s.Expect(tt.want)
+			})
+		}
+	}
+}
+
 // The terminal drops what is too much of a line without a word.
 func TestLineThatIsTooLong(t *testing.T) {
 	if longestLine == 0 {

@@ -3,6 +3,7 @@ package line
 import (
 	"bytes"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"gemline/repl/output"
@@ -20,9 +21,10 @@ const (
 
 // A heardLine is a line as it was typed, with its end.
 type heardLine struct {
-	typed []byte
-	fate  LineAction
-	said  bool // somebody was asked about it
+	typed  []byte
+	fate   LineAction
+	said   bool // somebody was asked about it
+	pasted bool // it came together with others
 }
 
 // mostHeard is how many bytes are read of what is typed while no line is waited for. What
@@ -34,6 +36,8 @@ type heard struct {
 	lines []heardLine
 	rest  []byte // of a line that is not whole
 	cut   int    // lines that the terminal has cut
+	last  time.Time
+	more  bool // the next line was there already when the last one was read
 }
 
 // size returns how many bytes are held.
@@ -59,6 +63,11 @@ func (h *heard) add(b []byte) (whole bool) {
 			continue
 		}
 		h.lines = append(h.lines, heardLine{typed: l})
+		now := time.Now()
+		if n := len(h.lines); n > 1 && (h.more || now.Sub(h.last) < pasteGap) {
+			h.lines[n-2].pasted, h.lines[n-1].pasted = true, true
+		}
+		h.last = now
 	}
 	return whole
 }
@@ -79,6 +88,9 @@ func (r *Reader) Listen(take func(lines []string) []LineAction) (came <-chan str
 		r.terminal.listener, r.terminal.take = nil, nil
 		restore()
 		for _, l := range h.lines {
+			if l.pasted && !r.terminal.Single {
+				r.terminal.pasted = append(r.terminal.pasted, strings.TrimSpace(typedText(l.typed)))
+			}
 			r.by.typeAhead(l.typed)
 		}
 		r.by.typeAhead(h.rest)

@@ -113,7 +113,8 @@ func (e *typeaheadListener) read(chunk []byte) {
 	if n == 0 {
 		b = []byte{0} // Ctrl-D, as [source.pending] has it
 	}
-	if e.heard.add(b) {
+	whole := e.heard.add(b)
+	if e.heard.more = whole && e.src.waiting(); whole {
 		select {
 		case e.came <- struct{}{}:
 		default:

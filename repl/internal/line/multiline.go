@@ -19,7 +19,7 @@ const editorCommand = "/editor"
 // A multiline makes one input of lines: of a line, of lines joined by a
 // backslash at their end, of a block between fences, or of what an editor
 // leaves. Input that ends in the middle counts as far as it goes if it comes
-// from a script, and not at all if a user typed it.
+// from a script. If a user typed it, it is returned with io.EOF.
 type multiline struct {
 	typed bool
 	next  func(prompt string) (string, error)
@@ -27,6 +27,9 @@ type multiline struct {
 
 	// more returns an entered line and the lines that were pasted with it.
 	more func(first string) ([]string, error)
+
+	// held is called when the user has typed the end of the input in the middle of one.
+	held func()
 }
 
 func (m multiline) read(prompt string) (string, error) {
@@ -75,30 +78,54 @@ func (m multiline) single(s string) (string, error) {
 // continued returns s with the lines that go on with it.
 func (m multiline) continued(s string) (string, error) {
 	for continues(s) {
-		more, err := m.next(More)
+		more, err := m.further()
 		if err == io.EOF && !m.typed {
 			break
 		}
 		if err != nil {
+			return s, err
+		}
+		lines, err := m.more(more)
+		if err != nil {
 			return "", err
 		}
-		if s = s[:len(s)-1] + "\n"; m.asksForEditor(more) {
+		if s = s[:len(s)-1]; !isCommand(s) { // a shell joins its lines without a line end
+			s += "\n"
+		}
+		if m.asksForEditor(more) {
 			return m.edit(s)
 		}
-		s += more
+		s += strings.Join(lines, "\n")
 	}
 	return s, nil
+}
+
+// isCommand reports whether a line is a command for the user's shell.
+func isCommand(s string) bool {
+	s = strings.TrimSpace(s)
+	return strings.HasPrefix(s, "!") && !strings.HasPrefix(s, "!{")
+}
+
+// further returns a later line of an input. The user may have typed the end of the input to
+// end a block, and does not lose it by that.
+func (m multiline) further() (string, error) {
+	s, err := m.next(More)
+	if err == io.EOF && m.typed {
+		m.held()
+		s, err = m.next(More)
+	}
+	return s, err
 }
 
 // block reads on behind lines, up to the fence that closes them.
 func (m multiline) block(lines []string) (string, error) {
 	for {
-		s, err := m.next(More)
+		s, err := m.further()
 		switch {
 		case err == io.EOF && !m.typed && len(lines) > 0:
 			return strings.Join(lines, "\n"), nil
 		case err != nil:
-			return "", err
+			return strings.Join(lines, "\n"), err
 		case isFence(s):
 			return strings.Join(lines, "\n"), nil
 		case m.asksForEditor(s):

@@ -52,6 +52,8 @@ type terminal struct {
 	stopped  string             // see [Reader.Stopped]
 	offered  string             // see [Reader.Offer]
 	inserted []string           // see [Reader.Pasted]
+	composed string             // see [Reader.Composed]
+	pasted   []string           // lines that came together while no line was waited for
 	listener *typeaheadListener // see [Reader.Listen]; nil if nobody listens
 	take     func(lines []string) []LineAction
 }
@@ -82,7 +84,7 @@ func New(c Config) (*Reader, error) {
 // lines. It returns io.EOF at the end of the input.
 func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 	defer r.terminal.deaf()()
-	r.terminal.inserted = nil
+	r.terminal.inserted, r.terminal.composed = nil, ""
 	r.terminal.src.awaitForeground(r.terminal.jobs)
 	r.terminal.deferred.show()
 	defer r.terminal.deferred.show()
@@ -94,16 +96,37 @@ func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 				r.terminal.inserted = append(r.terminal.inserted, strings.Join(slices.DeleteFunc(slices.Clone(lines), isFence), "\n"))
 			}
 			return lines, err
+		},
+		held: func() {
+			r.terminal.Out.Line(output.Info, "not sent yet: %s ends a block, Ctrl-C drops what was typed, Ctrl-D again ends the session", fence)
 		}}
 	if r.terminal.Edit != nil {
-		g.edit = func(text string) (string, error) { return compose(ctx, r.terminal.Config, r.Lend, text) }
+		g.edit = func(text string) (s string, err error) {
+			s, err = compose(ctx, r.terminal.Config, r.Lend, text)
+			r.terminal.composed = s
+			return s, err
+		}
 	}
 	s, err := g.read(prompt)
-	if err == nil && r.terminal.History != nil && g.typed && strings.TrimSpace(s) != "" {
+	if (err == nil || err == io.EOF) && r.terminal.History != nil && g.typed && strings.TrimSpace(s) != "" {
 		r.terminal.History.Add(s)
+	}
+	line := strings.TrimSpace(s)
+	ahead := slices.Index(r.terminal.pasted, line)
+	if ahead >= 0 {
+		r.terminal.pasted = slices.Delete(r.terminal.pasted, ahead, ahead+1)
+	}
+	if ahead >= 0 || slices.ContainsFunc(r.terminal.inserted, func(pasted string) bool {
+		return strings.HasPrefix(line, strings.TrimSpace(pasted))
+	}) {
+		r.terminal.composed = s
 	}
 	return s, err
 }
+
+// Composed returns the last input if it is no line that was typed, but begins with a paste or
+// comes from an editor.
+func (r *Reader) Composed() string { return r.terminal.composed }
 
 // Pasted returns what of the last input was pasted, but for short texts of one line: where
 // the terminal marks pastes, what stood between the marks, else lines that came together.

@@ -4,7 +4,9 @@ package terminal
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -131,6 +133,77 @@ func TestUnmarkedPasteReferences(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What was pasted or composed is no command, whatever it begins with and has in it.
+func TestPastedCommands(t *testing.T) {
+	t.Parallel()
+	const text = "! compute the mean\ntouch made !{touch made}\nend"
+	typed := strings.ReplaceAll(text, "\n", "\r")
+	for _, kind := range []struct {
+		name, term string
+		enter      func(s *teletype.Session)
+		want       string
+	}{
+		{"marked", "xterm", func(s *teletype.Session) { s.Send("\x1b[200~" + typed + "\x1b[201~\r") }, text},
+		{"plain", "dumb", func(s *teletype.Session) { s.Send(typed + "\r") }, text},
+		{"unmarked", "vt100", func(s *teletype.Session) { s.Send(typed + "\r") }, text},
+		{"behind a backslash", "dumb", func(s *teletype.Session) {
+			s.Line(`see \`)
+			s.Expect(". ")
+			s.Send(typed + "\r")
+		}, "see \n" + text},
+		{"a block", "dumb", func(s *teletype.Session) {
+			for _, line := range []string{`"""`, "! touch made", "touch made"} {
+				s.Line(line)
+				s.Expect(". ")
+			}
+			s.Line(`"""`)
+		}, "! touch made\ntouch made"},
+		{"an editor", "dumb", func(s *teletype.Session) { s.Line("/editor ! touch made") }, "! touch made"},
+		{"an editor by a key", "xterm", func(s *teletype.Session) {
+			s.Send("\x1b[200~! touch made\rtouch made\x1b[201~\x18\x05")
+			s.Expect("touch made")
+			s.Send("\r")
+		}, "! touch made\ntouch made"},
+	} {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			server := et.NewServer(et.Says("One."))
+			c := pt.Terminal(t, server, "--approval-mode", "yolo")
+			c.Term, c.Env = kind.term, append(c.Env, "EDITOR=true")
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			kind.enter(s)
+			s.Expect("One.")
+			s.Expect("> ")
+			pt.Leave(t, s, teletype.Rules{Smart: kind.term != "dumb"})
+			pt.CheckPaste(t, server, kind.want)
+			if _, err := os.Stat(filepath.Join(c.Dir, "made")); err == nil {
+				t.Error("a line of it ran")
+			}
+		})
+	}
+}
+
+// Nor are lines that were pasted during an answer, but a typed one is.
+func TestPastedCommandsAhead(t *testing.T) {
+	t.Parallel()
+	first, g := pt.Gated(et.Says("One."))
+	server := et.NewServer(first, et.Says("Two."), et.Says("Three."), et.Says("Four."))
+	c := pt.Terminal(t, server)
+	s := teletype.Start(t, c)
+	s.Say("go on")
+	<-g.Asked
+	s.Send("program mean\r! touch made\rend\r")
+	s.Expect("queued: end")
+	close(g.Open)
+	for _, answer := range []string{"Two.", "Three.", "Four."} {
+		s.Expect(answer)
+	}
+	s.Expect("> ")
+	pt.Leave(t, s, teletype.Rules{Quiet: true})
+	pt.CheckPaste(t, server, "go on", "program mean", "! touch made", "end")
 }
 
 // Lines that come together are one request each with the prompts that are for
