@@ -34,8 +34,6 @@ const (
 	noCard        = -32007
 )
 
-var noPushes = faultf(noPush, "nothing is sent to where a client says; tasks/resubscribe follows a task")
-
 // faultf returns an error as the protocol has it. Some clients look for its words in the data.
 func faultf(code int, format string, a ...any) *rpc.Error {
 	e := rpc.Errorf(code, "%s", output.Valid(fmt.Sprintf(format, a...)))
@@ -135,11 +133,11 @@ func (s *Server) carryOut(ctx context.Context, q rpc.Message) (t *task, last *in
 			last = p.HistoryLength
 		}
 	case "agent/getAuthenticatedExtendedCard":
-		err = faultf(noCard, "there is no other card than the public one")
+		err = faultf(noCard, "extended card not configured")
 	default:
-		err = faultf(mcp.METHOD_NOT_FOUND, "there is no such method")
+		err = faultf(mcp.METHOD_NOT_FOUND, "method not found")
 		if strings.HasPrefix(string(q.Method), "tasks/pushNotificationConfig/") {
-			err = noPushes
+			err = faultf(noPush, "push notification not supported")
 		}
 	}
 	return t, last, st, err

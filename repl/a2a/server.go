@@ -278,7 +278,7 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m clientMessage, er
 		return m, faultf(mcp.INVALID_PARAMS, "a message has a messageId, the role user and parts")
 	}
 	if p.Config != nil && p.Config.PushConfig != nil {
-		return m, noPushes
+		return m, faultf(noPush, "nothing is sent to where a client says; tasks/resubscribe follows a task")
 	}
 	var all []string
 	for i, part := range m.Parts {
