@@ -265,7 +265,7 @@ func (f *failure) classify(model string) *Error {
 		e.Message = "the model wrote a tool call that can't be read: " + e.Message
 	case (code == http.StatusBadRequest || code == http.StatusUnprocessableEntity || code == http.StatusInternalServerError || f.answering) && overlong(f.message), f.status == "context_length_exceeded", code == http.StatusRequestEntityTooLarge:
 		e.Kind, e.Final, e.Advice = Overflow, true, hintTooLong
-	case code >= 500, code == http.StatusRequestTimeout:
+	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusConflict, code == http.StatusTooEarly, code == 498: // Groq's flexible tier is full
 		e.Kind, e.Advice = Unavailable, hintServer
 	case code == http.StatusBadRequest && f.signature():
 		e.Kind, e.Code, e.Final, e.Advice = BadRequest, CodeSignature, true, hintSignature

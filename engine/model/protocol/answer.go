@@ -101,6 +101,14 @@ func (a *Answer) Text(s string) error {
 			return err
 		}
 	}
+	if said, rest, closed := strings.Cut(s, closeThought); closed && len(a.tools) > 0 && (a.free || !maybeCall(a.held.String()+said)) {
+		// A thought may begin in the prompt, as Qwen's do, and calls stand behind it.
+		a.held.WriteString(said + closeThought)
+		if err := a.release(); err != nil {
+			return err
+		}
+		a.free, s = false, rest
+	}
 	if s == "" {
 		return nil
 	}
