@@ -38,8 +38,7 @@ type job struct {
 // newJob returns the job of a call. The arguments are fitted to the tool first, so that the
 // call is judged and shown with the arguments of its run.
 func newJob(tools []Tool, fc *genai.FunctionCall) *job {
-	j := &job{fc: fc}
-	j.tool, _ = find(tools, fc.Name)
+	j := &job{fc: fc, tool: find(tools, fc.Name)}
 	fc.Args, j.note = j.tool.Fitted(fc.Args)
 	j.tool = j.tool.Of(fc.Args)
 	return j
@@ -60,15 +59,10 @@ func (e *Engine) act(ctx context.Context, fcs []*genai.FunctionCall, emit emitFu
 	for _, j := range jobs {
 		if j.at.IsZero() { // never reached
 			j.err = cancelled(err, "Operation cancelled by user")
-			if ferr := e.finish(j, emit, 0); err == nil {
-				err = ferr
-			}
+			err = cmp.Or(err, e.finish(j, emit, 0))
 		}
 	}
-	if aerr := e.answer(jobs, emit); err == nil {
-		err = aerr
-	}
-	return err
+	return cmp.Or(err, e.answer(jobs, emit))
 }
 
 // RunCall judges and carries out one call outside the conversation, such as a
@@ -261,10 +255,7 @@ func (e *Engine) run(ctx context.Context, jobs []*job, emit emitFunc) error {
 	if d.panic != nil {
 		panic(d.panic)
 	}
-	if d.err == nil {
-		d.err = ctx.Err()
-	}
-	return d.err
+	return cmp.Or(d.err, ctx.Err())
 }
 
 func (j *job) run(ctx context.Context, d *eventLoop) {
@@ -374,9 +365,7 @@ func (h host) Emit(ev Event) {
 
 // Approve implements [Host]. An error ends all jobs, as it ends the Run.
 func (h host) Approve(ctx context.Context, p Proposal) (answer Answer, err error) {
-	if p.ID == "" {
-		p.ID = h.id
-	}
+	p.ID = cmp.Or(p.ID, h.id)
 	if p.Agent != "" { // an agent that calls an agent is asked for in the outer call's name
 		p.AgentCall = h.id
 	}

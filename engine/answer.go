@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,9 +28,7 @@ func (e *Engine) answer(jobs []*job, emit emitFunc) error {
 	if len(injected) > 0 {
 		media := genai.NewContentFromParts(injected, genai.RoleUser)
 		e.history = append(e.history, InterruptionMessage(injected), media)
-		if merr := e.record(Entry{Content: media}, emit); err == nil {
-			err = merr
-		}
+		err = cmp.Or(err, e.record(Entry{Content: media}, emit))
 	}
 	return err
 }

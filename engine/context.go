@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,9 +136,7 @@ func (e *Engine) shorten(ctx context.Context, c Context, refused bool, emit emit
 				failed = emit(ev)
 			}
 		}})
-	if failed == nil {
-		failed = ctx.Err()
-	}
+	failed = cmp.Or(failed, ctx.Err())
 	if failed != nil || len(s.History) == 0 {
 		return false, failed
 	}

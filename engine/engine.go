@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"google.golang.org/genai"
+
+	"gemline/engine/text"
 )
 
 // Config is what an Engine needs from the world. Without Tools, nobody judges calls
@@ -355,22 +358,15 @@ func (e *Engine) ask(ctx context.Context, emit emitFunc) (*genai.Content, error)
 		if err = cerr; err == nil {
 			err = m.add(chunk, emit)
 		}
-		if err == nil {
-			err = failed
-		}
-		if err != nil {
+		if err = cmp.Or(err, failed); err != nil {
 			break
 		}
 	}
-	if err == nil {
-		err = failed
-	}
+	err = cmp.Or(err, failed)
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	if ctx.Err() != nil {
-		err = ctx.Err() // whatever the wire made of it
-	}
+	err = cmp.Or(ctx.Err(), err) // whatever the wire made of it
 	return e.keepAnswer(&m, time.Since(start), err, emit)
 }
 
@@ -392,16 +388,10 @@ func (e *Engine) keepAnswer(m *message, took time.Duration, cut error, emit emit
 		entry.Usage = &usage
 		e.counted(m, cut == nil)
 	}
-	if err := e.record(entry, emit); cut == nil {
-		cut = err
-	}
-	if err := emit(AnswerFinished{}); cut == nil {
-		cut = err
-	}
+	cut = cmp.Or(cut, e.record(entry, emit))
+	cut = cmp.Or(cut, emit(AnswerFinished{}))
 	if entry.Usage != nil { // which counts in any case
-		if err := emit(*entry.Usage); cut == nil {
-			cut = err
-		}
+		cut = cmp.Or(cut, emit(*entry.Usage))
 	}
 	if cut == nil && len(m.cited) > 0 {
 		cut = emit(Citations{m.cited})
@@ -417,7 +407,7 @@ func (e *Engine) keepAnswer(m *message, took time.Duration, cut error, emit emit
 func (e *Engine) identify(fc *genai.FunctionCall) {
 	Normalize(fc)
 	if fc.ID == "" || e.seen[fc.ID] {
-		fc.ID = fmt.Sprintf("%s_%d_%d", shorten(fc.Name, 60), time.Now().UnixNano(),
+		fc.ID = fmt.Sprintf("%s_%d_%d", text.Shorten(fc.Name, 60), time.Now().UnixNano(),
 			e.serial) // agents side by side share a millisecond
 		e.serial++
 	}
@@ -432,9 +422,7 @@ func Normalize(fc *genai.FunctionCall) {
 	for _, namespace := range []string{"default_api:", "default_api."} {
 		fc.Name = strings.TrimPrefix(fc.Name, namespace)
 	}
-	if fc.Name == "" {
-		fc.Name = "generic_tool"
-	}
+	fc.Name = cmp.Or(fc.Name, "generic_tool")
 	fc.ID = strings.TrimPrefix(fc.ID, fc.Name+"__")
 }
 

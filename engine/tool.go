@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sort"
@@ -11,6 +9,8 @@ import (
 
 	"github.com/agnivade/levenshtein"
 	"google.golang.org/genai"
+
+	"gemline/engine/text"
 )
 
 // A Tool is something the model can ask for.
@@ -401,8 +401,7 @@ const ReportTool = "complete_task"
 // KindOf returns the kind of the tool of a name that ts has at the moment, and
 // [Other] if there is none.
 func KindOf(ts Toolset, name string) Kind {
-	t, _ := find(ts.Tools(), name)
-	return t.Kind
+	return find(ts.Tools(), name).Kind
 }
 
 // declare tells the model about the tools that the policy offers.
@@ -419,20 +418,21 @@ func declare(tools []Tool, policy Policy) []*genai.Tool {
 	return []*genai.Tool{{FunctionDeclarations: fds}}
 }
 
-func find(tools []Tool, name string) (Tool, bool) {
+// find returns the tool of a name, the zero Tool if there is none.
+func find(tools []Tool, name string) Tool {
 	for _, t := range tools {
 		if t.Name() == name {
-			return t, true
+			return t
 		}
 	}
-	return Tool{}, false
+	return Tool{}
 }
 
 // notFound answers a call of a tool that does not exist with the nearest names.
 // Tools that a server has under this name come first, then names of a similar
 // spelling. A very long name is compared and shown by its beginning.
 func notFound(tools []Tool, name string) error {
-	name = shorten(name, 100)
+	name = text.Shorten(name, 100)
 	names := make([]string, len(tools))
 	for i, t := range tools {
 		names[i] = t.Name()
@@ -458,20 +458,8 @@ func notFound(tools []Tool, name string) error {
 	return &CallError{Type: ToolNotRegistered, Message: msg}
 }
 
-func shorten(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + "..."
-	}
-	return s
-}
-
 // size returns roughly how many bytes v takes on the wire.
 func size(v any) int {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
-		return 0
-	}
-	return b.Len() - 1 // the end of the line
+	b, _ := text.JSON(v, "") // what has no form is not sent
+	return len(b)
 }

@@ -237,9 +237,7 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 	var broken error
 	files := here.examine(sources)
 	for _, f := range files {
-		if broken == nil {
-			broken = f.err
-		}
+		broken = cmp.Or(broken, f.err)
 	}
 	if wrong := (*preset.Error)(nil); c.File == "" && broken == nil {
 		pays, _ := here.choose(out)
@@ -257,9 +255,7 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 		})
 	})
 	for _, p := range problems {
-		if broken == nil {
-			broken = p.Err
-		}
+		broken = cmp.Or(broken, p.Err)
 	}
 	rest := slices.DeleteFunc(here.Unused(), func(u settings.Unused) bool {
 		return c.File != "" || slices.ContainsFunc(files, func(f file) bool { return f.Path == u.File })

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -63,9 +64,7 @@ func (g *Guard) Run(run engine.Run) engine.Run {
 	p := prompt{Guard: g, run: run}
 	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
 		p.yield, p.consumerGone = yield, false
-		if p.prompt == "" {
-			p.prompt = engine.TextOf(parts)
-		}
+		p.prompt = cmp.Or(p.prompt, engine.TextOf(parts))
 		for parts != nil && !p.consumerGone {
 			var err error
 			if parts, err = p.say(ctx, parts); err != nil && !p.consumerGone {

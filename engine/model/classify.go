@@ -206,9 +206,7 @@ func title(page []byte) string {
 func (f *failure) classify(model string) *Error {
 	e := &Error{HTTP: f.http, Code: f.status, Message: f.message, RetryAfter: f.after,
 		Hinted: f.hinted, Answering: f.answering}
-	if e.Message == "" {
-		e.Message = strings.TrimSpace(fmt.Sprintf("the server answered %d %s", f.code, http.StatusText(f.code)))
-	}
+	e.Message = cmp.Or(e.Message, strings.TrimSpace(fmt.Sprintf("the server answered %d %s", f.code, http.StatusText(f.code))))
 	if f.page != "" {
 		e.Message = fmt.Sprintf("the server answered %d with a web page: %s", f.code, f.page)
 	}

@@ -179,10 +179,7 @@ func (g *Genai) Close() error { return g.client.Close() }
 // userAgent names this program to the server, in the form the server expects
 // of a command line client.
 func (o Options) userAgent(model string) string {
-	version, surface := cmp.Or(o.Version, "0"), o.Surface
-	if surface == "" {
-		surface = "terminal"
-	}
+	version, surface := cmp.Or(o.Version, "0"), cmp.Or(o.Surface, "terminal")
 	return fmt.Sprintf("gemline/%s/%s (%s; %s; %s)", version, model, runtime.GOOS, runtime.GOARCH, surface)
 }
 

@@ -118,10 +118,7 @@ func (o *OneShot) Run(ctx context.Context, p Prompt) error {
 
 func (o *OneShot) expand(ctx context.Context, p Prompt) ([]*genai.Part, error) {
 	var parts []*genai.Part
-	if words := p.Text; words != "" || p.Piped != "" {
-		if words == "" {
-			words = p.Piped
-		}
+	if words := cmp.Or(p.Text, p.Piped); words != "" {
 		var err error
 		parts, err = o.Expand(ctx, []*genai.Part{genai.NewPartFromText(words)})
 		if err != nil || len(parts) == 0 {

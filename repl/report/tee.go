@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"io"
 
 	"gemline/engine"
@@ -41,8 +42,5 @@ func (t *tee) Finish(o Outcome) error {
 			o = t.unwritten(err)
 		}
 	}
-	if jerr := t.data.Finish(o); err == nil {
-		err = jerr
-	}
-	return err
+	return cmp.Or(err, t.data.Finish(o))
 }

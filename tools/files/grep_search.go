@@ -74,10 +74,7 @@ func (ts Tools) grepSearch() engine.Tool {
 	ws := ts.Workspace
 	return toolkit.Define("grep_search", "SearchText", engine.Search, grepSearchDoc, grepSearchSchema,
 		func(_ context.Context, a grepArgs) (engine.Call, error) {
-			a.Dir = cmp.Or(a.Dir, ".")
-			if a.Total == 0 {
-				a.Total = maxMatches
-			}
+			a.Dir, a.Total = cmp.Or(a.Dir, "."), cmp.Or(a.Total, maxMatches)
 			g := &grep{args: a, ws: ws, secrets: ts.Secrets, ripgrep: ts.Ripgrep}
 			var err error
 			if g.query, err = a.query(); err != nil {

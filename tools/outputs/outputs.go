@@ -8,6 +8,7 @@
 package outputs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -88,10 +89,7 @@ func (l Limits) Store(tool, text string) (path string, err error) {
 		return "", err
 	}
 	_, err = f.WriteString(text)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
+	if err = cmp.Or(err, f.Close()); err != nil {
 		os.Remove(path)
 	}
 	return path, err

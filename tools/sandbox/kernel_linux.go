@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -335,10 +336,7 @@ func (k *Kernel) try(layers []string) (failed, reason string) {
 	if layer, reason, ok := strings.Cut(line, ": "); ok && slices.Contains(layers, layer) {
 		return layer, reason
 	}
-	if line == "" {
-		line = err.Error()
-	}
-	return "helper", line
+	return "helper", cmp.Or(line, err.Error())
 }
 
 func (k *Kernel) describe(layers []string, why map[string]string) State {

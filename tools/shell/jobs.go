@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -348,9 +349,7 @@ func (j *job) end() {
 	j.out.end()
 	if j.log != nil {
 		j.log.end()
-		if err := j.log.file.Close(); j.log.err == nil {
-			j.log.err = err
-		}
+		j.log.err = cmp.Or(j.log.err, j.log.file.Close())
 	}
 }
 

@@ -44,9 +44,7 @@ func New(p project.Process) (r *Run, command []string, err error) {
 		args = append(args, own...)
 	}
 	line, err := flags.Parse(args)
-	if err == nil {
-		err = serr
-	}
+	err = cmp.Or(err, serr)
 	switch {
 	case err != nil:
 	case serving != nil:

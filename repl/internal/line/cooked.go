@@ -2,6 +2,7 @@ package line
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,10 +61,7 @@ func (c *cooked) close() error { return nil }
 func (c *cooked) line(ctx context.Context, prompt string, answer bool) (string, error) {
 	s, err := c.read(ctx, prompt, answer)
 	if !answer && err == nil {
-		if s == "" {
-			s = c.kept
-		}
-		c.kept = ""
+		s, c.kept = cmp.Or(s, c.kept), ""
 	}
 	return s, err
 }

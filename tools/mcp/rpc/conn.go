@@ -269,9 +269,7 @@ func (c *Conn) end(err error) {
 	c.stream.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.err == nil {
-		c.err = err
-	}
+	c.err = cmp.Or(c.err, err)
 	close(c.done)
 }
 
