@@ -3,6 +3,7 @@ package auth
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -490,10 +491,5 @@ func (c Credentials) Address() string {
 
 // HeaderNames returns the names of the further header fields, in order.
 func (c Credentials) HeaderNames() []string {
-	names := make([]string, 0, len(c.Header))
-	for name := range c.Header {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(c.Header))
 }

@@ -13,6 +13,8 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode/utf32"
+
+	"gemline/engine/text"
 )
 
 // ErrBinary is returned for bytes that are no text.
@@ -42,35 +44,35 @@ type Format struct {
 // ErrLossy is why a text can't be written in the format it was read in.
 var ErrLossy = errors.New("some bytes of the file are not text in any known encoding and would be lost")
 
-// Encode returns text as it is written in a file. It fails rather than write
+// Encode returns s as it is written in a file. It fails rather than write
 // another text: if f is lossy, or its charset lacks a character.
-func (f Format) Encode(text string) ([]byte, error) {
+func (f Format) Encode(s string) ([]byte, error) {
 	if f.Lossy {
 		return nil, ErrLossy
 	}
 	if f.Raw {
-		return f.encodeRaw(text)
+		return f.encodeRaw(s)
 	}
 	switch f.Charset {
 	case "", "utf-8":
 		if f.BOM {
-			return append([]byte(bomUTF8), text...), nil
+			return append([]byte(bomUTF8), s...), nil
 		}
-		return []byte(text), nil
+		return []byte(s), nil
 	}
-	if i := invalid(text); i >= 0 {
+	if i := text.Invalid(s); i >= 0 {
 		return nil, fmt.Errorf("the text is not valid UTF-8 at byte %d and can't be written as %s", i, f.Charset)
 	}
 	if f.BOM {
-		text = "\ufeff" + text
+		s = "\ufeff" + s
 	}
 	enc, err := encodingOf(f.Charset)
 	if err != nil {
 		return nil, fmt.Errorf("charset %s is not known", f.Charset)
 	}
-	b, err := enc.NewEncoder().Bytes([]byte(text))
+	b, err := enc.NewEncoder().Bytes([]byte(s))
 	if err != nil {
-		return nil, lacks(enc, f.Charset, text)
+		return nil, lacks(enc, f.Charset, s)
 	}
 	return b, nil
 }
@@ -104,16 +106,6 @@ func HasOtherBOM(b []byte) bool {
 		}
 	}
 	return false
-}
-
-// invalid returns where the first bad byte of text is, or -1.
-func invalid(text string) int {
-	for i, r := range text {
-		if r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
-			return i
-		}
-	}
-	return -1
 }
 
 // lacks says which character of text the charset does not have.

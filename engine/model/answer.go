@@ -93,11 +93,7 @@ func (a *answer) seen() bool {
 
 // unseen reports whether r leaves no mark on the screen.
 func unseen(r rune) bool {
-	switch r {
-	case '\u200b', '\u200c', '\u200d', '\ufeff', '\u200e', '\u200f':
-		return true
-	}
-	return unicode.IsSpace(r)
+	return unicode.IsSpace(r) || strings.ContainsRune("\u200b\u200c\u200d\ufeff\u200e\u200f", r)
 }
 
 // uncommented returns s without HTML comments.

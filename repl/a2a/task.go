@@ -3,6 +3,7 @@ package a2a
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -131,9 +132,7 @@ func (t *task) update(kind string, said *protocol.Message, final bool, more map[
 	if final && t.used.Sum() > 0 {
 		ev.Metadata["usageMetadata"] = usageData(t.used)
 	}
-	for name, v := range more {
-		ev.Metadata[name] = v
-	}
+	maps.Copy(ev.Metadata, more)
 	t.publish(ev)
 	if final {
 		t.leave(func(*stream) bool { return true })

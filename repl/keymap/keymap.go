@@ -10,6 +10,7 @@ package keymap
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -136,7 +137,7 @@ func Parse(v any) (m Map, problems []string) {
 			m.bound[key] = command
 		}
 	}
-	if m.Command(submitKey, Submit) != Submit && !m.submits() {
+	if m.Command(submitKey, Submit) != Submit && !slices.Contains(slices.Collect(maps.Values(m.bound)), Submit) {
 		delete(m.bound, submitKey)
 		delete(m.unbound, submitKey)
 		problems = append(problems, "no key submits; enter still does")
@@ -150,15 +151,6 @@ func Parse(v any) (m Map, problems []string) {
 		}
 	}
 	return m, problems
-}
-
-func (m Map) submits() bool {
-	for _, c := range m.bound {
-		if c == Submit {
-			return true
-		}
-	}
-	return false
 }
 
 // modifiers are the names of keys that are held, in the order of a key's name.

@@ -119,7 +119,7 @@ const mark = "\ufeff" // some editors begin a file with it
 func Value(b []byte) (any, error) { return (&Document{}).parse("", b) }
 
 func (d *Document) parse(path string, b []byte) (any, error) {
-	if i := invalid(b); i >= 0 {
+	if i := text.Invalid(string(b)); i >= 0 {
 		return nil, refuse(path, b, i, "is not UTF-8")
 	}
 	if i := tooDeep(b); i >= 0 {
@@ -327,16 +327,6 @@ func badEscape(b []byte, line, column int) (escape string, at int) {
 func isHex(b []byte) bool {
 	_, err := hex.DecodeString(string(b))
 	return err == nil
-}
-
-// invalid returns the offset of the first byte that is not UTF-8, or -1.
-func invalid(b []byte) int {
-	for i, r := range string(b) {
-		if r == utf8.RuneError && !bytes.HasPrefix(b[i:], []byte("\ufffd")) {
-			return i
-		}
-	}
-	return -1
 }
 
 // tooDeep returns the offset of the first bracket that is nested deeper than

@@ -2,6 +2,7 @@ package line
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -128,13 +129,7 @@ func (r *Reader) HandleTyped() {
 			l.typed = []byte(strings.ReplaceAll(texts[n], "\t", " ") + "\n")
 		}
 	}
-	kept := h.lines[:0]
-	for _, l := range h.lines {
-		if l.fate != Taken {
-			kept = append(kept, l)
-		}
-	}
-	h.lines = kept
+	h.lines = slices.DeleteFunc(h.lines, func(l heardLine) bool { return l.fate == Taken })
 }
 
 // Ended reports whether the end of the input was typed while no line was waited for.
@@ -143,12 +138,7 @@ func (r *Reader) Ended() bool {
 		return false
 	}
 	defer r.terminal.listener.pause()()
-	for _, l := range r.terminal.listener.heard.lines {
-		if l.typed[len(l.typed)-1] == 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.terminal.listener.heard.lines, func(l heardLine) bool { return l.typed[len(l.typed)-1] == 0 })
 }
 
 // askedAfter takes in what was typed before a question, b being what the terminal still

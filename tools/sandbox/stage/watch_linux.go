@@ -253,10 +253,7 @@ func (w watched) enforce() (problems []string) {
 		return w.compared()
 	}
 	is := w.is()
-	var places []string
-	for at := range is {
-		places = append(places, at)
-	}
+	places := slices.Collect(maps.Keys(is))
 	for at := range w.was {
 		if _, there := is[at]; !there {
 			places = append(places, at)
