@@ -168,23 +168,19 @@ func (r *historyFile) warn(err error) {
 func (r *historyFile) append(text string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), historyWait)
 	defer cancel()
-	unlock, err := disk.Lock(ctx, r.Path)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	b, err := readHistory(r.Path)
-	if err != nil {
-		return err
-	}
-	if !r.loaded { // while it is at hand
-		r.take(b)
-	}
-	if b, err = r.form.append(b, text); err != nil {
-		return err
-	}
-	disk.Restrict(r.Path)
-	return disk.Replace(r.Path, b, 0o600)
+	return disk.Change(ctx, r.Path, 0o600, func() ([]byte, error) {
+		b, err := readHistory(r.Path)
+		if err != nil {
+			return nil, err
+		}
+		if !r.loaded { // while it is at hand
+			r.take(b)
+		}
+		if b, err = r.form.append(b, text); err == nil {
+			disk.Restrict(r.Path)
+		}
+		return b, err
+	})
 }
 
 // readHistory returns what a file holds, nothing if there is none.

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -36,10 +37,7 @@ func FoldName(name string) string {
 	if i := strings.IndexByte(name, ':'); i > 0 {
 		name = name[:i]
 	}
-	if cut := strings.TrimRight(name, ". "); cut != "" {
-		return cut
-	}
-	return name
+	return cmp.Or(strings.TrimRight(name, ". "), name)
 }
 
 // lower folds case: by way of upper case, since some letters have no other way

@@ -19,23 +19,18 @@ func ChangeObject[V any](ctx context.Context, path string, change func(map[strin
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	path = ResolveLinks(path)
-	unlock, err := Lock(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	all := map[string]V{}
-	b, err := Read(path, most)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	b = bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\ufeff")))
-	if len(b) > 0 && (json.Unmarshal(b, &all) != nil || all == nil) { // null makes it nil
-		return fmt.Errorf("%s holds no object; mend it or move it away", path)
-	}
-	change(all)
-	if b, err = text.JSON(all, "  "); err != nil {
-		return err
-	}
-	return Replace(path, append(b, '\n'), 0o600)
+	return Change(ctx, path, 0o600, func() ([]byte, error) {
+		all := map[string]V{}
+		b, err := Read(path, most)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		b = bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\ufeff")))
+		if len(b) > 0 && (json.Unmarshal(b, &all) != nil || all == nil) { // null makes it nil
+			return nil, fmt.Errorf("%s holds no object; mend it or move it away", path)
+		}
+		change(all)
+		b, err = text.JSON(all, "  ")
+		return append(b, '\n'), err
+	})
 }

@@ -84,6 +84,21 @@ func Replace(path string, b []byte, mode fs.FileMode) error {
 	return nil
 }
 
+// Change has next say what to put into the file at path, while no other process holds its
+// [Lock]; nil changes nothing.
+func Change(ctx context.Context, path string, mode fs.FileMode, next func() ([]byte, error)) error {
+	unlock, err := Lock(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	b, err := next()
+	if err != nil || b == nil {
+		return err
+	}
+	return Replace(path, b, mode)
+}
+
 // Restrict takes from all but its owner what they may do with the file at path, if
 // there is one: another program may have made it for everybody.
 func Restrict(path string) {

@@ -304,24 +304,19 @@ const lockWait = 5 * time.Second
 func rewrite(file string, edit func(old []byte) ([]byte, error)) error {
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()
-	unlock, err := disk.Lock(ctx, file)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	old, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if _, _, err := Parse(file, User, old); err != nil {
-		return err
-	}
-	b, err := edit(old)
-	if err != nil || bytes.Equal(b, old) {
-		return err
-	}
-	if _, _, err := Parse(file, User, b); err != nil {
-		return err
-	}
-	return disk.Replace(file, b, 0o600)
+	return disk.Change(ctx, file, 0o600, func() ([]byte, error) {
+		old, err := os.ReadFile(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if _, _, err := Parse(file, User, old); err != nil {
+			return nil, err
+		}
+		b, err := edit(old)
+		if err != nil || bytes.Equal(b, old) {
+			return nil, err
+		}
+		_, _, err = Parse(file, User, b)
+		return b, err
+	})
 }

@@ -84,22 +84,19 @@ func (r Record) Store(ctx context.Context, folder string, given map[string]Right
 	if r.Path == "" {
 		return errors.New("no home directory, which would hold it")
 	}
-	unlock, err := disk.Lock(ctx, r.Path)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	all, err := r.read()
-	if err != nil {
-		return err
-	}
-	if all[folder] == nil {
-		all[folder] = map[string]Rights{}
-	}
-	maps.DeleteFunc(all[folder], earlier)
-	maps.Copy(all[folder], given)
-	b, _ := json.MarshalIndent(all, "", "  ") // which are texts
-	return disk.Replace(r.Path, append(b, '\n'), 0o600)
+	return disk.Change(ctx, r.Path, 0o600, func() ([]byte, error) {
+		all, err := r.read()
+		if err != nil {
+			return nil, err
+		}
+		if all[folder] == nil {
+			all[folder] = map[string]Rights{}
+		}
+		maps.DeleteFunc(all[folder], earlier)
+		maps.Copy(all[folder], given)
+		b, err := json.MarshalIndent(all, "", "  ")
+		return append(b, '\n'), err
+	})
 }
 
 // form begins each fingerprint. Those without it say less of what is started.

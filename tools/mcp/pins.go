@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"sync"
 	"time"
@@ -84,22 +85,17 @@ func (s *ToolPins) keep(server Server, more map[string]pin) {
 }
 
 func (s *ToolPins) write(ctx context.Context, server Server, more map[string]pin) error {
-	unlock, err := disk.Lock(ctx, s.Path)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	all := s.read()
-	if all == nil {
-		all = map[string]map[string]pin{}
-	}
-	id := server.identity()
-	if all[id] == nil {
-		all[id] = map[string]pin{}
-	}
-	for name, a := range more {
-		all[id][name] = a
-	}
-	b, _ := json.MarshalIndent(all, "", " ")
-	return disk.Replace(s.Path, append(b, '\n'), 0o600)
+	return disk.Change(ctx, s.Path, 0o600, func() ([]byte, error) {
+		all := s.read()
+		if all == nil {
+			all = map[string]map[string]pin{}
+		}
+		id := server.identity()
+		if all[id] == nil {
+			all[id] = map[string]pin{}
+		}
+		maps.Copy(all[id], more)
+		b, err := json.MarshalIndent(all, "", " ")
+		return append(b, '\n'), err
+	})
 }

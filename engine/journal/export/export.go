@@ -93,12 +93,7 @@ func History(s journal.Session, said []*genai.Content, f Format, clean func(stri
 // Write writes a document to a file of the user's, wholly or not at all. Missing directories
 // are created.
 func Write(ctx context.Context, path string, document []byte) error {
-	unlock, err := disk.Lock(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return disk.Replace(path, document, 0o600)
+	return disk.Change(ctx, path, 0o600, func() ([]byte, error) { return document, nil })
 }
 
 // record returns a session as one object.

@@ -137,12 +137,7 @@ func (s Store) Save(ctx context.Context, tag string, history []*genai.Content, a
 		return err
 	}
 	path, _ := s.path(tag)
-	unlock, err := disk.Lock(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return disk.Replace(path, b, 0o600)
+	return disk.Change(ctx, path, 0o600, func() ([]byte, error) { return b, nil })
 }
 
 // A NotFoundError is a tag under which nothing is saved.
