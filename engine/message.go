@@ -39,9 +39,7 @@ func (m *message) add(chunk *genai.GenerateContentResponse, emit emitFunc) error
 		return nil
 	}
 	c := chunk.Candidates[0] // the others were not asked for
-	if c.FinishReason != "" {
-		m.finish = c.FinishReason
-	}
+	m.finish = cmp.Or(c.FinishReason, m.finish)
 	if more := references(c); more != nil {
 		m.cited = sorted(append(m.cited, more...))
 	}

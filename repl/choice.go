@@ -204,10 +204,7 @@ func (a *Asker) explainCall(p engine.Proposal) {
 	a.Console.Out.Text(output.Sanitize(string(args) + "\n"))
 	in := p.Intent
 	for _, c := range in.Plan.Commands {
-		by := "the shell"
-		if c.Wrapper != "" {
-			by = c.Wrapper
-		}
+		by := cmp.Or(c.Wrapper, "the shell")
 		a.Console.Out.Line(output.Info, "%s runs: %s", output.EscapeLine(by), output.Unbroken(titleText(a.Console.Out, c.Line())))
 	}
 	if p.Tool.Kind == engine.Execute {

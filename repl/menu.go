@@ -31,12 +31,7 @@ type MenuChoice struct {
 }
 
 // number returns the number of the i-th choice.
-func (m Menu) number(i int) int {
-	if n := m.Choices[i].Number; n != 0 {
-		return n
-	}
-	return i + 1
-}
+func (m Menu) number(i int) int { return cmp.Or(m.Choices[i].Number, i+1) }
 
 // prompt returns the last line of the menu, where the user types.
 func (m Menu) prompt() string {

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -210,10 +211,7 @@ func parseSwitch(word string, was bool) (bool, error) {
 
 // SetPace chooses how much of an answer is collected before it is shown.
 func (s *Screen) SetPace(word string) (string, error) {
-	pace, chosen := BySentence, s.Pace
-	if word != "" {
-		chosen = word
-	}
+	pace, chosen := BySentence, cmp.Or(word, s.Pace)
 	if s.Mode.Smart {
 		pace = ByToken
 	}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -157,10 +158,7 @@ func (n *node) next(name string) *node {
 	if n == nil {
 		return nil
 	}
-	if below := n.below[name]; below != nil {
-		return below
-	}
-	return n.wildcard
+	return cmp.Or(n.below[name], n.wildcard)
 }
 
 // open reports whether n holds whatever one likes.

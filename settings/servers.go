@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -230,9 +231,7 @@ func ServersIn(servers map[string]any, lookup func(string) (string, bool)) (list
 		for _, p := range c.problems {
 			s.note(p)
 		}
-		if err != nil {
-			s.Err = err
-		}
+		s.Err = cmp.Or(err, s.Err)
 		list = append(list, s)
 	}
 	slices.SortFunc(list, byName)

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -167,19 +168,13 @@ func discoveredResult(o shell.Outcome) (engine.Result, error) {
 	if err == nil && o.Stderr == "" {
 		return engine.Result{Text: o.Output, Display: text.OneLine(o.Output, 200)}, nil
 	}
-	or := func(s, none string) string {
-		if s == "" {
-			return none
-		}
-		return s
-	}
 	problem := "(none)"
 	if o.Err != nil || o.Limit > 0 || o.Cut || o.Binary {
 		problem = err.Error()
 	}
 	return engine.Result{}, &engine.CallError{Type: discoveredFailed,
-		Display: text.OneLine(or(o.Stderr, fmt.Sprint(err)), 200),
+		Display: text.OneLine(cmp.Or(o.Stderr, fmt.Sprint(err)), 200),
 		Message: fmt.Sprintf("Stdout: %s\nStderr: %s\nError: %s\nExit Code: %d\nSignal: %s",
-			or(o.Output, "(empty)"), or(o.Stderr, "(empty)"),
-			problem, o.Code, or(o.SignalName, "(none)"))}
+			cmp.Or(o.Output, "(empty)"), cmp.Or(o.Stderr, "(empty)"),
+			problem, o.Code, cmp.Or(o.SignalName, "(none)"))}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -186,10 +187,7 @@ func (t triedHook) lines() []string {
 	case t.Message != "" || len(t.Specific) > 0:
 		said = "has something to say"
 	}
-	how := fmt.Sprintf("exit %d", t.ExitCode)
-	if t.Failure != "" {
-		how = t.Failure
-	}
+	how := cmp.Or(t.Failure, fmt.Sprintf("exit %d", t.ExitCode))
 	lines := []string{fmt.Sprintf("%s: %s (%s, %d ms)", t.Hook, said, how, t.Took)}
 	for l := range strings.Lines(t.Message) {
 		lines = append(lines, "  message: "+strings.TrimSpace(l))

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,11 +98,7 @@ func (l serverRecord) head() string {
 	if l.Extension != "" {
 		line += " (from " + l.Extension + ")"
 	}
-	at := strings.Join(l.Command, " ")
-	if l.URL != "" {
-		at = l.URL
-	}
-	line += ": " + at
+	line += ": " + cmp.Or(l.URL, strings.Join(l.Command, " "))
 	if l.Transport != "" {
 		line += " (" + l.Transport + ")"
 	}

@@ -213,9 +213,7 @@ func (m modelRequest) with(changes map[string]any) (changed modelRequest, ok boo
 // beyond these are appended.
 func (m modelRequest) apply(req *engine.Request) *engine.Request {
 	out := *req
-	if m.Model != "" {
-		out.Model = m.Model
-	}
+	out.Model = cmp.Or(m.Model, req.Model)
 	config := genai.GenerateContentConfig{}
 	if req.Config != nil {
 		config = *req.Config

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -135,9 +136,7 @@ func (h *loggedAnswer) observe(chunk *genai.GenerateContentResponse) {
 		if c == nil {
 			continue
 		}
-		if c.FinishReason != "" {
-			h.finish = c.FinishReason
-		}
+		h.finish = cmp.Or(c.FinishReason, h.finish)
 		if c.Content == nil {
 			continue
 		}

@@ -9,6 +9,7 @@
 package keymap
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -170,9 +171,7 @@ func Key(said string) (string, error) {
 	for {
 		head, rest, ok := strings.Cut(name, "+")
 		head = strings.ToLower(head)
-		if same := sameModifier[head]; same != "" {
-			head = same
-		}
+		head = cmp.Or(sameModifier[head], head)
 		if !ok || rest == "" || !slices.Contains(modifiers, head) {
 			break
 		}
@@ -185,9 +184,7 @@ func Key(said string) (string, error) {
 	} else if len(held) > 0 {
 		name = lower
 	}
-	if same := sameKey[name]; same != "" {
-		name = same
-	}
+	name = cmp.Or(sameKey[name], name)
 	var function int
 	if _, err := fmt.Sscanf(name, "f%d", &function); utf8.RuneCountInString(name) != 1 && !slices.Contains(namedKeys, name) &&
 		!(err == nil && function >= 1 && function <= 35) {

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -69,12 +70,7 @@ const (
 type Words map[Label]string
 
 // word returns what l is called.
-func (ws Words) word(l Label) string {
-	if w := ws[l]; w != "" {
-		return w
-	}
-	return string(l)
-}
+func (ws Words) word(l Label) string { return cmp.Or(ws[l], string(l)) }
 
 // A label's word is short, of ASCII, and needs no quotation marks.
 var labelWord = text.Pattern(`^[A-Za-z][A-Za-z0-9_-]{0,19}$`)

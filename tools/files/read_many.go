@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -189,10 +190,7 @@ func reason(err error) string {
 		case "path_not_in_workspace":
 			return "outside the workspace"
 		}
-		if ce.Display != "" {
-			return ce.Display
-		}
-		return ce.Message
+		return cmp.Or(ce.Display, ce.Message)
 	}
 	return disk.Cause(err).Error()
 }

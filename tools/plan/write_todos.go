@@ -195,11 +195,7 @@ func itemLines(items []todo) []string {
 	words := map[string]string{"completed": "done", "in_progress": "in progress"}
 	lines := make([]string, len(items))
 	for i, item := range items {
-		state := item.Status
-		if word := words[state]; word != "" {
-			state = word
-		}
-		lines[i] = fmt.Sprintf("%d %s: %s", i+1, state, text.Words(item.Description))
+		lines[i] = fmt.Sprintf("%d %s: %s", i+1, cmp.Or(words[item.Status], item.Status), text.Words(item.Description))
 	}
 	return lines
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -80,11 +81,8 @@ func (k *Container) State() State {
 	if k.BuildDir != "" {
 		image += ", which is built of " + filepath.Join(k.BuildDir, Dockerfile) + " for the first command"
 	}
-	s := State{Name: k.Engine, Step: "a container for each command", Files: true, Network: true, RunsReadOnly: true,
+	s := State{Name: cmp.Or(k.Runtime, k.Engine), Step: "a container for each command", Files: true, Network: true, RunsReadOnly: true,
 		Layers: []Layer{{Name: "container", On: true, Why: "of the image " + image}}}
-	if k.Runtime != "" {
-		s.Name = k.Runtime
-	}
 	if len(k.Extras.Flags) > 0 {
 		s.Files, s.Network, s.RunsReadOnly = false, false, false
 		s.Layers = append(s.Layers, Layer{Name: "confinement", Why: "SANDBOX_FLAGS may lift it"})

@@ -9,6 +9,7 @@
 package tracker
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -85,10 +86,7 @@ func (s *Store) All() ([]Task, error) {
 	}
 	order := []string{"in_progress", "open", "blocked", "closed"}
 	slices.SortFunc(tasks, func(a, b Task) int {
-		if d := slices.Index(order, a.Status) - slices.Index(order, b.Status); d != 0 {
-			return d
-		}
-		return strings.Compare(a.ID, b.ID)
+		return cmp.Or(slices.Index(order, a.Status)-slices.Index(order, b.Status), strings.Compare(a.ID, b.ID))
 	})
 	return tasks, nil
 }

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"io/fs"
 	"time"
 
@@ -25,9 +26,7 @@ func (w *Workspace) Decode(path string, b []byte) (string, Format, error) {
 		return text, format, nil
 	}
 	d := w.charsets
-	if named := editorConfig(w, path); named != "" {
-		d.Declared = named
-	}
+	d.Declared = cmp.Or(editorConfig(w, path), d.Declared)
 	if err == nil {
 		d.Neighbours = beside(w, path)
 	}

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -170,9 +171,7 @@ func (a *Answer) Call(index int, id, name, args string) {
 		a.calls = append(a.calls, &call{index: index})
 	}
 	c := a.calls[i]
-	if id != "" {
-		c.id = id
-	}
+	c.id = cmp.Or(id, c.id)
 	if name != "" && c.name != name { // some servers say it with every piece
 		c.name += name
 	}

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -142,9 +143,7 @@ func trees(t *top, at string) (why string) {
 	}
 	defer unix.Close(all)
 	entries(all, func(name string, _ byte) error {
-		if w := furtherTree(t, path.Join(at, name)); w != "" {
-			why = w
-		}
+		why = cmp.Or(furtherTree(t, path.Join(at, name)), why)
 		return nil
 	})
 	return why
