@@ -27,7 +27,7 @@ func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool,
 	exit func(int), last func(error)) (end func()) {
 	const moment = time.Second
 	signals := make(chan os.Signal, 4)
-	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, os.Interrupt} {
+	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, os.Interrupt} {
 		if !signal.Ignored(sig) && (sig != os.Interrupt || !interactive) {
 			signal.Notify(signals, sig)
 		}

@@ -266,6 +266,8 @@ func signalName(s syscall.Signal) string {
 		return "SIGHUP"
 	case syscall.SIGPIPE:
 		return "SIGPIPE"
+	case syscall.SIGQUIT:
+		return "SIGQUIT"
 	}
 	return s.String()
 }

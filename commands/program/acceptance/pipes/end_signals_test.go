@@ -22,8 +22,8 @@ import (
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	for phase, prepare := range pt.Phases {
-		for i, format := range []string{"text", "json", "stream-json"} {
-			sig := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}[i]
+		for i, format := range []string{"text", "json", "stream-json", "json"} {
+			sig := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}[i]
 			t.Run(phase+"/"+format, func(t *testing.T) {
 				t.Parallel()
 				dir, reached := t.TempDir(), make(chan pt.Ended, 10)

@@ -276,7 +276,7 @@ func Grep(t *testing.T, args ...string) []byte {
 
 // SignalName returns the name that a record gives a signal.
 func SignalName(s os.Signal) string {
-	return map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP", syscall.SIGPIPE: "SIGPIPE"}[s]
+	return map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP", syscall.SIGPIPE: "SIGPIPE", syscall.SIGQUIT: "SIGQUIT"}[s]
 }
 
 // Terminals are what a dialogue must work on.
