@@ -18,6 +18,9 @@ type Tool struct {
 	// Declaration is what the model is told about the tool.
 	Declaration *genai.FunctionDeclaration
 
+	// OldName is another name that models call the tool by, which it had once; may be empty.
+	OldName string
+
 	// Label is the name that people read, such as "ReadFile".
 	Label string
 
@@ -425,7 +428,11 @@ func find(tools []Tool, name string) Tool {
 			return t
 		}
 	}
-	return Tool{}
+	i := slices.IndexFunc(tools, func(t Tool) bool { return t.OldName == name && name != "" })
+	if i < 0 {
+		return Tool{}
+	}
+	return tools[i]
 }
 
 // notFound answers a call of a tool that does not exist with the nearest names.

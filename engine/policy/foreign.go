@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // foreignTools are the names that other agents have for what gemline has, in small letters.
 var foreignTools = map[string]string{
@@ -17,6 +20,16 @@ var foreignTools = map[string]string{
 	"websearch": "google_web_search",
 	"todowrite": "write_todos",
 	"todoread":  "write_todos",
+}
+
+// Renamed returns the name that a tool has now which once had another; "" if none had.
+func Renamed(old string) string {
+	for name, names := range oldNames {
+		if slices.Contains(names, old) {
+			return name
+		}
+	}
+	return ""
 }
 
 // ToolOf returns gemline's name for a tool of other agents, such as Bash; "" if gemline lacks

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -70,7 +71,7 @@ func (r *reader) toolNames(n *yaml.Node, entry string, d *Definition) []string {
 			name += "*"
 		}
 	}
-	ours := policy.ToolOf(name)
+	ours := cmp.Or(policy.ToolOf(name), policy.Renamed(name))
 	switch {
 	case limited && strings.Trim(limits, ":*") != "":
 		r.note(n, d, "%.100q is left out: an agent has a tool as a whole, and rules say for what", entry)

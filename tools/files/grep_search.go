@@ -72,7 +72,7 @@ type grepArgs struct {
 // grepSearch returns the tool that looks for lines in files.
 func (ts Tools) grepSearch() engine.Tool {
 	ws := ts.Workspace
-	return toolkit.Define("grep_search", "SearchText", engine.Search, grepSearchDoc, grepSearchSchema,
+	t := toolkit.Define("grep_search", "SearchText", engine.Search, grepSearchDoc, grepSearchSchema,
 		func(_ context.Context, a grepArgs) (engine.Call, error) {
 			a.Dir, a.Total = cmp.Or(a.Dir, "."), cmp.Or(a.Total, maxMatches)
 			g := &grep{args: a, ws: ws, secrets: ts.Secrets, ripgrep: ts.Ripgrep}
@@ -106,6 +106,8 @@ func (ts Tools) grepSearch() engine.Tool {
 			return engine.Call{Intent: in,
 				Run: func(ctx context.Context, _ engine.Host) (engine.Result, error) { return g.run(ctx) }}, nil
 		})
+	t.OldName = "search_file_content"
+	return t
 }
 
 // query compiles the patterns of a.
