@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -71,8 +70,8 @@ type Client struct {
 	cfg       Config
 	transport *guardedTransport
 	http      http.Client
+	turn      chan struct{} // is full while a question uses the fields below
 
-	mu        sync.Mutex
 	card      *card // nil before it was read
 	held      identity
 	at        TaskRef
@@ -86,9 +85,20 @@ type TaskRef struct{ Context, Task string }
 // New returns a Client, which connects to nobody yet.
 func New(cfg Config) *Client {
 	cfg.Limit, cfg.MaxBytes = cmp.Or(cfg.Limit, DefaultTime), cmp.Or(cfg.MaxBytes, mostSent)
-	c := &Client{cfg: cfg, transport: newGuardedTransport(cfg), at: cfg.From}
+	c := &Client{cfg: cfg, transport: newGuardedTransport(cfg), turn: make(chan struct{}, 1), at: cfg.From}
 	c.http = http.Client{Transport: c.transport, CheckRedirect: checkRedirect}
 	return c
+}
+
+// begin waits until no other question is asked. The caller calls end when its own is over.
+func (c *Client) begin(ctx context.Context) (end func(), err error) {
+	select {
+	case c.turn <- struct{}{}:
+		c.remaining = c.cfg.MaxBytes
+		return func() { <-c.turn }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 var errLate = errors.New("its time is up")
@@ -96,13 +106,15 @@ var errLate = errors.New("its time is up")
 // Ask asks the agent and passes its words to tell while it works. With an error, the Answer
 // holds the words before the error.
 func (c *Client) Ask(ctx context.Context, words string, tell func(string)) (Answer, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.remaining = c.cfg.MaxBytes
+	end, err := c.begin(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer end()
 	ctx, stop := context.WithTimeoutCause(ctx, c.cfg.Limit, errLate)
 	defer stop()
 	a := &transcript{tell: tell}
-	err := c.converse(ctx, words, a)
+	err = c.converse(ctx, words, a)
 	if ctx.Err() != nil {
 		c.leave(ctx, a)
 		if err = context.Cause(ctx); err == errLate {
@@ -120,10 +132,12 @@ func (c *Client) Ask(ctx context.Context, words string, tell func(string)) (Answ
 
 // Describe returns the description on the agent's card.
 func (c *Client) Describe(ctx context.Context) (string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.remaining = c.cfg.MaxBytes
-	if err := c.find(ctx); err != nil {
+	end, err := c.begin(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer end()
+	if err = c.find(ctx); err != nil {
 		return "", err
 	}
 	return c.card.Description, nil

@@ -87,8 +87,8 @@ func squeezed(s string) string {
 	return strings.NewReplacer("one, \ntwo", "one, two", "twoData", "two\nData").Replace(s)
 }
 
-// Who cancels a call has the task cancelled at the server, and does not wait for it. Time
-// that is up is told.
+// Who cancels a call has the task cancelled at the server, and waits neither for it nor for
+// another call. Time that is up is told.
 func TestCancelled(t *testing.T) {
 	for _, rest := range []bool{false, true} {
 		t.Run(fmt.Sprint("rest=", rest), func(t *testing.T) {
@@ -96,9 +96,13 @@ func TestCancelled(t *testing.T) {
 			lab := remotelab.New(t.Cleanup, remotelab.Config{REST: rest, Streaming: true})
 			c := client(remote.Config{Server: remote.Server{CardURL: lab.Card()}})
 			ctx, cancel := context.WithCancel(t.Context())
-			a, err := c.Ask(ctx, "wait", func(string) { cancel() }) // it has said that it is at it
-			if !errors.Is(err, context.Canceled) || a.Text != "I am at it." {
-				t.Errorf("%+v, %v", a, err)
+			var another error
+			a, err := c.Ask(ctx, "wait", func(string) { // it has said that it is at it
+				cancel()
+				_, another = c.Ask(ctx, "hello you", quiet)
+			})
+			if !errors.Is(err, context.Canceled) || a.Text != "I am at it." || !errors.Is(another, context.Canceled) {
+				t.Errorf("%+v, %v, %v", a, err, another)
 			}
 			if err := lab.Await(t.Context(), "cancelled"); err != nil {
 				t.Error(err)
