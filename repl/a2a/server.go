@@ -192,7 +192,10 @@ func (s *Server) newTask(contextID string, w settings) (*task, error) {
 			"%d tasks are worked on or wait for an answer, which are all that may be; answer or cancel some", len(all))
 	}
 	t := s.hold(r)
-	if err := t.status(protocol.TaskStateSubmitted, nil, nil); err != nil {
+	t.mu.Lock()
+	err := t.status(protocol.TaskStateSubmitted, nil, nil)
+	t.mu.Unlock()
+	if err != nil {
 		t.forget()
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -561,6 +562,25 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: %s", sent, data)
 		}
 	}
+}
+
+// Tasks can be looked at while they are made: the race detector finds what is not guarded.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	s := serving(t, "", nil)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 500 {
+				if _, err := s.server.newTask("", settings{}); err != nil {
+					t.Error(err)
+				}
+				s.server.all()[0].state()
+				s.server.shrink()
+			}
+		})
+	}
+	all.Wait()
 }
 
 // Those who read along are told what happens, in the kinds of the Gemini CLI. What a retry takes
