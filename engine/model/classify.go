@@ -345,13 +345,13 @@ func (f *failure) unpaid() bool {
 	switch {
 	case f.code == http.StatusPaymentRequired, f.status == "insufficient_quota":
 		return true
-	case f.code >= 500:
+	case f.code >= 500 && !f.answering:
 		return false
 	case hasAny(f.message, "prepay", "pre-pay", "prepaid"): // and not a busy server's remark about ways to pay
 		return hasAny(f.message, "deplet", "exhaust", "requir", "must", "insufficient", "empty", "run out", "used up", "balance")
 	}
 	return hasAny(f.message, "credits are depleted", "credit balance", "spending cap", "spending limit", "spend cap",
-		"insufficient credit", "insufficient funds", "out of credit", "no credit")
+		"insufficient credit", "insufficient funds", "insufficient balance", "out of credit", "no credit")
 }
 
 // exhausted reports whether a limit is reached that is lifted after days, as Anthropic, Ollama

@@ -67,6 +67,7 @@ func TestClassify(t *testing.T) {
 		{"a context of Qwen", 400, `{"error":{"message":"<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 98304]","code":"invalid_parameter_error"}}`, Overflow, true, 0, ""},
 		{"a tier that is full", 498, `{"error":{"message":"Flex tier capacity exceeded","type":"capacity_exceeded"}}`, Unavailable, false, 0, "try again later"},
 		{"a conflict", 409, `{"error":{"message":"conflict"}}`, Unavailable, false, 0, "try again later"},
+		{"no credit of Z.AI", 429, `{"error":{"code":"1113","message":"Insufficient balance or no resource package. Please recharge."}}`, Auth, true, 0, "nothing is left to pay with"},
 		{"a model that loads", 503, `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`, Unavailable, false, 0, "Loading model"},
 		{"a bare text", 404, `{"error":"model 'x' not found"}`, NotFound, true, 0, "model 'x' not found"},
 		{"no quota at all", 429, body(429, "Quota exceeded, limit: 0, model: m"), Quota, true, 0, "there is no quota for this model (429 S)"},

@@ -367,7 +367,7 @@ func TestAnswer(t *testing.T) {
 			Pieces: []string{"event: error\ndata: {\"error\":{\"message\":\"The number of tokens to keep from the initial prompt is greater than the context length.\"}}\n\n"}}},
 			heard{Kind: model.Overflow, Err: "The number of tokens to keep from the initial prompt is greater than the context length. (500)"}},
 		{"an error of a choice", "openrouter", events(text("a"), `{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error","error":{"code":502,"message":"the model is cold"}}]}`), heard{Text: "a", Err: "the model is cold (502)"}},
-		{"an error with 200", "vllm", et.Whole(`{"code":1113,"msg":"Insufficient balance","success":false}`), heard{Err: "Insufficient balance (500)"}},
+		{"an error with 200", "vllm", et.Whole(`{"code":1113,"msg":"Insufficient balance","success":false}`), heard{Err: "nothing is left to pay with: Insufficient balance (500)"}},
 		{"a detail with 200", "vllm", et.Whole(`{"detail":"Not authenticated"}`), heard{Err: "Not authenticated (500)"}},
 		{"an image", "openrouter", with(text("a"), delta(`{"content":"","images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,UA=="}},{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}]}`)), said(heard{Text: "a", Images: []string{"image/png P"}})},
 		{"another choice", "vllm", with(`{"choices":[{"index":1,"delta":{"content":"b"}},{"index":0,"delta":{"content":"a"}}]}`), said(heard{Text: "a"})},
