@@ -35,9 +35,13 @@ func (p userDirs) hooks() (dir string) {
 // hidden returns the paths that commands can't read.
 func (p userDirs) hidden() []string {
 	o, env := p.opts, p.opts.Env.Process.Getenv
+	homes := o.Paths.Homes()
+	if len(homes) == 0 {
+		homes = []string{""} // variables say where some lie
+	}
 	var list []string
-	for _, home := range o.Paths.Homes() {
-		list = append(append(list, secret.Files(home, filepath.Join(home, ".gemini"), env)...), secret.StoredFiles(home, env)...)
+	for _, home := range homes {
+		list = append(append(list, secret.Files(home, below(home, ".gemini"), env)...), secret.StoredFiles(home, env)...)
 	}
 	for _, path := range []string{o.Flags.KeyFile, o.Env.Getenv("GOOGLE_APPLICATION_CREDENTIALS")} {
 		if path != "" {

@@ -3,8 +3,10 @@ package project
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"gemline/settings/flags"
 	"gemline/settings/project"
 )
 
@@ -26,5 +28,18 @@ func TestHooks(t *testing.T) {
 	o.Paths.Home = ""
 	if got := (userDirs{o}).hooks(); got != "" {
 		t.Errorf("without a home directory: %q", got)
+	}
+}
+
+// What a variable names is hidden also where nobody knows a home directory, as of a container's user.
+func TestHiddenWithoutHome(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config")
+	o := &Options{Flags: &flags.Set{}, Paths: project.Paths{Cwd: t.TempDir()}}
+	o.Env.Process.Lookup = func(name string) (string, bool) {
+		value, set := map[string]string{"KUBECONFIG": file}[name]
+		return value, set
+	}
+	if got := (userDirs{o}).hidden(); !slices.Equal(got, []string{file}) {
+		t.Error(got)
 	}
 }
