@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -68,6 +69,9 @@ func DefaultEditor(found func(program string) bool) string {
 	return ""
 }
 
+// shellMarks are characters that mean something to a shell.
+const shellMarks = "|&;<>()$`\\\"'*?[#~=%"
+
 // Editor returns a function that lets the user change text in a program, given
 // as a command with options, that takes over the terminal in the meantime.
 func Editor(command string, environ []string, stdin, stdout,
@@ -86,10 +90,14 @@ func Editor(command string, environ []string, stdin, stdout,
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			return "", err
 		}
+		program := words[0]
+		if strings.ContainsAny(command, shellMarks) && runtime.GOOS != "windows" { // as git and others do
+			program, words = command, []string{"sh", "-c", command + ` "$@"`, command}
+		}
 		cmd := exec.CommandContext(ctx, words[0], append(words[1:], file)...)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = stdin, stdout, stderr, environ
 		if err := cmd.Run(); err != nil {
-			return "", fmt.Errorf("%s: %w", words[0], err)
+			return "", fmt.Errorf("%s: %w", program, err)
 		}
 		b, err := os.ReadFile(file)
 		return string(b), err

@@ -35,6 +35,26 @@ func TestEditorCommand(t *testing.T) {
 	}
 }
 
+// A command with quotation marks, ~ or variables is a shell's.
+func TestEditorByShell(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the editor of this test is a script of a shell")
+	}
+	dir := filepath.Join(t.TempDir(), "my editors")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ed"), []byte("#!/bin/sh\necho \"$#$1\" >>\"$2\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	environ := append(os.Environ(), "HOME="+dir)
+	for _, command := range []string{`"` + dir + `/ed" ''`, `~/ed ""`, `"$HOME"/ed ""`} {
+		if text, err := Editor(command, environ, nil, nil, nil)(t.Context(), "a.go", "before\n"); err != nil || text != "before\n2\n" {
+			t.Errorf("%s: %q, %v", command, text, err)
+		}
+	}
+}
+
 // The editor gets its options and a file of the right name that nobody else
 // can read, and what it leaves there comes back.
 func TestEditor(t *testing.T) {

@@ -371,6 +371,9 @@ func (d *doctor) checkEditor() finding {
 		return worse(warning, "general.preferredEditor, VISUAL or EDITOR names one",
 			"there is none, so that the answer e is not offered")
 	}
+	if strings.ContainsAny(words[0], "\"'\\~$`") { // a shell finds it
+		return fine("%s", d.host.Editor)
+	}
 	path, err := exec.LookPath(words[0])
 	if err != nil {
 		return worse(warning, "general.preferredEditor, VISUAL or EDITOR names another", "%s is not there", words[0])

@@ -73,10 +73,13 @@ type extensionRecord struct {
 	Unset       []string            `json:"unset,omitempty"` // settings without a value
 }
 
-type extensionsList struct{}
+type extensionsList struct {
+	OutputFormat string `name:"output-format" short:"o" enum:"text,json" default:"text" placeholder:"FORMAT" help:"json is --json, as the Gemini CLI has it."`
+}
 
 // Run lists the extensions.
-func (*extensionsList) Run(ctx context.Context, set *extensionSet) error {
+func (c *extensionsList) Run(ctx context.Context, set *extensionSet) error {
+	set.out.JSON = set.out.JSON || c.OutputFormat == "json"
 	list, problems := set.installed()
 	l := listingOf("extensions", lists.Map(list, func(x extension.Extension) extensionRecord {
 		b, c := broughtBy(x), x.Contents

@@ -49,6 +49,9 @@ func (i *interactive) shellStep() *input.Shell {
 			if shown := output.Escape(command); shown != command { // pasted, perhaps
 				out.Line(output.Warning, "the command has invisible characters: %s", output.EscapeLine(command))
 			}
+			if text := i.frontend.session.Project.Once.WithheldNotice(); text != "" {
+				out.Line(output.Warning, "%s", text)
+			}
 			o := i.runOwn(ctx, command)
 			out.Fresh()
 			if status := o.Status(); status != "" {

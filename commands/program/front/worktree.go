@@ -1,6 +1,7 @@
 package front
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,8 +59,8 @@ func printWorktree(o *project.Options, st *project.Status, tell func(string)) {
 	if o.Worktree == "" {
 		return
 	}
-	if resume := st.ResumeCommand(); resume != "" && !o.User.Interactive {
-		tell("go on with " + resume)
+	if !o.User.Interactive {
+		tell("go on with " + cmp.Or(st.StoredResumeCommand(), o.WorktreePrefix()+"gemline"))
 	}
 	tell("the worktree stays; gemline worktree remove " + o.Worktree + " removes it")
 }

@@ -9,6 +9,7 @@ import (
 	"gemline/engine/auth"
 	"gemline/engine/model"
 	"gemline/engine/model/preset"
+	"gemline/settings/project"
 )
 
 // An account pays for requests.
@@ -33,7 +34,7 @@ func findAccount(o *Options, notify func(string)) (a account, err error) {
 	if err != nil {
 		return a, err
 	}
-	if c.Instead != "" && o.Paths.Once("login-instead-told") {
+	if c.Instead != "" && o.Paths.Once("login-instead-told-"+project.Hash(c.Instead)[:8]) {
 		notify(c.Instead)
 	}
 	idle := time.Duration(min(o.Settings.Idle, math.MaxInt32)) * time.Second

@@ -104,6 +104,8 @@ func TestEndingOf(t *testing.T) {
 		{preset.ByKey, mine, "mine", "gemini-3.8-flash", true},
 		{preset.ByKey, mine, "old", "gemini-3.8-flash", true},
 		{preset.ByKey, kept, "gemini-2.5-pro", "gemini-3.1-pro-preview", false},
+		{preset.ByKey, nil, "gemini-3-pro-preview", "gemini-4-argon", true},
+		{preset.ByAssist, nil, "gemini-3-pro-preview", "gemini-3-pro-preview", false},
 		{preset.ByKey, nil, "auto", "gemini-4-argon", false},
 		{preset.ByKey, nil, "gemini-2.5-flash-lite", "gemini-2.5-flash-lite", false},
 		{preset.ByKey, nil, "gemini-2.5-pro-preview-06-05", "gemini-2.5-pro-preview-06-05", false},

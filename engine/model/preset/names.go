@@ -206,8 +206,8 @@ func (n names) successor(m catalog.Model, on string) string {
 	return n.access.on(day).model(m.Successor)
 }
 
-// Ending describes the end of the model that name leads to, its replacement, and the
-// replacement's price. It is empty for a model without an end.
+// Ending describes the end of the model that name leads to, or that it can't be had, its
+// replacement, and the replacement's price. It is empty for a model without an end.
 func (t *Table) Ending(name string) string {
 	t = t.some()
 	if t.Today.IsZero() {
@@ -217,14 +217,19 @@ func (t *Table) Ending(name string) string {
 	for id, last := t.written(name), ""; id != last; id, last = n.step(id), id {
 		m := catalog.Lookup(id)
 		on, ended := m.Ended(t.access.String(), t.Today)
-		if _, mine := t.tables.ids[id]; mine || on == "" {
+		_, mine := t.tables.ids[id]
+		replaced := slices.Contains(m.Replaced, t.access.String())
+		if mine || on == "" && !replaced {
 			continue
 		}
 		day := t.Today
-		if !ended {
+		if !ended && !replaced {
 			day, _ = time.Parse(time.DateOnly, on)
 		}
 		next := t.access.on(day).model(m.Successor)
+		if replaced {
+			return fmt.Sprintf("%s is not there for your credential; %s answers%s", m.Name, next, priced(next, day))
+		}
 		if ended {
 			return fmt.Sprintf("%s ended on %s; %s answers%s", m.Name, on, next, priced(next, day))
 		}
