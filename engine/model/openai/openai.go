@@ -151,11 +151,9 @@ type delta struct {
 	Reasoning        looseText
 	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
 	Refusal          looseText
-	Images           []struct { // of OpenRouter
-		ImageURL struct{ URL string } `json:"image_url"`
-	}
-	FunctionCall callPiece `json:"function_call"` // of servers older than tool_calls
-	ToolCalls    []struct {
+	Images           images
+	FunctionCall     callPiece `json:"function_call"` // of servers older than tool_calls
+	ToolCalls        []struct {
 		Index    *protocol.Count
 		ID       looseText
 		Function callPiece
@@ -166,6 +164,20 @@ type delta struct {
 type callPiece struct {
 	Name      looseText
 	Arguments arguments
+}
+
+// Images are of OpenRouter's models; in any other form there are none.
+type images []struct {
+	ImageURL struct{ URL string } `json:"image_url"`
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (i *images) UnmarshalJSON(b []byte) error {
+	type ofOpenRouter images
+	if json.Unmarshal(b, (*ofOpenRouter)(i)) != nil {
+		*i = nil
+	}
+	return nil
 }
 
 // A looseText is a text; a number, which some servers have for an id, is one; anything else is none.

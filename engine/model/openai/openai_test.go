@@ -369,6 +369,7 @@ func TestAnswer(t *testing.T) {
 		{"an error of a choice", "openrouter", events(text("a"), `{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error","error":{"code":502,"message":"the model is cold"}}]}`), heard{Text: "a", Err: "the model is cold (502)"}},
 		{"an error with 200", "vllm", et.Whole(`{"code":1113,"msg":"Insufficient balance","success":false}`), heard{Err: "nothing is left to pay with: Insufficient balance (500)"}},
 		{"a detail with 200", "vllm", et.Whole(`{"detail":"Not authenticated"}`), heard{Err: "Not authenticated (500)"}},
+		{"images in another form", "vllm", with(delta(`{"content":"a","images":["data:image/png;base64,UA=="]}`), text("b")), said(heard{Text: "ab"})},
 		{"an image", "openrouter", with(text("a"), delta(`{"content":"","images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,UA=="}},{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}]}`)), said(heard{Text: "a", Images: []string{"image/png P"}})},
 		{"another choice", "vllm", with(`{"choices":[{"index":1,"delta":{"content":"b"}},{"index":0,"delta":{"content":"a"}}]}`), said(heard{Text: "a"})},
 		{"one document", "vllm", et.Whole(`{"model":"x","choices":[{"index":0,"message":{"role":"assistant","content":"a","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{}"}},{"id":"2","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],
