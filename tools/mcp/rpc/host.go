@@ -207,6 +207,7 @@ func (s *hosted) answer(w http.ResponseWriter, r *http.Request, id json.RawMessa
 func EventWriter(w http.ResponseWriter, patience time.Duration) (write func(format string, a ...any) bool) {
 	w.Header().Set("Content-Type", eventStream)
 	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Accel-Buffering", "no") // so that nginx hands on each event
 	control := http.NewResponseController(w)
 	return func(format string, a ...any) bool {
 		control.SetWriteDeadline(time.Now().Add(patience))

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
@@ -117,6 +118,14 @@ func TestBehindAnswer(t *testing.T) {
 	close(next)
 	if err != nil || !<-told {
 		t.Errorf("the stream was left behind, %v", err)
+	}
+}
+
+// An event goes out at once, also through a proxy that would gather answers.
+func TestEventWriter(t *testing.T) {
+	w := httptest.NewRecorder()
+	if passed := rpc.EventWriter(w, time.Minute)("data: %d\n\n", 1); !passed || !w.Flushed || w.Header().Get("X-Accel-Buffering") != "no" {
+		t.Errorf("%v, %v, %v", passed, w.Flushed, w.Header())
 	}
 }
 
