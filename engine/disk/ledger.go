@@ -127,6 +127,9 @@ const begin = ".gemline-"
 // temporary is what a File is called until it is whole.
 var temporary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.gemline-[0-9a-f]{16}$`) })
 
+// IsUnfinished reports whether a name is one that a File has until it is whole.
+func IsUnfinished(name string) bool { return temporary().MatchString(name) }
+
 // Sweep removes the files that processes have noted and left, now that they are
 // dead.
 func (l *Ledger) Sweep() {
@@ -158,7 +161,7 @@ func sweep(notes string) {
 	for line := range strings.Lines(string(b)) {
 		quoted, whole := strings.CutSuffix(line, "\n") // the last line may be incomplete
 		path, err := strconv.Unquote(quoted)
-		if !whole || err != nil || !temporary().MatchString(filepath.Base(path)) {
+		if !whole || err != nil || !IsUnfinished(filepath.Base(path)) {
 			continue
 		}
 		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {

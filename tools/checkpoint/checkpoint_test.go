@@ -208,6 +208,10 @@ func TestFiles(t *testing.T) {
 	if n, known := p.Files(); known {
 		t.Errorf("%d files of no change", n)
 	}
+	p.turn("another run writes a file", func() { p.write(".gemline-0123456789abcdef", "1") })
+	if n, known := p.Files(); known {
+		t.Errorf("%d files of another run", n)
+	}
 	p.turn("some", func() { p.write("a", "2"); p.write("d/new", "1") }, func() { p.write("a", "3") },
 		p.shell("rm d/new; rmdir d; echo x >b; mkdir e"), p.shell("printf 1 >b; echo c >c; mv c e/c"))
 	if n, known := p.Files(); n != 2 || !known {

@@ -231,7 +231,9 @@ func (s *scan) list(n *node, f *disk.RawDir, path string) (hides func(string, bo
 	if err != nil {
 		return nil, err
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return s.except[filepath.Join(path, name)] || isGit(name) })
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return s.except[filepath.Join(path, name)] || isGit(name) || disk.IsUnfinished(name)
+	})
 	slices.Sort(names)
 	n.kids = slices.DeleteFunc(n.kids, func(k *node) bool {
 		if _, still := slices.BinarySearch(names, k.name); still {
