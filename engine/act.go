@@ -294,7 +294,7 @@ func (e *Engine) finish(j *job, emit emitFunc, took time.Duration) error {
 	if err := emit(CallStateChanged{ID: id, Name: j.fc.Name, State: Outcome(j.err)}); err != nil {
 		return err
 	}
-	return emit(CallFinished{ID: id, Name: j.fc.Name, Args: j.fc.Args, Intent: j.intent, Result: j.result, Err: j.err,
+	return emit(CallFinished{ID: id, Name: j.fc.Name, Server: j.tool.Server, Args: j.fc.Args, Intent: j.intent, Result: j.result, Err: j.err,
 		Took: took, Asked: j.asked, UnaskedAdvice: j.unasked})
 }
 

@@ -63,6 +63,7 @@ type (
 	CallFinished struct {
 		ID            string
 		Name          string
+		Server        string         // the MCP server of the tool, empty if it has none
 		Args          map[string]any // of the run; those that the model gave if the call never ran
 		Intent        Intent         // empty if the call was never prepared
 		Result        Result

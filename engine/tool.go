@@ -36,6 +36,9 @@ type Tool struct {
 	ServerTool  string
 	Annotations map[string]any
 
+	// Origin says how the server is reached, for hooks: command, args and cwd, or url.
+	Origin map[string]any
+
 	// Agent is the agent that the tool is declared to, empty for the user's conversation.
 	Agent string
 

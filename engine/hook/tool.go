@@ -116,7 +116,7 @@ func (h *Hooks) halt(a Answer) error {
 func toolInput(t engine.Tool, args map[string]any, original string) fields {
 	in := fields{{"tool_name", t.Name()}, {"tool_input", args}}
 	if t.Server != "" {
-		in = append(in, field{"mcp_context", map[string]any{"server_name": t.Server, "tool_name": t.ServerTool}})
+		in = append(in, field{"mcp_context", merged(t.Origin, map[string]any{"server_name": t.Server, "tool_name": t.ServerTool})})
 	}
 	if original != "" {
 		in = append(in, field{"original_request_name", original})
@@ -212,6 +212,7 @@ func (o observed) tail(
 			Message: "A hook asks for the tool " + tc.name + ", which is not there."}
 		return f
 	}
+	f.Server = all[i].Server
 	p := engine.Proposal{ID: tc.id, Tool: o.tool(all[i], original, tails), Args: tc.args}
 	s, err := engine.Authorize(ctx, p, o.policy, h, func() error {
 		f.Asked = true

@@ -9,13 +9,15 @@ import (
 	"gemline/engine"
 )
 
-// nested records that an agent begins with what a call is about, and counts its requests.
+// nested records that an agent begins with what a call is about, and its calls, and counts
+// its requests.
 func (p *prompt) nested(ev engine.NestedEvent, c *call) {
 	if c.agent == "" {
 		c.agent = ev.Agent
 		p.r.Log(Event{Name: "gemini_cli.agent.start",
 			Body: fmt.Sprintf("Agent %s started.", c.agent), Attrs: agentAttrs(ev.ID, c), within: c.span.spanContext})
 	}
+	p.call(ev.Event, c.calls, c.span.spanContext)
 	switch said := ev.Event.(type) {
 	case engine.RequestStarted:
 		c.turns++

@@ -62,9 +62,10 @@ type prompt struct {
 type call struct {
 	span    Span
 	allowed bool
-	agent   string // that works on it, "" if none does
-	turns   int    // the agent's requests
-	again   again  // its last chance to report
+	agent   string           // that works on it, "" if none does
+	calls   map[string]*call // the agent's, that are not over
+	turns   int              // the agent's requests
+	again   again            // its last chance to report
 }
 
 // answer records that a prompt is being answered.
@@ -104,30 +105,36 @@ func (p *prompt) end(err error) {
 // where they are made.
 func (p *prompt) observe(ev engine.Event) {
 	p.r.Compression(ev)
+	open := len(p.calls)
+	if _, ok := ev.(engine.CallRequested); ok && open == 0 {
+		p.schedule = p.r.begin("schedule_tool_calls", p.span.spanContext)
+	}
+	p.call(ev, p.calls, p.schedule.spanContext)
+	if open > 0 && len(p.calls) == 0 {
+		p.r.end(p.schedule, nil)
+	}
+}
+
+// call records what an event says of the calls of the conversation, or of an agent.
+func (p *prompt) call(ev engine.Event, calls map[string]*call, within spanContext) {
 	switch ev := ev.(type) {
 	case engine.CallRequested:
-		if len(p.calls) == 0 {
-			p.schedule = p.r.begin("schedule_tool_calls", p.span.spanContext)
-		}
-		p.calls[ev.ID] = &call{span: p.r.begin("tool_call", p.schedule.spanContext)}
+		calls[ev.ID] = &call{span: p.r.begin("tool_call", within), calls: map[string]*call{}}
 	case engine.CallStateChanged:
-		if c := p.calls[ev.ID]; c != nil && ev.State == engine.Scheduled {
+		if c := calls[ev.ID]; c != nil && ev.State == engine.Scheduled {
 			c.allowed = true
 		}
 	case engine.NestedEvent:
-		if c := p.calls[ev.ID]; c != nil {
+		if c := calls[ev.ID]; c != nil {
 			p.nested(ev, c)
 		}
 	case engine.CallFinished:
-		c := p.calls[ev.ID]
+		c := calls[ev.ID]
 		if c == nil { // nobody asked for it
 			return
 		}
-		delete(p.calls, ev.ID)
+		delete(calls, ev.ID)
 		p.finished(ev, c)
-		if len(p.calls) == 0 {
-			p.r.end(p.schedule, nil)
-		}
 	}
 }
 
@@ -146,7 +153,10 @@ func (r *Recorder) Compression(ev engine.Event) {
 
 func (p *prompt) finished(ev engine.CallFinished, c *call) {
 	now := time.Now()
-	name := slog.String("function_name", ev.Name)
+	name, kind := slog.String("function_name", ev.Name), slog.String("tool_type", "native")
+	if ev.Server != "" {
+		kind = slog.String("tool_type", "mcp")
+	}
 	result := []slog.Attr{name, slog.Bool("success", ev.Err == nil)}
 	decision, said := "", ""
 	switch {
@@ -159,9 +169,12 @@ func (p *prompt) finished(ev engine.CallFinished, c *call) {
 		result, said = append(result, slog.String("decision", decision)), "Decision: "+decision+". "
 	}
 	attrs := append(slices.Clip(result), millis("duration_ms", ev.Took), slog.String("prompt_id", p.id),
-		slog.String("tool_type", "native"),
+		kind,
 		slog.Int64("start_time", now.Add(-ev.Took).UnixMilli()), slog.Int64("end_time", now.UnixMilli()),
 		slog.Int("content_length", len(ev.Result.Text)))
+	if ev.Server != "" {
+		attrs = append(attrs, slog.String("mcp_server_name", ev.Server))
+	}
 	private, failed := []slog.Attr{}, error(nil)
 	if ev.Err != nil {
 		class := engine.ErrorType(ev.Err)
@@ -194,7 +207,7 @@ func (p *prompt) finished(ev engine.CallFinished, c *call) {
 		Private: append(private, slog.String("function_args", args)), within: c.span.spanContext,
 		Body: fmt.Sprintf("Tool call: %s. %sSuccess: %v. Duration: %dms.", ev.Name, said, ev.Err == nil,
 			ev.Took.Milliseconds())})
-	p.r.Measure(ToolCalls, 1, append(result, slog.String("tool_type", "native"))...)
+	p.r.Measure(ToolCalls, 1, append(result, kind)...)
 	p.r.Measure(ToolLatency, float64(ev.Took.Milliseconds()), name)
 	c.span.Attrs = []slog.Attr{slog.String("gen_ai.tool.name", ev.Name), slog.String("gen_ai.tool.call_id", ev.ID)}
 	if p.r.large {

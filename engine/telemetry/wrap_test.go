@@ -153,7 +153,7 @@ func TestRetries(t *testing.T) {
 }
 
 // A call is recorded with the arguments that it ran with; one that never ended is a
-// span only, and an agent's are recorded where it runs.
+// span only, and an agent's are within the call of the agent.
 func TestRun(t *testing.T) {
 	s := recorded(t, func(r *telemetry.Recorder) {
 		run := r.Run(func(context.Context, ...*genai.Part) iter.Seq2[engine.Event, error] {
@@ -177,7 +177,7 @@ func TestRun(t *testing.T) {
 		}
 	})
 	calls := s.events("gemini_cli.tool_call")
-	if len(calls) != 1 || !slices.Equal(attr(calls[0].Attrs, "function_args"), []any{`{"pattern":"<*.go>"}`}) || !slices.Equal(attr(calls[0].Attrs, "decision"), []any{"accept"}) {
+	if len(calls) != 2 || !slices.Equal(attr(calls[0].Attrs, "function_name"), []any{"inner"}) || !slices.Equal(attr(calls[1].Attrs, "function_args"), []any{`{"pattern":"<*.go>"}`}) || !slices.Equal(attr(calls[1].Attrs, "decision"), []any{"accept"}) {
 		t.Errorf("calls: %v", calls)
 	}
 	spans := map[string]telemetry.Span{}

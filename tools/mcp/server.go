@@ -42,6 +42,14 @@ type Server struct {
 // defaultTimeout is how long a request may take.
 const defaultTimeout = 10 * time.Minute
 
+// origin is what hooks are told of a server.
+func origin(s Server) map[string]any {
+	if len(s.Command) == 0 {
+		return map[string]any{"url": s.URL}
+	}
+	return map[string]any{"command": s.Command[0], "args": s.Command[1:], "cwd": s.Dir}
+}
+
 // identity tells a server from one of the same name that is set up otherwise.
 func (s Server) identity() string { return hashed(s.Name, s.Command, s.Dir, s.Env, s.URL, s.Kind) }
 

@@ -147,7 +147,7 @@ func (o offered) tool(l *serverConn, t tool) engine.Tool {
 		Declaration: &genai.FunctionDeclaration{Name: t.DeclaredName, Description: t.Description,
 			ParametersJsonSchema: t.Schema},
 		Label: fmt.Sprintf("%s (%s MCP Server)", text.PrintableLine(t.Name), text.PrintableLine(l.Name)), Kind: kind,
-		Server: l.Name, ServerTool: t.Name, Annotations: t.Annotations,
+		Server: l.Name, ServerTool: t.Name, Annotations: t.Annotations, Origin: origin(l.Server),
 	}
 	et.Fit = t.fit
 	et.Prepare = func(_ context.Context, args map[string]any) (engine.Call, error) {
