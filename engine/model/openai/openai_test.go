@@ -330,6 +330,7 @@ func TestAnswer(t *testing.T) {
 			delta(`{"tool_calls":[{"function":{"name":"f","arguments":"{"}}]}`), delta(`{"tool_calls":[{"function":{"name":"f","arguments":"}"}}]}`)), said(heard{Calls: []genai.FunctionCall{f("1", "a", 1.0), f("")}})},
 		{"a call that is said twice", "vllm", with(delta(`{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{\"a\""}}]}`), delta(`{"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]}`),
 			delta(`{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{\"a\":1}"}}]}`)), said(heard{Calls: []genai.FunctionCall{f("", "a", 1.0)}})},
+		{"a name behind the arguments", "vllm", with(delta(`{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}`), delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f"}}]}`)), said(heard{Calls: []genai.FunctionCall{f("1")}})},
 		{"calls without ids", "vllm", with(delta(`{"tool_calls":[{"index":0,"function":{"name":"f","arguments":"{}"}}]}`)), said(heard{Calls: []genai.FunctionCall{f("")}})},
 		{"a call as of old", "vllm", with(delta(`{"content":null,"function_call":{"name":"f","arguments":""}}`), delta(`{"function_call":{"arguments":"{\"a\":"}}`), delta(`{"function_call":{"arguments":"1}"}}`)), said(heard{Calls: []genai.FunctionCall{f("", "a", 1.0)}})},
 		{"arguments that are an object", "vllm", with(delta(`{"tool_calls":[{"index":0,"id":"1","function":{"name":"f","arguments":{"a":1}}}]}`)), said(heard{Calls: []genai.FunctionCall{f("1", "a", 1.0)}})},

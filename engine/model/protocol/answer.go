@@ -159,7 +159,7 @@ func (a *Answer) Call(index int, id, name, args string) {
 	switch {
 	case i >= 0 && id != "" && name != "" && a.calls[i].id != "" && a.calls[i].id != id: // a server that counts all as the first
 		i = -1
-	case i >= 0 && name != "" && (id == "" || a.calls[i].id == "") && a.calls[i].complete() &&
+	case i >= 0 && name != "" && a.calls[i].name != "" && (id == "" || a.calls[i].id == "") && a.calls[i].complete() &&
 		(strings.HasPrefix(args, "{") || args == "" && (a.calls[i].bare || a.calls[i].name != name)): // or that gives no ids
 		if a.calls[i].name == name && a.calls[i].args.String() == args {
 			return // the same once more, as some servers end a stream: it is done once

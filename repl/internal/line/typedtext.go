@@ -48,10 +48,12 @@ func typedSequence(b []byte) int {
 		intro = b[1]
 	}
 	switch {
+	case intro == '[' && len(rest) > 1 && rest[0] == '[' && rest[1] >= 'A' && rest[1] <= 'E': // F1 to F5 of Linux
+		return 4
 	case intro == '[' && n > 0:
 		final := b[n-1]
 		if n == 3 && strings.IndexByte("ABCDEFHIOPQRSZ", final) >= 0 || n == 6 && b[2] == 'M' ||
-			n > 3 && (final == '~' || 'a' <= final|0x20 && final|0x20 <= 'z') {
+			n > 3 && (strings.IndexByte("~^@", final) >= 0 || 'a' <= final|0x20 && final|0x20 <= 'z') {
 			return n
 		}
 	case intro == '[' && len(strings.TrimLeft(string(rest), "0123456789;?<")) == 0: // cut off

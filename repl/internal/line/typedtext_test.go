@@ -18,6 +18,7 @@ func TestTypedText(t *testing.T) {
 		"\x1b\x1b/stats":                        "/stats",
 		"\x1b[1] fix\x1bPlease\x1bOnly\x1b[Use": "[1] fixPleaseOnly[Use",
 		"\x1b[Mabcgo\x1b[<0;3;4mgo\x1bOP":       "gogo",
+		"\x1b[[Ago\x1b[7^\x1b[3@go\x1b[[1]":     "gogo[[1]", // keys of the console of Linux, and of rxvt
 		"\x1b[":                                 "",
 		"cut\x1b[1":                             "cut1",
 		"helo\x7flo":                            "hello",
