@@ -46,8 +46,8 @@ func (cs *Customs) with(set Set) Set {
 				parts, err := c.Expand(ctx, custom.Invocation{Line: line, Args: args}, cs.Sources)
 				said := func(p *genai.Part) bool { return p.InlineData != nil || strings.TrimSpace(p.Text) != "" }
 				if err == nil && !slices.ContainsFunc(parts, said) {
-					err = &input.Error{Message: "/" + c.Name + ": the prompt in " +
-						text.PrintableLine(c.File) + " is empty"}
+					err = &input.Error{Message: "/" + c.Name + ": the prompt that " +
+						text.PrintableLine(c.File) + " makes is empty"}
 				}
 				if err == nil && c.Only != nil {
 					cs.Narrow(c.Name, c.Only)

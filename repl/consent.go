@@ -65,9 +65,12 @@ func choose[T any](ctx context.Context, c *Console, options []question.Option[T]
 		}
 	}
 	at, err := c.menu(ctx, m, map[string]string{"y": "1", "yes": "1", "n": "", "no": ""})
+	if err != nil {
+		c.Out.Fresh()
+	}
 	switch {
 	case err == io.EOF:
-		return answer, fmt.Errorf("%w: %w", context.Canceled, err)
+		return answer, &unansweredError{err}
 	case err != nil:
 		return answer, c.unanswered(err, "")
 	case at >= 0:

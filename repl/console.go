@@ -215,10 +215,19 @@ func (c *Console) unanswered(err error, otherwise string) error {
 		c.Out.Line(output.Info, "the input has ended, which means %s", otherwise)
 		return nil
 	case errors.Is(err, line.ErrInterrupt), errors.Is(err, line.ErrCleared):
-		return fmt.Errorf("%w: %w", context.Canceled, errInterrupt)
+		return &unansweredError{errInterrupt}
 	}
 	return err
 }
+
+// An unansweredError is a question that the user has left, which ends the turn.
+type unansweredError struct{ why error }
+
+// Error says so.
+func (e *unansweredError) Error() string { return "the question was not answered" }
+
+// Unwrap returns that it is cancelled, and by what.
+func (e *unansweredError) Unwrap() []error { return []error{context.Canceled, e.why} }
 
 // continued returns s with the lines that follow it, if it ends with a
 // backslash.

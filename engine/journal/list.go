@@ -161,11 +161,13 @@ func withoutPiped(text string) string {
 // piped is what stands before what was piped in.
 var piped = text.Pattern(`^<stdin [^>]*>`)
 
+// noQuestion is a command, whose name has no further slash, or nothing.
+var noQuestion = text.Pattern(`^\s*(/[^/\s]*(\s|$)|\??\s*$)`)
+
 // isQuestion reports whether text is something the user asked the model, and
 // neither a command nor what the program adds.
 func isQuestion(text string) bool {
-	text = strings.TrimSpace(text)
-	return text != "" && text[0] != '/' && text[0] != '?' && engine.NoteText(text) == ""
+	return !noQuestion().MatchString(text) && engine.NoteText(strings.TrimSpace(text)) == ""
 }
 
 // title turns text into a line for lists.

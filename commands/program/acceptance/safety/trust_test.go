@@ -78,6 +78,7 @@ func TestLeavingTheQuestion(t *testing.T) {
 				p.Expect("context file GEMINI.md: 8 bytes")
 				p.Expect("Enter for not now: ")
 				p.Send(keys)
+				p.Match(`\n\S*error:\S* the question was not answered`)
 				if code := p.Exit(); code != 130 {
 					t.Errorf("exit code %d", code)
 				}
