@@ -220,17 +220,19 @@ func (t *task) idle() bool { return t.turn.Load() == nil && !t.asks.Load() }
 // session stays.
 func (t *task) forget() bool {
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.idle() {
-		return false
+	idle := t.idle()
+	if idle {
+		s := t.server
+		s.mu.Lock()
+		s.tasks = slices.DeleteFunc(s.tasks, func(one *task) bool { return one == t })
+		s.mu.Unlock()
+		s.store.forget(t.record.Task.ID)
 	}
-	s := t.server
-	s.mu.Lock()
-	s.tasks = slices.DeleteFunc(s.tasks, func(one *task) bool { return one == t })
-	s.mu.Unlock()
-	s.store.forget(t.record.Task.ID)
-	t.hangUp()
-	return true
+	t.mu.Unlock()
+	if idle {
+		t.hangUp()
+	}
+	return idle
 }
 
 // say takes a message of a client's. If it wants to read along, it gets a stream, which
@@ -357,11 +359,17 @@ func (s *Server) begin(t *task) (*turn, error) {
 func (s *Server) tidy() {
 	open := slices.DeleteFunc(s.all(), func(t *task) bool { return t.openSession.Load() == nil })
 	for _, t := range open[min(len(open), mostOpen):] {
+		closing := &turn{task: t, over: true, finished: make(chan struct{})} // which messages wait for
+		closing.ctx, closing.stop = context.WithCancelCause(s.ctx)
+		closing.stop(nil)
 		t.mu.Lock()
-		if t.turn.Load() == nil {
-			t.hangUp()
-		}
+		closes := t.turn.CompareAndSwap(nil, closing)
 		t.mu.Unlock()
+		if closes {
+			t.hangUp()
+			t.turn.Store(nil)
+			close(closing.finished)
+		}
 	}
 }
 

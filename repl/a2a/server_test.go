@@ -38,9 +38,10 @@ type served struct {
 	stop       func() // which waits for its end
 	warned     []string
 
-	// What a session has for what is said while it works.
+	// What a session has for what is said while it works, and at its end.
 	hint func(string)
 	late func() string
+	last func()
 }
 
 // work is what is done for a prompt.
@@ -67,7 +68,12 @@ func (s *served) serve(folder string, do work) *served {
 				Warn:    func(said string) { s.warned = append(s.warned, said) },
 				Servers: func() []Connected { return nil },
 				Begin: func(_ context.Context, w serve.SessionRequest) (*serve.Session, error) {
-					return &serve.Session{ID: w.Name, Model: func() string { return "model" }, Offered: func() []engine.Tool { return nil }, Close: func() {},
+					return &serve.Session{ID: w.Name, Model: func() string { return "model" }, Offered: func() []engine.Tool { return nil },
+						Close: func() {
+							if s.last != nil {
+								s.last()
+							}
+						},
 						Hint: s.hint, Late: s.late,
 						Ask: func(ctx context.Context, to report.Reporter, prompt string) error { return do(ctx, w, to, prompt) },
 						Again: func(ctx context.Context, _ string, _ map[string]any, _ func(engine.Event)) (bool, error) {
@@ -581,6 +587,43 @@ func TestTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// A conversation whose hooks take long at its end holds up nobody who looks at its task or makes
+// another one.
+func TestSlowEnd(t *testing.T) {
+	t.Parallel()
+	closing, free := make(chan struct{}), make(chan struct{})
+	s := &served{t: t, last: func() { closing <- struct{}{}; <-free }}
+	s.serve("", func(_ context.Context, _ serve.SessionRequest, _ report.Reporter, prompt string) error {
+		if prompt == "fail" {
+			return errors.New("no")
+		}
+		return nil
+	})
+	for words, state := range map[string]protocol.TaskState{"fail": protocol.TaskStateFailed, "rest": protocol.TaskStateCanceled} {
+		id := s.call("message/send", saying(words)).Result.ID
+		canceled := make(chan answer, 1)
+		if words == "rest" {
+			et.Eventually(t, "its end", func() bool {
+				return s.call("tasks/get", naming(id)).Result.Status.State == protocol.TaskStateInputRequired
+			})
+			go func() { canceled <- s.call("tasks/cancel", naming(id)) }()
+		}
+		<-closing
+		if got := s.call("tasks/get", naming(id)); got.Result.Status.State != state {
+			t.Errorf("%s: %+v", words, got)
+		}
+		body := s.post("", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tasks/resubscribe","params":%s}`, naming(id)))
+		if all, err := io.ReadAll(body); err != nil || !strings.Contains(string(all), `"final":true`) {
+			t.Errorf("%s: %s, %v", words, all, err)
+		}
+		s.post("tasks", "{}").Close()
+		free <- struct{}{}
+		if words == "rest" {
+			<-canceled
+		}
+	}
 }
 
 // Those who read along are told what happens, in the kinds of the Gemini CLI. What a retry takes

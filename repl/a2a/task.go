@@ -213,7 +213,7 @@ func (t *task) follow(ctx context.Context) *stream {
 	if asks {
 		t.update(kindConfirm, t.record.Task.Status.Message, false, nil)
 	}
-	if asks || t.turn.Load() == nil {
+	if t.turn.Load() == nil || t.record.Task.Status.State != protocol.TaskStateWorking {
 		t.update(kindState, nil, true, nil)
 	}
 	return st
@@ -226,7 +226,12 @@ var (
 )
 
 // cancel ends the task.
-func (t *task) cancel(ctx context.Context) error {
+func (t *task) cancel(ctx context.Context) (err error) {
+	defer func() {
+		if err == nil {
+			t.hangUp()
+		}
+	}()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	stopped := false
@@ -247,11 +252,11 @@ func (t *task) cancel(ctx context.Context) error {
 		return err
 	}
 	t.update(kindState, nil, true, nil)
-	t.hangUp()
 	return nil
 }
 
-// hangUp closes the conversation. Nobody works on the task.
+// hangUp closes the conversation. Nobody works on the task, and the caller does not hold mu: the
+// hooks at the end may take long.
 func (t *task) hangUp() {
 	if talk := t.openSession.Swap(nil); talk != nil {
 		talk.Close()

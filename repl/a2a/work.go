@@ -50,7 +50,11 @@ func (u *turn) run() {
 	defer close(u.finished)
 	defer u.task.server.tidy()
 	defer u.stop(nil)
-	u.end(u.work())
+	if u.end(u.work()) {
+		u.stop(nil) // before the conversation is closed, which takes as long as its hooks do
+		u.task.hangUp()
+		u.task.turn.Store(nil)
+	}
 }
 
 // work does the work until there is nothing left to say to the model.
@@ -125,8 +129,9 @@ func (u *turn) wait(q *pending) error {
 	return nil
 }
 
-// end tells how the work has ended. A call that is asked about still is.
-func (u *turn) end(err error) {
+// end tells how the work has ended, and reports whether the conversation has, too. A call that is
+// asked about still is.
+func (u *turn) end(err error) (closes bool) {
 	t := u.task
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -136,9 +141,8 @@ func (u *turn) end(err error) {
 		state = protocol.TaskStateCanceled
 	case cause == errDenied:
 	case cause != nil && t.record.Pending != nil:
-		t.turn.Store(nil)
-		t.hangUp()
-		return
+		u.over = true
+		return true
 	case cause != nil:
 		state, said = protocol.TaskStateFailed, t.message(interrupted)
 	case err != nil:
@@ -151,11 +155,11 @@ func (u *turn) end(err error) {
 	if said != nil {
 		more = map[string]any{"error": said.Parts[0].(protocol.TextPart).Text}
 	}
-	t.turn.Store(nil)
-	t.update(kindState, said, true, more)
-	if state.Terminal() {
-		t.hangUp()
+	if u.over = state.Terminal(); !u.over {
+		t.turn.Store(nil)
 	}
+	t.update(kindState, said, true, more)
+	return u.over
 }
 
 // notify tells what is odd but no error.
