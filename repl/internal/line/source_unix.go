@@ -188,16 +188,12 @@ func (s *source) lines() bool {
 }
 
 // awaitForeground waits, stopped, until the program is in the terminal's foreground: in the
-// background it can't read. It tells j, which may be nil.
+// background it can't read. It tells j, which may be nil. The modes are the shell's until then.
 func (s *source) awaitForeground(j *jobs) {
 	if !s.tty || s.modes.foreground() {
 		return
 	}
-	t, err := s.modes.get()
-	if err != nil {
-		return
-	}
-	j.stopped(func() bool { return s.modes.set(t) == nil })
+	j.stopped(func() bool { return sent(int(s.file.Fd())) == nil })
 }
 
 // hideEcho keeps what is typed from being shown until the next read, if the

@@ -12,6 +12,9 @@ const (
 // longestLine is 0, since the terminal says itself when a line is too long.
 const longestLine = 0
 
+// sent waits until all that was written is sent, stopped if the program is in the background.
+func sent(fd int) error { return unix.IoctlSetInt(fd, unix.TIOCDRAIN, 0) }
+
 // reopen returns fd: there is no name that opens a terminal anew without
 // sharing the flags of the file that is open already.
 func reopen(fd int) (in int, own bool) { return fd, false }

@@ -15,6 +15,9 @@ const (
 // without a word.
 const longestLine = 4095
 
+// sent waits until all that was written is sent, stopped if the program is in the background.
+func sent(fd int) error { return unix.IoctlSetInt(fd, unix.TCSBRK, 1) }
+
 // reopen opens the terminal fd anew, so that reading it does not block: Ctrl-C
 // empties a terminal, also between the poll that found a line and the read that
 // would fetch it. O_NONBLOCK is a flag of the open file, and the one behind fd
