@@ -200,13 +200,13 @@ func (h *HookSet) run(l *launch.Launcher) hook.Runner {
 		if rights != consent.All && rights != consent.Confined {
 			return hook.Outcome{Err: hook.ErrChanged}
 		}
-		env := p.Env
-		if p.Hook.Source == hook.Project {
+		env, clean := p.Env, h.opts.Secrets.RedactKnown
+		if p.Hook.Source == hook.Project { // which is not to learn how the user's servers are reached
+			p.Input = []byte(clean(string(p.Input)))
 			env = append(h.opts.Env.projectEnviron(), env...)
 		}
 		o := l.Run(ctx, launch.Command{Text: p.Command, Dir: h.opts.Paths.Cwd, Env: env, Input: string(p.Input),
 			SplitStderr: true, Limit: launch.Limit{Timeout: p.Hook.Timeout, KillGrace: mercy}, Unconfined: rights == consent.All, KillLeftovers: true})
-		clean := h.opts.Secrets.RedactKnown
 		most := func(s string) string { return s[:min(len(s), mostOutput)] }
 		out = hook.Outcome{Stdout: clean(most(o.Output)), Stderr: clean(most(o.Stderr)), Code: o.Code,
 			TimedOut: o.Limit > 0, Err: o.Err}
