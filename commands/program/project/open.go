@@ -62,7 +62,7 @@ func (p *Project) runSteps(steps ...func() error) (*Project, error) {
 func (p *Project) loadRules() error {
 	l, err := NewLauncher(p.Options) // before the warnings, since what is wrong may be refused
 	text.Each(p.Options.Warnings, p.Status.Notify)
-	if wide := p.Options.TooWide(""); wide != "" && (p.Options.Settings.WarnHome || !p.Options.Paths.AtHome()) {
+	if wide := p.Options.TooWide(""); wide != "" && (p.Options.Settings.WarnHome || wide != homeDirectory) {
 		p.Status.Notify("this is " + wide + ": commands and edits reach all that is in it, and the mode auto can't be used; start in the folder of a project")
 	}
 	p.limitUntrusted()

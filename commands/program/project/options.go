@@ -138,15 +138,17 @@ func promptEnvironment(o *Options) prompt.Environment {
 	return prompt.Environment{Home: o.Paths.Home, Roots: []string{o.Paths.Cwd}}
 }
 
+const homeDirectory = "your home directory"
+
 // TooWide names the first of the directories that is the home or the root directory, "" if none is.
 func (o *Options) TooWide(dirs ...string) string {
 	for _, dir := range dirs {
 		dir = o.Paths.Folder(dir)
+		if slices.ContainsFunc(o.Paths.Homes(), func(home string) bool { return dir == disk.ResolveLinks(home) }) {
+			return homeDirectory
+		}
 		if filepath.Dir(dir) == dir {
 			return "the root directory"
-		}
-		if slices.ContainsFunc(o.Paths.Homes(), func(home string) bool { return dir == disk.ResolveLinks(home) }) {
-			return "your home directory"
 		}
 	}
 	return ""
