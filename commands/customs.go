@@ -46,8 +46,11 @@ func (cs *Customs) with(set Set) Set {
 				parts, err := c.Expand(ctx, custom.Invocation{Line: line, Args: args}, cs.Sources)
 				said := func(p *genai.Part) bool { return p.InlineData != nil || strings.TrimSpace(p.Text) != "" }
 				if err == nil && !slices.ContainsFunc(parts, said) {
-					err = &input.Error{Message: "/" + c.Name + ": the prompt that " +
-						text.PrintableLine(c.File) + " makes is empty"}
+					form := "/%s: the prompt that %s makes is empty"
+					if c.Blank() {
+						form = "/%s: the prompt in %s is empty"
+					}
+					err = &input.Error{Message: fmt.Sprintf(form, c.Name, text.PrintableLine(c.File))}
 				}
 				if err == nil && c.Only != nil {
 					cs.Narrow(c.Name, c.Only)

@@ -46,6 +46,9 @@ type Command struct {
 	pieces []piece // of prompt
 }
 
+// Blank reports whether the file holds no prompt, which expanding it does not change.
+func (c *Command) Blank() bool { return strings.TrimSpace(c.prompt) == "" }
+
 const (
 	maxCommands    = 1000    // in one directory
 	maxDepth       = 10      // of directories

@@ -63,10 +63,7 @@ func listSessions(o *project.Options, w io.Writer, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return printJSON(w, struct {
-			SchemaVersion int `json:"schema_version"`
-			Sessions      any `json:"sessions"`
-		}{cli.SchemaVersion, journal.JSON(list)})
+		return printJSON(w, journal.JSON(list))
 	}
 	lines, now := "No previous sessions found for this project.", time.Now()
 	if len(list) > 0 {
