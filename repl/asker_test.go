@@ -56,10 +56,11 @@ func (*scripted) Lend(use func()) { use() }
 func (*scripted) Stopped(string)  {}
 func (*scripted) HandleTyped()    {}
 func (*scripted) Enter(string)    {}
-func (*scripted) Listen(func([]string) []LineAction) (<-chan struct{}, func()) {
-	return nil, func() {}
+func (*scripted) Listen(func([]string) []LineAction) (<-chan struct{}, func() []string) {
+	return nil, func() []string { return nil }
 }
-func (*scripted) Quiet(bool) {}
+func (*scripted) Keep(string) {}
+func (*scripted) Quiet(bool)  {}
 
 func console(answers ...string) (*Console, *bytes.Buffer) {
 	var b bytes.Buffer

@@ -73,11 +73,14 @@ type Terminal interface {
 	// Listen reads the lines that are typed until stop is called: came gets a value when
 	// there are some, and HandleTyped then asks take about them. Those that are not taken are the
 	// next lines.
-	Listen(take func(lines []string) []LineAction) (came <-chan struct{}, stop func())
+	Listen(take func(lines []string) []LineAction) (came <-chan struct{}, stop func() (queued []string))
 	HandleTyped()
 
 	// Enter has a line come next, as if it had been typed.
 	Enter(line string)
+
+	// Keep puts an input that nobody sends into the history.
+	Keep(text string)
 
 	// Echoes reports whether what is typed is shown right now. It may be called
 	// on any goroutine.

@@ -211,6 +211,11 @@ func (s *Sharing) first(ctx context.Context, lines <-chan attach.SentLine, promp
 	}
 }
 
+// queue has a line of the terminal that was left be a next prompt.
+func (s *Sharing) queue(l string) {
+	s.waiting = append(s.waiting, attach.SentLine{Text: l, By: "the session's own terminal"})
+}
+
 // takeSent takes a line that another terminal has sent during a turn.
 func (r *REPL) takeSent(s attach.SentLine) {
 	switch r.typed([]string{s.Text})[0] {

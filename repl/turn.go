@@ -34,6 +34,7 @@ func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 	began := time.Now()
 	r.Printer.Begin(began)
 	var failure error
+	var queued []string
 	d.Beside(func() {
 		for ev, err := range r.Run(inner, parts...) {
 			if err != nil {
@@ -44,10 +45,11 @@ func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 		}
 	}, func() {
 		came, stop := r.Console.Terminal.Listen(r.typed)
-		defer stop()
+		defer func() { queued = stop() }()
 		r.attend(d, came, cancel)
 	})
 	r.queueLateHints(failure != nil)
+	r.handOver(ctx, queued)
 	if failure != nil && ctx.Err() == nil &&
 		(errors.Is(failure, errInterrupt) || errors.Is(context.Cause(inner), errInterrupt)) {
 		failure = errInterrupt

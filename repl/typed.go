@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"context"
 	"strings"
 
 	"gemline/engine/text"
@@ -64,11 +65,28 @@ func (r *REPL) queueLateHints(failed bool) {
 	}
 	for _, l := range r.Steering.Late() {
 		r.queued = true
+		if r.Console.Sharing.IsLeft() {
+			r.Console.Sharing.queue(l)
+			continue
+		}
 		r.Console.Terminal.Enter(l)
 		if failed {
 			continue
 		}
 		r.Printer.settle()
 		r.Console.Out.Line(output.Info, "queued, since it was too late for a hint: %s", output.EscapeLine(l))
+	}
+}
+
+// handOver has queued lines be the next prompts of a session that has left its terminal meanwhile,
+// where nobody reads them any more. If the session ends, they are in the history.
+func (r *REPL) handOver(ctx context.Context, queued []string) {
+	for _, l := range queued {
+		switch {
+		case r.Console.Sharing.IsLeft():
+			r.Console.Sharing.queue(l)
+		case ctx.Err() != nil:
+			r.Console.Terminal.Keep(l)
+		}
 	}
 }

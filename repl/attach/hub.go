@@ -195,8 +195,14 @@ func (h *Hub) Turn() {
 // Typed returns where the lines come that are sent while nothing is open.
 func (h *Hub) Typed() <-chan SentLine { return h.typed }
 
-// Late tells whoever sent s that it does not count.
-func (h *Hub) Late(s SentLine, why string) { s.to.send(encode(message{Type: late, Text: why})) }
+// Late tells whoever sent s that it does not count, and all if whoever sent it is gone.
+func (h *Hub) Late(s SentLine, why string) {
+	if s.to == nil {
+		h.Print(output.Copied(output.Warning, why))
+		return
+	}
+	s.to.send(encode(message{Type: late, Text: why}))
+}
 
 // state says what the session does.
 func (h *Hub) state() string {

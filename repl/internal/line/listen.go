@@ -75,26 +75,42 @@ func (h *heard) add(b []byte) (whole bool) {
 
 // Listen reads the lines that are typed from now on, until stop is called, so that they can
 // be told before the next Read: came gets a value when there are some for [Reader.HandleTyped],
-// which asks take about them. Those that are not taken are the next inputs. Where the input
-// is no terminal, or waiting can't be given up, nothing is heard.
-func (r *Reader) Listen(take func(lines []string) []LineAction) (came <-chan struct{}, stop func()) {
+// which asks take about them. Those that are not taken are the next inputs; stop returns those
+// that are queued, for a caller that reads no more. Where the input is no terminal, or waiting
+// can't be given up, nothing is heard.
+func (r *Reader) Listen(take func(lines []string) []LineAction) (came <-chan struct{}, stop func() (queued []string)) {
 	e := r.terminal.src.listen()
 	if e == nil {
-		return nil, func() {}
+		return nil, func() []string { return nil }
 	}
 	restore := r.by.save()
 	r.terminal.listener, r.terminal.take = e, take
-	return e.came, func() {
+	return e.came, func() (queued []string) {
 		h := e.close()
 		r.terminal.listener, r.terminal.take = nil, nil
 		restore()
-		for _, l := range h.lines {
+		for i, l := range h.lines {
+			if text := strings.TrimSpace(typedText(l.typed)); l.fate == Queued {
+				if n := len(queued); l.pasted && i > 0 && h.lines[i-1].pasted && n > 0 {
+					queued[n-1] += "\n" + text
+				} else {
+					queued = append(queued, text)
+				}
+			}
 			if l.pasted && !r.terminal.Single {
 				r.terminal.pasted = append(r.terminal.pasted, strings.TrimSpace(typedText(l.typed)))
 			}
 			r.by.typeAhead(l.typed)
 		}
 		r.by.typeAhead(h.rest)
+		return queued
+	}
+}
+
+// Keep puts an input that nobody sends into the history.
+func (r *Reader) Keep(text string) {
+	if r.terminal.History != nil {
+		r.terminal.History.Add(text)
 	}
 }
 

@@ -118,11 +118,13 @@ func TestDetachFromWork(t *testing.T) {
 		t.Run(term, func(t *testing.T) {
 			t.Parallel()
 			first, g := pt.Gated(et.Says("One."))
-			server := et.NewServer(first, et.Says("Two."))
+			server := et.NewServer(first, et.Says("Queued."), et.Says("Two."))
 			c := pt.Terminal(t, server)
 			c.Term = term
 			s, ended := inShell(t, "bash", c, "begin")
 			<-g.Asked
+			s.Line("what comes next")
+			s.Expect("queued: what comes next")
 			s.Line("/detach")
 			s.Expect("detached; the session goes on")
 			back(s)
@@ -130,6 +132,7 @@ func TestDetachFromWork(t *testing.T) {
 			s.Expect("attached to the session")
 			close(g.Open)
 			s.Expect("One.")
+			s.Expect("Queued.")
 			s.Expect("> ")
 			s.Line("and then")
 			s.Expect("Two.")
