@@ -74,7 +74,7 @@ type extensionRecord struct {
 }
 
 type extensionsList struct {
-	OutputFormat string `name:"output-format" short:"o" enum:"text,json" default:"text" placeholder:"FORMAT" help:"json is --json, as the Gemini CLI has it."`
+	OutputFormat string `name:"output-format" short:"o" enum:"text,json" default:"text" hidden:"" help:"json is --json, as the Gemini CLI has it."`
 }
 
 // Run lists the extensions.

@@ -319,12 +319,11 @@ func (ps Providers) Named(name string) (Provider, error) {
 	for _, p := range ps {
 		names = append(names, p.Name)
 	}
-	message := fmt.Sprintf("there is no provider named %s", text.PrintableLine(name))
+	advice := "there are " + strings.Join(names, ", ") + "; providers in your settings adds others"
 	if near := text.Nearest(strings.ToLower(name), names); near != "" {
-		message += "; did you mean " + near + "?"
+		advice += "; did you mean " + near + "?"
 	}
-	return Provider{}, &Error{Kind: Config, Final: true, Message: message,
-		Advice: "there are " + strings.Join(names, ", ") + "; providers in your settings adds others"}
+	return Provider{}, &Error{Kind: Config, Final: true, Message: "there is no provider named " + text.PrintableLine(name), Advice: advice}
 }
 
 // Options returns what a Client of p is made with: common, which has what holds for all, and

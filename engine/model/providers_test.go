@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -146,8 +147,9 @@ func TestElsewhere(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	for name, want := range map[string]string{"OpenAI": "did you mean openai?", "lm-studio": "did you mean lmstudio?", "nobody": "named nobody"} {
-		if _, err := NewProviders(nil, none).Named(name); err == nil || !strings.HasSuffix(err.Error(), want) {
+	for name, want := range map[string]string{"OpenAI": "did you mean openai?", "lm-studio": "did you mean lmstudio?", "nobody": "adds others"} {
+		_, err := NewProviders(nil, none).Named(name)
+		if e := (*Error)(nil); !errors.As(err, &e) || !strings.HasSuffix(e.Advice, want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

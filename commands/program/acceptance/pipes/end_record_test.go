@@ -93,6 +93,7 @@ var endings = []ending{
 	{name: "SIGINT while standard input is read", args: []string{"-p", "hi"}, piped: true, during: stopped(syscall.SIGINT), code: 130, reason: "sigint"},
 	{name: "SIGTERM while standard input is read", args: []string{"-p", "hi"}, piped: true, during: stopped(syscall.SIGTERM), code: 143, reason: "sigterm"},
 	{name: "SIGHUP while standard input is read", args: []string{"-p", "hi"}, piped: true, during: stopped(syscall.SIGHUP), code: 129, reason: "sighup"},
+	{name: "SIGQUIT while standard input is read", args: []string{"-p", "hi"}, piped: true, during: stopped(syscall.SIGQUIT), code: 131, reason: "sigquit"},
 }
 
 const panicked = `^error: a bug in gemline: (run_shell_command: )?oh no\nhint: [^\n]*\n$`
