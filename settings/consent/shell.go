@@ -58,6 +58,7 @@ func (r *reader) prepare(file *syntax.File) {
 	}
 	times := map[string]int{}
 	syntax.Walk(file, func(n syntax.Node) bool {
+		r.shows = r.shows || evaluates(n)
 		switch n := n.(type) {
 		case *syntax.FuncDecl:
 			if _, known := r.funcs[n.Name.Value]; !known {
@@ -101,6 +102,42 @@ func (r *reader) prepare(file *syntax.File) {
 		delete(r.known, name) // until it is set
 		r.times[name] += n
 	}
+}
+
+// evaluates reports whether the shell may run commands that a text holds in which it wants a number, an
+// index or the name of a variable: a[$(date)] runs date.
+func evaluates(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
+		return true
+	case *syntax.ParamExp:
+		return n.Index != nil || n.Slice != nil || n.Excl || n.Exp != nil && n.Exp.Op == syntax.OtherParamOps
+	case *syntax.Assign:
+		return n.Index != nil
+	case *syntax.ArrayElem:
+		return n.Index != nil
+	case *syntax.BinaryTest:
+		return slices.Contains([]syntax.BinTestOperator{syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr}, n.Op)
+	case *syntax.UnaryTest:
+		return n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar
+	case *syntax.CallExpr: // words that are not quoted may hold -v
+		i := slices.IndexFunc(n.Args, func(w *syntax.Word) bool {
+			return slices.Contains([]string{"test", "[", "printf", "read", "unset"}, w.Lit())
+		})
+		return i >= 0 && slices.ContainsFunc(n.Args[i:], func(w *syntax.Word) bool {
+			return w.Lit() == "-v" || slices.ContainsFunc(w.Parts, expands)
+		})
+	}
+	return false
+}
+
+// expands reports whether a part of a word may become several words.
+func expands(part syntax.WordPart) bool {
+	switch part.(type) {
+	case *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted:
+		return false
+	}
+	return true
 }
 
 // apart reads another script, which does not know the variables and functions of this one.
@@ -227,13 +264,15 @@ func (r *reader) redirect(d *syntax.Redirect) {
 		return
 	}
 	fields, known := r.fields(d.Word)
-	if !known || d.Op == syntax.WordHdoc || d.Op == syntax.RdrIn {
+	if d.Op == syntax.WordHdoc || d.Op == syntax.RdrIn {
 		return
 	}
+	r.shows = r.shows || !known
 	for _, name := range fields {
 		if d.Op == syntax.DplOut && strings.Trim(name, "0123456789-") == "" { // such as 2>&1
 			continue
 		}
+		r.shows = r.shows || !strings.HasPrefix(name, "/dev/")
 		r.files.wrote = append(r.files.wrote, r.files.at(name)...)
 	}
 }

@@ -80,7 +80,7 @@ func (s Start) Find() Started {
 	if len(s.Argv) > 0 {
 		r.apart(func() { r.start(s.Argv, make([]bool, len(s.Argv))) })
 	}
-	if !s.Reads && (r.files.found.Unsure != "" || slices.ContainsFunc(r.files.wrote, r.files.inside)) {
+	if !s.Reads && (r.files.found.Unsure != "" || r.shows || slices.ContainsFunc(r.files.wrote, r.files.inside)) {
 		s.Reads = true // what is shown may come to run
 		return s.Find()
 	}
@@ -117,6 +117,7 @@ type reader struct {
 	posix bool              // the shell may be another than bash
 	nest  int               // of what may be passed over, or run more than once
 	quiet bool              // the words that are read name files that do not matter
+	shows bool              // what is shown may be stored where something else runs it, or be evaluated
 
 	scripts, steps int // that are read
 }
@@ -296,6 +297,7 @@ func (r *reader) start(argv []string, unknown []bool) {
 			r.files.names(arg)
 		}
 	}
+	r.shows = r.shows || name == "tee" || name == "uniq" && len(args) > 1
 	if name == "tee" || name == "touch" || name == "rm" {
 		for _, arg := range args {
 			r.files.wrote = append(r.files.wrote, r.files.at(arg)...)

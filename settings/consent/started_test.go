@@ -374,6 +374,28 @@ func TestOnlyRead(t *testing.T) {
 		"cat() { sh $1; }; cat a.sh":                   "a.sh ? what sh runs",
 		"X=a.sh; cat $X; cat < args.txt":               "a.sh,args.txt",
 		"sort --compress-program=./a.sh args.txt":      "a.sh,args.txt ? what sort runs",
+		// The content of a file becomes a command.
+		"cat a.sh > /tmp/more.sh":                             "a.sh",
+		"cat a.sh | tee /tmp/more.sh":                         "a.sh",
+		"F=$(mktemp); cat a.sh > $F":                          "a.sh",
+		"cat a.sh | uniq - more.sh":                           "a.sh,more.sh",
+		"cat a.sh 2> /dev/null | uniq":                        "",
+		"N=$(cat args.txt); [[ $N -gt 5 ]]":                   "args.txt",
+		"N=$(cat args.txt); [[ -v $N ]]":                      "args.txt",
+		"N=$(cat args.txt); [[ $N == 5 ]]; [ \"$N\" = 5 ]":    "",
+		"N=$(cat args.txt); (( N > 5 ))":                      "args.txt",
+		"N=$(cat args.txt); echo $((N + 1))":                  "args.txt",
+		"N=$(cat args.txt); echo ${!N}":                       "args.txt",
+		"N=$(cat args.txt); echo ${N@P}":                      "args.txt",
+		"N=$(cat args.txt); echo ${A[$N]}":                    "args.txt",
+		"N=$(cat args.txt); echo ${A:$N}":                     "args.txt",
+		"N=$(cat args.txt); A[$N]=1":                          "args.txt",
+		"N=$(cat args.txt); A=([$N]=1)":                       "args.txt",
+		"for ((i = 0; i < $(cat args.txt); i++)); do :; done": "args.txt",
+		"[ $(cat args.txt) = 5 ]":                             "args.txt",
+		"command printf $(cat args.txt)":                      "args.txt",
+		"printf -v A \"$(cat args.txt)\"":                     "args.txt",
+		"printf '%s\\n' \"$(cat args.txt)\"":                  "",
 	} {
 		check(t, dir, consent.Start{Texts: []string{text}}, text, want)
 	}
