@@ -1,7 +1,9 @@
 package project
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -202,7 +204,7 @@ func (h *HookSet) run(l *launch.Launcher) hook.Runner {
 		}
 		env, clean := p.Env, h.opts.Secrets.RedactKnown
 		if p.Hook.Source == hook.Project { // which is not to learn how the user's servers are reached
-			p.Input = []byte(clean(string(p.Input)))
+			p.Input = []byte(clean(string(maskedOrigin(p.Input))))
 			env = append(h.opts.Env.projectEnviron(), env...)
 		}
 		o := l.Run(ctx, launch.Command{Text: p.Command, Dir: h.opts.Paths.Cwd, Env: env, Input: string(p.Input),
@@ -224,6 +226,20 @@ func (h *HookSet) run(l *launch.Launcher) hook.Runner {
 		}
 		return out
 	}
+}
+
+// maskedOrigin returns the input of a hook with the secrets of how a server is reached hidden, as lists
+// of servers hide them: a password may be a word that is no secret anywhere else.
+func maskedOrigin(input []byte) []byte {
+	var in struct {
+		Server json.RawMessage `json:"mcp_context"`
+	}
+	var server map[string]any
+	if json.Unmarshal(input, &in) != nil || json.Unmarshal(in.Server, &server) != nil {
+		return input
+	}
+	b, _ := text.JSON(settings.MaskWritten(nil, server), "") // which was JSON
+	return bytes.ReplaceAll(input, in.Server, b)
 }
 
 // Config returns the configuration of hooks that l starts: of those that may run in their present form.
