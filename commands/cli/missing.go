@@ -29,7 +29,7 @@ var instead = []struct {
 }
 
 // verbs are words for actions; those of a row mean the same action. Each sub-command has its own.
-var verbs = []string{"show info", "add install create", "remove uninstall delete rm"}
+var verbs = []string{"show info print", "add install create", "remove uninstall delete rm"}
 
 // gemmas are the actions of gemma, which is a sub-command of the Gemini CLI's.
 var gemmas = []string{"setup", "start", "stop", "status", "logs"}

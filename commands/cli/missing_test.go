@@ -47,6 +47,7 @@ func TestMissing(t *testing.T) {
 		"session list":              "gemline session list is no command: did you mean gemline sessions list?",
 		"sesions list --json":       "did you mean gemline sessions list?",
 		"session show 3":            "did you mean gemline sessions show?",
+		"sessions print 3":          "did you mean gemline sessions show?",
 		"session list is empty":     "",
 		"session list empty":        "",
 		"session ends too early":    "",

@@ -88,8 +88,13 @@ func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 	r.terminal.src.awaitForeground(r.terminal.jobs)
 	r.terminal.deferred.show()
 	defer r.terminal.deferred.show()
+	block := false // also of one line it is composed
 	g := multiline{typed: r.terminal.src.tty,
-		next: func(prompt string) (string, error) { return r.by.line(ctx, prompt, false) },
+		next: func(prompt string) (string, error) {
+			s, err := r.by.line(ctx, prompt, false)
+			block = block || prompt != More && isFence(s)
+			return s, err
+		},
 		more: func(first string) ([]string, error) {
 			lines, err := r.by.pasted(ctx, first)
 			if len(lines) > 1 {
@@ -116,7 +121,7 @@ func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 	if ahead >= 0 {
 		r.terminal.pasted = slices.Delete(r.terminal.pasted, ahead, ahead+1)
 	}
-	if ahead >= 0 || slices.ContainsFunc(r.terminal.inserted, func(pasted string) bool {
+	if block || ahead >= 0 || slices.ContainsFunc(r.terminal.inserted, func(pasted string) bool {
 		return strings.HasPrefix(line, strings.TrimSpace(pasted))
 	}) {
 		r.terminal.composed = s
@@ -124,8 +129,8 @@ func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 	return s, err
 }
 
-// Composed returns the last input if it is no line that was typed, but begins with a paste or
-// comes from an editor.
+// Composed returns the last input if it is no line that was typed, but begins with a paste, is a
+// block or comes from an editor.
 func (r *Reader) Composed() string { return r.terminal.composed }
 
 // Pasted returns what of the last input was pasted, but for short texts of one line: where

@@ -160,6 +160,13 @@ func TestPastedCommands(t *testing.T) {
 			}
 			s.Line(`"""`)
 		}, "! touch made\ntouch made"},
+		{"a block of one line", "dumb", func(s *teletype.Session) {
+			for _, line := range []string{`"""`, "! touch made"} {
+				s.Line(line)
+				s.Expect(". ")
+			}
+			s.Line(`"""`)
+		}, "! touch made"},
 		{"an editor", "dumb", func(s *teletype.Session) { s.Line("/editor ! touch made") }, "! touch made"},
 		{"an editor by a key", "xterm", func(s *teletype.Session) {
 			s.Send("\x1b[200~! touch made\rtouch made\x1b[201~\x18\x05")
