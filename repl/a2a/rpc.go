@@ -59,7 +59,7 @@ func reply(id json.RawMessage, v any, err error) rpc.Message {
 // parse reads a request.
 func parse(b []byte) (q rpc.Message, err error) {
 	var id any
-	if err = json.Unmarshal(b, &q); q.ID != nil {
+	if err = rpc.Unmarshal(b, &q); q.ID != nil {
 		json.Unmarshal(q.ID, &id)
 	}
 	number, counted := id.(float64)
@@ -145,7 +145,7 @@ func (s *Server) carryOut(ctx context.Context, q rpc.Message) (t *task, last *in
 
 // params reads the parameters of a request.
 func params(q rpc.Message, into any) error {
-	if err := json.Unmarshal(q.Params, into); err != nil {
+	if err := rpc.Unmarshal(q.Params, into); err != nil {
 		return faultf(mcp.INVALID_PARAMS, "the parameters can't be used: %v", err)
 	}
 	return nil

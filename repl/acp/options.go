@@ -22,7 +22,7 @@ func (c *client) turn(ctx context.Context, m *rpc.Message) (any, error) {
 		ConfigID  string             `json:"configId"`
 		Value     any                `json:"value"`
 	}
-	if err := json.Unmarshal(m.Params, &p); err != nil {
+	if err := rpc.Unmarshal(m.Params, &p); err != nil {
 		return nil, invalid("%s", err)
 	}
 	h, err := c.find(p.SessionID)

@@ -2,7 +2,6 @@ package acp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -38,7 +37,7 @@ type prompt struct {
 func (c *client) prompt(ctx context.Context, m *rpc.Message) (any, error) {
 	var p protocol.PromptRequest
 	size := len(m.Params)
-	err := json.Unmarshal(m.Params, &p)
+	err := rpc.Unmarshal(m.Params, &p)
 	m.Params = nil // which is large
 	if err != nil {
 		return nil, invalid("%s", err)

@@ -312,7 +312,7 @@ func (c *client) authenticate(ctx context.Context, m *rpc.Message) (any, error) 
 			Gateway *Gateway `json:"gateway"`
 		} `json:"_meta"`
 	}
-	if err := json.Unmarshal(m.Params, &p); err != nil {
+	if err := rpc.Unmarshal(m.Params, &p); err != nil {
 		return nil, invalid("%s", err)
 	}
 	return c.later(func() (any, error) {

@@ -2,7 +2,6 @@ package acp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -37,7 +36,7 @@ func (c *client) open(ctx context.Context, m *rpc.Message) (any, error) {
 		Directories []string           `json:"additionalDirectories"`
 		Servers     []Server           `json:"mcpServers"`
 	}
-	if err := json.Unmarshal(m.Params, &p); err != nil {
+	if err := rpc.Unmarshal(m.Params, &p); err != nil {
 		return nil, invalid("%s", err)
 	}
 	fresh := m.Method == protocol.AgentMethodSessionNew
@@ -126,7 +125,7 @@ func (c *client) find(id protocol.SessionId) (*editorSession, error) {
 // close ends a session.
 func (c *client) close(_ context.Context, m *rpc.Message) (any, error) {
 	var p protocol.CloseSessionRequest
-	if err := json.Unmarshal(m.Params, &p); err != nil {
+	if err := rpc.Unmarshal(m.Params, &p); err != nil {
 		return nil, invalid("%s", err)
 	}
 	h, err := c.find(p.SessionId)

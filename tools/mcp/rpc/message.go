@@ -71,6 +71,18 @@ var (
 // is left out, since servers are written by many people.
 func Decode(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
+	if odd := (*json.UnmarshalTypeError)(nil); errors.As(err, &odd) && odd.Field != "" {
+		return nil
+	}
+	return unfit(err)
+}
+
+// Unmarshal puts a JSON text into v. It is an error that something in it is of another type than
+// it should be.
+func Unmarshal(b []byte, v any) error { return unfit(json.Unmarshal(b, v)) }
+
+// unfit returns an error of reading JSON in words that are about the text, and not about Go.
+func unfit(err error) error {
 	odd := (*json.UnmarshalTypeError)(nil)
 	switch {
 	case !errors.As(err, &odd):
@@ -78,7 +90,7 @@ func Decode(b []byte, v any) error {
 	case odd.Field == "":
 		return fmt.Errorf("JSON of the type %s where an object belongs", odd.Value)
 	}
-	return nil
+	return fmt.Errorf("%s can't be of the JSON type %s", odd.Field, odd.Value)
 }
 
 // maxDepth is how many levels of a message are read that has too many for a reader of JSON.
