@@ -46,10 +46,14 @@ type Source struct {
 // the machine, the user's, with workspace the project's, and those of the
 // machine that override them all.
 func Sources(p project.Paths, lookup func(string) (string, bool), workspace bool) []Source {
-	system, _ := lookup("GEMINI_CLI_SYSTEM_SETTINGS_PATH")
-	system = cmp.Or(system, systemSettings(lookup))
-	defaults, _ := lookup("GEMINI_CLI_SYSTEM_DEFAULTS_PATH")
-	defaults = cmp.Or(defaults, filepath.Join(filepath.Dir(system), "system-defaults.json"))
+	named := func(variable, otherwise string) string {
+		if path, _ := lookup(variable); path != "" {
+			return disk.Absolute(path, p.Cwd, p.Home)
+		}
+		return otherwise
+	}
+	system := named("GEMINI_CLI_SYSTEM_SETTINGS_PATH", systemSettings(lookup))
+	defaults := named("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", filepath.Join(filepath.Dir(system), "system-defaults.json"))
 	list := []Source{{Scope: SystemDefaults, Path: defaults, Guarded: true},
 		{Scope: User, Path: p.User("settings.json"), Own: ownVariables(p)}}
 	if workspace && !p.AtHome() {

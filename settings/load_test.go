@@ -307,6 +307,7 @@ func TestSources(t *testing.T) {
 		{"not trusted", paths(p, env(), false), []string{"/etc/gemini-cli/system-defaults.json", "/home/u/.gemini/settings.json", "/etc/gemini-cli/settings.json"}},
 		{"at home", paths(project.New("/home/u", "", "/home/u"), env(), true), []string{"/etc/gemini-cli/system-defaults.json", "/home/u/.gemini/settings.json", "/etc/gemini-cli/settings.json"}},
 		{"elsewhere", paths(p, env("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "/opt/s.json"), false), []string{"/opt/system-defaults.json", "/home/u/.gemini/settings.json", "/opt/s.json"}},
+		{"not of the project", paths(p, env("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "~/s.json", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "~/d.json"), false), []string{"/home/u/d.json", "/home/u/.gemini/settings.json", "/home/u/s.json"}},
 		{"both elsewhere", paths(p, env("GEMINI_CLI_SYSTEM_SETTINGS_PATH", "/opt/s.json", "GEMINI_CLI_SYSTEM_DEFAULTS_PATH", "/d.json"), false), []string{"/d.json", "/home/u/.gemini/settings.json", "/opt/s.json"}},
 	} {
 		if d := cmp.Diff(c.want, c.got); d != "" {

@@ -34,8 +34,8 @@ func New(home, geminiHome, cwd string) Paths {
 	if geminiHome != "" {
 		p.Home, p.Login = geminiHome, cmp.Or(home, p.Login)
 	}
-	if p.Home != "" && !filepath.IsAbs(p.Home) {
-		p.Home = filepath.Join(cwd, p.Home)
+	if p.Home != "" {
+		p.Home = disk.Absolute(p.Home, cwd, p.Login) // where no shell has read it, ~ is no folder of the project
 	}
 	return p
 }

@@ -20,6 +20,7 @@ func TestHome(t *testing.T) {
 		{"home", "/home/u", "", "/home/u/.gemini"},
 		{"GEMINI_CLI_HOME", "/home/u", "/srv/g", "/srv/g/.gemini"},
 		{"relative", "/home/u", "g", "/src/g/.gemini"},
+		{"not of the project", "/home/u", "~/g", "/home/u/g/.gemini"},
 		{"none", "", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -48,7 +48,7 @@ type List struct{ Path string } // "" if there is no home directory to hold it
 // Folders returns the list of folders that counts.
 func Folders(p project.Paths, lookup func(string) (string, bool)) List {
 	if path, _ := lookup("GEMINI_CLI_TRUSTED_FOLDERS_PATH"); path != "" {
-		return List{path}
+		return List{disk.Absolute(path, p.Cwd, p.Home)} // in a .env file ~ is no folder of the project
 	}
 	return List{p.User("trustedFolders.json")}
 }

@@ -77,6 +77,17 @@ func TestJudge(t *testing.T) {
 	})
 }
 
+// A folder of the project called ~ does not say whom to trust.
+func TestTilde(t *testing.T) {
+	p := clone(t)
+	t.Chdir(p.Cwd)
+	put(t, p.Cwd, map[string]string{"~/x.json": `{"/": "TRUST_FOLDER"}`, ".gemini/settings.json": "{}"})
+	got, err := Decide(p, settings.Default(), &flags.Set{}, env("GEMINI_CLI_TRUSTED_FOLDERS_PATH", "~/x.json"))
+	if err != nil || got.State != Unknown || got.Why != "" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 func TestRemember(t *testing.T) {
 	p := clone(t)
 	path := p.User("trustedFolders.json")
