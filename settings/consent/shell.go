@@ -104,8 +104,8 @@ func (r *reader) prepare(file *syntax.File) {
 	}
 }
 
-// evaluates reports whether the shell may run commands that a text holds in which it wants a number, an
-// index or the name of a variable: a[$(date)] runs date.
+// evaluates reports whether the shell reads a text at n as a number, an index or the name of a
+// variable. It runs commands in such a text: a[$(date)] runs date.
 func evaluates(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
@@ -225,7 +225,7 @@ func (r *reader) loop(c *syntax.ForClause) {
 	known := ok && len(words.Items) > 0 && r.times[words.Name.Value] < 2
 	var values, fields []string
 	for i := 0; known && i < len(words.Items); i++ {
-		fields, known = r.fields(words.Items[i])
+		fields, known = r.fields(words.Items[i], true)
 		values = append(values, fields...)
 	}
 	if !known {
@@ -263,7 +263,7 @@ func (r *reader) redirect(d *syntax.Redirect) {
 	if d.Op == syntax.Hdoc || d.Op == syntax.DashHdoc {
 		return
 	}
-	fields, known := r.fields(d.Word)
+	fields, known := r.fields(d.Word, true)
 	if d.Op == syntax.WordHdoc || d.Op == syntax.RdrIn {
 		return
 	}
@@ -299,7 +299,7 @@ func (r *reader) assigns(list []*syntax.Assign) {
 				r.known[name] = before
 			}
 			if a.Value != nil {
-				fields, _ := r.fields(&syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: a.Value.Parts}}})
+				fields, _ := r.fields(&syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: a.Value.Parts}}}, true)
 				r.files.steered(strings.Join(fields, " "))
 			}
 			delete(r.known, name)
@@ -309,7 +309,7 @@ func (r *reader) assigns(list []*syntax.Assign) {
 		}
 		value := ""
 		if a.Value != nil {
-			fields, known := r.fields(&syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: a.Value.Parts}}})
+			fields, known := r.fields(&syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: a.Value.Parts}}}, true)
 			if !known || len(fields[0]) > mostValue {
 				continue
 			}
@@ -319,12 +319,10 @@ func (r *reader) assigns(list []*syntax.Assign) {
 	}
 }
 
-// fields returns what a word stands for, if that is known, wherever the command may be.
-func (r *reader) fields(w *syntax.Word) (all []string, known bool) {
-	quiet := r.quiet
-	r.quiet = false
+// fields returns what a word stands for, if that is known, wherever the command may be. Files that
+// the word names count if count is true.
+func (r *reader) fields(w *syntax.Word, count bool) (all []string, known bool) {
 	r.nested(w)
-	r.quiet = quiet
 	known = true
 	pattern, braces := false, 0
 	syntax.Walk(w, func(n syntax.Node) bool {
@@ -356,11 +354,10 @@ func (r *reader) fields(w *syntax.Word) (all []string, known bool) {
 		})
 		fields, err := expand.Fields(&expand.Config{Env: env, ReadDir2: r.list}, w)
 		for _, f := range fields {
-			if r.quiet {
-				break
+			if count {
+				r.files.names(f)
 			}
-			r.files.names(f)
-			if pattern {
+			if count && pattern {
 				r.files.directory(filepath.Dir(f))
 			}
 		}
@@ -391,11 +388,9 @@ func (r *reader) call(c *syntax.CallExpr) {
 	r.nest--
 	var argv []string
 	var unknown []bool
-	quiet := r.quiet
-	defer func() { r.quiet = quiet }()
 	for i, w := range c.Args {
-		r.quiet = len(argv) > 0 && !unknown[0] && r.onlyReads(argv[0])
-		fields, known := r.fields(w)
+		shown := len(argv) > 0 && !unknown[0] && r.onlyReads(argv[0])
+		fields, known := r.fields(w, !shown)
 		if !known {
 			fields = []string{fmt.Sprintf("(word %d)", i+1)}
 		}
@@ -417,8 +412,8 @@ func (r *reader) call(c *syntax.CallExpr) {
 	}
 }
 
-// onlyReads reports whether a command at most shows the files that it is given, so that they do not
-// matter.
+// onlyReads reports whether a command only shows the files in its arguments, and [Start.Reads] does
+// not make these count.
 func (r *reader) onlyReads(name string) bool {
 	if _, defined := r.funcs[name]; defined || r.from.Reads {
 		return false

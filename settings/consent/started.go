@@ -26,8 +26,8 @@ type Start struct {
 	Env   []string // NAME=value that the project sets
 	Vars  []string // NAME=value that gemline sets
 
-	// Reads has files count that commands such as cat only show, too. They always count where
-	// their content may come to run.
+	// Reads makes files count that commands such as cat only show. Where the content of such a file
+	// may come to run, the file always counts.
 	Reads bool
 
 	// Roots are the directories that a model may write to, the project first. User
@@ -81,7 +81,7 @@ func (s Start) Find() Started {
 		r.apart(func() { r.start(s.Argv, make([]bool, len(s.Argv))) })
 	}
 	if !s.Reads && (r.files.found.Unsure != "" || r.shows || slices.ContainsFunc(r.files.wrote, r.files.inside)) {
-		s.Reads = true // what is shown may come to run
+		s.Reads = true // the content of a file that is shown may come to run
 		return s.Find()
 	}
 	for _, name := range r.files.wrote {
@@ -116,8 +116,7 @@ type reader struct {
 	later []*syntax.Stmt    // what may run in a directory that it goes to later
 	posix bool              // the shell may be another than bash
 	nest  int               // of what may be passed over, or run more than once
-	quiet bool              // the words that are read name files that do not matter
-	shows bool              // what is shown may be stored where something else runs it, or be evaluated
+	shows bool              // output may be stored where something else runs it, or be evaluated
 
 	scripts, steps int // that are read
 }
