@@ -124,8 +124,8 @@ type Project interface {
 	// Problems returns what a run says about the files that it reads beside the settings.
 	Problems() []Problem
 
-	// Keeper returns what was kept of files. Its Keeper is the session's, or else that of no session
-	// until [checkpoint.Keeper.For] names it.
+	// Keeper returns what was kept of files. Its Keeper is the session's; outside of a session it has
+	// none until [checkpoint.Keeper.For] names one.
 	Keeper() (*Kept, error)
 }
 

@@ -240,7 +240,7 @@ func (d *doctor) checkTrust() finding {
 	case t.State == trust.Unneeded:
 		return fine("%s brings nothing that needs it", t.Folder)
 	}
-	return worse(warning, cmp.Or(t.Forbidden(), "gemline trust status says what it brings, gemline trust add trusts it"),
+	return worse(warning, cmp.Or(t.WhyForbidden(), "gemline trust status says what it brings, gemline trust add trusts it"),
 		"%s is not trusted, and nothing of it is used", t.Folder)
 }
 

@@ -25,7 +25,7 @@ type mcpAdd struct {
 	Command []string `arg:"" passthrough:"partial" help:"The command with its arguments, or the address. Behind -- a flag is the command's in any case."`
 }
 
-// mcpOptions are what a file of settings has of a server as the command line says it.
+// mcpOptions are options of a server with the same form on the command line and in the settings.
 type mcpOptions struct {
 	Timeout      int      `json:"timeout,omitempty" placeholder:"MS" help:"How long a request may take, in milliseconds."`
 	Trust        bool     `json:"trust,omitempty" help:"Run the server's tools unasked."`

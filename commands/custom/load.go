@@ -46,7 +46,7 @@ type Command struct {
 	pieces []piece // of prompt
 }
 
-// Blank reports whether the file holds no prompt, which expanding it does not change.
+// Blank reports whether the prompt in the file is empty, before anything is filled in.
 func (c *Command) Blank() bool { return strings.TrimSpace(c.prompt) == "" }
 
 const (

@@ -85,8 +85,8 @@ func (x Extension) Manifest() string { return filepath.Join(x.Dir, manifestName)
 // HooksFile returns the file of its hooks.
 func (x Extension) HooksFile() string { return filepath.Join(x.Dir, "hooks", "hooks.json") }
 
-// Steering returns its manifest and the directories of files that gemline goes by.
-func (x Extension) Steering() []string {
+// ConfigPaths returns the manifest, and the directories whose files configure gemline.
+func (x Extension) ConfigPaths() []string {
 	list := []string{x.Manifest()}
 	for _, name := range []string{"agents", "commands", "hooks", policiesName, "skills"} {
 		list = append(list, filepath.Join(x.Dir, name))

@@ -18,8 +18,8 @@ type Paths struct {
 	Home string // the directory that holds .gemini; empty if there is none
 	Cwd  string // the directory that is worked in, absolute
 
-	// Login is the user's home directory where Home is another or none; else empty. Nothing is kept in
-	// it, but secrets lie there.
+	// Login is the home directory of the user's account if Home is not that one: GEMINI_CLI_HOME
+	// names another, or HOME is not set. It holds no files of gemline's, but secrets of the user.
 	Login string
 }
 
@@ -40,7 +40,7 @@ func New(home, geminiHome, cwd string) Paths {
 	return p
 }
 
-// knownHome returns the home directory that the system knows for the user, "" if there is none.
+// knownHome returns the user's home directory as the system knows it, "" if it knows none.
 func knownHome() string {
 	known, err := user.Current()
 	if err != nil || filepath.Dir(known.HomeDir) == known.HomeDir {
@@ -49,8 +49,11 @@ func knownHome() string {
 	return known.HomeDir
 }
 
-// Homes returns the directories in which the user's programs keep their files: the home directory,
-// and the one of GEMINI_CLI_HOME.
+// AccountHome returns the home directory of the user's account, in which other programs keep their
+// files; "" if there is none.
+func (p Paths) AccountHome() string { return cmp.Or(p.Login, p.Home) }
+
+// Homes returns Home and [Paths.AccountHome], without empty and equal ones.
 func (p Paths) Homes() (dirs []string) {
 	for _, dir := range []string{p.Home, p.Login} {
 		if dir != "" && !slices.Contains(dirs, dir) {

@@ -59,8 +59,8 @@ func (e *RefusedError) Error() string {
 
 // Hint says how to go on.
 func (e *RefusedError) Hint() string {
-	if no := e.Trust.Forbidden(); no != "" {
-		return no
+	if why := e.Trust.WhyForbidden(); why != "" {
+		return why
 	}
 	return "gemline trust status says what it is, --trust or a session trusts it; for one run, --skip-trust or GEMINI_CLI_TRUST_WORKSPACE=true"
 }
@@ -118,8 +118,9 @@ func (t *Status) decide(p project.Paths, s *settings.Settings, f *flags.Set, loo
 	return nil
 }
 
-// Forbidden says which variable keeps the folder from being trusted, whatever flags and rules say; "" if none does.
-func (t Status) Forbidden() string {
+// WhyForbidden says which variable keeps the folder from being trusted, whatever flags and rules
+// say; "" if no variable does.
+func (t Status) WhyForbidden() string {
 	if t.State == Distrusted && strings.HasPrefix(t.Why, "GEMINI_") {
 		return t.Why + " in the environment keeps it from being trusted"
 	}

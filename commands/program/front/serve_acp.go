@@ -136,7 +136,7 @@ func (e *acpServer) begin(ctx context.Context, w acp.SessionRequest) (*acp.Sessi
 	}
 	o.User.Editor, o.User.EditorServers = w.Editor, serversOf(w.Servers)
 	r := &Run{Options: o, Status: project.NewStatus(), count: ending.NewTally(), onBroken: e.run.onBroken}
-	var known atomic.Bool // the session, to the editor; what was said before comes with the first answer
+	var known atomic.Bool // the editor knows the session; earlier notices come with the first answer
 	telling := func(tell func(string), info bool) func(string) {
 		return r.Options.Redacting(func(text string) {
 			if known.Load() {

@@ -188,8 +188,8 @@ func isServing(argv []string) bool {
 		slices.Contains(argv, "mcp") && slices.Contains(argv, "serve")
 }
 
-// VariablesFor returns a lookup of the variables that a project's settings may use: none of gemline's
-// own credentials, and no secrets unless r is [consent.All].
+// VariablesFor returns a lookup of the variables that a project's settings may use. It has none of
+// gemline's own credentials, and no secrets unless r is [consent.All].
 func (c *Connections) VariablesFor(r consent.Rights) func(string) (string, bool) {
 	env := shell.UserEnvironment(c.opts.Env.Process.Environ())
 	if r != consent.All {

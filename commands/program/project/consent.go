@@ -129,8 +129,8 @@ func (a *consents) protected() []string {
 	return slices.Sorted(maps.Keys(a.protectedPaths))
 }
 
-// otherNames returns other paths in the workspace of gemline's and git's configuration: what
-// [namedConfig] returns, the targets of links in the user's, and hard links.
+// otherNames returns paths in the workspace by which gemline's and git's configuration can be
+// changed, too: the paths of [namedConfig], targets of links in the user's directory, and hard links.
 func otherNames(o *Options) (paths []string) {
 	roots := lists.Map(workspaceRoots(o), disk.ResolveLinks)
 	files := []string{o.Paths.Folder(".git/config"), o.Paths.Folder(".git/hooks")}
@@ -157,7 +157,7 @@ func otherNames(o *Options) (paths []string) {
 }
 
 // namedConfig returns the files and directories of gemline's configuration that flags, settings and
-// variables name, wherever they are.
+// variables name, inside and outside of the workspace.
 func namedConfig(o *Options) (paths []string) {
 	named := slices.Concat(o.Flags.Policy, o.Flags.AdminPolicy, o.userSettings.PolicyPaths, o.userSettings.AdminPolicyPaths,
 		[]string{trust.Folders(o.Paths, o.Env.Lookup).Path, prompt.OverridePath(o.Env.Getenv("GEMINI_SYSTEM_MD"), promptEnvironment(o))})
@@ -183,7 +183,7 @@ func startedFiles(o *Options, dir string, env map[string]string, argv []string, 
 	return startOf(o, dir, env, argv, texts...).Find()
 }
 
-// startOf returns what [startedFiles] looks at.
+// startOf returns how a program starts, for [startedFiles].
 func startOf(o *Options, dir string, env map[string]string, argv []string, texts ...string) consent.Start {
 	s := consent.Start{Texts: texts, Argv: argv, Dir: dir, User: o.Env.Getenv, Roots: workspaceRoots(o)}
 	for _, name := range []string{"GEMINI_PROJECT_DIR", "GEMINI_CWD", "CLAUDE_PROJECT_DIR"} {
@@ -208,8 +208,8 @@ func (a *consents) add(given map[string]consent.Rights) {
 	maps.Copy(a.given, given)
 }
 
-// agreedByFlag reports whether the command line or the environment stands for an agreement to an item,
-// as it does where it trusts the folder and nobody can be asked. Then it is noted, for this run.
+// agreedByFlag reports whether the user has agreed to an item by trusting the folder on the command
+// line or in the environment, which counts if nobody can be asked. It notes the agreement for this run.
 func agreedByFlag(o *Options, i item) bool {
 	why := o.Trust.Why
 	by := o.Trust.State == trust.Trusted && !o.User.AsksForTrust() &&

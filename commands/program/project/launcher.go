@@ -1,7 +1,6 @@
 package project
 
 import (
-	"cmp"
 	"time"
 
 	"gemline/engine/lists"
@@ -42,7 +41,7 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 	}
 	l, err := launch.New(cfg)
 	if err == nil {
-		l.Finder = &mask.Finder{Path: o.Env.Process.Getenv("PATH"), Home: cmp.Or(o.Paths.Login, o.Paths.Home)}
+		l.Finder = &mask.Finder{Path: o.Env.Process.Getenv("PATH"), Home: o.Paths.AccountHome()}
 		l.Roots = func() []string { return []string{o.Paths.Folder("")} }
 		l.Agreed = func() []string { return o.consents.readOnlyPaths() }
 	}

@@ -115,8 +115,8 @@ func (p *Project) limitUntrusted() {
 
 // howToTrust says how a folder is trusted after all.
 func (p *Project) howToTrust() string {
-	if no := p.Options.Trust.Forbidden(); no != "" {
-		return no
+	if why := p.Options.Trust.WhyForbidden(); why != "" {
+		return why
 	}
 	if p.Options.User.Interactive || p.Options.Flags.AskTrust {
 		return "/permissions trust asks again"

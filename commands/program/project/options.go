@@ -133,14 +133,14 @@ func CheckSystemMD(o *Options) error {
 	return nil
 }
 
-// promptEnvironment returns where paths of files with the system prompt begin.
+// promptEnvironment returns the directories from which paths of system prompts are resolved.
 func promptEnvironment(o *Options) prompt.Environment {
 	return prompt.Environment{Home: o.Paths.Home, Roots: []string{o.Paths.Cwd}}
 }
 
 const homeDirectory = "your home directory"
 
-// TooWide names the first of the directories that is the home or the root directory, "" if none is.
+// TooWide names the first of dirs that is a home or the root directory, "" if none is.
 func (o *Options) TooWide(dirs ...string) string {
 	for _, dir := range dirs {
 		dir = o.Paths.Folder(dir)

@@ -93,7 +93,7 @@ func Permit(o *Options, user Consenter, notify func(string)) func(context.Contex
 			return "nothing was decided", err
 		}
 		when := " from the next start on"
-		if so.Forbidden() != "" {
+		if so.WhyForbidden() != "" {
 			when += " without " + so.Why
 		}
 		return state.String() + when + "; this session goes on as it began", nil

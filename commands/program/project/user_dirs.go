@@ -20,7 +20,7 @@ func (p userDirs) resolve(path string) string {
 
 // hooks returns the user's directory with git's hooks for new repositories.
 func (p userDirs) hooks() (dir string) {
-	home := cmp.Or(p.opts.Paths.Login, p.opts.Paths.Home)
+	home := p.opts.Paths.AccountHome()
 	if home == "" {
 		return "" // a relative path may lead into the project
 	}

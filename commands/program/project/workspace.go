@@ -135,7 +135,7 @@ func GuardedFiles(o *Options, roots func() []string, temp string, names []string
 		if !x.Linked { // it is in the user's directory
 			continue
 		}
-		for _, path := range append(x.Contents.ContextFiles, x.Steering()...) {
+		for _, path := range append(x.Contents.ContextFiles, x.ConfigPaths()...) {
 			g.Notes = append(g.Notes, disk.ResolveLinks(path))
 		}
 	}
