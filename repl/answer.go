@@ -63,7 +63,7 @@ func (as *Answers) show(out *output.Writer, spans []markdown.Span) int {
 	}
 	all := make([]output.Span, len(spans))
 	for i, s := range spans {
-		all[i] = output.Span{Style: looks[s.Style], Text: s.Text, Flow: s.Flow, Hang: s.Hang}
+		all[i] = output.Span{Style: outputStyles[s.Style], Text: s.Text, Flow: s.Flow, Hang: s.Hang}
 	}
 	if as.View == nil {
 		out.Spans(all...)
@@ -96,8 +96,8 @@ func (a *answer) rest() []markdown.Span {
 	return append(a.pending, a.reader.Close()...)
 }
 
-// looks are how pieces of an answer look, unless they look normal.
-var looks = map[markdown.Style]output.Style{
+// outputStyles are the styles in which pieces of an answer are printed; other pieces are normal.
+var outputStyles = map[markdown.Style]output.Style{
 	markdown.Title: output.Strong, markdown.Strong: output.Strong, markdown.Headline: output.Headline,
 	markdown.Emphasis: output.Emphasis, markdown.Address: output.Address,
 	markdown.Spoken: output.Note, markdown.Keyword: output.Note,

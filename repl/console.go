@@ -226,10 +226,10 @@ func (c *Console) unanswered(err error, otherwise string) error {
 // An unansweredError is a question that the user has left, which ends the turn.
 type unansweredError struct{ why error }
 
-// Error says so.
+// Error implements [error].
 func (e *unansweredError) Error() string { return "the question was not answered" }
 
-// Unwrap returns that it is cancelled, and by what.
+// Unwrap returns the cancellation and its cause.
 func (e *unansweredError) Unwrap() []error { return []error{context.Canceled, e.why} }
 
 // continued returns s with the lines that follow it, if it ends with a

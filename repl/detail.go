@@ -53,10 +53,11 @@ func (p *Printer) thought(delta string) {
 	p.think("", p.turn.thinking.take(delta, true))
 }
 
-// A reasoning is the beginning of a line of it.
+// A reasoning is the part of the model's reasoning that is not shown yet: a line without its end.
 type reasoning string
 
-// take takes in a piece, and returns the whole lines, or all of it when something else has come.
+// take adds a piece and returns the whole lines, which are to be shown. If no more reasoning
+// follows, it returns the last line, too.
 func (r *reasoning) take(piece string, more bool) (lines string) {
 	all := string(*r) + piece
 	n := len(all)

@@ -71,7 +71,7 @@ func (s *Screen) Pasted() []string {
 	return s.reader.Pasted()
 }
 
-// Composed returns the last input if it is no line that was typed.
+// Composed returns the last input, or "" if it is a typed line.
 func (s *Screen) Composed() string { return s.reader.Composed() }
 
 // Close leaves the terminal as it was found.

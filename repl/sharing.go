@@ -211,7 +211,7 @@ func (s *Sharing) first(ctx context.Context, lines <-chan attach.SentLine, promp
 	}
 }
 
-// queue has a line of the terminal that was left be a next prompt.
+// queue adds a line from the terminal that the session has left to the next prompts.
 func (s *Sharing) queue(l string) {
 	s.waiting = append(s.waiting, attach.SentLine{Text: l, By: "the session's own terminal"})
 }

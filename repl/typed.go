@@ -78,8 +78,8 @@ func (r *REPL) queueLateHints(failed bool) {
 	}
 }
 
-// handOver has queued lines be the next prompts of a session that has left its terminal meanwhile,
-// where nobody reads them any more. If the session ends, they are in the history.
+// handOver passes on queued lines if the terminal is not read any more: if the session has left the
+// terminal, the lines are its next prompts; if the session ends, they go to the history.
 func (r *REPL) handOver(ctx context.Context, queued []string) {
 	for _, l := range queued {
 		switch {

@@ -23,7 +23,7 @@ const (
 	beat     = 15 * time.Second // between signs of life
 )
 
-// The codes of the protocol's errors, beside those of JSON-RPC.
+// The codes of errors that A2A adds to those of JSON-RPC.
 const (
 	serverError   = -32000
 	taskNotFound  = -32001
@@ -34,14 +34,15 @@ const (
 	noCard        = -32007
 )
 
-// faultf returns an error as the protocol has it. Some clients look for its words in the data.
+// faultf returns an error of JSON-RPC. Its data repeat the message, since some clients read only
+// the data.
 func faultf(code int, format string, a ...any) *rpc.Error {
 	e := rpc.Errorf(code, "%s", output.Valid(fmt.Sprintf(format, a...)))
 	e.Data = map[string]any{"error": e.Message}
 	return e
 }
 
-// reply returns the answer to a request, or one event of it.
+// reply returns the answer to a request, or an event of its stream.
 func reply(id json.RawMessage, v any, err error) rpc.Message {
 	m := rpc.Message{Version: "2.0", ID: id}
 	if id == nil {
@@ -106,8 +107,8 @@ const (
 	resubscribe = "tasks/resubscribe"
 )
 
-// carryOut does what a request asks for. It returns the task that the request is about, with
-// how many messages of its history are asked for, and a stream if one is.
+// carryOut carries out a request. It returns the task, how many messages of its history the
+// client wants, and the stream if the client wants a stream.
 func (s *Server) carryOut(ctx context.Context, q rpc.Message) (t *task, last *int, st *stream, err error) {
 	switch q.Method {
 	case "message/send", streams:
@@ -151,8 +152,8 @@ func params(q rpc.Message, into any) error {
 	return nil
 }
 
-// stream writes what a stream tells, until it ends or its reader is gone, or else why there is
-// no stream.
+// stream writes the events of a stream, until it ends or its reader is gone; or the error, if there
+// is no stream.
 func (s *Server) stream(w http.ResponseWriter, id json.RawMessage, st *stream, err error) {
 	write := rpc.EventWriter(w, s.patience)
 	tell := func(m rpc.Message) bool {

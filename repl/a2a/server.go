@@ -43,7 +43,7 @@ type Config struct {
 	Servers func() []Connected // the MCP servers of the folder
 }
 
-// A Command is one that clients may run, as they read about it.
+// A Command is a command that clients may run, in the form in which they are told of it.
 type Command struct {
 	Name        string     `json:"name"` // with its parent command, such as "memory show"
 	Description string     `json:"description"`
@@ -51,7 +51,7 @@ type Command struct {
 	Sub         []Command  `json:"subCommands"`
 }
 
-// An Argument is what a command takes.
+// An Argument is an argument of a [Command].
 type Argument struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`

@@ -135,7 +135,7 @@ func (t *task) update(kind string, said *protocol.Message, final bool, more map[
 	maps.Copy(ev.Metadata, more)
 	t.publish(ev)
 	if final {
-		t.leave(func(*stream) bool { return true })
+		t.endStreams(func(*stream) bool { return true })
 	}
 }
 
@@ -149,7 +149,7 @@ func usageData(u engine.Usage) map[string]any {
 // publish hands an event to all who read along. It waits for nobody: a reader that is too far
 // behind is cut off. The caller holds mu.
 func (t *task) publish(ev protocol.Event) {
-	t.leave(func(st *stream) bool {
+	t.endStreams(func(st *stream) bool {
 		select {
 		case st.events <- ev:
 			return false
@@ -176,8 +176,8 @@ type stream struct {
 	events chan protocol.Event
 }
 
-// farBehind is how many events a reader may be behind before a turn waits for it. As many more
-// may come meanwhile.
+// farBehind is how many events a reader may be behind before a turn waits for it. While the turn
+// waits, as many more events fit.
 const farBehind = 64
 
 // join adds a reader, until ctx is over. The caller holds mu.
@@ -187,15 +187,15 @@ func (t *task) join(ctx context.Context) *stream {
 	context.AfterFunc(ctx, func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.leave(func(one *stream) bool { return one == st })
+		t.endStreams(func(one *stream) bool { return one == st })
 	})
 	return st
 }
 
-// leave ends the streams of some who read along. The caller holds mu.
-func (t *task) leave(who func(*stream) bool) {
+// endStreams ends the streams that which selects. The caller holds mu.
+func (t *task) endStreams(which func(*stream) bool) {
 	t.streams = slices.DeleteFunc(t.streams, func(st *stream) bool {
-		gone := who(st)
+		gone := which(st)
 		if gone {
 			close(st.events)
 		}
@@ -330,7 +330,7 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 		st.events <- t.document(nil, mostSnapshot)
 	}
 	if err = t.status(protocol.TaskStateWorking, nil, nil); err != nil {
-		t.leave(func(one *stream) bool { return one == st })
+		t.endStreams(func(one *stream) bool { return one == st })
 		if u.stop(err); begins { // else it ends by itself
 			t.turn.Store(nil)
 			close(u.finished)

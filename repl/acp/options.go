@@ -125,7 +125,7 @@ func (h *editorSession) options() []protocol.SessionConfigOption {
 		option(modelOption, "Model", h.session.Model)}
 }
 
-// changed reports whether the editor does not know of something yet, and takes note of it.
+// changed reports whether an update is new to the editor, and notes that the editor knows it now.
 func (h *editorSession) changed(update any) bool {
 	b, err := json.Marshal(update)
 	kind := fmt.Sprintf("%T", update)

@@ -136,7 +136,7 @@ type client struct {
 	cancel context.CancelFunc
 	conn   *rpc.Conn
 
-	begun bool // requests are answered one after the other, and no other goroutine uses it
+	begun bool // needs no mu: requests are answered one after the other
 
 	mu       sync.Mutex
 	can      capabilities

@@ -24,7 +24,7 @@ type editorSession struct {
 	mu     sync.Mutex
 	queue  []*prompt // the first one is worked on
 	closed bool
-	told   map[string]string // that the editor knows of, by type
+	told   map[string]string // the last update of each type, in JSON
 	serial int               // of hints
 }
 

@@ -195,7 +195,7 @@ func (h *Hub) Turn() {
 // Typed returns where the lines come that are sent while nothing is open.
 func (h *Hub) Typed() <-chan SentLine { return h.typed }
 
-// Late tells whoever sent s that it does not count, and all if whoever sent it is gone.
+// Late tells the sender of s that s does not count. If the sender is gone, all are told.
 func (h *Hub) Late(s SentLine, why string) {
 	if s.to == nil {
 		h.Print(output.Copied(output.Warning, why))

@@ -71,7 +71,7 @@ func lines(count string) int {
 	return n
 }
 
-// literal returns what of a prompt is text whatever it says: what was pasted, code and diffs.
+// literal returns the parts of a prompt that hold no commands: pasted text, code and diffs.
 func literal(prompt string, pasted func() []string) (spans []span) {
 	for _, at := range ticks().FindAllStringIndex(prompt, -1) {
 		spans = append(spans, span{start: at[0], end: at[1]})
@@ -79,7 +79,7 @@ func literal(prompt string, pasted func() []string) (spans []span) {
 	return slices.Concat(spans, quoted(prompt), inserted(prompt, pasted))
 }
 
-// inserted returns where what was pasted stands in a prompt.
+// inserted returns where pasted text stands in a prompt.
 func inserted(prompt string, pasted func() []string) (spans []span) {
 	if pasted == nil {
 		return nil

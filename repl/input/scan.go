@@ -112,8 +112,8 @@ type span struct {
 }
 
 // braces returns the commands in text, in order. Braces inside a command must
-// be balanced. A !{ after a backslash, in one of the literal spans, and a !{} without a command
-// are text.
+// be balanced. A !{ after a backslash or in a literal span, and a !{} without a command, are
+// text.
 func braces(text string, literal ...span) ([]span, error) {
 	var found []span
 	for i := 0; ; {

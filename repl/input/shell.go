@@ -27,8 +27,8 @@ type Shell struct {
 	// Notify tells the user that the mode has changed.
 	Notify func(string)
 
-	// Composed returns the last input if it is no typed line, and so no command outside of shell
-	// mode, as text of several lines is none.
+	// Composed returns the last input, or "" if it is a typed line. Other inputs are commands in
+	// shell mode only, like text of several lines.
 	Composed func() string
 
 	on bool

@@ -122,7 +122,8 @@ type field struct {
 	needed bool
 }
 
-// elicit has the client ask its user. If the user does not answer, unanswered is what that means.
+// elicit has the client ask its user. If the user does not answer, unanswered is the answer to the
+// engine.
 func (a *asker) elicit(ctx context.Context, message string, fields []field) (said map[string]any, unanswered engine.Answer, err error) {
 	r := a.now.Load()
 	properties, needed := map[string]any{}, []string{}

@@ -266,23 +266,23 @@ func (b *buffer) outside(i int, start bool) int {
 	return i
 }
 
-// runStart returns where those characters before i begin that are such.
-func (b *buffer) runStart(i int, such func(rune) bool) int {
-	for i > 0 && such(b.text[i-1]) {
+// runStart goes left from i while the character before it is of a kind, and returns where it stops.
+func (b *buffer) runStart(i int, kind func(rune) bool) int {
+	for i > 0 && kind(b.text[i-1]) {
 		i--
 	}
 	return i
 }
 
-// runEnd returns where those characters from i on end that are such.
-func (b *buffer) runEnd(i int, such func(rune) bool) int {
-	for i < len(b.text) && such(b.text[i]) {
+// runEnd goes right from i while the character there is of a kind, and returns where it stops.
+func (b *buffer) runEnd(i int, kind func(rune) bool) int {
+	for i < len(b.text) && kind(b.text[i]) {
 		i++
 	}
 	return i
 }
 
-func not(such func(rune) bool) func(rune) bool { return func(r rune) bool { return !such(r) } }
+func not(kind func(rune) bool) func(rune) bool { return func(r rune) bool { return !kind(r) } }
 
 // wordLeft returns the start of the word before i.
 func (b *buffer) wordLeft(i int) int {

@@ -38,7 +38,7 @@ type heard struct {
 	rest  []byte // of a line that is not whole
 	cut   int    // lines that the terminal has cut
 	last  time.Time
-	more  bool // the next line was there already when the last one was read
+	more  bool // when the last line was read, the next line was there already
 }
 
 // size returns how many bytes are held.
@@ -75,8 +75,8 @@ func (h *heard) add(b []byte) (whole bool) {
 
 // Listen reads the lines that are typed from now on, until stop is called, so that they can
 // be told before the next Read: came gets a value when there are some for [Reader.HandleTyped],
-// which asks take about them. Those that are not taken are the next inputs; stop returns those
-// that are queued, for a caller that reads no more. Where the input is no terminal, or waiting
+// which asks take about them. Lines that are not taken are the next inputs; stop returns the
+// queued lines, for a caller that reads no more. Where the input is no terminal, or waiting
 // can't be given up, nothing is heard.
 func (r *Reader) Listen(take func(lines []string) []LineAction) (came <-chan struct{}, stop func() (queued []string)) {
 	e := r.terminal.src.listen()

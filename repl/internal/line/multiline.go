@@ -28,7 +28,7 @@ type multiline struct {
 	// more returns an entered line and the lines that were pasted with it.
 	more func(first string) ([]string, error)
 
-	// held is called when the user has typed the end of the input in the middle of one.
+	// held is called when the user types Ctrl-D in the middle of an input.
 	held func()
 }
 
@@ -106,8 +106,8 @@ func isCommand(s string) bool {
 	return strings.HasPrefix(s, "!") && !strings.HasPrefix(s, "!{")
 }
 
-// further returns a later line of an input. The user may have typed the end of the input to
-// end a block, and does not lose it by that.
+// further returns the next line of an input that has begun. Users take Ctrl-D for the end of a
+// block, too: after the first one the input goes on.
 func (m multiline) further() (string, error) {
 	s, err := m.next(More)
 	if err == io.EOF && m.typed {

@@ -129,8 +129,8 @@ func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 	return s, err
 }
 
-// Composed returns the last input if it is no line that was typed, but begins with a paste, is a
-// block or comes from an editor.
+// Composed returns the last input if it begins with a paste, is a block or comes from an editor, and ""
+// if it is a typed line.
 func (r *Reader) Composed() string { return r.terminal.composed }
 
 // Pasted returns what of the last input was pasted, but for short texts of one line: where

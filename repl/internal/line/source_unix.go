@@ -193,7 +193,7 @@ func (s *source) awaitForeground(j *jobs) {
 	if !s.tty || s.modes.foreground() {
 		return
 	}
-	j.stopped(func() bool { return sent(int(s.file.Fd())) == nil })
+	j.stopped(func() bool { return tcdrain(int(s.file.Fd())) == nil })
 }
 
 // hideEcho keeps what is typed from being shown until the next read, if the
@@ -254,7 +254,7 @@ func (s *source) drop() []byte {
 	return drain(s.in, s.chunk)
 }
 
-// drain returns what can be read of a terminal in [drainMode].
+// drain reads a terminal in [drainMode] until nothing is left.
 func drain(in int, chunk []byte) (all []byte) {
 	for {
 		n, err := unix.Read(in, chunk)

@@ -12,8 +12,8 @@ const (
 // longestLine is 0, since the terminal says itself when a line is too long.
 const longestLine = 0
 
-// sent waits until all that was written is sent, stopped if the program is in the background.
-func sent(fd int) error { return unix.IoctlSetInt(fd, unix.TIOCDRAIN, 0) }
+// tcdrain waits until the terminal has sent all output. It stops a program in the background.
+func tcdrain(fd int) error { return unix.IoctlSetInt(fd, unix.TIOCDRAIN, 0) }
 
 // reopen returns fd: there is no name that opens a terminal anew without
 // sharing the flags of the file that is open already.

@@ -15,8 +15,8 @@ const (
 // without a word.
 const longestLine = 4095
 
-// sent waits until all that was written is sent, stopped if the program is in the background.
-func sent(fd int) error { return unix.IoctlSetInt(fd, unix.TCSBRK, 1) }
+// tcdrain waits until the terminal has sent all output. It stops a program in the background.
+func tcdrain(fd int) error { return unix.IoctlSetInt(fd, unix.TCSBRK, 1) }
 
 // reopen opens the terminal fd anew, so that reading it does not block: Ctrl-C
 // empties a terminal, also between the poll that found a line and the read that

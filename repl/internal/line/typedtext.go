@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// typedText returns text of a terminal as it was meant. What keys send where nobody
-// knows such keys, and what a terminal reports, is no part of it; Backspace, Ctrl-W and
-// Ctrl-U have done their work.
+// typedText returns the text that a user has typed at a terminal. It removes the sequences of
+// keys that mean nothing here, and the terminal's reports, and carries out Backspace, Ctrl-W
+// and Ctrl-U.
 func typedText(b []byte) string {
 	var out []byte
 	for i := 0; i < len(b); {
@@ -36,11 +36,11 @@ func typedText(b []byte) string {
 	return clean(out)
 }
 
-const longestReport = 4096 // bytes; what goes on behind them is text
+const longestReport = 4096 // bytes; the rest of a longer sequence is text
 
-// typedSequence returns the length of the sequence of a key or of a report that b begins with.
-// Any other text behind Esc is what the user types next: Esc, which cancels in other programs, is
-// left out alone.
+// typedSequence returns the length of the sequence at the start of b, which begins with Esc, if a
+// key or a report of the terminal is known to send it. Else it returns 1: the user has pressed
+// Esc, which cancels in other programs, and the text behind it is typed.
 func typedSequence(b []byte) int {
 	n, _ := sequence(b[:min(len(b), longestReport)], false)
 	intro, rest := byte(0), b[min(len(b), 2):]

@@ -257,8 +257,8 @@ func (v *vi) back(b *buffer, n int) int {
 	return i
 }
 
-// like returns whether a character is of the kind of r: words are runs of one kind, and blanks
-// are none.
+// like returns a function that reports whether a character is of the kind of r. Words are runs of
+// one kind; blanks are between them.
 func like(r rune, big bool) func(rune) bool {
 	kind := func(r rune) int {
 		switch {

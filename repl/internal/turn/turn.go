@@ -17,8 +17,7 @@ import "gemline/engine/parallel"
 // A Desk is where a turn brings what is to be done on another goroutine.
 type Desk chan func()
 
-// Do has f called by whoever attends the Desk, and waits for it. Where there is no Desk, Do calls
-// it.
+// Do has f called by whoever attends the Desk, and waits for it. Without a Desk it calls f itself.
 func (d Desk) Do(f func()) {
 	if d == nil {
 		f()
