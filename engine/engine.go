@@ -117,10 +117,10 @@ type Run func(ctx context.Context, parts ...*genai.Part) iter.Seq2[Event, error]
 // is still there.
 type Yield = func(Event, error) bool
 
-// NewRun returns a Run that calls say when its events are ranged over.
-func NewRun(say func(ctx context.Context, parts []*genai.Part, yield Yield)) Run {
+// NewRun returns a Run whose events do yields.
+func NewRun(do func(ctx context.Context, parts []*genai.Part, yield Yield)) Run {
 	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[Event, error] {
-		return func(yield func(Event, error) bool) { say(ctx, parts, yield) }
+		return func(yield func(Event, error) bool) { do(ctx, parts, yield) }
 	}
 }
 

@@ -18,7 +18,7 @@ type Tool struct {
 	// Declaration is what the model is told about the tool.
 	Declaration *genai.FunctionDeclaration
 
-	// OldName is another name that models call the tool by, which it had once; may be empty.
+	// OldName is the tool's former name, by which models may still call it; may be empty.
 	OldName string
 
 	// Label is the name that people read, such as "ReadFile".
@@ -93,7 +93,7 @@ type Call struct {
 	// rule denies it.
 	Idle bool
 
-	// Rehearsed reports that Run does not carry the call out, and at most collects its edits.
+	// Rehearsed says that Run does not carry out the call, and at most collects its edits.
 	Rehearsed bool
 
 	// Run carries the call out. An error is for the model to read and never ends the
@@ -101,8 +101,8 @@ type Call struct {
 	// not use host after it has returned.
 	Run func(ctx context.Context, host Host) (Result, error)
 
-	// Extend, if not nil, has what has changed since Run returned count as the call's work. It
-	// is for hooks that change files after the call.
+	// Extend, if not nil, adds changes of files since Run returned to the call's own. Hooks may
+	// change files after the call.
 	Extend func(ctx context.Context)
 }
 

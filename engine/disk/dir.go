@@ -187,7 +187,7 @@ func (d *Dir) sub(name string) (*os.Root, error) {
 	})
 }
 
-// walk opens the directory called name by step, which opens one after the other.
+// walk opens the directory called name: step opens each directory on the way in the one above it.
 func (d *Dir) walk(name string, step func(at *os.Root, part string) (*os.Root, error)) (*os.Root, error) {
 	at, err := d.root.OpenRoot(".")
 	for part := range strings.SplitSeq(name, string(filepath.Separator)) {

@@ -127,7 +127,7 @@ const begin = ".gemline-"
 // temporary is what a File is called until it is whole.
 var temporary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.gemline-[0-9a-f]{16}$`) })
 
-// IsUnfinished reports whether a name is one that a File has until it is whole.
+// IsUnfinished reports whether name is the name of a File that is not committed yet.
 func IsUnfinished(name string) bool { return temporary().MatchString(name) }
 
 // Sweep removes the files that processes have noted and left, now that they are

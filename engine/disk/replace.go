@@ -84,8 +84,8 @@ func Replace(path string, b []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// Change has next say what to put into the file at path, while no other process holds its
-// [Lock]; nil changes nothing.
+// Change replaces the file at path by the bytes that next returns, and holds its [Lock] in the
+// meantime. If next returns nil, the file stays as it is.
 func Change(ctx context.Context, path string, mode fs.FileMode, next func() ([]byte, error)) error {
 	unlock, err := Lock(ctx, path)
 	if err != nil {

@@ -48,8 +48,8 @@ func (h *Hooks) Run(run engine.Run) engine.Run {
 	})
 }
 
-// Hint runs the hooks of a prompt on what the user says while the model works. It returns what the
-// model is to read behind it, and whether the model is told.
+// Hint runs the hooks of a prompt on a hint that the user gives while the model works. It returns
+// the text that the hooks add for the model, and whether the model gets the hint.
 func (h *Hooks) Hint(ctx context.Context, text string) (more string, ok bool) {
 	a := h.fire(ctx, BeforeAgent, "", fields{{"prompt", text}})
 	if a.Stop {

@@ -110,9 +110,9 @@ func (o Outcome) answer() (a Answer, ok bool) {
 	return a, ok || a.Decision == block
 }
 
-// answer returns the hook's answer, and false if it has none. If the hook could have
-// prevented an action, and its unreadable output may mean so, or it has changed, the user is
-// asked first; where nobody is asked, the action is blocked.
+// answer returns the hook's answer, and false if it has none. If the hook can prevent an action,
+// and it has changed or its unreadable output may mean a refusal, the user is asked about a call,
+// and a prompt or a request is blocked.
 func (c Call) answer() (a Answer, ok bool) {
 	a, ok = c.Outcome.answer()
 	why := c.Outcome.misread()

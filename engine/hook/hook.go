@@ -39,7 +39,7 @@ func (e Event) CanBlock() bool {
 	return slices.Contains([]Event{BeforeAgent, AfterAgent, BeforeModel, AfterModel, BeforeTool, AfterTool}, e)
 }
 
-// Guards reports whether a hook of e decides on what has not happened yet.
+// Guards reports whether hooks of e can prevent a prompt, a request or a call.
 func (e Event) Guards() bool {
 	return slices.Contains([]Event{BeforeAgent, BeforeModel, BeforeTool}, e)
 }

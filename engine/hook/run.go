@@ -60,8 +60,8 @@ func (o Outcome) Status(h Hook) string {
 	return ""
 }
 
-// ErrChanged is the reason why a project's hook that ran at the start does not run any more. Where
-// it guards something, that is asked about, or does not happen.
+// ErrChanged is the reason why a project's hook that ran at the start does not run any more. The
+// user is asked about a call that the hook guards; a prompt or a request is blocked.
 var ErrChanged = errors.New("it has changed since it was agreed to; the next session asks about it")
 
 // A Runner runs the commands of hooks. It must be safe for concurrent use.

@@ -161,7 +161,7 @@ func withoutPiped(text string) string {
 // piped is what stands before what was piped in.
 var piped = text.Pattern(`^<stdin [^>]*>`)
 
-// noQuestion is a command, whose name has no further slash, or nothing.
+// noQuestion matches a command, whose name has no second slash, a lone question mark, and blanks.
 var noQuestion = text.Pattern(`^\s*(/[^/\s]*(\s|$)|\??\s*$)`)
 
 // isQuestion reports whether text is something the user asked the model, and

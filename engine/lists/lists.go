@@ -1,4 +1,4 @@
-// Package lists makes lists of others. A first caller calls [Map] or [Filter]; neither returns nil.
+// Package lists makes a new list from another. A first caller calls [Map] or [Filter]; neither returns nil.
 package lists
 
 // Map returns the results of a function for the members of a list, in their order.

@@ -192,8 +192,8 @@ func withHint(cs []*genai.Content, code string) []*genai.Content {
 	return cs
 }
 
-// ToolsDone returns what a model is made to say between the answers to its calls and what the user
-// says next.
+// ToolsDone returns a message of the model's to put between the answers to its calls and the user's
+// next message.
 func ToolsDone() *genai.Content {
 	return genai.NewContentFromText("[Tool execution completed.]", genai.RoleModel)
 }

@@ -324,16 +324,16 @@ func (f *failure) signature() bool {
 		hasAny(f.message, "thinking` block", "thinking block") && hasAny(f.message, "signature", "cannot be modified")
 }
 
-// moderated reports whether what was asked, or what the model said, may not be: in a code of
-// OpenAI's, Azure's, Qwen's and others, or in words of OpenRouter, xAI, OpenAI, Anthropic, DeepSeek and Z.AI.
+// moderated reports whether moderation refuses the question or the answer, by a code of OpenAI's,
+// Azure's, Qwen's and others, or in words of OpenRouter, xAI, OpenAI, Anthropic, DeepSeek and Z.AI.
 func (f *failure) moderated() bool {
 	return f.code < 500 && (f.status == "content_filter" || f.status == "data_inspection_failed" ||
 		hasAny(f.message, "input was flagged", "prompt was flagged", "content was flagged", "violates usage guidelines", "content filtering policy",
 			"content exists risk", "unsafe or sensitive content"))
 }
 
-// unknownModel reports whether there is no such model, as servers say it that do not answer 404:
-// OpenAI, Mistral, DeepSeek, OpenRouter, LiteLLM and LM Studio.
+// unknownModel reports whether there is no such model, in the words of servers that do not answer
+// with 404: OpenAI, Mistral, DeepSeek, OpenRouter, LiteLLM and LM Studio.
 func (f *failure) unknownModel() bool {
 	return f.status == "model_not_found" || f.status == "invalid_model" || hasAny(f.message, "model not exist", "model not found", "not a valid model id",
 		"invalid model:", "invalid model name", "invalid model id", "no models loaded")

@@ -214,9 +214,9 @@ type Answer struct {
 	whole bool // it is no stream
 }
 
-// Ask makes a request about a model, which is only named in errors, and has read read what
-// is answered. The path follows the server's address. What is said is posted as JSON; where
-// nothing is, a document is fetched. Whatever goes wrong is an [*Error].
+// Ask makes a request about a model, which is only named in errors, and has read read the
+// answer. The path follows the server's address. If said is nil, a document is fetched, else said
+// is posted as JSON. Each error is an [*Error].
 func (c *Client) Ask(ctx context.Context, req *engine.Request, path string, said any, read func(*Answer) error) error {
 	path, query, _ := strings.Cut(path, "?")
 	q := question{model: req.Model, method: http.MethodGet, url: c.base.JoinPath(path), notify: req.Notify}

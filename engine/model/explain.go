@@ -35,8 +35,7 @@ func (c *Client) explain(x *exchange, err error) error {
 		return x.caller.Err()
 	case errors.As(err, &known):
 		if hint := elsewhere(x.model); known.Kind == Auth && hint != "" && !c.dialect.path {
-			e = &Error{}
-			*e = *known
+			e = new(*known)
 			e.Advice = hint
 			return e
 		}

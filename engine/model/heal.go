@@ -45,8 +45,8 @@ func (h *healer) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*g
 	}
 }
 
-// attempt yields an answer, unless it begins with an error that counts as a refusal, and reports
-// whether it does.
+// attempt yields an answer. If the answer begins with an error that is a refusal, it yields nothing
+// and returns true.
 func attempt(answer iter.Seq2[*genai.GenerateContentResponse, error], refusal func(error) bool,
 	yield func(*genai.GenerateContentResponse, error) bool) (refused bool) {
 	begun := false

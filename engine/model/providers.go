@@ -291,8 +291,8 @@ func (ps Providers) index(name string) int {
 	return slices.IndexFunc(ps, func(p Provider) bool { return p.Name == name })
 }
 
-// elsewhere says how a model is asked for whose name begins as those of a provider other than
-// Google, "" if it does not.
+// elsewhere returns a hint how to name the provider of a model whose name begins like the names of
+// another provider's models; "" if it does not.
 func elsewhere(model string) string {
 	first := func(name string) string {
 		name, _, _ = strings.Cut(name, "-")

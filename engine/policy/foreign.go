@@ -22,7 +22,7 @@ var foreignTools = map[string]string{
 	"todoread":  "write_todos",
 }
 
-// Renamed returns the name that a tool has now which once had another; "" if none had.
+// Renamed returns the present name of the tool with the former name old; "" if there is none.
 func Renamed(old string) string {
 	for name, names := range oldNames {
 		if slices.Contains(names, old) {

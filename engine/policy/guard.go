@@ -30,7 +30,7 @@ type GuardedFiles struct {
 	// Programs are the directories that programs are found in.
 	Programs []string
 
-	// Notes are real paths of files, and of directories in which every file is, like a context file.
+	// Notes are real paths. They and all files below them are guarded like context files.
 	Notes []string
 
 	// Agreed returns files and directories that run with all rights as they are.

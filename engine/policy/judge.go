@@ -311,8 +311,8 @@ func (p *Policy) Offers(t engine.Tool) bool {
 	return ruling.Verdict != engine.Deny
 }
 
-// aboutAny is [Policy.about] for a tool of which no call is known: whatever agent it calls,
-// and in the user's conversation whatever agent calls it, if a rule lets it run.
+// aboutAny is [Policy.about] for a tool without a call. A rule that lets the tool run counts whatever
+// agent the tool calls and, in the user's conversation, whatever agent calls the tool.
 func (p *Policy) aboutAny(u *question) (list []*Rule) {
 	for i := range p.rules {
 		r := &p.rules[i]

@@ -89,7 +89,7 @@ type Interjector interface {
 }
 
 // Run returns a Run that yields what run does, which is c's own, and gives the hints. Check, if
-// not nil, returns what the model is to read behind a hint, and whether it is given at all.
+// not nil, returns a text for the model to read behind a hint, and whether the hint is given.
 func (s *Hints) Run(c Interjector, run engine.Run, check func(context.Context, string) (more string, ok bool)) engine.Run {
 	if s == nil {
 		return run
@@ -111,7 +111,7 @@ func (s *Hints) Run(c Interjector, run engine.Run, check func(context.Context, s
 }
 
 // give gives the hints that wait, and reports whether the consumer is still there.
-func (s *Hints) give(ctx context.Context, c Interjector, yield func(engine.Event, error) bool,
+func (s *Hints) give(ctx context.Context, c Interjector, yield engine.Yield,
 	check func(context.Context, string) (string, bool)) bool {
 	var added []*genai.Part
 	hs := slices.DeleteFunc(s.Take(), func(h Hint) bool {

@@ -95,7 +95,7 @@ func First(s string, n int) (first string, more bool) {
 	return s, false
 }
 
-// Invalid returns where the first byte of s is that is not UTF-8, or -1.
+// Invalid returns the index of the first byte of s that is not UTF-8, or -1.
 func Invalid(s string) int {
 	for i, r := range s {
 		if r == utf8.RuneError && !strings.HasPrefix(s[i:], "\ufffd") {
@@ -105,7 +105,7 @@ func Invalid(s string) int {
 	return -1
 }
 
-// Whole returns b without a character of which the end is missing.
+// Whole returns b without an incomplete character at its end.
 func Whole(b []byte) []byte {
 	for i := len(b) - 1; i >= max(0, len(b)-utf8.UTFMax); i-- {
 		if utf8.RuneStart(b[i]) {

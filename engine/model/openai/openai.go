@@ -112,7 +112,7 @@ type stream struct {
 	finish   string
 	refusal  string
 	named    bool   // the model is known
-	odd      []byte // what may say why there is no answer
+	odd      []byte // an event without choices, which may be an error
 	pieces   bool   // some text came as a delta
 	whole    bool   // the answer is a document
 }
@@ -166,7 +166,7 @@ type callPiece struct {
 	Arguments arguments
 }
 
-// Images are of OpenRouter's models; in any other form there are none.
+// Images are images in the form of OpenRouter; another form is read as none.
 type images []struct {
 	ImageURL struct{ URL string } `json:"image_url"`
 }

@@ -40,7 +40,7 @@ type Table struct {
 	// nothing says it. The user's definitions come first.
 	Context func(name string) int
 
-	// Unknown says which parameters in the settings requests do not have.
+	// Unknown holds messages about parameters in the settings that requests do not have.
 	Unknown []string
 
 	access  Access // what names stand for

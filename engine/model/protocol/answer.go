@@ -237,7 +237,7 @@ func (a *Answer) End(finish genai.FinishReason) error {
 	return a.emit(last)
 }
 
-// declared returns the name of the tool that the model knows by what [Name] makes of it.
+// declared returns a tool's own name. The model was given the name that [Name] makes of it.
 func (a *Answer) declared(name string) string {
 	for _, t := range Config(a.asked).Tools {
 		if t == nil {

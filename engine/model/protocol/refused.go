@@ -99,7 +99,8 @@ func (r *Refusals) Add(p model.Provider, req *engine.Request, what string) {
 	}
 }
 
-// consequence is what a model does not take, and what comes of that; "" if nothing does.
+// consequence names a feature that a model does not take, and its effect for the user; "" if there
+// is no effect.
 func consequence(what string) string {
 	switch what {
 	case model.LooseSchemas, model.UserAfterTool:

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/model"
 	"gemline/engine/redact/wrap"
 	"gemline/engine/text"
@@ -110,28 +111,26 @@ func ToolChoice(c *genai.GenerateContentConfig) (how string, names []string) {
 	f := c.ToolConfig.FunctionCallingConfig
 	switch f.Mode {
 	case genai.FunctionCallingConfigModeAny:
-		for _, name := range f.AllowedFunctionNames {
-			names = append(names, Name(name))
-		}
-		return "any", names
+		return "any", lists.Map(f.AllowedFunctionNames, Name)
 	case genai.FunctionCallingConfigModeNone:
 		return "none", nil
 	}
 	return "auto", nil
 }
 
-// A Cut is what is taken out of a JSON Schema, since a server refuses it, or is put in.
+// A Cut says which parts of a JSON Schema are taken out, and put in, for a server that refuses the
+// schema as it is.
 type Cut struct {
-	Keywords []string // anywhere
-	Top      []string // of the schema itself
-	Complete bool     // adds what must be there
+	Keywords []string // are taken out anywhere
+	Top      []string // are taken out at the top
+	Complete bool     // puts in the keywords of wanted
 }
 
 // always are the keywords that are for programs that read schemas as files.
 var always = []string{"$schema", "$id", "$comment"}
 
-// wanted are the keywords that a schema of a type must have where it must be complete. Empty, they
-// say nothing.
+// wanted are types, each with a keyword that some servers want in its schemas. An empty value of the
+// keyword allows everything.
 var wanted = [][2]string{{"object", "properties"}, {"array", "items"}}
 
 // Schema returns a JSON Schema of an object without what c takes out. Properties stay in their
@@ -186,8 +185,8 @@ func (c Cut) cut(v hujson.Value, top, names bool) {
 	}
 }
 
-// complete adds the keywords that the schema o must have, which is that of an object if it is the
-// schema itself and does not say what it is of.
+// complete adds the keywords of [wanted] that the schema o lacks. At the top, a schema without a
+// type is an object's.
 func complete(o *hujson.Object, top bool) {
 	of := []byte(`"object"`)
 	if i := find(o, "type"); i >= 0 {
@@ -311,7 +310,7 @@ func media(fr *genai.FunctionResponse) (all []*genai.Part) {
 	return all
 }
 
-// IsImage reports whether p is an image of a kind that every server takes whose models see.
+// IsImage reports whether p is an image in a format that all servers with models that see take.
 func IsImage(p *genai.Part) bool {
 	if p.InlineData == nil {
 		return false
@@ -337,15 +336,15 @@ const (
 	longestName = 64
 )
 
-// word reports whether every server takes r in ids of calls and names of tools.
-func word(r rune) bool {
+// isPlain reports whether every server takes r in ids of calls and names of tools.
+func isPlain(r rune) bool {
 	return r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
 }
 
 // ID returns id in a form that a server takes: as it is, or another one in its place, which is
 // the same each time. The form is that of [model.Provider].
 func ID(id, form string) string {
-	odd := func(r rune) bool { return !word(r) || form != "" && (r == '-' || r == '_') }
+	odd := func(r rune) bool { return !isPlain(r) || form != "" && (r == '-' || r == '_') }
 	if id != "" && !strings.ContainsFunc(id, odd) && (form == "" && len(id) <= longestID || form == "9" && len(id) == 9) {
 		return id
 	}
@@ -357,14 +356,14 @@ func ID(id, form string) string {
 	return "call_" + hex.EncodeToString(sum[:12])
 }
 
-// Name returns the name of a tool in a form that servers take, which is the same each time: as it
-// is, or, since tools of MCP servers may have dots and colons in their names, another one.
+// Name returns the name of a tool in a form that servers take, the same each time. Names of MCP
+// servers' tools may be too long, or have dots and colons: they are replaced by others.
 func Name(tool string) string {
-	if !strings.ContainsFunc(tool, func(r rune) bool { return !word(r) }) && len(tool) <= longestName {
+	if !strings.ContainsFunc(tool, func(r rune) bool { return !isPlain(r) }) && len(tool) <= longestName {
 		return tool
 	}
 	plain := strings.Map(func(r rune) rune {
-		if word(r) {
+		if isPlain(r) {
 			return r
 		}
 		return '_'
