@@ -198,7 +198,7 @@ func since(before, now []File) string {
 	return block("What has changed in the user's editor", map[string]changes{"changes": ch})
 }
 
-// missing returns the paths of others that files lack.
+// missing returns the paths of files that are in others, but not in files.
 func missing(files, others []File) (paths []string) {
 	for _, o := range others {
 		if !slices.ContainsFunc(files, func(f File) bool { return f.Path == o.Path }) {

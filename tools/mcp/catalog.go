@@ -244,7 +244,7 @@ func clean(s string, most int) string {
 	return text.Printable(text.Shorten(strings.NewReplacer("\r\n", "\n", "\t", "    ").Replace(s), most))
 }
 
-// cleanLine is clean for a line.
+// cleanLine returns s on one line, as [clean] does.
 func cleanLine(s string, most int) string { return clean(text.OneLine(s, most), most) }
 
 // taken returns items, each name once, in the order of the names.

@@ -26,7 +26,8 @@ type Resource struct {
 // A rawResource is a resource as a server lists it, or a template of resources.
 type rawResource struct{ URI, URITemplate, Name, Title, Description, MIMEType string }
 
-// shown returns resources as they may be shown, without those whose address can't be requested.
+// shown returns resources in a form that can be shown. It leaves out resources with an address that
+// can't be requested.
 func shown(found []rawResource) []Resource {
 	kept := []Resource{}
 	for _, r := range found {

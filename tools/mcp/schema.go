@@ -92,8 +92,8 @@ func (c *cleaner) schema(in map[string]any, depth int) map[string]any {
 	return out
 }
 
-// keep returns what is kept of the value of a keyword, and whether anything is: the API refuses
-// the whole request for a value of another kind. The schemas in the value are at the depth.
+// keep returns the value of a keyword in the form that the API takes, and false if it has none: for
+// a value of a wrong kind the API refuses the whole request. Schemas in the value are at depth.
 func (c *cleaner) keep(word string, v any, depth int) (kept any, ok bool) {
 	list, isList := v.([]any)
 	object, isObject := v.(map[string]any)

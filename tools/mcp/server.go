@@ -42,7 +42,7 @@ type Server struct {
 // defaultTimeout is how long a request may take.
 const defaultTimeout = 10 * time.Minute
 
-// origin is what hooks are told of a server.
+// origin says how a server is reached, for hooks.
 func origin(s Server) map[string]any {
 	if len(s.Command) == 0 {
 		return map[string]any{"url": s.URL}

@@ -164,7 +164,7 @@ func (s *Set) tellRoots() {
 	}
 }
 
-// optional says something to a server that may fail, and is not waited for.
+// optional sends a server something that it need not understand, and does not wait for it.
 func optional(ctx context.Context, say func(context.Context)) {
 	go func() {
 		ctx, cancel := context.WithTimeout(ctx, optionalTimeout)

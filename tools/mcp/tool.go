@@ -198,7 +198,7 @@ func (t tool) intent(of Server, args map[string]any) engine.Intent {
 				Target: "server " + of.subject()}}}
 }
 
-// waits is the argument that is not for the server: the wish to run alone is for the engine.
+// waits is an argument for the engine, and not for the server: the call is to run alone.
 const waits = "wait_for_previous"
 
 // fit returns args as the tool takes them, and a note about what was left out. The error

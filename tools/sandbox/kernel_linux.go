@@ -174,8 +174,8 @@ type lead struct {
 	err error
 }
 
-// real returns the target of an absolute path. What does not exist yet is taken as named, in the
-// target of its directory.
+// real returns the target of an absolute path. If nothing is there yet, it returns the name in the
+// target of the directory.
 func (l links) real(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("%q is not an absolute path", path)

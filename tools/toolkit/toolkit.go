@@ -63,8 +63,9 @@ func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 // the engine reads, and the marks of a proposal that the user changed.
 var Internal = []string{"wait_for_previous", "modified_by_user", "ai_proposed_content", "read_only"}
 
-// Fit returns args as the schema wants them, and a note about what was left out. Arguments with
-// the names beside it stay. The error tells the model everything that does not fit.
+// Fit returns args as the schema wants them, and a note about what was left out. Arguments that
+// beside names stay, though no schema has them. The error tells the model everything that does
+// not fit.
 func Fit(s *jsonschema.Schema, args map[string]any, beside ...string) (fitted map[string]any, note string, err error) {
 	seen := maps.Clone(args)
 	for _, name := range beside {

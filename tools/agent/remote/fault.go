@@ -21,7 +21,7 @@ type fault struct {
 
 const taskNotFound = -32001
 
-// FromServer reports whether an error of [Client.Ask] has words of the server.
+// FromServer reports whether an error of [Client.Ask] repeats words of the server.
 func FromServer(err error) bool { return errors.As(err, new(*fault)) }
 
 // Error says what the server says.

@@ -34,8 +34,8 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// do makes a request, with credentials if shown is set or the server asks for some. A refused
-// request is repeated with newly resolved credentials, if they may have changed.
+// do makes a request. It sends credentials if shown is set, or the server asks for them. If the
+// server refuses credentials that may have changed, do resolves them again and repeats the request.
 func (c *Client) do(req *http.Request, shown bool) (*http.Response, error) {
 	req.Close = true // so that every connection is looked at, and none is left
 	req.Header.Set("User-Agent", c.cfg.Web.UserAgent)
@@ -69,7 +69,7 @@ func (c *Client) do(req *http.Request, shown bool) (*http.Response, error) {
 
 const eventStream = "text/event-stream"
 
-// call makes a request of the protocol, and adds what is said to it.
+// call makes a request of the protocol, and adds the answer to the transcript.
 func (c *Client) call(ctx context.Context, a *transcript, m method, params map[string]any) error {
 	req, err := c.card.request(ctx, m, params)
 	if err != nil {
@@ -142,7 +142,7 @@ func (l *limited) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// request makes a request. Over REST, parameters with an id are the address.
+// request makes a request. Over REST, an id in params is in the address, and there is no body.
 func (c *card) request(ctx context.Context, m method, params map[string]any) (*http.Request, error) {
 	address, verb, d := c.at.String(), http.MethodPost, c.version
 	var b []byte

@@ -21,8 +21,8 @@ import (
 // callbackPath is where browsers are sent with the code.
 const callbackPath = "/oauth/callback"
 
-// answers reports whether the query of an address to which a browser was sent is the answer to
-// the log-in that has the state.
+// answers reports whether q, the query of the address to which a browser was sent, answers the log-in
+// with the state.
 func answers(q url.Values, state string) bool {
 	return subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) == 1 && (q.Get("code") != "" || q.Get("error") != "")
 }

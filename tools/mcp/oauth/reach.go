@@ -56,7 +56,7 @@ type tripper func(*http.Request) (*http.Response, error)
 // RoundTrip implements [http.RoundTripper].
 func (f tripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// reach makes a request of a log-in, where one may be made.
+// reach makes a request of a log-in, if its address is allowed.
 func (c *Client) reach(req *http.Request) (*http.Response, error) {
 	if _, err := c.parse("an address", req.URL.String(), nil); err != nil {
 		return nil, err

@@ -93,14 +93,14 @@ func (s *Store) Load(ctx context.Context, server string) (*Credential, error) {
 		return decode([]byte(value)), s.wrong("read", err)
 	}
 	all, err := s.read()
-	if i := slices.IndexFunc(all, of(server)); i >= 0 {
+	if i := slices.IndexFunc(all, isFor(server)); i >= 0 {
 		return decode(all[i]), err
 	}
 	return nil, err
 }
 
-// of returns what reports whether a text is a log-in to a server.
-func of(server string) func(json.RawMessage) bool {
+// isFor returns a function that reports whether a stored log-in is for a server.
+func isFor(server string) func(json.RawMessage) bool {
 	return func(raw json.RawMessage) bool {
 		c := decode(raw)
 		return c != nil && c.ServerName == server
@@ -168,7 +168,7 @@ func (s *Store) change(ctx context.Context, server string, raw json.RawMessage) 
 	if err != nil {
 		return false, err
 	}
-	kept := slices.DeleteFunc(slices.Clone(all), of(server))
+	kept := slices.DeleteFunc(slices.Clone(all), isFor(server))
 	had = len(kept) < len(all)
 	if raw != nil {
 		kept = append(kept, raw)

@@ -124,8 +124,8 @@ func (h *Host) post(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, m.ID, body)
 }
 
-// ReadBody reads the JSON of a request, within limits. With an error it returns the status of
-// the answer.
+// ReadBody reads the body of a request in JSON, within limits. Status is that of the answer: OK, or
+// that of the error.
 func ReadBody(w http.ResponseWriter, r *http.Request) (b []byte, status int, err error) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		return nil, http.StatusUnsupportedMediaType, errors.New("a request is application/json")
@@ -154,7 +154,7 @@ type hosted struct {
 	waiting map[string]*reply // by the ids of requests
 }
 
-// A reply is what goes out for a request, until its context is over.
+// A reply takes the messages that answer a request, until its context is over.
 type reply struct {
 	ctx context.Context
 	end context.CancelCauseFunc
@@ -202,8 +202,8 @@ func (s *hosted) answer(w http.ResponseWriter, r *http.Request, id json.RawMessa
 	}
 }
 
-// EventWriter begins a stream of events. It returns a function that writes a part of it, and
-// reports whether that has passed within patience.
+// EventWriter begins a stream of server-sent events. The function write sends a part of the
+// stream, and reports whether the client took it within patience.
 func EventWriter(w http.ResponseWriter, patience time.Duration) (write func(format string, a ...any) bool) {
 	w.Header().Set("Content-Type", eventStream)
 	w.Header().Set("Cache-Control", "no-store")

@@ -22,7 +22,7 @@ import (
 
 // A Remote describes a server that is reached by HTTP.
 type Remote struct {
-	URL    string // is sound
+	URL    string // is valid
 	Header http.Header
 	Client *http.Client // adds the credentials that the server requires
 }

@@ -28,9 +28,9 @@ type Message struct {
 // isRequest reports whether m wants an answer.
 func (m *Message) isRequest() bool { return m.Method != "" && m.ID != nil }
 
-// text returns m in JSON, of which all its parts are.
+// text returns m in JSON.
 func (m *Message) text() []byte {
-	b, _ := json.Marshal(m)
+	b, _ := json.Marshal(m) // its parts are JSON already
 	return b
 }
 
