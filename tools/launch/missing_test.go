@@ -1,9 +1,13 @@
 package launch
 
 import (
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"gemline/engine"
+	"gemline/tools/sandbox"
 	"gemline/tools/shell/script"
 )
 
@@ -79,4 +83,20 @@ func FuzzComplaints(f *testing.F) {
 			t.Errorf("%d paths", len(refused))
 		}
 	})
+}
+
+// A file that is hidden need not be written to, though its directory is read-only.
+func TestReadOnlyPaths(t *testing.T) {
+	dir := t.TempDir()
+	closed := filepath.Join(dir, ".ssh")
+	p := sandbox.Profile{Root: dir, ReadOnly: []string{closed}, Hidden: []string{filepath.Join(closed, "id_rsa")}}
+	for output, want := range map[string][]string{
+		"cat: .ssh/id_rsa: Permission denied":                      nil,
+		"touch: cannot touch '.ssh/id_rsa': Read-only file system": {closed},
+		"sh: 1: cannot create .ssh/x: Permission denied":           {closed},
+	} {
+		if got := readOnlyPaths(output, engine.Plan{Dir: dir}, p); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", output, got, want)
+		}
+	}
 }

@@ -26,6 +26,9 @@ func readOnlyPaths(output string, plan engine.Plan, p sandbox.Profile) (kept []s
 		words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n:'\"`‘’,;()", r) })
 		for _, word := range append(words, pathsIn(line)...) {
 			path := located(word, plan)
+			if len(above(path, p.Hidden)) > 0 && !readOnly().MatchString(line) {
+				continue // it can't be read either, and perhaps need not be written to
+			}
 			for _, at := range closed {
 				if disk.Inside(at, path) {
 					kept = adding(kept, at)
