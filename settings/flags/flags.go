@@ -362,7 +362,8 @@ func (f *Set) agree() error {
 // MaxJobs is how many prompts of a batch may be worked on at once.
 const MaxJobs = 256
 
-// exclusive lists what contradicts what: the first of a row is not given with any of the others.
+// exclusive lists contradictions by the names of [Set.given]: the first name of a row excludes each of
+// the others.
 var exclusive = [][]string{
 	{"--prompt", "--prompt-interactive"},
 	{"--yolo", "--approval-mode"},
@@ -391,8 +392,8 @@ var exclusive = [][]string{
 // talks has the run be a conversation in lines of JSON.
 const talks = "--input-format stream-json"
 
-// given returns what the command line holds: the flags that have a value, and some of them together
-// or with a value of theirs.
+// given returns what the command line holds, by names: those of flags, and of some flags together or
+// with a certain value.
 func (f *Set) given() map[string]bool {
 	given := map[string]bool{talks: f.Talks(),
 		"a prompt":                f.Prompt != "" || f.PromptInteractive != "" || len(f.Words) > 0,
@@ -411,8 +412,8 @@ func (f *Set) given() map[string]bool {
 	return given
 }
 
-// First returns the first of names that the command line holds, "" if it holds none of them. A name
-// is that of a flag with its hyphens, or "a prompt".
+// First returns the first of names that the command line holds, "" if it holds none. A name is a
+// flag with its hyphens, or "a prompt".
 func (f *Set) First(names ...string) string {
 	given := f.given()
 	if i := slices.IndexFunc(names, func(name string) bool { return given[name] }); i >= 0 {

@@ -154,6 +154,18 @@ func split(s string) []string {
 	return strings.Split(s, "|")
 }
 
+// A name that no command line holds would exclude nothing.
+func TestExclusive(t *testing.T) {
+	given := (&Set{}).given()
+	for _, row := range exclusive {
+		for _, name := range row {
+			if _, known := given[name]; !known {
+				t.Errorf("%q is no name of what is given", name)
+			}
+		}
+	}
+}
+
 func TestSessionOrOneAnswer(t *testing.T) {
 	for _, test := range []struct {
 		args        string
