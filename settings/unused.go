@@ -50,7 +50,7 @@ func (u *finder) add(item Unused) {
 	u.found = append(slices.DeleteFunc(u.found, same), item)
 }
 
-// layer lists the keys of one file that are not in use yet.
+// layer lists the keys of a file that gemline does not use yet.
 func (u *finder) layer(l *Layer) {
 	item := func(path []string) Unused {
 		line, _ := l.doc.Position(l.written(path))

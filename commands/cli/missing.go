@@ -28,7 +28,7 @@ var instead = []struct {
 	{"quit exit", "a session ends with /quit"},
 }
 
-// verbs are words for actions; those of a row mean the same action. Each sub-command has its own.
+// verbs are words for actions, in rows of the same meaning. Each sub-command has a word of its own.
 var verbs = []string{"show info print", "add install create", "remove uninstall delete rm"}
 
 // gemmas are the actions of gemma, which is a sub-command of the Gemini CLI's.

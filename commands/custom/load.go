@@ -67,9 +67,9 @@ func read(dirs []Dir) *loader {
 	return l
 }
 
-// named gives commands their names. Where two have a name in common, the one of the later
-// Dir gets it, and taken says which names none can have; a command that lacks its
-// name is called by that of its owner, a dot and its own, as all can be.
+// named gives commands their names. If two commands have the same name, the command of the later
+// Dir gets it; no command gets a name for which taken returns true. Every command can be called by
+// its owner's name, a dot and its own name; a command that does not get its name has only that one.
 func named(commands []Command, notes []string, taken func(string) bool) ([]Command, []string) {
 	plain := map[string]*Command{}
 	for i := range commands {

@@ -9,8 +9,7 @@ import (
 	"gemline/engine"
 )
 
-// nested records that an agent begins with what a call is about, and its calls, and counts
-// its requests.
+// nested records the start of an agent in a call, and the agent's own calls, and counts its requests.
 func (p *prompt) nested(ev engine.NestedEvent, c *call) {
 	if c.agent == "" {
 		c.agent = ev.Agent

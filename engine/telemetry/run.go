@@ -115,7 +115,7 @@ func (p *prompt) observe(ev engine.Event) {
 	}
 }
 
-// call records what an event says of the calls of the conversation, or of an agent.
+// call records an event about calls, which are those of the conversation or of an agent.
 func (p *prompt) call(ev engine.Event, calls map[string]*call, within spanContext) {
 	switch ev := ev.(type) {
 	case engine.CallRequested:

@@ -169,7 +169,7 @@ func (t *task) message(words string) *protocol.Message {
 	return t.says(protocol.TextPart{Text: t.server.plain(words)})
 }
 
-// A stream is what one client reads along. Its events are closed behind the last one, or when
+// A stream has the events of a task for one client. Events is closed behind the last event, or when
 // the client is gone or cut off.
 type stream struct {
 	ctx    context.Context // over if the client is gone

@@ -174,8 +174,8 @@ func (u *turn) tell(kind string, m *protocol.Message, more map[string]any) {
 	u.change(func(t *task) { t.update(kind, m, false, more) })
 }
 
-// change has f change the task and tell of it. It returns when no reader is far behind, or
-// the turn is stopped.
+// change calls f, which changes the task and publishes events. It returns when no reader is far
+// behind, or the turn is stopped.
 func (u *turn) change(f func(*task)) {
 	t := u.task
 	t.mu.Lock()

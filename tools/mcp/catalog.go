@@ -57,7 +57,7 @@ func (c *catalog) set(change func()) {
 	change()
 }
 
-// begin stores what a server says of itself when it is connected to.
+// begin stores the capabilities and instructions that a server sends when it is connected.
 func (c *catalog) begin(can protocol.ServerCapabilities, instructions string) {
 	c.set(func() { c.can, c.instructions = can, clean(instructions, mostInstructions) })
 }

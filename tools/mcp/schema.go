@@ -134,7 +134,7 @@ func (c *cleaner) keep(word string, v any, depth int) (kept any, ok bool) {
 	return v, ok
 }
 
-// named returns what is kept of schemas by names.
+// named returns schemas by their names, each in the form that the API takes.
 func (c *cleaner) named(all map[string]any, depth int) map[string]any {
 	kept := map[string]any{}
 	for name, one := range all {

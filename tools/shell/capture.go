@@ -126,8 +126,8 @@ func (c *capture) readable(text string) string {
 	return text
 }
 
-// whole returns how many bytes of b are there without a character that has
-// only begun. In a charset that is not known no character goes on behind a blank.
+// whole returns the length of b without an incomplete character at its end. In an unknown charset,
+// a blank ends each character.
 func whole(b []byte) int {
 	if all := text.Whole(b); utf8.Valid(all) || len(b) > maxOdd {
 		return len(all)

@@ -4,9 +4,9 @@
 // the schemas of JSON Schema. Meanwhile other goroutines make the parser of the command line and
 // read the table of models.
 //
-// Package main imports it for that alone. It needs few packages, and is therefore initialized
-// before the libraries that take time. A test's program does not import it: kong reads the standard
-// streams, which package testing sets.
+// Package main imports the package for its init alone. The package imports few others, and is
+// therefore initialized before the libraries that take time. A test's program does not import it:
+// kong reads the standard streams, which package testing sets.
 package early
 
 import (

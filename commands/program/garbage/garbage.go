@@ -2,11 +2,11 @@
 //
 // The runtime collects first when 4 MB are allocated, which is in the middle of a start:
 // libraries make their tables, and what is made then stays. One collection costs a fifth of
-// a start. So the first waits for 16 MB, which one turn does not come to, and those after it
-// are as ever. A GOGC other than 100, which is the usual, counts as it is set.
+// a start. So the first collection waits for 16 MB, which one turn does not allocate; later
+// collections are as usual. A GOGC other than the usual 100 is left as it is set.
 //
-// A program imports the package for that alone. It needs little, and is therefore initialized
-// before what allocates.
+// A program imports the package for its init alone. The package imports little, and is therefore
+// initialized before the packages that allocate.
 package garbage
 
 import (
@@ -21,6 +21,6 @@ func init() {
 		debug.SetGCPercent(was)
 		return
 	}
-	// A pointer, since what has none may share its memory with what lives.
+	// A pointer, since a value without pointers may share its memory with values that stay.
 	runtime.AddCleanup(new(*int), func(percent int) { debug.SetGCPercent(percent) }, usual)
 }

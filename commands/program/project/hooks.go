@@ -106,7 +106,7 @@ func (h *HookSet) item(k hook.Hook) item {
 	return item{ofProject: k.Source == hook.Project, consent: question.ConsentItem{Title: title, Command: k.Command},
 		findStarted: func() (consent.Started, string) {
 			start := startOf(h.opts, h.opts.Paths.Cwd, k.Env, nil, k.Command)
-			start.Reads = k.Event.Guards() // a list of what is forbidden, say
+			start.Reads = k.Event.Guards() // which may read a list of forbidden commands
 			s := start.Find()
 			return s, s.Fingerprint(append(slices.Clone(env), "hook", string(k.Event), k.Matcher, k.Name, k.Command,
 				fmt.Sprint(k.Timeout, k.Sequential, len(env)))...)
@@ -242,7 +242,7 @@ func maskedOrigin(input []byte) []byte {
 	return bytes.ReplaceAll(input, in.Server, b)
 }
 
-// Config returns the configuration of hooks that l starts: of those that may run in their present form.
+// Config returns the configuration of the hooks that may run in their present form, which l starts.
 func (h *HookSet) Config(l *launch.Launcher, session func() hook.Session) hook.Config {
 	runnable := slices.DeleteFunc(slices.Clone(h.list), func(k hook.Hook) bool {
 		r := h.rights(k)

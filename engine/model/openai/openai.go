@@ -15,7 +15,7 @@
 //	thoughts that go back      reasoning_content or reasoning_details, to who made them; where
 //	                           the first must be there, a blank in its place
 //	tools                      tools, with their schemas as they are, or with what the server
-//	                           wants; a name that it refuses is another one on the way
+//	                           wants; a name that the server refuses is replaced on the way
 //	which calls may be made    tool_choice
 //	a schema of the answer     response_format: json_schema, or json_object where that is all
 //	the longest answer         max_completion_tokens, or max_tokens

@@ -206,8 +206,8 @@ func (n names) successor(m catalog.Model, on string) string {
 	return n.access.on(day).model(m.Successor)
 }
 
-// Ending describes the end of the model that name leads to, or that it can't be had, its
-// replacement, and the replacement's price. It is empty for a model without an end.
+// Ending says that the model that name leads to ends or has ended, or can't be had with the credential,
+// and names its replacement and the replacement's price. It is empty for other models.
 func (t *Table) Ending(name string) string {
 	t = t.some()
 	if t.Today.IsZero() {

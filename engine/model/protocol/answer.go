@@ -35,7 +35,7 @@ type call struct {
 	bare     bool // a piece came without the name
 }
 
-// complete reports whether all of the arguments are there.
+// complete reports whether the arguments have come to their end.
 func (c *call) complete() bool {
 	s := strings.TrimRight(c.args.String(), space)
 	return strings.HasSuffix(s, "}") && json.Valid([]byte(s))

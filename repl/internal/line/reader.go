@@ -88,7 +88,7 @@ func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 	r.terminal.src.awaitForeground(r.terminal.jobs)
 	r.terminal.deferred.show()
 	defer r.terminal.deferred.show()
-	block := false // also of one line it is composed
+	block := false // the input is a block, which is composed even if it has one line
 	g := multiline{typed: r.terminal.src.tty,
 		next: func(prompt string) (string, error) {
 			s, err := r.by.line(ctx, prompt, false)

@@ -188,7 +188,7 @@ func (s *source) lines() bool {
 }
 
 // awaitForeground waits, stopped, until the program is in the terminal's foreground: in the
-// background it can't read. It tells j, which may be nil. The modes are the shell's until then.
+// background it can't read. It tells j, which may be nil. Until then the modes stay the shell's.
 func (s *source) awaitForeground(j *jobs) {
 	if !s.tty || s.modes.foreground() {
 		return
