@@ -82,9 +82,10 @@ func (l *serverConn) call(ctx context.Context, host engine.Host, in Callbacks, e
 	var result callResult
 	answered := make(chan error, 1)
 	go func() {
-		answered <- c.conn.Call(ctx, protocol.MethodToolsCall,
-			protocol.CallToolParams{Name: t.Name, Arguments: args,
-				Meta: &protocol.Meta{ProgressToken: r.token}}, &result)
+		params := protocol.CallToolParams{Name: t.Name, Arguments: args, Meta: &protocol.Meta{ProgressToken: r.token}}
+		var err error
+		c, err = l.ask(ctx, c, protocol.MethodToolsCall, params, &result)
+		answered <- err
 	}()
 	for {
 		select {

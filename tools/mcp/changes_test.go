@@ -1,15 +1,18 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,6 +43,42 @@ func greeter(server *sdk.Server, name, description string) {
 		}
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "hello " + in.Name}}}, nil, nil
 	})
+}
+
+// A server that has ended the session, as after a restart, is asked again in a new session.
+func TestSessionEnded(t *testing.T) {
+	t.Parallel()
+	for status, said := range map[int]string{http.StatusNotFound: "", http.StatusBadRequest: "Bad Request: No valid session ID provided"} {
+		server := sdk.NewServer(&sdk.Implementation{Name: "greeter", Version: "1"}, nil)
+		greeter(server, "greet", "says hello")
+		handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil)
+		var ended sync.Map
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if b, _ := io.ReadAll(r.Body); r.Method == http.MethodPost {
+				r.Body = io.NopCloser(bytes.NewReader(b))
+				id := r.Header.Get("Mcp-Session-Id")
+				if bytes.Contains(b, []byte("tools/call")) {
+					if _, over := ended.LoadOrStore("first", id); !over {
+						ended.Store(id, true)
+					}
+				}
+				if _, over := ended.Load(id); over {
+					http.Error(w, said, status)
+					return
+				}
+			}
+			handler.ServeHTTP(w, r)
+		}))
+		t.Cleanup(web.Close)
+		s, told := set(t, Server{Name: "go", URL: web.URL})
+		r, err := call(t, s.Tools(Callbacks{}), &desk{}, "mcp_go_greet", map[string]any{"name": "Ada"})
+		if err != nil || !strings.Contains(r.Text, "hello Ada") {
+			t.Error(status, r, err)
+		}
+		if !strings.Contains(told.text(), "the server has ended the session") {
+			t.Error(status, told.text())
+		}
+	}
 }
 
 func names(ts engine.Toolset) (list []string) {

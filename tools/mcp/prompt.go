@@ -102,7 +102,7 @@ func (s *Set) Fill(ctx context.Context, p Prompt, arguments map[string]string) (
 		} `json:"messages"`
 	}
 	wanted := protocol.GetPromptParams{Name: p.Name, Arguments: arguments}
-	if err := c.conn.Call(ctx, protocol.MethodPromptsGet, wanted, &got); err != nil {
+	if _, err := l.ask(ctx, c, protocol.MethodPromptsGet, wanted, &got); err != nil {
 		return nil, fmt.Errorf("the MCP server %s: %w", text.PrintableLine(p.Server), err)
 	}
 	rd := reading{tool: clean(p.Name, longestName)}

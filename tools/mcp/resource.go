@@ -130,7 +130,7 @@ func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
 	var got struct {
 		Contents []resourceContents `json:"contents"`
 	}
-	if err := c.conn.Call(ctx, protocol.MethodResourcesRead, protocol.ReadResourceParams{URI: uri}, &got); err != nil {
+	if c, err = l.ask(ctx, c, protocol.MethodResourcesRead, protocol.ReadResourceParams{URI: uri}, &got); err != nil {
 		return nil, l.failed(ctx, c, err)
 	}
 	var parts []string

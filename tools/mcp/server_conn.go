@@ -36,6 +36,7 @@ type serverConn struct {
 	set     *Set
 	settled chan struct{} // closed when it is known whether the server can be used
 	settle  func()
+	changed chan struct{} // closed when state changes; guarded by mu
 	restart chan struct{}
 	catalog catalog
 	calls   calls
@@ -60,7 +61,8 @@ func newServerConn(s *Set, server Server) *serverConn {
 	if server.Timeout <= 0 {
 		server.Timeout = defaultTimeout
 	}
-	l := &serverConn{Server: server, set: s, state: Waiting, settled: make(chan struct{}), restart: make(chan struct{}, 1),
+	l := &serverConn{Server: server, set: s, state: Waiting, settled: make(chan struct{}),
+		changed: make(chan struct{}), restart: make(chan struct{}, 1),
 		catalog: catalog{server: server, owner: s, changed: make(chan struct{}, 1), dirty: map[protocol.MCPMethod]bool{}}}
 	l.settle = sync.OnceFunc(func() { close(l.settled) })
 	if server.DisabledReason != "" {
@@ -92,6 +94,33 @@ func (l *serverConn) setState(s State, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.state, l.err = s, err
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// ask makes a request over c. If the server has ended the session, the request is made once more
+// in the next session. The peer is the one that was asked last.
+func (l *serverConn) ask(ctx context.Context, c *peer, method protocol.MCPMethod, params, result any) (*peer, error) {
+	err := c.conn.Call(ctx, method, params, result)
+	for old := c; errors.Is(err, rpc.ErrSessionEnded); {
+		l.mu.Lock()
+		state, changed := l.state, l.changed
+		l.mu.Unlock()
+		if c = l.conn.Load(); c != nil && c != old {
+			return c, c.conn.Call(ctx, method, params, result)
+		}
+		if c = old; state == Failed || state == Off {
+			break
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return c, context.Cause(ctx)
+		case <-l.set.ctx.Done():
+			return c, err
+		}
+	}
+	return c, err
 }
 
 // run connects to the server and serves the connection until ctx is over.
@@ -136,6 +165,9 @@ func (l *serverConn) run(ctx context.Context) {
 				l.settle()
 			}
 			l.setState(Connecting, err)
+			if failed == 1 && errors.Is(err, rpc.ErrSessionEnded) {
+				continue
+			}
 			wait = min(minBackoff<<(failed-1), maxBackoff)
 		}
 		if wait == 0 {

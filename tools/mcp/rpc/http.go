@@ -50,6 +50,10 @@ func (e *StatusError) Error() string {
 	return s
 }
 
+// ErrSessionEnded is the error of a request that a server has not looked at, since it has ended
+// the session or was started anew. Servers say so by 404, as the protocol has it, or by 400.
+var ErrSessionEnded = errors.New("the server has ended the session")
+
 const (
 	eventStream = "text/event-stream"
 	farewell    = 2 * time.Second  // for ending a session
@@ -249,8 +253,9 @@ func (s *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 		const most = 200 // bytes
 		b, _ := io.ReadAll(io.LimitReader(res.Body, most))
 		err = &StatusError{code, text.Words(string(b))}
-		if code == http.StatusNotFound && req.Method == http.MethodPost && req.Header.Get(protocol.HeaderSessionID) != "" {
-			err = fmt.Errorf("the server has ended the session: %w", err)
+		unknown := code == http.StatusNotFound || code == http.StatusBadRequest && bytes.Contains(bytes.ToLower(b), []byte("session"))
+		if unknown && req.Method == http.MethodPost && req.Header.Get(protocol.HeaderSessionID) != "" {
+			err = fmt.Errorf("%w: %w", ErrSessionEnded, err)
 			s.cancel(err)
 		}
 	case kind == eventStream, x != nil:
