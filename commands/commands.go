@@ -134,7 +134,7 @@ type Questions struct {
 }
 
 // A Terminal is what commands reach where the user sits: the screen, the editor around it, the
-// keyboard and the clipboard. A field is nil where there is none.
+// keyboard and the clipboard. A field is nil if the front end lacks it.
 type Terminal struct {
 	Screen *Screen // the session's own
 
@@ -257,12 +257,11 @@ func (s Set) named(name string) *Command {
 	return nil
 }
 
-// Step returns the link of the input chain that runs slash commands. A line
-// that begins with a slash but names no command goes on to the model, as a
-// path may well stand first; unless it is a command of the Gemini CLI's or one
-// of the user's, or so near to one that it must be a slip of the finger. In a session
-// /word alone on a line is meant for a command, unless there is a file of that name.
-// Out, Customs and LocateCommand are needed before the first line.
+// Step returns the link of the input chain that runs slash commands. A line that begins with a
+// slash but names no command goes to the model, since a path may well stand first. Names of
+// commands that only the Gemini CLI has, of custom commands that can't be used, and likely
+// misspellings are errors. In a session /word alone on a line is meant for a command, unless
+// there is a file of that name. Out, Customs and LocateCommand are needed before the first line.
 func Step(d *Deps) input.Step {
 	return func(next input.Processor) input.Processor {
 		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {

@@ -21,8 +21,7 @@ type customCommands struct {
 	customs *Customs
 }
 
-// Customs are the commands that people have written, beside those that come with the
-// program.
+// Customs are the custom commands, which stand beside the built-in commands.
 type Customs struct {
 	Library *custom.Library
 	Notify  func(string)
@@ -32,7 +31,7 @@ type Customs struct {
 	// its own is taken. It may be nil.
 	Served func() Set
 
-	// Narrow has only some tools be called until the answer is whole.
+	// Narrow limits which tools may be called until the answer is complete.
 	Narrow func(name string, only custom.Only)
 }
 
@@ -72,7 +71,7 @@ func (cs *Customs) with(set Set) Set {
 	return set
 }
 
-// found returns those that people have written.
+// found returns the custom commands. None has the name of a built-in command.
 func (cs *Customs) found() []custom.Command {
 	set := Builtin(&Deps{})
 	return cs.Library.Commands(func(name string) bool { return set.named(name) != nil || isAbsent(name) })

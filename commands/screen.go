@@ -82,7 +82,7 @@ func (cmd screenCommands) setting(c Command, of func(*Screen) func(string) (stri
 	return &c
 }
 
-// words returns what completes one of a few words.
+// words returns a completer for a fixed list of words.
 func words(all ...string) func(context.Context, string, string) []string {
 	return func(context.Context, string, string) []string { return all }
 }

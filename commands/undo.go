@@ -351,7 +351,8 @@ func (cmd undoCommands) restoreOriginal(ctx context.Context, name string) error 
 	return sentences(cmd.out, "not made yet: the call of "+text.PrintableLine(c.Tool)+"; say go on, and the model may make it")
 }
 
-// discarded takes what stands before and behind --to for the name of one file each.
+// discarded parses arguments in which the words before --to are the name of one file, as are the
+// words behind it.
 func discarded(args string) ([]string, error) {
 	var flags []string
 	args = strings.TrimSpace(args)

@@ -17,16 +17,17 @@ import (
 	"gemline/tools/agent"
 )
 
-// Agents are those of the working directory.
+// Agents are the agents of the working directory.
 type Agents interface {
-	// List returns all, also those that can't be called, and what is wrong with others.
+	// List returns all agents, also agents that can't be called, and errors about files and
+	// settings of agents.
 	List() ([]agent.Definition, []error)
 
-	// Reload has their files read again in the session that is held. The user is asked about
-	// those of the project that are new or have changed.
+	// Reload reads the files of agents again in the running session. The user is asked about
+	// agents of the project that are new or have changed.
 	Reload(ctx context.Context) error
 
-	// Turn switches one on or off in that session.
+	// Turn switches an agent on or off in that session.
 	Turn(name string, on bool)
 }
 
@@ -71,7 +72,7 @@ type agentRecord struct {
 	File        string   `json:"file,omitempty"`
 	Callable    bool     `json:"callable"`
 	Why         string   `json:"why,omitempty"` // it can't be called
-	Model       string   `json:"model"`         // inherit is that of the conversation that calls it
+	Model       string   `json:"model"`         // inherit: the model of the calling conversation
 	Tools       []string `json:"tools"`         // null is all
 	Servers     []string `json:"mcp_servers,omitempty"`
 	MaxTurns    int      `json:"max_turns"`

@@ -78,7 +78,7 @@ func (out *Output) answer(ctx context.Context, all *lookup, words []string) erro
 // read is nothing.
 func (l *lookup) values(ctx context.Context, kind string) (list []candidate) {
 	add := func(word, note string) { list = append(list, candidate{word, note}) }
-	plain := func(names ...string) { // of which there is nothing to say
+	plain := func(names ...string) { // names without a note
 		for _, name := range names {
 			add(name, "")
 		}

@@ -166,7 +166,7 @@ type file struct {
 	Detail   string         `json:"detail,omitempty"`
 	Problems []problem      `json:"problems,omitempty"`
 
-	Unused []settings.Unused `json:"unused,omitempty"` // what of it is not in use yet
+	Unused []settings.Unused `json:"unused,omitempty"` // settings that have no effect yet
 
 	err error // why it can't be used
 }

@@ -164,7 +164,7 @@ func (set *extensionSet) named(name string) ([]extension.Extension, error) {
 }
 
 // findExtension returns the installed extension of a name, of a source, or in a folder of that
-// name; with broken also one that can't be used.
+// name. If broken is true, it also finds an extension that can't be used.
 func (set *extensionSet) findExtension(name string, broken bool) (extension.Extension, error) {
 	all := extensionFamily(set.installed)
 	x, err := all.find(name)
@@ -233,7 +233,7 @@ func (c *extensionsUninstall) Run(ctx context.Context, set *extensionSet) error 
 		return err
 	}
 	if c.All {
-		if c.Names, err = extension.Folders(dir); err != nil { // also those that can't be used
+		if c.Names, err = extension.Folders(dir); err != nil { // also extensions that can't be used
 			return err
 		}
 		if len(c.Names) == 0 {
@@ -265,7 +265,7 @@ func (c *extensionsUninstall) Run(ctx context.Context, set *extensionSet) error 
 	return oneError(failed)
 }
 
-// oneError returns several errors as one, on one line.
+// oneError joins errors, on one line.
 func oneError(all []error) error {
 	if len(all) < 2 {
 		return errors.Join(all...)

@@ -236,8 +236,8 @@ func (set *extensionSet) install(ctx context.Context, note extension.Install, ol
 	return errors.Join(err, set.report(ctx, x, note, old))
 }
 
-// tempIn returns a new directory in dir, which it makes, and deletes those that killed
-// processes have left.
+// tempIn makes a new directory in dir, and dir if needed. It deletes directories that killed
+// processes have left there.
 func tempIn(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err

@@ -74,7 +74,7 @@ func (out *Output) topics(ctx context.Context) error {
 	return out.page(ctx, b.String())
 }
 
-// noTopic refuses a topic and names the one that comes nearest.
+// noTopic returns the error for an unknown topic, which names the nearest topic.
 func (ask *Asker) noTopic(name string) error {
 	pages := pageNames(slices.Concat(docs.Pages(), docs.Internals()))
 	name = shorten(name)

@@ -18,15 +18,16 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// Hooks are those that are set in the working directory.
+// Hooks are the hooks that are set in the working directory.
 type Hooks interface {
-	// List returns all, also those that do not run, and what is wrong with others.
+	// List returns all hooks, also hooks that do not run, and problems of hooks that can't be
+	// used.
 	List() ([]ListedHook, []hook.Problem)
 
-	// Try runs those of an event with a made-up input.
+	// Try runs the hooks of an event with a made-up input.
 	Try(ctx context.Context, e hook.Event, subject string, input map[string]any) ([]hook.Call, error)
 
-	// Turn switches one on or off in the session that is held.
+	// Turn switches a hook on or off in the running session.
 	Turn(id string, on bool)
 }
 

@@ -26,11 +26,12 @@ type sandboxCommand struct {
 	Run    sandboxRun    `cmd:"" help:"Run a command as the model's are run: confined."`
 }
 
-// A maskRecord is a program that rules deny, and what commands have of it all the same.
+// A maskRecord describes a program that rules deny: which files are hidden, and how a command may
+// run it nevertheless.
 type maskRecord struct {
 	Program string   `json:"program"`
-	Files   []string `json:"files"`  // that are not there for commands
-	Others  []string `json:"others"` // names of programs that are not there either, as they are the same files
+	Files   []string `json:"files"`  // hidden from commands
+	Others  []string `json:"others"` // other names of the same files, hidden, too
 	Left    string   `json:"left"`   // why a command may run it, "" if none can
 }
 

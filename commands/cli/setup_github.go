@@ -253,8 +253,8 @@ func ignoring(was string) string {
 	return edit.KeepEndings(was, now)
 }
 
-// writeAll writes all files or, as far as that can be, none: those that are not any more
-// what was shown stay.
+// writeAll writes all files or, as far as possible, none. A file that has changed since it was
+// shown is not overwritten.
 func writeAll(dir *disk.Dir, all []workflowFile) (err error) {
 	var ends []func(undo bool) error
 	defer func() {

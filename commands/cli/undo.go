@@ -92,7 +92,7 @@ func lastTurn(ctx context.Context, here *Folder, k *checkpoint.Keeper, session s
 	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
 		return "", nil, err
 	}
-	if session != "" && !slices.Contains(ids, session) { // else it may be one that is not listed
+	if session != "" && !slices.Contains(ids, session) { // a session without states, or the beginning of an id
 		s, err := sessionID{session}.ProvideSession(here)
 		if err != nil {
 			return "", nil, err
@@ -219,7 +219,7 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 		"brought back "+k.Rel(to)+"; "+ask.says("undo")+" takes that back")
 }
 
-// question asks whether a file is brought back: what is in its place, and what comes there.
+// question asks whether to bring a file back, and describes the file now in its place.
 func (c *trashRestore) question(ctx context.Context, k *Kept, d checkpoint.DiscardedFile,
 	change checkpoint.Change) (string, error) {
 	is, comes, err := k.Keeper.DescribeChange(ctx, change)

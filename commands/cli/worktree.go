@@ -47,7 +47,7 @@ type treeRecord struct {
 	worktree.Work
 }
 
-// A keptTree is one that was not removed.
+// A keptTree is a worktree that was not removed.
 type keptTree struct {
 	worktree.Tree
 	Why string `json:"why"`

@@ -34,8 +34,8 @@ func (l *Library) Commands(taken func(name string) bool) []Command {
 	return l.files.found
 }
 
-// Faults returns which files are not used as they are, each once in the life of the Library unless
-// the files are read again. [Library.Lost] tells that of the command called but.
+// Faults returns messages about faulty files, each once unless the files are read again. It
+// leaves out the fault of the command called but, which [Library.Lost] returns.
 func (l *Library) Faults(but string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

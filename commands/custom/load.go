@@ -32,13 +32,13 @@ type Dir struct {
 	Markdown bool
 }
 
-// A Command is one that somebody has written.
+// A Command is a custom command, read from a file.
 type Command struct {
-	Name        string   // what it is called by, such as "git:commit"
+	Name        string   // such as "git:commit"
 	Others      []string // further names of it
 	Description string
 	Arguments   string // what may follow the name, such as "[FILE]"; may be empty
-	Only        Only   // the tools that may be called for it; nil if that is any
+	Only        Only   // the tools that may be called for it; nil allows all
 	File        string
 	Dir         Dir
 
@@ -214,9 +214,9 @@ func (l *loader) walk(dir string, segments []string, way map[string]bool) {
 	}
 }
 
-// misnamed reports whether a file may be meant as a command but has a wrong extension: in capitals,
-// or that of other programs' commands. Markdown files with a name in capitals, such as README.md,
-// and those of an extension are not meant as commands.
+// misnamed reports whether a file may be meant as a command but has a wrong extension: the right
+// extension in capitals, or .md, as other programs have it. Markdown files with a name in
+// capitals, such as README.md, and those of an extension are not meant as commands.
 func (l *loader) misnamed(name string) bool {
 	end := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, end)

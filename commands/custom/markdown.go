@@ -28,7 +28,7 @@ func (l *loader) markdown(c *Command, source string) {
 					text.PrintableLine(c.File), text.PrintableLine(strings.Join(unknown, ", "))))
 			}
 		default:
-			if text.Nearest(key, []string{"allowed-tools"}) != "" && !strings.HasPrefix(key, "dis") { // it would forbid what it does not name
+			if text.Nearest(key, []string{"allowed-tools"}) != "" && !strings.HasPrefix(key, "dis") { // a misspelled list allows no tools; disallowed-tools is another key
 				c.Only = Only{}
 				l.faults = append(l.faults, fmt.Sprintf("the command %s: %s means nothing; did you mean allowed-tools? It allows no tools",
 					text.PrintableLine(c.File), text.PrintableLine(f.key)))

@@ -19,8 +19,8 @@ type Allowed struct {
 	Prefixes []string
 }
 
-// parseOnly reads a list of tools such as "Read" and "Bash(git diff:*)". The unknown ones
-// are those that there are not; a tool of gemline's may go by its own name.
+// parseOnly reads a list of tools such as "Read" and "Bash(git diff:*)". A name in small letters
+// is taken for a tool of gemline's; other names that are no tool's are returned as unknown.
 func parseOnly(list []string) (only Only, unknown []string) {
 	only = Only{}
 	for _, entry := range list {

@@ -4,9 +4,9 @@
 // # Four packages below this one
 //
 // Package project finds what the user wants for a directory, and opens the directory. Package
-// session begins conversations in it. Package front has the front ends that hold
-// conversations, and the sub-commands. Package ending classifies how a run ended. Each uses
-// only those that are named before it, and front uses all.
+// session begins conversations in it. Package front has the front ends that hold conversations,
+// and the sub-commands. Package ending classifies how a run ended. Each package uses only
+// packages named before it, and front uses all.
 //
 // # Settings end here
 //

@@ -38,8 +38,8 @@ const (
 // A SessionInfo is what a record says of the conversation that a front end holds.
 type SessionInfo struct {
 	ID, Mode, ResumeCommand func() string
-	Stored                  func() bool          // something of it is in its file
-	Collected               func() report.DryRun // what it would have done, if it changes nothing
+	Stored                  func() bool          // the session file has messages
+	Collected               func() report.DryRun // what a dry run would have done
 }
 
 // NewStatus returns a status that prints nothing, until its fields say where.

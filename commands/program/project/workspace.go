@@ -19,8 +19,8 @@ import (
 // UserContextFile returns the user's context file for all projects, "" without a home directory.
 func UserContextFile(o *Options) string { return o.Paths.User(memory.DefaultName) }
 
-// NewWorkspace makes the workspace: the directory, and those that the settings add. Its stored
-// state is at temp.
+// NewWorkspace makes the workspace of the working directory and the directories that the settings
+// add. Its stored state is at temp.
 func NewWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(string)) (*workspace.Workspace, error) {
 	ws, err := workspace.New(workspace.Config{Roots: []string{o.Paths.Cwd}, Temp: temp, File: UserContextFile(o),
 		Overlay: over, Editor: o.User.Editor, Ledger: o.Ledger, Secrets: userDirs{o}.secretPaths,

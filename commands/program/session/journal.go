@@ -76,8 +76,8 @@ func (j *Journal) Missing() string { return j.saver.WriteMissing() }
 // Recorded reports whether the conversation is written to the file.
 func (j *Journal) Recorded() bool { return j.saver != nil }
 
-// continues reports whether the session of the resumed conversation goes on. That of a copy
-// does not.
+// continues reports whether the conversation is recorded in the session that it resumes. A copy
+// has a session of its own.
 func (j *Journal) continues() bool { return j.Resumed != nil && j.Resumed.ID == j.File.ID() }
 
 // Source returns how the conversation has begun, as hooks name it: resume or startup.

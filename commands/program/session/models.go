@@ -150,7 +150,7 @@ func (m *Models) Think(level string) {
 // answerServer has the model of the conversation answer an MCP server, beside the conversation.
 func (m *Models) answerServer(ctx context.Context, host engine.Host, q mcp.Sampling) (a mcp.Answer, err error) {
 	const (
-		thoughts = 8 << 10 // tokens, which count like those of the answer
+		thoughts = 8 << 10 // tokens; they count as tokens of the answer
 		most     = 32 << 10
 	)
 	name := m.Router.Model()

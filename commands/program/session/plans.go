@@ -70,8 +70,8 @@ func PlanDir(o *project.Options, root string) (path, warning string) {
 // steeringFolders are the folders below .gemini whose files steer sessions to come.
 var steeringFolders = []string{"agents", "commands", "extensions", "hooks", "policies", "skills", "worktrees"}
 
-// holdsPlans reports whether a folder of the project may hold plans: one that is not hidden, or
-// one below .gemini in which nothing is looked for.
+// holdsPlans reports whether a folder of the project may hold plans. It has to be visible, or
+// below .gemini in a folder from which nothing is read.
 func holdsPlans(dir string) bool {
 	parts := strings.Split(filepath.ToSlash(filepath.Clean(dir)), "/")
 	if parts[0] == ".gemini" && len(parts) > 1 {
@@ -93,7 +93,7 @@ func keepsState(paths dirs.Paths, dir string) bool {
 	})
 }
 
-// ReadPlan returns the plan of the conversation. Its path is "" if there is none.
+// ReadPlan returns the plan of the conversation. The path is "" if there is no plan.
 func (t *Toolbox) ReadPlan() (p commands.Plan, err error) {
 	plans := t.Families.Plans
 	path := plans.Current()

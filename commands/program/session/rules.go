@@ -147,8 +147,8 @@ func (r *Rules) ModeCommand(word string) (string, error) {
 	return fmt.Sprintf("approval mode: %s (%s)", m, ModeMeanings[m]), nil
 }
 
-// checkFirstMode refuses the mode auto of the command line where it can't be used. That of the
-// settings gives way to default.
+// checkFirstMode refuses the mode auto where it can't be used, if the command line asks for it.
+// If the settings ask for it, the mode becomes default.
 func (r *Rules) checkFirstMode() error {
 	if r.Policy.Mode() != policy.Auto {
 		return nil
