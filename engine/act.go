@@ -152,7 +152,7 @@ func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc)
 		return nil
 	}
 	j.call = &settled.Call
-	j.fc.Args = settled.Args // what runs is what the record says
+	j.fc.Args = settled.Args // the call runs with the arguments in the record
 	return state(Scheduled)
 }
 

@@ -81,8 +81,8 @@ func (c Command) Line() string {
 	return strings.Join(all, " ")
 }
 
-// Quote writes words on a line, in quotation marks where one could be taken
-// for several or for something else; one that is not known is as it is written.
+// Quote joins words to a line. A word that could be read as several words, or as something else,
+// gets quotation marks. A word whose value is not known stays as written.
 func Quote(words []Word) string {
 	var b strings.Builder
 	for i, w := range words {

@@ -366,7 +366,7 @@ func (e *Engine) ask(ctx context.Context, emit emitFunc) (*genai.Content, error)
 	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	err = cmp.Or(ctx.Err(), err) // whatever the wire made of it
+	err = cmp.Or(ctx.Err(), err) // a cancelled request may fail with any error
 	return e.keepAnswer(&m, time.Since(start), err, emit)
 }
 

@@ -64,7 +64,7 @@ type (
 		ID            string
 		Name          string
 		Server        string         // the MCP server of the tool, empty if it has none
-		Args          map[string]any // of the run; those that the model gave if the call never ran
+		Args          map[string]any // with which the call ran; as the model gave them if it never ran
 		Intent        Intent         // empty if the call was never prepared
 		Result        Result
 		Err           error
@@ -94,7 +94,7 @@ type (
 
 	// Retry says that a request failed and is made again after Delay.
 	Retry struct {
-		Attempt     int // the one that failed, counted from 1
+		Attempt     int // the number of the failed attempt, from 1
 		MaxAttempts int // how many there may be
 		Delay       time.Duration
 		Err         error

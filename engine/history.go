@@ -21,9 +21,9 @@ var skipSignature = func() []byte {
 	return b
 }()
 
-// WithoutSignatures returns c with a placeholder, which the API takes instead of checking, in
-// the place of each signature that refused reports; c itself if there is none. It is not asked
-// about the placeholder.
+// WithoutSignatures replaces each signature for which refused is true by a placeholder, which the
+// API accepts unchecked. It returns c itself if it replaced none. Refused is not asked about the
+// placeholder.
 func WithoutSignatures(c *genai.Content, refused func(signature []byte) bool) *genai.Content {
 	if c == nil {
 		return nil

@@ -26,7 +26,7 @@ type Entry struct {
 	// Opening marks the message that sets up the conversation's context.
 	Opening bool
 
-	// For a message of the model. Model is the one that answered.
+	// For a message of the model. Model is the name of the model that answered.
 	Model    string
 	Thoughts []string // one for each thought, as the model wrote it
 	Usage    *Usage   // nil if the API did not say

@@ -112,7 +112,7 @@ type (
 	// Unasked keeps the call from running, since nobody could be asked.
 	Unasked struct {
 		Advice string // what would allow it
-		Rule   *Rule  // because of which nobody was asked; may be nil
+		Rule   *Rule  // the rule because of which nobody was asked; may be nil
 	}
 
 	// Replied answers the Intent's Questions.

@@ -17,8 +17,8 @@ const maxFile = 1 << 20
 // An Account says where the credentials of a Google account may be, the first
 // place first. Nothing is looked at before Read.
 type Account struct {
-	// File is the one that GOOGLE_APPLICATION_CREDENTIALS names. If it is
-	// set, it has to be there, and nothing else counts.
+	// File is the path in GOOGLE_APPLICATION_CREDENTIALS. If it is set, the file has to exist,
+	// and nothing else counts.
 	File string
 
 	// DefaultFile is where gcloud auth application-default login leaves them.

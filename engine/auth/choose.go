@@ -92,12 +92,11 @@ type Credentials struct {
 	// was said.
 	From string
 
-	// Instead says that another log-in was asked for, which can't be had here, and what
-	// is used in its place; empty if it is the one that was asked for.
+	// Instead is a message if the requested log-in is not available here: it names this log-in
+	// and its replacement.
 	Instead string
 
-	// Key is the key. With Stored, it is the one that the user has stored, and has to be
-	// there.
+	// Key is the key. With Stored, it is the key in the user's store, and has to be there.
 	Key    Setting
 	Stored bool
 
@@ -175,7 +174,7 @@ func (c *Credentials) fallBack(cfg Config, get func(string) string, why string) 
 	return true
 }
 
-// What to do, by what is missing.
+// Advice about missing credentials.
 const (
 	hintInstead = "use a key (GEMINI_API_KEY, or gemline auth set-key), Vertex AI (GOOGLE_GENAI_USE_ENTERPRISE=true), or Code Assist with an account of your own (GEMINI_CLI_USE_COMPUTE_ADC=true); gemline auth use TYPE keeps the choice"
 	hintNothing = "export GEMINI_API_KEY=..., store a key with gemline auth set-key, or export GOOGLE_GENAI_USE_ENTERPRISE=true; keys are made at https://aistudio.google.com/apikey"

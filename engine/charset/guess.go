@@ -141,8 +141,8 @@ func wholeWords(b []byte) bool {
 	return whole > mixed
 }
 
-// localCharset returns the charset that texts were written in before UTF-8 by users of a
-// locale: the charset that it names, or else that of its language. It is "" if it does not say.
+// localCharset returns the charset in which users of a locale wrote texts before UTF-8: the
+// charset that the locale names, else the charset of its language, else "".
 func localCharset(locale string) string {
 	locale = strings.ToLower(locale)
 	if _, named, ok := strings.Cut(locale, "."); ok {

@@ -46,7 +46,7 @@ type Window struct {
 	KeptTokens int // about so many of the newest are not summed up
 }
 
-// A Question is one that is asked beside the conversation.
+// A Question is a request to a model beside the conversation.
 type Question struct {
 	Model    string // that the conversation is held with
 	System   string

@@ -40,8 +40,8 @@ func (q *quick) close() {
 	}
 }
 
-// openat opens the file called name. No part of it may be a link; the last one
-// may if flags have O_PATH.
+// openat opens the file called name. No element of the path may be a link; the last element may
+// if flags have O_PATH.
 func (q *quick) openat(name string, flags uint64) (int, error) {
 	defer runtime.KeepAlive(q)
 	if flags&unix.O_DIRECTORY == 0 { // which would turn a link into ENOTDIR
@@ -193,8 +193,7 @@ func synthetic(kind int64) bool {
 type RawFile int
 
 // RawFile opens the regular file called name, as File does, and tells its size. It does not check
-// the type first, so name must have been listed as a regular file. It reads what is there and
-// never waits.
+// the type first, so name must have been listed as a regular file. Reads never wait for data.
 func (d *Dir) RawFile(name string) (RawFile, int64, error) {
 	if d.quick.dir == nil {
 		f, info, err := d.fileSlow(name)

@@ -46,9 +46,8 @@ func Absolute(path, dir, home string) string {
 // mostLinks is how many links of a path are followed: more than any system does.
 const mostLinks = 255
 
-// ResolveLinks returns where path leads by its symbolic links, also by those that lead
-// to what is not there yet. Of a path that leads in a circle the rest is left as
-// it is.
+// ResolveLinks resolves the symbolic links of path, also links to files that do not exist yet.
+// From a circle of links on, the path stays as it is.
 func ResolveLinks(path string) string {
 	if runtime.GOOS == "windows" { // where names have short forms, too
 		if real, err := filepath.EvalSymlinks(path); err == nil {

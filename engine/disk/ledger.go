@@ -35,9 +35,9 @@ type Ledger struct {
 // the first one.
 func NewLedger(dir string) *Ledger { return &Ledger{dir: dir} }
 
-// Create begins a file in the directory of path, with a note. Of a file that it is to
-// replace, it gets the mode and, as far as the user may, the owner; old is nil
-// if there is none. A symbolic link at path would be replaced.
+// Create begins a file in the directory of path, with a note. If it is to replace a file, old, it
+// gets the mode of old and, as far as the user may set it, the owner. A symbolic link at path
+// would be replaced.
 func (l *Ledger) Create(path string, old fs.FileInfo) (*File, error) {
 	f := &File{old: old}
 	return f.create(filepath.Join(filepath.Dir(path), begin), 0o666, l.note)
@@ -136,7 +136,7 @@ func (l *Ledger) Sweep() {
 	if l == nil || l.dir == "" {
 		return
 	}
-	entries, _ := os.ReadDir(l.dir) // there is none, as a rule
+	entries, _ := os.ReadDir(l.dir) // usually empty
 	for _, e := range entries {
 		if e.Type().IsRegular() {
 			sweep(filepath.Join(l.dir, e.Name()))

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A job is a batch of requests that a [Server] works on by itself: it gives its
-// replies to them, in order, when somebody asks what came of it.
+// A job is a batch of requests that a [Server] works on by itself: it gives its replies, in
+// order, when a client asks for its state.
 type job struct {
 	name, title, model string
 	requests           []inlined

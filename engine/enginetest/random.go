@@ -18,9 +18,9 @@ func Rounds(usual, soak int) int {
 	return usual
 }
 
-// Random returns a source of randomness for a test: the same one each time, and
-// another one in every soak. SEED sets it to one that a test has named in its
-// log. Tests with another stream get others.
+// Random returns a source of randomness for a test: the same one each time, and another one in
+// every soak. The variable SEED repeats a run with the seed that its log names. Each stream gives
+// other numbers.
 func Random(t testing.TB, stream uint64) *rand.Rand {
 	t.Helper()
 	seed := uint64(1)

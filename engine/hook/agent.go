@@ -143,7 +143,7 @@ func (p *prompt) before(ctx context.Context, parts []*genai.Part) ([]*genai.Part
 	return parts, nil
 }
 
-// ask yields what comes of one message.
+// ask sends one message and yields the events that follow.
 func (p *prompt) ask(ctx context.Context, parts []*genai.Part) error {
 	if !p.tell() {
 		return nil

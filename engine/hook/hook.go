@@ -294,7 +294,7 @@ func hasty(h Hook, value any) string {
 	}
 }
 
-// inMilliseconds returns a hook whose time is in seconds as one whose time is not.
+// inMilliseconds converts the timeout of a hook from seconds to milliseconds.
 func inMilliseconds(value any) any {
 	h, _ := value.(map[string]any)
 	seconds, err := milliseconds(h["timeout"])

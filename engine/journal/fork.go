@@ -82,7 +82,7 @@ func restored(cfg Config, saved SavedConversation) (OpenedSession, error) {
 // has them.
 func begin(cfg Config, r *record, said []*genai.Content) (OpenedSession, error) {
 	f := New(cfg)
-	f.known = nil // it begins with what another one says
+	f.known = nil // the copy begins with messages of another session
 	list, err := r.list(said, f.now())
 	if err != nil {
 		return OpenedSession{File: f}, err

@@ -15,8 +15,8 @@ import (
 	"gemline/engine/text"
 )
 
-// FormatVersion is that of session files. It grows when an older program would read them
-// wrongly, and not when a field is added. The Gemini CLI passes over it.
+// FormatVersion is the version of the format of session files. It grows when an older program
+// would read them wrongly, and not when a field is added. The Gemini CLI passes over it.
 const FormatVersion disk.Format = 1
 
 // Metadata is what a session file says of its session.

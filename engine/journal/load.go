@@ -23,7 +23,7 @@ type LoadedSession struct {
 	History []*genai.Content
 
 	// Interrupted are the calls of the last message that have begun, as far as is known, and
-	// whose end was not recorded; NotStarted are those that had not begun.
+	// whose end was not recorded; NotStarted are the calls of that message that had not begun.
 	Interrupted, NotStarted []*genai.FunctionCall
 
 	Cut bool // the last message is an answer that was cut off
@@ -162,8 +162,8 @@ func rebuild(messages []*message) (r rebuilder) {
 	return r
 }
 
-// wasSaid reports whether the i-th message was said to the model. One that looks
-// like a command for the program was if the model answered it.
+// wasSaid reports whether the i-th message was said to the model. A message that looks like a
+// slash command was said to the model if the model answered it.
 func wasSaid(messages []*message, i int) bool {
 	m := messages[i]
 	begin := m.first(strings.TrimSpace)

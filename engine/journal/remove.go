@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// errNewer means that a session is not the one that was to be removed.
+// errNewer means that a session was written to after it was chosen for removal.
 var errNewer = errors.New("the session has been gone on with")
 
 // remove deletes the session id with its files, unless one was written after a time that is
-// given. What belongs to the session goes first: without its files nobody would know of it.
+// given. The data that belongs to the session goes first: without the session file nobody would
+// find it.
 func (s Storage) remove(id string, paths []string, last time.Time) error {
 	lock, err := lockSession(s.Chats, id)
 	if err != nil {

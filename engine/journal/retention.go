@@ -29,8 +29,8 @@ func ParseAge(s string) (time.Duration, error) {
 	return 0, fmt.Errorf("%q is no age: write a number and h, d, w or m, such as 30d", s)
 }
 
-// ParseRetention returns what settings say of it. It refuses an age that is below the least
-// one: whoever wrote the two meant something else.
+// ParseRetention reads the values of the settings. It refuses a maxAge below minAge: the user
+// meant something else.
 func ParseRetention(maxAge string, maxCount int, minAge string) (r Retention, err error) {
 	if r.MaxAge, err = ParseAge(maxAge); err != nil {
 		return Retention{}, fmt.Errorf("maxAge: %w", err)

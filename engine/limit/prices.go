@@ -88,9 +88,8 @@ func (e *PricesError) Error() string {
 // ones are a hundredth of it.
 const maxPrices = 1 << 20
 
-// LoadPrices returns the prices of a day: those that come with the program,
-// and what the user's file at path says instead. That there is no such file,
-// or no path, is no error; any other is a [*PricesError].
+// LoadPrices returns the prices of a day: the built-in prices, overridden by the user's file at
+// path. A missing file, or an empty path, is no error; any other error is a [*PricesError].
 func LoadPrices(path string, today time.Time) (Prices, error) {
 	if path == "" {
 		return Shipped(today), nil

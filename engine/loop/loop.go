@@ -88,7 +88,7 @@ type prompt struct {
 	calls     calls
 	said      repetition
 	openCalls []engine.CallRequested // calls of the last message that are not over
-	begun     bool                   // a call of it has begun; what is requested then is a hook's
+	begun     bool                   // a call of the last message has begun; later requests come from hooks
 	advised   bool
 }
 

@@ -124,8 +124,8 @@ func (g *Genai) FindJob(ctx context.Context, title string) (name string, err err
 	return "", nil
 }
 
-// A jobOperation is a job as the server tells of it. What came of it is in the
-// metadata or in the response, or in both.
+// A jobOperation is the server's description of a job. The results are in the metadata, in the
+// response, or in both.
 type jobOperation struct {
 	Name     string
 	Done     bool

@@ -17,7 +17,7 @@ type cache struct {
 	mu       sync.Mutex
 	messages map[*genai.Content][]byte // each behind a comma
 	size     int
-	known    int // secrets that are not in what it keeps
+	known    int // how many secrets were known when messages were redacted
 }
 
 // begin drops the stored JSON if the number of known secrets has changed.

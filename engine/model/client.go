@@ -33,15 +33,15 @@ type Client struct {
 	redact  *redact.Redactor
 	log     *slog.Logger
 	http    *http.Client
-	roots   *roots // nil for those of the system
+	roots   *roots // nil for the system's
 	dialect dialect
 }
 
-// A dialect is what servers of one protocol have differently from others.
+// A dialect holds how the servers of one protocol differ from others.
 type dialect struct {
 	address string                             // what the user sets to say where the server is
 	start   string                             // how the user starts it, or ""
-	path    bool                               // so that the path of requests may be wrong
+	path    bool                               // address may have a wrong path
 	pay     func(x *exchange) (buffers, error) // finds what pays for x, and returns its body
 	forget  func(x *exchange) bool             // forgets what the server refused to be paid by; false if there is no other
 	header  func(h http.Header, x *exchange)

@@ -24,8 +24,8 @@ type continued struct {
 	barren int                              // requests in a row that brought a token alone
 }
 
-// maxBarren is how many requests may bring nothing but a token, as those of a model that
-// thinks long, before the answer counts as one that never ends.
+// maxBarren limits the requests in a row that bring a token and no text, since a model may think
+// long. After them the answer counts as endless.
 const maxBarren = 20
 
 // take takes in a chunk.

@@ -22,7 +22,7 @@ const (
 	BadRequest       // the request itself was refused
 	Overflow         // the conversation is too long for the model
 	Refused          // the model's server won't answer this
-	Invalid          // an answer came that is none
+	Invalid          // the answer is not a usable one
 )
 
 // String returns the kind in one word, as records show it.
@@ -96,7 +96,7 @@ func (e *Error) Hint() string {
 	return ""
 }
 
-// What to do, by what happened.
+// Advice for each failure.
 const (
 	hintKey       = "check GEMINI_API_KEY; keys are made at https://aistudio.google.com/apikey"
 	hintAccount   = "log in with gcloud auth application-default login, or check GOOGLE_APPLICATION_CREDENTIALS and what the account may do in the project"

@@ -254,8 +254,8 @@ func (g *Genai) explainAccount(e *Error) {
 	}
 }
 
-// Generate implements [engine.Generator]. Settings that req leaves open are
-// those of [Google.Presets], if it belongs to a conversation.
+// Generate implements [engine.Generator]. If req belongs to a conversation, [Google.Presets] has
+// the settings that req leaves open.
 func (g *Genai) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return Chunks(ctx, func(emit func(*genai.GenerateContentResponse) error) error { return g.generate(ctx, req, emit) })
 }

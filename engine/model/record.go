@@ -15,9 +15,8 @@ import (
 	"gemline/engine/text"
 )
 
-// A Recorder is a Generator that writes down what another answers, for a
-// [Fake] to play back. An answer is written when it is complete; one that
-// failed or was left is not.
+// A Recorder is a Generator that writes down what another answers, for a [Fake] to play back. An
+// answer is written when it is complete. A failed or abandoned answer is not written.
 type Recorder struct {
 	engine.Generator
 

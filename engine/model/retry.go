@@ -155,8 +155,8 @@ func (t *try) border() {
 	}
 }
 
-// again makes t the request to make after e: one that goes on with the answer where there
-// is a token, and one for a new answer to req where there is none.
+// again prepares t for the request after e: a continuation of the answer if the server gave a
+// token, else req for a new answer.
 func (t *try) again(req *engine.Request, e *Error, restart bool) error {
 	anew := answer{afterSuccess: t.answer.afterSuccess}
 	if t.said.token == nil {

@@ -14,8 +14,8 @@ import (
 // GuardedFiles says which files are not edited like others: what they hold steers
 // conversations to come, or is run by something later.
 type GuardedFiles struct {
-	// Names are those of context files, beside the ones that are always
-	// guarded. Only the last element of each counts.
+	// Names are the names of context files, which are guarded beside the built-in names. Only the
+	// last element of each counts.
 	Names []string
 
 	// Roots returns the directories that are worked in. In them, each element
@@ -268,7 +268,7 @@ func (g GuardedFiles) GuardsName(path string) bool {
 	return g.isProtectedName(parts[len(parts)-1]) || len(parts) > 1 && workflow(parts[len(parts)-2:])
 }
 
-// files describes those of paths that exist.
+// files returns the descriptions of the existing files among paths.
 func files(paths []string) []os.FileInfo {
 	var all []os.FileInfo
 	for _, path := range paths {

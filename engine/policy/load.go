@@ -72,8 +72,8 @@ func Load(sources []Source) (rules []Rule, warnings []string, err error) {
 // tableStart matches the line that a rule begins with.
 var tableStart = text.Pattern(`(?m)^[ \t]*\[\[rule\]\]`)
 
-// denials returns the rules of a file that is no file of rules as a whole: those that deny,
-// and are understood by themselves, and one that asks about every call.
+// denials returns the rules that count of a file that can't be parsed as a whole: the rules that
+// deny and can be parsed alone, and a rule that asks about every call.
 func denials(path string, tier Tier, file []byte) (rules []Rule) {
 	starts := append(tableStart().FindAllIndex(file, -1), []int{len(file)})
 	for i, at := range starts[:len(starts)-1] {

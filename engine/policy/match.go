@@ -52,8 +52,8 @@ func (u question) about(c *engine.Command) question {
 	return u
 }
 
-// runs reports whether a call runs commands: one of the shell, whatever is known of
-// it, or any that has a plan. Rules about the shell are about both.
+// runs reports whether a call runs commands: a call of the shell tool, or of another tool with a
+// plan of commands. Rules about the shell are about both.
 func runs(q engine.Proposal) bool {
 	return q.Tool.Name() == Shell || q.Intent.Plan.Dir != "" || len(q.Intent.Plan.Commands) > 0
 }
@@ -239,8 +239,8 @@ func jsonText(v any) string {
 	return string(b)
 }
 
-// matches reports whether r is about u. A rule that allows has to fit exactly;
-// one that asks or denies fits as soon as it may be meant.
+// matches reports whether r is about u. A rule that allows has to fit exactly; a rule that asks
+// or denies fits as soon as it may be meant.
 func (r *Rule) matches(u *question) bool { return r.concerns(u) && r.fits(u) }
 
 // fits is [Rule.matches] for a rule that is about the tool.

@@ -51,9 +51,9 @@ var builtIn = sync.OnceValue(func() []Rule {
 	return rules
 })
 
-// Parse reads the text of a file of rules. The error, a [FileError], is about
-// a file that is none of rules. Warnings are about rules that are not understood, what
-// they have become, and those that can't hold in the tier.
+// Parse reads the text of a file of rules. The error, a [FileError], means that the file can't be
+// parsed. Warnings name rules that are not understood, with what counts of them, and rules that
+// the tier does not allow.
 func Parse(path string, tier Tier, text []byte) (rules []Rule, warnings []string, err error) {
 	text = []byte(strings.TrimPrefix(string(text), "\ufeff"))
 	switch {

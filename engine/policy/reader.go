@@ -151,8 +151,8 @@ func (r *reader) rule() (rule Rule) {
 	return rule
 }
 
-// line checks what a rule says of whole command lines. One that denies would be
-// got around by another blank.
+// line checks the keys for whole command lines. Only a rule that allows may have them: one more
+// blank would get around a denial.
 func (r *reader) line(rule Rule) {
 	_, line := r.table["commandLine"]
 	if _, dir := r.table["directory"]; dir && !line {

@@ -70,9 +70,9 @@ func insideFollowed(dir, path string) bool {
 	return ok || real
 }
 
-// hidesTarget reports whether a command may change gemline's own configuration in a
-// way that the paths it writes to do not tell: one of its words is filled in by
-// the shell, or what it names is taken away.
+// hidesTarget reports whether a command may change gemline's own configuration although the paths
+// that it writes to do not show it: the shell fills in a word, or the command moves or deletes a
+// directory that holds it.
 func (g GuardedFiles) hidesTarget(in engine.Intent) bool {
 	if slices.ContainsFunc(in.Plan.Writes, g.mayBecomeOwn) {
 		return true

@@ -180,7 +180,7 @@ func (m meter) Validate(at *jsonschema.ValidatorContext, v any) {
 	m.schema.spend((m.each + children*m.child) * (1 + len(at.ValueLocation())/8)) // each error has its place
 }
 
-// A pattern is one of the schema's.
+// A pattern is a regular expression of the schema.
 type pattern struct {
 	program *regexp.Regexp
 	schema  *Schema

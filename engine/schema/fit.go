@@ -142,8 +142,8 @@ func saysNothing(v any) bool {
 	return v == nil || isText && slices.Contains([]string{"", "null", "none"}, strings.ToLower(strings.TrimSpace(text)))
 }
 
-// tellUnknown notes names that an object does not take, each with the name that was
-// probably meant: the one that is lacking, or the nearest.
+// tellUnknown notes names that an object does not take, each with the name that was probably
+// meant: the only missing name, or the nearest.
 func (f *fitter) tellUnknown(s *jsonschema.Schema, at []string, object map[string]any, unknown []string) {
 	var lacking, free []string
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {

@@ -32,7 +32,7 @@ const (
 	maxValue   = 64 << 20 // bytes of a value
 	maxDepth   = 100      // objects and lists in each other, in a schema
 	maxNested  = 500      // and in a value
-	maxSchemas = 5_000    // objects, and the schemas true and false; the library takes the square of it
+	maxSchemas = 5_000    // objects, and the schemas true and false; the library's time grows with their square
 	maxOdd     = 100      // references to other places than definitions, each of which costs the library a copy of all places
 )
 

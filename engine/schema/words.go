@@ -207,8 +207,8 @@ func (x explainer) forbidden(schema, at []string) finding {
 	return found(at, "must not be there")
 }
 
-// name tells of a field whose name does not fit. The library may have written another place
-// over the one that it tells.
+// name describes a field whose name does not fit. The library may have overwritten the place that
+// it reports, so the place is checked.
 func (x explainer) name(k *kind.PropertyNames, e *jsonschema.ValidationError) finding {
 	at := slices.Clone(e.InstanceLocation)
 	if _, there := lookup(x.value, append(at, k.Property)); !there {

@@ -175,8 +175,7 @@ func Each(texts []string, notify func(string)) {
 	}
 }
 
-// Timestamp returns t as records and session files have it: that of UTC, to the
-// millisecond.
+// Timestamp formats t for records and session files: in UTC, to the millisecond.
 func Timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // Money returns an amount of US dollars, small ones more exactly.
@@ -202,8 +201,9 @@ func Nearest(name string, names []string) (nearest string) {
 	return nearest
 }
 
-// Likely returns the one of names that a key is likely meant for in a file that other programs may
-// read, "" if there is none. Short keys and keys with another beginning are theirs.
+// Likely returns the name that a misspelled key probably means, "" if there is none. Other
+// programs may read the same file, so short keys, and keys with another first letter, count as
+// theirs.
 func Likely(key string, names []string) string {
 	if len(key) < 5 {
 		return ""

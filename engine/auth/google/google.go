@@ -48,7 +48,7 @@ var types = map[string]credentials.CredType{
 // A Source makes tokens.
 type Source struct {
 	Scopes   []string     // what a token is good for
-	Audience string       // who a token tells who asks, in the place of Scopes; "" for one that lets in
+	Audience string       // the service that an identity token is for; "" for an access token with Scopes
 	Client   *http.Client // asks servers of tokens; not the machine's own
 
 	// Host is the server that tells a machine about itself, "" for the usual one. Network says

@@ -178,7 +178,7 @@ type piece struct {
 	PartialJSON string `json:"partial_json"`
 }
 
-// An event is one of a stream. A document is a message with all of it.
+// An event is an event of a stream. An answer in one document has the fields of a message.
 type event struct {
 	Type         string
 	Index        int

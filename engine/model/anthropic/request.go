@@ -12,7 +12,7 @@ import (
 	"gemline/engine/model/protocol"
 )
 
-// A request is the body of one.
+// A request is the body of an HTTP request.
 type request struct {
 	Model        string        `json:"model"`
 	MaxTokens    int32         `json:"max_tokens"`

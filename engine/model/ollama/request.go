@@ -10,7 +10,7 @@ import (
 	"gemline/engine/model/protocol"
 )
 
-// A request is the body of one.
+// A request is the body of an HTTP request.
 type request struct {
 	Model    string              `json:"model"`
 	Messages []message           `json:"messages"`

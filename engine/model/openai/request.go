@@ -20,7 +20,7 @@ import (
 // refuses a message without, even if another model has made it, and an empty thought as well.
 const noThought = " "
 
-// A request is the body of one.
+// A request is the body of an HTTP request.
 type request struct {
 	Model               string              `json:"model"`
 	Messages            []message           `json:"messages"`
@@ -50,7 +50,7 @@ type streamOptions struct {
 	IncludeUsage bool `json:"include_usage"`
 }
 
-// A message is one of a conversation. The content is a text, a list of parts or nothing.
+// A message is a message of the conversation. The content is a text, a list of parts or nothing.
 type message struct {
 	Role             string          `json:"role"`
 	Content          any             `json:"content"`

@@ -149,11 +149,12 @@ func (t *Table) Chat(model string, again bool) *Preset {
 	return t.find(key{name: model, repeated: again})
 }
 
-// Purpose returns what is asked beside a conversation with, where nothing is known of it.
+// Purpose returns the preset for a question beside a conversation whose model is not known.
 func (t *Table) Purpose(name string) *Preset { return t.SideQuestion(name, "")[0] }
 
-// SideQuestion returns what is asked beside a conversation with a model, each where those before
-// it can't answer: the model that the user names, if any, and those of the conversation.
+// SideQuestion returns the presets for a question beside a conversation with a model, in the
+// order in which they are tried: the model that the user names for it, if any, then models of the
+// conversation's family.
 func (t *Table) SideQuestion(name, model string) (all []*Preset) {
 	t = t.some()
 	k := key{name: name, aside: true}

@@ -222,8 +222,8 @@ func (t *Table) TokenLimit(name string) int {
 	return m.Context
 }
 
-// Choices returns the names to offer: those that the program knows, those that the
-// settings define, and the user's aliases.
+// Choices returns the names to offer: built-in names, names that the settings define, and the
+// user's aliases.
 func (t *Table) Choices() (choices []ListedModel) {
 	t = t.some()
 	for _, c := range t.names().choices() {

@@ -237,7 +237,7 @@ func (a *Answer) End(finish genai.FinishReason) error {
 	return a.emit(last)
 }
 
-// declared returns a tool's own name. The model was given the name that [Name] makes of it.
+// declared returns a tool's own name for the name that [Name] gave the tool in the request.
 func (a *Answer) declared(name string) string {
 	for _, t := range Config(a.asked).Tools {
 		if t == nil {

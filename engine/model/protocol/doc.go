@@ -1,5 +1,5 @@
-// Package protocol has what the generators of other providers than Google have in common:
-// what they say of a conversation, and what they make of an answer.
+// Package protocol has the common parts of the generators for providers other than Google:
+// writing a conversation for a server, and reading its answer.
 //
 // # A conversation is Google's
 //
@@ -10,9 +10,8 @@
 //
 // # An answer has faults
 //
-// An [Answer] is told what a stream says, piece by piece, and emits chunks. Calls whose
-// arguments come in pieces are emitted whole, at the end. A call that can't be read makes the
-// answer one that is asked for again. A call that is written as text counts only if the
-// answer is nothing else but a thought. A thought between <think> and </think> counts only at
-// the beginning.
+// An [Answer] is told what a stream says, piece by piece, and emits chunks. Calls whose arguments
+// come in pieces are emitted whole, at the end. An answer with a call that can't be read is
+// requested again. A call that is written as text counts only if the answer is nothing else but a
+// thought. A thought between <think> and </think> counts only at the beginning.
 package protocol

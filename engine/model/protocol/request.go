@@ -341,8 +341,8 @@ func isPlain(r rune) bool {
 	return r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
 }
 
-// ID returns id in a form that a server takes: as it is, or another one in its place, which is
-// the same each time. The form is that of [model.Provider].
+// ID returns id if a server accepts it in the form of [model.Provider], else an id that replaces
+// it, the same each time.
 func ID(id, form string) string {
 	odd := func(r rune) bool { return !isPlain(r) || form != "" && (r == '-' || r == '_') }
 	if id != "" && !strings.ContainsFunc(id, odd) && (form == "" && len(id) <= longestID || form == "9" && len(id) == 9) {

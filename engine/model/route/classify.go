@@ -29,8 +29,8 @@ var scoreSchema = json.RawMessage(`{"type":"object","properties":{"complexity_re
 var choiceSchema = json.RawMessage(`{"type":"object","properties":{"reasoning":{"type":"string"},` +
 	`"model_choice":{"type":"string","enum":["flash","pro"]}},"required":["reasoning","model_choice"]}`)
 
-// A grade is how hard a prompt is, as either classifier says it: in a recording it may be
-// another one than the one that is asked.
+// A grade is how hard a prompt is, in the form of either classifier: a recording may come from
+// the other one.
 type grade struct {
 	Score int // 0 if there is a choice instead
 	Hard  bool

@@ -154,9 +154,9 @@ func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 	return nil, heard, err
 }
 
-// living returns the attempt of a model that the server does not have, with those that can
-// stand in for it and that the server has, the nearest first. Where the name is none that is
-// known, the error names the one that is spelled like it.
+// living returns the attempt of a model that the server does not have, with the stand-ins that
+// the server has, the nearest first. If the name is unknown, the error names the model with a
+// similar spelling.
 func (r *Router) living(ctx context.Context, a attempt, err error) (attempt, error) {
 	if provider, _ := catalog.Provider(r.cfg.Presets.Chat(a.Model, false).Model); provider != "" { // whose models Google does not list
 		return a, err

@@ -58,11 +58,11 @@ func (h *Health) Down(model string) bool {
 // Missing notes that the model does not exist.
 func (h *Health) Missing(model string) { h.mark(model, missing) }
 
-// stand notes which model answers for one that the server does not have.
+// stand notes which model answers in the place of a model that the server does not have.
 func (h *Health) stand(model, next string) { h.instead.Store(model, next) }
 
-// stands returns the model that answers for one that the server does not have, "" if none
-// is known.
+// stands returns the model that answers in the place of a model that the server does not have, ""
+// if none is known.
 func (h *Health) stands(model string) string {
 	next, _ := h.instead.Load(model)
 	name, _ := next.(string)
