@@ -8,7 +8,7 @@ import (
 	"gemline/engine"
 )
 
-// agents holds the running calls of agents. Several of one kind are numbered.
+// agents holds the running calls of agents. Calls of the same agent are numbered.
 type agents struct{ list []agentCall }
 
 type agentCall struct {

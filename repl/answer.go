@@ -23,18 +23,18 @@ const (
 type Answers struct {
 	Pace Pace
 
-	// View is the screen of those who see. If it is nil, what would be lost with
-	// an answer's markup is put in words, and no line is broken.
+	// View lays an answer out for the eye. If it is nil, the meaning of markup is put in words,
+	// and no line is broken.
 	View *markdown.View
 
 	now answer
 }
 
-// An answer is one that is being shown.
+// An answer is the answer that is being shown.
 type answer struct {
 	reader  *markdown.Renderer // nil between answers
 	pending []markdown.Span    // not shown yet
-	end     string             // the last bytes of it so far
+	end     string             // the last bytes that were shown
 	said    bool               // it has its label
 	broken  bool               // a line of another kind stands inside
 }

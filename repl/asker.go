@@ -197,8 +197,8 @@ const longestTitle = 72
 // says what is proposed and the choices. Behind more of them it is said again.
 const mostAtOnce = 16
 
-// propose shows a change of a file, and reports whether the line that asks about
-// it stands above it. That of a long one has yet to follow.
+// propose shows a change of a file, and reports whether the question stands above the change. The
+// question about a long change has yet to follow.
 func (a *Asker) propose(p engine.Proposal, c question.Change) (asked bool) {
 	said, lines := a.lines(question.Title(p), c)
 	label := output.Permission

@@ -70,9 +70,9 @@ type Terminal interface {
 	// or an "error": what was typed meanwhile is not the next line.
 	Stopped(by string)
 
-	// Listen reads the lines that are typed until stop is called: came gets a value when
-	// there are some, and HandleTyped then asks take about them. Those that are not taken are the
-	// next lines.
+	// Listen reads the lines that are typed until stop is called: came gets a value when there
+	// are lines, and HandleTyped then passes them to take. Lines that are not taken are the next
+	// input.
 	Listen(take func(lines []string) []LineAction) (came <-chan struct{}, stop func() (queued []string))
 	HandleTyped()
 

@@ -53,7 +53,7 @@ func (p *Printer) thought(delta string) {
 	p.think("", p.turn.thinking.take(delta, true))
 }
 
-// A reasoning is the part of the model's reasoning that is not shown yet: a line without its end.
+// A reasoning buffers reasoning of the model until its line is complete.
 type reasoning string
 
 // take adds a piece and returns the whole lines, which are to be shown. If no more reasoning
@@ -85,7 +85,7 @@ const (
 	keptBytes = 16 << 20
 )
 
-// An Output is one that was not shown in full.
+// An Output is an output of a call that was not shown in full.
 type Output struct {
 	Number int
 	Title  string

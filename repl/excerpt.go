@@ -30,7 +30,7 @@ const indent = "  "
 type excerpt struct {
 	whole bool          // nothing is left out
 	few   bool          // for a listener, who can't skip lines
-	cut   bool          // full is not all of it
+	cut   bool          // full is not the whole output
 	part  string        // the beginning of a line
 	lines int           // whole ones so far
 	tail  []output.Span // the last lines not shown

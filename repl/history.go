@@ -183,7 +183,7 @@ func (r *historyFile) append(text string) error {
 	})
 }
 
-// readHistory returns what a file holds, nothing if there is none.
+// readHistory returns the content of a file, nothing if the file does not exist.
 func readHistory(path string) ([]byte, error) {
 	b, err := disk.Read(path, largestHistory)
 	switch {

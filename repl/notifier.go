@@ -54,8 +54,7 @@ type Notifier struct {
 	warned bool
 }
 
-// patience is how long a notifying program may take; one that speaks a
-// sentence needs some time.
+// patience is how long a notifying program may take: to speak a sentence takes some time.
 const patience = 30 * time.Second
 
 // Notify calls for attention, and does not wait for it. A nil Notifier does nothing.

@@ -67,14 +67,14 @@ type shownTurn struct {
 	beside     string // activity beside the conversation, "" if none is known
 }
 
-// A call is one that runs.
+// A call is a running call of a tool.
 type call struct {
 	id, name, title string
 	quiet           bool   // told together with others
 	agreed          bool   // its question stands right above
 	agent           string // that works inside of it
 	stage           string // how far it says that it is
-	speaker         string // the agent that says something inside of it
+	speaker         string // the agent inside of it that is speaking
 	thinking        reasoning
 	out             excerpt
 }

@@ -28,7 +28,7 @@ func (a *Asker) answer(ctx context.Context, label output.Label, qs []engine.Ques
 	return engine.Replied{Replies: replies}, nil
 }
 
-// pose shows a question, all of it.
+// pose shows a whole question.
 func (a *Asker) pose(label output.Label, q engine.Question, i, n int) {
 	head := "question"
 	if n > 1 {

@@ -99,10 +99,9 @@ func ownWords(s string, n int) (words string, ok bool) {
 	return strings.TrimSpace(words), words != ""
 }
 
-// pick returns which of options s means: by its number, its words, or their
-// beginning if no other option begins so. Or it says why there is none. A
-// number with a dot or a parenthesis is a number, even where it is also the
-// words of an option.
+// pick returns which of options s means: by its number, its words, or their beginning if no other
+// option begins so. If none is meant, problem says why. A number with a dot or a parenthesis is a
+// number, even where it is also the words of an option.
 func pick(s string, options []string) (at int, problem string) {
 	s = text.Words(s)
 	is := func(o string) bool { return strings.EqualFold(text.Words(o), s) }

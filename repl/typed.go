@@ -33,7 +33,7 @@ func isAnswer(s string) bool {
 
 // typed decides about lines that were typed during a turn, and says so.
 func (r *REPL) typed(lines []string) []LineAction {
-	const most = 300 // characters of it that are said
+	const most = 300 // characters of a line that are shown
 	fates := make([]LineAction, len(lines))
 	for i, l := range lines {
 		l = strings.TrimSpace(l)

@@ -10,9 +10,9 @@
 //
 // # What is reported has been recorded
 //
-// A task is a file. Each state that it gets is in the file before anybody is told. So one
-// that waited for an answer when gemline was killed still waits, and then the call is
-// proposed once more; one that was worked on has failed, and says why.
+// A task is a file. Each state that it gets is in the file before anybody is told. So a task that
+// waited for an answer when gemline was killed still waits, and then the call is proposed once
+// more. A task that was in work has failed, and says why.
 //
 // # A client that is gone ends nothing
 //

@@ -23,7 +23,7 @@ const (
 	beat     = 15 * time.Second // between signs of life
 )
 
-// The codes of errors that A2A adds to those of JSON-RPC.
+// Codes of errors, beyond the codes of JSON-RPC.
 const (
 	serverError   = -32000
 	taskNotFound  = -32001

@@ -75,13 +75,13 @@ type Server struct {
 	mux      http.ServeMux
 
 	mu    sync.Mutex
-	tasks []*task // the one that was used last stands first
+	tasks []*task // the last used first
 }
 
 // Bounds of a server.
 const (
 	mostTasks  = 256
-	mostUnused = 64 // of them, those that nothing was said in
+	mostUnused = 64 // tasks without a message
 	mostBusy   = 16 // tasks that are worked on, or in which a call is asked about
 	mostOpen   = 32 // conversations
 	mostNames  = 200

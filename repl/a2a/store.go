@@ -67,7 +67,7 @@ func (d store) open(ctx context.Context, warn func(string)) (all []record, done 
 	return all, done, nil
 }
 
-// list returns the tasks that have a file, those that were used last first.
+// list returns the ids of the stored tasks, the last used first.
 func (d store) list() (ids []protocol.TaskID, err error) {
 	entries, err := os.ReadDir(string(d))
 	used := map[protocol.TaskID]time.Time{}

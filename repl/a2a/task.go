@@ -17,7 +17,7 @@ import (
 	"gemline/repl/serve"
 )
 
-// A task is one that clients have given.
+// A task is a task of the protocol, which a client began.
 type task struct {
 	server *Server
 
@@ -192,7 +192,7 @@ func (t *task) join(ctx context.Context) *stream {
 	return st
 }
 
-// endStreams ends the streams that which selects. The caller holds mu.
+// endStreams ends the streams for which the function which is true. The caller holds mu.
 func (t *task) endStreams(which func(*stream) bool) {
 	t.streams = slices.DeleteFunc(t.streams, func(st *stream) bool {
 		gone := which(st)

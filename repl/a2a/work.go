@@ -37,7 +37,7 @@ type turn struct {
 	cutOff   *pending          // the call that was cut off while it was asked about, nil if none was
 	first    clientAnswer      // to that
 	answers  chan clientAnswer // to what is asked
-	finished chan struct{}     // closed behind the last of it
+	finished chan struct{}     // closed when the turn is over
 	over     bool              // it takes nothing any more; the task's mu guards it
 
 	// Only the goroutine that does the work touches these.

@@ -34,7 +34,7 @@ type view struct {
 	count *spent
 }
 
-// A call is one that goes on.
+// A call is a running call of a tool.
 type call struct {
 	id     protocol.ToolCallId // that the editor knows
 	args   map[string]any

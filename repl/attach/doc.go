@@ -10,14 +10,14 @@
 //
 // # The first answer counts
 //
-// Every question and every prompt has a number. An answer names the one that it is to, and
-// counts while that is open; nothing that was sent before a question was shown answers it.
-// Whoever comes late is told, and by whom it was answered.
+// Every question and every prompt has a number. An answer has the number of its question, and
+// counts while the question is open. Nothing that was sent before a question was shown answers
+// it. A late answer gets a message that says who has answered.
 //
 // # Nobody is waited for
 //
-// A session never waits for a listener. What waits to be sent to one is bounded, and one
-// that does not read is dropped, which the session says.
+// A session never waits for a listener. The queue of a listener is bounded. A listener that does
+// not read is dropped, and the session says so.
 //
 // # The same user
 //

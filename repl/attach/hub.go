@@ -87,7 +87,7 @@ func (h *Hub) Move() {
 	h.tell(message{Type: hello, Info: &info})
 }
 
-// Reachable reports whether listeners can come. It makes the socket if there is none.
+// Reachable returns an error if listeners can't connect. It makes the socket if needed.
 func (h *Hub) Reachable() error {
 	h.begin.Do(h.Move)
 	h.mu.Lock()

@@ -26,7 +26,7 @@ func fileOf(id string) string {
 	return id + suffix
 }
 
-// A socket is that of one session.
+// A socket is the socket of one session.
 type socket struct {
 	*net.UnixListener
 	id, path string

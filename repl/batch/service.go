@@ -339,7 +339,7 @@ type replay struct {
 	job string
 }
 
-// errCaptured ends a run whose request is all that is wanted of it.
+// errCaptured ends a run that was begun only to capture its request.
 var errCaptured = errors.New("the request is left to the server")
 
 // A capture is a Generator that keeps the first request and answers none.

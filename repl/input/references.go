@@ -11,7 +11,7 @@ import (
 // A Source has what a prompt may refer to by an @: the files of a workspace, say,
 // or what a server offers.
 type Source interface {
-	// Find returns what r refers to. Its error is only ever that of ctx.
+	// Find returns what r refers to. The only error is that of ctx.
 	Find(ctx context.Context, r Ref) (Target, error)
 
 	// Read returns the contents of names that Find has found. Each text is
@@ -30,8 +30,7 @@ type Target struct {
 // References is the step that puts the contents of what a prompt refers to by an @ beside
 // it. The prompt stays as it is. What looks like a path and leads to nothing is told.
 type References struct {
-	// Sources returns those that there are at the moment. The first one that
-	// has what is named answers.
+	// Sources returns the current sources. The first source that has the named thing answers.
 	Sources func() []Source
 
 	// Pasted returns what of the prompt was pasted, in which nothing is a reference; nil if

@@ -18,7 +18,7 @@ type openBlock struct {
 	lexer *lexer // of code that is coloured
 }
 
-// sync follows goldmark: it ends what is no longer open and begins what is. It
+// sync follows goldmark: it ends blocks that are no longer open and begins blocks that are. It
 // reports whether a paragraph was given a line.
 func (r *Renderer) sync() bool {
 	now := r.feed.pc.OpenedBlocks()

@@ -7,9 +7,8 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 )
 
-// So many rows, of so many bytes, are looked at to know how wide a table's
-// columns are. Until then nothing of it is shown. What comes later goes into
-// columns of that width.
+// How many rows, and how many bytes of them, decide how wide a table's columns are. Until then
+// nothing of the table is shown. Later rows go into columns of this width.
 const (
 	maxRows     = 100
 	maxGathered = 16 << 10

@@ -48,7 +48,7 @@ type Renderer struct {
 	open []openBlock // as goldmark has them open, outermost first
 
 	line    []byte // what has come of a line whose meaning is open
-	looked  int    // how much of it was looked at
+	looked  int    // how many bytes of line were looked at
 	running bool   // the rest of the line is text of the open paragraph
 	over    bool
 }

@@ -20,7 +20,7 @@ type prose struct {
 	began  bool
 	inLine bool
 	keep   bool   // the line is read when it is whole
-	line   []byte // of which so much has come
+	line   []byte // what has come of the line
 	header []byte // the line before, if it may be a table's
 	table  *table
 }

@@ -35,7 +35,7 @@ type Config struct {
 	Redact  func(string) string        // takes out secrets
 }
 
-// A client is one that is served.
+// A client is a connected client.
 type client struct {
 	Config
 	ctx    context.Context // of all that it asks for
@@ -44,7 +44,7 @@ type client struct {
 	mu      sync.Mutex
 	begun   bool
 	asks    bool // it can ask its user
-	several bool // likewise, for several of a list
+	several bool // it can ask for several entries of a list
 	level   protocol.LoggingLevel
 	named   map[string]*clientSession
 	calls   sync.WaitGroup

@@ -52,7 +52,7 @@ func withSession(t engine.Tool) json.RawMessage {
 		properties = map[string]any{}
 	}
 	properties[session] = sessionSchema
-	delete(properties, "wait_for_previous") // which is about calls of one message
+	delete(properties, "wait_for_previous") // it is about several calls in one message
 	schema["properties"] = properties
 	b, _ = json.Marshal(schema)
 	return b

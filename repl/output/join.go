@@ -61,8 +61,8 @@ func picture(r rune) bool {
 
 func tone(r rune) bool { return r >= firstTone && r <= lastTone }
 
-// joins reports whether a joiner or its contrary has a place between two
-// characters: both are letters or marks of one script that joins.
+// joins reports whether a joiner or a non-joiner has a place between two characters: behind a
+// virama, or between characters of the same joining script.
 func joins(before, next rune) bool {
 	if strings.ContainsRune(viramas, before) {
 		return true

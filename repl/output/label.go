@@ -39,7 +39,7 @@ const (
 	Shell = "! " // for a command
 )
 
-// modes are those of approval that the prompt shows.
+// modes are the approval modes that the prompt shows.
 var modes = []string{"plan", "auto_edit", "auto", "yolo"}
 
 // ReadyIn returns the prompt for a question or a task in an approval mode.

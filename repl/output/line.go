@@ -17,7 +17,7 @@ type line struct {
 	copied     []byte  // on its way there
 	head       []byte  // the beginning of the line, which may become a label
 	headStyles []Style // of its bytes
-	current    Style   // the one that is on at the end of out; none between writes
+	current    Style   // the style at the end of out; none between writes
 	atStart    bool    // out and head left aside, the cursor is at the line's start
 	before     rune    // the character before what comes next
 	col        int     // where the cursor is, if a paragraph is broken between words

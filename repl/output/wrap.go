@@ -46,9 +46,8 @@ type wrap struct {
 	last    rune   // the wide character that the word ends with, if a line may end there
 }
 
-// Prose writes outside text as [Writer.Spans] does, and breaks its lines
-// between words where they would not fit into a width. The width 0 is that of
-// a terminal which nobody knows: no line is broken.
+// Prose writes outside text as [Writer.Spans] does, and breaks its lines between words where they
+// would not fit into a width. The width 0 means that the width is not known: no line is broken.
 //
 // A word is held back until it is whole. A line that begins by being broken is
 // looked at like any other.

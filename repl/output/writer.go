@@ -157,8 +157,8 @@ func (w *Writer) Line(l Label, format string, args ...any) {
 	w.Fresh()
 }
 
-// Paragraphs writes lines of outside text, broken as messages are, but for lines of code: those that
-// begin with four blanks or a tab, and those of JSON.
+// Paragraphs writes lines of outside text, broken as messages are, except lines of code: lines
+// that begin with four blanks or a tab, and lines of JSON.
 func (w *Writer) Paragraphs(text string) error {
 	if w.columns == nil {
 		w.Text(text)

@@ -21,7 +21,7 @@ const (
 	DoNotTrust
 )
 
-// A Folder is one that somebody has to decide about.
+// A Folder is a folder whose trust the user has to decide about.
 type Folder struct {
 	Path string
 	Home string // the user's home directory
@@ -75,7 +75,7 @@ type Option[T any] struct {
 	Answer T
 }
 
-// Title asks whether the folder is trusted; what it brings stands below that.
+// Title asks whether the folder is trusted. The lines of Contents stand below it.
 func (f Folder) Title() string {
 	path := output.EscapeLine(f.Path)
 	if f.Decided == "" {

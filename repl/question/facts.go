@@ -99,8 +99,8 @@ func (fs *facts) plan(in engine.Intent, shown bool) {
 	}
 }
 
-// limits tells what holds the programs that a call runs, and why one that has
-// failed is asked about again.
+// limits adds how the programs of a call are confined, and why a failed command is asked about
+// again.
 func (fs *facts) limits(p engine.Proposal) {
 	in := p.Intent
 	if len(in.Grants) > 0 && len(Grants(p)) == 0 {

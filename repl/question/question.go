@@ -63,7 +63,7 @@ func ReadsSecret(p engine.Proposal) bool {
 		!slices.ContainsFunc(r.Read, func(path string) bool { return !secret.Path(path) })
 }
 
-// does says what a command may do with rights, and what of it may be a secret.
+// does describes what a command may do with rights, and marks paths that may hold secrets.
 func does(r engine.Rights, home string) string {
 	said := r.Describe(func(place, path string) string {
 		if secret.Path(path) {

@@ -123,8 +123,8 @@ func bareValue(answer string) string {
 	return answer
 }
 
-// extract takes the first block of code of the language. One that the answer
-// breaks off in counts for nothing.
+// extract takes the first block of code of the language. A block in which the answer breaks off
+// does not count.
 func (s *OutputSchema) extract(answer string) (problems []string) {
 	var others []string
 	for _, b := range markdown.CodeBlocks(answer) {

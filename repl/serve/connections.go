@@ -34,7 +34,7 @@ type connections struct {
 
 	mu    sync.Mutex
 	open  int
-	quiet []net.Conn // on which no request is answered, the one that fell quiet first first
+	quiet []net.Conn // without a request in work, the longest idle first
 }
 
 // changed is the server's ConnState.
@@ -44,7 +44,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// note takes note of a change. It returns a connection that is to end, nil if there is none.
+// note records a new state of a connection. It returns a connection that is to end, or nil.
 func (c *connections) note(conn net.Conn, state http.ConnState) net.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"gemline/repl/report"
 )
 
-// An openQuestion is one that the client has been put.
+// An openQuestion is a question that the client has not answered yet.
 type openQuestion struct {
 	id    string // of the question, not of the call: a call may be asked about again
 	p     engine.Proposal

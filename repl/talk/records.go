@@ -96,7 +96,7 @@ type (
 	}
 )
 
-// A questionItem is one of the model's.
+// A questionItem is a question of the model.
 type questionItem struct {
 	Header  string   `json:"header"`
 	Text    string   `json:"question"`

@@ -53,8 +53,8 @@ func (t *runningTurn) withdraw(id string, drop func(hint string) bool) (l line, 
 	return l, true
 }
 
-// steered ends the messages that were hints for a turn: those that came too late for it
-// have a turn of their own, before others that wait.
+// steered ends the messages that were hints for a turn. Hints that came too late get turns of
+// their own, before other waiting messages.
 func (c *Server) steered(t *runningTurn, o report.Outcome) {
 	if len(t.hints) == 0 {
 		return

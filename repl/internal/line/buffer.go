@@ -40,7 +40,7 @@ func (b *buffer) reset() {
 	b.text, b.pos, b.past, b.typing, b.killing = nil, 0, nil, false, false
 }
 
-// save makes the current state one that undo restores.
+// save stores the current state for undo.
 func (b *buffer) save() {
 	if n := len(b.past); n > 0 && slices.Equal(b.past[n-1].text, b.text) {
 		return
@@ -100,8 +100,7 @@ func (b *buffer) cut(from, to int) {
 	b.typing = false
 }
 
-// kill is cut, and remembers what was removed. Kills that follow each other
-// are remembered as one.
+// kill is cut, and remembers the removed text. The texts of successive kills are joined.
 func (b *buffer) kill(from, to int) {
 	back := from > to
 	if back {

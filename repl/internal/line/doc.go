@@ -1,8 +1,8 @@
 // Package line reads what the user types, a line at a time.
 //
-// A [Reader] has lines from one of two. The cooked input leaves editing to the
-// terminal itself and works on pipes too; it writes nothing but the prompt. The
-// other one is an editor for terminals that can move the cursor.
+// A [Reader] has one of two inputs. The cooked input leaves editing to the terminal itself and
+// works on pipes too; it writes nothing but the prompt. The editor is for terminals that can move
+// the cursor. A first caller makes a Reader with [New].
 //
 // # One reader at a time
 //
@@ -26,8 +26,8 @@
 // # The library
 //
 // chzyer/readline edits the line on limited terminals, such as a vt100 with the locale C: the
-// characters, words, kills and yanks, the way through the history, and the end of the line.
-// The keys there are those of other terminals.
+// characters, words, kills and yanks, the way through the history, and the end of the line. The
+// keys are the same as on other terminals.
 //
 // The library draws the line anew with each key, searches with races, ends half a line on a
 // hang-up, knows no pastes, and removes too much with Ctrl-W in the first word. So it has no

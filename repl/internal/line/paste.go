@@ -24,8 +24,8 @@ const (
 	pasteSent = 300 * time.Millisecond
 )
 
-// collectLines returns first, which has just been entered, and the lines that follow
-// closely. Next returns one that comes in time.
+// collectLines returns first, which has just been entered, and the lines that follow closely.
+// Next returns a line if it comes in time.
 func collectLines(first string, next func(within time.Duration) (line string, ok bool, err error)) ([]string, error) {
 	lines := []string{first}
 	for within := pasteGap; ; within = pasteLag {

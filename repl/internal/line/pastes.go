@@ -36,8 +36,7 @@ func (p *pastes) fold(s string) string {
 	return strings.ReplaceAll(s, "\n", string(newlineMark))
 }
 
-// pasted returns what stands in the line for a paste: itself if it is short and
-// of one line.
+// pasted returns the placeholder of a paste, or the text itself if it is short and has one line.
 func (p *pastes) pasted(text string) string {
 	if !strings.ContainsAny(text, "\n\t") && len(text) <= longPaste {
 		return text

@@ -294,8 +294,8 @@ func (v *vi) wordsBack(b *buffer, n int, big bool) int {
 	return i
 }
 
-// wordEnds returns the position behind the end of the nth word. The end that
-// the cursor stands on counts as one if here says so.
+// wordEnds returns the position behind the end of the nth word. If here is true, an end at the
+// cursor counts.
 func (v *vi) wordEnds(b *buffer, n int, big, here bool) int {
 	i := b.pos
 	for ; n > 0 && i < len(b.text); n-- {
