@@ -108,8 +108,8 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 	})
 }
 
-// value returns what counts of the value of a key, and false if nothing does. It notes what is
-// wrong with it.
+// value returns the part of a key's value that counts, and false if nothing counts. It notes what
+// is wrong with the value.
 func (c *checker) value(path []string, key Key, v any) (any, bool) {
 	out, err := key.coerce(v)
 	only, isSwitch := strings.CutPrefix(key.safety.project, "only ")

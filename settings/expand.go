@@ -261,9 +261,8 @@ func expandText(s string, lookup func(string) (string, bool), missing func(name,
 	}
 }
 
-// variable reads the variable at the start of s, which is a dollar sign: all
-// of its text, its name, and its default if it has one. Text that is none has
-// no name.
+// variable reads the variable at the start of s, which is a dollar sign: all of its text, its
+// name, and its default if it has one. The name of other text is empty.
 func variable(s string) (whole, name, fallback string, has bool) {
 	m := variableText().FindStringSubmatch(s)
 	return m[0], m[1] + m[2], m[4], m[3] != ""

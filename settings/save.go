@@ -30,7 +30,7 @@ const (
 // so is one that edit makes into something else. Edit must not write into what
 // it is given.
 //
-// Mode is that of a new file. New directories let in whoever may read it.
+// Mode is the mode of a new file. New directories are open to everybody who may read the file.
 func save(ctx context.Context, path string, mode fs.FileMode, edit func(text []byte) ([]byte, error)) error {
 	if path == "" {
 		return errors.New("no home directory: there is no place for settings")

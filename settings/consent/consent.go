@@ -34,7 +34,7 @@ type Rights string
 // The rights.
 const (
 	None     Rights = "none"     // it does not run
-	Confined Rights = "confined" // those of the commands of a model
+	Confined Rights = "confined" // the rights of the model's commands
 	All      Rights = "all"      // the user's
 )
 

@@ -19,7 +19,7 @@ type files struct {
 	dirs  []string // in which what is started may be
 	found Started
 	ran   []string // files that run
-	wrote []string // and those that are written to
+	wrote []string // files that are written to
 }
 
 // unsure notes why not all files can be told. The first reason counts.

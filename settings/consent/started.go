@@ -287,7 +287,8 @@ func harmless(name string, p *program.Program) bool {
 	return slices.Contains([]string{"mktemp", "gofmt", "notify-send", "logger"}, name)
 }
 
-// start tells what a program and its arguments run, and of which words that is not known.
+// start notes which files a program and its arguments run, and the words for which that is not
+// known.
 func (r *reader) start(argv []string, unknown []bool) {
 	name := filepath.Base(argv[0])
 	args, un := argv[1:], unknown[1:]

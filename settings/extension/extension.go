@@ -36,11 +36,11 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// An Extension is one that is installed and can be used.
+// An Extension is an installed extension that can be used.
 type Extension struct {
 	Name    string
 	Version string
-	About   string // what it says it is for
+	About   string // its description of itself
 	Dir     string // where its files are, absolute
 	Home    string // where it is installed: Dir, unless it is linked
 	Linked  bool   // it is used where it is developed
@@ -184,14 +184,14 @@ func Policies(cfg Config) (dirs []string) {
 	return lists.Map(active, func(x Extension) string { return filepath.Join(x.Dir, policiesName) })
 }
 
-// ReadBroken returns the extension that is in a folder of a name and can't be used: what is
-// known of it. It is not ok if there is none.
+// ReadBroken returns what is known of an extension that can't be used, from the folder called
+// name. It reports false if there is no such folder.
 func ReadBroken(dir, name string) (x Extension, ok bool) {
 	dirs, _ := directories(dir)
 	for _, at := range dirs {
 		if strings.EqualFold(filepath.Base(at), name) {
 			x := Extension{Name: filepath.Base(at), Dir: at, Home: at}
-			x.Install, _ = installed(filepath.Join(at, installName)) // it may be that file that is broken
+			x.Install, _ = installed(filepath.Join(at, installName)) // this file may be broken, too
 			x.ID = ID(x.Install.Source, x.Name)
 			return x, true
 		}

@@ -215,7 +215,7 @@ func kebab(s string) string {
 	return b.String()
 }
 
-// unknown refuses a flag and names the one that comes nearest.
+// unknown returns the error for an unknown flag, which names the nearest flag.
 func unknown(name string, long map[string]*kong.Flag) error {
 	if err := lacks(name); err != nil {
 		return err

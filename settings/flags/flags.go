@@ -147,7 +147,7 @@ func (f *Set) PlainFlag() (name string, off bool) {
 		name string
 		on   *bool
 	}{{"--plain", f.Plain}, {"--screen-reader", f.ScreenReader}} {
-		if fl.on != nil && (*fl.on || off) { // of two, the one that says yes
+		if fl.on != nil && (*fl.on || off) { // if both are given, the flag that says yes counts
 			name, off = fl.name, !*fl.on
 		}
 	}

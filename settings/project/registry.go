@@ -38,8 +38,8 @@ func (p Store) Chats() string {
 	return filepath.Join(p.Temp, "chats")
 }
 
-// History returns the repository of the states of its files, "" if there is no place
-// for it. Beside it is that of other programs.
+// History returns the directory for the states of the project's files, "" if there is no place
+// for it. Other programs keep theirs beside it.
 func (p Store) History() string {
 	if p.Temp == "" {
 		return ""
@@ -56,9 +56,8 @@ func Hash(path string) string {
 // Register finds the project of the working directory in the registry of
 // projects, and enters it there if it is not known yet.
 //
-// The Store can be used even beside an error, which says that the registry
-// could not be read or written: its slug is then the one that would have been
-// entered.
+// The Store can be used even beside an error, which says that the registry could not be read or
+// written: it then has the slug that would have been entered.
 func (p Paths) Register(ctx context.Context) (Store, error) {
 	root, r := p.registry()
 	if p.Home == "" {
@@ -339,8 +338,8 @@ const (
 	lockPoll  = 10 * time.Millisecond // between attempts
 )
 
-// Acquire makes the directory path, waiting for another program to remove
-// its own. One that is older than any program needs it is taken for abandoned.
+// Acquire makes the directory path, waiting for another program to remove its own. A directory
+// that is older than any program needs it counts as abandoned.
 func Acquire(ctx context.Context, path string) (*Lock, error) {
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
@@ -397,7 +396,7 @@ func sameLock(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
 }
 
-// Release removes the lock, if it is still the one that was made.
+// Release removes the lock, unless another program has replaced it.
 func (l *Lock) Release() {
 	if l.Held() {
 		os.Remove(l.path)

@@ -150,10 +150,9 @@ func (line parents) find(dir string) int {
 	return -1
 }
 
-// Remember writes what the user decided about a folder, given by its real
-// path, into the list of folders, and keeps everything else in it; with an empty
-// rule it removes what the list says about the folder. It says what stood there
-// before.
+// Remember writes what the user decided about a folder, given by its real path, into the list of
+// folders, and keeps everything else in it; with an empty rule it removes what the list says
+// about the folder. It returns what the list said before.
 func (l List) Remember(ctx context.Context, folder string, rule Rule) (was []Decision, err error) {
 	if rule != "" && !utf8.ValidString(folder) {
 		return nil, errors.New("the folder's name is not UTF-8, which the list of folders can't hold")

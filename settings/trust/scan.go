@@ -52,8 +52,8 @@ func (i Item) String() string {
 }
 
 const (
-	maxItems  = 1000 // of one kind that are looked at
-	maxShown  = 50   // of one kind that are told one by one
+	maxItems  = 1000 // items of one kind that are looked at
+	maxShown  = 50   // items of one kind that are listed one by one
 	maxName   = 100  // bytes of a name
 	maxDetail = 500  // bytes of a command or a value
 	maxPeek   = 64 << 10
@@ -410,8 +410,8 @@ func (v *view) context(p project.Paths, s *settings.Settings) {
 	}
 }
 
-// upto lists the files with one of the names in the directories, the last of
-// which holds the others.
+// upto lists the files with one of the names in the directories. The last directory contains the
+// others.
 func (v *view) upto(p project.Paths, dirs, names []string, seen map[string]bool) {
 	root, err := os.OpenRoot(dirs[len(dirs)-1]) // links within the project are fine
 	if err != nil {
