@@ -139,8 +139,8 @@ func OtherVendor(model string) bool {
 var otherFamilies = strings.Fields(`claude opus opusplan sonnet haiku gpt chatgpt codex o1 o3 o4 deepseek llama codellama
 mistral mixtral codestral devstral magistral qwen qwq grok kimi glm minimax command-r nova phi nemotron`)
 
-// oddKeys keeps the keys that mean nothing here. Those that are likely a misspelled key of ours are
-// told as what is misread; where the key would have limited the tools, the agent has none.
+// oddKeys stores the keys that mean nothing here. A key that is probably a misspelled key of ours
+// is reported as misread. If it would have limited the tools, the agent has none.
 func (r *reader) oddKeys(odd [][2]*yaml.Node, d *Definition, keys []string) {
 	var names []string
 	for _, o := range odd {

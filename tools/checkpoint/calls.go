@@ -34,8 +34,8 @@ func (k *Keeper) Run(run engine.Run) engine.Run {
 	}
 }
 
-// Files returns how many files the calls of the turn have changed, commands among them,
-// taken together: one that is as it was before is none. It reports whether that is known.
+// Files returns how many files the calls of the turn, commands included, have changed. A file
+// that is again as it was before does not count. It reports false if the number is not known.
 func (k *Keeper) Files() (n int, known bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -104,7 +104,7 @@ type watching struct {
 	git   []string // what was seen of the user's repositories
 
 	paths   []string // that are known to be written
-	outside []string // the same where nothing is kept, with what is said of it
+	outside []string // such paths of which nothing is stored, each with the reason
 }
 
 // Approve implements [engine.Approver].
@@ -193,10 +193,10 @@ func (h *watching) before(ctx context.Context) error {
 	return nil
 }
 
-// Interrupted keeps what differs from the last state of the session as what a call has
-// done that was running when the session ended, if all files had been looked at before
-// it. Since nobody knows what of it others have done, it is taken back as their changes
-// are: when the user agrees.
+// Interrupted records the differences from the session's last state as changes of the call that
+// was running when the session ended, if all files had been scanned before the call. Others may
+// have made some of the changes, so they are undone like the changes of others: only if the user
+// agrees.
 func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) error {
 	err := k.with(ctx, func() error {
 		all, err := states(k.history.store, k.cfg.Session(), false)

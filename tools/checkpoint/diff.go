@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Version is a file, a link or a directory as it was. The zero Version is one
-// that was not there. Of a directory only the mode counts.
+// A Version is a file, a link or a directory as it was. The zero Version means that nothing was
+// there. Of a directory only the mode counts.
 type Version struct {
 	Mode fs.FileMode
 	Sum  Sum
@@ -20,7 +20,7 @@ func (v Version) Exists() bool { return v != Version{} }
 func (v Version) dir() bool  { return v.Mode.IsDir() }
 func (v Version) file() bool { return v.Exists() && !v.dir() }
 
-// A Change is what became of one path.
+// A Change is the change of one path.
 type Change struct {
 	Path          string
 	Before, After Version

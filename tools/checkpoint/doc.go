@@ -1,22 +1,21 @@
-// Package checkpoint keeps what files were before calls changed them, so that it
-// can be taken back: by turns, by calls, or file by file.
+// Package checkpoint records files before and after calls change them, so that the changes can be
+// undone: by turns, by calls, or file by file. A first caller makes a [Keeper] with [New] and
+// runs calls through it.
 //
 // # Before and after
 //
-// A [Keeper] looks at the files before a call runs that may change some, and when it
-// is over. What differs is what the call did; what differs between two calls, others
-// did, such as the user. So a turn can be taken back without what the user has
-// changed meanwhile. Of an edit only the files that it names are looked at, of a
-// command all that the workspace holds.
+// A [Keeper] scans the files before and after each call that may change some. The differences are
+// changes of the call; differences between two calls are changes of others, such as the user. So
+// a turn can be undone without undoing what the user has changed meanwhile. For an edit only the
+// files that it names are scanned, for a command the whole workspace.
 //
 // # A state is a zip file
 //
-// It holds contents that no other one has, by their SHA-256, and a manifest: what
-// differs from the state before, of the first one all. It is written once, synced once
-// and renamed once, and then a file with the session's name is, which says that it is
-// the last one. So a reader sees all of a state or nothing, and a content that the disk
-// has spoilt is an error. Whoever adds states holds the store's lock meanwhile, several
-// at once; who collects is alone.
+// It holds the contents that no earlier state has, by their SHA-256, and a manifest: the
+// differences from the state before, in the first state all files. It is written, synced and
+// renamed once; then a file with the session's name is, which names the session's last state. So
+// a reader sees a whole state or nothing, and a content that the disk has spoilt is an error.
+// Sessions that add states share the store's lock; the collector holds it alone.
 //
 // # The user's repository is only read
 //

@@ -75,8 +75,9 @@ func (r *repositories) see(ctx context.Context) (seen []string) {
 	return seen
 }
 
-// staged tells what an index holds from what it held, "" if there is none. When and where git
-// has last seen the files is none of it. Git is asked only if the index was written since.
+// staged returns a sum of what an index holds, "" if there is no index. The times at which git
+// has seen the files do not change it. Git is asked only if the index was written since the last
+// call.
 func (r *repositories) staged(path string, ask func(args ...string) string) string {
 	info, err := os.Lstat(path)
 	if err != nil {

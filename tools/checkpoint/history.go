@@ -95,7 +95,7 @@ func (h *history) take(ctx context.Context, kind Kind, all bool, paths []string)
 			return nil, s, err
 		}
 	}
-	if all { // those that the rest does not show
+	if all { // named files that the scan does not reach
 		for path := range h.names {
 			if n := h.top.at(path, false); n == nil || n.tracking == explicit {
 				paths = append(paths, path)
@@ -132,7 +132,7 @@ func (h *history) differs() ([]Change, error) {
 	return h.top.diff(nil), nil
 }
 
-// commit keeps a state as the last one of the session: what differs, and what is said of it.
+// commit stores a state as the session's last one: its changes and its record.
 func (h *history) commit(changes []Change, r Record) error {
 	r.Session, r.Time, r.Whole = h.cfg.Session(), cmp.Or(r.Time, time.Now()), h.scanned && h.partial == nil
 	r.Asked, r.Title = h.cfg.Hide(r.Asked), h.cfg.Hide(r.Title)

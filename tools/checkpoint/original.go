@@ -55,7 +55,7 @@ func (k *Keeper) bring(ctx context.Context, p *Plan, theirs []original) error {
 		}
 		if g.after.Mode = f.mode; g.before.Exists() && g.before.Mode.Type() == g.after.Mode.Type() &&
 			(g.before.Mode^g.after.Mode)&0o100 == 0 {
-			g.after.Mode = g.before.Mode // of which git keeps one bit
+			g.after.Mode = g.before.Mode // git keeps one bit of a mode
 		}
 	}
 	if err := k.history.commit(changes, Record{Kind: External}); err != nil {

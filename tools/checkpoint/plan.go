@@ -19,7 +19,7 @@ type Plan struct {
 	Kind      Kind
 	Title     string         // of what is restored
 	Turns     []*ChangedTurn // that it is about, the last one first
-	Changes   []Change       // what is done, from what is there to what will be
+	Changes   []Change       // from the present files to the restored ones
 	Conflicts []Change       // the same of files that others have changed since
 	Outside   []string       // files that may not be touched here
 	NotKept   []string       // what was not kept and is not as it was
@@ -42,7 +42,7 @@ func (p *Plan) all() []Change {
 // Empty reports whether no file has to be touched.
 func (p *Plan) Empty() bool { return len(p.Changes)+len(p.Conflicts) == 0 }
 
-// Nothing to do, with what to say of it.
+// Errors for an undo or a redo with nothing to do.
 var (
 	ErrNothing = errors.New("nothing was changed that could be taken back")
 	ErrFormer  = errors.New("what an older gemline kept of this session can't be taken back: its form has changed")
@@ -185,7 +185,7 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 	return p, err
 }
 
-// fill finds out what is there, and so what has to be done.
+// fill compares the targets with the present files, and so finds the changes to make.
 func (h *history) fill(p *Plan, targets map[string]*target) error {
 	for _, path := range slices.SortedFunc(maps.Keys(targets), comparePaths) {
 		g := targets[path]

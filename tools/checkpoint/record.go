@@ -45,8 +45,8 @@ type Record struct {
 	Unsure bool `json:"unsure,omitempty"` // others may have changed some of it: nobody has seen the call end
 }
 
-// UnmarshalJSON reads a record. One that a later release has written in another form is that of
-// a change by others: the states before it can still be reached.
+// UnmarshalJSON reads a record. A record in a form of a later release counts as a change by
+// others, so that the states before it can still be reached.
 func (r *Record) UnmarshalJSON(b []byte) error {
 	type wire Record
 	if json.Unmarshal(b, (*wire)(r)) != nil {
@@ -55,12 +55,12 @@ func (r *Record) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// A State is one of a session.
+// A State is a stored state of a session.
 type State struct {
 	Record
 	ID, Parent string
 
-	changes []Change // from the one before
+	changes []Change // from the state before
 }
 
 // mostStates is how many states of a session are looked at.

@@ -32,7 +32,7 @@ var errTooMuch = errors.New("there is too much in this folder to keep all of it"
 // by side; a node belongs to whoever looks at its directory.
 type scan struct {
 	history *history
-	kind    Kind // of the state that comes of it
+	kind    Kind // of the resulting state
 	ctx     context.Context
 	fail    context.CancelCauseFunc // ends the scan; the first cause counts
 	except  map[string]bool         // paths that are passed over
@@ -261,7 +261,7 @@ func (s *scan) list(n *node, f *disk.RawDir, path string) (hides func(string, bo
 func (s *scan) assign(k *node, dir, hidden bool) {
 	switch {
 	case hidden && k.tracking == explicit && !dir && (k.sum != "" || s.history.names[k.path()]):
-	case !hidden && k.tracking == ignored && k.exists(): // it is not new, though nothing of it was kept before
+	case !hidden && k.tracking == ignored && k.exists(): // the file is not new, though its content was not stored before
 	case hidden:
 		if k.tracking == full {
 			k.gone()

@@ -37,8 +37,8 @@ func (h *history) rulesAbove() string {
 	return b.String()
 }
 
-// name has a file kept from now on, whatever rules say of it, and returns where it is:
-// a link is kept as one.
+// name has a file recorded from now on, whatever ignore files say, and returns where it is. A
+// link itself is recorded, not its target.
 func (h *history) name(path string) string {
 	path = filepath.Join(disk.ResolveLinks(filepath.Dir(path)), filepath.Base(path))
 	h.names[path] = true

@@ -28,12 +28,11 @@ func isProduct(name string) bool {
 	})
 }
 
-// Uncovered returns what is there and does not come back if a command changes or deletes
-// it: files that are ignored or too large, and of ignored directories the topmost. What
-// programs make again is none of it, nor what may hold secrets, of which no copy is made,
-// nor what calls of the session have made and nobody has changed since. It reports false if
-// it is not known, or if there is more than most, which for those in directories that hold
-// many is the directory.
+// Uncovered returns the files that undo can't bring back if a command changes or deletes them:
+// ignored and large files, and of ignored directories the topmost. It leaves out build products,
+// files that may hold secrets, and files that calls of the session have made and nobody has
+// changed since. If there are more than most, a directory with many stands for its files. It
+// reports false if there are still more, or if the files are not known.
 func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

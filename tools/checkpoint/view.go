@@ -194,8 +194,8 @@ type DiscardedFile struct {
 	Version Version   `json:"-"`
 }
 
-// Trash returns what calls of all sessions deleted or overwrote, and what was overwritten
-// when one of that was brought back, the last one first.
+// Trash returns the files that calls of all sessions deleted or overwrote, and files that were
+// overwritten when a file was brought back, the last first.
 func (k *Keeper) Trash(ctx context.Context) (list []DiscardedFile, err error) {
 	err = k.with(ctx, func() error {
 		refs, err := k.history.store.refs()

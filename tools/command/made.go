@@ -140,8 +140,9 @@ func (g guard) putBack(made []string, before map[string]guardedFile) (err error)
 	return err
 }
 
-// made returns what is guarded and was made, changed or removed, unless the command line
-// names it: then it was judged. Whole says that all of it that was there can be put back.
+// made returns the guarded files that were made, changed or removed, except files that the
+// command line names: these were judged. Whole says that each one that existed before can be put
+// back.
 func (g guard) made(before, after map[string]guardedFile) (made []string, whole bool) {
 	within := map[string]bool{}                            // what was made, and all below it
 	for _, path := range slices.Sorted(maps.Keys(after)) { // a directory comes before what is in it

@@ -121,9 +121,9 @@ func (l *readOnlyCheck) lists(words []engine.Word) (out []string, ok bool) {
 	return out, true
 }
 
-// opens reports whether a command may read what is in files: all but those that show names,
-// and what filters their output. An option's value or a program's text may name a file, or a
-// list of files.
+// opens reports whether a command may read the contents of files. Commands that only show names
+// do not, nor do filters of their output. An option's value or a program's text may name a file,
+// or a list of files.
 func (l *readOnlyCheck) opens(c engine.Command) bool {
 	name, _ := c.Program()
 	switch {

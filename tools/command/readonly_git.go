@@ -25,7 +25,7 @@ import (
 type gitUse struct {
 	dirs  []string // where git may run; nil if it does not
 	shows bool     // the contents of files in commits
-	names []string // that may be those of objects
+	names []string // words that may name objects
 }
 
 var (
@@ -213,8 +213,8 @@ func (l *readOnlyCheck) repository(dir string) string {
 	return ""
 }
 
-// configuration says why a file that says how a repository works is not looked at unasked. Git
-// shows addresses in it; commands that read it show all of it.
+// configuration says why commands may not show a repository's configuration file unasked. Git
+// shows the addresses in it; commands that read the file show all of it.
 func configuration(file string, read bool) string {
 	switch text, err := disk.Read(file, mostConfig); {
 	case errors.Is(err, fs.ErrNotExist):

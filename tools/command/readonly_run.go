@@ -113,9 +113,9 @@ func (env Tools) variable(name string) string {
 	return value
 }
 
-// wanted says what a command confined to read-only tried, and which rights it
-// needs for that beyond those that all have, and whether it did nothing but write. A command
-// that succeeded says nothing of the kind, unless a part of the line failed that is not read-only.
+// wanted returns which rights a read-only command lacked, whether it only tried to write, and in
+// words what it tried. A command that succeeded lacks nothing, unless the user chose read-only
+// for it: then a part of the line may have failed.
 func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, only bool, why string) {
 	if o.OK() && !c.args.ReadOnly {
 		return lacks, false, ""

@@ -301,7 +301,7 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 	}
 	cmd := launch.Command{Text: c.text, Dir: c.dir, Rights: c.rights, Loopback: true}
 	unasked := c.revertible()
-	if unasked && c.git.shows { // which what holds such commands can't hide
+	if unasked && c.git.shows { // the confinement can't hide secrets in commits
 		if _, why := c.before(ctx); why != "" {
 			return c.askWithoutReadOnly(ctx, tool, host, shell.Outcome{Err: errReadOnly}, engine.Rights{}, false, why)
 		}
@@ -481,7 +481,7 @@ func (env Tools) ports(c launch.Command) string {
 
 // outcome shapes o for the model, cut to what it is given of an output.
 func (env Tools) outcome(o shell.Outcome) (engine.Result, error) {
-	o.Output = env.Outputs.Secrets.RedactKnown(o.Output) // before any of it is cut
+	o.Output = env.Outputs.Secrets.RedactKnown(o.Output) // before the output is cut
 	given, cut := env.Outputs.Cut(shellName, text.Untrusted(o.Text()))
 	r := engine.Result{Text: given + env.denials(o), Display: o.Output, Cut: cut}
 	if n := len(o.Background); n > 0 {
@@ -589,9 +589,8 @@ func denied(r engine.Result, err error, answer engine.Answer, said, lacked strin
 	return r, err
 }
 
-// violation returns the result of a call as one that a rule denies, if the command has
-// tried to run a program that is not there because of it. Of a command that went
-// well for all that, only one that could not be read is suspected.
+// violation turns the result of a call into a denial, if the command has tried to run a program
+// that a rule hides. A command that succeeded is suspected only if it is opaque.
 func (c shellCall) violation(r engine.Result, err error) (engine.Result, error) {
 	if errors.Is(err, context.Canceled) || err == nil && c.read.Class != engine.Opaque {
 		return r, err

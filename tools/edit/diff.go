@@ -16,10 +16,9 @@ type Stat struct{ Added, Removed int }
 // String returns s as "+3 -1".
 func (s Stat) String() string { return fmt.Sprintf("+%d -%d", s.Added, s.Removed) }
 
-// Diff returns the difference between two texts in unified format, whole
-// however long it is, under the names given; it is empty if there is none. The
-// carriage return of a CRLF ending is left out, unless lines changed just by
-// how they end. A hunk is headed by the function it is in, as git's are.
+// Diff returns the whole difference between two texts in unified format, under the given names.
+// It is empty if the texts are equal. The carriage return of a CRLF ending is left out, unless
+// lines changed just by how they end. A hunk is headed by the function it is in, as git's are.
 func Diff(oldName, newName, old, text string) (string, Stat) {
 	if old == text {
 		return "", Stat{}

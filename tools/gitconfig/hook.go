@@ -2,9 +2,8 @@ package gitconfig
 
 import "strings"
 
-// IsLFSHook reports whether text is the hook called name that git-lfs makes in
-// a clone: it runs git lfs, or says in the words of that version that there is
-// none.
+// IsLFSHook reports whether text is the hook called name that git-lfs makes in a clone. Such a
+// hook runs git lfs, or prints that git-lfs is missing, in the words of its version.
 func IsLFSHook(name, text string) bool {
 	before, rest, _ := strings.Cut(text, "{ ")
 	said, after, ok := strings.Cut(rest, "; exit 2; }\n")

@@ -27,9 +27,9 @@ func Environ(settings ...string) (env []string) {
 	return append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)), "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1")
 }
 
-// Idle reports whether a setting makes git run nothing while it makes a worktree, removes
-// one or tells its state, if it was told [QuietArgs]. Filters run then, so their settings are
-// not idle; nor are those that include a file, since nobody knows what that says.
+// Idle reports whether a setting makes git run nothing while it makes a worktree, removes one or
+// tells its state, if it was told [QuietArgs]. Filters run then, so their settings are not idle.
+// Settings that include a file are not idle either, since the file may hold any setting.
 func (e Entry) Idle() bool {
 	if e.Harmless() || slices.Contains(strings.Fields(idleSections), e.Section) {
 		return true

@@ -47,9 +47,9 @@ func Hooks(text, home string) (dir string) {
 	return filepath.Join(dir, "hooks")
 }
 
-// FirstUnsafe returns the first entry of a configuration that is not known to be harmless,
-// such as "sets core.worktree", or why it can't be parsed; "" if all of it is harmless.
-// Settings that more reports true for are allowed besides; more must not be nil.
+// FirstUnsafe returns the first entry of a configuration that is not known to be harmless, such
+// as "sets core.worktree", or why it can't be parsed; "" if all entries are harmless. Entries for
+// which more is true are allowed, too; more must not be nil.
 func FirstUnsafe(text string, more func(Entry) bool) string {
 	list, err := Parse(text)
 	if err != nil {

@@ -119,9 +119,9 @@ type selected struct {
 	Text string `json:"selectedText"`
 }
 
-// ContextUpdate returns what a conversation is to be told of the editor before its next prompt: all
-// of it, or only what has changed if its history holds what it was told before; nil if that
-// is nothing. Whoever asks puts it into the history.
+// ContextUpdate returns the message about the editor that a conversation gets before its next
+// prompt: the whole state, or only the changes if the history holds an earlier message. It is nil
+// if there is nothing to say. The caller adds it to the history.
 func (c *Client) ContextUpdate(history []*genai.Content) *genai.Part {
 	l := c.link()
 	if l == nil {

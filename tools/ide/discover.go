@@ -23,7 +23,7 @@ type Environment struct {
 	Cwd    string                           // that is worked in
 }
 
-// A companion is one that was found.
+// A companion is an editor's companion that was found.
 type companion struct {
 	editor  string // what it is called
 	port    int
@@ -135,8 +135,8 @@ func (c companion) folderMismatch(cwd string) error {
 	return fmt.Errorf("%s has %s open, and gemline works in %s", c.editor, strings.Join(c.folders, ", "), cwd)
 }
 
-// fromVariables returns the companions that the environment names: at a port, and one that is
-// started.
+// fromVariables returns the companions that the environment names: a companion at a port, and a
+// program to start.
 func (p Environment) fromVariables(editor string) (named []companion, err error) {
 	folders := split(p.get("GEMINI_CLI_IDE_WORKSPACE_PATH"))
 	if said := p.get("GEMINI_CLI_IDE_SERVER_PORT"); said != "" {

@@ -77,7 +77,7 @@ func (l *Launcher) Environ(v Vars) []string {
 	return shell.Inherited(s.Environ, s)
 }
 
-// Lookup returns the value of a variable of an environment. The last one of a name counts.
+// Lookup returns the value of a variable of an environment. The last entry with the name counts.
 func Lookup(env []string, name string) (value string, ok bool) {
 	for _, kv := range slices.Backward(env) {
 		if value, ok := strings.CutPrefix(kv, name+"="); ok {

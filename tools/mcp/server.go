@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A Server is one that is set up: a program that is started, or an address.
+// A Server is a server of the settings: a program to start, or an address.
 type Server struct {
 	Name        string
 	Description string
@@ -29,7 +29,7 @@ type Server struct {
 	Header map[string]string
 
 	Timeout          time.Duration // of a request; 0 is ten minutes
-	Include, Exclude []string      // the only tools that are taken, if not nil, and those that are not
+	Include, Exclude []string      // the only tools to use, if not nil, and tools to leave out
 
 	// Rights says each time that the server is started whether it has all rights of the
 	// user, or else is confined as the model's commands are. An error is why it is not to

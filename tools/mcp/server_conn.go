@@ -191,8 +191,8 @@ func why(err error, then string) string {
 	return said
 }
 
-// mayComeUp reports whether a server that could not be reached at first may be there soon:
-// a remote one that is being started, too.
+// mayComeUp reports whether a server that could not be reached at first may be there soon, such
+// as a server that is being started.
 func mayComeUp(err error) bool {
 	far, status := (*net.OpError)(nil), (*rpc.StatusError)(nil)
 	return errors.As(err, &far) || errors.As(err, &status) && status.Code >= 500

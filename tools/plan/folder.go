@@ -228,8 +228,8 @@ func (p *Folder) Approved() string {
 	return *p.approved.Load()
 }
 
-// Current returns the path of the plan that was approved last or, if none was, of the
-// one that was written last. It is "" if there is none.
+// Current returns the path of the last approved plan or, if none was approved, of the last
+// written plan. It is "" if there is no plan.
 func (p *Folder) Current() string {
 	path := p.Approved()
 	if p == nil || path != "" || disk.ResolveLinks(p.Dir) != p.Dir {

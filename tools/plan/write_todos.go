@@ -51,8 +51,8 @@ const (
 	longestTodo = 1_000 // characters
 )
 
-// Todos is what the model means to do, as it said last. It is safe for
-// concurrent use; the zero Todos is an empty list, and nil is one that stays so.
+// Todos is the model's todo list. It is safe for concurrent use. The zero Todos is an empty list,
+// and a nil Todos stays empty.
 type Todos struct {
 	mu       sync.Mutex
 	items    []todo

@@ -90,8 +90,8 @@ func (k *Container) State() State {
 	return s
 }
 
-// CheckEngine asks the engine once whether it works: that of docker is a daemon, which need not
-// run. The error has the engine's words.
+// CheckEngine asks the engine once whether it works: docker's is a daemon, which may not be
+// running. The error has the engine's words.
 func (k *Container) CheckEngine(ctx context.Context) error {
 	const patience = 10 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)

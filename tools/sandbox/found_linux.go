@@ -18,10 +18,9 @@ type found struct {
 	State State
 }
 
-// Last returns what is in force as it was found out last, by this process or by one
-// before it in the same circumstances. That is for telling of it where no command has
-// run: a command is never confined by what another process has found. What nobody has
-// found out is found out now.
+// Last returns the state that was found last, by this process or by an earlier process in the
+// same circumstances, else by a probe now. It is for messages before a command has run: a command
+// is never confined by what another process has found.
 func (k *Kernel) Last() State {
 	if k.tried.Load() {
 		return k.State()

@@ -226,8 +226,7 @@ func (k *Kernel) load() {
 	k.path, k.helperErr = os.Executable()
 }
 
-// memory returns a file in memory with what it holds; one that is a program
-// is never changed any more.
+// memory returns a file in memory with the content. A program is sealed against changes.
 func memory(name string, content []byte, program bool) (*os.File, error) {
 	flags := unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
 	mode := unix.MFD_NOEXEC_SEAL

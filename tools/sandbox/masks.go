@@ -34,7 +34,7 @@ type placeholders struct {
 	made []string
 }
 
-// Close removes those that are still empty.
+// Close removes the placeholders that are still empty.
 func (h *placeholders) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -144,7 +144,7 @@ func protected(root string) (readOnly, anchored []string) {
 	return readOnly, anchored
 }
 
-// systems are the directories below / of which everybody may know what they hold.
+// systems are the directories below / whose contents are no secret.
 var systems = []string{"bin", "boot", "dev", "etc", "gnu", "lib", "lib32", "lib64", "libx32", "nix",
 	"opt", "proc", "run", "sbin", "snap", "sys", "tmp", "usr", "var"}
 

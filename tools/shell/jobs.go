@@ -61,7 +61,7 @@ type job struct {
 	p       *process
 	command string
 	started time.Time
-	pids    []int // what it may be called by, the first above all
+	pids    []int // ids that name it, the first above all
 	adopted bool
 	watch   *watch
 

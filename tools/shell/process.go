@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A process is a running command: two goroutines, one that waits for its end
-// and one that reads its output. Whoever called begin waits for both.
+// A process is a running command. A goroutine waits for its end, and another reads its output.
+// Whoever called begin waits for both.
 type process struct {
 	cmd    *exec.Cmd
 	group  *group

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// A watch ends commands when this process is killed and can't do it itself: a
-// small program that is told which groups there are, and ends those that are
-// left when the pipe it is told by is closed. The zero watch has no such
-// program and does nothing. It is safe for concurrent use.
+// A watch ends commands when this process is killed and can't end them itself. It is a small
+// program that reads the process groups of commands from a pipe. When the pipe is closed, it ends
+// the groups that are left. The zero watch has no program and does nothing. It is safe for
+// concurrent use.
 type watch struct {
 	mu     sync.Mutex
 	closed bool

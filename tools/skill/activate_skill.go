@@ -32,7 +32,7 @@ type ActiveSkills struct {
 
 	mu     sync.Mutex
 	active map[string]func() // by name, what ends it
-	called string            // the one that the user has called by name
+	called string            // the skill that the user has called by name
 }
 
 // Tools implements [engine.Toolset]: there is a tool while there are skills. What is not

@@ -25,7 +25,7 @@ type Library struct {
 	switched map[string]bool // by names in lower case, whatever Off says
 }
 
-// All returns all skills, also those that are switched off.
+// All returns all skills, also skills that are switched off.
 func (l *Library) All() []Skill {
 	l.mu.Lock()
 	defer l.mu.Unlock()

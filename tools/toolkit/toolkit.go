@@ -98,8 +98,8 @@ func Misuse(format string, args ...any) error {
 	return &engine.CallError{Type: engine.InvalidToolParams, Message: fmt.Sprintf(format, args...)}
 }
 
-// closed returns schema with objects that take no properties but those that are listed. What
-// the model is shown does not say so: it is not worth the tokens.
+// closed returns schema with objects that take only the listed properties. The schema for the
+// model leaves that out, to save tokens.
 func closed(schema string) []byte {
 	var v any
 	if json.Unmarshal([]byte(schema), &v) != nil {

@@ -56,7 +56,7 @@ func refused(format string, args ...any) error { return RefusedError(fmt.Sprintf
 // longest is how many bytes the file of a task may have.
 const longest = 1 << 20
 
-// All returns the tasks: those that are worked on first, the closed ones last.
+// All returns the tasks: tasks in work first, closed tasks last.
 func (s *Store) All() ([]Task, error) {
 	entries, err := os.ReadDir(s.Dir())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -162,7 +162,7 @@ func (s taskTools) updateTask(a updateTaskArgs) (string, error) {
 	return fmt.Sprintf("Updated task %s. Status: %s", a.ID, t.Status), err
 }
 
-// set changes a value to one that was given.
+// set assigns a value that was given.
 func set(to, given *string) {
 	if given != nil {
 		*to = *given
@@ -196,7 +196,7 @@ func (s taskTools) listTasks(a listTasksArgs) (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
-// fits reports whether a value is the one that is wanted; "" wants any.
+// fits reports whether a value is wanted; "" wants any value.
 func fits(wanted, value string) bool { return wanted == "" || wanted == value }
 
 func (s taskTools) addDependency(a dependencyArgs) (string, error) {

@@ -134,8 +134,8 @@ func (f *Fetcher) lookup(ctx context.Context, host string) ([]netip.Addr, error)
 	return addrs, err
 }
 
-// check is the last word before a connection is made to an address. It is the
-// one that is dialled, whatever a name stood for before.
+// check decides about the address that is dialled, just before the connection, whatever a name
+// stood for earlier.
 func (f *Fetcher) check(address string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -281,7 +281,7 @@ func (f *Fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	return open.proxied.RoundTrip(req)
 }
 
-// read reads the whole of a page. One that is too long is none.
+// read reads a whole page. A page that is too long is an error.
 func read(u *url.URL, resp *http.Response) (*Page, error) {
 	if resp.ContentLength > mostBytes {
 		return nil, tooLong()

@@ -303,7 +303,7 @@ func repository(dir string) (exclude string, ok bool) {
 	return filepath.Join(name, "info", "exclude"), isGit(name)
 }
 
-// GitDir returns where git keeps what it knows of the tree at dir, "" if that is none.
+// GitDir returns the git directory of the tree at dir, "" if dir is no worktree.
 func GitDir(dir string) string {
 	name := filepath.Join(dir, ".git")
 	switch info, err := os.Stat(name); {

@@ -42,8 +42,8 @@ func DiskSpelling(w *Workspace, name string) string {
 	return at
 }
 
-// Hint returns the file that was probably meant by name, which does not exist: a file with
-// the name in another case. It is "" if there is none.
+// Hint returns the file that was probably meant by name, which does not exist: a file with the
+// name in another case. It is "" if no file fits.
 func Hint(w *Workspace, name string) string {
 	path := w.abs(name)
 	found := sibling(w, filepath.Dir(path), func(other string) bool {

@@ -83,7 +83,7 @@ type Work struct {
 	Unknown string `json:"unknown,omitempty"` // why it is not known
 }
 
-// none reports whether there is none.
+// none reports whether a tree has no work.
 func (w Work) none() bool { return w == Work{} }
 
 // String says what it is, "" for none.
@@ -177,8 +177,8 @@ func (r *Repository) CheckRemovable(ctx context.Context, t Tree) error {
 	return nil
 }
 
-// Remove removes a tree and the branch that was made for it. One that is not [Repository.CheckRemovable]
-// is removed by force only.
+// Remove removes a tree and the branch that was made for it. A tree that
+// [Repository.CheckRemovable] refuses is removed by force only.
 func (r *Repository) Remove(ctx context.Context, t Tree, force bool) error {
 	args := []string{"worktree", "remove", t.Path}
 	if force {

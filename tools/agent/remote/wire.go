@@ -19,8 +19,8 @@ type version struct {
 	second bool // version 1, else 0.3
 }
 
-// A method is one of the protocol: its names in both versions, and how and where a REST server is
-// asked.
+// A method is a method of the protocol: its names in both versions, and the verb and the path for
+// a REST server.
 type method struct{ first, second, verb, path string }
 
 var (

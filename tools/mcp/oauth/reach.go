@@ -132,7 +132,7 @@ func (c *Client) unreachable(ctx context.Context, u *url.URL, err error) error {
 		Advice: "look at the network and the proxy, then try again", Err: err}
 }
 
-// document reads a document of JSON. That there is none is no error.
+// document fetches a document of JSON. A missing document is no error.
 func (c *Client) document(ctx context.Context, address string, into any) (found bool, err error) {
 	a, err := c.ask(ctx, http.MethodGet, address, http.Header{protocol.HeaderProtocolVersion: {"2025-06-18"}}, nil)
 	if err != nil || a.status != http.StatusOK {

@@ -124,8 +124,8 @@ func (h *Host) post(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, m.ID, body)
 }
 
-// ReadBody reads the body of a request in JSON, within limits. Status is that of the answer: OK, or
-// that of the error.
+// ReadBody reads the body of a request in JSON, within limits. It returns the status of the
+// response: OK, or the status for the error.
 func ReadBody(w http.ResponseWriter, r *http.Request) (b []byte, status int, err error) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/json" {
 		return nil, http.StatusUnsupportedMediaType, errors.New("a request is application/json")

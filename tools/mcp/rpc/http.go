@@ -297,9 +297,9 @@ func (s *remote) pause(req *http.Request) error {
 	return nil
 }
 
-// take takes what a server says, and writes to w what the library reads of it: the ids of
-// events, where messages go, and that the request is answered. The server's words wait until
-// the library reads, since it knows the session then.
+// take reads the response of a server, and writes to w what the library needs: the ids of events,
+// where messages go, and that the request is answered. The server's messages wait until the
+// library reads, since it knows the session then.
 func (s *remote) take(w io.Writer, from *http.Response, stream bool, x *exchange) error {
 	defer from.Body.Close()
 	if x != nil {

@@ -61,8 +61,9 @@ func (c *Conn) unparsed(text []byte) {
 	}
 }
 
-// fail fails the calls that a text may have been the answer to, of which the beginning
-// is enough: the one that it names, or all. What was never meant for us is none.
+// fail fails the calls that an unreadable text may have answered: the call whose id the text
+// names, or all calls. The beginning of the text is enough. Text that is no message is only
+// reported.
 func (c *Conn) fail(text []byte, err error) {
 	head := text[:min(len(text), 64<<10)]
 	begun := startsWith(text, '{') || startsWith(text, '[')

@@ -76,8 +76,8 @@ func unlock(work string) {
 	}
 }
 
-// overlay returns a file system that is nowhere yet: what is below, and above
-// it what is written, in upper.
+// overlay returns an overlay file system that is not mounted yet: below is the lower layer, and
+// upper takes the writes.
 func overlay(below int, upper, work string) (int, error) {
 	layers := []struct {
 		key  string

@@ -18,11 +18,10 @@ import (
 // and did not run, or did what is undone.
 const FailedCode = 125
 
-// Main does what a stage does, and ends the process at once when that is done:
-// what a runtime may want to do at the end, such as one that looks for races,
-// it can't in a thread that has given up its rights. It reports false if args
-// are not those of a stage, and the code to exit with if they can't be used.
-// What goes wrong is said on stderr.
+// Main carries out a stage, and ends the process at once when the stage is done: what a runtime
+// does at exit, such as the race detector's, fails in a thread that has given up its rights. It
+// reports false if args are not the arguments of a stage, and the code to exit with if they can't
+// be used. Errors go to stderr.
 func Main(args []string, stderr *os.File) (code int, ok bool) {
 	if len(args) < 3 || args[0] != ProgramName {
 		return 0, false
@@ -173,8 +172,8 @@ func (o *outerStage) start(args []string) (pid int, status, alive *os.File, err 
 	return pid, status, alive, nil
 }
 
-// pipe returns the ends of a pipe that is waited for in the kernel: os.Pipe
-// would start to poll files, for one that is read.
+// pipe returns the ends of a pipe whose reader waits in the kernel: os.Pipe would start Go's
+// poller for a single read.
 func pipe() (r, w *os.File, err error) {
 	var ends [2]int
 	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {

@@ -200,8 +200,8 @@ func modules(t *top, at string, depth int) (why string) {
 	return why
 }
 
-// belongs reports whether the tree that a module's repository at dir claims is
-// one that leads to it.
+// belongs reports whether the tree that a submodule's repository at dir claims leads back to the
+// repository.
 func belongs(t *top, dir, worktree string) bool {
 	tree := path.Join(dir, worktree)
 	if path.IsAbs(worktree) || !inside(t.path, tree) {

@@ -49,8 +49,8 @@ const (
 	atNumber, atArch, atFirst, atSecond = 0, 4, 16, 24
 )
 
-// personalities are the personalities that programs really request: the usual, those that
-// report older kernels, those without address randomization, and the query.
+// personalities are the personalities that programs really request: the usual one, older kernels,
+// no address randomization, and the query.
 var personalities = []uint32{0, 8, 0x20000, 0x20008, 0x40000, 0xffffffff}
 
 // filter has the kernel refuse system calls of this thread and its future processes.
@@ -108,8 +108,7 @@ func rules(families []uint32, alone, streams bool) (all []rule) {
 		rule{unix.SYS_UNSHARE, bits(otherWorlds | newTime)})
 }
 
-// among answers one thing if what is at a place is one of values, and another
-// if not.
+// among returns a filter that answers yes if the word at a place equals one of values, else no.
 func among(at uint32, values []uint32, yes, no uint32) []unix.SockFilter {
 	body := []unix.SockFilter{load(at)}
 	for _, v := range values {
@@ -138,7 +137,7 @@ func assemble(rules []rule) []unix.SockFilter {
 		for _, r := range some {
 			body = append(append(body, unless(r.number, uint8(len(r.body)))), r.body...)
 		}
-		body = append(body, answer(allow)) // those that come later have higher numbers
+		body = append(body, answer(allow)) // later system calls have higher numbers
 		last := some[len(some)-1].number
 		p = append(append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K,
 			Jt: uint8(len(body)), K: last}), body...)

@@ -39,7 +39,7 @@ type Spec struct {
 	Joined       bool // two files follow the Spec's: namespaces of users and of networks, to run in
 	Unprotected  bool
 	RunReadOnly  bool     // nothing is written but to temporary directories that are the command's alone
-	Veiled       []string // directories of which the command sees what the Spec names, and else nothing
+	Veiled       []string // directories in which the command sees only what the Spec names
 	EndLeftovers bool     // nothing outlives the command
 
 	Layers []string // what to put on, of the names below

@@ -60,7 +60,7 @@ func (g *guard) watch(t *top, at string) {
 	g.watched = append(g.watched, watched{top: t, at: at, was: was})
 }
 
-// watches reports whether a path is among those that are watched.
+// watches reports whether a path is watched.
 func watches(all []watched, t *top, at string) bool {
 	return slices.ContainsFunc(all, func(w watched) bool { return w.top == t && w.at == at && w.held == nil && !w.trees })
 }

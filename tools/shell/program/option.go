@@ -32,7 +32,7 @@ const (
 
 var effects = []Effect{Runs, Merges, Alters, Written, Goes, Replaces, Into, Exact, Each, Whole}
 
-// matters reports whether an effect is one that [Program.Matching] looks for.
+// matters reports whether [Program.Matching] looks for an effect.
 func (e Effect) matters() bool {
 	return e == Runs || e == Merges || e == Alters || e == Written
 }

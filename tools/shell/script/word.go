@@ -70,9 +70,8 @@ func severalWords(p syntax.WordPart) bool {
 		e.Exp != nil || e.Slice != nil || e.Repl != nil)
 }
 
-// unescape writes to text what lit is without its backslashes, and to bare
-// what of it no backslash stands before. In double quotes a backslash quotes
-// less.
+// unescape writes lit without its backslashes to text, and the characters that no backslash
+// quotes to bare, if that is not nil. In double quotes a backslash quotes fewer characters.
 func unescape(text, bare *strings.Builder, lit string, quoted bool) bool {
 	for i := 0; i < len(lit); i++ {
 		c := lit[i]
