@@ -87,11 +87,24 @@ func keyed(ctx context.Context, here *Folder, all model.Providers) (found []keye
 	return found
 }
 
-// statusOf prints what a request to a provider would use, and fails if that can't work.
-func statusOf(ctx context.Context, here *Folder, out *Output, name string, all model.Providers) error {
+// otherProvider returns the provider of the model that would be asked, "" for Google.
+func (here *Folder) otherProvider(c auth.Credentials) string {
+	current, names, err := here.model(c)
+	if err != nil { // config validate says it
+		return ""
+	}
+	name, _ := catalog.Provider(names.Chat(current, false).Model)
+	if name == model.Gemini || name == "vertex" {
+		return ""
+	}
+	return name
+}
+
+// providerStatus returns what a request to a provider would use, and why that can't work.
+func providerStatus(ctx context.Context, here *Folder, name string, all model.Providers) (authRecord, error) {
 	p, err := all.Named(name)
 	if err != nil {
-		return err
+		return authRecord{}, err
 	}
 	st := authRecord{Provider: name, BaseURL: (&auth.Credentials{BaseURL: auth.Setting{Value: p.BaseURL}}).Address(), Credential: "none is wanted",
 		Headers: slices.Sorted(maps.Keys(p.Headers)), Others: keyed(ctx, here, all)}
@@ -111,7 +124,7 @@ func statusOf(ctx context.Context, here *Folder, out *Output, name string, all m
 			g.Close()
 		}
 	}
-	return st.tell(out, err)
+	return st, err
 }
 
 // tell prints what a request would use, and why that can't work, if so.
@@ -129,12 +142,13 @@ func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 	if oerr != nil {
 		return oerr
 	}
-	name := a.Provider
-	if current, names, merr := here.model(c); name == "" && merr == nil { // else config validate says it
-		name, _ = catalog.Provider(names.Chat(current, false).Model)
-	}
+	name := cmp.Or(a.Provider, here.otherProvider(c))
 	if name != "" && name != model.Gemini && name != "vertex" {
-		return statusOf(ctx, here, out, name, others)
+		st, serr := providerStatus(ctx, here, name, others)
+		if st.Provider == "" {
+			return serr
+		}
+		return st.tell(out, serr)
 	}
 	st := authRecord{Method: c.Method, From: c.From, Credential: c.Key.From, Bearer: c.Bearer,
 		Project: c.Project.Value, ProjectFrom: c.Project.From, Location: c.Location.Value,

@@ -51,12 +51,14 @@ type doctor struct {
 	host    *Host
 	build   Build
 	deep    bool // also in the keyring
+
+	providers Providers
 }
 
 // ProvideDoctor returns the doctor.
 func (c *doctorCommand) ProvideDoctor(out *Output, here *Folder, project Project, api API, host *Host,
-	build Build) *doctor {
-	return &doctor{out, here, project, api, host, build, c.Deep}
+	build Build, providers Providers) *doctor {
+	return &doctor{out, here, project, api, host, build, c.Deep, providers}
 }
 
 // A check looks at one thing. It may take its time, which is bounded.

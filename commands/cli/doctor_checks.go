@@ -250,27 +250,36 @@ func (d *doctor) checkCredentials(ctx context.Context) finding {
 		return unread()
 	}
 	c, err := d.here.choose(d.out)
+	seen := *d.here
+	if !d.deep { // the keyring may ask the user something
+		seen.Lookup = func(name string) (string, bool) {
+			if name == "GEMINI_FORCE_FILE_STORAGE" {
+				return "true", true
+			}
+			return d.here.Lookup(name)
+		}
+	}
 	var st authRecord
+	name := d.here.otherProvider(c)
 	inRing := c.Stored && d.here.getenv("GEMINI_FORCE_FILE_STORAGE") == "" &&
 		(runtime.GOOS != "linux" || d.here.getenv("DBUS_SESSION_BUS_ADDRESS") != "")
-	if err == nil {
-		seen := *d.here
-		if !d.deep { // the keyring may ask the user something
-			seen.Lookup = func(name string) (string, bool) {
-				if name == "GEMINI_FORCE_FILE_STORAGE" {
-					return "true", true
-				}
-				return d.here.Lookup(name)
-			}
+	if name != "" {
+		var all model.Providers
+		if all, err = d.here.providers(); err == nil {
+			st, err = providerStatus(ctx, &seen, name, all)
 		}
+	} else if err == nil {
 		err = st.find(ctx, &seen, c)
 	}
 	switch {
-	case err != nil && inRing && !d.deep:
+	case err != nil && inRing && !d.deep && st.Provider == name:
 		return worse(warning, "gemline doctor --deep looks in the keyring, too",
 			"no key in the environment or in a file")
 	case err != nil:
 		return worse(failing, Hint(err), "%s", err)
+	}
+	if name != "" {
+		return fine("%s: %s", name, st.Credential)
 	}
 	if c.Instead != "" {
 		return worse(warning, "gemline auth use TYPE chooses", "%s", c.Instead)
@@ -468,7 +477,10 @@ func checkClock(b Build, now time.Time) finding {
 // checkServer asks the server for its list of models.
 func (d *doctor) checkServer(ctx context.Context) finding {
 	start := time.Now()
-	list, err := onServer(ctx, model.Gemini, d.api, nil)
+	c, _ := d.here.choose(d.out) // a failure of it is a finding of its own
+	set := d.providers()
+	defer set.Close()
+	list, err := onServer(ctx, cmp.Or(d.here.otherProvider(c), model.Gemini), d.api, set)
 	took := time.Since(start).Round(time.Millisecond)
 	if err != nil {
 		return worse(failing, Hint(err), "%s (after %s)", err, took)
