@@ -1,5 +1,5 @@
-// Package repl is the terminal: it reads what the user types, prints what
-// happens and asks what the engine wants to know.
+// Package repl is the terminal: it reads lines of the user, prints the events of a conversation
+// and asks the engine's questions. A first caller fills a [REPL] and calls [REPL.Loop].
 //
 // # Appended, never taken back
 //

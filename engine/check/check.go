@@ -1,5 +1,5 @@
-// Package check has a command say whether the model's work is good, and the model mend
-// what it finds.
+// Package check runs a command after the model's work, and has the model mend the faults that the
+// command finds. A first caller wraps a Run with [Config.Wrap].
 //
 // # After the work
 //

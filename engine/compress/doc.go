@@ -1,6 +1,7 @@
-// Package compress keeps a conversation within what the model's context holds: it puts
-// old outputs of tools into files and leaves a preview of each, and it has a model write
-// a snapshot that stands for what was said longest ago.
+// Package compress keeps a conversation within the model's context. It moves old outputs of tools
+// into files and leaves a preview of each, and it has a model write a snapshot that replaces the
+// oldest messages. A first caller makes a [Compressor] with [New] and gives it to an engine as
+// its Context.
 //
 // # Nothing is lost
 //

@@ -1,8 +1,9 @@
-// Package journal keeps conversations in session files: it appends what is
-// said while it is said, lists what was kept, and gives a conversation back.
+// Package journal stores conversations in session files. A first caller calls [Open], which
+// begins or resumes a session, and gives the [File] to an engine as its journal. [List] and
+// [Load] read sessions.
 //
-// The files have the place and the form of the Gemini CLI's, so that either
-// program lists and continues the sessions of the other.
+// The files have the place and the form of the Gemini CLI's, so that each program lists and
+// resumes the sessions of the other.
 //
 // # Only appended to
 //
@@ -26,13 +27,13 @@
 //
 // # One writer
 //
-// A process that records a session holds a lock on it, and no other of this
-// program goes on with it meanwhile.
+// A process that records a session holds a lock on it, and no other process of this program can
+// resume it meanwhile.
 //
 // # Line by line
 //
-// A line is decoded by itself, by encoding/json; several are at the same time. A list decodes
-// the head and the tail of a long file, and between them the lines that change the name or
-// drop messages. To resume the last session, only the first lines of the others are read,
-// where these tell which one was the last.
+// encoding/json decodes each line alone, several lines at the same time. A list decodes the head
+// and the tail of a long file, and between them the lines that change the name or drop messages.
+// To find the last session, the first lines of the other files are enough where they show that
+// another session is the last.
 package journal

@@ -1,13 +1,13 @@
-// Package limit limits what a conversation may spend: tokens, money, calls of tools, time.
+// Package limit limits what a conversation may spend: tokens, money, calls of tools, time. A
+// first caller makes a [Budget] with [New], and wraps the Generator and the Run with it.
 //
 // # Two ends
 //
-// A [Budget] stands at both ends of a conversation, and the engine between
-// them knows nothing of it. At the one end it wraps the Generator, below a Generator that
-// repeats requests: each attempt is counted, is refused when nothing is left, and its answer
-// is bounded by the rest. At the other it watches the events of a Run: it counts the calls
-// that the model wants, and leaves when they are too many, so that the engine closes the
-// history as it does for every consumer that leaves.
+// A Budget wraps both ends of a conversation, and the engine between them knows nothing of it.
+// [Budget.Generator] stands below the Generator that repeats requests: it counts each attempt,
+// refuses it when nothing is left, and bounds its answer by the rest. [Budget.Watch] counts the
+// calls that the model wants, and leaves the Run when they are too many, so that the engine
+// closes the history as for every consumer that leaves.
 //
 // # Side by side
 //

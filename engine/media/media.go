@@ -1,8 +1,8 @@
-// Package media keeps the images, sounds and films that a model answers with as files, so
-// that an answer in pictures is seen. [Store] is a wrapper of a Run.
+// Package media stores the images, sounds and films in a model's answers as files. A first caller
+// wraps a Run with [Store].
 //
-// What the user is shown is a line of the answer with the path of the file, where the model
-// has put the picture or behind its text. The conversation itself stays as it is.
+// The user reads a line with the path of the file, at the place of the picture or behind the text
+// of the answer. The conversation itself stays as it is.
 package media
 
 import (

@@ -1,13 +1,12 @@
-// Package memory finds the context files (GEMINI.md and the like) that tell
-// the model what holds for a user or for a project.
+// Package memory finds the context files (GEMINI.md and the like) that tell the model what holds
+// for a user or for a project. A first caller makes a [Memory] with [New].
 //
 // # Three moments
 //
-// What the user says about all projects, and what is kept privately about this
-// one, goes into the system instruction. What the user's extensions say, and
-// what a project says about itself, goes into the message that opens a
-// conversation. What a directory further down says comes with the answer to
-// the first call that touches it, once. A [Memory] keeps the three apart.
+// The user's file for all projects and the private notes about this project go into the system
+// instruction. Files of extensions and of the project go into the message that opens a
+// conversation. A file of a directory further down comes once, with the answer to the first call
+// that touches the directory. A Memory keeps the three apart.
 //
 // # A file stays where it is
 //
@@ -18,9 +17,9 @@
 //
 // # Never in the way
 //
-// A context file that is missing or empty is passed over. One that can't be
-// read, is too long or leads elsewhere is told in a warning. How much is read
-// in all is limited, whatever imports what. Nothing here ends a session.
+// A context file that is missing or empty is passed over. A file that can't be read, is too long
+// or leads elsewhere is a warning. All files together have a limit, imports included. No context
+// file ends a session.
 package memory
 
 import (

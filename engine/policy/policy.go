@@ -1,16 +1,16 @@
 // Package policy judges what the model wants to do: which calls run unasked,
 // which are asked about, and which are denied.
 //
-// Its principle: the strongest of the rules that match a call decides. Rules come with the
-// program, from files ([Load]), from settings ([Lists]) and from what the user has said
-// always to ([Policy.Learn]). Approval modes are rules, too.
+// The strongest of the rules that match a call decides. Rules are built in, or come from files
+// ([Load]), from settings ([Lists]) and from answers with "always" ([Policy.Learn]). Approval
+// modes are rules, too. A first caller makes a [Policy] with [New] and wraps it with [Guard].
 //
 // # Denials come first
 //
-// What the user or the administrator denies by name is denied, in every mode and whatever
-// else allows it. What they deny with a wildcard is a default: a rule of a higher priority,
-// of their tier or of a stronger one, makes an exception. What projects and extensions bring
-// can only ask and deny. In plan mode nothing lets a call change anything but a plan.
+// A denial of the user or the administrator that names its subject holds in every mode, whatever
+// else allows the call. A denial with a wildcard is a default: a rule of a higher priority, in
+// the same or a stronger tier, makes an exception. Rules of projects and extensions can only ask
+// and deny. In plan mode no rule lets a call change anything but a plan.
 //
 // # Allowing is exact
 //
@@ -19,8 +19,8 @@
 //
 // # Words are judged, not texts
 //
-// What a rule says of commands is compared with the words that would be run,
-// command by command, and never with the text of a script.
+// A rule about commands is compared with the words of each command that would run, never with the
+// text of a script.
 //
 // # What is not understood is strict
 //

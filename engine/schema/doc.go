@@ -1,5 +1,6 @@
-// Package schema holds a JSON value to a JSON Schema, and says in words that a
-// model can act on what does not fit.
+// Package schema checks a JSON value against a JSON Schema, and describes each fault in words
+// that a model can act on. A first caller reads a [Schema] with [Parse] or [Load] and calls
+// [Schema.Check].
 //
 // # Everything ends
 //
@@ -10,8 +11,8 @@
 //
 // # Everything is told
 //
-// All that is wrong is told at once: the place as a JSON pointer, and what was
-// wanted there.
+// All faults are reported at once: each with its place, a JSON pointer, and the value that was
+// expected there.
 //
 // # Nothing is loaded
 //

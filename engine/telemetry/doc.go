@@ -1,6 +1,6 @@
-// Package telemetry records what a session does: events, metrics and spans, as values.
-// What becomes of them is an [Exporter]'s business: a file, a collector, a log of
-// activity.
+// Package telemetry records what a session does: events, metrics and spans, as values. An
+// [Exporter] takes them to a file, a collector or a log of activity. A first caller makes a
+// [Provider] with [New], begins a [Recorder] with it, and wraps a Run and its Generators.
 //
 // # Wrappers
 //

@@ -1,6 +1,6 @@
-// Package attach lets further terminals of the same user look at a session, answer its
-// questions and send prompts, over a Unix socket of the session's own. There is no server:
-// the socket ends with the session.
+// Package attach lets further terminals of the same user look at a session, answer its questions
+// and send prompts, over a Unix socket of the session's own. There is no server: the socket ends
+// with the session. A session makes a [Hub] with [NewHub]; a listener connects with [Dial].
 //
 // # Text and labels
 //

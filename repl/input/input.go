@@ -1,17 +1,16 @@
-// Package input turns what the user typed or piped in into the parts that the
-// model reads.
+// Package input turns what the user typed or piped in into the parts that the model reads. A
+// first caller joins steps with [Chain] and passes lines to the result.
 //
 // # One chain
 //
-// A line passes a chain of steps. Each step deals with what is its own and
-// hands the rest to the next; what leaves the last step is sent.
+// A line passes a chain of steps. Each step handles its own marks and hands the line to the next;
+// the result of the last step is sent.
 //
 // # Scanned once
 //
-// A step looks for its marks in the text of the first part only, and never in
-// what another step has put in place of one: a file that mentions @other
-// brings no other file, and a command that prints !{...} runs nothing. This
-// holds in whatever order the steps stand.
+// A step looks for its marks in the text of the first part only, and never in text that another
+// step has inserted: a file that mentions @other brings no other file, and a command that prints
+// !{...} runs nothing. The order of the steps does not matter.
 package input
 
 import (

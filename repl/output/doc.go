@@ -1,5 +1,5 @@
-// Package output holds the one writer of each stream: everything that the
-// program shows passes a [Writer].
+// Package output holds the one writer of each stream: everything that the program shows passes a
+// [Writer]. A first caller chooses a [Mode] with [Decide] and makes a Writer with [New].
 //
 // # Nothing raw
 //

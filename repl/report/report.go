@@ -1,10 +1,10 @@
-// Package report tells the world about a run that answers one prompt, and runs
-// it: what scripts, pipes and programs read.
+// Package report runs one prompt and reports the run to scripts, pipes and programs. A first
+// caller makes a [Reporter] with [New] and calls [OneShot.Run].
 //
 // # One ending
 //
-// A [Reporter] says once how a run ended, whoever says it first, and nothing
-// after that. A run that hangs can be finished by somebody else.
+// A Reporter reports the end of a run once, for its first caller, and nothing after that. So
+// another goroutine can finish a run that hangs.
 //
 // # What counts
 //

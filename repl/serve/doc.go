@@ -1,5 +1,5 @@
-// Package serve is what front ends share that serve other programs: conversations that are
-// begun for a client, and HTTP for programs on this machine.
+// Package serve has the common parts of front ends that serve other programs: a [Session] is a
+// conversation for a client, and [HTTP] serves programs on this machine.
 //
 // # The client speaks for its user, what it says does not
 //
@@ -8,6 +8,6 @@
 //
 // # Nobody comes in unasked
 //
-// A server listens at this machine's own address, under no other name, and answers those who
-// have the token that it printed when it began.
+// A server listens at this machine's own address, under no other name, and answers only clients
+// with the token that it printed when it began.
 package serve

@@ -1,5 +1,6 @@
-// Package talk holds a conversation with a program, in lines of JSON both ways:
-// what the program says, the records of what happens, and the questions.
+// Package talk holds a conversation with a program, in lines of JSON both ways: messages of the
+// program, and records of events and questions. A first caller fills a [Server] and calls
+// [Server.Serve].
 //
 // # One goroutine
 //

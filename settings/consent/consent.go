@@ -1,9 +1,11 @@
-// Package consent keeps what the user has agreed that folders may run.
+// Package consent stores what the user has allowed folders to run. A first caller finds the files
+// of a command with [Start.Find], makes their [Fingerprint], and looks it up in the [Record].
 //
 // # Content
 //
 // An agreement is about a [Fingerprint]: of the words of a command and of the files of the
-// project that [Start.Find] finds to run, or to be named. What is changed is something else, which nobody has agreed to.
+// project that [Start.Find] finds to run, or to be named. After a change of one byte the
+// agreement does not count any more.
 //
 // # In doubt, no
 //

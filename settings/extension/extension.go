@@ -3,16 +3,15 @@
 //
 // # Data
 //
-// An [Extension] is what a directory says, checked and with nothing carried
-// out. Nothing else knows the files it is read from: the manifest, the note of
-// how it was installed, the list of where it is switched on. Whoever uses
-// another part of an extension adds a field here.
+// An Extension is the checked content of a directory; nothing in it is run. No other package
+// knows the files: the manifest, the note of how it was installed, the list of folders where it
+// is switched on. A package that uses another part of an extension gets a new field here. A first
+// caller calls [Installed].
 //
 // # The user's own
 //
-// Only the user installs extensions, so they count in folders that are not
-// trusted, too. Who wrote one may still be anybody: what it names lies in its
-// own directory.
+// Only the user installs extensions, so they count in folders that are not trusted, too. The
+// author may still be anybody: paths in an extension lead into its own directory only.
 //
 // # Never in the way
 //

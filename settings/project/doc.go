@@ -1,5 +1,5 @@
-// Package project is where things are: the user's files, a project's, and what the
-// program keeps for one.
+// Package project knows where files are: the user's, a project's, and the program's own for a
+// project. A first caller makes [Paths] with [New].
 //
 // # Nothing is touched before it is needed
 //

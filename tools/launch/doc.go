@@ -1,8 +1,8 @@
-// Package launch is the door through which programs are started: what is to run,
-// where, with which rights and environment, and what it may leave behind.
+// Package launch starts programs. A [Command] says which program runs, where, with which rights
+// and environment, and which processes may stay.
 //
-// A [Launcher] is made once, of plain values, and a [Command] for each program.
-// There are four ways to run one:
+// A first caller makes a [Launcher] with [New], once, and a Command for each program. There are
+// four ways to run one:
 //
 //   - [Launcher.Run] waits for it and has its output, with both outputs apart if
 //     SplitStderr is set, or with the user's terminal;
@@ -26,8 +26,8 @@
 //	the user's editor    Open    yes         Usual  a companion that is a program
 //	git of an install    Run     yes         Usual  SplitStderr, KillLeftovers, Timeout
 //
-// The user's editor, pager and notifier, and the rg of a search, are started by who
-// needs them: nothing is kept from them.
+// The user's editor, pager and notifier, and the rg of a search, are started without this
+// package: they have all the user's rights.
 //
 // # One profile
 //

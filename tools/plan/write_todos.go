@@ -1,5 +1,5 @@
-// Package plan keeps what the model means to do: a list of it, and plans that the user
-// approves of before they are carried out.
+// Package plan stores what the model means to do: a todo list ([Todos]), and plans in a [Folder],
+// which the user approves before they are carried out.
 //
 // # Nothing but plans
 //

@@ -1,5 +1,6 @@
 // Package sandbox confines commands: a command's rights are fixed before it starts, and the
-// kernel or another program enforces them on it and all its processes.
+// kernel or another program enforces them on it and all its processes. A first caller gets a
+// [Sandbox] from [Choose].
 //
 // # What a Profile grants
 //
@@ -8,7 +9,7 @@
 //
 // # Never silently less
 //
-// What a [Sandbox] does on this system is its [State]. A layer that the kernel
-// or a container forbids is named there with the reason; a Sandbox that can't
-// hold what it says makes the command fail, and never runs it unconfined.
+// The [State] of a Sandbox says what it does on this system, and names each layer that the kernel
+// or a container forbids, with the reason. If a Sandbox can't confine a command as its State
+// says, the command fails; it never runs unconfined.
 package sandbox

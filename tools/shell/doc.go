@@ -1,5 +1,5 @@
-// Package shell runs command lines, in the foreground and in the background,
-// and leaves nothing behind.
+// Package shell runs command lines, in the foreground with [Run] and in the background with
+// [Jobs], and leaves no process behind.
 //
 // # Nobody to ask
 //

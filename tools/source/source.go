@@ -1,5 +1,5 @@
-// Package source has packages of files: extensions and skills, from where people publish
-// them.
+// Package source fetches packages of files, such as extensions and skills: from repositories and
+// releases with a [Hub], from archives with [Unpack], and from folders with [Copy].
 //
 // # What may come in
 //

@@ -1,17 +1,16 @@
-// Package web fetches pages of the public web and makes text of them.
+// Package web fetches pages of the public web and makes text of them. A first caller makes a
+// [Fetcher] with [New].
 //
 // # Only the public web
 //
-// What is fetched is at an address that everyone can reach. Names are not
-// trusted to say where they lead: the address is looked at when the connection
-// is made, of every connection, so that a name can't be one address when it is
-// checked and another when it is used.
+// Only addresses that everyone can reach are fetched. Names are not trusted: the address of every
+// connection is checked when the connection is made, so that a name can't have one address when
+// it is checked and another when it is used.
 //
 // # What was shown is what is fetched
 //
-// A redirect is followed as long as it stays on the host that was asked for.
-// Where it leads to another, that is said, and whoever wants the page asks for
-// it by its own address.
+// A redirect is followed as long as it stays on the host that was asked for. A redirect to
+// another host is reported, and the page there has to be asked for by its own address.
 //
 // # Bounded
 //

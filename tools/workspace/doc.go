@@ -1,5 +1,5 @@
-// Package workspace knows which files may be touched, which are to be passed
-// over, and how to read and write them without losing a byte.
+// Package workspace knows which files may be touched, which are to be passed over, and how to
+// read and write them without losing a byte. A first caller makes a [Workspace] with [New].
 //
 // # Inside
 //
@@ -21,6 +21,6 @@
 //
 // # Nothing at all
 //
-// With an [Overlay] nothing is written. Whoever looks through the Workspace
-// sees what would have been, and the disk stays as it is.
+// With an [Overlay] nothing on the disk changes. The Workspace shows the files as the writes
+// would have left them.
 package workspace

@@ -1,4 +1,4 @@
-// Package garbage has the runtime begin to collect garbage later than it would.
+// Package garbage delays the first collection of garbage.
 //
 // The runtime collects first when 4 MB are allocated, which is in the middle of a start:
 // libraries make their tables, and what is made then stays. One collection costs a fifth of

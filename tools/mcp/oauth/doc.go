@@ -1,5 +1,6 @@
-// Package oauth gives requests to MCP servers the token that they want, and gets that token:
-// by a log-in of the user's, with a refresh token, or for a Google account.
+// Package oauth gives requests to MCP servers the token that they want, and gets that token: by a
+// log-in of the user's, with a refresh token, or for a Google account. A first caller makes
+// requests with [New], and logs in with a [Client].
 //
 // # A token goes where it belongs
 //

@@ -1,6 +1,6 @@
-// Package script reads a command line for the shell before it runs, and tells
-// which commands it holds. It reads text and nothing else: no file is looked
-// at, no variable and no program.
+// Package script reads a command line for the shell before it runs, and finds the commands in it.
+// A first caller calls [Read]. The package reads the text alone, and no file, variable or
+// program.
 //
 // # Three classes
 //
