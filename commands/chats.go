@@ -128,7 +128,7 @@ func (cmd chatCommands) resume(ctx context.Context, arg string) error {
 	return cmd.resumeSession(ctx, s)
 }
 
-// pick lists sessions and goes on with the one that is chosen.
+// pick lists sessions and resumes the chosen session.
 func (cmd chatCommands) pick(ctx context.Context, list []journal.Session) error {
 	if n := len(journal.Damaged(cmd.sessions.Dir)); n > 0 {
 		if err := sentences(cmd.out, text.Count(n, "session")+" can't be read; gemline sessions says why"); err != nil {

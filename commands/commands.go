@@ -128,8 +128,8 @@ type Questions struct {
 	// Confirm asks something that is answered yes or no.
 	Confirm func(ctx context.Context, about string) (bool, error)
 
-	// Choose asks for one of a list, and returns its place in it, or -1 for what enter
-	// says.
+	// Choose asks for an item of a list, and returns its index, or -1 for the choice that enter
+	// names.
 	Choose func(ctx context.Context, ask, enter string, list []MenuItem) (at int, err error)
 }
 

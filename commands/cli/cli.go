@@ -121,11 +121,11 @@ type Project interface {
 	// Launcher returns what starts commands.
 	Launcher() (*launch.Launcher, error)
 
-	// Problems returns what a run says about the files that it reads beside the settings.
+	// Problems returns the problems of files beside the settings that a run reads.
 	Problems() []Problem
 
-	// Keeper returns what was kept of files. Its Keeper is the session's; outside of a session it has
-	// none until [checkpoint.Keeper.For] names one.
+	// Keeper returns the store of files for undo, with the Keeper of the session. Outside of a
+	// session [checkpoint.Keeper.For] has to name a session first.
 	Keeper() (*Kept, error)
 }
 
@@ -266,8 +266,8 @@ func Means(words []string) bool {
 
 func isFlag(word string) bool { return strings.HasPrefix(word, "-") }
 
-// isCommand reports whether words are those of a sub-command, by the error of reading them. A
-// flag with a wrong value, or a missing word, is a mistake in a sub-command.
+// isCommand reports whether words belong to a sub-command, by the parser's error. A flag with a
+// wrong value, or a missing word, is a mistake in a sub-command.
 func isCommand(err error) bool {
 	return err == nil || isFlag(err.Error()) || strings.HasPrefix(err.Error(), `expected "`)
 }
@@ -336,7 +336,7 @@ func misused(format string, args ...any) error {
 	return &flags.UsageError{Message: fmt.Sprintf(format, args...)}
 }
 
-// missingWords turns a parser's word about what it expected into what to do.
+// missingWords turns the parser's message about a missing word into advice.
 func missingWords(message string, args []string) string {
 	what, ok := strings.CutPrefix(message, "expected ")
 	if !ok {

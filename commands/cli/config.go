@@ -89,8 +89,8 @@ func entryLines(entries []settings.Entry) (lines []string) {
 	return lines
 }
 
-// place says in a line where something is said, with the value if it is not
-// the one of the key.
+// place describes an origin in a line: the scope, the name and the file. value adds the value, if
+// it differs from the key's.
 func place(o settings.Origin, value bool) string {
 	var b strings.Builder
 	b.WriteString(string(o.Scope))

@@ -291,7 +291,7 @@ func (d *doctor) checkCredentials(ctx context.Context) finding {
 	return fine("%s%s", c.Method, where)
 }
 
-// Hint returns what an error says to do about it.
+// Hint returns the advice of an error.
 func Hint(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {

@@ -105,7 +105,7 @@ func CommandsOf(x extension.Extension) custom.Dir {
 	return custom.Dir{Path: filepath.Join(x.Dir, "commands"), Owner: x.Name, Extension: true, Within: true}
 }
 
-// What an extension brings in files of its own, and what is wrong with others.
+// brought lists what the files of an extension define, and the faults in them.
 type brought struct {
 	skills   []skill.Skill
 	agents   []agent.Definition

@@ -132,9 +132,9 @@ func (set *extensionSet) newer(ctx context.Context, x extension.Extension) (stat
 // errAsks says that a new version is to be agreed to.
 var errAsks = errors.New("can run something else than the one that is installed")
 
-// updateUnasked updates the extensions that have agreed to it, as far as nobody has to agree
-// to what the new versions can run. The user is notified of what was done, and of what is left
-// to do: once, as long as that stays the same.
+// updateUnasked updates the extensions with automatic updates, unless a new version can run
+// something that the user has to agree to. The user is notified of updates, and once of updates
+// that wait.
 func (set *extensionSet) updateUnasked(ctx context.Context) error {
 	quiet := *set
 	quiet.out = &Output{Out: io.Discard, Notify: func(string) {}}

@@ -228,7 +228,7 @@ func (c *mcpAuth) Run(ctx context.Context, out *Output, ask *Asker, servers Serv
 		fmt.Sprintf("Successfully authenticated with MCP server '%s'.", shown))
 }
 
-// askLogin returns what shows the user where to log in, and takes what is pasted.
+// askLogin returns a function that shows the user where to log in, and reads a pasted address.
 func (out *Output) askLogin(ask *Asker, c *mcpAuth) oauth.Ask {
 	lines := make(chan string)
 	reading := false

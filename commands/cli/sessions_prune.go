@@ -95,7 +95,7 @@ func Strays(store project.Store, list []journal.Session, r journal.Retention) ([
 	return checkpoint.Store(store.History()).OrphanSessions(there, time.Now().Add(-age))
 }
 
-// Forget drops what was kept to take back what sessions did that are not there any more.
+// Forget deletes the states for undo of sessions that do not exist any more.
 func Forget(store project.Store, strays []string) (err error) {
 	kept := checkpoint.Store(store.History())
 	for _, id := range strays {

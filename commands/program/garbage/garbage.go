@@ -14,7 +14,7 @@ import (
 	"runtime/debug"
 )
 
-const usual, first = 100, 400 // per cent of what lives; of 4 MB, at the least
+const usual, first = 100, 400 // per cent of the live memory, at least 4 MB
 
 func init() {
 	if was := debug.SetGCPercent(first); was != usual {

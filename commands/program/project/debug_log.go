@@ -9,7 +9,8 @@ import (
 	"gemline/engine/redact"
 )
 
-// openDebugLog returns the log of -d, which libraries write, too, and what closes it.
+// openDebugLog returns the log of -d, to which libraries write, too, and a function that closes
+// it.
 func openDebugLog(p Process, secrets *redact.Redactor) (l *slog.Logger, stop func(), err error) {
 	w := p.Stderr
 	stop = func() {}

@@ -211,8 +211,8 @@ func (set *serverSet) switchOff(notify func(string)) {
 	}
 }
 
-// disabledServers returns the names that the user has switched off. What is not understood of
-// a server switches it off.
+// disabledServers returns the names that the user has switched off. A server whose entry is not
+// understood counts as switched off.
 func disabledServers(path string, notify func(string)) (names []string, err error) {
 	const most = 1 << 20
 	b, err := disk.Read(path, most)

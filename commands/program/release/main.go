@@ -3,9 +3,9 @@
 //	release -version 1.2.3 -commit HASH -date RFC3339 [-url ADDRESS] [-only linux/amd64,...] DIR
 //	release -licences
 //
-// With -licences it prints those of the libraries in the program for this system.
-// It runs in the root of the repository. The bytes depend on the commit, the version of Go and
-// the versions of the tools below, and on nothing else.
+// With -licences it prints the licences of the libraries in the program for this system. It runs
+// in the root of the repository. The bytes depend on the commit, the version of Go and the
+// versions of the tools below, and on nothing else.
 package main
 
 import (

@@ -133,7 +133,7 @@ func programOf(command string) string {
 	return "hook"
 }
 
-// hookOutput returns what a hook has answered as JSON, which it may not have printed.
+// hookOutput returns a hook's answer as JSON, also if the hook printed none.
 func hookOutput(c hook.Call) string {
 	if printed := strings.TrimSpace(c.Outcome.Stdout); strings.HasPrefix(printed, "{") && json.Valid([]byte(printed)) {
 		return printed

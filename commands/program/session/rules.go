@@ -190,8 +190,8 @@ func (r *Rules) afterPlan() []policy.Mode {
 	return append([]policy.Mode{before}, others...)
 }
 
-// leavePlanMode changes to the mode that word names among those that may follow plan mode, or
-// to the first of them, and returns its name.
+// leavePlanMode changes to the mode word, or without a word to the first mode that may follow
+// plan mode, and returns its name.
 func (r *Rules) leavePlanMode(word string) (string, error) {
 	modes := r.afterPlan()
 	m := modes[0]
