@@ -17,9 +17,9 @@ type tokenEstimate struct {
 	whole    bool // the rest of a request is in tokens
 }
 
-// counted takes over what the server has counted of an answer. The last message is the
-// answer, which may not be whole. Where several requests made it, the first one's prompt
-// is what the conversation was before.
+// counted takes over the server's count of tokens. The last message is the answer, which may be
+// incomplete. If several requests made it, the prompt of the first request is the conversation
+// before the answer.
 func (e *Engine) counted(m *message, whole bool) {
 	u := m.total()
 	prompt := cmp.Or(m.prompt, u.Prompt)

@@ -116,7 +116,7 @@ func marked(answer string) string {
 	return strings.TrimSpace(marks().ReplaceAllString(answer, "&lt;$1"))
 }
 
-// isSnapshot reports whether c is a snapshot that stands for what was said before it.
+// isSnapshot reports whether c is a snapshot of earlier messages.
 func isSnapshot(c *genai.Content) bool {
 	if c.Role != genai.RoleUser || len(c.Parts) == 0 {
 		return false

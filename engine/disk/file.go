@@ -45,7 +45,7 @@ func (f *File) create(prefix string, mode fs.FileMode, note func(name string)) (
 // Write adds b to the new content.
 func (f *File) Write(b []byte) (int, error) { return f.file.Write(b) }
 
-// Chmod gives the file a mode, unless that of another waits for it.
+// Chmod gives the file a mode. If Commit replaces a file, the mode of that file counts.
 func (f *File) Chmod(mode fs.FileMode) error { return f.file.Chmod(mode) }
 
 // Sync flushes what was written so far, so that Commit has little left to do.
@@ -81,9 +81,8 @@ func (f *File) Commit(path string) error {
 	return nil
 }
 
-// Swap is Commit for one of many files that are written together, and gives it a mode:
-// where a system can flush all of them at once, by [Dir.Flush], it does not wait for
-// the disk.
+// Swap is Commit for many files that are written together, and sets the mode. If the system can
+// flush all of them at once, by [Dir.Flush], it does not wait for the disk.
 func (f *File) Swap(path string, mode fs.FileMode) error {
 	if f.old != nil {
 		own(f.file, f.old)

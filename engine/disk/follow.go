@@ -64,9 +64,9 @@ const (
 	leadDepth = 3
 )
 
-// LinkTargets returns where links lead by which something is reached that is at path, or a few
-// levels below it: the links behind the first one, and what they lead to. Nothing is reached by
-// one that leads to where path is in.
+// LinkTargets follows the links at path and a few levels below it, and returns the places that
+// they pass: each further link, and the final targets. A link to a directory that contains path
+// is left out.
 func LinkTargets(path string) (places []string) {
 	path = filepath.Join(ResolveLinks(filepath.Dir(path)), filepath.Base(path))
 	left := mostLeads

@@ -54,9 +54,9 @@ func invisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// shortName reports whether a folded name is one that Windows may give to the file
-// called guarded beside its own: the first characters of that without dots, a
-// tilde and a number, or two of them and four digits of a hash.
+// shortName reports whether a folded name may be Windows' short name of the file called guarded:
+// the first characters of guarded without dots, a tilde and a number; or two characters and four
+// digits of a hash.
 func shortName(name, guarded string) bool {
 	stem, rest, ok := strings.Cut(name, "~")
 	number, ext, _ := strings.Cut(rest, ".")

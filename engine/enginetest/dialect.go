@@ -71,11 +71,11 @@ func (d *Dialect) framed(said *dialogue, c *genai.GenerateContentResponse, frame
 	return b.String()
 }
 
-// Framed returns what the chunks of a reply are on the wire, each in one piece, with what
-// ends the answer.
+// Framed returns the pieces of a reply on the wire, one for each chunk, and the end of the
+// answer.
 func (d *Dialect) Framed(reply Reply) []string { return d.pieces(reply, &Wire{}, true) }
 
-// listen takes note of c, and returns its parts.
+// listen records c, and returns its parts.
 func (d *dialogue) listen(c *genai.GenerateContentResponse) (parts []*genai.Part) {
 	if c.UsageMetadata != nil {
 		d.usage = c.UsageMetadata

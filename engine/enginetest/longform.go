@@ -51,7 +51,7 @@ const (
 	Stops                 // without a finish reason
 )
 
-// Wrong returns what was asked that no client should ask.
+// Wrong returns the faulty requests.
 func (l *Longform) Wrong() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -357,7 +357,7 @@ func united(e Event, answers []Answer) (all Answer) {
 	return all
 }
 
-// replaced is how answers are united of which a later one says more: its fields count.
+// replaced unites answers: a field of a later answer replaces the field of an earlier answer.
 func replaced(answers []Answer) (all Answer) {
 	for _, a := range answers {
 		all.Stop = all.Stop || a.Stop

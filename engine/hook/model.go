@@ -208,9 +208,8 @@ func (m modelRequest) with(changes map[string]any) (changed modelRequest, ok boo
 	return m, ok
 }
 
-// apply returns req as m wants it: its texts stand in the place of those that the
-// messages have now. Where m has fewer, those that are gone are left out, and messages
-// beyond these are appended.
+// apply returns req with the texts of m in place of the messages' own. Messages that m does not
+// have are left out, and further messages of m are appended.
 func (m modelRequest) apply(req *engine.Request) *engine.Request {
 	out := *req
 	out.Model = cmp.Or(m.Model, req.Model)

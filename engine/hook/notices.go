@@ -8,7 +8,7 @@ import (
 	"gemline/engine/text"
 )
 
-// A notices holds what the user has not read yet of what hooks have said.
+// notices holds messages of hooks that the user has not read yet.
 type notices struct {
 	mu      sync.Mutex
 	list    []engine.Notice

@@ -97,7 +97,7 @@ func (o observed) tool(t engine.Tool, original string, tails int) engine.Tool {
 	return t
 }
 
-// titled returns a call that says what it would have done, and can't be run.
+// titled returns a call with the title of the call that args would make. It can't be run.
 func titled(
 	ctx context.Context, prepare func(context.Context, map[string]any) (engine.Call, error), args map[string]any,
 ) (c engine.Call) {

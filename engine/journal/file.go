@@ -69,7 +69,8 @@ type pending struct {
 	unwritten bool // they have what was recorded and could not be written
 }
 
-// A flushing is what the disk may lack, so that a loss of power would lose it.
+// A flushing notes which writes have not been flushed to the disk yet, and would be lost with the
+// power.
 type flushing struct {
 	due      bool // it may lack a part of the file
 	unlisted int  // directories, one above the other, that may lack the file's name
@@ -152,8 +153,7 @@ func (f *File) StoreCopy() error {
 	return f.append(nil, f.now())
 }
 
-// Stored reports whether there is a file, with what was recorded in it as far as that could
-// be written.
+// Stored reports whether there is a file with messages.
 func (f *File) Stored() bool { return f.exists && !f.empty }
 
 // Close closes the file, and leaves the session to others. A later Record opens

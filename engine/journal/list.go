@@ -158,7 +158,7 @@ func withoutPiped(text string) string {
 	return text[len(tag):]
 }
 
-// piped is what stands before what was piped in.
+// piped is the mark before piped text.
 var piped = text.Pattern(`^<stdin [^>]*>`)
 
 // noQuestion matches a command, whose name has no second slash, a lone question mark, and blanks.

@@ -325,8 +325,8 @@ func (r *record) add(l *fileLine, b []byte) {
 	r.messages = append(r.messages, m)
 }
 
-// rewind drops the message with the id and all later messages. If no message has the id, it
-// drops all, or all behind those that were passed over.
+// rewind drops the message with the id and all later messages. If no message has the id, it drops
+// all messages behind the head of the file that was passed over.
 func (r *record) rewind(id string) {
 	at, ok := r.index[id]
 	if !ok {

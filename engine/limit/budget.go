@@ -242,8 +242,8 @@ func (b *Budget) refuse(k Kind, format string, args ...any) error {
 	return e
 }
 
-// least returns how many tokens the prompt of req has at least: those of the
-// last request, if req goes on with the same conversation, else none.
+// least returns the least number of tokens in the prompt of req: the last request's, if req
+// continues the same conversation, else 0.
 func (b *Budget) least(req *engine.Request) int {
 	if b.last.first == nil || b.last.first != first(req) || len(req.Contents) < b.last.contents {
 		return 0
@@ -260,7 +260,7 @@ func first(req *engine.Request) *genai.Part {
 	return req.Contents[0].Parts[0]
 }
 
-// price returns what a model costs, if that is known.
+// price returns the price of a model, if it is known.
 func (b *Budget) price(model string) (Price, bool) {
 	if b.cfg.Price == nil {
 		return Price{}, false

@@ -342,7 +342,7 @@ func (l *loader) followed(path, text string, from importer) string {
 	return strings.Join(blocks, "\n\n")
 }
 
-// block returns the text of a file among those that follow each other.
+// block returns the text of a file between marks with its name, for a text of several files.
 func block(path, text string) string {
 	return fmt.Sprintf("--- File: %s ---\n%s\n--- End of File: %[1]s ---", oneLiner(path), text)
 }

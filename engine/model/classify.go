@@ -258,7 +258,7 @@ func (f *failure) classify(model string) *Error {
 		e.Kind, e.Final, e.Advice = Overflow, true, hintTooLong
 	case code == http.StatusTooManyRequests, code == 499, code == http.StatusServiceUnavailable:
 		f.busy(e)
-	case f.status == "tool_use_failed": // of Groq, which reads the calls that its models write
+	case f.status == "tool_use_failed": // Groq could not parse a call of the model
 		e.Kind, e.Answering = Invalid, true
 		e.Message = "the model wrote a tool call that can't be read: " + e.Message
 	case (code == http.StatusBadRequest || code == http.StatusUnprocessableEntity || code == http.StatusInternalServerError || f.answering) && overlong(f.message), f.status == "context_length_exceeded", code == http.StatusRequestEntityTooLarge:

@@ -148,7 +148,7 @@ func (t *try) goOn() {
 	t.border()
 }
 
-// border tells that what comes is said by another request.
+// border reports that the following chunks come from another request.
 func (t *try) border() {
 	if t.asked.Notify != nil {
 		t.asked.Notify(engine.AnswerContinued{})

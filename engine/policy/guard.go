@@ -155,8 +155,8 @@ func (g guard) always(q engine.Proposal) string {
 	return ""
 }
 
-// protects reports whether the file at path is guarded. A plan that is written in plan
-// mode is by its own name only, not by that of the folder.
+// protects reports whether the file at path is guarded. For a plan that is written in plan mode
+// only its own name counts, not the names of its folders.
 func (g guard) protects(path string) bool {
 	if g.policy.Mode() == Plan && g.policy.Plans != nil && g.policy.Plans(path) {
 		return g.files.isProtectedName(filepath.Base(path))

@@ -13,8 +13,8 @@ import (
 	"gemline/engine/text"
 )
 
-// A question is what rules are matched with: a call, or one of the commands
-// that a call would run.
+// A question is the subject that rules are matched with: a call, or a command that a call would
+// run.
 type question struct {
 	engine.Proposal
 	mode        Mode
@@ -46,7 +46,7 @@ func (p *Policy) ask(q engine.Proposal) question {
 	return u
 }
 
-// about returns the question about one of the commands.
+// about returns the question about a command of the call.
 func (u question) about(c *engine.Command) question {
 	u.command, u.read = c, false
 	return u
@@ -307,7 +307,7 @@ func (w When) matches(u *question) bool {
 // invokeAgent is the tool that calls agents.
 const invokeAgent = "invoke_agent"
 
-// agentName reports whether a rule's name for a tool may be that of an agent.
+// agentName reports whether the name of a tool in a rule may be the name of an agent.
 func agentName(name string) bool {
 	if strings.Contains(name, "*") || strings.HasPrefix(name, "mcp_") {
 		return false

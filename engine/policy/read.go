@@ -16,7 +16,7 @@ import (
 	"gemline/engine"
 )
 
-// A FileError is a file that is not understood as one of rules. It is one line long.
+// A FileError means that a file can't be read as rules. Its text is one line.
 type FileError struct {
 	Path         string
 	Line, Column int // counted from 1; 0 if it is about the file as a whole
@@ -203,9 +203,9 @@ func (f *file) checker(name string, i int, table map[string]any) {
 	f.rule(name, i, about)
 }
 
-// sandboxRules tells a file that stands among those of rules and has none: what the
-// sandbox of the Gemini CLI lets commands do. It is passed over, unless it
-// means to hold commands more than gemline would; that is at the table named.
+// sandboxRules recognizes sandbox.toml, the Gemini CLI's file about its sandbox, which stands
+// among files of rules. The file is passed over, unless it would confine commands more than
+// gemline does; at names the table that does.
 func sandboxRules(path string, tree map[string]any) (about, at string) {
 	if filepath.Base(path) != "sandbox.toml" || len(tree) == 0 {
 		return "", ""

@@ -28,7 +28,7 @@ func (p *Problem) Error() string {
 	return p.At + ": " + p.Message
 }
 
-// problem returns what is wrong at a place, in one line that a person reads.
+// problem describes a fault at a place, in one line for people.
 func problem(at []string, format string, args ...any) *Problem {
 	return &Problem{pointer(at), oneLine(fmt.Sprintf(format, args...))}
 }

@@ -67,8 +67,9 @@ type Token struct {
 	Quota   string    // the project that requests are counted for, "" if the credentials name none
 }
 
-// Token exchanges the credentials in data, or those of the machine if data is nil. The error is an
-// [UnusableCredentials], [ErrNoMetadata], an [auth.Error] for a refusal, or one of the network.
+// Token exchanges the credentials in data, or the machine's if data is nil. The error is an
+// [UnusableCredentials], [ErrNoMetadata], an [auth.Error] for a refusal, or an error of the
+// network.
 func (s Source) Token(ctx context.Context, data []byte) (Token, error) {
 	if data == nil {
 		return s.machine(ctx)

@@ -103,9 +103,9 @@ func (n names) after(name string) (models []string, quiet bool) {
 	return models, m.Quiet
 }
 
-// beside returns the models that can be asked beside a conversation with a model, where one
-// of a class will do: of its family, then the conversation's own. Nothing of a conversation
-// with a model of no known family goes elsewhere.
+// beside returns the models that can be asked beside a conversation with a model if a model of a
+// class will do: models of the family, then the conversation's own. If the family is unknown,
+// only the conversation's own model is asked.
 func (n names) beside(class string, m catalog.Model) (models []string) {
 	add := func(name string) {
 		if name != "" && !slices.Contains(models, name) {

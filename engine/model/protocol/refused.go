@@ -33,8 +33,8 @@ var refusals = []struct {
 // choose among tools, and takes others.
 var onlySome = []string{"/", " format", " type", " mime", " size", "s larger", "s over", " larger", "_choice", " choice"}
 
-// RefusedFeature returns what of what was sent the model does not take, as err says; "" if err is
-// about anything else.
+// RefusedFeature returns the feature among sent that the model does not take, according to err;
+// "" if err is about something else.
 func RefusedFeature(err error, sent []string) string {
 	e, ok := err.(*model.Error)
 	if !ok || e.Answering || e.HTTP < 400 || e.HTTP == http.StatusUnauthorized {
