@@ -182,7 +182,7 @@ func (p *Printer) cited(all []engine.Reference) {
 	}
 }
 
-// Answer shows a whole answer, as one that the model has just given.
+// Answer shows a whole answer, like an answer that has just come.
 func (p *Printer) Answer(text string) {
 	p.text(text)
 	p.settle()

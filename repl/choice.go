@@ -16,8 +16,8 @@ import (
 // usual terminal does not break it.
 const mostColumns = 78
 
-// choices returns the line that offers the choices, and the shorter one that
-// offers them again. What there is no room for is left to ?, the longest first.
+// choices returns the line that offers the choices, and a shorter line that offers them again.
+// Explanations that don't fit are left to ?, the longest first.
 func (a *Asker) choices(in engine.Intent, edits bool) (first, again string) {
 	if a.Console.Spoken {
 		return a.spokenChoices(in)

@@ -112,9 +112,8 @@ func (c *Console) interruptible(ctx context.Context) (_ context.Context, stop fu
 	return ctx, func() { close(quit); <-gone; cancel(nil) }
 }
 
-// Wait does work that belongs to no turn, and shows what that hands to show. Ctrl-C
-// cancels it, which is an error, and what it waits for is told from time to time, in the
-// words of doing.
+// Wait runs work outside of a turn, and shows what work passes to show. Ctrl-C cancels the work,
+// which is an error. From time to time it prints the words of doing.
 func (c *Console) Wait(ctx context.Context, doing func() string, work Work) error {
 	inner, stop := c.interruptible(ctx)
 	defer stop()

@@ -117,7 +117,7 @@ func (k *keptOutputs) add(c *call) int {
 	return k.numbered
 }
 
-// unshown remembers an output of which nothing is shown.
+// unshown keeps an output that is not shown at all.
 func (k *keptOutputs) unshown(c *call, ev engine.CallFinished) {
 	if c.out.full.Len() == 0 {
 		c.out.add(ev.Result.Display)

@@ -11,11 +11,10 @@ import (
 	"strings"
 )
 
-// EditorCommand returns the command that waits until the user is done with a
-// file in an editor that goes by one of the names of general.preferredEditor.
-// It is empty for any other name. Of an editor that is installed under several
-// names, the first that found finds is taken. With window an editor that has
-// windows opens another one.
+// EditorCommand returns the command of an editor that waits until the user is done with a file.
+// name is a value of general.preferredEditor; for other names the command is empty. If an editor
+// has several program names, the first that found finds is taken. With window a graphical editor
+// opens another window.
 func EditorCommand(name string, window bool, found func(program string) bool) string {
 	commands := map[string][]string{
 		"vscode":      {"code --wait"},

@@ -37,14 +37,14 @@ type Printer struct {
 	// known better than by what tools say of themselves.
 	Files func() (n int, known bool)
 
-	// Uncited says that what an answer cites is not shown.
+	// Uncited hides the sources of an answer.
 	Uncited bool
 
-	// Spoken says that the user listens to what is shown.
+	// Spoken is for users who listen to the output.
 	Spoken bool
 
-	// Detail is how much is told of what the model does. With Thoughts, full
-	// detail has its reasoning.
+	// Detail is how much of the model's work is shown. With Thoughts, full detail has its
+	// reasoning.
 	Detail   Detail
 	Thoughts bool
 

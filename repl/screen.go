@@ -287,9 +287,9 @@ func (s *Screen) Copy(ctx context.Context, text string, tmux,
 	return "by the terminal, if it allows that", nil
 }
 
-// Through gives the terminal to a command of the user's, as long as use runs it:
-// connect has keys reach the command, and show writes what that prints as it is.
-// It reports false, without using it, where there is no terminal to be had.
+// Through gives the terminal to a command of the user's, as long as use runs it: connect passes
+// keys to the command, and show writes its output unchanged. Without a terminal it reports false,
+// and use is not called.
 func (s *Screen) Through(use func(connect Connect, show func([]byte))) bool {
 	s.Console.Out.Fresh()
 	last := byte('\n')

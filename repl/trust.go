@@ -7,9 +7,8 @@ import (
 	"gemline/repl/question"
 )
 
-// Trust asks whether a folder may bring what it holds. An answer that is no
-// choice means [question.NotNow]. Ctrl-C, and the end of the input, are errors:
-// nothing is decided, and nothing is begun.
+// Trust asks whether a folder is trusted. An answer that is no choice means [question.NotNow].
+// Ctrl-C, and the end of the input, are errors: nothing is decided, and nothing is begun.
 func (c *Console) Trust(ctx context.Context, f question.Folder) (question.TrustAnswer, error) {
 	showFolder(c.Out, f)
 	options := f.Options()

@@ -101,7 +101,7 @@ func (s *Server) ask(p engine.Proposal) *pending {
 	return q
 }
 
-// same reports whether a proposal is the one that was asked about.
+// same reports whether o proposes the same call as q.
 func (q *pending) same(o *pending) bool {
 	return q.Whole && o.Whole && q.Name == o.Name && q.About == o.About && reflect.DeepEqual(q.Args, o.Args)
 }

@@ -138,7 +138,7 @@ func (h *editorSession) request(ctx context.Context, p engine.Proposal, title st
 	return engine.Refused{}, nil
 }
 
-// questions puts the model's questions, as far as they are answered by one of several.
+// questions asks the model's questions, if each has one of several fixed answers.
 func (h *editorSession) questions(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	for _, q := range p.Intent.Questions {
 		if q.Kind == engine.FreeText || q.Multi {

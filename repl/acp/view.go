@@ -113,8 +113,8 @@ func kindOf(k engine.Kind) protocol.ToolKind {
 		engine.Planning: protocol.ToolKindSwitchMode, engine.Query: protocol.ToolKindSearch, engine.Other: protocol.ToolKindOther, engine.AskUser: protocol.ToolKindOther}[k]
 }
 
-// call returns what is known of a call. Before its id stand those of the calls that it is in,
-// each with a blank.
+// call returns the state of a call. Its id begins with the ids of the calls that contain it,
+// separated by blanks.
 func (v *view) call(id string) *call {
 	c := v.calls[id]
 	if c == nil {

@@ -373,8 +373,8 @@ func (l *listener) write() {
 	l.conn.Close() // so that nobody reads from it either
 }
 
-// Live returns the sessions whose sockets are in directories, also those that do not answer,
-// such as stopped ones. The sockets of sessions that were killed are taken away.
+// Live returns the sessions with sockets in directories, also sessions that do not answer, such
+// as stopped processes. Sockets of killed sessions are removed.
 func Live(ctx context.Context, dirs ...string) []Session {
 	var all []*Session
 	var looks sync.WaitGroup

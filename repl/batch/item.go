@@ -64,8 +64,7 @@ func (it Item) Text() string {
 	return b.String()
 }
 
-// hash tells the item from another one at its place, and from itself under
-// other settings, of which key tells.
+// hash changes with the item, and with the settings, which key stands for.
 func (it Item) hash(key string) string {
 	b, err := json.Marshal(struct {
 		Key, ID, Prompt string

@@ -90,7 +90,7 @@ func (m *noteWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// release hands on what was held, and what follows.
+// release writes the held text, and has later text written at once.
 func (m *noteWriter) release() {
 	m.unreleased = false
 	io.WriteString(m, m.text.String())

@@ -17,8 +17,8 @@ const maxShellHistory = 10_000
 // an exclamation mark, or every input while shell mode is on. A lone mark turns
 // that mode on and off. It must not be used concurrently.
 type Shell struct {
-	// Run runs command, shows its output and returns what the model is to
-	// know of it. Text beside an error is what there was before the error.
+	// Run runs command, shows its output and returns the text for the model. Text beside an error
+	// is the output before the error.
 	Run func(ctx context.Context, command string) (text string, err error)
 
 	// Add puts a message into the conversation without sending it.

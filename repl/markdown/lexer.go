@@ -113,7 +113,7 @@ func (l *lexer) read(line string, put func(Style, string)) {
 	put(Plain, line[bare:])
 }
 
-// token returns how long what begins at line[i] is, and what it is.
+// token returns the style and the length of the token at line[i].
 func (l *lexer) token(line string, i int) (Style, int) {
 	rest := line[i:]
 	if l.end != "" {

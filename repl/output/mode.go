@@ -79,7 +79,7 @@ func isUTF8(locale string) bool {
 	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
-// OnlyASCII reports whether the user's locale is one that has nothing but ASCII.
+// OnlyASCII reports whether the user's locale has ASCII characters only.
 func OnlyASCII(lookup func(string) (string, bool)) bool {
 	l := locale(lookup)
 	return l == "C" || l == "POSIX"

@@ -100,8 +100,8 @@ func through(seq string, lookup func(string) (string, bool)) string {
 	return b.String()
 }
 
-// brief makes outside text fit into a control sequence: one line of at most
-// most characters, none of which controls anything.
+// brief makes outside text fit into a control sequence: one line of at most most characters,
+// without control characters.
 func brief(s string, most int) string {
 	s = strings.ToValidUTF8(text.Words(s), "")
 	s = strings.Map(func(r rune) rune {

@@ -90,7 +90,8 @@ func Kind(p engine.Proposal) string {
 	return "call of " + p.Tool.Name()
 }
 
-// Rights says behind a title which rights the call asks for, and that what it names may be a secret.
+// Rights returns the words behind a title: the rights that the call asks for, and whether it
+// names a possible secret.
 func Rights(p engine.Proposal) (said string) {
 	if r := p.Intent.Plan.Rights; !r.Empty() {
 		said = ", with " + r.String()

@@ -14,7 +14,7 @@ type tee struct {
 	unwritten  func(error) Outcome
 }
 
-// newTee returns a tee of which the part for the program is made by newData.
+// newTee returns a tee whose part for programs is made by newData.
 func newTee(c Config, newData func(Config) Reporter) *tee {
 	data := c
 	data.Out, data.Err, data.JSON, data.Done = c.JSON, io.Discard, nil, nil

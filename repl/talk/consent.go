@@ -55,8 +55,8 @@ type (
 	}
 )
 
-// Trust asks the client whether a folder may bring what it holds, and run what it wants to,
-// before the conversation begins or in a turn. Its error is [ErrGone] if nobody answers.
+// Trust asks the client whether a folder is trusted and may run its items, before the
+// conversation begins or in a turn. Its error is [ErrGone] if nobody answers.
 func (c *Server) Trust(ctx context.Context, f question.Folder) (question.TrustAnswer, error) {
 	r := consentRecord{About: "folder", Title: f.Title(), Folder: output.EscapeLine(f.Path),
 		Wishes: wishItems(f.Path, f.Items)}

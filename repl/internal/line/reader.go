@@ -133,8 +133,8 @@ func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 // if it is a typed line.
 func (r *Reader) Composed() string { return r.terminal.composed }
 
-// Pasted returns what of the last input was pasted, but for short texts of one line: where
-// the terminal marks pastes, what stood between the marks, else lines that came together.
+// Pasted returns the pasted parts of the last input, except short texts of one line: texts
+// between the terminal's marks or, if it marks no pastes, lines that came together.
 func (r *Reader) Pasted() []string { return r.terminal.inserted }
 
 // Ask shows a question and returns its one-line answer.
