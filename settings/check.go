@@ -79,7 +79,7 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 		}
 		c.wrong(path, JoinKey(path)+": a project can't set it").barred = v
 		return nil, false
-	case v == nil && n.key == nil: // null asks for nothing, so that nothing is lost with it
+	case v == nil && n.key == nil: // no value is lost
 		c.wrong(path, Key{Name: JoinKey(path), Type: isObject}.mismatch(v).Error())
 		return nil, false
 	case n.key != nil && !(holds && n.key.is(isObject)):

@@ -130,7 +130,7 @@ func (d DotEnv) Values() map[string]string {
 	return out
 }
 
-// userEnvFiles returns the user's own .env files, the one that wins first.
+// userEnvFiles returns the user's own .env files, the strongest first.
 func userEnvFiles(p project.Paths) []string {
 	if p.Home == "" {
 		return nil

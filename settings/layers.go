@@ -26,8 +26,8 @@ type Layer struct {
 	moves []move
 }
 
-// readLayers reads the files, the weakest first: what a project may say about some
-// keys depends on what those before it say.
+// readLayers reads the files, the weakest first: which values a project may give to some keys
+// depends on the files before it.
 func readLayers(sources []Source, lookup func(string) (string, bool)) []Layer {
 	layers := make([]Layer, len(sources))
 	for i, src := range sources {

@@ -42,9 +42,8 @@ type Source struct {
 	Own func(string) (string, bool)
 }
 
-// Sources returns the files of settings, the weakest first: the defaults of
-// the machine, the user's, with workspace the project's, and those of the
-// machine that override them all.
+// Sources returns the files of settings, the weakest first: the machine's defaults, the user's
+// file, with workspace the project's, and the machine's overrides.
 func Sources(p project.Paths, lookup func(string) (string, bool), workspace bool) []Source {
 	named := func(variable, otherwise string) string {
 		if path, _ := lookup(variable); path != "" {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// olderNames returns all older names, those of the flat files of the first years
-// first: what they are moved to may have been renamed since.
+// olderNames returns all older names, names of the flat files of the first years first, since
+// their successors may have been renamed, too.
 var olderNames = sync.OnceValue(func() []legacyName {
 	var flat, rest []legacyName
 	for _, k := range table {

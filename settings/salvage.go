@@ -7,10 +7,10 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// salvage returns what can safely be made of a number that is too large, or of a value of the
-// wrong type that may forbid something, and says what that is; false if nothing can. The
-// largest number counts, a text is a list of what it names, of a list the texts count, a switch
-// is on, and an object is a list of one.
+// salvage replaces a number that is too large, or a value of the wrong type that may forbid
+// something, by a safe value, and describes it; it reports false if there is no safe value. For a
+// number that is the largest allowed one; a text becomes a list; of a list the texts count; a
+// switch is on; an object becomes a list with one entry.
 func (k Key) salvage(v any) (out any, said string, ok bool) {
 	if most, ok := k.above(v); ok {
 		return most, fmt.Sprintf("%s; it counts as %s", k.mismatch(v), most), true

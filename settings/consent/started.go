@@ -113,7 +113,7 @@ type reader struct {
 	known map[string]string // variables
 	times map[string]int    // how often they are set
 	funcs map[string]bool   // functions, and whether they are there for sure
-	later []*syntax.Stmt    // what may run in a directory that it goes to later
+	later []*syntax.Stmt    // commands that may run in a directory entered later
 	posix bool              // the shell may be another than bash
 	nest  int               // of what may be passed over, or run more than once
 	shows bool              // output may be stored where something else runs it, or be evaluated
@@ -333,7 +333,7 @@ func (r *reader) start(argv []string, unknown []bool) {
 	}
 }
 
-// wrapped tells what a program runs that is given another.
+// wrapped notes what a program runs that gets another program in its arguments.
 func (r *reader) wrapped(name string, argv []string, unknown []bool) {
 	for i, arg := range argv[1:] {
 		if unknown[i+1] || strings.HasPrefix(arg, "-") {

@@ -119,8 +119,8 @@ const (
 	longestName   = 100
 )
 
-// Installed returns the extensions in the order of their names, and what is
-// wrong with those that can't be used.
+// Installed returns the usable extensions in the order of their names, and warnings about the
+// others.
 func Installed(cfg Config) (list []Extension, warnings []string) {
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 	dirs, err := directories(cfg.Dir)

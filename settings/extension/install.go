@@ -57,9 +57,9 @@ func WriteInstall(dir string, i Install) error {
 	return writeJSON(filepath.Join(dir, installName), i, "  ")
 }
 
-// sumsOf returns what tells each file of an extension from others, by its name: of all but those
-// in which its settings and its installation are noted, what git keeps, and what Python writes
-// when it runs one. With files that are known, those that are not are added, and have no sum.
+// sumsOf returns a sum of each file of an extension, by its name. It leaves out the notes about
+// settings and installation, .git, and Python's caches. If known is given, files that are not in
+// it have no sum and are returned as added.
 func sumsOf(dir string, known map[string]string) (sums map[string]string, added []string, err error) {
 	sums = map[string]string{}
 	err = filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {

@@ -171,8 +171,8 @@ func (d *Document) value(path []string, v hujson.Value) any {
 	return nil
 }
 
-// Members yields the members of the outermost object in their order, one that is
-// given more than once each time.
+// Members yields the members of the outermost object in their order. A name that stands there
+// twice is yielded twice.
 func (d *Document) Members() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		for _, m := range d.root.Value.(*hujson.Object).Members {

@@ -248,8 +248,8 @@ func empty(v hujson.Value) bool {
 	return ok && len(o.Members) == 0 && len(bytes.TrimSpace(o.AfterExtra)) == 0
 }
 
-// remove takes a member out of o, with what is said about it behind it, and its line
-// if it has one for itself.
+// remove takes a member out of o, with the comment behind it, and its line if nothing else stands
+// there.
 func remove(o *hujson.Object, i int) {
 	final := len(o.Members) - 1
 	comma := o.Members[final].Value.AfterExtra != nil

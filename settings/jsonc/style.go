@@ -36,8 +36,8 @@ func (d *Document) indentAt(offset int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// value returns JSON that has no blanks in the style: on one line, or on lines
-// of which the first is indented already.
+// value returns compact JSON in the style: on one line, or on several lines. The first line is
+// indented already.
 func (s style) value(raw []byte, flat bool, indent string) hujson.Literal {
 	if flat && s.colon == "" {
 		return raw

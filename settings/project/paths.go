@@ -18,8 +18,9 @@ type Paths struct {
 	Home string // the directory that holds .gemini; empty if there is none
 	Cwd  string // the directory that is worked in, absolute
 
-	// Login is the home directory of the user's account if Home is not that one: GEMINI_CLI_HOME
-	// names another, or HOME is not set. It holds no files of gemline's, but secrets of the user.
+	// Login is the home directory of the user's account if Home is another directory:
+	// GEMINI_CLI_HOME names it, or HOME is not set. Login has no files of gemline's, but the
+	// user's secrets.
 	Login string
 }
 

@@ -384,7 +384,7 @@ func removeStale(path string) {
 	os.RemoveAll(aside)
 }
 
-// Held reports whether the lock is still the one that was made.
+// Held reports whether no other program has replaced the lock.
 func (l *Lock) Held() bool {
 	now, err := os.Lstat(l.path)
 	return err == nil && sameLock(l.made, now)

@@ -90,9 +90,8 @@ func (l List) Decisions() ([]Decision, error) {
 	return rules, nil
 }
 
-// judge returns what the rules say about a folder, given by its real path, and
-// the one that decides: that about the longest path counts, and of two about
-// the same the strict one.
+// judge returns the trust of a folder, given by its real path, and the rule that decides: the
+// rule about the longest path, and the stricter of two rules about the same path.
 func judge(rules []Decision, folder string) (State, Decision) {
 	state, longest, by := Unknown, -1, Decision{}
 	line := parentsOf(folder)

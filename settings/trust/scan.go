@@ -59,9 +59,9 @@ const (
 	maxPeek   = 64 << 10
 )
 
-// Summary returns the lines that tell a reader what the items are: those that
-// are only names in one line, and of too many the first ones. Caution is true
-// of a line that says how security is weakened, which is never left out.
+// Summary describes items in lines. Items of one kind without details share a line, and of too
+// many items only the first are shown. Caution is true for a line about weaker security; such a
+// line is never left out.
 func Summary(items []Item) (lines []string, caution []bool) {
 	add := func(line string, c bool) { lines, caution = append(lines, line), append(caution, c) }
 	for kind, group := range grouped(items) {
@@ -231,7 +231,7 @@ func (v *view) list(dir string) []string {
 	return names
 }
 
-// unusable lists what is there but can't be looked at.
+// unusable lists a file that exists but can't be read.
 func (v *view) unusable(kind, name string, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, lerr := v.root.Lstat(name); lerr != nil {
@@ -395,8 +395,8 @@ func envNames(file string) string {
 	return cmp.Or(strings.Join(out, "; "), "sets nothing")
 }
 
-// context lists the context files of the working directory and of those above
-// it, as far as the project reaches.
+// context lists the context files of the working directory and of the directories above it, as
+// far as the project reaches.
 func (v *view) context(p project.Paths, s *settings.Settings) {
 	var names []string
 	for _, name := range append(slices.Clone(s.FileNames), memory.DefaultName) {
@@ -443,7 +443,7 @@ func (v *view) upto(p project.Paths, dirs, names []string, seen map[string]bool)
 	v.items = append(v.items, w.items...)
 }
 
-// above reports whether a directory is above the one that is worked in.
+// above reports whether a directory is above the working directory.
 func above(p project.Paths, dir string) bool {
 	down, err := filepath.Rel(dir, p.Cwd)
 	return err == nil && down != "." && filepath.IsLocal(down)
