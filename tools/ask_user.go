@@ -83,7 +83,7 @@ func askUser() engine.Tool {
 	return tool
 }
 
-// questions returns what is asked, if it can be.
+// questions returns the questions, or an error if a question can't be asked.
 func (a askUserArgs) questions() ([]engine.Question, error) {
 	qs := make([]engine.Question, len(a.Questions))
 	for i, q := range a.Questions {

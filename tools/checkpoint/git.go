@@ -37,8 +37,8 @@ type repositories struct {
 	silent bool                  // git does not answer
 }
 
-// see returns what git says of the repositories that are worked in: lines of a name and
-// what stands there.
+// see describes the repositories of the workspace: a line for HEAD, for each branch and so on,
+// with its value.
 func (r *repositories) see(ctx context.Context) (seen []string) {
 	if r.silent {
 		return nil

@@ -65,9 +65,9 @@ func (k *Keeper) For(session string) *Keeper {
 	return New(cfg)
 }
 
-// Copy has the session begin with the states of another one, whose copy it is: what that
-// one has changed can be taken back in both. Where nothing is kept of that one, or
-// something of this one already, nothing is done.
+// Copy has the session begin with the states of the session that it copies, so that the changes
+// can be undone in both. It does nothing if the copied session has no states, or this session has
+// some already.
 func (k *Keeper) Copy(from string) error {
 	err := k.with(context.Background(), func() error {
 		tip, err := k.history.store.ref(from)

@@ -130,7 +130,7 @@ func (n *node) clean() {
 	})
 }
 
-// forget notes that nothing is known of what the last state has of n, and below it.
+// forget drops the last state of n, and of the nodes below it.
 func (n *node) forget() {
 	n.was = Version{}
 	for _, k := range n.kids {
@@ -138,7 +138,7 @@ func (n *node) forget() {
 	}
 }
 
-// diff adds to list what of n, and of what is below it, differs from the last state.
+// diff adds to list the differences of n, and of the nodes below it, from the last state.
 func (n *node) diff(list []Change) []Change {
 	at, some := len(list), false
 	for _, k := range n.kids {

@@ -66,7 +66,7 @@ func (k *Keeper) Turns(ctx context.Context) (list []*ChangedTurn, err error) {
 // formerRefs is where older gemlines named the last state of a session, in a git repository.
 var formerRefs = filepath.FromSlash("refs/sessions/")
 
-// inUse reports whether there is a store, or that of an older gemline.
+// inUse reports whether there is a store, of this or an older gemline.
 func inUse(dir string) bool {
 	_, err := os.Lstat(dir)
 	return err == nil
@@ -175,7 +175,7 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 				skip++
 			case s.Kind == Undone && skip > 0:
 				skip--
-			case s.Kind == Undone: // or what /restore has done, which is of no turns
+			case s.Kind == Undone: // or a /restore, which belongs to no turn
 				p.Turns = slices.DeleteFunc(turns(all), func(d *ChangedTurn) bool { return !slices.Contains(s.Turns, d.Of.ID) })
 				return k.history.fill(p, targets([]State{s}))
 			}

@@ -36,7 +36,7 @@ type Record struct {
 	NotKept  []string `json:"lost,omitempty"`  // what is not kept and was changed or deleted
 	More     int      `json:"more,omitempty"`  // how many more there are
 	GitMoved []string `json:"moved,omitempty"` // of git's: HEAD, branches, what is staged
-	Partial  string   `json:"short,omitempty"` // why of the files only those are kept that edits name
+	Partial  string   `json:"short,omitempty"` // why only files that edits name are recorded
 
 	Turns      []string `json:"turns,omitempty"` // that were taken back or done again
 	Unfinished bool     `json:"part,omitempty"`  // some of that was not done
@@ -66,8 +66,8 @@ type State struct {
 // mostStates is how many states of a session are looked at.
 const mostStates = 20_000
 
-// states returns the states of a session, the last one first, and if that is wanted what the
-// first one of all holds.
+// states returns the states of a session with their changes, the last first. The changes of the
+// store's first state, which are all its files, are read only if first is true.
 func states(r *store, session string, first bool) (list []State, err error) {
 	id, err := r.ref(session)
 	for err == nil && id != "" && len(list) < mostStates {

@@ -71,7 +71,7 @@ func (s *scan) stopped() bool {
 	return s.ctx.Err() != nil
 }
 
-// lose notes what became of a file that is not kept.
+// lose notes the change of a file whose content is not stored.
 func (s *scan) lose(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -33,7 +33,7 @@ const (
 	sessionsDir   = "sessions"
 )
 
-// directories are those of a store, itself among them.
+// directories are the directories of a store, its root included.
 var directories = []string{".", sessionsDir, statesDir}
 
 const (
@@ -44,7 +44,7 @@ const (
 	mostOpen     = 16        // states
 )
 
-// A Sum is the SHA-256 of a content, in hexadecimal digits. It is empty for none.
+// A Sum is the SHA-256 of a content, in hexadecimal digits; "" means no content.
 type Sum string
 
 // sumOf returns the sum of a content.

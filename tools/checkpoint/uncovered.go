@@ -20,7 +20,7 @@ var products = strings.Fields(`
 	coverage .coverage .coverage.* .nyc_output htmlcov coverage.* cover.out
 	*.log *.pid *.py[co] *.o *.obj *.a *.so *.class *.test .DS_Store`)
 
-// isProduct reports whether programs make again what has this name.
+// isProduct reports whether a file or directory of this name is a build product or a cache.
 func isProduct(name string) bool {
 	return slices.ContainsFunc(products, func(pattern string) bool {
 		ok, _ := path.Match(pattern, name)

@@ -78,7 +78,7 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 	var files []edit.File
 	err = k.with(ctx, func() error {
 		for _, c := range p.all() {
-			c.Before, c.After = c.After, c.Before // from what was to what is
+			c.Before, c.After = c.After, c.Before // from the old state to the new one
 			if !c.ofFile() {
 				continue
 			}
@@ -260,7 +260,7 @@ func (k *Keeper) Recover(ctx context.Context, d DiscardedFile, path string) (p *
 	return p, nil
 }
 
-// DescribeChange says what is at the path of a change, and what comes there.
+// DescribeChange describes the file at the path of a change, and the file that replaces it.
 func (k *Keeper) DescribeChange(ctx context.Context, c Change) (is, comes string, err error) {
 	err = k.with(ctx, func() error {
 		is = about(c.Before, k.history.current(c.Path))

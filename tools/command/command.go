@@ -40,8 +40,8 @@ type Tools struct {
 	Revertible func() bool
 	Guards     func(path string) bool
 
-	// Uncovered returns what is there and can't be brought back, to which such commands
-	// can't write, or false if that is more than most. Nil is nothing.
+	// Uncovered returns the files that undo can't bring back, which are read-only for such
+	// commands, or false if there are more than most. A nil Uncovered means none.
 	Uncovered func(most int) (paths []string, ok bool)
 
 	// WithheldNotice returns, once, a notice about variables that are withheld from commands,

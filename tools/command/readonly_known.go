@@ -46,8 +46,8 @@ type folder struct {
 	guarded []string // what other programs go by, and is not git's or gemline's own
 }
 
-// folder returns what is in a directory, at rel below a root of which it is told
-// whether it lies on a disk of this machine's own.
+// folder returns the contents of a directory, at rel below a root. Local says that the root is on
+// a disk of this machine, so that an unchanged directory need not be read again.
 func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 	if local {
 		if info, err := os.Lstat(path); err == nil {
@@ -95,9 +95,9 @@ func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 	return f
 }
 
-// concealing returns what in directories may hold secrets, and what is git's
-// and gemline's own; git's is shown if git is to look. It reports false if there
-// is too much to look at.
+// concealing returns the paths to hide below roots: files that may hold secrets, and directories
+// of git and gemline. If git is true, git's directories are returned as shown. It reports false
+// if there are too many files to look at.
 func (k *known) concealing(roots []string, git bool) (hidden, shown []string, ok bool) {
 	ok = k.walk(roots, mostSeen, func(at string, f folder) {
 		for _, name := range f.own {

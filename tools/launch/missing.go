@@ -65,8 +65,8 @@ func loopbackOnly(words []engine.Word) bool {
 	return here
 }
 
-// What programs say for want of a network, and what they may say who are known
-// to want one.
+// Messages of programs that lack a network. Uneasy counts only for programs that are known to use
+// the network.
 var (
 	unreached = text.Pattern(`(?i)could ?n.t resolve|could not resolve|unable to resolve host|failed to resolve|name resolution|name or service not known|` +
 		`nodename nor servname|no such host|unknown host|getaddrinfo|\bEAI_AGAIN\b|\bENOTFOUND\b|network is unreachable|\bENETUNREACH\b|no route to host|\bEHOSTUNREACH\b|` +
@@ -74,15 +74,15 @@ var (
 	uneasy = text.Pattern(`(?i)network|timed? ?out|connect|resolve|unreachable|offline|socket`)
 )
 
-// refusedWrite is what programs say who may not write, and aPath what they name
-// then: something in quotation marks, or with a slash in it.
+// refusedWrite matches messages of programs that may not write, and aPath the path in them: in
+// quotation marks, or with a slash.
 var (
 	refusedWrite = text.Pattern(`(?i)read-only file ?system|\bEROFS\b|permission denied|\bEACCES\b|operation not permitted|\bEPERM\b|device or resource busy|\bEBUSY\b`)
 	aPath        = text.Pattern("'([^']+)'|\"([^\"]+)\"|`([^`']+)['`]|‘([^’]+)’|([^\\s:'\"`‘’,;()]*/[^\\s:'\"`‘’,;()]*)")
 )
 
-// notThere is what programs say where something is hidden from them, as what
-// others keep in the temporary directories is.
+// notThere matches messages about a file that is hidden, such as other programs' files in the
+// temporary directories.
 var notThere = text.Pattern(`(?i)no such file or directory|\bENOENT\b|FileNotFoundError`)
 
 // unwritten matches messages that do not name the file that could not be written.
@@ -423,8 +423,8 @@ func unseen(path string, p sandbox.Profile) bool {
 	return concealed(path) && !slices.ContainsFunc(append([]string{p.Root}, p.Write...), holds)
 }
 
-// concealed reports whether path, or the directory it would be in, is there and
-// in a temporary directory, of which commands have their own.
+// concealed reports whether path, or its directory, exists in the user's temporary directory,
+// which commands do not see: they have a directory of their own.
 func concealed(path string) bool {
 	path = disk.ResolveLinks(path)
 	at, _ := sandbox.Writable(path)

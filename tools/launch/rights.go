@@ -76,7 +76,7 @@ func Protected(name string) bool {
 	return strings.EqualFold(name, ".git") || strings.EqualFold(name, ".gemini")
 }
 
-// above returns those of dirs, without links, that path is or lies below.
+// above returns the directories among dirs, with links resolved, that are path or contain it.
 func above(path string, dirs []string) (found []string) {
 	for _, dir := range dirs {
 		if dir = disk.ResolveLinks(dir); disk.InsideAny([]string{dir}, path) {

@@ -154,7 +154,7 @@ func (f *Finder) list() {
 	}
 }
 
-// entries returns what the directories hold by names that fit.
+// entries returns the paths in the directories whose names fit.
 func (f *Finder) entries(fits func(name string) bool) (paths []string) {
 	for _, d := range f.dirs {
 		for _, name := range d.names {
@@ -248,7 +248,7 @@ func links(path, name string) (all []string) {
 // bears reports whether the file name of path contains name.
 func bears(path, name string) bool { return strings.Contains(fold(filepath.Base(path)), name) }
 
-// is reports whether path leads to one of files.
+// is reports whether path leads to a file among files.
 func is(path string, files []fs.FileInfo) bool {
 	info, err := os.Stat(path)
 	return err == nil && slices.ContainsFunc(files, func(f fs.FileInfo) bool { return os.SameFile(f, info) })

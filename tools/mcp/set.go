@@ -72,8 +72,8 @@ func (s *Set) Start() {
 	})
 }
 
-// Wait waits until no server is being connected to for the first time, at most so long, and
-// returns the names of those that still are.
+// Wait waits until the first connection to each server has succeeded or failed, at most so long,
+// and returns the names of servers that are still connecting.
 func (s *Set) Wait(ctx context.Context, most time.Duration) (late []string) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()

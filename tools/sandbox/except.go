@@ -6,8 +6,8 @@ import (
 	"gemline/engine/disk"
 )
 
-// ExceptGranted returns hidden without what is granted by that very name, and without
-// what any of working lies in: where somebody works is not hidden.
+// ExceptGranted returns hidden without paths that are granted by the same name, and without
+// directories that contain a working directory.
 func ExceptGranted(hidden, granted, working []string) []string {
 	return slices.DeleteFunc(slices.Clone(hidden), func(path string) bool {
 		return slices.Contains(granted, path) ||

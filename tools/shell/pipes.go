@@ -26,8 +26,8 @@ type Process struct {
 // maxErrors is how many bytes of the standard error of such a program are kept.
 const maxErrors = 256 << 10
 
-// Open starts c, whose Output is given what it writes to its standard error. The
-// limits of c's settings do not hold.
+// Open starts c with pipes. c.Output gets what the command writes to standard error. The limits
+// in c do not count.
 func Open(c Command) (*Process, error) {
 	theirIn, in, err := os.Pipe()
 	if err != nil {

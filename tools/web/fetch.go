@@ -89,7 +89,7 @@ func (f *Fetcher) transports() transports {
 	return transports{direct, proxied}
 }
 
-// dial connects to one of a host's addresses that may be connected to.
+// dial connects to an allowed address of a host.
 func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -111,8 +111,8 @@ func hostname(host string) (string, error) {
 	if len(host) > 253 {
 		return "", errors.New("the host is not a valid name")
 	}
-	// What ends with a number is an address, in a form of which programs
-	// think differently. The usual form may have come of other digits.
+	// A name that ends with a number is an address. Programs read unusual forms differently.
+	// ToASCII may have made the usual form of other digits.
 	if last := labels[len(labels)-1]; numeric(last) {
 		if a, err := netip.ParseAddr(host); err == nil {
 			return a.String(), nil

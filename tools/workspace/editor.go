@@ -41,8 +41,8 @@ func (p ResolvedPath) editor() Editor {
 
 var byteOrderMark = []byte("\ufeff")
 
-// edited returns what is in the file at p, of which the disk has b, with what the user has
-// changed in the editor.
+// edited returns the content of the file at p as the user's editor has it, or b, the content on
+// the disk, if no editor has it.
 func (p ResolvedPath) edited(b []byte) ([]byte, error) {
 	ed := p.editor()
 	if ed.Read == nil || len(b) > mostEdited || !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
@@ -60,7 +60,8 @@ func (p ResolvedPath) edited(b []byte) ([]byte, error) {
 	}
 }
 
-// asIn returns the text of an editor in the form that the file has, of which b is the content.
+// asIn returns an editor's text with the byte order mark and the line ends of b, the content on
+// the disk.
 func asIn(b []byte, text string) []byte {
 	mark := []byte(nil)
 	if bytes.HasPrefix(b, byteOrderMark) { // which editors do not show

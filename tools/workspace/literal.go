@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Literal lists words, one of which is in every line that a pattern can match.
+// A Literal lists words. Every line that a pattern can match contains at least one word.
 type Literal struct {
 	Fold bool // when case is ignored
 
@@ -23,15 +23,15 @@ type Literal struct {
 // HasWords reports whether there are words to look for.
 func (l *Literal) HasWords() bool { return l.words != nil }
 
-// ASCII reports whether every line that matches has a word of ASCII, which is written alike in
-// all charsets but those of UTF-16 and UTF-32.
+// ASCII reports whether all words are ASCII, which has the same bytes in all charsets except
+// UTF-16 and UTF-32.
 func (l *Literal) ASCII() bool {
 	return l != nil && l.words != nil && !slices.ContainsFunc(l.words, func(word []byte) bool {
 		return bytes.ContainsFunc(word, func(r rune) bool { return r >= utf8.RuneSelf })
 	})
 }
 
-// Literals returns what is known about pattern, which compiles.
+// Literals returns the words of pattern, which is a valid expression.
 func Literals(pattern string) *Literal {
 	l := &Literal{}
 	// ^ and $ mean lines here, so that the text of a whole file can be

@@ -146,8 +146,7 @@ func (p ResolvedPath) stat() (fs.FileInfo, error) {
 	return info, err
 }
 
-// list returns what the directory there holds, in no order. There may be
-// entries beside an error.
+// list returns the entries of the directory, in no order. There may be entries beside an error.
 func (p ResolvedPath) list() (entries []fs.DirEntry, err error) {
 	err = fs.ErrNotExist
 	if p.dir != nil {

@@ -23,9 +23,9 @@ type WalkOptions struct {
 	Info    bool   // fill in Entry.Info
 	Sorted  bool   // by path; nothing is yielded before all is known
 
-	// Skip, if not nil, tells what to leave out, with all that it holds.
-	// Keep, if not nil, tells what to yield of the rest. Both are called
-	// from several goroutines, with absolute paths.
+	// Skip, if not nil, reports which files and whole directories to leave out. Keep, if not nil,
+	// reports which of the others to yield. Both are called from several goroutines, with
+	// absolute paths.
 	Skip func(path string, dir bool) bool
 	Keep func(path string, t fs.FileMode) bool
 

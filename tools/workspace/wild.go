@@ -9,8 +9,8 @@ func wildmatch(pattern, name string) bool {
 	return m.match(0, 0) == fits
 }
 
-// A matcher takes no more steps than the pattern and the name have bytes,
-// multiplied: what a star could not do is not tried by one before it again.
+// A matcher takes at most as many steps as the product of the lengths of pattern and name: when a
+// later star has failed, no earlier star is tried again.
 type matcher struct {
 	pattern, name string
 	steps         int

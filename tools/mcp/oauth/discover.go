@@ -124,8 +124,8 @@ func (e *exchange) announced(ctx context.Context, ch challenge) error {
 	return nil
 }
 
-// resource reads what the server says about itself, which is empty if it says nothing. named is
-// where, as a challenge has it.
+// resource reads the server's metadata about itself, which may be empty. named is the address in
+// a challenge, if any.
 func (e *exchange) resource(ctx context.Context, named string) (about resource, err error) {
 	places := []string{named}
 	if named == "" {

@@ -114,7 +114,7 @@ func (g *googleServer) fresh(ctx context.Context) (google.Token, error) {
 	return token, err
 }
 
-// impersonate exchanges the user's token for one that names the service account.
+// impersonate exchanges the user's token for a token of the service account.
 func (g *googleServer) impersonate(ctx context.Context, own google.Token) (google.Token, error) {
 	body, _ := json.Marshal(map[string]any{"audience": g.client.server.Audience, "includeEmail": true})
 	address := impersonation + url.PathEscape(g.client.server.ServiceAccount) + ":generateIdToken"

@@ -53,8 +53,8 @@ type Config struct {
 	AddSecret func(what, secret string) // is told each secret
 	Getenv    func(string) string
 
-	// Account returns the credentials of the Google account, nil for those of the machine,
-	// which the server at Metadata tells about, "" for the usual one.
+	// Account returns the credentials of the Google account, nil for the machine's, which the
+	// server at Metadata gives; "" is the usual server.
 	Account  func() (data []byte, from string, err error)
 	Metadata string
 }

@@ -77,8 +77,7 @@ func Decode(b []byte, v any) error {
 	return unfit(err)
 }
 
-// Unmarshal puts a JSON text into v. It is an error that something in it is of another type than
-// it should be.
+// Unmarshal decodes a JSON text into v. A value of another type than v's is an error.
 func Unmarshal(b []byte, v any) error { return unfit(json.Unmarshal(b, v)) }
 
 // unfit returns an error of reading JSON in words that are about the text, and not about Go.

@@ -428,7 +428,7 @@ func (g *guard) directory(dir int, name string) (int, *placeholder, error) {
 	return -1, nil, fmt.Errorf("%s comes and goes", name)
 }
 
-// isPlaceholder reports whether a directory is one that a guard has made.
+// isPlaceholder reports whether a guard has made a directory.
 func isPlaceholder(fd int) bool {
 	var st unix.Stat_t
 	if unix.Fstat(fd, &st) != nil || st.Mode&0o7777 != marked || int(st.Uid) != unix.Geteuid() {

@@ -281,8 +281,8 @@ func memory(mode string, attr int) (int, error) {
 	return unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, attr|unix.MOUNT_ATTR_NOSUID)
 }
 
-// proc puts a /proc over the old one that knows the command's processes only,
-// where that is allowed, and takes from it what changes the system.
+// proc mounts a /proc that shows only the command's processes, where the kernel allows it, and
+// covers the files in /proc by which a program could change the system.
 func (in *innerStage) proc() error {
 	if in.spec.has(Proc) {
 		if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
@@ -365,7 +365,7 @@ func (in *innerStage) anchor() error {
 	return nil
 }
 
-// deny makes read-only what the Spec says, and hides what it says.
+// deny makes the Spec's read-only paths read-only, and hides its hidden paths.
 func (in *innerStage) deny() error {
 	for _, path := range in.spec.ReadOnly {
 		t, err := take(path)

@@ -23,8 +23,8 @@ const maxTodo = 8 << 20
 // steps are the commands of such lists that run nothing, and their short names.
 var steps = strings.Fields("pick p reword r edit e squash s fixup f drop d break b label l reset t merge m noop update-ref u")
 
-// todos returns a line of the lists in a repository that makes git run
-// something, but for those of known; nil if there is none.
+// todos returns a line of a repository's rebase lists that makes git run something, except the
+// lines of known; nil if there is none.
 func todos(fd int, known ...string) *rebaseTodo {
 	for _, pair := range gitTodos {
 		name, options := pair[0], pair[1]

@@ -149,7 +149,7 @@ func trees(t *top, at string) (why string) {
 	return why
 }
 
-// furtherTree says what is strange about what a repository keeps of a further tree.
+// furtherTree says what is unsafe in a repository's directory for a further worktree.
 func furtherTree(t *top, at string) string {
 	own, err := open(t.fd, at, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {

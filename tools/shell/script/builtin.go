@@ -9,10 +9,9 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// builtin reads the commands of the shell itself, those of bash, dash and
-// busybox, and reports whether name is one. A form that may set, define, run or
-// complete what is not told here makes the script opaque: the forms that do no
-// harm are listed, and no others are known.
+// builtin reads the commands of the shell itself, those of bash, dash and busybox, and reports
+// whether name is one. Only harmless forms are listed. Any other form makes the script opaque,
+// since it may set, define or run something.
 func (v *visitor) builtin(name string, args []word) bool {
 	switch name {
 	case ":", "true", "false", "echo", "pwd", "type", "times", "help", "caller", "kill", "exit", "logout":

@@ -264,7 +264,7 @@ func (v *visitor) su(name string, args []word) {
 	v.opaque("%s may run a program that was not checked: %s", name, join(args))
 }
 
-// typescript tells what script writes, which has the other arguments.
+// typescript notes the files that the program script writes, given its other arguments.
 func (v *visitor) typescript(others []word) {
 	others = slices.DeleteFunc(others, func(w word) bool { return w.known && strings.HasPrefix(w.text, "-") })
 	if len(others) == 0 {

@@ -34,8 +34,8 @@ func special(r rune) bool {
 	return true
 }
 
-// reserved are the words that mean something to a shell where a command may
-// stand, of those without special characters.
+// reserved are the words without special characters that mean something to a shell in the place
+// of a command.
 var reserved = map[string]bool{"if": true, "then": true, "elif": true, "else": true, "fi": true, "for": true,
 	"while": true, "until": true, "do": true, "done": true, "case": true, "esac": true, "in": true,
 	"function": true, "select": true, "time": true, "coproc": true, "foreach": true, "end": true, "repeat": true, "nocorrect": true}

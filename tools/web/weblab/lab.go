@@ -27,9 +27,9 @@ const (
 // inside is set in the process that has a network of its own.
 const inside = "GEMLINE_TEST_LAB"
 
-// Enter returns true in a process that has a network of its own. Elsewhere it
-// runs the test of the caller, which must be t's, in such a process, fails or
-// skips as that does, and returns what it has written, and false.
+// Enter returns true in a process with a network of its own. In another process it runs t's test,
+// which must be the caller's, in such a process; it fails or skips as that process does, and
+// returns its output and false.
 func Enter(t *testing.T, env ...string) (string, bool) {
 	t.Helper()
 	if os.Getenv(inside) != "" {
