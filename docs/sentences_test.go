@@ -11,7 +11,7 @@ import (
 )
 
 // mostOpaque is how many sentences may have to be read twice. It only falls.
-const mostOpaque = 40
+const mostOpaque = 12
 
 // TestSentences counts the sentences of comments and pages that stand on pronouns in the
 // place of nouns: of ten words or more, in which 27 % or more of the words are pointers.
