@@ -246,24 +246,24 @@ func inWord(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// outside returns i, or the start or end of the atom that i lies inside of.
-func (b *buffer) outside(i int, start bool) int {
+// atom returns the start and the end of the atom that i lies inside of, or i twice.
+func (b *buffer) atom(i int) (from, to int) {
 	if b.atoms == nil {
-		return i
+		return i, i
 	}
 	for _, name := range b.atoms() {
 		atom := []rune(name)
 		for from := max(0, i-len(atom)+1); from < i; from++ {
 			if to := from + len(atom); to <= len(b.text) && slices.Equal(b.text[from:to], atom) {
-				if start {
-					return from
-				}
-				return to
+				return from, to
 			}
 		}
 	}
-	return i
+	return i, i
 }
+
+func (b *buffer) atomStart(i int) int { from, _ := b.atom(i); return from }
+func (b *buffer) atomEnd(i int) int   { _, to := b.atom(i); return to }
 
 // runStart goes left from i while the character before it is of a kind, and returns where it stops.
 func (b *buffer) runStart(i int, kind func(rune) bool) int {
@@ -285,12 +285,12 @@ func not(kind func(rune) bool) func(rune) bool { return func(r rune) bool { retu
 
 // wordLeft returns the start of the word before i.
 func (b *buffer) wordLeft(i int) int {
-	return b.outside(b.runStart(b.runStart(i, not(inWord)), inWord), true)
+	return b.atomStart(b.runStart(b.runStart(i, not(inWord)), inWord))
 }
 
 // wordEnd returns the end of the word behind i.
 func (b *buffer) wordEnd(i int) int {
-	return b.outside(b.runEnd(b.runEnd(i, not(inWord)), inWord), false)
+	return b.atomEnd(b.runEnd(b.runEnd(i, not(inWord)), inWord))
 }
 
 // isBlank reports whether r parts words of any kind.
@@ -299,5 +299,5 @@ func isBlank(r rune) bool { return unicode.IsSpace(r) || r == newlineMark }
 // spaceLeft returns the start of the word before i, where words are parted by
 // blanks alone.
 func (b *buffer) spaceLeft(i int) int {
-	return b.outside(b.runStart(b.runStart(i, isBlank), not(isBlank)), true)
+	return b.atomStart(b.runStart(b.runStart(i, isBlank), not(isBlank)))
 }

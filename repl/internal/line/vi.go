@@ -202,7 +202,7 @@ func (v *vi) target(b *buffer, r rune, n int) (to int, inclusive, ok bool) {
 	case '$':
 		return len(b.text), false, true
 	case '|':
-		return b.outside(min(n-1, len(b.text)), true), false, true
+		return b.atomStart(min(n-1, len(b.text))), false, true
 	case 'w', 'W':
 		return v.words(b, n, r == 'W'), false, true
 	case 'b', 'B':
@@ -227,7 +227,7 @@ func (v *vi) seek(b *buffer, kind rune, n int) (to int, inclusive, ok bool) {
 	}
 	at := b.pos
 	for i := b.pos + step; kind != 0 && i >= 0 && i < len(b.text) && n > 0; i += step {
-		if b.text[i] == v.sought && b.outside(i, true) == i {
+		if b.text[i] == v.sought && b.atomStart(i) == i {
 			at = i
 			n--
 		}
@@ -236,7 +236,7 @@ func (v *vi) seek(b *buffer, kind rune, n int) (to int, inclusive, ok bool) {
 		return b.pos, false, false
 	}
 	if kind == 't' || kind == 'T' {
-		at = b.outside(at-step, true)
+		at = b.atomStart(at - step)
 	}
 	return at, step > 0, true
 }
@@ -276,7 +276,7 @@ func like(r rune, big bool) func(rune) bool {
 func (v *vi) words(b *buffer, n int, big bool) int {
 	i := b.pos
 	for ; n > 0 && i < len(b.text); n-- {
-		i = b.outside(b.runEnd(i, like(b.text[i], big)), false)
+		i = b.atomEnd(b.runEnd(i, like(b.text[i], big)))
 		i = b.runEnd(i, isBlank)
 	}
 	return i
@@ -289,7 +289,7 @@ func (v *vi) wordsBack(b *buffer, n int, big bool) int {
 		if i = b.runStart(i, isBlank); i == 0 {
 			break
 		}
-		i = b.outside(b.runStart(i, like(b.text[i-1], big)), true)
+		i = b.atomStart(b.runStart(i, like(b.text[i-1], big)))
 	}
 	return i
 }
@@ -305,7 +305,7 @@ func (v *vi) wordEnds(b *buffer, n int, big, here bool) int {
 		if i = b.runEnd(i, isBlank); i == len(b.text) {
 			break
 		}
-		i = b.outside(b.runEnd(i, like(b.text[i], big)), false)
+		i = b.atomEnd(b.runEnd(i, like(b.text[i], big)))
 	}
 	return i
 }
