@@ -309,23 +309,8 @@ func (s *remote) take(w io.Writer, from *http.Response, stream bool, x *exchange
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
-	const answered = `{"jsonrpc":"2.0","id":%s,"result":{}}`
 	if !stream {
-		b, err := io.ReadAll(io.LimitReader(from.Body, MaxMessage+1))
-		b = bytes.TrimPrefix(b, []byte("\ufeff"))
-		begin := text.OneLine(string(b[:min(len(b), 1000)]), 100)
-		switch {
-		case len(b) > MaxMessage:
-			s.push(b[:MaxMessage], ErrTooLong)
-		case err == nil && (startsWith(b, '{') || startsWith(b, '[')) && json.Valid(b):
-			s.push(b, nil)
-		case begin != "":
-			return Errorf(protocol.INTERNAL_ERROR, "the server answered with what is no message of the protocol: %s", begin)
-		default:
-			return errUnanswered
-		}
-		_, err = fmt.Fprintf(w, answered, x.id)
-		return err
+		return s.takeDocument(w, from.Body, x.id)
 	}
 	first, over := s.older, false
 	for es, pace := NewEvents(from.Body), (pace{}); ; pace.wait(s.ctx) {
@@ -364,6 +349,28 @@ func (s *remote) take(w io.Writer, from *http.Response, stream bool, x *exchange
 		}
 		first = false
 	}
+}
+
+// answered tells the library that the request of an id is answered.
+const answered = `{"jsonrpc":"2.0","id":%s,"result":{}}`
+
+// takeDocument is [remote.take] for a response that is one document, to the request of an id.
+func (s *remote) takeDocument(w io.Writer, from io.Reader, id json.RawMessage) error {
+	b, err := io.ReadAll(io.LimitReader(from, MaxMessage+1))
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	begin := text.OneLine(string(b[:min(len(b), 1000)]), 100)
+	switch {
+	case len(b) > MaxMessage:
+		s.push(b[:MaxMessage], ErrTooLong)
+	case err == nil && (startsWith(b, '{') || startsWith(b, '[')) && json.Valid(b):
+		s.push(b, nil)
+	case begin != "":
+		return Errorf(protocol.INTERNAL_ERROR, "the server answered with what is no message of the protocol: %s", begin)
+	default:
+		return errUnanswered
+	}
+	_, err = fmt.Fprintf(w, answered, id)
+	return err
 }
 
 // SetProtocolVersion implements [ProtocolVersionSetter].
