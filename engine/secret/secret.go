@@ -109,20 +109,27 @@ func Files(home, own string, getenv func(string) string) (list []string) {
 			}
 			const end = string(filepath.Separator)
 			all := strings.HasPrefix(home+end, strings.TrimSuffix(to, end)+end) // more than a program's own
-			for _, e := range table {
-				for name := range strings.FieldsSeq(e.home) {
-					if rest, ok := strings.CutPrefix(name+"/", from+"/"); ok && (rest != "" || !all) {
-						list = append(list, below(to, rest))
-					} else if strings.HasPrefix(from, name+"/") && !all {
-						list = append(list, to)
-					}
-				}
-			}
+			list = append(list, moved(from, to, all)...)
 		}
 	}
 	if own != "" {
 		for name := range strings.FieldsSeq(ours) {
 			list = append(list, below(own, name))
+		}
+	}
+	return list
+}
+
+// moved returns the secrets of the table below the directory from, at their places below to. If
+// to holds all of the home directory, it is no secret itself.
+func moved(from, to string, all bool) (list []string) {
+	for _, e := range table {
+		for name := range strings.FieldsSeq(e.home) {
+			if rest, ok := strings.CutPrefix(name+"/", from+"/"); ok && (rest != "" || !all) {
+				list = append(list, below(to, rest))
+			} else if strings.HasPrefix(from, name+"/") && !all {
+				list = append(list, to)
+			}
 		}
 	}
 	return list
