@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"iter"
 
 	"google.golang.org/genai"
 
@@ -19,18 +18,16 @@ type begunLine struct {
 // session was killed, calls that only waited for approval are then known not to have run.
 func (f *File) RecordCalls(run engine.Run) engine.Run {
 	f.begins = true
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			for ev, err := range run(ctx, parts...) {
-				if s, ok := ev.(engine.CallStateChanged); ok && s.State == engine.Executing && f.last.line != nil && f.last.line.Begins {
-					if b, err := encode(map[string]any{"$begun": begunLine{f.last.line.ID, s.ID}}); err == nil {
-						f.write(b) // a failure is told with the next message
-					}
-				}
-				if !yield(ev, err) {
-					return
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		for ev, err := range run(ctx, parts...) {
+			if s, ok := ev.(engine.CallStateChanged); ok && s.State == engine.Executing && f.last.line != nil && f.last.line.Begins {
+				if b, err := encode(map[string]any{"$begun": begunLine{f.last.line.ID, s.ID}}); err == nil {
+					f.write(b) // a failure is told with the next message
 				}
 			}
+			if !yield(ev, err) {
+				return
+			}
 		}
-	}
+	})
 }

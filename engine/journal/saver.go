@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"sync"
 
@@ -141,27 +140,25 @@ func (s *Saver) WriteMissing() string {
 	return missing
 }
 
-// Run returns a Run after which is tried again what could not be written.
+// Run returns a Run that, at its end, tries again to write missing messages.
 func (s *Saver) Run(run engine.Run) engine.Run {
 	if s == nil {
 		return run
 	}
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			over := false
-			for ev, err := range run(ctx, parts...) {
-				if over = !yield(ev, err) || err != nil; over {
-					break
-				}
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		over := false
+		for ev, err := range run(ctx, parts...) {
+			if over = !yield(ev, err) || err != nil; over {
+				break
 			}
-			tell := s.tell
-			defer func() { s.tell = tell }()
-			if !over {
-				s.tell = func(n engine.Notice) { yield(n, nil) }
-			}
-			s.WriteMissing()
 		}
-	}
+		tell := s.tell
+		defer func() { s.tell = tell }()
+		if !over {
+			s.tell = func(n engine.Notice) { yield(n, nil) }
+		}
+		s.WriteMissing()
+	})
 }
 
 var _ engine.Journal = (*Saver)(nil)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -69,22 +68,20 @@ func SyncTools(ts engine.Toolset, sync func() error) engine.Toolset {
 // SyncRun returns a Run that yields what run does, and has sync called before its
 // end is known.
 func SyncRun(run engine.Run, sync func() error) engine.Run {
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			for ev, err := range run(ctx, parts...) {
-				if err != nil {
-					sync() // the run's own error says more
-					yield(ev, err)
-					return
-				}
-				if !yield(ev, nil) {
-					sync()
-					return
-				}
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		for ev, err := range run(ctx, parts...) {
+			if err != nil {
+				sync() // the run's own error says more
+				yield(ev, err)
+				return
 			}
-			if err := sync(); err != nil {
-				yield(engine.Notice{Text: err.Error()}, nil)
+			if !yield(ev, nil) {
+				sync()
+				return
 			}
 		}
-	}
+		if err := sync(); err != nil {
+			yield(engine.Notice{Text: err.Error()}, nil)
+		}
+	})
 }

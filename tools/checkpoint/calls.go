@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"iter"
 	"path/filepath"
 	"slices"
 
@@ -23,15 +22,13 @@ type Turn struct{ ID, Asked, Print string }
 
 // Run returns a Run whose calls belong to one turn.
 func (k *Keeper) Run(run engine.Run) engine.Run {
-	return func(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			turn := Turn{uuid.NewString(), text.OneLine(engine.TextOf(parts), 200), Fingerprint(parts)}
-			k.mu.Lock()
-			k.turn = turnWork{of: turn}
-			k.mu.Unlock()
-			run(ctx, parts...)(yield)
-		}
-	}
+	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
+		turn := Turn{uuid.NewString(), text.OneLine(engine.TextOf(parts), 200), Fingerprint(parts)}
+		k.mu.Lock()
+		k.turn = turnWork{of: turn}
+		k.mu.Unlock()
+		run(ctx, parts...)(yield)
+	})
 }
 
 // Files returns how many files the calls of the turn, commands included, have changed. A file
@@ -61,9 +58,8 @@ func Fingerprint(parts []*genai.Part) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Tools returns the tools of ts such that the files are looked at before and after
-// a call that may change some. A call that is held to looking is one if the user
-// lets it do more.
+// Tools returns the tools of ts with scans of the files before and after each call that may
+// change some. A call that is confined to read-only is scanned only if the user allows it more.
 func (k *Keeper) Tools(ts engine.Toolset) engine.Toolset {
 	return engine.Map(ts, func(t engine.Tool) engine.Tool {
 		if t.Kind.ReadOnly() || t.Kind == engine.AskUser || t.Kind == engine.Planning {
@@ -72,22 +68,24 @@ func (k *Keeper) Tools(ts engine.Toolset) engine.Toolset {
 		prepare := t.Prepare
 		t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
 			call, err := prepare(ctx, args)
-			if run := call.Run; err == nil && run != nil {
-				h := &watching{k: k, tool: t, call: call}
-				call.Extend = h.end
-				call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
-					h.Host = host
-					if !call.Intent.Plan.IsReadOnly {
-						if err := h.start(ctx, args); err != nil {
-							return engine.Result{}, err
-						}
-					}
-					r, err := run(ctx, h)
-					h.end(context.WithoutCancel(ctx))
-					return r, err
-				}
+			run := call.Run
+			if err != nil || run == nil {
+				return call, err
 			}
-			return call, err
+			h := &watching{k: k, tool: t, call: call}
+			call.Extend = h.end
+			call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
+				h.Host = host
+				if !call.Intent.Plan.IsReadOnly {
+					if err := h.start(ctx, args); err != nil {
+						return engine.Result{}, err
+					}
+				}
+				r, err := run(ctx, h)
+				h.end(context.WithoutCancel(ctx))
+				return r, err
+			}
+			return call, nil
 		}
 		return t
 	})

@@ -220,22 +220,28 @@ func (k *Keeper) Trash(ctx context.Context) (list []DiscardedFile, err error) {
 				if slices.ContainsFunc(refs, func(r fs.FileInfo) bool { return r.Name() == s.Session }) {
 					session = s.Session
 				}
-				for _, c := range s.changes {
-					d := DiscardedFile{Path: c.Path, Action: "overwritten", Time: s.Time,
-						Session: session, Title: s.Title, Version: c.Before}
-					if !c.After.file() {
-						d.Action = "deleted"
-					}
-					if c.Before.file() && c.Before.Sum != c.After.Sum {
-						list = append(list, d)
-					}
-				}
+				list = append(list, s.discarded(session)...)
 			}
 		}
 		return nil
 	})
 	slices.SortStableFunc(list, func(a, b DiscardedFile) int { return b.Time.Compare(a.Time) })
 	return list, err
+}
+
+// discarded returns the files that a state, of a session, has deleted or overwritten.
+func (s State) discarded(session string) (list []DiscardedFile) {
+	for _, c := range s.changes {
+		if !c.Before.file() || c.Before.Sum == c.After.Sum {
+			continue
+		}
+		action := "overwritten"
+		if !c.After.file() {
+			action = "deleted"
+		}
+		list = append(list, DiscardedFile{Path: c.Path, Action: action, Time: s.Time, Session: session, Title: s.Title, Version: c.Before})
+	}
+	return list
 }
 
 // Recover returns what has to be done to put a discarded file at a path.

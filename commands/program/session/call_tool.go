@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"time"
 
 	"google.golang.org/genai"
@@ -19,24 +18,22 @@ import (
 // (known).
 func (s *Session) CallTool(ctx context.Context, title string, t engine.Tool, args map[string]any,
 	known bool, show func(engine.Event)) (failed error) {
-	run := engine.Run(func(ctx context.Context, _ ...*genai.Part) iter.Seq2[engine.Event, error] {
-		return func(yield func(engine.Event, error) bool) {
-			over, left := false, errors.New("nobody listens")
-			_, err := s.Engine.RunCall(ctx, t.Name(), args, func(ev engine.Event) error {
-				f, ok := ev.(engine.CallFinished)
-				if ok && (known || !t.Kind.ReadOnly()) {
-					if err := s.Engine.Add(ctx, genai.NewPartFromText(callNote(title, f))); err != nil {
-						s.Notices.Notify(err.Error())
-					}
+	run := engine.NewRun(func(ctx context.Context, _ []*genai.Part, yield engine.Yield) {
+		over, left := false, errors.New("nobody listens")
+		_, err := s.Engine.RunCall(ctx, t.Name(), args, func(ev engine.Event) error {
+			f, ok := ev.(engine.CallFinished)
+			if ok && (known || !t.Kind.ReadOnly()) {
+				if err := s.Engine.Add(ctx, genai.NewPartFromText(callNote(title, f))); err != nil {
+					s.Notices.Notify(err.Error())
 				}
-				if over = over || ok; !yield(ev, nil) {
-					return left
-				}
-				return nil
-			})
-			if err != nil && !over && err != left {
-				yield(nil, err)
 			}
+			if over = over || ok; !yield(ev, nil) {
+				return left
+			}
+			return nil
+		})
+		if err != nil && !over && err != left {
+			yield(nil, err)
 		}
 	})
 	run = s.Keeper.Run(s.Models.withinBudget(s.Models.recorder.Run(journal.SyncRun(run, s.Journal.sync))))
