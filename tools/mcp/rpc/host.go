@@ -181,8 +181,15 @@ func (s *hosted) answer(w http.ResponseWriter, r *http.Request, id json.RawMessa
 	re := &reply{out: make(chan []byte)}
 	re.ctx, re.end = context.WithCancelCause(s.ctx)
 	s.mu.Lock()
-	s.waiting[string(id)] = re
+	_, twice := s.waiting[string(id)]
+	if !twice {
+		s.waiting[string(id)] = re
+	}
 	s.mu.Unlock()
+	if twice {
+		http.Error(w, "a request with this id is not answered yet", http.StatusBadRequest)
+		return
+	}
 	defer s.drop(id)
 	write := EventWriter(w, timeToPass)
 	write("")

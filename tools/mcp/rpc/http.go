@@ -54,6 +54,8 @@ func (e *StatusError) Error() string {
 // the session or was started anew. Servers say so by 404, as the protocol has it, or by 400.
 var ErrSessionEnded = errors.New("the server has ended the session")
 
+var unknownSession = text.Pattern(`(?i)\b(no valid|invalid|unknown) session|\bsession( id)? (not found|expired|has expired)|mcp-session-id`)
+
 const (
 	eventStream = "text/event-stream"
 	farewell    = 2 * time.Second  // for ending a session
@@ -253,7 +255,7 @@ func (s *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 		const most = 200 // bytes
 		b, _ := io.ReadAll(io.LimitReader(res.Body, most))
 		err = &StatusError{code, text.Words(string(b))}
-		unknown := code == http.StatusNotFound || code == http.StatusBadRequest && bytes.Contains(bytes.ToLower(b), []byte("session"))
+		unknown := code == http.StatusNotFound || code == http.StatusBadRequest && unknownSession().Match(b)
 		if unknown && req.Method == http.MethodPost && req.Header.Get(protocol.HeaderSessionID) != "" {
 			err = fmt.Errorf("%w: %w", ErrSessionEnded, err)
 			s.cancel(err)

@@ -1,6 +1,8 @@
 package rpc_test
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -118,6 +120,53 @@ func TestBehindAnswer(t *testing.T) {
 	close(next)
 	if err != nil || !<-told {
 		t.Errorf("the stream was left behind, %v", err)
+	}
+}
+
+// A second request with the id of an open request is refused, and the first is answered.
+func TestIDTwice(t *testing.T) {
+	t.Parallel()
+	begun, over := make(chan bool), make(chan bool)
+	s := httptest.NewServer(&rpc.Host{Begin: func(s rpc.Stream) {
+		go rpc.New(s, rpc.Handler{Request: func(_ context.Context, m *rpc.Message) (any, error) {
+			if m.Method == "slow" {
+				begun <- true
+				<-over
+			}
+			return "done " + string(m.Method), nil
+		}})
+	}})
+	defer s.Close()
+	session := ""
+	post := func(method string, id int) (int, string) {
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q}`, id, method)))
+		req.Header.Set("Content-Type", "application/json")
+		if session != "" {
+			req.Header.Set("Mcp-Session-Id", session)
+		}
+		res, err := s.Client().Do(req)
+		if err != nil {
+			t.Error(err)
+			return 0, ""
+		}
+		defer res.Body.Close()
+		b, _ := io.ReadAll(res.Body)
+		session = cmp.Or(session, res.Header.Get("Mcp-Session-Id"))
+		return res.StatusCode, string(b)
+	}
+	post("initialize", 1)
+	first := make(chan string)
+	go func() {
+		_, said := post("slow", 7)
+		first <- said
+	}()
+	<-begun
+	if code, said := post("fast", 7); code != http.StatusBadRequest {
+		t.Error(code, said)
+	}
+	close(over)
+	if said := <-first; !strings.Contains(said, "done slow") {
+		t.Errorf("%q", said)
 	}
 }
 
