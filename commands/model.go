@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"gemline/engine/lists"
+	"gemline/engine/model"
 	"gemline/engine/model/catalog"
 	"gemline/engine/model/preset"
 	"gemline/engine/text"
@@ -195,9 +197,12 @@ func (cmd modelCommands) checkModel(ctx context.Context, name string) (note stri
 	defer stop()
 	provider, own := catalog.Provider(name)
 	names, err := cmd.serverModels(inTime, provider)
+	var wrong *model.Error
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
+	case errors.As(err, &wrong) && wrong.Kind == model.Config && wrong.Final:
+		return "", fmt.Errorf("%w; the model stays %s", err, cmd.c.Model.Chosen())
 	case err != nil:
 		return fmt.Sprintf("; not checked whether the server has this model: %v", err), nil
 	case slices.Contains(names, strings.TrimPrefix(own, "models/")):
@@ -209,6 +214,9 @@ func (cmd modelCommands) checkModel(ctx context.Context, name string) (note stri
 	message := fmt.Sprintf("the server has no model %q", name)
 	if near := text.Nearest(name, names); near != "" {
 		message += "; there is " + near
+	}
+	if hint := model.Elsewhere(name); hint != "" {
+		message += "; " + hint
 	}
 	return "", unavailable("%s; the model stays %s", message, cmd.c.Model.Chosen())
 }

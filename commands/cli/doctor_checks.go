@@ -272,7 +272,9 @@ func (d *doctor) checkCredentials(ctx context.Context) finding {
 		err = st.find(ctx, &seen, c)
 	}
 	switch {
-	case err != nil && inRing && !d.deep && st.Provider == name:
+	case st.Provider != name:
+		return worse(warning, "", "not looked for: the provider of the model is not known")
+	case err != nil && inRing && !d.deep:
 		return worse(warning, "gemline doctor --deep looks in the keyring, too",
 			"no key in the environment or in a file")
 	case err != nil:

@@ -177,7 +177,7 @@ func (c *Credentials) fallBack(cfg Config, get func(string) string, why string) 
 // Advice about missing credentials.
 const (
 	hintInstead = "use a key (GEMINI_API_KEY, or gemline auth set-key), Vertex AI (GOOGLE_GENAI_USE_ENTERPRISE=true), or Code Assist with an account of your own (GEMINI_CLI_USE_COMPUTE_ADC=true); gemline auth use TYPE keeps the choice"
-	hintNothing = "export GEMINI_API_KEY=..., store a key with gemline auth set-key, or export GOOGLE_GENAI_USE_ENTERPRISE=true; keys are made at https://aistudio.google.com/apikey"
+	hintNothing = "export GEMINI_API_KEY=..., or store a key with gemline auth set-key, in a session with /auth signin; keys are made at https://aistudio.google.com/apikey; Vertex AI wants GOOGLE_GENAI_USE_ENTERPRISE=true"
 	hintProject = "export GOOGLE_CLOUD_PROJECT=... and GOOGLE_CLOUD_LOCATION=..., or GOOGLE_API_KEY=... with an express key"
 )
 

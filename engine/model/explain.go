@@ -34,7 +34,7 @@ func (c *Client) explain(x *exchange, err error) error {
 	case x.caller.Err() != nil:
 		return x.caller.Err()
 	case errors.As(err, &known):
-		if hint := elsewhere(x.model); known.Kind == Auth && hint != "" && !c.dialect.path {
+		if hint := Elsewhere(x.model); known.Kind == Auth && hint != "" && !c.dialect.path {
 			e = new(*known)
 			e.Advice = hint
 			return e
@@ -43,7 +43,7 @@ func (c *Client) explain(x *exchange, err error) error {
 	case errors.As(err, &said):
 		e = said.classify(x.model)
 		c.dialect.advise(e)
-		if hint := elsewhere(x.model); e.Kind == NotFound && hint != "" && !c.dialect.path {
+		if hint := Elsewhere(x.model); e.Kind == NotFound && hint != "" && !c.dialect.path {
 			e.Advice = hint
 		}
 		if c.dialect.path && nowhere(e) {
@@ -153,7 +153,9 @@ func (c *Client) networkError(x *exchange, host string, err error) *Error {
 		say("%s closed the connection without an answer", host)
 	default:
 		if errors.Is(err, syscall.ECONNREFUSED) && text.Loopback(c.base.Hostname()) {
-			e.Advice = "no server runs there: start it" + c.dialect.start + ", or set GOOGLE_GEMINI_BASE_URL to where it runs"
+			e.Advice = "start it" + c.dialect.start + ", or set GOOGLE_GEMINI_BASE_URL to where it runs"
+			say("no answer from %s: %v, no server runs there", host, innermost(err))
+			break
 		}
 		say("no answer from %s: %v", host, innermost(err))
 	}

@@ -217,7 +217,7 @@ func TestUnreachable(t *testing.T) {
 	if !errors.As(err, &e) || e.Kind != model.Unavailable || e.Final || e.Answering {
 		t.Fatalf("error %#v", err)
 	}
-	if !strings.Contains(told(e), "no answer from 127.0.0.1:") || !strings.Contains(told(e), "\nhint: no server runs there: start it, or set GOOGLE_GEMINI_BASE_URL to ") {
+	if !strings.Contains(told(e), "no answer from 127.0.0.1:") || !strings.Contains(told(e), "\nhint: start it, or set GOOGLE_GEMINI_BASE_URL to ") {
 		t.Errorf("text %q", told(e))
 	}
 }

@@ -291,9 +291,9 @@ func (ps Providers) index(name string) int {
 	return slices.IndexFunc(ps, func(p Provider) bool { return p.Name == name })
 }
 
-// elsewhere returns a hint how to name the provider of a model whose name begins like the names of
+// Elsewhere returns a hint how to name the provider of a model whose name begins like the names of
 // another provider's models; "" if it does not.
-func elsewhere(model string) string {
+func Elsewhere(model string) string {
 	first := func(name string) string {
 		name, _, _ = strings.Cut(name, "-")
 		return name
@@ -345,7 +345,7 @@ func (p Provider) Options(common Options, getenv func(string) string) Options {
 // or as a bearer token if header is nil.
 func (p Provider) Vendor(header func(h http.Header, key string)) Vendor {
 	v := Vendor{provider: p, Header: header,
-		Advice: fmt.Sprintf("export %s=..., or store a key with gemline auth set-key %s", p.KeyVariable, p.Name)}
+		Advice: fmt.Sprintf("export %s=..., or store a key with gemline auth set-key %s, in a session with /auth signin %[2]s", p.KeyVariable, p.Name)}
 	if p.KeyVariable == "" {
 		v.Advice = "name the variable of the key in providers." + p.Name + ".keyVariable"
 	}

@@ -143,7 +143,7 @@ func TestCustomProviders(t *testing.T) {
 func TestElsewhere(t *testing.T) {
 	for name, want := range map[string]string{"gpt-4.1": "openai/gpt-4.1", "o3-mini": "openai/o3-mini", "claude-sonnet-5": "anthropic/claude-sonnet-5", "grok-4": "xai/grok-4",
 		"deepseek-chat": "deepseek/deepseek-chat", "gemini-3.8-flash": "", "gptx": "", "qwen3": ""} {
-		if got := elsewhere(name); want == "" && got != "" || !strings.Contains(got, want) {
+		if got := Elsewhere(name); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

@@ -257,7 +257,7 @@ func TestErrors(t *testing.T) {
 	g, _ := dial(t, et.Reply{Wire: &et.Wire{Status: 401, Body: `{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}`}})
 	for _, err := range g.Generate(t.Context(), &engine.Request{Model: "m"}) {
 		var e *model.Error
-		if !errors.As(err, &e) || e.Kind != model.Auth || e.Hint() != "export ANTHROPIC_API_KEY=..., or store a key with gemline auth set-key anthropic" {
+		if !errors.As(err, &e) || e.Kind != model.Auth || e.Hint() != "export ANTHROPIC_API_KEY=..., or store a key with gemline auth set-key anthropic, in a session with /auth signin anthropic" {
 			t.Errorf("%v: %+v", err, e)
 		}
 	}

@@ -554,7 +554,7 @@ func TestErrors(t *testing.T) {
 		want  string
 	}{
 		"key": {et.Reply{Wire: &et.Wire{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: sk-very-secret-key.","code":"invalid_api_key"}}`}},
-			model.Auth, "export OPENAI_API_KEY=..., or store a key with gemline auth set-key openai"},
+			model.Auth, "export OPENAI_API_KEY=..., or store a key with gemline auth set-key openai, in a session with /auth signin openai"},
 		"no credit": {et.Reply{Wire: &et.Wire{Status: 429, Body: `{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}`}},
 			model.Auth, "see what the account at openai has left"},
 		"little credit": {et.Reply{Wire: &et.Wire{Status: 402, Body: `{"error":{"message":"This request requires more credits, or fewer max_tokens. You requested up to 9 tokens, but can only afford 1.","code":402}}`}},
