@@ -365,6 +365,9 @@ func (here *Folder) providers() (model.Providers, error) {
 func (ask *Asker) readKey(ctx context.Context) (string, error) {
 	if ask.Secret != nil {
 		key, err := ask.Secret(ctx, "Enter the API key, a password that is not shown: ")
+		if err == io.EOF {
+			err = errors.New("no key was given, and none is stored")
+		}
 		return strings.TrimSpace(key), err
 	}
 	if ask.In == nil {

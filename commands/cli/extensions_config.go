@@ -104,7 +104,7 @@ func (set *extensionSet) askSetting(ctx context.Context, x extension.Extension, 
 	var err error
 	switch {
 	case s.Sensitive && set.ask.Secret != nil:
-		value, err = set.ask.Secret(ctx, about+": ")
+		value, err = set.ask.Secret(ctx, "Enter "+about+", a password that is not shown: ") // Emacs knows these words
 	case set.ask.Line != nil:
 		value, err = set.ask.Line(ctx, about+": ")
 	case set.ask.In != nil && set.ask.Err != nil:

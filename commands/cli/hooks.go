@@ -115,7 +115,7 @@ func (h ListedHook) state() string {
 	case h.Rights == "confined":
 		return "runs like the commands of the model"
 	case h.Rights == "none":
-		return "never runs, as you have said"
+		return "never runs, as you have said; gemline trust remove takes that back"
 	}
 	return "does not run, since nobody has agreed to it as it is now"
 }

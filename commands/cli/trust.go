@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gemline/engine/lists"
+	"gemline/settings/consent"
 	"gemline/settings/trust"
 )
 
@@ -16,7 +17,7 @@ type trustCommand struct {
 	List   trustList   `cmd:"" help:"List the folders that were decided about." slash:"list"`
 	Add    trustAdd    `cmd:"" help:"Trust a folder and all below it." slash:"add" rest:""`
 	Deny   trustDeny   `cmd:"" help:"Don't trust a folder, and don't ask about it." slash:"deny" rest:""`
-	Remove trustRemove `cmd:"" help:"Take back what was decided about a folder." slash:"remove" rest:""`
+	Remove trustRemove `cmd:"" help:"Take back what was decided about a folder, and what it may run." slash:"remove" rest:""`
 }
 
 type trustList struct{}
@@ -100,17 +101,25 @@ func decide(ctx context.Context, here *Folder, out *Output, d trust.Decision) er
 	return decided(here, out, d.Path, said)
 }
 
-// Run takes the decision from the list.
+// Run takes the decision from the list, and what may run there from the record of it.
 func (c *trustRemove) Run(ctx context.Context, out *Output, here *Folder) error {
 	folder := here.Paths.Folder(c.Folder)
 	was, err := trust.Folders(here.Paths, here.Lookup).Remember(ctx, folder, "")
 	if err != nil {
 		return err
 	}
-	if len(was) == 0 {
-		return decided(here, out, folder, "nothing was decided about it by name")
+	asked, err := consent.RecordOf(here.Paths).Forget(ctx, folder)
+	if err != nil {
+		return err
 	}
-	return decided(here, out, folder, fmt.Sprintf("removed: %s", was[0].Rule))
+	said := "nothing was decided about it by name"
+	if len(was) > 0 {
+		said = "removed: " + string(was[0].Rule)
+	}
+	if asked {
+		said += "; what it may run is asked about again"
+	}
+	return decided(here, out, folder, said)
 }
 
 // decided says what was done about a folder, and what holds now.

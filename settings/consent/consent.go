@@ -86,16 +86,37 @@ func (r Record) Store(ctx context.Context, folder string, given map[string]Right
 	if r.Path == "" {
 		return errors.New("no home directory, which would hold it")
 	}
-	return disk.Change(ctx, r.Path, 0o600, func() ([]byte, error) {
-		all, err := r.read()
-		if err != nil {
-			return nil, err
-		}
+	return r.change(ctx, func(all map[string]map[string]Rights) {
 		if all[folder] == nil {
 			all[folder] = map[string]Rights{}
 		}
 		maps.DeleteFunc(all[folder], earlier)
 		maps.Copy(all[folder], given)
+	})
+}
+
+// Forget removes what was said in a folder and below it, and reports whether that was anything.
+func (r Record) Forget(ctx context.Context, folder string) (some bool, err error) {
+	all, err := r.read()
+	for at := range all {
+		some = some || disk.Inside(folder, at)
+	}
+	if err != nil || !some {
+		return false, err
+	}
+	return true, r.change(ctx, func(all map[string]map[string]Rights) {
+		maps.DeleteFunc(all, func(at string, _ map[string]Rights) bool { return disk.Inside(folder, at) })
+	})
+}
+
+// change changes the file.
+func (r Record) change(ctx context.Context, edit func(all map[string]map[string]Rights)) error {
+	return disk.Change(ctx, r.Path, 0o600, func() ([]byte, error) {
+		all, err := r.read()
+		if err != nil {
+			return nil, err
+		}
+		edit(all)
 		b, err := json.MarshalIndent(all, "", "  ")
 		return append(b, '\n'), err
 	})

@@ -200,7 +200,7 @@ func (a *AgentSet) refusal(d agent.Definition) string {
 	case said == "" && !agreedByFlag(a.opts, i):
 		return notAgreed
 	case said == consent.None:
-		return "you do not want this project's agent"
+		return "you do not want this project's agent; gemline trust remove takes that back"
 	}
 	return ""
 }

@@ -176,7 +176,7 @@ func startable(r consent.Rights) error {
 	case consent.All, consent.Confined:
 		return nil
 	case consent.None:
-		return errors.New("you do not want this project's server to run")
+		return errors.New("you do not want this project's server to run; gemline trust remove takes that back")
 	}
 	return errors.New("nobody has agreed to what this project's server is now" + howAgreed)
 }

@@ -303,7 +303,7 @@ func TestAgentsOfAProjectAtATerminal(t *testing.T) {
 	s.Line("3") // never
 	s.Expect("\n> ")
 	s.Line("/agents")
-	s.Expect("theirs (project): Of the project. [not callable: you do not want this project's agent]")
+	s.Expect("theirs (project): Of the project. [not callable: you do not want this project's agent; gemline trust remove takes that back]")
 	s.Expect("> ")
 	pt.Write(t, c.Dir, theirs("You are vague. Be kind."))
 	s.Line("/agents reload")
