@@ -57,6 +57,13 @@ func ResolveLinks(path string) string {
 	return follow(path, func(string) {})
 }
 
+// Way returns the links on the way to where path leads, each in its real directory, and that place
+// last.
+func Way(path string) (places []string) {
+	real := follow(path, func(link string) { places = append(places, link) })
+	return append(places, real)
+}
+
 // mostLeads is how many entries of directories [LinkTargets] looks at, and leadDepth how deep they
 // may lie.
 const (

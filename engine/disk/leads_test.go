@@ -46,6 +46,9 @@ func TestLeads(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
+	if diff := cmp.Diff([]string{at("chain"), at("one"), at("two"), at("conf/none")}, Way(at("chain/none"))); diff != "" {
+		t.Error(diff)
+	}
 	LinkTargets(at("circle"))
 	if got := LinkTargets(at("out")); len(got) != 1 || got[0] != "/nowhere/else" {
 		t.Errorf("out: %q", got)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/secret"
 	"gemline/tools/mask"
 	"gemline/tools/sandbox"
@@ -131,8 +132,17 @@ func (l *Launcher) Profile() sandbox.Profile {
 		p.Hidden, p.ReadOnly = append(p.Hidden, hidden...), append(p.ReadOnly, readOnly...)
 	}
 	if l.Agreed != nil {
-		agreed := l.Agreed()
-		p.ReadOnly, p.Anchored = append(p.ReadOnly, agreed...), dirsBetween(roots, agreed)
+		dirs := lists.Map(slices.Concat(roots, l.Config.Write), disk.ResolveLinks)
+		for _, path := range l.Agreed() {
+			way := slices.DeleteFunc(disk.Way(path), func(place string) bool { return !disk.InsideAny(dirs, place) })
+			p.Kept = append(p.Kept, way...)
+			if real := disk.ResolveLinks(path); slices.Contains(way, real) {
+				p.ReadOnly = append(p.ReadOnly, real)
+			}
+		}
+		slices.Sort(p.Kept)
+		p.Kept = slices.Compact(p.Kept)
+		p.Anchored = dirsBetween(dirs, p.Kept)
 	}
 	p.Anchored = append(p.Anchored, naming(roots, p.Hidden)...)
 	if l.Denied != nil {

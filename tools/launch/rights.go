@@ -112,8 +112,10 @@ func (l *Launcher) SandboxWith(r engine.Rights) sandbox.Profile {
 	p := l.Profile()
 	p.Network, p.Unprotected = p.Network || r.Network, p.Unprotected || r.Protected
 	p.Write = append(slices.Clone(p.Write), r.Write...)
-	p.ReadOnly = slices.DeleteFunc(slices.Clone(p.ReadOnly),
-		func(path string) bool { return len(r.Write) > 0 && slices.Contains(r.Write, disk.ResolveLinks(path)) })
+	for _, list := range []*[]string{&p.ReadOnly, &p.Kept} {
+		*list = slices.DeleteFunc(slices.Clone(*list),
+			func(path string) bool { return len(r.Write) > 0 && slices.Contains(r.Write, disk.ResolveLinks(path)) })
+	}
 	for _, path := range r.Read {
 		if len(above(path, p.Hidden)) == 0 && !disk.InsideAny(r.Write, path) {
 			p.ReadOnly = append(p.ReadOnly, path) // it is seen then

@@ -144,6 +144,9 @@ func TestHeld(t *testing.T) {
 			{"a link to modules", "mkdir ours; ln -s ../ours .git/modules", "evil ours/x", "test ! -e ours/x"},
 			{"a link to a tree's configuration", "touch ours; ln -s ../ours .git/config.worktree", "echo evil >ours", "! grep evil ours"},
 			{"links", "mkdir ours; ln -s ours .gemini; mv .git ../git; ln -s ../git .git", "ln -sfn evil .git; ln -sfn evil .gemini", "git log -1 && test -d .gemini && test ! -e git.put-aside-2 -a ! -L gemini.put-aside-2"},
+			{"a kept link", "mkdir real; echo own >real/f; ln -s real way", "rm way; mkdir way; echo evil >way/f", "test -L way && ! grep evil way/f"},
+			{"a kept absence", "true", "mkdir none; echo evil >none/f", "test -d none -a ! -e none/f"},
+			{"a kept absence behind a link", "true", "mkdir evil; echo evil >evil/f; ln -s evil none", "test ! -e none/f"},
 			{"gemline's files named as parts of git", "mkdir -p .gemini/commands", "mkdir .gemini/commands/logs && echo evil >.gemini/commands/logs/a.toml", "test ! -e .gemini/commands/logs"},
 			{"a long name", "mkdir -p .gemini/commands", "echo evil >.gemini/commands/$(printf %0250d 1).toml", "test -z $(find .gemini -name '*.toml')"},
 			{"many files", "mkdir .gemini; echo {} >.gemini/settings.json", "for i in $(seq 1100); do echo >.gemini/$i; done; echo evil >.gemini/settings.json", "! grep evil .gemini/settings.json"},
@@ -165,7 +168,7 @@ func TestHeld(t *testing.T) {
 				if out, err := run("set -e; git commit -q --allow-empty -m x; " + c.setup); err != nil {
 					t.Fatalf("%v: %s", err, out)
 				}
-				said, _ := bash(t, k, Profile{Root: root, Anchored: []string{filepath.Join(root, "deep/er")}}, gitUser+evil+c.script)
+				said, _ := bash(t, k, Profile{Root: root, Anchored: []string{filepath.Join(root, "deep/er")}, Kept: []string{filepath.Join(root, "none/f"), filepath.Join(root, "way")}}, gitUser+evil+c.script)
 				if out, err := run(c.check); err != nil {
 					t.Errorf("%v: %s\n%s", err, out, said)
 				}

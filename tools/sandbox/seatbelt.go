@@ -59,7 +59,7 @@ func (s *Seatbelt) State() State {
 
 // Confine implements [Sandbox].
 func (s *Seatbelt) Confine(cmd *exec.Cmd, p Profile) (func(), error) {
-	for _, path := range slices.Concat([]string{p.Root}, p.Write, p.ReadOnly, p.Hidden, p.Masked) {
+	for _, path := range slices.Concat([]string{p.Root}, p.Write, p.ReadOnly, p.Kept, p.Hidden, p.Masked) {
 		if strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f }) {
 			return nil, &Error{Message: fmt.Sprintf("%.200q can't stand in a profile", path)}
 		}
@@ -131,7 +131,7 @@ func (s *Seatbelt) text(p Profile) string {
 		write = temp
 	}
 	paths(&b, "allow file-write*", write)
-	paths(&b, "deny file-write*", p.ReadOnly)
+	paths(&b, "deny file-write*", slices.Concat(p.ReadOnly, p.Kept))
 	for _, dir := range p.Anchored {
 		fmt.Fprintf(&b, "(deny file-write-unlink (literal %s))\n", quoted(dir))
 	}

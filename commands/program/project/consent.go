@@ -129,8 +129,8 @@ func (a *consents) protected() []string {
 	return slices.Sorted(maps.Keys(a.protectedPaths))
 }
 
-// otherNames returns paths in the workspace by which gemline's and git's configuration can be
-// changed, too: the paths of [namedConfig], targets of links in the user's directory, and hard links.
+// otherNames returns paths by which gemline's and git's configuration can be changed, too: the paths of
+// [namedConfig], the user's directory, targets of links in it, and hard links in the workspace.
 func otherNames(o *Options) (paths []string) {
 	roots := lists.Map(workspaceRoots(o), disk.ResolveLinks)
 	files := []string{o.Paths.Folder(".git/config"), o.Paths.Folder(".git/hooks")}
@@ -146,14 +146,14 @@ func otherNames(o *Options) (paths []string) {
 			}
 		}
 	}
-	if user := disk.ResolveLinks(o.Paths.User()); user != o.Paths.Folder(".gemini") {
-		paths = append(paths, user)
+	if disk.ResolveLinks(o.Paths.User()) != o.Paths.Folder(".gemini") {
+		paths = append(paths, o.Paths.User())
 	}
 	for _, path := range namedConfig(o) {
 		paths = append(append(paths, path), disk.LinkTargets(path)...)
 	}
-	paths = slices.DeleteFunc(paths, func(path string) bool { return !disk.InsideAny(roots, path) })
-	return append(paths, disk.HardLinks(append(files, paths...), roots)...)
+	files = append(files, slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !disk.InsideAny(roots, disk.ResolveLinks(path)) })...)
+	return append(paths, disk.HardLinks(files, roots)...)
 }
 
 // namedConfig returns the files and directories of gemline's configuration that flags, settings and

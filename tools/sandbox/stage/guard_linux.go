@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -74,7 +76,7 @@ func newWatch(s *Spec) (*guard, error) {
 // protect takes what s protects out of the command's reach.
 func protect(s *Spec, mounts bool) (*guard, error) {
 	g := &guard{mounts: mounts, known: map[id]string{}, made: map[id]bool{}, anchored: map[string]*top{}}
-	if s.Unprotected || s.RunReadOnly || s.Root == "" {
+	if s.RunReadOnly || s.Root == "" {
 		return g, nil
 	}
 	for i, dir := range append([]string{s.Root}, s.Write...) {
@@ -94,6 +96,14 @@ func protect(s *Spec, mounts bool) (*guard, error) {
 		}
 		t.hooks = s.Hooks
 		g.tops = append(g.tops, t)
+	}
+	for _, path := range s.Kept {
+		if t := g.holder(path); t != nil {
+			g.watched = append(g.watched, t.keep(t.below(path), mounts)...)
+		}
+	}
+	if s.Unprotected {
+		g.tops = nil
 	}
 	for i, t := range g.tops {
 		var err error
@@ -254,6 +264,19 @@ func (g *guard) linked(where string) error {
 		}
 	}
 	return nil
+}
+
+// keep has a link stay what it is, or nothing appear where nothing is, and returns what to watch for
+// that: not every kernel can mount on a link. Below .gemini all is watched, or nothing can appear.
+func (t *top) keep(at string, mounts bool) []watched {
+	var st unix.Stat_t
+	if unix.Fstatat(t.fd, at, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT != unix.S_IFLNK ||
+		mounts && t.cover(at, true) == nil || slices.ContainsFunc(strings.Split(at, "/"), special) {
+		return nil
+	}
+	w := watched{top: t, at: at, way: true}
+	w.was = w.is()
+	return []watched{w}
 }
 
 // anchor has a directory, and those above it, stay in their places. What was opened below it

@@ -29,6 +29,7 @@ type Spec struct {
 	Write        []string
 	ReadOnly     []string
 	Anchored     []string // directories that stay in their places
+	Kept         []string // where links, or nothing, stays; the last element of one may be a link
 	Hidden       []string
 	Masked       []string // files; the last element of one may be a link, which is covered itself
 	Cache        string   // a directory in one of Write
@@ -73,6 +74,7 @@ func (s *Spec) Encode() []byte {
 	add("write", s.Write...)
 	add("readonly", s.ReadOnly...)
 	add("anchored", s.Anchored...)
+	add("kept", s.Kept...)
 	add("hidden", s.Hidden...)
 	add("masked", s.Masked...)
 	add("cache", s.Cache)
@@ -113,6 +115,8 @@ func decode(b []byte) (*Spec, error) {
 			s.ReadOnly = append(s.ReadOnly, v)
 		case "anchored":
 			s.Anchored = append(s.Anchored, v)
+		case "kept":
+			s.Kept = append(s.Kept, v)
 		case "hidden":
 			s.Hidden = append(s.Hidden, v)
 		case "masked":

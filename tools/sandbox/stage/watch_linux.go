@@ -29,6 +29,7 @@ type watched struct {
 	at    string
 	was   map[string]fileState // by place; empty if there was nothing
 	trees bool                 // it is a repository's directory worktrees, see entries
+	way   bool                 // nor is a directory above it a link
 	held  *id                  // its repository, if the kernel makes the path read-only; then it is only compared
 }
 
@@ -76,6 +77,12 @@ func (g *guard) entries(t *top, at string) {
 func (w watched) is() map[string]fileState {
 	is := map[string]fileState{}
 	w.top.remember(w.at, is, w.was)
+	for up := path.Dir(w.at); w.way && up != "."; up = path.Dir(up) {
+		var st unix.Stat_t
+		if unix.Fstatat(w.top.fd, up, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK {
+			w.top.remember(up, is, w.was)
+		}
+	}
 	if w.trees {
 		maps.DeleteFunc(is, func(place string, _ fileState) bool { return place != w.at && path.Dir(place) != w.at })
 	}
