@@ -13,6 +13,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"gemline/engine/disk"
+	"gemline/engine/text"
 	"gemline/tools/shell/program"
 )
 
@@ -58,7 +59,7 @@ func (r *reader) prepare(file *syntax.File) {
 	}
 	times := map[string]int{}
 	syntax.Walk(file, func(n syntax.Node) bool {
-		r.shows = r.shows || evaluates(n)
+		r.evaluates = r.evaluates || evaluates(n)
 		switch n := n.(type) {
 		case *syntax.FuncDecl:
 			if _, known := r.funcs[n.Name.Value]; !known {
@@ -75,7 +76,7 @@ func (r *reader) prepare(file *syntax.File) {
 				}
 			}
 		case *syntax.ParamExp:
-			if n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull) {
+			if sets(n) {
 				times[n.Param.Value] += 2
 			}
 		case *syntax.WordIter:
@@ -105,39 +106,78 @@ func (r *reader) prepare(file *syntax.File) {
 }
 
 // evaluates reports whether the shell reads a text at n as a number, an index or the name of a
-// variable. It runs commands in such a text: a[$(date)] runs date.
+// variable. It runs commands in such a text: a[$(date)] runs date. For simple commands, see builtin.
 func evaluates(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
 		return true
+	case *syntax.ArrayExpr: // declare reads what it is given for an array as elements
+		return true
 	case *syntax.ParamExp:
-		return n.Index != nil || n.Slice != nil || n.Excl || n.Exp != nil && n.Exp.Op == syntax.OtherParamOps
+		return n.Index != nil || n.Slice != nil || n.Excl || sets(n) && special().MatchString(n.Param.Value) ||
+			n.Exp != nil && n.Exp.Op == syntax.OtherParamOps
 	case *syntax.Assign:
-		return n.Index != nil
-	case *syntax.ArrayElem:
-		return n.Index != nil
+		return n.Index != nil || n.Name != nil && special().MatchString(n.Name.Value)
+	case *syntax.WordIter:
+		return special().MatchString(n.Name.Value)
 	case *syntax.BinaryTest:
 		return slices.Contains([]syntax.BinTestOperator{syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr}, n.Op)
 	case *syntax.UnaryTest:
 		return n.Op == syntax.TsVarSet || n.Op == syntax.TsRefVar
-	case *syntax.CallExpr: // words that are not quoted may hold -v
-		i := slices.IndexFunc(n.Args, func(w *syntax.Word) bool {
-			return slices.Contains([]string{"test", "[", "printf", "read", "unset"}, w.Lit())
-		})
-		return i >= 0 && slices.ContainsFunc(n.Args[i:], func(w *syntax.Word) bool {
-			return w.Lit() == "-v" || slices.ContainsFunc(w.Parts, expands)
-		})
+	case *syntax.Word: // {a[$i]}> sets a[$i]
+		return len(n.Parts) > 0 && index().MatchString((&syntax.Word{Parts: n.Parts[:1]}).Lit())
+	case *syntax.Redirect:
+		return n.N != nil && strings.Contains(n.N.Value, "[")
 	}
 	return false
 }
 
-// expands reports whether a part of a word may become several words.
-func expands(part syntax.WordPart) bool {
-	switch part.(type) {
-	case *syntax.Lit, *syntax.SglQuoted, *syntax.DblQuoted:
-		return false
+// index matches how {a[$i]}> begins.
+var index = text.Pattern(`^\{\w+\[`)
+
+// sets reports whether an expansion may set its variable.
+func sets(n *syntax.ParamExp) bool {
+	return n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull)
+}
+
+// special matches variables of the shell's own that evaluate what they are set to: numbers and arrays.
+var special = text.Pattern(`^(S?RANDOM|SECONDS|LINENO|DIRSTACK|PIPESTATUS|FUNCNAME|GROUPS|MAPFILE|COPROC|(HIST|OPT|BASH|EPOCH|COMP).*)$`)
+
+// oneWord reports whether a word is always a single word of a command.
+func oneWord(w *syntax.Word) bool {
+	one := true
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			one = one && !strings.ContainsAny(p.Value, "*?[{")
+		case *syntax.SglQuoted, *syntax.DblQuoted:
+		case *syntax.ParamExp:
+			one = one && p.Short && (p.Param.Value == "?" || p.Param.Value == "#")
+		default:
+			one = false
+		}
 	}
-	return true
+	syntax.Walk(w, func(n syntax.Node) bool {
+		p, ok := n.(*syntax.ParamExp)
+		one = one && !(ok && p.Param.Value == "@")
+		return one
+	})
+	return one
+}
+
+// compares reports whether test does no more than compare its words, which need not be known. As an
+// operator, a word could be -v, which evaluates the next.
+func compares(args []string, posix bool) bool {
+	if len(args) > 1 && args[0] == "!" {
+		args = args[1:]
+	}
+	switch len(args) {
+	case 2:
+		return strings.Contains(" -n -z -d -e -f -h -L -r -s -t -w -x ", " "+args[0]+" ")
+	case 3: // another shell than bash may evaluate a number
+		return strings.Contains(" = == != ", " "+args[1]+" ") || !posix && strings.Contains(" -eq -ne -lt -le -gt -ge ", " "+args[1]+" ")
+	}
+	return len(args) < 2
 }
 
 // apart reads another script, which does not know the variables and functions of this one.
@@ -255,6 +295,9 @@ func (r *reader) nested(n syntax.Node) {
 	})
 }
 
+// output matches the names of what keeps nothing, or is open already.
+var output = text.Pattern(`^/dev/(null|stdout|stderr|tty|fd/\d+)$`)
+
 // redirect notes what is read from and written to.
 func (r *reader) redirect(d *syntax.Redirect) {
 	if d.Hdoc != nil {
@@ -263,30 +306,29 @@ func (r *reader) redirect(d *syntax.Redirect) {
 	if d.Op == syntax.Hdoc || d.Op == syntax.DashHdoc {
 		return
 	}
+	before := len(r.files.found.Files)
 	fields, known := r.fields(d.Word, true)
 	if d.Op == syntax.WordHdoc || d.Op == syntax.RdrIn {
 		return
 	}
-	r.shows = r.shows || !known
+	r.acts = r.acts || !known
 	for _, name := range fields {
-		if d.Op == syntax.DplOut && strings.Trim(name, "0123456789-") == "" { // such as 2>&1
+		if strings.Trim(name, "0123456789-") == "" && d.Op == syntax.DplOut || output().MatchString(name) { // such as 2>&1
 			continue
 		}
-		r.shows = r.shows || !strings.HasPrefix(name, "/dev/")
+		r.acts = true
 		r.files.wrote = append(r.files.wrote, r.files.at(name)...)
 	}
+	named := slices.DeleteFunc(r.files.found.Files[before:], func(name string) bool { return slices.Contains(r.files.wrote, name) })
+	r.files.found.Files = r.files.found.Files[:before+len(named)] // a file that is read, too, is named elsewhere
 }
 
 // assigns notes what variables are set to.
 func (r *reader) assigns(list []*syntax.Assign) {
 	for _, a := range list {
-		if a.Value != nil {
-			r.nested(a.Value)
-		}
-		if a.Array != nil {
-			r.nested(a.Array)
-		}
+		r.nested(a)
 		if a.Name == nil {
+			r.evaluates = true // as it does what an array is set to
 			if flags := a.Value.Lit(); flags == "" || strings.Trim(flags, "-+xrgaAptfF") != "" {
 				r.files.unsure("what a script declares can't be told")
 			}
@@ -342,7 +384,7 @@ func (r *reader) fields(w *syntax.Word, count bool) (all []string, known bool) {
 		}
 		return known
 	})
-	if !known {
+	if !known || pattern && !count {
 		return nil, false
 	}
 	for i, dir := range r.files.dirs {
@@ -389,10 +431,13 @@ func (r *reader) call(c *syntax.CallExpr) {
 	var argv []string
 	var unknown []bool
 	for i, w := range c.Args {
-		shown := len(argv) > 0 && !unknown[0] && r.onlyReads(argv[0])
+		shown := len(argv) > 0 && !unknown[0] && !r.from.Reads && r.onlyReads(argv[0])
 		fields, known := r.fields(w, !shown)
 		if !known {
 			fields = []string{fmt.Sprintf("(word %d)", i+1)}
+			if !oneWord(w) {
+				fields = append(fields, fields[0])
+			}
 		}
 		for _, f := range fields {
 			argv, unknown = append(argv, f), append(unknown, !known)
@@ -412,10 +457,9 @@ func (r *reader) call(c *syntax.CallExpr) {
 	}
 }
 
-// onlyReads reports whether a command only shows the files in its arguments, and [Start.Reads] does
-// not make these count.
+// onlyReads reports whether a command only shows the files in its arguments.
 func (r *reader) onlyReads(name string) bool {
-	if _, defined := r.funcs[name]; defined || r.from.Reads {
+	if _, defined := r.funcs[name]; defined {
 		return false
 	}
 	switch name {
@@ -429,6 +473,9 @@ func (r *reader) onlyReads(name string) bool {
 	p := program.Find(name)
 	return name == "gofmt" || p.Is(program.Reads) && harmless(name, p)
 }
+
+// format matches a format of printf that sets no variable, as the option -v and %n do.
+var format = text.Pattern(`^([^-%]|%[-.0-9]*[sbqcd%])([^%]|%[-.0-9]*[sbqcd%])*$`)
 
 // builtin reads a command of the shell's own, or another.
 func (r *reader) builtin(argv []string, unknown []bool) {
@@ -464,8 +511,22 @@ func (r *reader) builtin(argv []string, unknown []bool) {
 			r.text(args[0], !r.posix)
 			r.nest--
 		}
-	case ":", "true", "false", "exit", "return", "shift", "set", "unset", "read", "wait", "umask", "break",
-		"continue", "getopts", "echo", "printf", "test", "[", "pwd", "type", "kill", "times", "ulimit": // run nothing
+	case ":", "true", "false", "echo", "exit", "return", "pwd": // show their words at most
+	case "printf":
+		plain := len(args) > 0 && !unknown[1] && format().MatchString(args[0])
+		r.evaluates = r.evaluates || !plain || r.posix && strings.Contains(args[0], "d")
+	case "test":
+		r.evaluates = r.evaluates || !compares(args, r.posix)
+	case "[":
+		r.evaluates = r.evaluates || !strings.HasSuffix(strings.Join(args, " "), "]") || !compares(args[:len(args)-1], r.posix)
+	case "read", "getopts":
+		r.evaluates = r.evaluates || slices.ContainsFunc(args, func(arg string) bool {
+			return arg != "-r" && !syntax.ValidName(arg) || special().MatchString(arg)
+		})
+	case "unset", "wait":
+		r.evaluates = r.evaluates || !sure || strings.Contains(strings.Join(args, ""), "[")
+	case "shift", "set", "umask", "break", "continue", "type", "kill", "times", "ulimit": // run nothing
+		r.acts = r.acts || !sure
 	default:
 		r.start(argv, unknown)
 	}

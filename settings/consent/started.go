@@ -80,14 +80,14 @@ func (s Start) Find() Started {
 	if len(s.Argv) > 0 {
 		r.apart(func() { r.start(s.Argv, make([]bool, len(s.Argv))) })
 	}
-	if !s.Reads && (r.files.found.Unsure != "" || r.shows || slices.ContainsFunc(r.files.wrote, r.files.inside)) {
+	for _, name := range r.files.wrote {
+		if slices.Contains(r.files.ran, name) || r.evaluates && slices.Contains(r.files.found.Files, name) {
+			r.files.unsure("it writes %s itself, and may run what is in it", r.files.short(name))
+		}
+	}
+	if !s.Reads && (r.files.found.Unsure != "" || r.acts || r.evaluates || slices.ContainsFunc(r.files.wrote, r.files.inside)) {
 		s.Reads = true // the content of a file that is shown may come to run
 		return s.Find()
-	}
-	for _, name := range r.files.wrote {
-		if slices.Contains(r.files.ran, name) {
-			r.files.unsure("it writes %s itself, and runs it", r.files.short(name))
-		}
 	}
 	r.files.found.Files = slices.DeleteFunc(r.files.found.Files, func(name string) bool {
 		return slices.Contains(r.files.wrote, name) && !slices.Contains(r.files.ran, name)
@@ -116,7 +116,10 @@ type reader struct {
 	later []*syntax.Stmt    // commands that may run in a directory entered later
 	posix bool              // the shell may be another than bash
 	nest  int               // of what may be passed over, or run more than once
-	shows bool              // output may be stored where something else runs it, or be evaluated
+
+	// Of what may become of the content of files, and of other words that are not known:
+	acts      bool // it may be stored where something else runs it, or say what is changed
+	evaluates bool // the shell may run it
 
 	scripts, steps int // that are read
 }
@@ -293,16 +296,16 @@ func (r *reader) start(argv []string, unknown []bool) {
 	name := filepath.Base(argv[0])
 	args, un := argv[1:], unknown[1:]
 	for i, arg := range args {
-		if !un[i] && !r.onlyReads(argv[0]) {
+		if !un[i] && (r.from.Reads || !r.onlyReads(argv[0])) {
 			r.files.names(arg)
 		}
 	}
-	r.shows = r.shows || name == "tee" || name == "uniq" && len(args) > 1
 	if name == "tee" || name == "touch" || name == "rm" {
 		for _, arg := range args {
 			r.files.wrote = append(r.files.wrote, r.files.at(arg)...)
 		}
 	}
+	r.acts = r.acts || name == "tee" || name == "uniq" && len(args) > 1 || !r.onlyReads(argv[0]) && slices.Contains(un, true)
 	path, p := r.found(argv[0]), program.Find(name)
 	if path != "" && (r.files.inside(path) || r.files.inside(disk.ResolveLinks(path))) {
 		if r.run(path, executed); p.Names != nil && binary(path) { // such as Python in a project's environment
