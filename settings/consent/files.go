@@ -11,6 +11,7 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/text"
+	"gemline/tools/shell/program"
 )
 
 // A files holds what is found of the project's files.
@@ -92,6 +93,16 @@ func (f *files) steered(value string) {
 		f.names(part)
 		f.directory(part)
 	}
+}
+
+// steers reports whether a variable decides what runs, and notes that a script sets it. It may be in set,
+// which scripts start with.
+func (f *files) steers(name string, set map[string]string) bool {
+	_, ok := set[name]
+	if ok = ok || program.IsSteering(name); ok {
+		f.unsure("a script sets %s, which decides what runs", name)
+	}
+	return ok
 }
 
 // leadsIn reports whether a part of a variable is something in the project.

@@ -78,9 +78,11 @@ func (r *reader) prepare(file *syntax.File) {
 		case *syntax.ParamExp:
 			if sets(n) {
 				times[n.Param.Value] += 2
+				r.files.steers(n.Param.Value, r.set)
 			}
 		case *syntax.WordIter:
 			times[n.Name.Value]++
+			r.files.steers(n.Name.Value, r.set)
 		case *syntax.CallExpr: // such as read and printf -v
 			for _, w := range n.Args {
 				name, _ := expand.Literal(&expand.Config{ProcSubst: func(*syntax.ProcSubst) (string, error) { return "", nil }}, w)
@@ -90,6 +92,7 @@ func (r *reader) prepare(file *syntax.File) {
 			syntax.Walk(n, func(n syntax.Node) bool {
 				if name, ok := n.(*syntax.Lit); ok {
 					times[name.Value] += 2
+					r.files.steers(name.Value, r.set)
 				}
 				return true
 			})
@@ -303,6 +306,9 @@ func (r *reader) redirect(d *syntax.Redirect) {
 	if d.Hdoc != nil {
 		r.nested(d.Hdoc)
 	}
+	if d.N != nil {
+		r.files.steers(strings.Trim(d.N.Value, "{}"), r.set)
+	}
 	if d.Op == syntax.Hdoc || d.Op == syntax.DashHdoc {
 		return
 	}
@@ -335,10 +341,9 @@ func (r *reader) assigns(list []*syntax.Assign) {
 			continue
 		}
 		name := a.Name.Value
-		if before, ok := r.set[name]; ok && !a.Naked || program.IsSteering(name) {
-			r.files.unsure("a script sets %s, which decides what runs", name)
+		if (!a.Naked || program.IsSteering(name)) && r.files.steers(name, r.set) {
 			if r.times[name] < 2 {
-				r.known[name] = before
+				r.known[name] = r.set[name]
 			}
 			if a.Value != nil {
 				fields, _ := r.fields(&syntax.Word{Parts: []syntax.WordPart{&syntax.DblQuoted{Parts: a.Value.Parts}}}, true)
@@ -481,6 +486,12 @@ var format = text.Pattern(`^([^-%]|%[-.0-9]*[sbqcd%])([^%]|%[-.0-9]*[sbqcd%])*$`
 func (r *reader) builtin(argv []string, unknown []bool) {
 	name, args := argv[0], argv[1:]
 	sure := !slices.Contains(unknown, true)
+	for _, arg := range args {
+		arg = strings.TrimLeft(arg, "-abcdefghijklmnopqrstuvwxyz") // such as -vPATH
+		if name == "unset" && arg == "PATH" || slices.Contains([]string{"read", "getopts", "printf", "wait"}, name) {
+			r.files.steers(arg, r.set)
+		}
+	}
 	switch name {
 	case "cd":
 		if len(args) != 1 || !sure || strings.HasPrefix(args[0], "-") {

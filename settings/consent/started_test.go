@@ -172,6 +172,20 @@ func TestText(t *testing.T) {
 		"exec -a x sh a.sh":                   "a.sh ? exec",
 		"./nothing":                           "? not there",
 
+		// A variable that decides what runs is set in another way than by X=.
+		"for PATH in bin; do jq .; done":       "? sets PATH",
+		"select PATH in bin; do jq .; done":    "? sets PATH",
+		"read -r PATH <<< bin; jq .":           "? sets PATH",
+		"printf -v PATH bin; jq .":             "? sets PATH",
+		"printf -vPATH bin; jq .":              "? sets PATH",
+		"getopts a PATH -a; jq .":              "? sets PATH",
+		"wait -n -p PATH; jq .":                "? sets PATH",
+		": ${BASH_ENV:=a.sh}":                  "? sets BASH_ENV",
+		"((PATH = 1)); jq .":                   "? sets PATH",
+		"exec {PATH}> /dev/null; jq .":         "? sets PATH",
+		"unset PATH; jq .":                     "? sets PATH",
+		"echo PATH; [ -n PATH ]; read -r line": "",
+
 		// A function of a program's name is not there yet, or perhaps never.
 		"f() { :; }; f sh a.sh":                     "a.sh",
 		"main() { log; }; log() { sh a.sh; }; main": "a.sh",
@@ -326,7 +340,7 @@ func TestText(t *testing.T) {
 		"sh a.sh{1..99999}":                "? what sh runs",
 		"X=a.sh; readonly X; sh $X":        "a.sh",
 		"for X in more.sh; do X=a.sh; sh $X; done":             "? what sh runs",
-		"read GEMINI_PROJECT_DIR; sh $GEMINI_PROJECT_DIR/a.sh": "? what sh runs",
+		"read GEMINI_PROJECT_DIR; sh $GEMINI_PROJECT_DIR/a.sh": "? a script sets GEMINI_PROJECT_DIR",
 		"X=; $X":                  "",
 		"for f; do sh a.sh; done": "a.sh",
 		"for a in {1..200}; do for b in {1..200}; do :; done; done":             "? too much",
