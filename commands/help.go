@@ -32,7 +32,7 @@ func (cmd helpCommands) help(ctx context.Context, topic string) error {
 			"@PATH puts a file, a directory or an image into the question; a\\ b is a name with a space.",
 			"!{COMMAND} inside a question is replaced by what the command prints, once you allow it.",
 			"A \\ at the end of a line continues it; \"\"\" alone on a line begins and ends a block.",
-			"Ctrl-C stops an answer, and leaves when pressed twice at the prompt; so does Ctrl-D.")...)
+			"Ctrl-C stops an answer; twice at the prompt, or Ctrl-D there, ends the session.")...)
 	}
 	return cmd.about(ctx, topic)
 }

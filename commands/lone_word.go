@@ -19,8 +19,8 @@ func LoneWord(history func() []*genai.Content) input.Step {
 			if len(parts) != 1 {
 				return next(ctx, parts)
 			}
-			switch word := strings.TrimSpace(parts[0].Text); word {
-			case "y", "n", "e":
+			switch word := strings.ToLower(strings.TrimSpace(parts[0].Text)); word {
+			case "y", "n", "a", "e":
 				if said := journal.Turns(history()); len(said) == 0 || !strings.Contains(said[len(said)-1].Answer, "?") {
 					return nil, unavailable("%s answers a question, and none is open; with more words it is sent to the model", word)
 				}

@@ -310,7 +310,7 @@ func (s *Screen) Through(use func(connect Connect, show func([]byte))) bool {
 func indexOf(words []string, word string) (int, error) {
 	i := slices.Index(words, strings.ToLower(strings.TrimSpace(word)))
 	if i < 0 {
-		return 0, fmt.Errorf("one of %s, not %q", strings.Join(words, ", "), word)
+		return 0, fmt.Errorf("%q is none of %s", word, strings.Join(words, ", "))
 	}
 	return i, nil
 }

@@ -67,7 +67,7 @@ func TestScreen(t *testing.T) {
 		word, want string // part of what is said
 	}{
 		{s.SetPace, "", "token"},
-		{s.SetPace, "slowly", "one of sentence, token, paragraph, final"},
+		{s.SetPace, "slowly", "is none of sentence, token, paragraph, final"},
 		{s.SetAccessible, "", "off"},
 		{s.SetAccessible, "on", "on (/accessible)"},
 		{s.SetPace, "", "sentence"},

@@ -216,7 +216,7 @@ func (c *extensionsTurn) Run(ctx context.Context, set *extensionSet, on toggle) 
 // showExtension says what was done, and in a session when it counts.
 func (set *extensionSet) showExtension(v any, lines ...string) error {
 	if set.ask.In == nil && !set.out.JSON {
-		lines = append(lines, "it counts from the next start on")
+		lines = append(lines, "it counts from the next start on; for commands, agents and skills /extensions reload is enough")
 	}
 	return set.out.show(v, lines...)
 }

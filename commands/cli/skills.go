@@ -60,7 +60,7 @@ func (c *skillsList) Run(out *Output, skills *skill.Library) error {
 		title = []string{"No skills discovered."}
 	}
 	l.lines = append(title, l.lines...)
-	return out.list(l.add("problems", "not used: ", skills.Notes()...), "")
+	return out.list(l.add("problems", "problem: ", skills.Notes()...), "")
 }
 
 // A skillRecord is a skill as gemline skills list --json has it.
