@@ -28,6 +28,7 @@ func TestPasted(t *testing.T) {
 		{"pasted", "class A {\n  @Override x;\n}", []string{"class A {\n  @Override x;\n}\n"}, ""},
 		{"around it", "@a.go has\n@b.go\n@c.go\nand @d.go", []string{"@b.go\n@c.go\n"}, "a.go d.go"},
 		{"two of them", "@a.go\nx @b.go y\n@c.go\n", []string{"@c.go\n", "@a.go\n"}, "b.go"},
+		{"twice", "@b.go\n@c.go and @a.go and @b.go\n@c.go", []string{"@b.go\n@c.go"}, "a.go"},
 		{"changed since", "@a.go", []string{"@b.go\n@c.go"}, "a.go"},
 		{"nothing", "@a.go", []string{"\n\n"}, "a.go"},
 	} {

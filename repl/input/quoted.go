@@ -86,7 +86,12 @@ func inserted(prompt string, pasted func() []string) (spans []span) {
 	}
 	for _, text := range pasted() {
 		text = strings.TrimSpace(text) // as the prompt is at its ends
-		if at := strings.Index(prompt, text); at >= 0 && text != "" {
+		for at := 0; text != ""; at += len(text) {
+			next := strings.Index(prompt[at:], text)
+			if next < 0 {
+				break
+			}
+			at += next
 			spans = append(spans, span{start: at, end: at + len(text)})
 		}
 	}

@@ -161,7 +161,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 		return "", err
 	}
 	defer e.pastes.clear()
-	e.terminal.inserted = append(e.terminal.inserted, e.pastes.within(s)...)
+	e.terminal.inserted = e.pastes.within(s)
 	return e.pastes.expand(s), nil
 }
 

@@ -18,6 +18,7 @@ type pastes struct {
 	mu     sync.Mutex
 	texts  map[string]string // by placeholder
 	folded map[string]bool   // placeholders of remembered inputs, which nobody has pasted
+	known  []string          // all that was pasted, since a remembered input may contain it
 }
 
 // fold returns a remembered input as it stands in the line again.
@@ -36,10 +37,17 @@ func (p *pastes) fold(s string) string {
 	return strings.ReplaceAll(s, "\n", string(newlineMark))
 }
 
-// pasted returns the placeholder of a paste, or the text itself if it is short and has one line.
+// pasted returns the placeholder of a paste, or the text itself if it is short and has one line,
+// with or without line ends around it.
 func (p *pastes) pasted(text string) string {
-	if !strings.ContainsAny(text, "\n\t") && len(text) <= longPaste {
-		return text
+	inner := strings.TrimSpace(text)
+	switch {
+	case strings.Contains(inner, "\n") || len(inner) > longPaste:
+		p.mu.Lock()
+		p.known = append(p.known, text)
+		p.mu.Unlock()
+	case !strings.Contains(text, "\t") && len(text) <= longPaste:
+		return strings.ReplaceAll(text, "\n", string(newlineMark))
 	}
 	return p.add(text)
 }
@@ -72,10 +80,11 @@ func (p *pastes) expand(line string) string {
 	return strings.NewReplacer(pairs...).Replace(line) // once, so that a paste may name another
 }
 
-// within returns the pasted texts for which placeholders stand in line.
-func (p *pastes) within(line string) (texts []string) {
+// within returns the pasted texts that may stand in line: by their placeholder, or remembered.
+func (p *pastes) within(line string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	texts := slices.Clone(p.known)
 	for name, text := range p.texts {
 		if !p.folded[name] && strings.Contains(line, name) {
 			texts = append(texts, text)

@@ -146,6 +146,9 @@ func TestPastedCommands(t *testing.T) {
 		want       string
 	}{
 		{"marked", "xterm", func(s *teletype.Session) { s.Send("\x1b[200~" + typed + "\x1b[201~\r") }, text},
+		{"twice", "xterm", func(s *teletype.Session) {
+			s.Send("\x1b[200~" + typed + "\x1b[201~ and \x1b[200~" + typed + "\x1b[201~\r")
+		}, text + " and " + text},
 		{"plain", "dumb", func(s *teletype.Session) { s.Send(typed + "\r") }, text},
 		{"unmarked", "vt100", func(s *teletype.Session) { s.Send(typed + "\r") }, text},
 		{"behind a backslash", "dumb", func(s *teletype.Session) {
@@ -191,6 +194,31 @@ func TestPastedCommands(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Nor is a paste that the history brings back, but a pasted line is, as if it were typed.
+func TestRecalledPaste(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("One."), et.Says("Two."))
+	c := pt.Terminal(t, server, "--approval-mode", "yolo")
+	c.Term = "xterm"
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	s.Send("see \x1b[200~this !{touch made}\rend\x1b[201~\r")
+	s.Expect("One.")
+	s.Expect("> ")
+	s.Send("\x1b[A\r")
+	s.Expect("Two.")
+	s.Expect("> ")
+	if _, err := os.Stat(filepath.Join(c.Dir, "made")); err == nil {
+		t.Error("a line of it ran")
+	}
+	s.Send("\x1b[200~!printf '%s%s' out put\r\x1b[201~\r")
+	s.Expect("output")
+	s.Expect("> ")
+	pt.Leave(t, s, teletype.Rules{Smart: true})
+	const sent = "see this !{touch made}\nend"
+	pt.CheckPaste(t, server, sent, sent)
 }
 
 // Nor are lines that were pasted during an answer, but a typed one is.
