@@ -18,9 +18,8 @@ type cooked struct {
 	terminal *terminal
 	buf      []byte
 	kept     string // see [Reader.Stopped]: what Enter alone sends
-	ended    bool   // the end of the input was typed behind buf
 	open     bool   // nothing was typed before the prompt was shown
-	end      error  // what ended the input, nil before
+	end      error  // what ended the input behind buf, nil before
 }
 
 func newCooked(t *terminal) *cooked {
@@ -43,15 +42,15 @@ func (c *cooked) resumed() {
 // drop removes what was read and not returned.
 func (c *cooked) drop() int {
 	n := utf8.RuneCount(c.buf)
-	c.buf, c.ended = nil, false
+	c.buf, c.end = nil, nil
 	return n
 }
 
 // save puts aside what was read and not returned.
 func (c *cooked) save() (restore func()) {
-	buf, over := c.buf, c.ended
-	c.buf, c.ended = nil, false
-	return func() { c.buf, c.ended = append(buf, c.buf...), over || c.ended }
+	buf, end := c.buf, c.end
+	c.buf, c.end = nil, nil
+	return func() { c.buf, c.end = append(buf, c.buf...), cmp.Or(end, c.end) }
 }
 
 // close leaves closing to the source.
@@ -74,7 +73,7 @@ func (c *cooked) read(ctx context.Context, prompt string, answer bool) (string, 
 		c.showOffered()
 	}
 	c.terminal.src.expect()
-	c.open = len(c.buf) == 0 && !c.ended && !c.terminal.src.waiting()
+	c.open = len(c.buf) == 0 && c.end == nil && !c.terminal.src.waiting()
 	c.terminal.reading.Store(true)
 	defer func() {
 		c.terminal.reading.Store(false)
@@ -85,10 +84,6 @@ func (c *cooked) read(ctx context.Context, prompt string, answer bool) (string, 
 		if s, whole := c.typedAhead(); whole {
 			return s, nil
 		}
-	}
-	if c.ended {
-		c.ended = false
-		return "", io.EOF
 	}
 	if prompt != More || c.terminal.Config.Single || !c.terminal.src.tty {
 		return c.fromTerminal(ctx, prompt)
@@ -127,7 +122,7 @@ func (c *cooked) showUnsent() {
 		return
 	}
 	text := strings.TrimSpace(typedText(c.buf))
-	if c.buf, c.ended = nil, false; text == "" {
+	if c.buf, c.end = nil, nil; text == "" {
 		return
 	}
 	how := ""
@@ -152,8 +147,11 @@ func (c *cooked) typeAhead(typed []byte) {
 		return
 	}
 	c.buf = append(c.buf, typed...)
-	if i := bytes.IndexByte(c.buf, 0); i >= 0 && (i == 0 || c.buf[i-1] == '\n') { // what the terminal makes of Ctrl-D
-		c.buf, c.ended = c.buf[:i], true
+	for i, b := range c.buf { // a Ctrl-D, which is a 0, ends the input where there is nothing for it to hand out
+		if b == 0 && (i == 0 || c.buf[i-1] == '\n' || c.buf[i-1] == 0) {
+			c.buf, c.end = c.buf[:i], io.EOF
+			return
+		}
 	}
 }
 
@@ -265,19 +263,23 @@ func tooLong() string {
 		"break it with backslashes, or put it into a file and name it with @", longestLine)
 }
 
-// lastLine returns a last line without an end. A script may end so; on a terminal
-// it is a line that nobody has entered.
+// lastLine returns a last line without an end. A script may end so, and a pipe of Emacs's eshell,
+// which is a terminal; on other terminals it is a line that nobody has entered.
 func (c *cooked) lastLine() (string, error) {
 	b, ended := c.buf, errors.Is(c.end, io.EOF)
 	c.buf = nil
 	if c.terminal.src.tty {
 		c.end = nil // a terminal goes on after Ctrl-D
+	}
+	switch {
+	case len(b) == 0 || !ended:
+		return "", io.EOF
+	case c.terminal.src.tty && (!c.terminal.Config.Echoed || c.terminal.src.echoes()):
+		c.terminal.Config.Out.Line(output.Info, "the last line was not sent, since Ctrl-D came before Enter")
 		return "", io.EOF
 	}
-	if len(b) == 0 || !ended {
-		return "", io.EOF
-	}
-	return clean(b), nil
+	c.end = io.EOF
+	return c.entered(b), nil
 }
 
 // clean makes text of the bytes of a line.

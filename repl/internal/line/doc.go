@@ -37,7 +37,8 @@
 //
 // # Half a line
 //
-// A line that ends with a hang-up instead of Enter is not returned.
+// A line that ends with a hang-up or Ctrl-D instead of Enter is not returned, but for the end of a
+// pipe of Emacs's eshell, which is a terminal.
 package line
 
 import (

@@ -112,6 +112,9 @@ func (e *typeaheadListener) read(chunk []byte) {
 	b := chunk[:n]
 	if n == 0 {
 		b = []byte{0} // Ctrl-D, as [source.pending] has it
+		if len(e.heard.rest) > 0 {
+			b = []byte{0, 0} // a Ctrl-D before it has handed out half a line
+		}
 	}
 	whole := e.heard.add(b)
 	if e.heard.more = whole && e.src.waiting(); whole {

@@ -70,11 +70,8 @@ func (c *cooked) soon(ctx context.Context, within time.Duration) (line string, o
 		case ctx.Err() != nil:
 			c.buf = nil
 			return "", false, context.Cause(ctx)
-		case err == io.EOF:
-			c.ended = true // a line was entered before
-			return "", false, nil
 		case err != nil && err != errResumed:
-			c.end = err
+			c.end = err // a line was entered before
 			return "", false, nil
 		case longestLine > 0 && len(b) > longestLine:
 			return "", false, c.dropLong(ctx)
@@ -87,6 +84,9 @@ func (c *cooked) soon(ctx context.Context, within time.Duration) (line string, o
 	if len(c.buf) == 0 {
 		return "", false, nil
 	}
-	line, err = c.fromTerminal(ctx, More)
+	if line, err = c.fromTerminal(ctx, More); err == io.EOF {
+		c.end = err
+		return "", false, nil
+	}
 	return line, err == nil, err
 }

@@ -241,6 +241,81 @@ func TestPastedCommandsAhead(t *testing.T) {
 	pt.CheckPaste(t, server, "go on", "program mean", "! touch made", "end")
 }
 
+// A last line without an end is the prompt if Emacs's eshell pipes it, and else it is not lost in
+// silence; the lines before it are sent.
+func TestLastLineWithoutEnd(t *testing.T) {
+	t.Parallel()
+	const lost = "info: the last line was not sent, since Ctrl-D came before Enter"
+	for _, tt := range []struct {
+		name, emacs, before, text string
+		says, sent                []string
+	}{
+		{"typed", "", "", "half", []string{lost}, nil},
+		{"typed behind lines", "", "", "one\rtwo\rhalf", []string{lost, "2 lines pasted", "One."}, []string{"one\ntwo"}},
+		{"a terminal in Emacs", "29.1,term:0.96", "", "half", []string{lost}, nil},
+		{"piped by eshell", "29.1,eshell", "stty -echo; ", "whole", []string{"One."}, []string{"whole"}},
+		{"lines piped by eshell", "29.1,eshell", "stty -echo; ", "one\rtwo", []string{"2 lines pasted", "One."}, []string{"one\ntwo"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			server := et.NewServer(et.Says("One."))
+			c := pt.Terminal(t, server)
+			if c.Term = "dumb"; tt.emacs != "" {
+				c.Env = append(c.Env, "INSIDE_EMACS="+tt.emacs)
+			}
+			c.Path, c.Args = "/bin/sh", append([]string{"-c", tt.before + `exec "$0" "$@"`, c.Path}, c.Args...)
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			s.Send(tt.text + "\x04\x04")
+			for _, text := range tt.says {
+				s.Expect(text)
+			}
+			if code := s.Exit(); code != 0 {
+				t.Errorf("exit %d", code)
+			}
+			pt.CheckPaste(t, server, tt.sent...)
+		})
+	}
+}
+
+// Nor is a last line without an end that comes during an answer.
+func TestLastLineWithoutEndAhead(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, emacs, before, says, next string }{
+		{"typed", "", "", "info: the last line was not sent", ""},
+		{"typed unseen", "", "stty -echo; ", "info: the last line was not sent", ""},
+		{"piped by eshell", "29.1,eshell", "stty -echo; ", "Three.", "half"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			first, g := pt.Gated(et.Says("One."))
+			server := et.NewServer(first, et.Says("Two."), et.Says("Three."))
+			c := pt.Terminal(t, server)
+			if c.Term = "dumb"; tt.emacs != "" {
+				c.Env = append(c.Env, "INSIDE_EMACS="+tt.emacs)
+			}
+			c.Path, c.Args = "/bin/sh", append([]string{"-c", tt.before + `exec "$0" "$@"`, c.Path}, c.Args...)
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			s.Send("begin\r")
+			<-g.Asked
+			s.Send("next\rhalf\x04\x04")
+			s.Expect("queued: next")
+			close(g.Open)
+			s.Expect("Two.")
+			s.Expect(tt.says)
+			if code := s.Exit(); code != 0 {
+				t.Errorf("exit %d", code)
+			}
+			sent := []string{"begin", "next"}
+			if tt.next != "" {
+				sent = append(sent, tt.next)
+			}
+			pt.CheckPaste(t, server, sent...)
+		})
+	}
+}
+
 // Lines that come together are one request each with the prompts that are for
 // programs, and by the setting.
 func TestLinesThatAreNoPaste(t *testing.T) {
