@@ -46,6 +46,13 @@ func (c *cooked) drop() int {
 	return n
 }
 
+// cancelEnd forgets that the input has ended.
+func (c *cooked) cancelEnd() bool {
+	ended := c.ended
+	c.ended = false
+	return ended
+}
+
 // save puts aside what was read and not returned.
 func (c *cooked) save() (restore func()) {
 	buf, end := c.buf, c.end

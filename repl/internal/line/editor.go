@@ -70,6 +70,8 @@ func (e *editor) typeAhead(typed []byte) { e.in.typed(typed) }
 
 func (e *editor) drop() int { return e.in.drop() }
 
+func (e *editor) cancelEnd() bool { return e.in.cancelEnd() }
+
 func (e *editor) save() (restore func()) { return e.in.save() }
 
 const (

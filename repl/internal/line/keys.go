@@ -69,6 +69,16 @@ func (k *keys) drop() int {
 	return k.decoder.drop()
 }
 
+// cancelEnd removes each Ctrl-D that was read and not yet handed out, and says whether there
+// was one.
+func (k *keys) cancelEnd() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	n, end := len(k.decoder.queue), []byte(string(opDeleteOrEnd))
+	k.decoder.queue = bytes.ReplaceAll(k.decoder.queue, end, nil)
+	return len(k.decoder.queue) < n
+}
+
 // unsent takes the text of what was read and not yet handed out, with the ends
 // of its lines.
 func (k *keys) unsent() string {

@@ -75,8 +75,9 @@ func (h *heard) add(b []byte) (whole bool) {
 
 // Listen reads the lines that are typed from now on, until stop is called, so that they can
 // be told before the next Read: came gets a value when there are some for [Reader.HandleTyped],
-// which asks take about them. Lines that are not taken are the next inputs; stop returns the
-// queued lines, for a caller that reads no more. Where the input is no terminal, or waiting
+// which asks take about them. Lines that are not taken are the next inputs; a queued line
+// cancels an end of the input that was typed before it. stop returns the queued lines, for a
+// caller that reads no more. Where the input is no terminal, or waiting
 // can't be given up, nothing is heard.
 func (r *Reader) Listen(take func(lines []string) []LineAction) (came <-chan struct{}, stop func() (queued []string)) {
 	e := r.terminal.src.listen()
@@ -91,6 +92,7 @@ func (r *Reader) Listen(take func(lines []string) []LineAction) (came <-chan str
 		restore()
 		for i, l := range h.lines {
 			if text := strings.TrimSpace(typedText(l.typed)); l.fate == Queued {
+				r.by.cancelEnd()
 				if n := len(queued); l.pasted && i > 0 && h.lines[i-1].pasted && n > 0 {
 					queued[n-1] += "\n" + text
 				} else {
@@ -114,8 +116,13 @@ func (r *Reader) Keep(text string) {
 	}
 }
 
-// Enter has a line come next, as if it had been typed.
-func (r *Reader) Enter(line string) { r.by.typeAhead([]byte(line + "\n")) }
+// Enter has a line come next, as if it had been typed, and before the end of the input.
+func (r *Reader) Enter(line string) {
+	ended := r.by.cancelEnd()
+	if r.by.typeAhead([]byte(line + "\n")); ended {
+		r.by.typeAhead([]byte{0})
+	}
+}
 
 // HandleTyped asks the program what to do with each line that was heard.
 func (r *Reader) HandleTyped() {

@@ -33,6 +33,10 @@ type lines interface {
 	typeAhead(typed []byte)
 	drop() int
 
+	// cancelEnd removes the ends of the input that were taken, and says whether there was
+	// one.
+	cancelEnd() bool
+
 	// save puts what was taken and not returned out of the way of drop, until restore is
 	// called.
 	save() (restore func())

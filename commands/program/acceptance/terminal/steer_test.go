@@ -56,6 +56,43 @@ func TestQueued(t *testing.T) {
 	}
 }
 
+// A line that is queued behind a Ctrl-D is sent: the session goes on, as the user was told.
+func TestQueuedBehindEnd(t *testing.T) {
+	t.Parallel()
+	for _, term := range pt.Terminals {
+		t.Run(term, func(t *testing.T) {
+			t.Parallel()
+			first, one := pt.Gated(et.Says("One."))
+			second, two := pt.Gated(et.Says("Two."))
+			server := et.NewServer(first, second, et.Says("Three."), et.Says("Four."))
+			c := pt.Terminal(t, server)
+			c.Term = term
+			s := teletype.Start(t, c)
+			s.Say("begin")
+			<-one.Asked
+			s.Send("\x04")
+			s.Line("and then this")
+			s.Expect("queued: and then this\r\n")
+			s.Send("\x04") // when it comes, there is something to do
+			close(one.Open)
+			<-two.Asked
+			s.Line("and that")
+			s.Expect("queued: and that\r\n")
+			s.Line("and more")
+			s.Expect("queued: and more\r\n")
+			s.Send("\x04")
+			close(two.Open)
+			s.Expect("Four.")
+			if code := s.Exit(); code != 0 {
+				t.Errorf("exit %d", code)
+			}
+			if n := len(pt.Streamed(server)); n != 4 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
 // A hint goes with the next request, in the same turn, and is in the session.
 func TestHint(t *testing.T) {
 	t.Parallel()
@@ -106,6 +143,31 @@ func TestHintTooLate(t *testing.T) {
 	s.Expect("> ")
 	pt.Leave(t, s, teletype.Rules{Quiet: true})
 	pt.CheckPaste(t, server, "begin", "mind the gap")
+}
+
+// A hint that came too late is sent, also if the user has typed Ctrl-D behind it.
+func TestHintBeforeEnd(t *testing.T) {
+	t.Parallel()
+	for _, term := range pt.Terminals {
+		t.Run(term, func(t *testing.T) {
+			t.Parallel()
+			first, g := pt.Gated(et.Says("One."))
+			c := pt.Terminal(t, et.NewServer(first, et.Says("Two.")))
+			c.Term = term
+			steering(t, c)
+			s := teletype.Start(t, c)
+			s.Say("begin")
+			<-g.Asked
+			s.Line("mind the gap")
+			s.Expect("hint for the next request: mind the gap\r\n")
+			s.Send("\x04")
+			close(g.Open)
+			s.Expect("Two.")
+			if code := s.Exit(); code != 0 {
+				t.Errorf("exit %d", code)
+			}
+		})
+	}
 }
 
 // A hint of a turn that is stopped waits for Enter, and nothing else is said of it.
