@@ -262,6 +262,31 @@ func TestGuardedRedirections(t *testing.T) {
 	}
 }
 
+// A link on the way to gemline's own configuration is guarded as that is, also from confined commands
+// that name it.
+func TestGuardedLinks(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "conf", "real"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("real", filepath.Join(dir, "conf", "link")); err != nil {
+		t.Skip(err)
+	}
+	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.GuardedFiles{Own: []string{filepath.Join(dir, "conf/link/r.toml")}})
+	for text, want := range map[string]engine.Verdict{
+		"ln -sfn x conf/link": engine.Ask, "rm conf/link": engine.Ask, "unlink ./conf/../conf/link": engine.Ask, "mv conf/link x": engine.Ask,
+		"cat conf/link/r.toml": engine.Allow, "rm conf/link/other": engine.Allow, "rm conf/real/other": engine.Allow, "touch conf/other": engine.Allow,
+	} {
+		s := script.Read(text)
+		for _, confined := range []bool{true, false} {
+			in := engine.Intent{Plan: engine.Plan{Dir: dir, Commands: s.Commands, Class: s.Class, Writes: s.Writes, Confined: confined}}
+			if got, _ := p.Judge(t.Context(), engine.Proposal{Tool: tool(engine.Execute), Intent: in}); got != want {
+				t.Errorf("%s, confined %v: %v, want %v", text, confined, got, want)
+			}
+		}
+	}
+}
+
 // A command changes gemline's own configuration also by what it is told, where
 // nothing confines it.
 func TestGuardedCommands(t *testing.T) {

@@ -21,7 +21,7 @@ func (g GuardedFiles) isOwn(path string) bool {
 			}
 		}
 	}
-	if slices.ContainsFunc(g.Own, func(dir string) bool { return insideFollowed(dir, path) }) {
+	if g.leadsToOwn(path) || slices.ContainsFunc(g.Own, func(dir string) bool { return insideFollowed(dir, path) }) {
 		return true
 	}
 	for _, root := range g.roots() {
@@ -51,6 +51,15 @@ func (g GuardedFiles) isOwn(path string) bool {
 	return false
 }
 
+// leadsToOwn reports whether path is a link on the way to one of Own.
+func (g GuardedFiles) leadsToOwn(path string) bool {
+	path = filepath.Join(disk.ResolveLinks(filepath.Dir(path)), filepath.Base(path))
+	return slices.ContainsFunc(g.Own, func(dir string) bool {
+		way := disk.Way(dir)
+		return slices.Contains(way[:len(way)-1], path)
+	})
+}
+
 // isOwnState reports whether the elements of a path below one of Except lead to what
 // gemline goes by.
 func (g GuardedFiles) isOwnState(below []string) bool {
@@ -77,8 +86,12 @@ func (g GuardedFiles) hidesTarget(in engine.Intent) bool {
 	if slices.ContainsFunc(in.Plan.Writes, g.mayBecomeOwn) {
 		return true
 	}
-	if in.Plan.Confined { // confinement can't be circumvented
-		return false
+	if in.Plan.Confined { // confinement can't be circumvented; a link that is named is asked about all the same
+		return slices.ContainsFunc(in.Plan.Commands, func(c engine.Command) bool {
+			return c.Facts.ModifiesOperands && slices.ContainsFunc(c.Argv, func(w engine.Word) bool {
+				return w.Known && g.leadsToOwn(disk.Absolute(w.Text, in.Plan.Dir, ""))
+			})
+		})
 	}
 	changes := len(in.Plan.Writes) > 0
 	for _, c := range in.Plan.Commands {
