@@ -137,12 +137,23 @@ func (l *readOnlyCheck) option(dirs []string, w engine.Word) string {
 
 // showing returns what a line does with git that is not confined to read-only. Of commands that
 // show the contents of files in commits it is told where they run.
-func (c shellCall) showing() (g gitUse) {
-	dirs := []string{c.dir}
-	for _, command := range c.read.Commands {
+func showing(c shellCall) (g gitUse) {
+	if slices.ContainsFunc(c.read.Commands, func(command engine.Command) bool {
+		name, _ := command.Program()
+		return name == "git" && !harmless(command.Words()[1:])
+	}) {
+		g = gitUse{dirs: gitDirs(c.read, c.dir), shows: true, names: objects(c.args.Command)}
+	}
+	return g
+}
+
+// gitDirs returns the directories in which git may run for a line in dir.
+func gitDirs(read script.Script, dir string) []string {
+	dirs := []string{dir}
+	for _, command := range read.Commands {
 		name, _ := command.Program()
 		words := command.Words()
-		for i := 1; i+1 < len(words) && (name == "git" && words[i] == "-C" || name == "cd" && i == 1); i++ {
+		for i := 1; i < len(words) && (name == "git" && words[i] == "-C" && i+1 < len(words) || name == "cd" && i == 1); i++ {
 			to := words[i]
 			if name == "git" {
 				i++
@@ -150,14 +161,8 @@ func (c shellCall) showing() (g gitUse) {
 			}
 			dirs = append(dirs, filepath.Clean(disk.Absolute(to, dirs[len(dirs)-1], "")))
 		}
-		if name == "git" && !harmless(words[1:]) {
-			g = gitUse{shows: true, names: objects(c.args.Command)}
-		}
 	}
-	if g.shows {
-		g.dirs = dirs
-	}
-	return g
+	return dirs
 }
 
 // harmless reports whether a command of git adds to a repository or lists what is in it,

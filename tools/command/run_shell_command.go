@@ -79,6 +79,7 @@ type shellCall struct {
 	git      gitUse        // what it does with git then
 	known    *known        // what was found out for others
 	unasked  bool          // it was judged as what can be taken back
+	asked    bool          // the question that mustAsk has was put
 }
 
 // prepare checks the arguments.
@@ -132,7 +133,7 @@ func (c *shellCall) checkReadOnly() {
 		}
 		return
 	}
-	c.git = c.showing()
+	c.git = showing(*c)
 	plain := c.read.Class == engine.Plain
 	if !plain && !c.read.Loose {
 		return
@@ -263,8 +264,8 @@ func (c shellCall) intent() engine.Intent {
 func (c shellCall) plan() engine.Plan {
 	p := engine.Plan{Commands: c.read.Commands, Class: c.read.Class, Why: c.read.Why, Writes: c.read.Writes,
 		Dir: c.dir, Rights: c.rights, IsReadOnly: c.readOnly}
-	if c.git.shows {
-		p.MustAsk = func(ctx context.Context) string { _, why := c.before(ctx); return why }
+	if c.git.shows || records(c.read) {
+		p.MustAsk = c.mustAsk
 	}
 	return p
 }
@@ -301,9 +302,9 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 	}
 	cmd := launch.Command{Text: c.text, Dir: c.dir, Rights: c.rights, Loopback: true}
 	unasked := c.revertible()
-	if unasked && c.git.shows { // the confinement can't hide secrets in commits
-		if _, why := c.before(ctx); why != "" {
-			return c.askWithoutReadOnly(ctx, tool, host, shell.Outcome{Err: errReadOnly}, engine.Rights{}, false, why)
+	if unasked && !c.asked {
+		if why := c.mustAsk(ctx); why != "" {
+			return c.askWithoutReadOnly(ctx, tool, host, shell.Outcome{Err: errNotRun}, engine.Rights{}, false, why)
 		}
 	}
 	switch {
@@ -324,7 +325,19 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 	})
 }
 
-var errReadOnly = errors.New("it was held to looking, and did not run")
+var errNotRun = errors.New("it did not run")
+
+// mustAsk says what has to be asked about before the command runs unasked: the confinement can't
+// hide secrets in commits, and what git runs may take away what a repository keeps.
+func (c shellCall) mustAsk(ctx context.Context) (why string) {
+	if c.git.shows {
+		_, why = c.before(ctx)
+	}
+	if why == "" && records(c.read) && c.revertible() {
+		why = c.env.runByGit(ctx, c.read, c.dir)
+	}
+	return why
+}
 
 // before returns what the command sees if it is confined to read-only, and what has to be asked
 // about first, though a rule of the program itself lets it run.
@@ -345,7 +358,7 @@ func (c shellCall) runReadOnly(ctx context.Context, tool engine.Tool, host engin
 		look, why = c.readOnlyView()
 	}
 	if why != "" {
-		return c.askWithoutReadOnly(ctx, tool, host, shell.Outcome{Err: errReadOnly}, engine.Rights{}, false, why)
+		return c.askWithoutReadOnly(ctx, tool, host, shell.Outcome{Err: errNotRun}, engine.Rights{}, false, why)
 	}
 	cmd := launch.Command{Text: c.text, Dir: c.dir, ReadOnly: look}
 	if c.follows {
@@ -553,11 +566,15 @@ func (c shellCall) askWithoutReadOnly(ctx context.Context, tool engine.Tool, hos
 		return engine.Result{}, err
 	}
 	if _, ok := answer.(engine.Allowed); ok {
-		next.git.shows, next.unasked = false, false // that was the question
+		next.asked, next.unasked = !wrote, false
 		return next.run(ctx, tool, host)
 	}
 	r, err := c.env.outcome(o)
-	r, err = denied(r, err, answer, "The command could only look, and "+why+".", why)
+	said := "The command did not run: "
+	if c.readOnly {
+		said = "The command could only look, and "
+	}
+	r, err = denied(r, err, answer, said+why+".", why)
 	failed := (*engine.CallError)(nil)
 	if _, no := answer.(engine.Refused); no && errors.As(err, &failed) {
 		failed.Display = "refused"

@@ -37,6 +37,12 @@ func (e Entry) Idle() bool {
 	return e.Section == "core" && slices.Contains(strings.Fields(idleKeys), e.Key)
 }
 
+// IdleAdding reports whether a setting makes git run nothing while it adds to a repository, except
+// for hooks and an editor.
+func (e Entry) IdleAdding() bool {
+	return e.Harmless() || e.String() == "core.worktree" || e.Idle() && e.Key != "fsmonitor" && !slices.Contains([]string{"diff", "gpg", "merge", "sequence"}, e.Section)
+}
+
 // What git does not read for that, or has been told otherwise about.
 const (
 	idleSections = "alias credential diff difftool merge mergetool sequence gui gitk sendemail http pager format gpg user branch commit tag push pull fetch rebase"
