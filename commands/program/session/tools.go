@@ -104,7 +104,7 @@ func newKeeper(p *project.Project, c Config, at *Journal, notify func(string)) *
 		cfg.Off, cfg.Notify = "nothing is changed by this run", func(string) {} // so that nothing can be taken back
 	}
 	k := checkpoint.New(cfg)
-	if err := k.Copy(at.copyOf); err != nil {
+	if err := k.Copy(at.copyOf); err != nil && at.copyOf != "" {
 		notify(fmt.Sprintf("what the session has changed that this is a copy of can't be taken back here: %v", err))
 	}
 	return k
