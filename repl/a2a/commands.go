@@ -37,7 +37,7 @@ func (s *Server) ServeCard(w http.ResponseWriter, _ *http.Request) {
 // posted reads what a request has to say, or else answers it.
 func posted(w http.ResponseWriter, r *http.Request, into any) bool {
 	b, status, err := rpc.ReadBody(w, r)
-	if jerr := json.Unmarshal(b, into); err == nil && jerr != nil {
+	if jerr := rpc.Unmarshal(b, into); err == nil && jerr != nil {
 		status, err = http.StatusBadRequest, fmt.Errorf("this can't be read: %w", jerr)
 	}
 	if err != nil {

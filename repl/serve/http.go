@@ -94,7 +94,8 @@ func local(h http.Handler) http.Handler {
 // RequireToken has h answer those who have a token.
 func RequireToken(token string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+token)) != 1 {
+		scheme, sent, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare([]byte(sent), []byte(token)) != 1 {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			WriteError(w, http.StatusUnauthorized, "the header Authorization needs the token that the server printed when it began")
 			return

@@ -295,6 +295,7 @@ func TestA2ARefuses(t *testing.T) {
 		{"elsewhere", "POST", "/", `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"messageId":"1","role":"user","parts":[{"kind":"text","text":"x"}],"metadata":{"coderAgent":{"workspacePath":"/"}}}}}`, nil, 200, `"code":-32602`},
 		{"sent elsewhere", "POST", "/", `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"configuration":{"pushNotificationConfig":{"url":"http://x"}},"message":{"messageId":"1","role":"user","parts":[{"kind":"text","text":"x"}]}}}`, nil, 200, `"code":-32003`},
 		{"another card", "POST", "/", `{"jsonrpc":"2.0","id":1,"method":"agent/getAuthenticatedExtendedCard"}`, nil, 200, `"code":-32007`},
+		{"a list for a command", "POST", "/executeCommand", `[]`, nil, 400, `{"error":"this can't be read: JSON of the type array where an object belongs"}`},
 		{"no such command", "POST", "/executeCommand", `{"command":"quit"}`, nil, 404, `{"error":`},
 		{"no command", "POST", "/executeCommand", `{"args":"x"}`, nil, 400, `{"error":`},
 		{"no such page", "GET", "/x", "", nil, 404, ""},
