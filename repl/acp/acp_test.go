@@ -172,6 +172,7 @@ func TestWrong(t *testing.T) {
 		"no JSON":             {`{"jsonrpc":"2.0","id":9,"method":"session/new",}`, nil, -32700, "no JSON"},
 		"words":               {`hello`, nil, -32700, "no JSON"},
 		"a list":              {`[` + hello + `]`, nil, -32600, "no list"},
+		"a number as method":  {`{"jsonrpc":"2.0","id":903,"method":5}`, 903.0, -32600, "method can't be of the JSON type number"},
 		"nothing":             {`{"jsonrpc":"2.0","id":9}`, 9.0, -32600, "neither"},
 		"unknown":             {`{"jsonrpc":"2.0","id":"x","method":"session/fly"}`, "x", -32601, "no method"},
 		"odd parameters":      {`{"jsonrpc":"2.0","id":9,"method":"session/new","params":[1]}`, 9.0, -32602, "type array where an object belongs"},

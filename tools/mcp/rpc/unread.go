@@ -79,6 +79,9 @@ func (c *Conn) fail(text []byte, err error) {
 			if found := idWithin().FindSubmatch(head); found != nil {
 				id = found[1]
 			}
+		} else if m := (Message{}); json.Valid(text) {
+			err, code = Unmarshal(text, &m), protocol.INVALID_REQUEST
+			id = m.ID
 		} else {
 			err = errors.New("this is no JSON")
 		}
