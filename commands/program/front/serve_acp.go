@@ -15,6 +15,7 @@ import (
 	"time"
 
 	protocol "github.com/coder/acp-go-sdk"
+	"google.golang.org/genai"
 
 	"gemline/commands"
 	"gemline/commands/cli"
@@ -199,6 +200,17 @@ func (e *acpServer) open(ctx context.Context, f *frontend, w acp.SessionRequest)
 // errEditorsSession is the error of a command that would leave the session.
 var errEditorsSession = &input.Error{Message: "another session is for the editor to begin, or to go on with"}
 
+// refuseQuit has /quit say that it ends no session of an editor.
+func refuseQuit(next input.Processor) input.Processor {
+	return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
+		parts, err := next(ctx, parts)
+		if errors.Is(err, input.ErrQuit) {
+			err = &input.Error{Message: "the session is for the editor to end"}
+		}
+		return parts, err
+	}
+}
+
 // conversation returns the session of f for the editor.
 func (e *acpServer) conversation(f *frontend, w acp.SessionRequest) *acp.Session {
 	app := f.commands(writer(w.Write), w.Show)
@@ -213,7 +225,7 @@ func (e *acpServer) conversation(f *frontend, w acp.SessionRequest) *acp.Session
 	}
 	return &acp.Session{ID: f.session.Journal.File.ID(), Hints: hints, Tally: f.run.count, Close: f.close,
 		Run:       report.FailTruncated(f.say),
-		Expand:    input.Chain(commands.Step(app), f.references),
+		Expand:    input.Chain(refuseQuit, commands.Step(app), f.references),
 		History:   f.session.Engine.History,
 		Shown:     func() map[string]string { return journal.DisplayedResults(f.session.Journal.File.Path()) },
 		Title:     f.session.Tools.Title,

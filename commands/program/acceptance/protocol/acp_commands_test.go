@@ -43,6 +43,7 @@ func TestACPCommands(t *testing.T) {
 		{"method": "session/new", "params": editorStep{"cwd": filepath.Join(dir, "never"), "mcpServers": []any{}}},
 		block(editorStep{"type": "image", "mimeType": "image/png", "data": "no base64!"}),
 		block(editorStep{"type": "smell", "strength": 3}),
+		prompted(1, "/quit", nil),
 	})
 	for _, c := range got[1].of("available_commands_update")[0].Commands {
 		if slices.Contains([]string{"clear", "fork", "detach", "ide", "vim"}, c.Name) {
@@ -57,7 +58,7 @@ func TestACPCommands(t *testing.T) {
 	if at := filepath.Join(dir, "home", ".gemini", "skills"); len(list(t, at)) != 1 {
 		t.Errorf("%s has %v", at, list(t, at))
 	}
-	for i, want := range map[int]string{4: "for the editor to begin", 5: "for the editor to begin"} {
+	for i, want := range map[int]string{4: "for the editor to begin", 5: "for the editor to begin", 11: "for the editor to end"} {
 		if !strings.Contains(got[i].said(), want) || got[i].Result.Stop != "end_turn" {
 			t.Errorf("step %d: %q, %+v", i, got[i].said(), got[i])
 		}
