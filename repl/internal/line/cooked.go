@@ -48,8 +48,8 @@ func (c *cooked) drop() int {
 
 // cancelEnd forgets that the input has ended.
 func (c *cooked) cancelEnd() bool {
-	ended := c.ended
-	c.ended = false
+	ended := c.end != nil
+	c.end = nil
 	return ended
 }
 
