@@ -23,8 +23,9 @@ type GuardedFiles struct {
 	Roots func() []string
 
 	// Own are the directories of gemline's own configuration. The directories in
-	// Except do not belong to it. They hold a directory for each project, and what
-	// is called by a name in State there does belong to it: gemline reads it later.
+	// Except do not belong to it. They hold a directory for each project. What is called by a
+	// name in State there does belong to it, since gemline goes by it later; a name behind "*/"
+	// is in the directories of projects.
 	Own, Except, State []string
 
 	// Programs are the directories that programs are found in.

@@ -127,7 +127,7 @@ func TestGuard(t *testing.T) {
 	} {
 		p, _ := policy.Guard(policy.New(c.mode), nil, policy.GuardedFiles{Names: []string{"docs/AI.md"}, Roots: func() []string { return []string{dir} },
 			Own: []string{filepath.Join(dir, ".gemini"), filepath.Join(dir, "home")}, Except: []string{filepath.Join(dir, "home", "tmp")},
-			State: []string{"chats"}, Notes: []string{filepath.Join(dir, "home", "tmp", "project", "memory")}})
+			State: []string{"chats", "*/chats"}, Notes: []string{filepath.Join(dir, "home", "tmp", "project", "memory")}})
 		grant := engine.Grant{Tool: "tool", Target: c.name}
 		if err := p.Learn(grant, engine.Session); err != nil {
 			t.Fatal(err)
@@ -247,12 +247,12 @@ func TestGuardAgreed(t *testing.T) {
 func TestGuardedRedirections(t *testing.T) {
 	dir := t.TempDir()
 	own := filepath.Join(dir, ".gemini")
-	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.GuardedFiles{Own: []string{own}, Except: []string{filepath.Join(own, "tmp")}, State: []string{"chats"}})
+	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.GuardedFiles{Own: []string{own}, Except: []string{filepath.Join(own, "tmp")}, State: []string{"kept", "*/chats"}})
 	for path, want := range map[string]engine.Verdict{
 		".gemini/settings.json": engine.Ask, "sub/../.gemini/x": engine.Ask, own + "/x": engine.Ask, "~/.gemini/policies/a.toml": engine.Ask, "$HOME/.Gemini/x": engine.Ask,
 		"~/.gemini/tmp/../policies/a.toml": engine.Ask, "~/./.gemini/x": engine.Ask, "~//.gemini/x": engine.Ask, "${HOME%/}/.gemini/x": engine.Ask, "$HOME/x/../.gemini/x": engine.Ask,
 		`~/".gemini"/x`: engine.Ask, `~/.gemini\/x`: engine.Ask, "$HOME/'.gemini/x'": engine.Ask, "~/.gem*/x": engine.Ask, "~/.gem[/x": engine.Ask, "$(echo ~/.gemini)/x": engine.Ask, "~root/../home/.gemini/x": engine.Ask,
-		"~/.gemini/tmp/project/chats/x": engine.Ask, own + "/tmp/project/chats/x": engine.Ask, "~/.gemini/tmp/$x/y": engine.Ask, "$HOME/.gemini": engine.Ask,
+		"~/.gemini/tmp/project/chats/x": engine.Ask, own + "/tmp/project/chats/x": engine.Ask, own + "/tmp/kept/x": engine.Ask, own + "/tmp/chats/x": engine.Allow, own + "/tmp/project/kept": engine.Allow, "~/.gemini/tmp/$x/y": engine.Ask, "$HOME/.gemini": engine.Ask,
 		"x": engine.Allow, "gemini/x": engine.Allow, own + "/tmp/x": engine.Allow, "~/.gemini/tmp/x": engine.Allow, "$out": engine.Allow, "*.txt": engine.Allow, "~/.geminiignore": engine.Allow,
 		"~/x/*": engine.Allow, "~/.*": engine.Ask, "~/.config/*": engine.Allow,
 	} {
@@ -292,7 +292,7 @@ func TestGuardedLinks(t *testing.T) {
 func TestGuardedCommands(t *testing.T) {
 	dir := t.TempDir()
 	own := filepath.Join(dir, ".gemini")
-	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.GuardedFiles{Own: []string{own}, Except: []string{filepath.Join(own, "tmp")}, State: []string{"chats"}})
+	p, _ := policy.Guard(policy.New(policy.Yolo), nil, policy.GuardedFiles{Own: []string{own}, Except: []string{filepath.Join(own, "tmp")}, State: []string{"kept", "*/chats"}})
 	for text, want := range map[string]engine.Verdict{
 		`cp a "$HOME"/.gemini/`: engine.Ask, "cp -t ~/.gemini a": engine.Ask, "cd ~/.gemini && echo x > y": engine.Ask, "mkdir -p ~/.gemini/policies": engine.Ask, "ln -s ~/.gemini l; echo x > l/y": engine.Ask,
 		"D=~/.gemini; echo x > $D/y": engine.Ask, "rm .gemini/policies/a.toml": engine.Ask, "mv .gemini x": engine.Ask, "rm -r " + own: engine.Ask, "sed -i s/a/b/ .gemini/settings.json": engine.Ask, `sed -Ei s/a/b/ "$F" .gemini/x`: engine.Ask, `sed --in-pl s/a/b/ "$F" .gemini/x`: engine.Ask, `sed -n p "$F" .gemini/x`: engine.Allow,

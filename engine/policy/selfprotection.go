@@ -63,9 +63,12 @@ func (g GuardedFiles) leadsToOwn(path string) bool {
 // isOwnState reports whether the elements of a path below one of Except lead to what
 // gemline goes by.
 func (g GuardedFiles) isOwnState(below []string) bool {
-	for _, name := range below[:min(2, len(below))] {
+	for i, name := range below[:min(2, len(below))] {
 		name = disk.FoldName(name)
-		if slices.ContainsFunc(g.State, func(kept string) bool { return disk.SameFoldedName(name, kept) }) {
+		if slices.ContainsFunc(g.State, func(kept string) bool {
+			kept, ofProject := strings.CutPrefix(kept, "*/")
+			return ofProject == (i == 1) && disk.SameFoldedName(name, kept)
+		}) {
 			return true
 		}
 	}

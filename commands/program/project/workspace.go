@@ -125,7 +125,7 @@ func GuardedFiles(o *Options, roots func() []string, temp string, names []string
 	}
 	if o.Paths.Home != "" {
 		g.Own, g.Except = append(g.Own, o.Paths.User(), disk.ResolveLinks(UserContextFile(o))), []string{o.Paths.User("tmp")}
-		g.State = []string{"chats", "batches", "logs.json", "shell_history", "background-processes", ".project_root"}
+		g.State = []string{"background-processes", "unfinished", "*/chats", "*/batches", "*/logs.json", "*/shell_history", "*/.project_root", "*/a2a", "*/plans.txt", "*/sockets", "*/mcp"}
 	}
 	g.Programs = lists.Filter(filepath.SplitList(o.Env.Getenv("PATH")), filepath.IsAbs)
 	if temp != "" {
