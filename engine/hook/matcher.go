@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gemline/engine/policy"
 	"gemline/engine/text"
 )
 
@@ -17,9 +18,14 @@ type alternative struct {
 	name string         // with asterisks for any characters
 }
 
-// matches reports whether the alternative is for a tool.
+// matches reports whether the alternative is for a tool. A former name of the tool counts if it is
+// meant as a whole: an expression such as "file" is not for each tool that had it in its name.
 func (a alternative) matches(tool string) bool {
 	switch {
+	case slices.ContainsFunc(policy.OldNames(tool), func(old string) bool {
+		return old == a.name || a.re != nil && a.re.FindString(old) == old
+	}):
+		return true
 	case a.re != nil:
 		return a.re.MatchString(tool)
 	case a.name == "":

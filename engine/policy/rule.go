@@ -202,6 +202,9 @@ var oldNames = map[string][]string{
 	"write_todos":       {"WriteTodosTool"},
 }
 
+// OldNames returns the names that the tool called name has had, or still has elsewhere.
+func OldNames(name string) []string { return oldNames[name] }
+
 // otherTools are the names of the other tools that there are, here or elsewhere.
 var otherTools = []string{"ask_user", "save_memory", "list_background_processes",
 	"read_background_output", "activate_skill", "enter_plan_mode",
