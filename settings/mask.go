@@ -187,7 +187,7 @@ func maskArgument(v any) any {
 }
 
 // MaskText hides what looks like a secret within a text: the user and password
-// of a URL, the values of flags, variables, headers and parameters that are
+// of a URL, what looks random in its path, the values of flags, variables, headers and parameters that are
 // named like one, and what has the shape of a well-known kind of key.
 func MaskText(s string) string {
 	if len(s) < 8 && !strings.ContainsAny(s, "=:@ ") {
@@ -195,6 +195,13 @@ func MaskText(s string) string {
 	}
 	p := secretPatterns()
 	s = p.user.ReplaceAllString(s, "${1}"+Hidden+"@")
+	s = p.address.ReplaceAllStringFunc(s, func(address string) string {
+		host, path, _ := strings.Cut(address[len("://"):], "/")
+		for _, run := range redact.RandomRuns(path) {
+			path = strings.ReplaceAll(path, run, Hidden)
+		}
+		return "://" + host + "/" + path
+	})
 	s = redact.Shapes(s, Hidden)
 	s = p.bearer.ReplaceAllString(s, "${1}"+Hidden)
 	for _, pattern := range []*regexp.Regexp{p.pair, p.flag, p.header} {
@@ -217,14 +224,15 @@ func replaceNamed(pattern *regexp.Regexp, s string) string {
 	return b.String() + s[done:]
 }
 
-type patterns struct{ user, pair, flag, header, bearer *regexp.Regexp }
+type patterns struct{ user, address, pair, flag, header, bearer *regexp.Regexp }
 
 var secretPatterns = sync.OnceValue(func() patterns {
 	return patterns{
-		user:   regexp.MustCompile(`([A-Za-z][\w+.-]*://)[^\s/?#"'@]*(?:@[^\s/?#"'@]*)*@`),
-		pair:   regexp.MustCompile(`([\w.-]+)(\s?=\s?|%3[dD])["']?([^\s&;"',]+)`),
-		flag:   regexp.MustCompile(`(?:^|\s)--?([\w-]+)(\s+)["']?([^\s"'-][^\s"']*)`),
-		header: regexp.MustCompile(`([\w-]+)(["']?:\s*)["']?([^\s"'/][^"'\n]*)`),
-		bearer: regexp.MustCompile(`(\b(?i:bearer|basic)\s+)[\w.~+/=-]{6,}`),
+		user:    regexp.MustCompile(`([A-Za-z][\w+.-]*://)[^\s/?#"'@]*(?:@[^\s/?#"'@]*)*@`),
+		address: regexp.MustCompile(`://[^\s/?#"']+/[^\s?#"']*`),
+		pair:    regexp.MustCompile(`([\w.-]+)(\s?=\s?|%3[dD])["']?([^\s&;"',]+)`),
+		flag:    regexp.MustCompile(`(?:^|\s)--?([\w-]+)(\s+)["']?([^\s"'-][^\s"']*)`),
+		header:  regexp.MustCompile(`([\w-]+)(["']?:\s*)["']?([^\s"'/][^"'\n]*)`),
+		bearer:  regexp.MustCompile(`(\b(?i:bearer|basic)\s+)[\w.~+/=-]{6,}`),
 	}
 })

@@ -51,21 +51,22 @@ func TestMask(t *testing.T) {
 
 func TestMaskText(t *testing.T) {
 	for in, want := range map[string]string{
-		"nothing to see here, at 10:30":                     "nothing to see here, at 10:30",
-		"https://user:pass@host/x":                          "https://********@host/x",
-		"https://token@host":                                "https://********@host",
-		"https://a@b:c@host/":                               "https://********@host/",
-		"https://host/x?key=abc&b=c":                        "https://host/x?key=********&b=c",
-		"https://host/@me?q=1#a@b":                          "https://host/@me?q=1#a@b",
-		"TOKEN=abc go test":                                 "TOKEN=******** go test",
-		"run --password abc --x y":                          "run --password ******** --x y",
-		`curl -H "Authorization: Bearer abcdefgh" http://h`: `curl -H "Authorization: ********" http://h`,
-		`-H 'X-Api-Key: abc'`:                               `-H 'X-Api-Key: ********'`,
-		"ghp_0123456789abcdef0123 and more":                 "******** and more",
-		"AIza0123456789abcdef0123456789abcdef":              "********",
-		"Bearer abcdefghij":                                 "Bearer ********",
-		"run_shell_command(git log)":                        "run_shell_command(git log)",
-		"maxTokens=5 PATH=/bin":                             "maxTokens=5 PATH=/bin",
+		"nothing to see here, at 10:30":                         "nothing to see here, at 10:30",
+		"https://user:pass@host/x":                              "https://********@host/x",
+		"https://u:p@h/api/s/zpPATHcanary0123456789abc/mcp?a=b": "https://********@h/api/s/********/mcp?a=b",
+		"https://token@host":                                    "https://********@host",
+		"https://a@b:c@host/":                                   "https://********@host/",
+		"https://host/x?key=abc&b=c":                            "https://host/x?key=********&b=c",
+		"https://host/@me?q=1#a@b":                              "https://host/@me?q=1#a@b",
+		"TOKEN=abc go test":                                     "TOKEN=******** go test",
+		"run --password abc --x y":                              "run --password ******** --x y",
+		`curl -H "Authorization: Bearer abcdefgh" http://h`:     `curl -H "Authorization: ********" http://h`,
+		`-H 'X-Api-Key: abc'`:                                   `-H 'X-Api-Key: ********'`,
+		"ghp_0123456789abcdef0123 and more":                     "******** and more",
+		"AIza0123456789abcdef0123456789abcdef":                  "********",
+		"Bearer abcdefghij":                                     "Bearer ********",
+		"run_shell_command(git log)":                            "run_shell_command(git log)",
+		"maxTokens=5 PATH=/bin":                                 "maxTokens=5 PATH=/bin",
 	} {
 		if got := MaskText(in); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)

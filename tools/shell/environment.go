@@ -320,11 +320,8 @@ func IsSecret(name, value string) bool {
 
 // isPath reports whether a value is an absolute path, and not a secret that begins with a slash.
 func isPath(value string) bool {
-	return filepath.IsAbs(value) && !slices.ContainsFunc(longRun().FindAllString(value, -1), looksRandom)
+	return filepath.IsAbs(value) && len(redact.RandomRuns(value)) == 0
 }
-
-// longRun matches what may be a key: letters and digits without a word's usual breaks.
-var longRun = text.Pattern(`[0-9A-Za-z]{16,}`)
 
 // assigned matches a secret within a value, as connection strings have it.
 var assigned = text.Pattern(`(?i)(password|passwd|pwd|secret|accountkey|accesskey|sharedaccesskey|apikey|token|sig|signature)=[^;&\s]`)
@@ -336,32 +333,9 @@ func looksSecret(value string, sum bool) bool {
 	if filepath.IsAbs(strings.TrimPrefix(value, "file://")) {
 		return false
 	}
-	return assigned().MatchString(value) || slices.ContainsFunc(longRun().FindAllString(value, -1), func(run string) bool {
-		return looksRandom(run) && !(sum && isSum(run))
+	return assigned().MatchString(value) || slices.ContainsFunc(redact.RandomRuns(value), func(run string) bool {
+		return !sum || !isSum(run)
 	})
-}
-
-// looksRandom reports whether letters and digits look drawn by lot: digits among
-// letters, or capitals where no word would begin.
-func looksRandom(s string) bool {
-	letter := func(r rune) bool { return r|0x20 >= 'a' }
-	digits, capitals := 0, 0
-	for _, r := range s {
-		switch {
-		case !letter(r):
-			digits++
-		case r < 'a':
-			capitals++
-		}
-	}
-	const word = 3 // letters in the shortest word of a name in camel case
-	switch {
-	case digits == len(s):
-		return false
-	case digits > 0:
-		return true
-	}
-	return capitals > 0 && capitals < len(s) && len(s) < word*capitals
 }
 
 // isSum reports whether s is all hexadecimal digits, as sums and the numbers of things are.
