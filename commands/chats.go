@@ -160,7 +160,7 @@ func (cmd chatCommands) sessionChoice(s journal.Session, n int) MenuItem {
 	return MenuItem{Number: n, Name: s.Name, Text: line}
 }
 
-// pickFound goes on with the session whose title has all words, or else with the one that holds
+// pickFound resumes the session whose title has all words, or else the session whose text has
 // them. If there are several, they are listed, and the user chooses.
 func (cmd chatCommands) pickFound(ctx context.Context, all []journal.Session, words string, none *journal.NotFoundError) error {
 	current := func(f journal.SearchResult) bool { return f.ID == cmd.c.Journal.ID() }

@@ -172,7 +172,7 @@ func (set *extensionSet) updateUnasked(ctx context.Context) error {
 	return nil
 }
 
-// touched returns an error if the files of an extension are not those that were installed.
+// touched returns an error if the files of an extension were changed after its installation.
 func (set *extensionSet) touched(x extension.Extension) error {
 	changed, _, err := extension.Modified(x.Home)
 	if err == nil && changed {

@@ -74,7 +74,7 @@ func pageNames(pages []docs.Page) []string {
 	return lists.Map(pages, func(p docs.Page) string { return p.Name })
 }
 
-// command writes what can be said about a command, or about those below it.
+// command describes a command, or the commands below it.
 func (m *manual) command(prefix string, n *kong.Node) {
 	name := prefix + " " + n.Name
 	if len(n.Children) > 0 {
@@ -137,7 +137,7 @@ func (m *manual) macro(name string, args ...string) {
 	m.WriteByte('\n')
 }
 
-// tagged writes a term and what it means.
+// tagged writes a term and its meaning.
 func (m *manual) tagged(term, text string) {
 	m.WriteString(".TP\n")
 	m.macro("B", term)

@@ -99,7 +99,8 @@ func shownSandbox(st sandbox.State) shownState {
 		Layers: append([]sandbox.Layer{}, st.Layers...)}
 }
 
-// ProvideLauncher returns what confines commands, and says if that is not what was asked for.
+// ProvideLauncher returns the launcher that confines commands, and notifies the user if it is not
+// the requested sandbox.
 func (*sandboxCommand) ProvideLauncher(out *Output, project Project) (*launch.Launcher, error) {
 	l, err := project.Launcher()
 	if err == nil && l.FallbackNotice != nil {

@@ -122,7 +122,7 @@ func (c *trustRemove) Run(ctx context.Context, out *Output, here *Folder) error 
 	return decided(here, out, folder, said)
 }
 
-// decided says what was done about a folder, and what holds now.
+// decided prints the decision about a folder, and the trust that the folder has now.
 func decided(here *Folder, out *Output, folder, said string) error {
 	t, err := here.trust(folder)
 	if err != nil {

@@ -75,7 +75,7 @@ func (b Build) origin(path, mark string) origin {
 // quoted returns a text as a word of a shell.
 func quoted(text string) string { return engine.Quote([]engine.Word{{Text: text, Known: true}}) }
 
-// gobin returns what has to stand before go install, so that it writes to a directory.
+// gobin returns the variable to put before go install, so that it writes to dir.
 func gobin(dir string) string {
 	home, _ := os.UserHomeDir()
 	if dir == filepath.Join(home, "go", "bin") || runtime.GOOS == "windows" {

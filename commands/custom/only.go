@@ -43,7 +43,7 @@ func parseOnly(list []string) (only Only, unknown []string) {
 	return only, unknown
 }
 
-// Offers reports whether calls of a tool may be among those that are allowed.
+// Offers reports whether some calls of a tool may be allowed.
 func (o Only) Offers(t engine.Tool) bool {
 	return o == nil || slices.ContainsFunc(o, func(a Allowed) bool { return a.Tool == t.Name() })
 }

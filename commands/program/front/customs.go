@@ -160,7 +160,7 @@ func (f *frontend) skillCommands(show func(engine.Event)) (set commands.Set) {
 	return set
 }
 
-// skillHint says why a name is no command, if it is that of a skill.
+// skillHint says why the name of a skill is no command.
 func skillHint(p *project.Project, name string) string {
 	_, bare, _ := strings.Cut(name, ":") // behind the name of its extension
 	for _, one := range p.Skills.All() {

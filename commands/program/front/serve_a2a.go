@@ -73,7 +73,7 @@ func clientCommands() (list []a2a.Command) {
 		told := a2a.Command{Name: name, Description: c.Summary, Arguments: []a2a.Argument{}, Sub: []a2a.Command{}}
 		switch {
 		case name == restoreList:
-			told.Description = "list the calls that can be gone back to"
+			told.Description = "list the calls before which restore can go back"
 		case c.Args != "":
 			told.Arguments = []a2a.Argument{{Name: strings.Trim(c.Args, "[]"), Description: c.Args, Required: c.Args[0] != '['}}
 		}

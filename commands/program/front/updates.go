@@ -21,8 +21,8 @@ type updates struct {
 	panic  parallel.Panic
 }
 
-// begin begins the updates, once. Tell prints what becomes of them, and deps returns what the
-// sub-command that updates takes.
+// begin begins the updates, once. Tell prints the outcome, and deps returns the dependencies of
+// the sub-command that updates.
 func (u *updates) begin(ctx context.Context, o *project.Options, tell func(string), deps func() []any) {
 	u.once.Do(func() {
 		if !slices.ContainsFunc(o.ActiveExtensions(), func(x extension.Extension) bool { return x.Install.AutoUpdate }) {

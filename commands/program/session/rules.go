@@ -266,7 +266,7 @@ var ModeMeanings = map[policy.Mode]string{
 	policy.Plan:     "nothing but plans is changed",
 }
 
-// allowedTools is the command because of which only some tools may be called.
+// allowedTools is a command that limits which tools may be called.
 type allowedTools struct {
 	command string
 	only    custom.Only
