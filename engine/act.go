@@ -101,8 +101,7 @@ func (e *Engine) work(ctx context.Context, tools []Tool, jobs []*job, emit emitF
 	return nil
 }
 
-// neighbours splits jobs into runs of those that may go side by side and
-// single others.
+// neighbours splits jobs into groups of neighbours that may run side by side, and single jobs.
 func neighbours(jobs []*job) iter.Seq[[]*job] {
 	return func(yield func([]*job) bool) {
 		for len(jobs) > 0 {
@@ -344,7 +343,7 @@ func (d *eventLoop) panicked(v any) {
 	}
 }
 
-// A host is the event loop as one call sees it.
+// A host is the event loop, for one call.
 type host struct {
 	*eventLoop
 	id string

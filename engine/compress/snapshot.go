@@ -42,9 +42,9 @@ const (
 		"the same one again."
 )
 
-// snapshot returns what is to stand for the messages of s before the rest. Those of
-// older have their outputs in files, if they were many. It asks three times at most: once
-// more where the server finds what is asked too long.
+// snapshot returns the text that replaces the messages before the rest. In older, long outputs of
+// these messages are in files. It asks three times at most: once more if the server finds the
+// request too long.
 func (c *Compressor) snapshot(ctx context.Context, s engine.FitRequest, older []*genai.Content, keep string) (
 	string, error) {
 	if c.cfg.Ask == nil {

@@ -42,7 +42,7 @@ func OpenDir(path string) (*Dir, error) {
 	return d, nil
 }
 
-// Close closes the directory. What was opened below it stays open.
+// Close closes the directory. Files and directories opened below it stay open.
 func (d *Dir) Close() error {
 	d.quick.close()
 	return d.root.Close()
@@ -198,9 +198,9 @@ func (d *Dir) walk(name string, step func(at *os.Root, part string) (*os.Root, e
 	return at, err
 }
 
-// Make is Sub for a directory of which the end may be missing: it is made. Its
-// second result ends the work there, and says whether what was made is to go
-// again, as far as nobody put anything there.
+// Make is Sub for a directory whose last elements may be missing: it makes them. The function end
+// closes the directory; with undo it removes the directories that Make has made and that are
+// still empty.
 func (d *Dir) Make(name string) (at *os.Root, end func(undo bool), err error) {
 	type maker struct {
 		at   *os.Root

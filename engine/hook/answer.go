@@ -267,7 +267,8 @@ func decided(o map[string]any) (all []any) {
 // opening finds where an object of JSON is meant to begin.
 var opening = text.Pattern(`^(?:\[\s*)?\{|(?m:^\s*\{\s*(?:["']|$))`)
 
-// answerKeys are the keys of which an object among other output has at least one.
+// answerKeys are the keys of an answer. An object in a hook's output is an answer if it has at
+// least one.
 var answerKeys = []string{"decision", "continue", "hookSpecificOutput", "systemMessage", "stopReason", "reason",
 	"permissionDecision", "permissionDecisionReason", "additionalContext"}
 

@@ -10,9 +10,9 @@ import (
 	"gemline/engine/text"
 )
 
-// fork returns a session that begins with the messages of another, or with those of its first
-// turns. Its name is the other's, changed to a copy's name that no session of there has. The
-// other session is not changed; another process may work with it.
+// fork returns a session that begins with all messages of another session, or with its first
+// turns. Its name is made of the other's name, and no session in there has it. The other session
+// is not changed; another process may work with it.
 func fork(cfg Config, from Session, there []Session, turns int) (OpenedSession, error) {
 	c, r, err := loadRecord(from.Path, true)
 	if err != nil {

@@ -71,7 +71,7 @@ type called struct {
 	Display string          `json:"resultDisplay"`
 }
 
-// A fileLine is a line of a session file: a message, or what it changes.
+// A fileLine is a line of a session file: a message, or a change of the session.
 type fileLine struct {
 	message
 	SessionID   json.RawMessage `json:"sessionId"`

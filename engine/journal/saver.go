@@ -44,8 +44,8 @@ type Saver struct {
 // NewSaver returns a Saver that tells what happens by tell.
 func NewSaver(f *File, tell func(engine.Notice)) *Saver { return &Saver{file: f, tell: tell} }
 
-// Agent returns a Saver for the conversation of an agent in f. What that lacks when it is
-// closed is tried again with what s lacks, and told by s.
+// Agent returns a Saver for the conversation of an agent in f. When it is closed, s takes over
+// the messages that are not written yet.
 func (s *Saver) Agent(f *File) *Saver {
 	return &Saver{file: f, tell: func(engine.Notice) {}, above: s}
 }

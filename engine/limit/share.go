@@ -13,8 +13,7 @@ import (
 // short those before it were.
 const leastAnswer = 1000
 
-// A share is what a request that is under way is taken to need, as long as
-// nobody knows what it takes.
+// A share is the estimated need of a request that is under way, until its cost is known.
 type share struct {
 	guess  int // tokens of the prompt, by its weight
 	tokens int

@@ -164,7 +164,7 @@ func (p *prompt) watch(ctx context.Context, ev engine.Event) *Error {
 	return nil
 }
 
-// index returns the place of a call among those that are not over, or -1.
+// index returns the place of a call among the open calls, or -1.
 func (p *prompt) index(id string) int {
 	return slices.IndexFunc(p.openCalls, func(c engine.CallRequested) bool { return c.ID == id })
 }

@@ -13,8 +13,8 @@ import (
 	"gemline/engine/disk"
 )
 
-// names returns the names to look for, without repetitions, and those that
-// name no file of a directory.
+// names returns the names to look for, without repetitions, and the names that can't be a file's
+// in a directory.
 func (c Config) names() (good, bad []string) {
 	return usable(append(slices.Clone(c.Names), DefaultName))
 }

@@ -244,8 +244,8 @@ func (from importer) path(name string) string {
 // reads, and in plain ones for the user.
 type refusal struct{ model, user string }
 
-// fetch returns the file for @name, or the reason to refuse it, of which the user is warned. If
-// @name is no import, it returns neither.
+// fetch returns the file for @name, or the reason to refuse it. The user is warned of a refusal.
+// If @name is no import, it returns neither.
 func (l *loader) fetch(name string, from importer) (im *inclusion, reason string) {
 	im, no := l.find(name, from)
 	if no.model != "" {
@@ -307,9 +307,8 @@ func (l *loader) embed(name string, from importer) (string, bool) {
 	return fmt.Sprintf("<!-- Imported from: %s -->\n%s\n<!-- End of import from: %s -->", name, text, name), true
 }
 
-// followed returns text, which is that of the file at path, and behind it the
-// files that it and they import, each once, in the order in which they are
-// come across.
+// followed returns text, the content of the file at path, and behind it the imported files, each
+// once, in the order of their imports. Imports of imported files follow, too.
 func (l *loader) followed(path, text string, from importer) string {
 	root, blocks := from.chain[0], []string{block(path, text)}
 	done := map[string]bool{root: true}
@@ -429,8 +428,8 @@ func (l *loader) allowed(dir, path string) error {
 	return nil
 }
 
-// pathlike reports whether name, which is no file, was most likely meant as
-// one. People are addressed by @, and so are packages.
+// pathlike reports whether name, which is no file, was most likely meant as a file. People are
+// addressed by @, and so are packages.
 func pathlike(name string) bool {
 	if name[0] == '.' || name[0] == '/' || strings.HasPrefix(name, "~/") {
 		return true

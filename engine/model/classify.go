@@ -534,7 +534,7 @@ func retryAfter(h http.Header) (after time.Duration, ok bool) {
 	return max(0, at.Sub(now)), true
 }
 
-// reset returns when the limits are lifted of which the header says that nothing is left.
+// reset returns when all used-up limits in the header are renewed.
 func reset(h http.Header) (after time.Duration, ok bool) {
 	for _, limit := range []string{"requests", "tokens"} {
 		if h.Get("X-Ratelimit-Remaining-"+limit) != "0" {

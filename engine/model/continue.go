@@ -12,9 +12,9 @@ import (
 // errContinues is the end of a request whose answer goes on in the next one.
 var errContinues = errors.New("the answer continues")
 
-// A continued is an answer that several requests make. A server that can take an answer up
-// again sends tokens with it: a request with a token is answered with what follows the
-// chunk that the token came with. The chunks are held for an answer of which a part is lost.
+// A continued is an answer that several requests make. A server that can take an answer up again
+// sends tokens with it: a request with a token is answered with what follows the chunk that the
+// token came with. The chunks are held in case a part of the answer is lost.
 type continued struct {
 	token  []byte                           // takes the answer up behind kept; nil if nothing does
 	chunks []*genai.GenerateContentResponse // nil stands between the chunks of two requests

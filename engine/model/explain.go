@@ -18,9 +18,9 @@ import (
 	"gemline/engine/text"
 )
 
-// explain makes an [Error] of whatever went wrong with x. It is the only place
-// that does: what fails returns what it knows, a [failure], a [malformed] or an
-// error of the network. Where the caller's context is over, that was the cause.
+// explain makes the [Error] of a failed x; nothing else does. The step that failed returns its
+// details: a [failure], a [malformed] or an error of the network. If the caller's context is
+// over, that is the cause.
 func (c *Client) explain(x *exchange, err error) error {
 	var (
 		known  *Error

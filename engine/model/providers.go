@@ -326,8 +326,8 @@ func (ps Providers) Named(name string) (Provider, error) {
 	return Provider{}, &Error{Kind: Config, Final: true, Message: "there is no provider named " + text.PrintableLine(name), Advice: advice}
 }
 
-// Options returns what a Client of p is made with: common, which has what holds for all, and
-// the key, which getenv has or which find finds where it is stored.
+// Options returns the options for a Client of p: the common options, p's address and headers, and
+// the key, from getenv or from the user's store.
 func (p Provider) Options(common Options, getenv func(string) string) Options {
 	o := common
 	o.BaseURL, o.Keyless, o.Header = p.BaseURL, p.KeyVariable == "", http.Header{}

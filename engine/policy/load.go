@@ -28,10 +28,10 @@ type Source struct {
 	WorldWritable func(path string) string
 }
 
-// Load reads the rules of all sources. In the place of a file that can't be read as one of
-// rules stand the denials in it that are understood, and a question about every call. The
-// error, a [FileError], is about a file of the administrator's, or a source that must be there.
-// Warnings are about what is passed over, and about rules that are not understood.
+// Load reads the rules of all sources. Of a file that can't be parsed, the understandable denials
+// count, and every call is asked about. The error, a [FileError], is about a file of the
+// administrator's, or a source that must exist. Warnings are about files that are passed over,
+// and about rules that are not understood.
 func Load(sources []Source) (rules []Rule, warnings []string, err error) {
 	for _, src := range sources {
 		files, err := src.files()

@@ -400,9 +400,8 @@ func (cs *Commands) catchesProgram(c engine.Command) bool {
 	})
 }
 
-// follow reports whether words may hold those of prefix in their order, with
-// nothing between but options and what may be their values. A word that is not
-// known may be any.
+// follow reports whether words may contain the words of prefix in their order, with only options
+// and their possible values between them. A word that is not known may be any.
 func follow(prefix []string, words []engine.Word) bool {
 	option := false // the word before was one
 	for _, want := range prefix {

@@ -33,8 +33,8 @@ func (l *list[T]) at(key string) *T {
 	return l.values[len(l.values)-1]
 }
 
-// printable returns a name, which may be the model's, without what can't be
-// written, so that none is there twice, and without control characters.
+// printable returns a name, which may be the model's, in valid UTF-8 and without control
+// characters, so that names stay distinct in JSON.
 func printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -110,8 +110,8 @@ func (s tokens) plus(o tokens) tokens {
 		s.Cached + o.Cached, s.Thoughts + o.Thoughts, s.Tool + o.Tool}
 }
 
-// add counts u. What was not cached is taken from the sums, as the numbers of
-// one request need not be consistent.
+// add counts u. The number of uncached tokens is computed from the sums, since the numbers of one
+// request need not be consistent.
 func (s *tokens) add(u engine.Usage) {
 	*s = s.plus(tokens{Prompt: u.Prompt, Candidates: u.Output, Total: u.Sum(), Cached: u.Cached,
 		Thoughts: u.Thoughts, Tool: u.ToolUse})

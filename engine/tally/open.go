@@ -24,8 +24,8 @@ type request struct {
 	repeated bool // it repeats a failed request
 }
 
-// pause has a request that is open count less time, and the call inside of which an agent
-// asks.
+// pause subtracts the time of a question from the open request, or from the call of the agent
+// that asks.
 func (o *open) pause(p engine.Proposal, d time.Duration) {
 	if p.Agent != "" {
 		inside := o.within[p.Agent+"/"+p.ID]

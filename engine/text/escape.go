@@ -37,8 +37,8 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// PrintableLine is [Printable] for what must stay on one line, such as a path, which
-// may have a line end in it.
+// PrintableLine is [Printable] for text that must stay on one line, such as a path, which may
+// contain a line end.
 func PrintableLine(s string) string { return Printable(strings.ReplaceAll(s, "\n", `\n`)) }
 
 func unseen(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }

@@ -148,8 +148,8 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("no conversation is saved as %q", e.Tag)
 }
 
-// An AuthError is a conversation that was saved under another way to sign in than that of
-// now. Whoever answers there may not be who answers here.
+// An AuthError means that a conversation was saved under another way to sign in than the current
+// one, so another server may have answered.
 type AuthError struct{ Tag, SavedWith, Current string }
 
 // Error names both.

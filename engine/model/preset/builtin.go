@@ -35,9 +35,8 @@ type purpose struct {
 	plain    string // the name below model.roles
 }
 
-// purposes are those that are known, and how long their answers are worth waiting
-// for: a whole prompt waits for the classifier, while a compression takes the time
-// that the reading of a long conversation does.
+// purposes are the known purposes, with the longest wait for an answer: a whole prompt waits for
+// the classifier, while a compression may take as long as the reading of a long conversation.
 var purposes = [...]purpose{
 	{"classifier", "utility_router", 3 * time.Second, 1, "routing"},
 	{"prompt-completion", "utility_autocomplete", 5 * time.Second, 0, ""},

@@ -18,9 +18,9 @@ const (
 	budget   = "thinkingBudget"
 )
 
-// fit returns what a model is asked with: config without what it does not go by, unless the
-// user has set it, and with thinking set in the way that it takes. Theirs is what the user
-// has set of config.
+// fit adapts config to a model: it removes settings that the model ignores, unless the user has
+// set them, and sets thinking in the form that the model takes. theirs are the user's settings in
+// config.
 func fit(m catalog.Model, config, theirs map[string]any) map[string]any {
 	config = maps.Clone(config)
 	for _, key := range m.Ignores {

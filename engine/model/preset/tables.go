@@ -9,7 +9,7 @@ import (
 	"gemline/engine/model/catalog"
 )
 
-// tables are what the settings say of models beside what they are asked with.
+// tables are the settings about names, chains and properties of models.
 type tables struct {
 	definitions  map[string]definition // by the name of a model
 	ids, classes map[string]resolution // which model a name, and a class of prompts, stands for

@@ -37,8 +37,8 @@ func System(c *genai.GenerateContentConfig, clean func(string) string) string {
 	return clean(engine.TextOf(c.SystemInstruction.Parts))
 }
 
-// Contents returns the messages of a request that say something, less what clean takes out. A
-// signed thought of which something is taken out is none any more.
+// Contents returns the messages of a request that have parts, cleaned by clean. A signed thought
+// that clean changes is left out, since its signature is void.
 func Contents(req *engine.Request, clean func(string) string) (all []*genai.Content) {
 	for _, c := range req.Contents {
 		if c == nil || len(c.Parts) == 0 {

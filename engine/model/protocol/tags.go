@@ -22,7 +22,7 @@ type tags struct {
 	partial string // the end of what was read, where that may be the beginning of a tag
 }
 
-// split returns what of the next piece is a thought, and what is said.
+// split parts the next piece into thought and text.
 func (t *tags) split(s string) (thought, said string) {
 	s, t.partial = t.partial+s, ""
 	bare := strings.TrimLeft(s, space)

@@ -25,7 +25,7 @@ var scoreSchema = json.RawMessage(`{"type":"object","properties":{"complexity_re
 	`"complexity_score":{"type":"integer","minimum":1,"maximum":100}},` +
 	`"required":["complexity_reasoning","complexity_score"]}`)
 
-// choiceSchema is how that of older models is to answer.
+// choiceSchema is the schema for answers of the classifier for older models.
 var choiceSchema = json.RawMessage(`{"type":"object","properties":{"reasoning":{"type":"string"},` +
 	`"model_choice":{"type":"string","enum":["flash","pro"]}},"required":["reasoning","model_choice"]}`)
 
@@ -60,8 +60,8 @@ func (g *grade) UnmarshalJSON(b []byte) error {
 // and how hard a task is does not depend on the end of a paste.
 const longest = 8 << 10
 
-// excerpt returns the latest texts and those of the prompt: the last keep messages without
-// calls among the last within messages.
+// excerpt returns the latest texts and the prompt's: of the last within messages, the last keep
+// that have no calls.
 func excerpt(history []*genai.Content, within, keep int, prompt []*genai.Part) (all []*genai.Content) {
 	history = history[max(0, len(history)-within):]
 	for _, c := range history {

@@ -209,7 +209,7 @@ func (r *Router) thinking(c *genai.GenerateContentConfig, name string) *genai.Ge
 	return &config
 }
 
-// first returns the attempt of a model, and those that can answer in its place.
+// first returns the attempt of a model, with the models that can answer in its place.
 func (r *Router) first(name string) attempt {
 	chain := r.cfg.Presets.Chain(name)
 	a := attempt{ChainModel: chain[0]}
