@@ -173,7 +173,7 @@ func (p *Printer) endAnswer() {
 	p.Answers.now = answer{}
 }
 
-// cited shows below an answer what it rests on.
+// cited shows the sources below an answer.
 func (p *Printer) cited(all []engine.Reference) {
 	p.settle()
 	p.say(output.Info, "Sources:")

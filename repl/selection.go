@@ -131,8 +131,8 @@ func pick(s string, options []string) (at int, problem string) {
 	return first, ""
 }
 
-// numeral returns the number that s is, 0 if it is none, and whether a dot or
-// a parenthesis says that it is meant as one.
+// numeral returns the number in s, 0 if s is none, and whether a dot or a parenthesis marks s as
+// a number.
 func numeral(s string) (n int, marked bool) {
 	digits := strings.TrimRight(s, ".)")
 	n, err := strconv.Atoi(digits)

@@ -57,8 +57,8 @@ func (r *REPL) typed(lines []string) []LineAction {
 	return fates
 }
 
-// queueLateHints has hints that came too late be the next prompts. Of those that wait for Enter,
-// since the turn has failed, is told when it is over.
+// queueLateHints makes hints that came too late the next prompts. If the turn has failed they
+// wait for Enter, and the end of the turn says so.
 func (r *REPL) queueLateHints(failed bool) {
 	if r.Steering == nil {
 		return

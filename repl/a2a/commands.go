@@ -58,7 +58,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	unused := slices.DeleteFunc(s.all(), func(t *task) bool { return t.state() != protocol.TaskStateSubmitted })
 	if len(unused) >= mostUnused {
 		serve.WriteError(w, http.StatusServiceUnavailable,
-			fmt.Sprintf("nothing was said yet in %d tasks, which are all that may be; use or cancel some, which GET /tasks/metadata lists", len(unused)))
+			fmt.Sprintf("%d tasks have no message yet, and there can be no more; use or cancel some (GET /tasks/metadata lists them)", len(unused)))
 		return
 	}
 	t, err := s.newTask(q.ContextID, q.Settings)

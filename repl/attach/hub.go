@@ -39,8 +39,8 @@ type Config struct {
 	Warn      func(text string)
 }
 
-// A Hub is the session's side: it has what is printed go to all listeners, and what they
-// send to the session. It is safe for concurrent use.
+// A Hub is the session's side: it copies the session's output to all listeners, and passes their
+// lines to the session. It is safe for concurrent use.
 type Hub struct {
 	cfg   Config
 	begin sync.Once

@@ -38,8 +38,8 @@ func (s *socket) close() {
 	s.UnixListener.Close()
 }
 
-// listen makes the socket of a session. What is there under its name is of a process that
-// was killed: a session belongs to one process at a time.
+// listen makes the socket of a session. It replaces a socket of the same name, which a killed
+// process has left: a session belongs to one process at a time.
 func listen(dir, id string) (*socket, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

@@ -41,8 +41,7 @@ func Chain(steps ...Step) Processor {
 // ErrQuit is returned by a step that ends the session.
 var ErrQuit = errors.New("quit")
 
-// An Error is a mistake in what was given as input, or a part of it that could
-// not be had.
+// An Error is a mistake in the input, or a part of the input that could not be read.
 type Error struct {
 	Message string
 	Advice  string // what to do about it; may be empty

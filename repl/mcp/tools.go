@@ -40,7 +40,7 @@ func listed(t engine.Tool) protocol.Tool {
 			DestructiveHint: &changes, OpenWorldHint: &far}}
 }
 
-// withSession returns the schema of a tool's arguments, with the one that names a
+// withSession returns the schema of a tool's arguments, with an argument that names a
 // conversation.
 func withSession(t engine.Tool) json.RawMessage {
 	schema := map[string]any{}

@@ -99,9 +99,8 @@ func escaped(r rune) string {
 	return fmt.Sprintf(`\u{%x}`, r)
 }
 
-// JSON returns b, the text of a JSON value, as one that says the same and in
-// which nothing that a reader could not see stands raw. Such characters can
-// only be in its strings.
+// JSON returns b, the text of a JSON value, with escapes for all characters that a reader could
+// not see. Such characters can only be in its strings.
 func JSON(b []byte) []byte { return escapeJSON(b, unshown) }
 
 // VisibleJSON is [JSON] for text that is read, too: what belongs to the writing

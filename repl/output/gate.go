@@ -73,7 +73,8 @@ func (g *gate) prose(width int, spans ...Span) {
 	g.style = Normal
 }
 
-// known reports whether p begins with a character of which is known how it is shown.
+// known reports whether p begins with a character, and enough behind it to know how the character
+// is shown.
 func known(p []byte) bool {
 	if !utf8.FullRune(p) {
 		return false

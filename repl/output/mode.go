@@ -85,8 +85,8 @@ func OnlyASCII(lookup func(string) (string, bool)) bool {
 	return l == "C" || l == "POSIX"
 }
 
-// commanded reports whether a terminal of that name takes operating system
-// commands, or passes over those that it does not know. Older ones show them.
+// commanded reports whether a terminal of that name understands operating system commands, or
+// passes over unknown ones. Older terminals show them.
 func commanded(term string) bool {
 	for _, family := range []string{"xterm", "tmux", "screen", "foot", "alacritty", "wezterm",
 		"ghostty", "kitty", "rxvt", "konsole", "vte", "gnome", "contour", "mintty", "iterm", "st-"} {

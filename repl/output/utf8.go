@@ -160,7 +160,7 @@ func Valid(s string) string {
 	return s
 }
 
-// FirstLine returns the first line of s, as one that can be shown to the user.
+// FirstLine returns the first line of s, safe to show to the user.
 func FirstLine(s string) string {
 	const most = 500
 	s = Valid(s)

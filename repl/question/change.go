@@ -120,8 +120,8 @@ func CountLines(added, removed int) string {
 	return fmt.Sprintf("%s added, %d removed", text.Count(added, "line"), removed)
 }
 
-// definition is a line that opens a function or a type, with its name. What may
-// stand before the word that says so is not looked at.
+// definition matches a line that opens a function or a type, with its name. Words before the
+// keyword, such as public, do not matter.
 var definition = text.Pattern(`^(?:\w+(?:\([\w ]*\))? +){0,4}(func|function|def|fn|sub|proc|class|type|struct|interface|trait|impl|enum|module)\s+(?:\([^()]*\) *)?([A-Za-z_$][\w$]*)`)
 
 // Function names the function or the type that all of c is in, such as

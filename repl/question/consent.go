@@ -39,7 +39,8 @@ type Folder struct {
 	Items []ConsentItem
 }
 
-// A TrustAnswer is what the user says about a folder and, in Both, about what it wants to run.
+// A TrustAnswer is the user's decision about a folder and, if Both, about the items that it wants
+// to run.
 type TrustAnswer struct {
 	Folder   Decision
 	Commands Consent

@@ -91,8 +91,8 @@ func (s *OutputSchema) met() (value json.RawMessage, code *string) {
 	return s.value, s.code
 }
 
-// take takes from the answer what it must hold, or returns what is wrong with
-// it, line by line.
+// take extracts the value or the block of code from the answer, or returns the faults, line by
+// line.
 func (s *OutputSchema) take() (problems []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,8 +145,8 @@ func (s *OutputSchema) extract(answer string) (problems []string) {
 		s.Language, strings.Join(others, ", "))}
 }
 
-// meet takes from the answer what it must hold. The model may mend an answer
-// that does not fit a schema; all limits of the run hold.
+// meet extracts the value or the block of code from the answer. The model may mend an answer that
+// does not fit a schema; all limits of the run hold.
 func (o *OneShot) meet(ctx context.Context) error {
 	s := o.Schema
 	for n := 1; ; n++ {

@@ -12,9 +12,8 @@ import (
 	"gemline/repl/output"
 )
 
-// A Stream is the Reporter of the format stream-json, and of text beside it if
-// there is a [Config.JSON]. Others than those of events can be added to its
-// records.
+// A Stream is the Reporter of the format stream-json, and of text beside it if there is a
+// [Config.JSON]. Other records can be added to the records of events.
 type Stream struct {
 	Reporter
 	one     *reporter

@@ -9,16 +9,16 @@ import (
 	"gemline/engine"
 )
 
-// A TruncatedError is a run whose last answer is not whole: the model's server ended
-// it, since it was too long or said what it must not.
+// A TruncatedError means that the last answer of a run is incomplete: the model's server ended it
+// for its length or its content.
 type TruncatedError struct{ Message string }
 
 // Error returns the message.
 func (e *TruncatedError) Error() string { return e.Message }
 
-// FailTruncated returns a run that fails with a [*TruncatedError] where ask ends
-// with an answer that is not whole. Half an answer that looks like one is a trap for
-// whoever reads only the exit code; in a session, a warning will do.
+// FailTruncated returns a run that fails with a [*TruncatedError] where ask ends with an answer
+// that is not whole. Half an answer that looks complete is a trap for scripts that read only the
+// exit code; in a session, a warning will do.
 func FailTruncated(ask engine.Run) engine.Run {
 	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
 		var cut *engine.Notice // held back until it is known whether the run goes on

@@ -145,7 +145,7 @@ func ask(r *report.Records, q *openQuestion) {
 		output.EscapeLine(in.Yes), output.EscapeLine(in.No), factsOf(q.p), draftOf(in), grants, rules})
 }
 
-// factsOf returns what there is to know about a call, but for what holds its programs, which
+// factsOf returns the facts about a call, except the usual ones, such as the confinement, which
 // has fields of its own.
 func factsOf(p engine.Proposal) (facts []fact) {
 	for _, f := range question.Facts(p, true) {

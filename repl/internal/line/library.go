@@ -61,8 +61,8 @@ func (k *keys) Read(p []byte) (int, error) {
 	return copy(p, string(key)), nil
 }
 
-// filter takes a key before readline does, which gets BEL, and so does nothing, for those
-// that are not its own.
+// filter handles a key before readline gets it. For a key that is not readline's it returns BEL,
+// for which readline does nothing.
 func (l *library) filter(key rune) (rune, bool) {
 	e := l.editor
 	if key == readline.CharDelete {

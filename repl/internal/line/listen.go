@@ -164,8 +164,8 @@ func (r *Reader) Ended() bool {
 	return slices.ContainsFunc(r.terminal.listener.heard.lines, func(l heardLine) bool { return l.typed[len(l.typed)-1] == 0 })
 }
 
-// askedAfter takes in what was typed before a question, b being what the terminal still
-// had, and drops what is not queued. It returns how many characters that was.
+// askedAfter reads the lines that were typed before a question, with b, the rest in the terminal,
+// and drops text that is not queued. It returns the number of dropped characters.
 func (r *Reader) askedAfter(b []byte) (dropped int) {
 	if r.terminal.listener == nil {
 		return utf8.RuneCount(b)
