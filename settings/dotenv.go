@@ -199,8 +199,9 @@ func likelyVariable(path, name string, list []Variable) string {
 	return text.Misspelled(name, lists.Map(list, func(v Variable) string { return v.Name }), known())
 }
 
-// known returns the variables that the page about them and the keys name, but those that other
-// programs read, too: a GITLAB_TOKEN beside GITHUB_TOKEN is for an MCP server.
+// known returns the variables in the page about the environment and in the table of keys, without
+// variables that other programs read, too: a GITLAB_TOKEN beside GITHUB_TOKEN is for an MCP
+// server.
 var known = sync.OnceValue(func() (names []string) {
 	page, _ := docs.Find("environment")
 	names = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+[A-Z0-9]\b`).FindAllString(page.Text, -1)

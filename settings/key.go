@@ -40,8 +40,8 @@ const (
 	isAny     = "any value"
 )
 
-// A Key is one setting. Its values are those of JSON: bool, string,
-// [json.Number], []any, map[string]any.
+// A Key is one setting. Its values are values of JSON: bool, string, [json.Number], []any,
+// map[string]any.
 type Key struct {
 	Name   string
 	Type   string   // such as "boolean" or "string or list of strings"

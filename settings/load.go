@@ -91,10 +91,9 @@ func systemSettings(lookup func(string) (string, bool)) string {
 }
 
 // Load reads the files, the weakest first; [Settings.Layers] has what each of them says, and
-// [Settings.Explain] where each value comes from. What is wrong with a key is a
-// warning, and the key counts as not given. A file that can't be read or
-// parsed is a [jsonc.Error], beside which the Settings are those of the files
-// that can.
+// [Settings.Explain] where each value comes from. What is wrong with a key is a warning, and the
+// key counts as not given. A file that can't be read or parsed is a [jsonc.Error]; the Settings
+// then come from the other files.
 //
 // Variables in values are filled in from lookup. The files are never written.
 func Load(sources []Source, lookup func(string) (string, bool)) (s *Settings, warnings []string, err error) {

@@ -44,7 +44,7 @@ type Server struct {
 	Unset []string // what stays unfilled of its variables, a sentence each
 }
 
-// serverOf returns what a file says of a server, and what is wrong with it.
+// serverOf reads a server's entry in a file, and returns its problems.
 func serverOf(name string, value any) (s Server, problems []Problem) {
 	s.Name = name
 	tree, ok := value.(map[string]any)

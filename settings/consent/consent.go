@@ -125,7 +125,7 @@ func (r Record) change(ctx context.Context, edit func(all map[string]map[string]
 // form begins each fingerprint. Those without it say less of what is started.
 const form = "2-"
 
-// Fingerprint returns what tells parts, and what is in files, from others.
+// Fingerprint returns a sum of parts and of the contents of files.
 func Fingerprint(files []string, parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {

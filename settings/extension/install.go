@@ -267,7 +267,7 @@ func SetValue(path, name, value string) error {
 // EnvFile returns the file of the extension's values.
 func (x Extension) EnvFile() string { return filepath.Join(x.Home, envName) }
 
-// Service returns under which name the secrets of an extension are kept, those of a working
+// Service returns the name under which the keyring stores an extension's secrets, for a working
 // directory if one is given.
 func (x Extension) Service(cwd string) string {
 	s := "Gemini CLI Extensions " + x.Name + " " + x.ID

@@ -203,7 +203,7 @@ func (r registry) slug(ctx context.Context) (string, error) {
 
 var errUnsaved = errors.New("this session is not saved")
 
-// unsaved says what it means that a project can't be registered: its sessions have no place.
+// unsaved explains that a project can't be registered, so that its sessions have no place.
 func (r registry) unsaved(err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		if info, err := os.Stat(filepath.Dir(r.dir)); err == nil && !disk.OwnedByUser(info) {
