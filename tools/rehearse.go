@@ -43,10 +43,10 @@ type Step struct {
 // Rehearse returns a Rehearsal in a workspace that writes to over, or nil if
 // that is nil.
 //
-// To pretend is to have the model believe that what is not carried out went
-// well, so that it goes on to what would come next. Else it is told that the
-// run only collects edits, and is offered nothing else. Text that is not plain
-// is in the patch in another form; nil means that all text is.
+// With pretend, calls that are not carried out report success to the model, so that it continues
+// with the next step. Otherwise the model is told that the run only collects edits, and is
+// offered nothing else. Text that is not plain is in the patch in another form; nil means that
+// all text is.
 func Rehearse(ws *workspace.Workspace, over *workspace.Overlay, pretend bool, plain func(text string) bool) *Rehearsal {
 	if over == nil {
 		return nil

@@ -58,8 +58,7 @@ func New(f Families) engine.Tools {
 	return append(list, tracker.Tools(f.Tasks)...)
 }
 
-// located returns a tool whose paths are those that the files have on the disk, before
-// anybody judges them.
+// located returns a tool whose arguments spell paths as the disk does, before they are judged.
 func located(t engine.Tool, ws *workspace.Workspace) engine.Tool {
 	fit := t.Fit
 	t.Fit = func(args map[string]any) (map[string]any, string, error) {

@@ -66,7 +66,7 @@ func checkPath(path string) error {
 	return nil
 }
 
-// CanName reports whether a session may have a name, which becomes that of a file.
+// CanName reports whether a session may have a name, which becomes the name of a file.
 func CanName(name string) bool {
 	const chars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 	return name != "" && len(name) <= 128 && name[0] != '.' && strings.Trim(name, chars) == ""

@@ -76,8 +76,7 @@ func (h *history) use(ctx context.Context) (done func(), err error) {
 	return done, nil
 }
 
-// take looks at files, at all of them or at those that are named, and returns what differs
-// from the last state.
+// take scans all files, or the named ones, and returns the differences from the last state.
 func (h *history) take(ctx context.Context, kind Kind, all bool, paths []string) (changes []Change, s *scan, err error) {
 	s = h.newScan(ctx, kind)
 	defer func() {

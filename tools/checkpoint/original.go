@@ -21,9 +21,9 @@ import (
 // mostOriginal is how many bytes of files of the Gemini CLI are read.
 const mostOriginal = 4 << 30
 
-// RestoreCommit returns what has to be done for the files to be as they are in a commit of the
-// repository that the Gemini CLI keeps of them: what it does not have is deleted, if it is
-// kept here. Nobody knows who has changed them since, so all of them are others' changes.
+// RestoreCommit returns the plan that restores the files of a commit in the Gemini CLI's
+// repository. Other files are deleted, if their states are stored here. Nobody knows who has
+// changed the files since, so all changes count as others'.
 func (k *Keeper) RestoreCommit(ctx context.Context, commit string) (p *Plan, err error) {
 	p = &Plan{Kind: Undone}
 	theirs, err := originals(ctx, filepath.Join(filepath.Dir(k.cfg.Dir), ".git"), commit)

@@ -37,8 +37,8 @@ func (o *Outcome) note(c Change, err error) {
 	}
 }
 
-// Apply does what a plan says, to the files of others too if that is wanted. What is
-// there before is kept first.
+// Apply carries out a plan and, if others is true, overwrites files that others have changed. The
+// present files are stored first.
 func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, err error) {
 	changes := p.Changes
 	if others {
@@ -82,8 +82,7 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 	return o, err
 }
 
-// A restorer writes files. What it reaches it reaches from directories that may be
-// worked in, through no link.
+// A restorer writes files. It opens them from directories of the workspace, and follows no link.
 type restorer struct {
 	history *history
 	dirs    map[string]*disk.Dir

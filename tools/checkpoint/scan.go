@@ -313,8 +313,8 @@ func (s *scan) keep(k *node, look disk.Stat, content []byte) {
 	k.look, k.sum, k.settled = look, sum, look.Stable(s.at, s.local)
 }
 
-// errUnkept is why a file is not read of which nothing is kept: it is ignored, may hold secrets, is too
-// large or no regular file.
+// errUnkept means that the content of a file is not stored: the file is ignored, may hold
+// secrets, is too large or not regular.
 var errUnkept = errors.New("it is not kept")
 
 // unwritten reports whether what two looks saw has one content, whoever may read it.

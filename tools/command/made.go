@@ -100,8 +100,8 @@ func (f guardedFile) changed(path string, now guardedFile) bool {
 	return err != nil || !bytes.Equal(b, f.text)
 }
 
-// putBack gives what is at a path below a root another name, and puts back what was there.
-// No link leads out of the root, and none at the path is followed.
+// putBack renames the file at a path below a root, and puts back the earlier file. No link leads
+// out of the root, and a link at the path is not followed.
 func (f guardedFile) putBack(root *os.Root, rel string) error {
 	if _, err := root.Lstat(rel); err == nil {
 		if err := root.Rename(rel, aside(root, rel)); err != nil {
@@ -122,7 +122,7 @@ func (f guardedFile) putBack(root *os.Root, rel string) error {
 	return errors.Join(err, file.Chmod(f.info.Mode().Perm()), file.Close())
 }
 
-// putBack gives what was made or changed other names, and puts back what was there before.
+// putBack renames the files that were made or changed, and puts back the earlier files.
 func (g guard) putBack(made []string, before map[string]guardedFile) (err error) {
 	for _, dir := range g.env.Workspace.Roots() {
 		root, oerr := os.OpenRoot(dir)

@@ -582,8 +582,8 @@ func (c shellCall) askWithoutReadOnly(ctx context.Context, tool engine.Tool, hos
 	return r, err
 }
 
-// denied returns the result of a call with what was said to the question whether
-// it may do more, for want of which it failed.
+// denied adds the user's answer to the result of a call that failed for want of a right, after
+// the right was asked for.
 func denied(r engine.Result, err error, answer engine.Answer, said, lacked string) (engine.Result, error) {
 	switch a := answer.(type) {
 	case engine.Refused:

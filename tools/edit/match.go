@@ -77,8 +77,8 @@ func (q quotation) over(start int, lines []string, unit string) span {
 	return span{start, start + size, how, q.placing(lines, unit)}
 }
 
-// flexible finds whole lines that are those of old but for space at their
-// beginning and end.
+// flexible finds whole lines that equal the lines of old except for space at their beginning and
+// end.
 func flexible(text, old, with string) iter.Seq[span] {
 	q := quote(old, with)
 	if q.blank() || strings.Count(text, "\n") > maxLines {

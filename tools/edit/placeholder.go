@@ -101,8 +101,8 @@ func placeholder(line string) string {
 	return ""
 }
 
-// spaced reports whether dots begin a line that is no comment, and are not those of a
-// spread such as ...rest.
+// spaced reports whether dots begin a line that is no comment, and are no spread operator as in
+// ...rest.
 func spaced(line string) bool {
 	line = strings.Trim(line, "()[]<>")
 	return strings.HasPrefix(line, "... ") || strings.HasPrefix(line, "...") && strings.HasSuffix(line, "...")

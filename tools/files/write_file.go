@@ -223,8 +223,7 @@ func (r *Revision) readable(text string) string {
 	return text
 }
 
-// draft returns what the user edits: with the line endings of any editor, if
-// those of the file can be told from it.
+// draft returns the text for the user's editor: with plain line ends, unless the file is new.
 func (r *Revision) draft() string {
 	if r.File == nil {
 		return r.text

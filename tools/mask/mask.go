@@ -41,8 +41,8 @@ type Mask struct {
 	WhyRunnable string   // why a command may run the program all the same, "" if none can
 }
 
-// A Finder finds files of programs. What it has found it looks for again when a
-// directory has changed. It is safe for concurrent use.
+// A Finder finds files of programs. It searches again when a directory has changed. It is safe
+// for concurrent use.
 type Finder struct {
 	Path string // where commands look for programs
 	Home string

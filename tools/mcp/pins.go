@@ -26,8 +26,8 @@ type pin struct {
 	Description string `json:"description"`
 }
 
-// compare notes in tools what they said before that say something else now, adds those that
-// are new, and returns the names of the former.
+// compare notes in each changed tool its stored description, stores new tools, and returns the
+// names of the changed ones.
 func (s *ToolPins) compare(server Server, tools []tool) (changed []string) {
 	if s == nil || s.Path == "" {
 		return nil

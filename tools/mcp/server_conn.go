@@ -99,7 +99,7 @@ func (l *serverConn) setState(s State, err error) {
 }
 
 // ask makes a request over c. If the server has ended the session, the request is made once more
-// in the next session. The peer is the one that was asked last.
+// in the next session. It returns the connection that was asked last.
 func (l *serverConn) ask(ctx context.Context, c *peer, method protocol.MCPMethod, params, result any) (*peer, error) {
 	err := c.conn.Call(ctx, method, params, result)
 	for old := c; errors.Is(err, rpc.ErrSessionEnded); {

@@ -234,8 +234,8 @@ func abandoned(base *os.Root, name string) *temp {
 	return nil
 }
 
-// take takes the lock of t, if t is what there is and nobody has put a link in
-// its place, and if it holds nothing but what belongs there.
+// take takes the lock of t, if t is still the directory at its path, not a link, and holds only
+// the usual entries.
 func (t *temp) take(there os.FileInfo) bool {
 	self, err := t.dir.Open(".")
 	if err != nil {

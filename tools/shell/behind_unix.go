@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// behind has a group go on once it is not in front of its terminal. It looks for five
-// seconds, so that nothing stays stopped where no shell takes the terminal, and in the
-// background: what has started it waits for no more than that.
+// behind has a group go on once it is not in front of its terminal. It looks for five seconds, so
+// that nothing stays stopped where no shell takes the terminal, and in the background, so that
+// the caller need not wait.
 const behind = `
 front() {
 	if [ -r /proc/$1/stat ]; then

@@ -7,8 +7,8 @@ package shell
 // A control string ends at the end of its line at the latest, so a sequence
 // that is never closed hides no more than that line. The line end stays.
 //
-// With screens it takes out what is drawn on a second screen, too, as editors
-// and pagers do, of which nothing stays when they end.
+// With screens it also removes the text on a second screen, which editors and pagers use and
+// which is gone when they end.
 type stripper struct {
 	state   stripState
 	screens bool

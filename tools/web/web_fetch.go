@@ -36,8 +36,8 @@ type Tools struct {
 // List returns both.
 func (ts Tools) List() engine.Tools { return engine.Tools{ts.webFetch(), ts.googleWebSearch()} }
 
-// ask asks a model one thing beside the conversation. What that takes is counted, and what
-// is told on the way is shown.
+// ask asks a model a question beside the conversation. Its tokens are counted, and its notices
+// are shown.
 func (ts Tools) ask(ctx context.Context, host engine.Host, purpose, prompt string) (*genai.Candidate, error) {
 	return ts.Asker.Ask(ctx, oneshot.Question{Purpose: purpose, Tell: host.Emit,
 		Contents: []*genai.Content{genai.NewContentFromText(prompt, genai.RoleUser)}})

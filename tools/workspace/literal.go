@@ -69,8 +69,8 @@ func tellsText(re *syntax.Regexp) bool {
 	return re.Op == syntax.OpBeginText || re.Op == syntax.OpEndText || slices.ContainsFunc(re.Sub, tellsText)
 }
 
-// required returns words one of which is in every text that re matches, and
-// whether they may be there in another case. There are none if it can't tell.
+// required returns words such that every text that re matches contains one of them, and whether
+// case matters not. It returns none if it can't tell.
 func required(re *syntax.Regexp) (words []string, fold bool) {
 	switch re.Op {
 	case syntax.OpLiteral:

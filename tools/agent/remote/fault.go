@@ -33,7 +33,7 @@ func (f *fault) Error() string {
 	case f.status != 0:
 		said = fmt.Sprintf("the server answered HTTP %d %s: %s", f.status, http.StatusText(f.status), said)
 	case said == "":
-		said = fmt.Sprintf("the server tells of an error, %d", f.Code)
+		said = fmt.Sprintf("the server reports error %d", f.Code)
 	}
 	return strings.TrimSuffix(said, ": ")
 }

@@ -132,8 +132,8 @@ func (c *Conn) Call(ctx context.Context, method protocol.MCPMethod, params, resu
 	return Peer{conn: c}.Call(ctx, method, params, result)
 }
 
-// A Peer is the other side as somebody sees it who answers a request: what it is asked and
-// told belongs to that request.
+// A Peer is the other side, for a function that answers a request of it. Requests and
+// notifications to the Peer belong to that request.
 type Peer struct {
 	conn  *Conn
 	about json.RawMessage // the id of the request, nil if there is none

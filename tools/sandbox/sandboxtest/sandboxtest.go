@@ -344,7 +344,7 @@ func concurrent(t *testing.T, s sandbox.Sandbox) {
 	}
 }
 
-// vain confines what is never started, and what can't be.
+// vain confines a command that is never started, and a command that can't be confined.
 func vain(t *testing.T, s sandbox.Sandbox) {
 	b := newBench(t, s)
 	release, err := s.Confine(exec.Command("/bin/sh", "-c", "true"), b.profile)

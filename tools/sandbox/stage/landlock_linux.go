@@ -119,9 +119,9 @@ func (r *ruleset) allowSeen(s *Spec) {
 	}
 }
 
-// allowListed allows what s allows. Landlock can't make an exception below
-// what it allows, so next to what is hidden everything else is listed. The
-// names of what is hidden can be seen.
+// allowListed allows what s allows. Landlock can't make an exception below an allowed directory,
+// so in directories with hidden files every other entry is listed. The names of hidden files can
+// be seen.
 func (r *ruleset) allowListed(s *Spec) {
 	r.allow("/", unix.LANDLOCK_ACCESS_FS_READ_DIR, false)
 	left := maxListed

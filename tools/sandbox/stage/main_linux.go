@@ -244,8 +244,8 @@ func ids(file string) ([]syscall.SysProcIDMap, error) {
 	return all, nil
 }
 
-// listen takes in what the second stage says: fields that end with NUL, a word
-// and what belongs to it.
+// listen reads the reports of the second stage: pairs of fields, a word and its value, each ended
+// by NUL.
 func (o *outerStage) listen(status *os.File) {
 	defer status.Close()
 	buf, all := make([]byte, 4096), []byte(nil)

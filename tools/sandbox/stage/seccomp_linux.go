@@ -122,8 +122,7 @@ func among(at uint32, values []uint32, yes, no uint32) []unix.SockFilter {
 // it is put on, so that the way through it is as short as that is fast.
 const atOnce = 8
 
-// assemble returns the filter that has these rules. What they do not name it
-// allows.
+// assemble returns the filter with these rules. It allows system calls that they do not name.
 func assemble(rules []rule) []unix.SockFilter {
 	slices.SortFunc(rules, func(a, b rule) int { return cmp.Compare(a.number, b.number) })
 	p := []unix.SockFilter{
