@@ -134,7 +134,7 @@ func (s *Server) all() []*task {
 
 func (s *Server) hold(r record) *task {
 	t := &task{server: s, record: r}
-	t.asks.Store(r.Pending != nil)
+	t.asks.Store(r.Pending != nil || r.Task.Status.State == "") // a task that is being made is not forgotten
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tasks = slices.Insert(s.tasks, 0, t)
