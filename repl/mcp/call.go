@@ -137,8 +137,8 @@ func (c *client) step(ctx context.Context, h *clientSession, r *running, t engin
 	case over == nil:
 		return c.failed(errors.New("the call has no result")), nil
 	case over.Err != nil:
-		said := over.Err.Error()
-		if over.Result.Text != "" {
+		said := over.Err.Error() // with the output of a command that has failed
+		if over.Result.Text != "" && engine.Outcome(over.Err) == engine.Cancelled {
 			said = over.Result.Text + "\n" + said
 		}
 		return protocol.NewToolResultError(c.plain(said)), nil

@@ -167,9 +167,14 @@ func TestForms(t *testing.T) {
 			{Text: "Which?", Kind: engine.MultipleChoice, Multi: true, Options: list}, {Text: "Sure?", Kind: engine.YesNo}, {Text: "Who?", Kind: engine.FreeText}}}}
 		return &serve.Session{ID: w.Name, Tally: &tally.Tally{}, Close: func() {},
 			Tools: func() []engine.Tool {
-				return []engine.Tool{{Declaration: &genai.FunctionDeclaration{Name: "look", ParametersJsonSchema: map[string]any{}}}}
+				return []engine.Tool{{Declaration: &genai.FunctionDeclaration{Name: "look", ParametersJsonSchema: map[string]any{}}},
+					{Declaration: &genai.FunctionDeclaration{Name: "fail", ParametersJsonSchema: map[string]any{}}}}
 			},
-			Call: func(_ context.Context, _ engine.Tool, _ map[string]any, show func(engine.Event)) error {
+			Call: func(_ context.Context, t engine.Tool, _ map[string]any, show func(engine.Event)) error {
+				if t.Name() == "fail" { // as a command does
+					show(engine.CallFinished{Result: engine.Result{Text: "Exit Code: 1"}, Err: errors.New("Exit Code: 1")})
+					return nil
+				}
 				show(engine.CallFinished{Result: engine.Result{Text: "it is", Media: []*genai.Part{genai.NewPartFromBytes([]byte("1"), "image/png"),
 					genai.NewPartFromBytes([]byte("2"), "audio/wav"), genai.NewPartFromBytes([]byte("3"), "application/pdf")}}})
 				return nil
@@ -182,11 +187,12 @@ func TestForms(t *testing.T) {
 			}}, nil
 	}
 	said := served(t, cfg, strings.NewReplacer("2025-06-18", "2025-11-25", `"capabilities":{}`, `"capabilities":{"elicitation":{}}`).Replace(hello),
-		task, `{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"look"}}`, `{"jsonrpc":"2.0","id":"d","method":"tools/list"}`)
+		task, `{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"look"}}`, `{"jsonrpc":"2.0","id":"d","method":"tools/list"}`,
+		`{"jsonrpc":"2.0","id":"e","method":"tools/call","params":{"name":"fail"}}`)
 	all := strings.Join(said, "")
 	for _, want := range []string{`{"description":"a: A","items":{"enum":["a","b"],"type":"string"},"title":"Which?","type":"array"}`, `{[\"a, b\" \"No\" \"me\"]}`,
 		`[{"type":"text","text":"it is"},{"type":"image","data":"MQ==","mimeType":"image/png"},{"type":"audio","data":"Mg==","mimeType":"audio/wav"},{"type":"resource","resource":{"uri":"gemline:result","mimeType":"application/pdf","blob":"Mw=="}}]`,
-		`"name":"look"`} {
+		`[{"type":"text","text":"Exit Code: 1"}],"isError":true`, `"name":"look"`} {
 		if !strings.Contains(all, want) {
 			t.Errorf("it lacks %s: %s", want, all)
 		}
