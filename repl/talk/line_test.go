@@ -44,7 +44,11 @@ var lines = []struct {
 	{`{"type":"cancel"}`, cancelMessage{}, ""},
 	{`{"type":"cancel","id":"7"}`, cancelMessage{"7"}, ""},
 	{`{"type":"end"}`, endMessage{}, ""},
+	{`{"type":"cancel","Type":"end","\u017fcope":7}`, cancelMessage{}, ""}, // other fields are passed over
+	{`{"type":"approval","id":"1","decision":"deny","Decision":"allow"}`, approvalMessage{ID: "1", Decision: deny}, ""},
 
+	{`{"type":"user","content":"a","content":"b"}`, nil, `it has the field "content" twice`},
+	{`{"Type":"end"}`, nil, "it has no type"},
 	{`{"type":"user"`, nil, "it is not JSON"},
 	{`{"type":"user","content":"hi"} {}`, nil, "it is not JSON"},
 	{`["user"]`, nil, "it is not an object, but an array"},
@@ -106,6 +110,7 @@ func TestDecodeID(t *testing.T) {
 		`{"type":"user","id":7,"content":"x"}`:                                  "",
 		`{"type":"user","id":"` + strings.Repeat("m", 300) + `","content":"x"}`: "",
 		`{"type":"user","id":"m"`:                                               "",
+		`{"type":"user","id":"m","content":"x","content":"y"}`:                  "m",
 	} {
 		if _, id, err := decode([]byte(line)); id != want || err == nil {
 			t.Errorf("%s: %q, %v", line, id, err)

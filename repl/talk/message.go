@@ -95,11 +95,40 @@ func decode(line []byte) (m message, id string, err error) {
 		return nil, "", errors.New("it is not UTF-8")
 	}
 	var w wire
+	line, twice := exactFields(line)
 	if err = json.Unmarshal(line, &w); err != nil { // what is of another type is left out
 		return nil, w.ID, decodeError(err)
 	}
+	if twice != "" {
+		return nil, w.ID, fmt.Errorf("it has the field %.100q twice", twice)
+	}
 	m, err = w.message()
 	return m, w.ID, err
+}
+
+// exactFields returns an object without the fields whose names are not in lower case, which
+// encoding/json takes for ours, and the name of a field that it has twice. The first of two counts.
+func exactFields(line []byte) (exact []byte, twice string) {
+	d := json.NewDecoder(bytes.NewReader(line))
+	if t, _ := d.Token(); t != json.Delim('{') || !json.Valid(line) {
+		return line, "" // json.Unmarshal says what is wrong
+	}
+	fields := map[string]json.RawMessage{}
+	for d.More() {
+		t, _ := d.Token() // no error: it is valid
+		name := t.(string)
+		var value json.RawMessage
+		d.Decode(&value)
+		switch {
+		case strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") != "":
+		case fields[name] != nil:
+			twice = name
+		default:
+			fields[name] = value
+		}
+	}
+	exact, _ = json.Marshal(fields) // which are JSON
+	return exact, twice
 }
 
 // A wire is the fields of all messages.
