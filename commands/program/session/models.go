@@ -153,7 +153,7 @@ func (m *Models) answerServer(ctx context.Context, host engine.Host, q mcp.Sampl
 		thoughts = 8 << 10 // tokens; they count as tokens of the answer
 		most     = 32 << 10
 	)
-	name := m.Router.Model()
+	name := m.Router.Answering()
 	c, err := m.asker.Ask(ctx, oneshot.Question{Purpose: name, System: q.System, Contents: q.Messages, Tell: host.Emit,
 		With: func(cfg *genai.GenerateContentConfig) {
 			if q.MaxTokens > 0 && q.MaxTokens <= most {

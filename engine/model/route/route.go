@@ -92,6 +92,9 @@ func (r *Router) Think(level string) { r.cfg.Thinking = level }
 // Model returns the model that answers where nothing speaks for another one.
 func (r *Router) Model() string { return r.cfg.Presets.Resolve(r.wanted) }
 
+// Answering returns the model that answers the prompt at hand, or has answered the last one.
+func (r *Router) Answering() string { return cmp.Or(r.last, r.Model()) }
+
 // Shown returns what users are told is asked: the model that they want, or auto where it
 // is decided for each prompt. Another one may stand in for it.
 func (r *Router) Shown() string {

@@ -143,6 +143,19 @@ func TestMCPWantsTheModelOfNobody(t *testing.T) {
 	if !strings.Contains(pt.AnswerOf(t, s, "mcp_desk_wonder"), "heard of a table") || !strings.Contains(out.String(), `"utility_tool"`) {
 		t.Errorf("%s", out.Bytes())
 	}
+
+	// In auto the model answers that was chosen for the prompt.
+	auto := et.NewServer(et.Says(`{"complexity_reasoning":"easy","complexity_score":5}`), wonder, et.Says("A table."), et.Says("Two."))
+	t.Cleanup(auto.Close)
+	run := pt.Headless(t, auto, dir, &out, &errs, "-p", "go")
+	if run.Args[2] = "auto"; run.Run() != nil {
+		t.Fatalf("%s", errs.Bytes())
+	}
+	for _, r := range auto.Requests()[1:] {
+		if !strings.Contains(r.Path, "/gemini-3.8-flash:") {
+			t.Errorf("%s was asked", r.Path)
+		}
+	}
 }
 
 // However a run ends, no process of a server is left.
