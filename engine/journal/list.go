@@ -137,7 +137,7 @@ func (r *record) summary() Session {
 			s.Messages++
 		}
 	}
-	question := title(withoutPiped(cmp.Or(r.firstQuestion, firstQuestionOf(r.messages))))
+	question := title(asTyped(cmp.Or(r.firstQuestion, firstQuestionOf(r.messages))))
 	s.Title = cmp.Or(s.Name, title(s.Summary), question, "(no question)")
 	return s
 }
@@ -148,9 +148,17 @@ func (s Session) Metadata() Metadata {
 		Kind: s.Kind, Directories: s.Directories, Summary: s.Summary, Name: s.Name, ForkOf: s.ForkOf, RemoteTasks: s.RemoteTasks}
 }
 
-// withoutPiped returns the beginning of a question less what was piped in before it,
-// as far as the beginning shows where that ends.
-func withoutPiped(text string) string {
+// ShellCommand is the beginning of the message that tells the model of a command of the user's;
+// the command follows.
+const ShellCommand = "I ran the following shell command:\n```sh\n"
+
+// asTyped returns the beginning of a question less what was piped in before it, as far as the
+// beginning shows where that ends, and a command of the user's behind !.
+func asTyped(text string) string {
+	if command, ok := strings.CutPrefix(text, ShellCommand); ok {
+		command, _, _ = strings.Cut(command, "\n```\n")
+		return "!" + command
+	}
 	tag := piped().FindString(text)
 	if _, words, ok := strings.Cut(text, "\n</stdin>\n\n"); ok && tag != "" && strings.TrimSpace(words) != "" {
 		return words

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"google.golang.org/genai"
+
+	"gemline/engine/journal"
 )
 
 // maxShellHistory is how many characters of a command's output the model gets.
@@ -90,7 +92,7 @@ func ran(command, out string) string {
 		out = string(r[:maxShellHistory]) + "\n... (truncated)"
 	}
 	out = strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(out)
-	return fmt.Sprintf("I ran the following shell command:\n```sh\n%s\n```\n\nThis produced the following result:\n```\n%s\n```", command, out)
+	return fmt.Sprintf(journal.ShellCommand+"%s\n```\n\nThis produced the following result:\n```\n%s\n```", command, out)
 }
 
 // ExpandCommands returns the step that replaces each !{command} in a prompt by what
