@@ -67,7 +67,7 @@ func (a *Asker) guide(q engine.Question) {
 }
 
 // noAnswer is the meaning of input that can't be understood.
-const noAnswer = "no answer"
+const noAnswer = "no answer to any question"
 
 // reply returns the answer to one question, empty if it is left open, and
 // whether the user goes on at all.
