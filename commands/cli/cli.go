@@ -223,23 +223,18 @@ func Commands() []flags.Line {
 // Means reports whether the words of a command line are meant for a sub-command
 // rather than for the model. The first word is one of [Names]. The words are meant for
 // the sub-command if no prompt begins with the first one, if at most one word follows
-// it, or if the sub-command can be carried out with all that follow, or with those before the
-// first flag.
+// it, if the first two name a sub-command, or if the sub-command can be carried out with all
+// that follow, or with those before the first flag.
 func Means(words []string) bool {
-	switch words[0] {
-	case "config", "trust", "auth":
+	if slices.Contains([]string{"config", "trust", "auth"}, words[0]) {
 		return true
-	case "mcp", "a2a", "policy": // with one of its words, whatever follows
-		if len(words) > 1 && find(words[:2]) != nil {
-			return true
-		}
 	}
 	before := words
 	if i := slices.Index(words, "--"); i >= 0 {
 		before = words[:i]
 	}
 	plain := slices.DeleteFunc(slices.Clone(before), isFlag)
-	if len(plain) <= 2 {
+	if len(plain) <= 2 || find(plain[:2]) != nil {
 		return true
 	}
 	switch plain[0] { // whose words are any
@@ -352,8 +347,8 @@ func missingWords(message string, args []string) string {
 
 // promptHint says how words that are taken for a sub-command reach the model.
 func (ask *Asker) promptHint(words []string) string {
-	if ask.In == nil || len(words) < 2 || Means(append(slices.Clone(words), "x", "y")) ||
-		strings.HasPrefix(words[1], "-") {
+	rare := slices.Contains([]string{"config", "trust", "auth", "mcp", "a2a", "policy"}, words[0]) // few prompts begin so
+	if ask.In == nil || rare || len(words) < 2 || slices.ContainsFunc(words, isFlag) {
 		return ""
 	}
 	return "; gemline -- " + text.PrintableLine(shorten(strings.Join(words, " "))) + " would be a prompt"

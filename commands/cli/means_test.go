@@ -61,7 +61,11 @@ func TestMeans(t *testing.T) {
 		"models of growth":           false,
 		"models list --online":       true,
 		"sessions delete 3":          true,
-		"sessions delete old things": false,
+		"sessions delete old things": true, // which is refused, with advice
+		"sessions show -o json 1 2":  true,
+		"worktree remove a b":        true,
+		"sessions of the year":       false,
+		"inspect a b":                false,
 		"sessions export 3":          true, // a word is missing, which is told
 		"config set model.name":      true,
 		"completion bash":            true,

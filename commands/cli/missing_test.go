@@ -49,7 +49,7 @@ func TestMissing(t *testing.T) {
 		"session show 3":            "did you mean gemline sessions show?",
 		"sessions print 3":          "did you mean gemline sessions show?",
 		"session list is empty":     "",
-		"session list empty":        "",
+		"session list empty":        "did you mean gemline sessions list?",
 		"session ends too early":    "",
 		"agent list":                "did you mean gemline agents list?",
 		"agent of change":           "",
