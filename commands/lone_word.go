@@ -20,7 +20,7 @@ func LoneWord(history func() []*genai.Content) input.Step {
 				return next(ctx, parts)
 			}
 			switch word := strings.ToLower(strings.TrimSpace(parts[0].Text)); word {
-			case "y", "n", "a", "e":
+			case "y", "n", "e":
 				if said := journal.Turns(history()); len(said) == 0 || !strings.Contains(said[len(said)-1].Answer, "?") {
 					return nil, unavailable("%s answers a question, and none is open; with more words it is sent to the model", word)
 				}
