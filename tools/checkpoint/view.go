@@ -232,14 +232,10 @@ func (k *Keeper) Trash(ctx context.Context) (list []DiscardedFile, err error) {
 // discarded returns the files that a state, of a session, has deleted or overwritten.
 func (s State) discarded(session string) (list []DiscardedFile) {
 	for _, c := range s.changes {
-		if !c.Before.file() || c.Before.Sum == c.After.Sum {
-			continue
+		if c.Before.file() && c.Before.Sum != c.After.Sum {
+			action := map[bool]string{true: "overwritten", false: "deleted"}[c.After.file()]
+			list = append(list, DiscardedFile{Path: c.Path, Action: action, Time: s.Time, Session: session, Title: s.Title, Version: c.Before})
 		}
-		action := "overwritten"
-		if !c.After.file() {
-			action = "deleted"
-		}
-		list = append(list, DiscardedFile{Path: c.Path, Action: action, Time: s.Time, Session: session, Title: s.Title, Version: c.Before})
 	}
 	return list
 }
