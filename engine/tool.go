@@ -331,8 +331,7 @@ type CallError struct {
 
 	Rule *Rule // of a call that a rule denies
 
-	// Cause is what ended a conversation inside the call, or [ErrRefused] if the user did not let
-	// it go on; nil if nothing did.
+	// Cause is what ended a conversation inside the call, nil if nothing did.
 	Cause error
 }
 

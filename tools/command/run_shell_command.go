@@ -577,7 +577,7 @@ func (c shellCall) askWithoutReadOnly(ctx context.Context, tool engine.Tool, hos
 	r, err = denied(r, err, answer, said+why+".", why)
 	failed := (*engine.CallError)(nil)
 	if _, no := answer.(engine.Refused); no && errors.As(err, &failed) {
-		failed.Display, failed.Cause = "refused", engine.ErrRefused
+		failed.Display = "refused"
 	}
 	return r, err
 }
