@@ -147,7 +147,7 @@ func sets(n *syntax.ParamExp) bool {
 var special = text.Pattern(`^(S?RANDOM|SECONDS|LINENO|DIRSTACK|PIPESTATUS|FUNCNAME|GROUPS|MAPFILE|COPROC|(HIST|OPT|BASH|EPOCH|COMP).*)$`)
 
 // oneWord reports whether a word is always a single word of a command.
-func oneWord(w *syntax.Word) bool {
+func (r *reader) oneWord(w *syntax.Word) bool {
 	one := true
 	for _, part := range w.Parts {
 		switch p := part.(type) {
@@ -156,6 +156,9 @@ func oneWord(w *syntax.Word) bool {
 		case *syntax.SglQuoted, *syntax.DblQuoted:
 		case *syntax.ParamExp:
 			one = one && p.Short && (p.Param.Value == "?" || p.Param.Value == "#")
+		case *syntax.CmdSubst:
+			_, own := r.funcs["wc"]
+			one = one && !own && len(p.Stmts) == 1 && countsOnce(p.Stmts[0].Cmd)
 		default:
 			one = false
 		}
@@ -166,6 +169,13 @@ func oneWord(w *syntax.Word) bool {
 		return one
 	})
 	return one
+}
+
+// countsOnce reports whether a command prints a single number.
+func countsOnce(c syntax.Command) bool {
+	call, ok := c.(*syntax.CallExpr)
+	return ok && len(call.Assigns) == 0 && len(call.Args) == 2 && call.Args[0].Lit() == "wc" &&
+		slices.Contains([]string{"-l", "-w", "-c", "-m"}, call.Args[1].Lit())
 }
 
 // compares reports whether test does no more than compare its words, which need not be known. As an
@@ -440,7 +450,7 @@ func (r *reader) call(c *syntax.CallExpr) {
 		fields, known := r.fields(w, !shown)
 		if !known {
 			fields = []string{fmt.Sprintf("(word %d)", i+1)}
-			if !oneWord(w) {
+			if !r.oneWord(w) {
 				fields = append(fields, fields[0])
 			}
 		}
