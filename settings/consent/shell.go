@@ -146,8 +146,8 @@ func sets(n *syntax.ParamExp) bool {
 // special matches variables of the shell's own that evaluate what they are set to: numbers and arrays.
 var special = text.Pattern(`^(S?RANDOM|SECONDS|LINENO|DIRSTACK|PIPESTATUS|FUNCNAME|GROUPS|MAPFILE|COPROC|(HIST|OPT|BASH|EPOCH|COMP).*)$`)
 
-// oneWord reports whether a word is always a single word of a command.
-func (r *reader) oneWord(w *syntax.Word) bool {
+// oneWord reports whether a word is always a single word of a command. A script has funcs of its own.
+func oneWord(w *syntax.Word, funcs map[string]bool) bool {
 	one := true
 	for _, part := range w.Parts {
 		switch p := part.(type) {
@@ -157,7 +157,7 @@ func (r *reader) oneWord(w *syntax.Word) bool {
 		case *syntax.ParamExp:
 			one = one && p.Short && (p.Param.Value == "?" || p.Param.Value == "#")
 		case *syntax.CmdSubst:
-			_, own := r.funcs["wc"]
+			_, own := funcs["wc"]
 			one = one && !own && len(p.Stmts) == 1 && countsOnce(p.Stmts[0].Cmd)
 		default:
 			one = false
@@ -450,7 +450,7 @@ func (r *reader) call(c *syntax.CallExpr) {
 		fields, known := r.fields(w, !shown)
 		if !known {
 			fields = []string{fmt.Sprintf("(word %d)", i+1)}
-			if !r.oneWord(w) {
+			if !oneWord(w, r.funcs) {
 				fields = append(fields, fields[0])
 			}
 		}
