@@ -150,7 +150,7 @@ func (g guard) always(q engine.Proposal) string {
 	case g.edits(q, g.files.isOwn):
 		return "gemline's own configuration"
 	case q.Intent.Plan.Confined && len(q.Intent.Plan.Rights.Write) == 0: // what runs is read-only there
-	case g.edits(q, g.files.isAgreed):
+	case g.edits(q, g.files.isAgreed), g.files.Agreed != nil && opens(q, g.files.Agreed()):
 		return "a file that runs with all the user's rights"
 	}
 	return ""
@@ -168,13 +168,18 @@ func (g guard) protects(path string) bool {
 // opensPrograms reports whether q asks for the right to write where programs of the
 // user's are, or what they go by, or around that.
 func (g guard) opensPrograms(q engine.Proposal) bool {
+	return opens(q, g.files.Programs) || slices.ContainsFunc(q.Intent.Plan.Rights.Write, func(path string) bool {
+		return slices.ContainsFunc(elements(path),
+			func(name string) bool { return name == ".config" || g.files.isProtectedName(name) })
+	})
+}
+
+// opens reports whether q asks for the right to write to one of places, below it, or around it.
+func opens(q engine.Proposal, places []string) bool {
 	return slices.ContainsFunc(q.Intent.Plan.Rights.Write, func(path string) bool {
-		near := func(dir string) bool {
-			return insideFollowed(dir, path) || insideFollowed(path, disk.ResolveLinks(dir))
-		}
-		return slices.ContainsFunc(g.files.Programs, near) ||
-			slices.ContainsFunc(elements(path),
-				func(name string) bool { return name == ".config" || g.files.isProtectedName(name) })
+		return slices.ContainsFunc(places, func(place string) bool {
+			return insideFollowed(place, path) || insideFollowed(path, disk.ResolveLinks(place))
+		})
 	})
 }
 
@@ -183,7 +188,7 @@ func (g guard) opensPrograms(q engine.Proposal) bool {
 func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 	paths := q.Intent.Plan.Rights.Write
 	around := func(path string) bool {
-		return slices.ContainsFunc(g.files.Own, func(own string) bool { _, ok := inside(path, own); return ok })
+		return slices.ContainsFunc(g.files.Own, func(own string) bool { return insideFollowed(path, disk.ResolveLinks(own)) })
 	}
 	if q.Intent.Plan.Rights.Protected || slices.ContainsFunc(paths, around) {
 		return true

@@ -75,10 +75,14 @@ func (f *files) names(word string) {
 	}
 }
 
-// add adds a file, if it is of the project.
+// add adds a file: to the files of the project, if it is one.
 func (f *files) add(path string) {
 	real := disk.ResolveLinks(path)
-	if !f.inside(path) && !f.inside(real) || slices.Contains(f.found.Files, path) {
+	switch {
+	case slices.Contains(f.found.Files, path) || slices.Contains(f.found.outside, path):
+		return
+	case !f.inside(path) && !f.inside(real):
+		f.found.outside = append(f.found.outside, path)
 		return
 	}
 	if real != path {

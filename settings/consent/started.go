@@ -41,12 +41,15 @@ type Started struct {
 	Files  []string
 	Dirs   []string // any file in them may run
 	Unsure string   // the reason why more files may run, "" if the list is complete
-	env    []string // what the project sets
+
+	outside []string // files that are not of the project and run, or that the commands name
+	env     []string // what the project sets
 }
 
 // Add adds what is started besides.
 func (s *Started) Add(more Started) {
 	s.Files, s.Dirs, s.env = append(s.Files, more.Files...), append(s.Dirs, more.Dirs...), append(s.env, more.env...)
+	s.outside = append(s.outside, more.outside...)
 	s.Unsure = cmp.Or(s.Unsure, more.Unsure)
 }
 
@@ -55,8 +58,8 @@ func (s Started) Fingerprint(parts ...string) string {
 	return Fingerprint(s.Files, append(append(slices.Clip(s.env), parts...), s.Unsure)...)
 }
 
-// ProtectedPaths returns what nobody may change while it may run with all rights.
-func (s Started) ProtectedPaths() []string { return append(slices.Clip(s.Files), s.Dirs...) }
+// ProtectedPaths returns what nobody may change while it may run with all rights, wherever it is.
+func (s Started) ProtectedPaths() []string { return slices.Concat(s.Files, s.Dirs, s.outside) }
 
 // Find returns what is started.
 func (s Start) Find() Started {
@@ -89,9 +92,11 @@ func (s Start) Find() Started {
 		s.Reads = true // the content of a file that is shown may come to run
 		return s.Find()
 	}
-	r.files.found.Files = slices.DeleteFunc(r.files.found.Files, func(name string) bool {
-		return slices.Contains(r.files.wrote, name) && !slices.Contains(r.files.ran, name)
-	})
+	for _, list := range []*[]string{&r.files.found.Files, &r.files.found.outside} {
+		*list = slices.DeleteFunc(*list, func(name string) bool {
+			return slices.Contains(r.files.wrote, name) && !slices.Contains(r.files.ran, name)
+		})
+	}
 	return r.files.found
 }
 
@@ -313,8 +318,12 @@ func (r *reader) start(argv []string, unknown []bool) {
 		}
 		return
 	}
+	byPath := strings.Contains(argv[0], "/") // other programs are where the PATH leads
+	if byPath && path != "" {
+		r.files.add(path)
+	}
 	switch {
-	case strings.Contains(argv[0], "/") && path == "":
+	case byPath && path == "":
 		r.files.unsure("%s is not there", argv[0])
 	case shell(name):
 		r.shell(name, args, un)
@@ -333,6 +342,9 @@ func (r *reader) start(argv []string, unknown []bool) {
 	case name == "date", name == "uniq", name == "exec", harmless(name, p):
 	default:
 		r.files.unsure("what %s runs of the project can't be told", name)
+		if byPath {
+			r.run(path, executed)
+		}
 	}
 }
 

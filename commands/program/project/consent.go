@@ -23,21 +23,23 @@ import (
 // consents are the user's decisions about the programs that a project wants to run, by
 // fingerprint: the stored decisions, and the decisions of this run. They are safe for concurrent use.
 type consents struct {
-	record      consent.Record
-	folder      func() string   // the folder that the decisions are about
-	readStored  func() error    // reads the stored decisions, once
-	configPaths func() []string // finds other names of gemline's and git's configuration, once
+	record     consent.Record
+	folder     func() string                       // the folder that the decisions are about
+	readStored func() error                        // reads the stored decisions, once
+	config     func() (config, elsewhere []string) // see [configPaths], once
 
 	mu             sync.Mutex
 	given          map[string]consent.Rights
 	protectedPaths map[string]bool // files and directories of what may run with all rights
-	outdated       bool            // something stored has an earlier form of fingerprint
+	linksOf        []string        // of which paths in which roots hardLinks are
+	hardLinks      []string
+	outdated       bool // something stored has an earlier form of fingerprint
 }
 
 // newConsents returns the consents for the folder, which are read at first use.
 func newConsents(o *Options) *consents {
 	a := &consents{record: consent.RecordOf(o.Paths), folder: func() string { return o.Trust.Folder },
-		given: map[string]consent.Rights{}, protectedPaths: map[string]bool{}, configPaths: sync.OnceValue(func() []string { return otherNames(o) })}
+		given: map[string]consent.Rights{}, protectedPaths: map[string]bool{}, config: sync.OnceValues(func() (config, elsewhere []string) { return configPaths(o) })}
 	a.readStored = sync.OnceValue(func() error {
 		if o.Trust.State != trust.Trusted {
 			return nil
@@ -115,45 +117,42 @@ func (a *consents) protect(s consent.Started) {
 	}
 }
 
-// readOnlyPaths returns the files and directories that confined programs can't change, and tools not
-// without a question: what the user agreed to run with all rights, and the configuration of
-// gemline and git.
-func (a *consents) readOnlyPaths() []string {
-	return append(a.protected(), a.configPaths()...)
-}
-
-// protected returns the files and directories of programs that run with all rights.
-func (a *consents) protected() []string {
+// guardedPaths returns the files and directories that confined programs can't change, and tools not
+// without a question: what runs with all rights, other names of the configuration of gemline and
+// git, and hard links of these in roots.
+func (a *consents) guardedPaths(roots []string) []string {
+	config, elsewhere := a.config()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return slices.Sorted(maps.Keys(a.protectedPaths))
+	runs := slices.Sorted(maps.Keys(a.protectedPaths))
+	if of := slices.Concat(runs, roots); !slices.Equal(of, a.linksOf) {
+		real := lists.Map(roots, disk.ResolveLinks)
+		inside := lists.Filter(elsewhere, func(path string) bool { return disk.InsideAny(real, disk.ResolveLinks(path)) })
+		a.linksOf, a.hardLinks = of, disk.HardLinks(slices.Concat(config, inside, runs), real)
+	}
+	return slices.Concat(runs, elsewhere, a.hardLinks)
 }
 
-// otherNames returns paths by which gemline's and git's configuration can be changed, too: the paths of
-// [namedConfig], the user's directory, targets of links in it, and hard links in the workspace.
-func otherNames(o *Options) (paths []string) {
-	roots := lists.Map(workspaceRoots(o), disk.ResolveLinks)
-	files := []string{o.Paths.Folder(".git/config"), o.Paths.Folder(".git/hooks")}
+// configPaths returns the configuration of gemline and git, and the paths elsewhere by which it can be
+// changed, too: those of [namedConfig], and targets of links in the user's directory.
+func configPaths(o *Options) (config, elsewhere []string) {
+	config = []string{o.Paths.Folder(".git/config"), o.Paths.Folder(".git/hooks")}
 	for _, dir := range []string{o.Paths.User(), o.Paths.Workspace()} {
 		entries, _ := os.ReadDir(dir) // there need not be one
 		for _, e := range entries {
 			if slices.Contains([]string{"tmp", "history", "worktrees"}, e.Name()) {
 				continue
 			}
-			files = append(files, filepath.Join(dir, e.Name()))
+			config = append(config, filepath.Join(dir, e.Name()))
 			if dir == o.Paths.User() {
-				paths = append(paths, disk.LinkTargets(filepath.Join(dir, e.Name()))...)
+				elsewhere = append(elsewhere, disk.LinkTargets(filepath.Join(dir, e.Name()))...)
 			}
 		}
 	}
-	if disk.ResolveLinks(o.Paths.User()) != o.Paths.Folder(".gemini") {
-		paths = append(paths, o.Paths.User())
-	}
 	for _, path := range namedConfig(o) {
-		paths = append(append(paths, path), disk.LinkTargets(path)...)
+		elsewhere = append(append(elsewhere, path), disk.LinkTargets(path)...)
 	}
-	files = append(files, slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !disk.InsideAny(roots, disk.ResolveLinks(path)) })...)
-	return append(paths, disk.HardLinks(files, roots)...)
+	return config, elsewhere
 }
 
 // namedConfig returns the files and directories of gemline's configuration that flags, settings and

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"gemline/commands/cli"
-	"gemline/engine/disk"
 	"gemline/engine/hook"
 	"gemline/engine/lists"
 	"gemline/engine/text"
@@ -160,12 +159,8 @@ func (o *Options) loadHooks(notify func(string)) error {
 		}
 		notify(text.OneLine(w.Text, MaxNoticeLength))
 	}
-	for _, x := range o.ActiveExtensions() { // one that is developed here
-		for _, path := range []string{x.Manifest(), x.HooksFile()} {
-			if disk.Inside(o.Paths.Cwd, disk.ResolveLinks(path)) {
-				o.consents.protect(consent.Started{Files: []string{disk.ResolveLinks(path)}})
-			}
-		}
+	for _, x := range o.ActiveExtensions() { // commands may write to a linked one
+		o.consents.protect(consent.Started{Files: []string{x.Manifest(), x.HooksFile()}})
 	}
 	left := lists.Filter(h.list, func(k hook.Hook) bool {
 		return h.rights(k) == "" && h.isOn(k) && !agreedByFlag(o, h.item(k))

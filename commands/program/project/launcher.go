@@ -3,6 +3,7 @@ package project
 import (
 	"time"
 
+	"gemline/engine/disk"
 	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/repl/output"
@@ -43,7 +44,13 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 	if err == nil {
 		l.Finder = &mask.Finder{Path: o.Env.Process.Getenv("PATH"), Home: o.Paths.AccountHome()}
 		l.Roots = func() []string { return []string{o.Paths.Folder("")} }
-		l.Agreed = func() []string { return o.consents.readOnlyPaths() }
+		l.Agreed = func() []string {
+			paths := o.consents.guardedPaths(l.Roots())
+			if disk.ResolveLinks(o.Paths.User()) != o.Paths.Folder(".gemini") { // which the sandbox protects by its name
+				paths = append(paths, o.Paths.User())
+			}
+			return paths
+		}
 	}
 	return l, err
 }

@@ -120,9 +120,7 @@ func NewMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 func GuardedFiles(o *Options, roots func() []string, temp string, names []string) policy.GuardedFiles {
 	g := policy.GuardedFiles{Names: names, Roots: roots, Own: append(namedConfig(o), o.Paths.Workspace())}
 	if o.consents != nil {
-		obeyed := slices.DeleteFunc(slices.Clone(o.consents.configPaths()), // the user's directory is among Own, but for Except
-			func(path string) bool { return path == o.Paths.User() })
-		g.Agreed = func() []string { return append(o.consents.protected(), obeyed...) }
+		g.Agreed = func() []string { return o.consents.guardedPaths(roots()) }
 	}
 	if o.Paths.Home != "" {
 		g.Own, g.Except = append(g.Own, o.Paths.User(), disk.ResolveLinks(UserContextFile(o))), []string{o.Paths.User("tmp")}
