@@ -22,8 +22,8 @@ type LoadedSession struct {
 	// [engine.New] takes. Every call in it has one answer.
 	History []*genai.Content
 
-	// Interrupted are the calls of the last message that have begun, as far as is known, and
-	// whose end was not recorded; NotStarted are the calls of that message that had not begun.
+	// Of the calls in the last message, Interrupted have a recorded start, or may have started, and
+	// no recorded end; NotStarted have not started.
 	Interrupted, NotStarted []*genai.FunctionCall
 
 	Cut bool // the last message is an answer that was cut off

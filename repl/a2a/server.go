@@ -189,7 +189,7 @@ func (s *Server) newTask(contextID string, w settings) (*task, error) {
 	}
 	if len(all) >= mostTasks && !slices.ContainsFunc(all, (*task).idle) {
 		return nil, faultf(serverError,
-			"%d tasks are worked on or wait for an answer, which are all that may be; answer or cancel some", len(all))
+			"%d tasks are worked on or wait for an answer, and there can be no more; answer or cancel some", len(all))
 	}
 	t := s.hold(r)
 	t.mu.Lock()
@@ -344,7 +344,7 @@ func (s *Server) begin(t *task) (*turn, error) {
 	if len(busy) >= mostBusy {
 		if asking == nil {
 			return nil, faultf(serverError,
-				"%d tasks are worked on, which are all that may be at once; try again when one is over", len(busy))
+				"%d tasks are worked on, and no more can be at once; try again when one is over", len(busy))
 		}
 		asking[len(asking)-1].stop(errParked)
 	}

@@ -86,7 +86,7 @@ func (c *client) beginSession(ctx context.Context, w SessionRequest) (*editorSes
 		return nil, rpc.Errorf(missing, "the session %.100q is open already", w.Session)
 	case full:
 		h.end()
-		return nil, rpc.Errorf(rpc.Busy, "%d sessions are open, which are all that may be; session/close closes one", mostSessions)
+		return nil, rpc.Errorf(rpc.Busy, "%d sessions are open, and there can be no more; session/close closes one", mostSessions)
 	}
 	w.Approver, w.Notify, w.Show = h, h.view.warn, h.show
 	w.Tell = h.view.note

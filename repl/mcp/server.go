@@ -155,7 +155,7 @@ func (c *client) useSession(ctx context.Context, name string, r *running) (h *cl
 		} else if len(c.named) < mostNamed {
 			c.named[name] = h
 		} else {
-			err = fmt.Errorf("%d sessions are open already, which are all that may be; use one of them: %s", mostNamed,
+			err = fmt.Errorf("%d sessions are open already, and there can be no more; use one of them: %s", mostNamed,
 				text.Shorten(fmt.Sprint(slices.Sorted(maps.Keys(c.named))), 500))
 		}
 		c.mu.Unlock()

@@ -146,7 +146,7 @@ func sets(n *syntax.ParamExp) bool {
 // special matches variables of the shell's own that evaluate what they are set to: numbers and arrays.
 var special = text.Pattern(`^(S?RANDOM|SECONDS|LINENO|DIRSTACK|PIPESTATUS|FUNCNAME|GROUPS|MAPFILE|COPROC|(HIST|OPT|BASH|EPOCH|COMP).*)$`)
 
-// oneWord reports whether a word is always a single word of a command. A script has funcs of its own.
+// oneWord reports whether a word always gives a command a single word. funcs are the functions of the script.
 func oneWord(w *syntax.Word, funcs map[string]bool) bool {
 	one := true
 	for _, part := range w.Parts {

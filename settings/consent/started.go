@@ -122,9 +122,9 @@ type reader struct {
 	posix bool              // the shell may be another than bash
 	nest  int               // of what may be passed over, or run more than once
 
-	// Of what may become of the content of files, and of other words that are not known:
-	acts      bool // it may be stored where something else runs it, or say what is changed
-	evaluates bool // the shell may run it
+	// What the script may do with the content of files and with other words that are not known:
+	acts      bool // store it where something else runs it, or change what it names
+	evaluates bool // have the shell evaluate it, and so run commands in it
 
 	scripts, steps int // that are read
 }

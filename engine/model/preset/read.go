@@ -241,8 +241,8 @@ func (r reader) chain(at string, v any) (chain []ChainModel) {
 	return chain
 }
 
-// decode reads settings as the API takes them. It returns the first unknown parameter, quoted, if
-// there is one.
+// decode reads settings as the API takes them, and returns the first unknown parameter in quotation
+// marks, "" if all are known.
 func decode(config map[string]any, into *genai.GenerateContentConfig) (unknown string, err error) {
 	if len(config) == 0 {
 		return "", nil
