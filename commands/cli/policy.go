@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -227,10 +228,10 @@ func owner(r *policy.Rule) string {
 }
 
 type policyRevoke struct {
-	Place string `arg:"" optional:"" help:"FILE:LINE, as it is listed."`
+	Place string `arg:"" optional:"" help:"FILE:LINE, as it is listed, or this session:NUMBER."`
 }
 
-// Run takes a rule out of its file.
+// Run takes back a rule: out of its file, and in the session.
 func (c *policyRevoke) Run(out *Output, p *policy.Policy) error {
 	kept := slices.DeleteFunc(p.Rules(), func(r policy.Rule) bool { return !r.Learned() || r.Origin.Line == 0 })
 	if c.Place == "" {
@@ -240,10 +241,10 @@ func (c *policyRevoke) Run(out *Output, p *policy.Policy) error {
 	if i < 0 {
 		return misused("you have kept no rule with always at %s; gemline policy revoke lists them", shorten(c.Place))
 	}
-	was, err := policy.Revoke(kept[i].Origin.File, kept[i].Origin.Line)
+	was, err := p.Revoke(kept[i].Origin)
 	if err != nil {
 		return err
 	}
-	return out.show(map[string]any{"revoked": ruleOf(kept[i])},
-		append([]string{"taken back, from the next start on:"}, strings.Split(was, "\n")...)...)
+	r := ruleOf(kept[i])
+	return out.show(map[string]any{"revoked": r}, append([]string{"taken back:"}, strings.Split(cmp.Or(was, r.lines()[0]), "\n")...)...)
 }

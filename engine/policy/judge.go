@@ -250,7 +250,7 @@ func (p *Policy) grantedBefore(q engine.Proposal, by *Rule) bool {
 	if by != nil && by.Tier.deniesFirst() && by.rank() > int(User)*1000+saved {
 		return false
 	}
-	return slices.ContainsFunc(q.Intent.Grants, func(g engine.Grant) bool { return p.granted[key(g)] })
+	return slices.ContainsFunc(q.Intent.Grants, func(g engine.Grant) bool { return p.granted[key(g)] != Origin{} })
 }
 
 // reason says to the model why a call is denied, and by what.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -206,33 +207,47 @@ func (p *Policy) Learn(g engine.Grant, s engine.Scope) error {
 	if s == engine.Once || g.Tool == "" {
 		return nil
 	}
-	where := thisSession
+	where := Origin{File: thisSession}
 	file := p.Store.file(s)
 	if g.ProjectOnly && s == engine.Everywhere {
 		file = p.Store.Project
 	}
 	if file != "" && g.Rule != "" {
-		if err := Append(file, p.Store.About, g.Rule); err != nil {
+		if line, err := Append(file, p.Store.About, g.Rule); err != nil {
 			tell(p.Store.Failed, fmt.Sprintf("the rule was not saved, and holds for this session: %v", err))
 		} else {
-			where = file
+			where = Origin{File: file, Line: line}
 			tell(p.Store.Saved, "kept in "+file+"; gemline policy revoke takes it back:\n"+strings.TrimSuffix(g.Rule, "\n"))
 		}
 	}
 	var rules []Rule
-	if g.Rule != "" && (g.Target == "" || where == file) {
+	if g.Rule != "" && (g.Target == "" || where.Line > 0) {
 		var err error
-		if rules, _, err = Parse(where, User, []byte(g.Rule)); err != nil {
+		if rules, _, err = Parse(where.File, User, []byte(g.Rule)); err != nil {
 			return err
 		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if g.Target != "" || g.Rule == "" {
-		p.granted[key(g)] = true
+	if where.Line == 0 {
+		p.answers++
+		where.Line = p.answers
 	}
-	p.rules = append(slices.Clone(p.rules), rules...)
+	p.forget(func(o Origin) bool { return o == where })
+	if g.Target != "" || g.Rule == "" {
+		p.granted[key(g)] = where
+	}
+	for i := range rules {
+		rules[i].Origin = where
+	}
+	p.rules = append(p.rules, rules...)
 	return nil
+}
+
+// forget takes back what was learned, by its places.
+func (p *Policy) forget(learned func(Origin) bool) {
+	maps.DeleteFunc(p.granted, func(_ engine.Grant, o Origin) bool { return learned(o) })
+	p.rules = slices.DeleteFunc(slices.Clone(p.rules), func(r Rule) bool { return learned(r.Origin) })
 }
 
 // thisSession stands in the place of a file in rules that are not kept in one.
@@ -244,7 +259,7 @@ func (p *Policy) ForgetGrants() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	clear(p.granted)
-	p.rules = slices.DeleteFunc(slices.Clone(p.rules), func(r Rule) bool { return r.Origin.File == thisSession })
+	p.forget(func(o Origin) bool { return o.File == thisSession })
 }
 
 func tell(told func(string), text string) {
@@ -253,27 +268,55 @@ func tell(told func(string), text string) {
 	}
 }
 
-// Append appends a rule to a file, which need not exist. A rule that the file has already is
-// not written twice.
-func Append(file, about, rule string) error {
-	return rewrite(file, func(old []byte) ([]byte, error) {
-		if bytes.Contains(old, []byte(rule)) {
-			return old, nil
-		}
+// Append appends a rule to a file, which need not exist, and returns its line. A rule that the
+// file has already is not written twice.
+func Append(file, about, rule string) (line int, err error) {
+	err = rewrite(file, func(old []byte) ([]byte, error) {
 		b := slices.Clone(old)
-		if len(b) > 0 {
-			b = append(bytes.TrimRight(b, "\n"), "\n\n"...)
+		if !bytes.Contains(old, []byte(rule)) {
+			if len(b) > 0 {
+				b = append(bytes.TrimRight(b, "\n"), "\n\n"...)
+			}
+			if about != "" {
+				b = append(b, "# "+oneLine(about)+"\n"...)
+			}
+			b = append(b, rule...)
 		}
-		if about != "" {
-			b = append(b, "# "+oneLine(about)+"\n"...)
-		}
-		return append(b, rule...), nil
+		line = bytes.Count(b[:bytes.Index(b, []byte(rule))], []byte("\n")) + 1
+		return b, nil
 	})
+	return line, err
 }
 
-// Revoke takes the rule that begins at a line out of a file, with the comment
-// above it, and returns what was there.
-func Revoke(file string, line int) (was string, err error) {
+// Revoke takes back what was learned at a place, and returns what stood in the file, with the
+// comment above it.
+func (p *Policy) Revoke(at Origin) (was string, err error) {
+	if at.File != thisSession {
+		if was, err = remove(at.File, at.Line); err != nil {
+			return "", err
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.forget(func(o Origin) bool { return o == at })
+	moved := func(o *Origin) {
+		if o.File == at.File && o.Line > at.Line {
+			o.Line -= strings.Count(was, "\n")
+		}
+	}
+	for i := range p.rules {
+		moved(&p.rules[i].Origin)
+	}
+	for g, o := range p.granted {
+		moved(&o)
+		p.granted[g] = o
+	}
+	return strings.TrimSpace(was), nil
+}
+
+// remove takes the rule that begins at a line out of a file, with the comment above it, and
+// returns what was there.
+func remove(file string, line int) (was string, err error) {
 	err = rewrite(file, func(old []byte) ([]byte, error) {
 		heads := slices.Clone(locate(string(old)).tables["rule"])
 		i := slices.IndexFunc(heads, func(p place) bool { return p.line == line })
@@ -293,7 +336,7 @@ func Revoke(file string, line int) (was string, err error) {
 		was = strings.Join(lines[from:to], "")
 		return []byte(strings.Join(lines[:from], "") + strings.Join(lines[to:], "")), nil
 	})
-	return strings.TrimSpace(was), err
+	return was, err
 }
 
 // lockWait is how long another program may hold a file of rules.

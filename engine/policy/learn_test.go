@@ -141,11 +141,11 @@ func TestKeep(t *testing.T) {
 	if len(told) == 0 || !strings.Contains(told[0], store.User) || !strings.Contains(told[0], `commandPrefix = ["git log"]`) {
 		t.Error(told)
 	}
-	was, err := policy.Revoke(store.User, 8)
+	was, err := p.Revoke(policy.Origin{File: store.User, Line: 8})
 	if b, _ := os.ReadFile(store.User); err != nil || was != "# said\n"+strings.TrimSpace(rule) || strings.TrimSpace(string(b)) != before {
 		t.Errorf("%v: %q leaves %q", err, was, b)
 	}
-	if _, err := policy.Revoke(store.User, 1); err == nil {
+	if _, err := p.Revoke(policy.Origin{File: store.User, Line: 1}); err == nil {
 		t.Error("a comment was taken for a rule")
 	}
 	if err := p.Learn(grants[0], engine.InProject); err != nil {
@@ -273,17 +273,17 @@ func TestScopes(t *testing.T) {
 		grant         engine.Grant
 		scope         engine.Scope
 		user, project bool
-		protects      int // rules of the policy's
+		protects      int // rules and grants that the policy lists
 	}{
 		{engine.Grant{Tool: "glob", Rule: rule}, engine.Everywhere, true, false, 1},
 		{engine.Grant{Tool: "glob", Rule: rule}, engine.InProject, false, true, 1},
 		{engine.Grant{Tool: "glob", Rule: rule, ProjectOnly: true}, engine.Everywhere, false, true, 1},
 		{engine.Grant{Tool: "glob", Rule: rule}, engine.Session, false, false, 1},
-		{engine.Grant{Tool: "glob", Rule: rule, Target: "x"}, engine.Session, false, false, 0},
+		{engine.Grant{Tool: "glob", Rule: rule, Target: "x"}, engine.Session, false, false, 1},
 		{engine.Grant{Tool: "glob", Rule: rule, Target: "x"}, engine.InProject, false, true, 1},
 		{engine.Grant{Tool: "glob", Rule: rule, ProjectOnly: true}, engine.Session, false, false, 1},
 		{engine.Grant{Tool: "glob", Rule: rule}, engine.Once, false, false, 0},
-		{engine.Grant{Tool: "glob"}, engine.Everywhere, false, false, 0},
+		{engine.Grant{Tool: "glob"}, engine.Everywhere, false, false, 1},
 		{engine.Grant{Rule: rule}, engine.Everywhere, false, false, 0},
 	} {
 		dir := t.TempDir()
@@ -319,6 +319,67 @@ func TestScopes(t *testing.T) {
 	}
 }
 
+// What was learned is listed with its place, in the file or in the session. What is taken
+// back no longer holds, and the places of the others stay right.
+func TestRevoke(t *testing.T) {
+	p := policy.New(policy.Default)
+	p.Store = policy.Store{User: filepath.Join(t.TempDir(), "u.toml"), About: "said"}
+	places := func() (list []string) {
+		for _, r := range p.Rules() {
+			if r.Learned() {
+				list = append(list, strings.TrimPrefix(r.Where(), filepath.Dir(p.Store.User)+"/"))
+			}
+		}
+		slices.Sort(list)
+		return list
+	}
+	holds := func(words ...string) (list []string) {
+		for _, w := range words {
+			if v, _ := p.Judge(t.Context(), asked(engine.Plain, w)); v == engine.Allow {
+				list = append(list, w)
+			}
+		}
+		return list
+	}
+	learn := func(script string, i int, s engine.Scope) {
+		if err := p.Learn(offered(t, asked(engine.Plain, script), false)[i], s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	learn("cp a b", 1, engine.Everywhere)
+	learn("mv a b", 1, engine.Everywhere)
+	learn("ln a b", 0, engine.Session)
+	learn("touch a", 1, engine.Session)
+	for _, c := range []struct {
+		revoke engine.Scope
+		line   int
+		places []string
+		holds  []string
+	}{
+		{places: []string{"this session:1", "this session:2", "u.toml:2", "u.toml:9"}, holds: []string{"cp a b", "mv a b", "ln a b", "touch a"}},
+		{engine.Everywhere, 2, []string{"this session:1", "this session:2", "u.toml:2"}, []string{"mv a b", "ln a b", "touch a"}},
+		{engine.Session, 1, []string{"this session:2", "u.toml:2"}, []string{"mv a b", "touch a"}},
+		{engine.Everywhere, 2, []string{"this session:2"}, []string{"touch a"}},
+		{engine.Session, 2, nil, nil},
+	} {
+		file := "this session"
+		if c.revoke == engine.Everywhere {
+			file = p.Store.User
+		}
+		if c.line > 0 {
+			if _, err := p.Revoke(policy.Origin{File: file, Line: c.line}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := places(); !slices.Equal(got, c.places) {
+			t.Errorf("%+v: %q", c, got)
+		}
+		if got := holds("cp a b", "mv a b", "ln a b", "touch a"); !slices.Equal(got, c.holds) {
+			t.Errorf("%+v: %q hold", c, got)
+		}
+	}
+}
+
 // Rules are taken out of a file and put into it, and all else in it stays.
 func TestAppendAndRevoke(t *testing.T) {
 	rule := func(name string) string {
@@ -344,14 +405,14 @@ func TestAppendAndRevoke(t *testing.T) {
 		{"# top\n\n" + rule("a"), 3, rule("a"), "# top\n\n"},
 	} {
 		file := write(c.text)
-		was, err := policy.Revoke(file, c.line)
+		was, err := new(policy.Policy).Revoke(policy.Origin{File: file, Line: c.line})
 		b, _ := os.ReadFile(file)
 		if err != nil || was != strings.TrimSpace(c.was) || string(b) != c.left {
 			t.Errorf("%q: %v: %q leaves %q", c.text, err, was, b)
 		}
 	}
 	for _, line := range []int{0, 2, 9} {
-		if _, err := policy.Revoke(write(rule("a")), line); err == nil {
+		if _, err := new(policy.Policy).Revoke(policy.Origin{File: write(rule("a")), Line: line}); err == nil {
 			t.Error("no rule begins at line", line)
 		}
 	}
@@ -359,7 +420,7 @@ func TestAppendAndRevoke(t *testing.T) {
 	for _, c := range []struct{ rule, about, want string }{
 		{rule("a"), "", rule("a")}, {rule("a"), "again", rule("a")}, {rule("b"), "two\nlines", rule("a") + "\n# two\uFFFDlines\n" + rule("b")},
 	} {
-		if err := policy.Append(file, c.about, c.rule); err != nil {
+		if _, err := policy.Append(file, c.about, c.rule); err != nil {
 			t.Fatal(err)
 		}
 		if b, _ := os.ReadFile(file); string(b) != c.want {
@@ -370,13 +431,13 @@ func TestAppendAndRevoke(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := policy.Append(file, "", rule("a")); err != nil {
+	if _, err := policy.Append(file, "", rule("a")); err != nil {
 		t.Fatal(err)
 	}
 	if now, err := os.Stat(file); err != nil || !os.SameFile(info, now) {
 		t.Error("a file is written although nothing changes")
 	}
-	if err := policy.Append(file, "", "x"); err == nil {
+	if _, err := policy.Append(file, "", "x"); err == nil {
 		t.Error("what is no rule is written")
 	}
 	if b, _ := os.ReadFile(file); !strings.HasPrefix(string(b), rule("a")) {
@@ -386,7 +447,7 @@ func TestAppendAndRevoke(t *testing.T) {
 	if err := os.Symlink(file, link); err != nil {
 		t.Skip(err)
 	}
-	if err := policy.Append(link, "", rule("c")); err != nil {
+	if _, err := policy.Append(link, "", rule("c")); err != nil {
 		t.Fatal(err)
 	}
 	if to, err := os.Readlink(link); err != nil || to != file {
@@ -396,7 +457,7 @@ func TestAppendAndRevoke(t *testing.T) {
 		t.Errorf("%q", b)
 	}
 	for _, bad := range []string{filepath.Join(file, "x.toml"), t.TempDir()} {
-		if err := policy.Append(bad, "", rule("a")); err == nil {
+		if _, err := policy.Append(bad, "", rule("a")); err == nil {
 			t.Error("written to", bad)
 		}
 	}

@@ -38,6 +38,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"gemline/engine"
@@ -88,14 +89,15 @@ type Policy struct {
 	mode    Mode
 	before  Mode // from which plan mode was entered
 	rules   []Rule
-	granted map[engine.Grant]bool
+	granted map[engine.Grant]Origin // where each grant is listed
+	answers int                     // how many have been learned for the session
 }
 
 // New returns a Policy that judges by the rules that come with the program and
 // by others, and has granted nothing yet. The order of the rules does not
 // matter.
 func New(mode Mode, others ...Rule) *Policy {
-	return &Policy{mode: mode, rules: append(defaultRules(), others...), granted: map[engine.Grant]bool{}}
+	return &Policy{mode: mode, rules: append(defaultRules(), others...), granted: map[engine.Grant]Origin{}}
 }
 
 // WithUnattended returns a copy of p that judges with a user present, or unattended.
@@ -103,14 +105,21 @@ func (p *Policy) WithUnattended(unattended bool) *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return &Policy{Unattended: unattended, Confined: p.Confined, Plans: p.Plans, Roots: p.Roots, Masked: p.Masked,
-		Store: p.Store, mode: p.mode, before: p.before, rules: p.rules, granted: maps.Clone(p.granted)}
+		Store: p.Store, mode: p.mode, before: p.before, rules: p.rules, granted: maps.Clone(p.granted), answers: p.answers}
 }
 
-// Rules returns the rules, the strongest first, and of equals the stricter.
+// Rules returns the rules and what was granted for the session, the strongest first, and of equals the stricter.
 func (p *Policy) Rules() []Rule {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	list := slices.Clone(p.rules)
+	for g, o := range p.granted {
+		if o.File == thisSession {
+			list = append(list, Rule{Tier: User, Origin: o, Tools: []string{g.Tool}, Verdict: engine.Allow, Priority: saved,
+				Target: strings.ReplaceAll(g.Target, "\x00", ": ")})
+		}
+	}
+	slices.SortFunc(list[len(p.rules):], func(a, b Rule) int { return cmp.Compare(a.Origin.Line, b.Origin.Line) })
 	slices.SortStableFunc(list, func(a, b Rule) int {
 		return cmp.Or(cmp.Compare(b.rank(), a.rank()), cmp.Compare(strictness(b.Verdict), strictness(a.Verdict)))
 	})
