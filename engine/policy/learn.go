@@ -233,7 +233,7 @@ func (p *Policy) Learn(g engine.Grant, s engine.Scope) error {
 		p.answers++
 		where.Line = p.answers
 	}
-	p.forget(func(o Origin) bool { return o == where })
+	forget(p, func(o Origin) bool { return o == where })
 	if g.Target != "" || g.Rule == "" {
 		p.granted[key(g)] = where
 	}
@@ -244,8 +244,8 @@ func (p *Policy) Learn(g engine.Grant, s engine.Scope) error {
 	return nil
 }
 
-// forget takes back what was learned, by its places.
-func (p *Policy) forget(learned func(Origin) bool) {
+// forget takes back what p has learned, by its places. The caller has locked p.
+func forget(p *Policy, learned func(Origin) bool) {
 	maps.DeleteFunc(p.granted, func(_ engine.Grant, o Origin) bool { return learned(o) })
 	p.rules = slices.DeleteFunc(slices.Clone(p.rules), func(r Rule) bool { return learned(r.Origin) })
 }
@@ -259,7 +259,7 @@ func (p *Policy) ForgetGrants() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	clear(p.granted)
-	p.forget(func(o Origin) bool { return o.File == thisSession })
+	forget(p, func(o Origin) bool { return o.File == thisSession })
 }
 
 func tell(told func(string), text string) {
@@ -298,7 +298,7 @@ func (p *Policy) Revoke(at Origin) (was string, err error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.forget(func(o Origin) bool { return o == at })
+	forget(p, func(o Origin) bool { return o == at })
 	moved := func(o *Origin) {
 		if o.File == at.File && o.Line > at.Line {
 			o.Line -= strings.Count(was, "\n")
