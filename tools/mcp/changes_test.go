@@ -89,6 +89,54 @@ func TestSessionEnded(t *testing.T) {
 	}
 }
 
+// A call that a server has begun is not made again when another request finds the session ended.
+func TestSessionEndedInCall(t *testing.T) {
+	t.Parallel()
+	server := sdk.NewServer(&sdk.Implementation{Name: "greeter", Version: "1"}, nil)
+	greeter(server, "greet", "says hello")
+	began, over := make(chan bool), make(chan bool)
+	sdk.AddTool(server, &sdk.Tool{Name: "pay"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, any, error) {
+		select {
+		case began <- true:
+		case <-over:
+		}
+		<-over
+		return nil, nil, nil
+	})
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil)
+	var ended sync.Once
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(b))
+		if bytes.Contains(b, []byte(`"greet"`)) {
+			ended.Do(func() { http.Error(w, "", http.StatusNotFound); b = nil })
+		}
+		if b != nil && r.Method != http.MethodDelete {
+			handler.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(web.Close)
+	t.Cleanup(func() { close(over) })
+	s, _ := set(t, Server{Name: "go", URL: web.URL})
+	paid := make(chan error)
+	go func() {
+		_, err := call(t, s.Tools(Callbacks{}), &desk{}, "mcp_go_pay", nil)
+		paid <- err
+	}()
+	<-began
+	if r, err := call(t, s.Tools(Callbacks{}), &desk{}, "mcp_go_greet", map[string]any{"name": "Ada"}); err != nil || !strings.Contains(r.Text, "hello Ada") {
+		t.Error(r, err)
+	}
+	select {
+	case err := <-paid:
+		if err == nil || !strings.Contains(err.Error(), "the server has ended the session") {
+			t.Error(err)
+		}
+	case <-began:
+		t.Fatal("the call was made twice")
+	}
+}
+
 func names(ts engine.Toolset) (list []string) {
 	for _, t := range ts.Tools() {
 		list = append(list, t.Name())

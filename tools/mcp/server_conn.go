@@ -98,11 +98,11 @@ func (l *serverConn) setState(s State, err error) {
 	l.changed = make(chan struct{})
 }
 
-// ask makes a request over c. If the server has ended the session, the request is made once more
-// in the next session. It returns the connection that was asked last.
+// ask makes a request over c. If the server refuses it since the session has ended, the request is
+// made once more in the next session. It returns the connection that was asked last.
 func (l *serverConn) ask(ctx context.Context, c *peer, method protocol.MCPMethod, params, result any) (*peer, error) {
 	err := c.conn.Call(ctx, method, params, result)
-	for old := c; errors.Is(err, rpc.ErrSessionEnded); {
+	for old, refused := c, (*rpc.NotServedError)(nil); errors.As(err, &refused); {
 		l.mu.Lock()
 		state, changed := l.state, l.changed
 		l.mu.Unlock()

@@ -178,18 +178,16 @@ func (s *hosted) push(text []byte) {
 // answer hands on a request, and sends what belongs to it until it is answered. If its
 // sender is gone, nobody can be told or asked any more: it is given up.
 func (s *hosted) answer(w http.ResponseWriter, r *http.Request, id json.RawMessage, body []byte) {
-	re := &reply{out: make(chan []byte)}
-	re.ctx, re.end = context.WithCancelCause(s.ctx)
 	s.mu.Lock()
-	_, twice := s.waiting[string(id)]
-	if !twice {
-		s.waiting[string(id)] = re
-	}
-	s.mu.Unlock()
-	if twice {
+	if s.waiting[string(id)] != nil {
+		s.mu.Unlock()
 		http.Error(w, "a request with this id is not answered yet", http.StatusBadRequest)
 		return
 	}
+	re := &reply{out: make(chan []byte)}
+	re.ctx, re.end = context.WithCancelCause(s.ctx)
+	s.waiting[string(id)] = re
+	s.mu.Unlock()
 	defer s.drop(id)
 	write := EventWriter(w, timeToPass)
 	write("")

@@ -50,9 +50,16 @@ func (e *StatusError) Error() string {
 	return s
 }
 
-// ErrSessionEnded is the error of a request that a server has not looked at, since it has ended
-// the session or was started anew. Servers say so by 404, as the protocol has it, or by 400.
+// ErrSessionEnded is the error of a connection whose session the server has ended, or has forgotten
+// since it was started anew. Servers say so by 404, as the protocol has it, or by 400.
 var ErrSessionEnded = errors.New("the server has ended the session")
+
+// A NotServedError is the error of a request that the server has refused, and not looked at, for
+// [ErrSessionEnded]. Other requests that are open at this time have an unknown fate.
+type NotServedError struct{ error }
+
+// Unwrap returns the error of the connection.
+func (e *NotServedError) Unwrap() error { return e.error }
 
 var unknownSession = text.Pattern(`(?i)\b(no valid|invalid|unknown) session|\bsession( id)? (not found|expired|has expired)|mcp-session-id`)
 
@@ -172,8 +179,8 @@ func (s *remote) Send(ctx context.Context, m *Message) error {
 			s.push((&Message{Version: m.Version, ID: m.ID, Error: why}).text(), nil)
 		}
 	}()
-	err := <-head
-	if err != nil && s.ctx.Err() != nil {
+	err, refused := <-head, (*NotServedError)(nil)
+	if err != nil && s.ctx.Err() != nil && !errors.As(err, &refused) {
 		return context.Cause(s.ctx)
 	}
 	return plain(err)
@@ -259,6 +266,7 @@ func (s *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 		if unknown && req.Method == http.MethodPost && req.Header.Get(protocol.HeaderSessionID) != "" {
 			err = fmt.Errorf("%w: %w", ErrSessionEnded, err)
 			s.cancel(err)
+			err = &NotServedError{err}
 		}
 	case kind == eventStream, x != nil:
 		from, stream := *res, kind == eventStream
