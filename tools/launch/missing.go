@@ -164,6 +164,7 @@ func (l *Launcher) MissingRights(plan engine.Plan, o shell.Outcome) (r engine.Ri
 		return r, nil
 	}
 	state, p := l.State(), l.SandboxWith(plan.Rights)
+	p.Hidden = resolved(p.Hidden)
 	network, complaints := ParseDenials(o.Output)
 	silent := strings.TrimSpace(o.Output) == "" // as curl -s is, whatever went wrong
 	network = network || len(NetworkPrograms(plan.Commands)) > 0 && (silent || uneasy().MatchString(o.Output))
@@ -190,7 +191,7 @@ func (l *Launcher) MissingRights(plan engine.Plan, o shell.Outcome) (r engine.Ri
 			continue
 		}
 		named, at, ok := place(path, said.taken, plan)
-		away := len(above(named, p.Hidden)) > 0 || said.missing && unseen(named, p)
+		away := within(p.Hidden, named) || said.missing && unseen(named, p)
 		switch {
 		case away && !said.Write && !slices.Contains(writes, named) && sandbox.Readable(named):
 			r.Read = adding(r.Read, named)
@@ -247,9 +248,9 @@ func (l *Launcher) Needs(plan engine.Plan, inputs []engine.Word) (r engine.Right
 	if len(paths) == 0 {
 		return r
 	}
-	hidden := l.SandboxWith(plan.Rights).Hidden
+	hidden := resolved(l.SandboxWith(plan.Rights).Hidden)
 	for _, path := range paths {
-		if path = disk.ResolveLinks(path); len(above(path, hidden)) > 0 && sandbox.Readable(path) {
+		if path = disk.ResolveLinks(path); within(hidden, path) && sandbox.Readable(path) {
 			r.Read = adding(r.Read, path)
 		}
 	}

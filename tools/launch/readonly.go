@@ -11,10 +11,11 @@ import (
 
 // readOnlyPaths returns the read-only paths in the working directories that a command could not
 // write to, as its output names them: also by a name alone, without a slash or quotation marks.
+// The hidden paths of p have their links resolved.
 func readOnlyPaths(output string, plan engine.Plan, p sandbox.Profile) (kept []string) {
-	own := append([]string{p.Root}, p.Write...)
+	own := resolved(append([]string{p.Root}, p.Write...))
 	closed := slices.DeleteFunc(slices.Clone(p.ReadOnly), func(path string) bool {
-		return !disk.InsideAny(own, path)
+		return !within(own, path)
 	})
 	if len(closed) == 0 {
 		return nil
@@ -26,7 +27,7 @@ func readOnlyPaths(output string, plan engine.Plan, p sandbox.Profile) (kept []s
 		words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n:'\"`‘’,;()", r) })
 		for _, word := range append(words, pathsIn(line)...) {
 			path := located(word, plan)
-			if len(above(path, p.Hidden)) > 0 && !readOnly().MatchString(line) {
+			if !within(own, path) || within(p.Hidden, path) && !readOnly().MatchString(line) {
 				continue // it can't be read either, and perhaps need not be written to
 			}
 			for _, at := range closed {

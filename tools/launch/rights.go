@@ -10,6 +10,7 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/tools/sandbox"
 )
 
@@ -33,13 +34,16 @@ func (l *Launcher) ExtraRights(want engine.Rights, dir string) (r engine.Rights,
 		return r, err
 	}
 	for i, path := range r.Write {
-		for _, closed := range above(path, p.ReadOnly) {
-			r.Write[i] = closed // it is opened as a whole
+		for _, closed := range resolved(p.ReadOnly) {
+			if disk.Inside(closed, path) {
+				r.Write[i] = closed // it is opened as a whole
+			}
 		}
 	}
 	reads, err := absolutePaths(want.Read, dir)
+	hidden := resolved(p.Hidden)
 	for _, path := range append(reads, r.Write...) {
-		if len(above(path, p.Hidden)) > 0 || slices.Contains(reads, path) && unseen(path, p) {
+		if within(hidden, path) || slices.Contains(reads, path) && unseen(path, p) {
 			r.Read = append(r.Read, path)
 		}
 	}
@@ -76,14 +80,12 @@ func Protected(name string) bool {
 	return strings.EqualFold(name, ".git") || strings.EqualFold(name, ".gemini")
 }
 
-// above returns the directories among dirs, with links resolved, that are path or contain it.
-func above(path string, dirs []string) (found []string) {
-	for _, dir := range dirs {
-		if dir = disk.ResolveLinks(dir); disk.InsideAny([]string{dir}, path) {
-			found = append(found, dir)
-		}
-	}
-	return found
+// resolved returns paths with their links resolved.
+func resolved(paths []string) []string { return lists.Map(paths, disk.ResolveLinks) }
+
+// within reports whether path is in or below one of dirs. No path has links.
+func within(dirs []string, path string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return disk.Inside(dir, path) })
 }
 
 // absolutePaths returns absolute paths without links, so that a question shows the paths that are
@@ -117,7 +119,7 @@ func (l *Launcher) SandboxWith(r engine.Rights) sandbox.Profile {
 			func(path string) bool { return len(r.Write) > 0 && slices.Contains(r.Write, disk.ResolveLinks(path)) })
 	}
 	for _, path := range r.Read {
-		if len(above(path, p.Hidden)) == 0 && !disk.InsideAny(r.Write, path) {
+		if !disk.InsideAny(p.Hidden, path) && !disk.InsideAny(r.Write, path) {
 			p.ReadOnly = append(p.ReadOnly, path) // it is seen then
 		}
 	}
