@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -120,7 +119,6 @@ func TestAddFails(t *testing.T) {
 		err   string
 	}{
 		{"directory", map[string]string{"home/GEMINI.md/": ""}, "directory"},
-		{"link to nowhere", map[string]string{"home/GEMINI.md": "->nowhere"}, "link to nowhere"},
 		{"not text", map[string]string{"home/GEMINI.md": "\xff\xfex\x00"}, "not UTF-8"},
 		{"no directory", map[string]string{"home": "a file"}, "not a directory"},
 	} {
@@ -143,7 +141,7 @@ func TestAddFails(t *testing.T) {
 		if err := os.Chmod(filepath.Join(top, "home", "GEMINI.md"), 0o444); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := New(in(top)).Add("x"); !errors.Is(err, fs.ErrPermission) {
+		if _, err := New(in(top)).Add("x"); err == nil || !strings.Contains(err.Error(), "read-only") {
 			t.Errorf("%v", err)
 		}
 	})
