@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -38,20 +37,15 @@ const (
 // warningMark begins a message that is a warning.
 const warningMark = "Warning: "
 
-// words finds how hooks spell a block, a question and an agreement.
-var words = map[string]func() *regexp.Regexp{
-	block: text.Pattern(`^(?:den(?:y|ied|ies)|(?:block|reject)(?:ed|s)?|refused?|disallow(?:ed)?|forbid(?:den)?)$`),
-	ask:   text.Pattern(`^ask$`),
-	allow: text.Pattern(`^(?:allow(?:ed|s)?|approve[ds]?)$`),
-}
-
 // decision returns which decision a word of JSON is, in capitals or not, "" if it is none.
 func decision(word string) string {
-	word = strings.ToLower(strings.Trim(word, " \t\r\n.!"))
-	for decision, spelled := range words {
-		if spelled().MatchString(word) {
-			return decision
-		}
+	switch word = strings.ToLower(strings.TrimSpace(word)); word {
+	case "deny", block:
+		return block
+	case allow, "approve":
+		return allow
+	case ask:
+		return ask
 	}
 	return ""
 }
@@ -168,11 +162,14 @@ func (o Outcome) misread() string {
 			return fmt.Sprintf("its decision %s is none of block, deny, ask and allow", text.OneLine(text.Compact(value), most))
 		}
 	}
-	if len(decided(object)) == 0 && object["continue"] == nil {
-		for _, key := range slices.Sorted(maps.Keys(object)) {
-			if word, _ := object[key].(string); decision(word) == block {
-				return fmt.Sprintf("it says %q under %q, and not under \"decision\"", word, text.OneLine(key, most))
-			}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		word, _ := object[key].(string)
+		usual := slices.IndexFunc(answerKeys, func(k string) bool { return strings.EqualFold(strings.ReplaceAll(key, "_", ""), k) })
+		switch {
+		case usual >= 0 && key != answerKeys[usual]:
+			return fmt.Sprintf("its %q is called %s", key, answerKeys[usual])
+		case decision(word) == block && len(decided(object)) == 0 && object["continue"] == nil:
+			return fmt.Sprintf("it says %q under %q, and not under \"decision\"", word, text.OneLine(key, most))
 		}
 	}
 	if args := specific["tool_input"]; args != nil {
@@ -211,43 +208,19 @@ func misfitting(specific map[string]any) string {
 var selectionModes = []string{"AUTO", "ANY", "NONE"}
 
 // parseJSON returns the JSON object that text is, nil if it is none, and reports whether
-// text is JSON. A JSON string or a list may hold the object, and a comma too many stand
-// behind its last field. Of a text with other lines before or behind it the last object
-// counts that begins a line.
+// text is JSON. A JSON string may hold the object. Of a text with other lines before or
+// behind it the last object counts that begins a line.
 func parseJSON(text string) (object map[string]any, ok bool) {
 	var value any
 	if json.Unmarshal([]byte(text), &value) != nil {
-		object = lastObject(lastComma().ReplaceAllString(text, "$1$2"))
+		object = lastObject(text)
 		return object, object != nil
 	}
 	if inner, is := value.(string); is && json.Unmarshal([]byte(inner), &value) != nil {
 		return nil, false
 	}
-	if _, is := value.([]any); is {
-		return lastObject(text), true
-	}
 	object, _ = value.(map[string]any)
-	return spelled(object), true
-}
-
-// lastComma finds texts, which stay, and commas behind which a list or an object ends.
-var lastComma = text.Pattern(`("(?:[^"\\\n]|\\.)*")|,(\s*[}\]])`)
-
-// spelled returns an object in which the fields of an answer have their usual names, where
-// they are in other capitals or have a line between their words.
-func spelled(o map[string]any) map[string]any {
-	fold := strings.NewReplacer("_", "", "-", "")
-	for _, key := range slices.Sorted(maps.Keys(o)) {
-		for _, usual := range answerKeys {
-			if o[usual] == nil && strings.EqualFold(fold.Replace(key), usual) {
-				o[usual] = o[key]
-			}
-		}
-	}
-	if inner, is := o["hookSpecificOutput"].(map[string]any); is {
-		spelled(inner)
-	}
-	return o
+	return object, true
 }
 
 // decided returns what stands for a decision in an answer. Hooks of Claude Code have it
@@ -294,13 +267,10 @@ func lastObject(text string) (last map[string]any) {
 			at++
 			continue
 		}
-		listed := strings.HasSuffix(strings.TrimSpace(text[:at]), "[")
 		at += int(d.InputOffset())
 		rest, _, _ := strings.Cut(text[at:], "\n")
-		rest = strings.TrimSpace(rest)
-		object = spelled(object)
 		says := func(key string) bool { return object[key] != nil }
-		if (rest == "" || listed && rest == "]") && slices.ContainsFunc(answerKeys, says) {
+		if strings.TrimSpace(rest) == "" && slices.ContainsFunc(answerKeys, says) {
 			last = object
 		}
 	}

@@ -112,27 +112,26 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestNearAnswers has a hook answer nearly as it should: what means a block is one, and what
-// may mean so has the call asked about by the hook's name, and nothing else sent.
+// TestNearAnswers has a hook answer nearly as it should: what may mean a block has the call
+// asked about by the hook's name, and nothing else sent.
 func TestNearAnswers(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{
-		`{"decision":"denied"}`:                                  "block",
-		`{"decision":"Blocked."}`:                                "block",
-		`{"decision":"reject"}`:                                  "block",
-		`{"decision":"refused"}`:                                 "block",
-		`{"decision":"FORBIDDEN"}`:                               "block",
-		`{"decision":"deny",}`:                                   "block",
-		"{\n  \"decision\": \"deny\",\n}":                        "block",
-		`{"decision":"deny","hookSpecificOutput":{"a":[1,],},}`:  "block",
-		`[{"decision":"deny"}]`:                                  "block",
-		"checking\n[ {\"decision\":\"deny\"} ]":                  "block",
-		`{"Decision":"deny"}`:                                    "block",
-		`{"DECISION":"DENY","REASON":"no"}`:                      "block",
+		`{"decision":"denied"}`:                                  "ask",
+		`{"decision":"Blocked."}`:                                "ask",
+		`{"decision":"reject"}`:                                  "ask",
+		`{"decision":"refused"}`:                                 "ask",
+		`{"decision":"FORBIDDEN"}`:                               "ask",
+		`{"decision":"deny",}`:                                   "ask",
+		"{\n  \"decision\": \"deny\",\n}":                        "ask",
+		`{"decision":"deny","hookSpecificOutput":{"a":[1,],},}`:  "ask",
+		`[{"decision":"deny"}]`:                                  "ask",
+		`{"Decision":"deny"}`:                                    "ask",
+		`{"DECISION":"DENY","REASON":"no"}`:                      "ask",
 		`{"permissionDecision":"deny"}`:                          "block",
-		`{"permission_decision":"deny"}`:                         "block",
+		`{"permission_decision":"deny"}`:                         "ask",
 		"checking\n" + `{"permissionDecision":"deny"}`:           "block",
-		`{"hook_specific_output":{"permissionDecision":"deny"}}`: "block",
+		`{"hook_specific_output":{"permissionDecision":"deny"}}`: "ask",
 		`{"hookSpecificOutput":{"decision":"deny"}}`:             "block",
 		`{"decision":"approve","permissionDecision":"deny"}`:     "block",
 		`{"permissionDecision":"ask"}`:                           "ask",
@@ -148,9 +147,9 @@ func TestNearAnswers(t *testing.T) {
 		`["deny"]`:                          "ask",
 		`{"action":"deny"}`:                 "ask",
 		`{"hookSpecificOutput":"deny"}`:     "ask",
-		`{"decision":"allowed"}`:            "",
-		`{"decision":"allow",}`:             "",
-		`[{"decision":"approve"}]`:          "",
+		`{"decision":"allowed"}`:            "ask",
+		`{"decision":"allow",}`:             "ask",
+		`[{"decision":"approve"}]`:          "ask",
 		`{"decision":""}`:                   "",
 		`{"decision":null}`:                 "",
 		`{"systemMessage":"a, ]b, } deny"}`: "",
