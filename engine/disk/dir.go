@@ -110,14 +110,19 @@ func (d *Dir) fileSlow(name string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	defer at.Close()
-	was, err := at.Lstat(filepath.Base(name)) // opening a device may already do something
+	return openRegular(at, filepath.Base(name))
+}
+
+// openRegular opens the regular file called name, which at holds.
+func openRegular(at *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	was, err := at.Lstat(name) // opening a device may already do something
 	if err == nil {
 		err = Regular(was)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := at.OpenFile(filepath.Base(name), os.O_RDONLY|careful, 0)
+	f, err := at.OpenFile(name, os.O_RDONLY|careful, 0)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,6 +2,8 @@ package disk
 
 import (
 	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -28,3 +30,76 @@ func (l Stat) Stable(at time.Time, local bool) bool {
 	}
 	return l.Changed != 0 && max(l.Changed, l.Modified) < before.UnixNano()
 }
+
+// statOf returns the metadata that info describes.
+func statOf(info fs.FileInfo) Stat {
+	s := Stat{Mode: info.Mode(), Size: info.Size(), Modified: info.ModTime().UnixNano()}
+	s.identify(info)
+	return s
+}
+
+// A RawDir is an open directory whose entries are looked at one by one. Names are
+// those of entries; no link is followed.
+type RawDir struct {
+	path string
+	root *os.Root
+}
+
+// RawDir opens the directory called name.
+func (d *Dir) RawDir(name string) (*RawDir, error) {
+	at, err := d.Sub(name)
+	if err != nil {
+		return nil, err
+	}
+	return &RawDir{filepath.Join(d.path, name), at}, nil
+}
+
+// RawDir opens the directory called name.
+func (f *RawDir) RawDir(name string) (*RawDir, error) {
+	path := filepath.Join(f.path, name)
+	at, err := step(f.root, name)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: Cause(err)}
+	}
+	return &RawDir{path, at}, nil
+}
+
+// Close closes the directory.
+func (f *RawDir) Close() { f.root.Close() }
+
+// Names returns the names of the entries, in no order.
+func (f *RawDir) Names() ([]string, error) {
+	file, err := f.root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if err := made(file); err != nil {
+		return nil, &fs.PathError{Op: "open", Path: f.path, Err: err}
+	}
+	return file.Readdirnames(-1)
+}
+
+// Stat returns the metadata of the directory itself.
+func (f *RawDir) Stat() (Stat, error) { return f.StatAt(".") }
+
+// StatAt returns the metadata of an entry, without following a link.
+func (f *RawDir) StatAt(name string) (Stat, error) {
+	info, err := f.root.Lstat(name)
+	if err != nil {
+		return Stat{}, err
+	}
+	return statOf(info), nil
+}
+
+// File opens a regular file for reading. It never waits.
+func (f *RawDir) File(name string) (*os.File, error) {
+	file, _, err := openRegular(f.root, name)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: filepath.Join(f.path, name), Err: Cause(err)}
+	}
+	return file, nil
+}
+
+// Readlink returns where a link leads.
+func (f *RawDir) Readlink(name string) (string, error) { return f.root.Readlink(name) }

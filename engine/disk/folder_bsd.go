@@ -1,10 +1,15 @@
-//go:build unix && !linux
+//go:build darwin || freebsd
 
 package disk
 
-import "golang.org/x/sys/unix"
+import (
+	"io/fs"
+	"syscall"
+)
 
-func statOf(st *unix.Stat_t) Stat {
-	return Stat{Mode: modeOf(uint32(st.Mode)), Size: st.Size, Dev: uint64(st.Dev), Ino: uint64(st.Ino),
-		Modified: unix.TimespecToNsec(st.Mtim), Changed: unix.TimespecToNsec(st.Ctim)}
+// identify adds what only this system says of a file.
+func (l *Stat) identify(info fs.FileInfo) {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		l.Dev, l.Ino, l.Changed = uint64(st.Dev), st.Ino, st.Ctimespec.Nano()
+	}
 }

@@ -1,8 +1,13 @@
 package disk
 
-import "golang.org/x/sys/unix"
+import (
+	"io/fs"
+	"syscall"
+)
 
-func statOf(st *unix.Stat_t) Stat {
-	return Stat{Mode: modeOf(st.Mode), Size: st.Size, Dev: st.Dev, Ino: st.Ino,
-		Modified: st.Mtim.Nano(), Changed: st.Ctim.Nano()}
+// identify adds what only this system says of a file.
+func (l *Stat) identify(info fs.FileInfo) {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		l.Dev, l.Ino, l.Changed = uint64(st.Dev), st.Ino, st.Ctim.Nano()
+	}
 }
