@@ -107,25 +107,31 @@ func decode(line []byte) (m message, id string, err error) {
 }
 
 // exactFields returns an object without the fields whose names are not in lower case, which
-// encoding/json takes for ours, and the name of a field that it has twice. The first of two counts.
+// encoding/json takes for ours, and the name of a field that it has twice.
 func exactFields(line []byte) (exact []byte, twice string) {
 	d := json.NewDecoder(bytes.NewReader(line))
-	if t, _ := d.Token(); t != json.Delim('{') || !json.Valid(line) {
+	if t, _ := d.Token(); t != json.Delim('{') {
 		return line, "" // json.Unmarshal says what is wrong
 	}
-	fields := map[string]json.RawMessage{}
+	fields, odd := map[string]json.RawMessage{}, false
 	for d.More() {
-		t, _ := d.Token() // no error: it is valid
-		name := t.(string)
+		t, _ := d.Token()
+		name, _ := t.(string)
 		var value json.RawMessage
-		d.Decode(&value)
+		if d.Decode(&value) != nil {
+			return line, "" // likewise
+		}
 		switch {
 		case strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") != "":
+			odd = true
 		case fields[name] != nil:
 			twice = name
 		default:
 			fields[name] = value
 		}
+	}
+	if !odd || !json.Valid(line) { // a line may hold an image: it is not written anew in vain
+		return line, twice
 	}
 	exact, _ = json.Marshal(fields) // which are JSON
 	return exact, twice
