@@ -280,7 +280,8 @@ func (r *Router) took(a attempt, why failure, always bool) {
 	if always && why == missing {
 		r.cfg.Health.stand(a.Model, a.substitutes[0].Model)
 	}
-	if r.last = a.substitutes[0].Model; r.engine != nil {
-		r.engine.SetModel(r.last)
+	next := a.substitutes[0].Model
+	if r.last.Store(next); r.engine != nil {
+		r.engine.SetModel(next)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/genai"
@@ -59,13 +60,13 @@ type Engine interface {
 	History() []*genai.Content
 }
 
-// A Router decides for one conversation. It must not be used concurrently.
+// A Router decides for one conversation. Only [Router.Answering] may be called concurrently.
 type Router struct {
 	cfg    Config
 	wanted string
-	engine Engine // nil before the first prompt
-	last   string // the last model that was reported
-	notice string // what is told when an answer comes
+	engine Engine       // nil before the first prompt
+	last   atomic.Value // a string, the last model that was reported, "" if none was
+	notice string       // what is told when an answer comes
 }
 
 // New returns a Router.
@@ -82,7 +83,8 @@ func (r *Router) Wanted() string { return cmp.Or(r.wanted, preset.Default) }
 
 // Choose changes the user's choice. The model is tried again, whatever its state.
 func (r *Router) Choose(name string) {
-	r.wanted, r.last = name, ""
+	r.wanted = name
+	r.last.Store("")
 	r.cfg.Health.forget(r.Model())
 }
 
@@ -93,7 +95,10 @@ func (r *Router) Think(level string) { r.cfg.Thinking = level }
 func (r *Router) Model() string { return r.cfg.Presets.Resolve(r.wanted) }
 
 // Answering returns the model that answers the prompt at hand, or has answered the last one.
-func (r *Router) Answering() string { return cmp.Or(r.last, r.Model()) }
+func (r *Router) Answering() string {
+	last, _ := r.last.Load().(string)
+	return cmp.Or(last, r.Model())
+}
 
 // Shown returns what users are told is asked: the model that they want, or auto where it
 // is decided for each prompt. Another one may stand in for it.
@@ -190,14 +195,14 @@ func (r *Router) take(d Decision, tell func(engine.Event)) {
 	if d.late != "" {
 		r.notice = d.Model + " answers: " + d.late
 	}
-	if was := cmp.Or(r.last, r.Model()); was != d.Model && !d.quiet {
+	if r.Answering() != d.Model && !d.quiet {
 		why := ""
 		if d.Reason != "" && d.Source != fromScore {
 			why = ": " + d.Reason
 		}
 		tell(engine.Notice{Text: d.Model + " answers" + why, Info: true})
 	}
-	r.last = d.Model
+	r.last.Store(d.Model)
 }
 
 // decide goes through the strategies. Without parts, the prompt goes on, and what was
