@@ -31,9 +31,12 @@ type consents struct {
 	mu             sync.Mutex
 	given          map[string]consent.Rights
 	protectedPaths map[string]bool // files and directories of what may run with all rights
-	linksOf        []string        // of which paths in which roots hardLinks are
-	hardLinks      []string
-	outdated       bool // something stored has an earlier form of fingerprint
+	outdated       bool            // something stored has an earlier form of fingerprint
+
+	links struct { // the last search for hard links, which may take long
+		mu       sync.Mutex
+		of, hard []string // the paths and roots, and what was found
+	}
 }
 
 // newConsents returns the consents for the folder, which are read at first use.
@@ -123,14 +126,16 @@ func (a *consents) protect(s consent.Started) {
 func (a *consents) guardedPaths(roots []string) []string {
 	config, elsewhere := a.config()
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	runs := slices.Sorted(maps.Keys(a.protectedPaths))
-	if of := slices.Concat(runs, roots); !slices.Equal(of, a.linksOf) {
+	a.mu.Unlock()
+	a.links.mu.Lock()
+	defer a.links.mu.Unlock()
+	if of := slices.Concat(runs, roots); !slices.Equal(of, a.links.of) {
 		real := lists.Map(roots, disk.ResolveLinks)
 		inside := lists.Filter(elsewhere, func(path string) bool { return disk.InsideAny(real, disk.ResolveLinks(path)) })
-		a.linksOf, a.hardLinks = of, disk.HardLinks(slices.Concat(config, inside, runs), real)
+		a.links.of, a.links.hard = of, disk.HardLinks(slices.Concat(config, inside, runs), real)
 	}
-	return slices.Concat(runs, elsewhere, a.hardLinks)
+	return slices.Concat(runs, elsewhere, a.links.hard)
 }
 
 // configPaths returns the configuration of gemline and git, and the paths elsewhere by which it can be
