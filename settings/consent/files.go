@@ -99,8 +99,8 @@ func (f *files) steered(value string) {
 	}
 }
 
-// steers reports whether a variable decides what runs, and notes that a script sets it. It may be in set,
-// which scripts start with.
+// steers reports whether a variable that a script sets decides what runs, and if so notes that. The
+// variables with which scripts start are in set.
 func (f *files) steers(name string, set map[string]string) bool {
 	_, ok := set[name]
 	if ok = ok || program.IsSteering(name); ok {

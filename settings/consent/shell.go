@@ -308,7 +308,7 @@ func (r *reader) nested(n syntax.Node) {
 	})
 }
 
-// output matches the names of what keeps nothing, or is open already.
+// output matches the names of devices that keep nothing, and of files that are open already.
 var output = text.Pattern(`^/dev/(null|stdout|stderr|tty|fd/\d+)$`)
 
 // redirect notes what is read from and written to.

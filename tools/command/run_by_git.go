@@ -69,7 +69,9 @@ func (env Tools) runByGit(ctx context.Context, read script.Script, dir string) s
 	return ""
 }
 
-// Hooks by the git commands that run them. notAdding are no hooks of commands that add.
+// Which git commands run which hooks. Always are run by all commands that add to a repository, and
+// notAdding by none of them. Of other hooks, the commands of withoutHook run none, and the commands of
+// checkingOut only post-checkout.
 var (
 	always      = strings.Fields("post-index-change reference-transaction")
 	notAdding   = text.Pattern(`\.|push|receive|update|^sendemail-|^p4-|^fsmonitor-`)

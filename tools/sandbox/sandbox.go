@@ -11,7 +11,7 @@ type Profile struct {
 	Write        []string // further writable files and directories
 	ReadOnly     []string // read-only files and directories, also below Root and Write
 	Anchored     []string // writable directories that can't be removed or renamed
-	Kept         []string // where a link stays that link, and where nothing is made if nothing is there
+	Kept         []string // paths that stay as they are if a link or nothing is there
 	Hidden       []string // files and directories that can't be read
 	Masked       []string // files that can be neither run nor read; of a link, not the target
 	Cache        string   // a directory in one of Write

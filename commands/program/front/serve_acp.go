@@ -267,8 +267,7 @@ func modePositions(s *session.Session) []acp.Position {
 var terminalCommands = []string{"accessible", "again", "brief", "chat", "clear", "copy", "detach",
 	"detail", "editor", "fork", "history", "ide", "last", "quit", "resume", "show", "stream", "vim"}
 
-// availableCommands returns the commands that an editor offers, without commands about the
-// terminal's screen.
+// availableCommands returns the commands that an editor offers, without [terminalCommands].
 func availableCommands(set commands.Set) []protocol.AvailableCommand {
 	all := []protocol.AvailableCommand{}
 	for _, c := range set {

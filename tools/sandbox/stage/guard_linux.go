@@ -266,8 +266,8 @@ func (g *guard) linked(where string) error {
 	return nil
 }
 
-// keep has a link stay what it is, or nothing appear where nothing is, and returns what to watch for
-// that: not every kernel can mount on a link. Below .gemini all is watched, or nothing can appear.
+// keep protects a path at which a link or nothing is. It mounts on a link if the kernel can, and else
+// returns the path to be watched. Paths below .gemini and the like are protected with the directory.
 func (t *top) keep(at string, mounts bool) []watched {
 	var st unix.Stat_t
 	if unix.Fstatat(t.fd, at, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT != unix.S_IFLNK ||

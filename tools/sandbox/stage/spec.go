@@ -29,7 +29,7 @@ type Spec struct {
 	Write        []string
 	ReadOnly     []string
 	Anchored     []string // directories that stay in their places
-	Kept         []string // where links, or nothing, stays; the last element of one may be a link
+	Kept         []string // stay as they are if a link or nothing is there
 	Hidden       []string
 	Masked       []string // files; the last element of one may be a link, which is covered itself
 	Cache        string   // a directory in one of Write

@@ -29,7 +29,7 @@ type watched struct {
 	at    string
 	was   map[string]fileState // by place; empty if there was nothing
 	trees bool                 // it is a repository's directory worktrees, see entries
-	way   bool                 // nor is a directory above it a link
+	way   bool                 // it is in Kept: a directory above it must not become a link, either
 	held  *id                  // its repository, if the kernel makes the path read-only; then it is only compared
 }
 
