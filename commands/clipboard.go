@@ -39,15 +39,6 @@ func TmuxBuffer(ctx context.Context, environ []string, text string) (string, err
 	return "", fmt.Errorf("tmux: %w", err)
 }
 
-// ClipboardProgram returns the name of the program that [Clipboard] would use,
-// "" if there is none.
-func ClipboardProgram(getenv func(string) string) string {
-	if p := clipboard(getenv); p != nil {
-		return p[0]
-	}
-	return ""
-}
-
 // clipboard returns the first of the usual programs that is there, with its arguments.
 func clipboard(getenv func(string) string) []string {
 	for _, p := range clipboards(getenv) {

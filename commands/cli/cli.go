@@ -100,12 +100,8 @@ type (
 	// terminal.
 	Attach func(context.Context, *attach.Conn) error
 
-	// A Host is the programs around this one.
-	Host struct {
-		Environ   []string      // of programs that are asked which version they have
-		Editor    string        // the command of the user's editor, "" if none is named
-		Clipboard func() string // the program that has the clipboard, "" if none has
-	}
+	// Environ is the environment of programs that are asked which version they have.
+	Environ []string
 )
 
 // A Project is what a run in the working directory would have.

@@ -13,7 +13,6 @@ import (
 // doctorCommand is gemline doctor.
 type doctorCommand struct {
 	Online bool `help:"Ask the server for its list of models, and say how long that takes."`
-	Deep   bool `help:"Look for a stored key in the keyring, too, which may ask you something."`
 }
 
 // A status is what a check comes to.
@@ -48,30 +47,26 @@ type doctor struct {
 	here    *Folder
 	project Project
 	api     API
-	host    *Host
+	environ Environ
 	build   Build
-	deep    bool // also in the keyring
 
 	providers Providers
 }
 
 // ProvideDoctor returns the doctor.
-func (c *doctorCommand) ProvideDoctor(out *Output, here *Folder, project Project, api API, host *Host,
+func (*doctorCommand) ProvideDoctor(out *Output, here *Folder, project Project, api API, environ Environ,
 	build Build, providers Providers) *doctor {
-	return &doctor{out, here, project, api, host, build, c.Deep, providers}
+	return &doctor{out, here, project, api, environ, build, providers}
 }
 
-// A check looks at one thing. It may take its time, which is bounded.
+// A check looks at one thing.
 type check struct {
 	name string
 	look func(d *doctor, ctx context.Context) finding
 }
 
-// How long a check may take, and one that asks the server.
-const (
-	lookFor = 15 * time.Second
-	askFor  = 30 * time.Second
-)
+// patience is how long a check may take.
+const patience = 30 * time.Second
 
 // Run makes all checks and prints a line for each. The error says how many
 // problems there are.
@@ -104,49 +99,16 @@ func (f finding) lines() []string {
 	return []string{line}
 }
 
-// examineAll makes the checks side by side. One that does not come to an end,
-// as on a file system that is gone, is left behind and told.
+// examineAll makes the checks.
 func (d *doctor) examineAll(ctx context.Context, checks []check) []finding {
 	out, quiet := *d.out, *d
 	out.Notify = func(string) {} // it is in the findings
 	quiet.out = &out
-	type result struct {
-		i int
-		f finding
-	}
-	results := make(chan result, len(checks))
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	patience := lookFor
-	for i, c := range checks {
-		if c.name == "server" {
-			patience = askFor
-		}
-		go func() {
-			defer func() {
-				if v := recover(); v != nil {
-					results <- result{i, worse(failing, "please report this", "a bug in gemline: %.200v", v)}
-				}
-			}()
-			results <- result{i, c.look(&quiet, ctx)}
-		}()
-	}
-	found := make([]finding, len(checks))
-	for i, c := range checks {
-		found[i] = worse(warning, "", "no answer in %s", patience)
-		found[i].Name = c.name
-	}
-	over := time.After(patience)
-	for range checks {
-		select {
-		case r := <-results:
-			r.f.Name = checks[r.i].name
-			found[r.i] = r.f
-		case <-over:
-			return found
-		case <-ctx.Done():
-			return found
-		}
-	}
-	return found
+	return lists.Map(checks, func(c check) finding {
+		ctx, stop := context.WithTimeout(ctx, patience)
+		defer stop()
+		f := c.look(&quiet, ctx)
+		f.Name = c.name
+		return f
+	})
 }

@@ -8,8 +8,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -34,8 +32,6 @@ func (c *doctorCommand) checks() []check {
 	list := []check{
 		{"version", at((*doctor).checkVersion)},
 		{"terminal", at((*doctor).checkTerminal)},
-		{"colour", at((*doctor).checkColour)},
-		{"text", at((*doctor).checkText)},
 		{"home", at((*doctor).checkHome)},
 		{"settings", at((*doctor).checkSettings)},
 		{"trust", at((*doctor).checkTrust)},
@@ -50,12 +46,7 @@ func (c *doctorCommand) checks() []check {
 		{"network", at((*doctor).checkNetwork)},
 		{"git", program("git", "the model can't see what has changed; install git")},
 		{"ripgrep", program("rg", "searches take longer; install ripgrep")},
-		{"shell", at((*doctor).checkShell)},
-		{"editor", at((*doctor).checkEditor)},
-		{"clipboard", at((*doctor).checkClipboard)},
-		{"disk", at((*doctor).checkDisk)},
-		{"sessions", (*doctor).checkSize},
-		{"clock", func(d *doctor, _ context.Context) finding { return checkClock(d.build, time.Now()) }},
+		{"sessions", at((*doctor).checkSessions)},
 		{"sandbox", (*doctor).checkSandbox},
 	}...)
 	if c.Online {
@@ -98,34 +89,6 @@ func (d *doctor) checkTerminal() finding {
 		return fine("smart mode, TERM is %s", term)
 	}
 	return fine("plain mode (%s)", m.Cause)
-}
-
-func (d *doctor) checkColour() finding {
-	if d.mode().Color {
-		return fine("on; NO_COLOR=1 turns it off")
-	}
-	for _, name := range []string{"NO_COLOR", "FORCE_COLOR", "CLICOLOR"} {
-		if v := d.here.getenv(name); d.mode().Smart && v != "" {
-			return fine("off (%s)", name)
-		}
-	}
-	return fine("off")
-}
-
-// checkText looks whether the terminal is told to be shown UTF-8.
-func (d *doctor) checkText() finding {
-	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		v := d.here.getenv(name)
-		if v == "" {
-			continue
-		}
-		if strings.Contains(strings.ReplaceAll(strings.ToLower(v), "-", ""), "utf8") || runtime.GOOS == "windows" {
-			return fine("UTF-8 (%s=%s)", name, v)
-		}
-		return worse(warning, "--ascii shows everything in ASCII",
-			"%s=%s is not UTF-8, and gemline writes UTF-8", name, v)
-	}
-	return fine("UTF-8; no locale is set")
 }
 
 // checkHome looks whether something can be kept.
@@ -250,33 +213,19 @@ func (d *doctor) checkCredentials(ctx context.Context) finding {
 		return unread()
 	}
 	c, err := d.here.choose(d.out)
-	seen := *d.here
-	if !d.deep { // the keyring may ask the user something
-		seen.Lookup = func(name string) (string, bool) {
-			if name == "GEMINI_FORCE_FILE_STORAGE" {
-				return "true", true
-			}
-			return d.here.Lookup(name)
-		}
-	}
 	var st authRecord
 	name := d.here.otherProvider(c)
-	inRing := c.Stored && d.here.getenv("GEMINI_FORCE_FILE_STORAGE") == "" &&
-		(runtime.GOOS != "linux" || d.here.getenv("DBUS_SESSION_BUS_ADDRESS") != "")
 	if name != "" {
 		var all model.Providers
 		if all, err = d.here.providers(); err == nil {
-			st, err = providerStatus(ctx, &seen, name, all)
+			st, err = providerStatus(ctx, d.here, name, all)
 		}
 	} else if err == nil {
-		err = st.find(ctx, &seen, c)
+		err = st.find(ctx, d.here, c)
 	}
 	switch {
 	case st.Provider != name:
 		return worse(warning, "", "not looked for: the provider of the model is not known")
-	case err != nil && inRing && !d.deep:
-		return worse(warning, "gemline doctor --deep looks in the keyring, too",
-			"no key in the environment or in a file")
 	case err != nil:
 		return worse(failing, Hint(err), "%s", err)
 	}
@@ -348,11 +297,8 @@ func program(name, missing string) func(*doctor, context.Context) finding {
 		if err != nil {
 			return worse(warning, "", "%s is not there: %s", name, missing)
 		}
-		const patience = 10 * time.Second
-		ctx, stop := context.WithTimeout(ctx, patience)
-		defer stop()
 		cmd := exec.CommandContext(ctx, path, "--version")
-		cmd.Env = d.host.Environ
+		cmd.Env = d.environ
 		cmd.WaitDelay = time.Second // whatever it has left running
 		out, err := cmd.Output()
 		if err != nil {
@@ -363,117 +309,13 @@ func program(name, missing string) func(*doctor, context.Context) finding {
 	}
 }
 
-func (*doctor) checkShell() finding {
-	names := []string{"bash", "sh", "/bin/bash", "/bin/sh"}
-	if runtime.GOOS == "windows" {
-		names = []string{"powershell.exe"}
+// checkSessions looks for session files that are damaged.
+func (d *doctor) checkSessions() finding {
+	store, _ := d.here.Paths.Registered()
+	if bad := journal.Damaged(store.Chats()); len(bad) > 0 {
+		return worse(warning, "gemline sessions list names all of them", "%s", bad[0])
 	}
-	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil {
-			return fine("%s", path)
-		}
-	}
-	return worse(warning, "install bash", "there is none: no command can be run")
-}
-
-func (d *doctor) checkEditor() finding {
-	words := strings.Fields(d.host.Editor)
-	if len(words) == 0 {
-		return worse(warning, "general.preferredEditor, VISUAL or EDITOR names one",
-			"there is none, so that the answer e is not offered")
-	}
-	if strings.ContainsAny(words[0], "\"'\\~$`") { // a shell finds it
-		return fine("%s", d.host.Editor)
-	}
-	path, err := exec.LookPath(words[0])
-	if err != nil {
-		return worse(warning, "general.preferredEditor, VISUAL or EDITOR names another", "%s is not there", words[0])
-	}
-	return fine("%s", path)
-}
-
-func (d *doctor) checkClipboard() finding {
-	if d.host.Clipboard != nil {
-		if name := d.host.Clipboard(); name != "" {
-			return fine("%s", name)
-		}
-	}
-	if d.mode().Marks {
-		return fine("that of the terminal, if it has one (OSC 52)")
-	}
-	return fine("none here; /copy has nowhere to copy to")
-}
-
-// What a disk should have left, in bytes.
-const (
-	scarce = 200 << 20
-	none   = 1 << 20
-)
-
-func (d *doctor) checkDisk() finding {
-	for _, dir := range []string{d.here.Paths.Cwd, d.here.Paths.Home, os.TempDir()} {
-		if dir == "" {
-			continue
-		}
-		free, err := freeSpace(dir)
-		switch {
-		case err != nil:
-			return worse(warning, "", "%s: %s", dir, disk.Cause(err))
-		case free < none:
-			return worse(failing, "make room", "no space is left in %s", dir)
-		case free < scarce:
-			return worse(warning, "make room", "%d MB are left in %s", free>>20, dir)
-		}
-	}
-	return fine("enough space")
-}
-
-// checkSize adds up what is kept about sessions, as far as it gets.
-func (d *doctor) checkSize(ctx context.Context) finding {
-	const (
-		much = 1 << 30
-		many = 100_000
-	)
-	dir := d.here.Paths.User("tmp")
-	if dir == "" {
-		return fine("none are kept")
-	}
-	if store, known := d.here.Paths.Registered(); known {
-		if bad := journal.Damaged(store.Chats()); len(bad) > 0 {
-			return worse(warning, "gemline sessions list names all of them", "%s", bad[0])
-		}
-	}
-	var size int64
-	files := 0
-	filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error { // what can't be read is not counted
-		if err != nil || e.IsDir() {
-			return ctx.Err()
-		}
-		if info, err := e.Info(); err == nil {
-			size += info.Size()
-		}
-		if files++; files >= many {
-			return fs.SkipAll
-		}
-		return ctx.Err()
-	})
-	if size > much || files >= many {
-		return worse(warning, "gemline sessions delete removes some", "%d MB in %d files in %s", size>>20, files, dir)
-	}
-	return fine("%d MB in %d files in %s", size>>20, files, dir)
-}
-
-// checkClock compares the clock with what can't be later than now.
-func checkClock(b Build, now time.Time) finding {
-	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	if built, err := time.Parse(time.RFC3339, b.Date); err == nil {
-		since = built.Add(-24 * time.Hour)
-	}
-	if now.Before(since) {
-		return worse(failing, "set it: servers refuse to be asked in the past",
-			"it says %s, which is before this program was made", now.Format(time.DateOnly))
-	}
-	return fine("%s", now.Format(time.RFC3339))
+	return fine("nothing is wrong")
 }
 
 // checkServer asks the server for its list of models.

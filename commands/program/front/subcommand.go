@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"gemline/commands"
 	"gemline/commands/cli"
 	"gemline/commands/program/project"
 	"gemline/engine"
@@ -65,8 +64,7 @@ func subcommandDeps(o *project.Options, p cli.Project, notify func(string)) []an
 		cli.Extensions(o.InstalledExtensions), cli.Network(o.Network),
 		cli.Builtin(func() engine.Tools { return tools.New(tools.Families{Todos: &plan.Todos{}}) }), // they can't be called
 		cli.Redact(o.Secrets.Text), cli.ReadBuild(o.Env.Process.Version, o.Env.Process.Commit, o.Env.Process.Date),
-		&cli.Host{Environ: shell.UserEnvironment(o.Env.Process.Environ()), Editor: terminal{o}.editor(),
-			Clipboard: func() string { return commands.ClipboardProgram(o.Env.Process.Getenv) }},
+		cli.Environ(shell.UserEnvironment(o.Env.Process.Environ())),
 		cli.API(func() (model.Options, error) { return project.APIOptions(o, notify) }),
 		cli.Providers(func() *provider.Set { return project.FindProviders(o) })}
 }
