@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -95,8 +94,10 @@ func (c *setupGitHub) Run(ctx context.Context, out *Output, here *Folder, ask *A
 			return cmp.Or(err, error(&input.Error{Message: "nothing is written"}))
 		}
 	}
-	if err := writeAll(dir, all); err != nil {
-		return fmt.Errorf("nothing is changed: %w", err)
+	for _, f := range all {
+		if err := f.write(dir); err != nil {
+			return fmt.Errorf("%s can't be written: %w", f.name, err)
+		}
 	}
 	report["written"] = true
 	report["secrets"] = github.Site() + "/" + repository + "/settings/secrets/actions"
@@ -253,62 +254,21 @@ func ignoring(was string) string {
 	return edit.KeepEndings(was, now)
 }
 
-// writeAll writes all files or, as far as possible, none. A file that has changed since it was
-// shown is not overwritten.
-func writeAll(dir *disk.Dir, all []workflowFile) (err error) {
-	var ends []func(undo bool) error
-	defer func() {
-		for _, end := range slices.Backward(ends) {
-			err = errors.Join(err, end(err != nil))
-		}
-	}()
-	for _, f := range all {
-		now, info, err := existing(dir, f.name)
-		if err == nil && ((info == nil) != (f.info == nil) || !bytes.Equal(now, f.was)) {
-			err = fmt.Errorf("%s was changed meanwhile", f.name)
-		}
-		if err != nil {
-			return err
-		}
-		end, err := f.write(dir)
-		if err != nil {
-			return fmt.Errorf("%s can't be written: %w", f.name, err)
-		}
-		ends = append(ends, end)
-	}
-	return nil
-}
-
-// write puts the file in its place. The returned function keeps the file or removes it again.
-func (f workflowFile) write(dir *disk.Dir) (end func(undo bool) error, err error) {
+// write puts the file in its place.
+func (f workflowFile) write(dir *disk.Dir) error {
 	name := filepath.FromSlash(f.name)
 	at, leave, err := dir.Make(filepath.Dir(name))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	put := func(content []byte) error {
-		fresh, err := (*disk.Ledger)(nil).CreateIn(at, filepath.Join(dir.Path(), filepath.Dir(name)), f.info)
-		if err != nil {
-			return err
-		}
-		defer fresh.Discard()
-		if _, err := fresh.Write(content); err != nil {
-			return err
-		}
-		return fresh.Commit(filepath.Base(name))
+	defer leave(false)
+	fresh, err := (*disk.Ledger)(nil).CreateIn(at, filepath.Join(dir.Path(), filepath.Dir(name)), f.info)
+	if err != nil {
+		return err
 	}
-	if err := put([]byte(f.fresh)); err != nil {
-		leave(true)
-		return nil, err
+	defer fresh.Discard()
+	if _, err := fresh.Write([]byte(f.fresh)); err != nil {
+		return err
 	}
-	return func(undo bool) (err error) {
-		defer leave(undo)
-		switch {
-		case undo && f.info != nil:
-			return put(f.was)
-		case undo:
-			return at.Remove(filepath.Base(name))
-		}
-		return nil
-	}, nil
+	return fresh.Commit(filepath.Base(name))
 }
