@@ -178,9 +178,14 @@ func (g guard) opensPrograms(q engine.Proposal) bool {
 func opens(q engine.Proposal, places []string) bool {
 	return slices.ContainsFunc(q.Intent.Plan.Rights.Write, func(path string) bool {
 		return slices.ContainsFunc(places, func(place string) bool {
-			return insideFollowed(place, path) || insideFollowed(path, disk.ResolveLinks(place))
+			return insideFollowed(place, path) || holds(path, place)
 		})
 	})
+}
+
+// holds reports whether the directory dir holds a place, or a link on the way to it.
+func holds(dir, place string) bool {
+	return slices.ContainsFunc(disk.Way(place), func(at string) bool { return insideFollowed(dir, at) })
 }
 
 // edits reports whether q edits a file for which is returns true, or asks for the
@@ -188,7 +193,7 @@ func opens(q engine.Proposal, places []string) bool {
 func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 	paths := q.Intent.Plan.Rights.Write
 	around := func(path string) bool {
-		return slices.ContainsFunc(g.files.Own, func(own string) bool { return insideFollowed(path, disk.ResolveLinks(own)) })
+		return slices.ContainsFunc(g.files.Own, func(own string) bool { return holds(path, own) })
 	}
 	if q.Intent.Plan.Rights.Protected || slices.ContainsFunc(paths, around) {
 		return true

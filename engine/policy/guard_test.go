@@ -285,6 +285,21 @@ func TestGuardedLinks(t *testing.T) {
 			}
 		}
 	}
+
+	// The right to write to a directory with a link that leads out of it is the right to change the link.
+	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "conf", "out")); err != nil {
+		t.Fatal(err)
+	}
+	out := []string{filepath.Join(dir, "conf/out/r.toml")}
+	for i, files := range []policy.GuardedFiles{{Own: out}, {Agreed: func() []string { return out }}} {
+		g, _ := policy.Guard(policy.New(policy.Yolo), nil, files)
+		for place, want := range map[string]engine.Verdict{"": engine.Ask, "conf": engine.Ask, "conf/out": engine.Ask, "conf/real": engine.Allow, "other": engine.Allow} {
+			in := engine.Intent{Plan: engine.Plan{Dir: dir, Confined: true, Rights: engine.Rights{Write: []string{filepath.Join(dir, place)}}}}
+			if got, _ := g.Judge(t.Context(), engine.Proposal{Tool: tool(engine.Execute), Intent: in}); got != want {
+				t.Errorf("%d, the right to write to %q: %v, want %v", i, place, got, want)
+			}
+		}
+	}
 }
 
 // A command changes gemline's own configuration also by what it is told, where
