@@ -366,7 +366,7 @@ func (ask *Asker) readKey(ctx context.Context) (string, error) {
 	if ask.Secret != nil {
 		key, err := ask.Secret(ctx, "Enter the API key, a password that is not shown: ")
 		if err == io.EOF {
-			err = errors.New("no key was given, and none is stored")
+			err = errors.New("no key was given, and nothing is changed")
 		}
 		return strings.TrimSpace(key), err
 	}
