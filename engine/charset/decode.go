@@ -2,12 +2,10 @@ package charset
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -210,16 +208,10 @@ var marks = []struct{ charset, bytes string }{
 }
 
 // guessUTF16 decodes UTF-16 without a byte order mark: one byte of most
-// characters is 0, always on the same side, or they are all of one script.
+// characters is 0, always on the same side.
 func guessUTF16(b []byte) (text, charset string, ok bool) {
 	if len(b)%2 != 0 {
 		return "", "", false
-	}
-	for _, charset := range []string{"utf-16le", "utf-16be"} {
-		text, exact, ok := decodeAs(b, charset)
-		if ok && exact && oneScript(text) {
-			return text, charset, true
-		}
 	}
 	var even, odd int
 	for i, c := range b[:min(len(b), 4096)] {
@@ -241,40 +233,6 @@ func guessUTF16(b []byte) (text, charset string, ok bool) {
 	}
 	text, exact, _ := decodeAs(b, charset)
 	return text, charset, exact && controls([]byte(text[:min(len(text), 4096)])) == 0
-}
-
-// oneScript reports whether text, which was decoded from UTF-16, has words of one script and
-// lines or blanks between them. What is no text has characters of many.
-func oneScript(text string) bool {
-	blanks, letters, seen := 0, 0, ""
-	for i, r := range text {
-		if i > 4096 {
-			break
-		}
-		script := ""
-		switch {
-		case r == ' ' || r == '\n' || r == '\r' || r == '\t':
-			blanks++
-		case r < ' ' || r == 0x7f || unicode.Is(unicode.Cc, r):
-			return false
-		case r < 0x250 || 0x2000 <= r && r < 0x2c00 || 0x3000 <= r && r < 0x3040 || 0xff00 <= r && r < 0xfff0 || 0x1f000 <= r && r < 0x1fb00:
-		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) && (r < 0x3400 || r >= 0x4e00):
-			script = "Han"
-		case unicode.Is(unicode.Hangul, r):
-			script = "Hangul"
-		case r < 0x2000 && unicode.IsGraphic(r):
-			script = fmt.Sprintf("%x", r>>8) // the blocks of alphabets
-		default:
-			return false
-		}
-		if script != "" {
-			if letters++; seen != "" && seen != script && (seen != "Hangul" || script != "Han") {
-				return false
-			}
-			seen = cmp.Or(seen, script)
-		}
-	}
-	return blanks > 0 && letters > 2*blanks/3
 }
 
 // controls counts the bytes of b that texts seldom hold.

@@ -19,7 +19,7 @@ var easterns = []struct {
 	{"euc-kr", hangul, false},
 }
 
-// eastern returns the charset of a Chinese, Japanese, Korean or Thai text, "" if b does not
+// eastern returns the charset of a Chinese, Japanese or Korean text, "" if b does not
 // look like one. If two charsets fit about equally well, it returns the preferred one.
 func eastern(b []byte, preferred string) string {
 	const enough = 4096
@@ -63,65 +63,5 @@ func eastern(b []byte, preferred string) string {
 			found, best = e.charset, score
 		}
 	}
-	if fits, exactly := thai(b); words && fits && (found == "" || exactly && best < 65) {
-		return "windows-874"
-	}
 	return found
-}
-
-// thai reports whether the vowels and marks of b stand where those of Thai words can, and
-// whether all do. Its letters are spread over many bytes, unlike those of other alphabets.
-func thai(b []byte) (fits, exactly bool) {
-	const consonant, leading, vowel, mark, other = 1, 2, 3, 4, 5
-	kind := func(c byte) int {
-		switch {
-		case 0xa1 <= c && c <= 0xce:
-			return consonant
-		case 0xe0 <= c && c <= 0xe4:
-			return leading
-		case c == 0xd0 || c == 0xd2 || c == 0xd3 || c == 0xe5:
-			return vowel
-		case c == 0xd1 || 0xd4 <= c && c <= 0xda || 0xe7 <= c && c <= 0xee:
-			return mark
-		case c == 0xcf || c == 0xdf || c == 0xe6 || 0xf0 <= c && c <= 0xf9:
-			return other
-		}
-		return 0
-	}
-	all, bad, first, middle, last, signs := 0, 0, 0, 0, 0, 0
-	before := 0
-	for _, c := range b {
-		is := kind(c)
-		if before == leading && is != consonant {
-			bad++
-		}
-		if before = is; c < utf8.RuneSelf {
-			continue
-		}
-		all++
-		switch {
-		case c < 0xc0:
-			first++
-		case c <= 0xda:
-			middle++
-		case 0xe0 <= c && c <= 0xee:
-			last++
-		}
-	}
-	before = 0
-	for _, c := range b {
-		is := kind(c)
-		switch {
-		case c < utf8.RuneSelf:
-		case is == 0:
-			bad++
-		case is == mark || is == vowel:
-			if signs++; before != consonant && before != mark && before != vowel {
-				bad++
-			}
-		}
-		before = is
-	}
-	fits = all >= 4 && 10*bad <= all && 8*first >= all && 8*middle >= all && (last > 0 || all <= 6) && signs > 0
-	return fits, fits && bad == 0
 }
