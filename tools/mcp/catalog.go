@@ -139,39 +139,17 @@ func (c *catalog) markDirty(list protocol.MCPMethod) {
 	}
 }
 
-// readAgain reads the lists again that have changed, once more a moment later if nothing
-// is new: some servers say so before it is true.
+// readAgain reads the lists again that have changed.
 func (c *catalog) readAgain(ctx context.Context, conn *rpc.Conn) {
-	const moment = 500 * time.Millisecond
 	var dirty map[protocol.MCPMethod]bool
 	c.set(func() { dirty, c.dirty = c.dirty, map[protocol.MCPMethod]bool{} })
 	ctx, cancel := within(ctx, min(c.server.Timeout, connectTime))
 	defer cancel()
-	for _, list := range listMethods {
-		if !dirty[list] {
-			continue
-		}
-		before := c.fingerprint(list)
-		for again := true; ; again = false {
-			if err := c.read(ctx, conn, list); err != nil {
-				c.owner.log(c.server.Name, err.Error())
-				break
-			}
-			if !again || !bytes.Equal(before, c.fingerprint(list)) {
-				break
-			}
-			sleep(ctx, conn, moment)
+	for list := range dirty {
+		if err := c.read(ctx, conn, list); err != nil {
+			c.owner.log(c.server.Name, err.Error())
 		}
 	}
-}
-
-// fingerprint returns what a list holds.
-func (c *catalog) fingerprint(list protocol.MCPMethod) []byte {
-	st := Status{}
-	c.show(&st)
-	b, _ := json.Marshal(map[protocol.MCPMethod]any{protocol.MethodToolsList: st.Tools,
-		protocol.MethodPromptsList: st.Prompts, protocol.MethodResourcesList: st.Resources}[list])
-	return b
 }
 
 // sleep waits so long, unless all is over before.
