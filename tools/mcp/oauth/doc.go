@@ -29,9 +29,7 @@
 // exchange is the library's transport, and mends what the library does not do:
 //
 //   - It sends no resource and no audience with a refresh token (TestRefreshStays).
-//   - It refuses a whole answer for one field of another kind, when the code is spent already: a
-//     number of seconds that is empty or has a fraction, a refresh token that is false. It takes JSON
-//     that is called a text for a form (TestAnswersWithTokens).
+//   - It takes JSON that is called a text for a form (TestAnswersWithTokens).
 //   - It adds its parameters to those of the same name that an address has, and leaves the address as
 //     the server wrote it: with spaces, and letters that turn a line (TestWhatIsSent).
 //   - It puts whole answers into errors; only the error's name and description are taken.

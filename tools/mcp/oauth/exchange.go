@@ -9,11 +9,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"mime"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -57,7 +55,7 @@ func (e *exchange) through(ctx context.Context) context.Context {
 }
 
 // ask makes a request of the library. It adds what the library leaves out of requests for
-// tokens, and mends what the library does not read in the answers.
+// tokens.
 func (e *exchange) ask(req *http.Request) (*http.Response, error) {
 	form, _ := io.ReadAll(req.Body) // a text
 	more := url.Values{"resource": {e.plan.resource}}
@@ -69,31 +67,11 @@ func (e *exchange) ask(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	e.status = a.status
-	return &http.Response{StatusCode: a.status, Header: http.Header{"Content-Type": {"application/json"}},
-		Body: io.NopCloser(bytes.NewReader(a.fields()))}, nil
-}
-
-// fields returns an answer, in JSON or a form, as JSON of what the library reads. A field of another
-// kind is left out: the code is spent, so the token is taken if it can be.
-func (a answer) fields() []byte {
-	got, kept := map[string]any{}, map[string]any{}
-	kind, _, _ := mime.ParseMediaType(a.kind)
-	if json.Unmarshal(a.body, &got) != nil && (kind == "application/x-www-form-urlencoded" || kind == "text/plain") {
-		form, _ := url.ParseQuery(string(a.body))
-		for name := range form {
-			got[name] = form.Get(name)
-		}
+	if json.Valid(a.body) { // which some servers call a text
+		a.kind = "application/json"
 	}
-	for _, name := range []string{"access_token", "refresh_token", "token_type", "scope", "error", "error_description"} {
-		if s, ok := got[name].(string); ok {
-			kept[name] = s
-		}
-	}
-	if n, err := strconv.ParseFloat(fmt.Sprint(got["expires_in"]), 64); err == nil && n >= 1 && n < 1e10 {
-		kept["expires_in"] = int64(n)
-	}
-	b, _ := json.Marshal(kept)
-	return b
+	return &http.Response{StatusCode: a.status, Header: http.Header{"Content-Type": {a.kind}},
+		Body: io.NopCloser(bytes.NewReader(a.body))}, nil
 }
 
 // take stores the token that the library got. What the token does not say stays as it was. A token

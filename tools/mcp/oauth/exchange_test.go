@@ -72,20 +72,9 @@ func TestAnswersWithTokens(t *testing.T) {
 	}{
 		"a form":              {"application/x-www-form-urlencoded; charset=utf-8", func(map[string]any) {}, form, hour, ""},
 		"a form in a text":    {"text/plain", func(map[string]any) {}, form, hour, ""},
-		"a form with a dot":   {"application/x-www-form-urlencoded", set("expires_in", "3599.5"), form, hour, ""},
-		"an odd form":         {"application/x-www-form-urlencoded", func(map[string]any) {}, func(m map[string]any) string { return form(m) + "&note=100%;" }, hour, ""},
 		"a number as a text":  {"application/json", set("expires_in", "3599"), text, hour, ""},
-		"a number with a dot": {"application/json", set("expires_in", 3599.5), text, hour, ""},
-		"a short number":      {"application/json", set("expires_in", json.RawMessage("3.6e3")), text, hour, ""},
-		"a long number":       {"application/json", set("expires_in", json.RawMessage("9223372036854775808")), text, ever, ""},
-		"no number":           {"application/json", set("expires_in", "never"), text, ever, ""},
-		"an empty number":     {"application/json", set("expires_in", ""), text, ever, ""},
 		"null for a number":   {"application/json", set("expires_in", nil), text, ever, ""},
-		"a number below 0":    {"application/json", set("expires_in", -1.5), text, ever, ""},
-		"false for a number":  {"application/json", set("expires_in", false), text, ever, ""},
-		"false for a token":   {"application/json", set("refresh_token", false), text, hour, ""},
 		"a list of scopes":    {"application/json", set("scope", []string{"tools"}), text, hour, ""},
-		"false for an error":  {"application/json", set("error", false), text, hour, ""},
 		"a date":              {"application/json", set("expires_at", 1234567890), text, hour, ""},
 		"JSON as a text":      {"text/plain", func(map[string]any) {}, text, hour, ""},
 		"no kind":             {"", func(m map[string]any) { delete(m, "token_type") }, text, hour, ""},
@@ -95,7 +84,6 @@ func TestAnswersWithTokens(t *testing.T) {
 		"no token":            {"application/json", func(m map[string]any) { delete(m, "access_token") }, text, hour, "gives no token (200)"},
 		"a header in it":      {"application/json", set("access_token", "a\r\nb"), text, hour, "a token that can't be sent"},
 		"an error that is ok": {"application/json", func(m map[string]any) { m["error"], m["error_description"] = "slow", "down" }, text, hour, "gives no token (200): slow: down"},
-		"an odd error":        {"application/json", func(m map[string]any) { m["error"], m["error_description"] = "slow", 1 }, text, hour, "gives no token (200): slow"},
 		"a page":              {"text/html", nil, func(map[string]any) string { return "<b>secret</b>" }, hour, "gives no token (200)"},
 	} {
 		t.Run(name, func(t *testing.T) {
