@@ -278,7 +278,6 @@ func (a *Answer) Lines(each func(data []byte) error) error {
 // read reads a stream of what next finds, or documents in its place where that may be.
 func (a *Answer) read(next func(*eventReader) ([]byte, error), documents bool, each func([]byte) error) (done bool, err error) {
 	events, n := newEventReader(a.x), 0
-	trace := a.c.log.Enabled(a.x.ctx, Trace)
 	defer func() { a.c.log.DebugContext(a.x.ctx, "answer over", "events", n, "took", time.Since(a.x.start)) }()
 	switch first, err := events.peek(); {
 	case err == io.EOF:
@@ -320,9 +319,7 @@ func (a *Answer) read(next func(*eventReader) ([]byte, error), documents bool, e
 		case string(bytes.TrimSpace(data)) == endOfStream:
 			return true, nil
 		}
-		if n++; trace {
-			a.c.log.Log(a.x.ctx, Trace, "event", "data", cut(a.c.redact.Text(string(data))))
-		}
+		n++
 		if err := each(data); err != nil {
 			return false, err
 		}

@@ -259,7 +259,7 @@ func TestAssistErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ts := tokens(t)
 			var logged bytes.Buffer
-			g, s := assist(t, model.Options{Google: model.Google{Account: account(ts.User(""))}, Logger: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: model.Trace}))}, c.methods, c.reply)
+			g, s := assist(t, model.Options{Google: model.Google{Account: account(ts.User(""))}, Logger: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))}, c.methods, c.reply)
 			_, err := hear(t, g, ask("q"))
 			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != c.kind || e.Final != c.final || !strings.Contains(told(e), c.want) {

@@ -5,7 +5,6 @@
 //   - [Retry] repeats requests that failed or got an invalid answer.
 //   - [Structured] asks for JSON that fits a schema.
 //   - [Recorder] records answers, [Fake] replays them.
-//   - [Log] logs requests.
 //
 // [Open] combines them. All pass the test suite enginetest.Generators.
 //

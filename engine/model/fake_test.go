@@ -1,22 +1,17 @@
 package model_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"google.golang.org/genai"
-
 	"gemline/engine"
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
-	"gemline/engine/redact"
 )
 
 func recording(t testing.TB, lines ...string) string {
@@ -203,30 +198,5 @@ func TestRecordFull(t *testing.T) {
 	}
 	if len(notices) != 1 || !strings.HasPrefix(notices[0], "the answers are no longer recorded: ") {
 		t.Errorf("told %q", notices)
-	}
-}
-
-func TestLog(t *testing.T) {
-	et.Generators(t, func(t testing.TB, replies ...et.Reply) engine.Generator {
-		return model.Log(et.NewScript(replies...), slog.New(slog.NewTextHandler(&bytes.Buffer{}, &slog.HandlerOptions{Level: slog.LevelDebug})), &redact.Redactor{})
-	})
-	var log bytes.Buffer
-	secrets := &redact.Redactor{}
-	secrets.Add("secret", key)
-	g := model.Log(et.NewScript(et.Says("your key is "+key, et.Call("1", "f", "x", key)), et.Fails(fmt.Errorf("no: %s", key))),
-		slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), secrets)
-	req := ask("my key is " + key + strings.Repeat(" long", 10000))
-	req.Contents[0].Parts = append(req.Contents[0].Parts, nil, &genai.Part{InlineData: &genai.Blob{MIMEType: "image/png", Data: []byte("abc")}})
-	hear(t, g, req)
-	hear(t, g, req)
-	g.Count(t.Context(), req)
-	got := log.String()
-	if strings.Contains(got, key) || len(got) > 20000 {
-		t.Errorf("logged %d bytes: %.1000s", len(got), got)
-	}
-	for _, want := range []string{"model asked", "my key is [redacted: secret]", "your key is [redacted: secret]", "f map[x:[redacted: secret]]", "no: [redacted: secret]", "model counted"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is missing in %.2000s", want, got)
-		}
 	}
 }

@@ -65,8 +65,7 @@ type Options struct {
 	// It learns what pays for requests.
 	Secrets *redact.Redactor
 
-	// Logger, if not nil, is told about requests and responses, and at the
-	// level of [Trace] about every event of a stream.
+	// Logger, if not nil, is told about requests and responses.
 	Logger *slog.Logger
 
 	// Transport replaces the network, if not nil. Network and Connect
@@ -108,9 +107,6 @@ type Google struct {
 	// for Vertex AI, v1internal for Code Assist.
 	APIVersion string
 }
-
-// Trace is the level of logging below debugging.
-const Trace = slog.LevelDebug - 4
 
 // A Genai is a Generator that asks the Gemini API, Vertex AI or Code Assist. It
 // makes no connection, and looks for no credential, before it is first used.

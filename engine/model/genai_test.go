@@ -20,7 +20,6 @@ import (
 	et "gemline/engine/enginetest"
 	"gemline/engine/model"
 	"gemline/engine/network"
-	"gemline/engine/redact"
 )
 
 const key = "AIza-very-secret"
@@ -82,7 +81,7 @@ func TestStack(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { r.Close() })
-		return model.Retry(model.Log(r, slog.New(slog.DiscardHandler), &redact.Redactor{}), model.RetryOptions{Attempts: 1})
+		return model.Retry(r, model.RetryOptions{Attempts: 1})
 	})
 }
 
@@ -428,7 +427,7 @@ func TestSecrets(t *testing.T) {
 	defer s.Close()
 	g, err := model.NewGenai(model.Options{APIKey: key, BaseURL: strings.Replace(s.URL, "://", "://user:pass-word@", 1),
 		Header: http.Header{"X-Token": {"0123456789-token-0123"}},
-		Logger: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: model.Trace}))})
+		Logger: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	if err != nil {
 		t.Fatal(err)
 	}

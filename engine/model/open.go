@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"log/slog"
 
 	"google.golang.org/genai"
 
@@ -28,9 +27,6 @@ type Setup struct {
 	// Record names a file to append what is answered to; may be empty.
 	Record string
 
-	// Logger, if not nil, is told what is asked and answered.
-	Logger *slog.Logger
-
 	// Meter, if not nil, returns a Generator around the one that is described.
 	Meter func(engine.Generator) engine.Generator
 }
@@ -45,7 +41,6 @@ func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 			c.Close()
 		}
 	}
-	secrets := s.API.Secrets
 	if s.Fake != "" {
 		f, err := OpenFake(s.Fake, s.Strict)
 		if err != nil {
@@ -55,7 +50,7 @@ func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 		g = f
 	} else if api, err := NewGenai(s.API); err == nil && s.Closed == nil {
 		closers = append(closers, api)
-		g, secrets = Heal(api), api.client.redact
+		g = Heal(api)
 	} else if err = cmp.Or(s.Closed, err); s.Providers == nil {
 		return nil, nil, err
 	} else {
@@ -72,9 +67,6 @@ func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 		}
 		closers = append(closers, r)
 		g = r
-	}
-	if s.Logger != nil {
-		g = Log(g, s.Logger, secrets)
 	}
 	if s.Meter != nil {
 		g = s.Meter(g)

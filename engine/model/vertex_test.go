@@ -281,7 +281,7 @@ func TestTokenFailures(t *testing.T) {
 			defer s.Close()
 			var logged bytes.Buffer
 			o.Google.Vertex, o.Google.Project, o.Google.Location, o.BaseURL = true, "p", "global", s.URL
-			o.Logger = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: model.Trace}))
+			o.Logger = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			g, err := model.NewGenai(o)
 			if err != nil {
 				t.Fatal(err)

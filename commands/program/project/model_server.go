@@ -158,7 +158,7 @@ func (s *ModelServer) open() error {
 			return err
 		}
 		s.atEnd(stop)
-		setup.Logger, setup.API.Logger = l, l
+		setup.API.Logger = l
 	}
 	if err := s.newPresets(); err != nil {
 		return err

@@ -177,7 +177,7 @@ func (p *Project) connect() {
 		})}
 	if o.Flags.Debug {
 		c.log = func(server, said string) {
-			if l := p.Model.Setup.Logger; l != nil {
+			if l := p.Model.Setup.API.Logger; l != nil {
 				l.Debug("MCP server", "server", server, "said", text.OneLine(said, 2000))
 			}
 		}
