@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"gemline/docs"
 	"gemline/engine/charset"
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings/jsonc"
 	"gemline/settings/project"
@@ -152,11 +155,15 @@ func (s *Settings) DotEnv(p project.Paths, trusted bool,
 			warnings = append(warnings, warning)
 		}
 		for _, v := range list {
+			near := likelyVariable(path, v.Name, list)
+			if near != "" {
+				warnings = append(warnings, fmt.Sprintf("%s: %s means nothing to gemline; did you mean %s?", text.PrintableLine(path), v.Name, near))
+			}
 			_, set := lookup(v.Name)
 			if set || to[v.Name].File != "" {
 				continue
 			}
-			if !users && (reserved(v.Name) || own(v.Name) && d.User[v.Name].File == "" && !permits(v.Name, v.Value)) {
+			if !users && near == "" && (reserved(v.Name) || own(v.Name) && d.User[v.Name].File == "" && !permits(v.Name, v.Value)) {
 				refused = append(refused, v.Name)
 			}
 			if users || !reserved(v.Name) {
@@ -181,6 +188,28 @@ func (s *Settings) DotEnv(p project.Paths, trusted bool,
 	}
 	return d, warnings
 }
+
+// likelyVariable returns the variable for which a name in the .env file at path is likely meant, ""
+// if there is none. Where a file is for other programs, too, only names that begin like gemline's
+// are looked at.
+func likelyVariable(path, name string, list []Variable) string {
+	if plainEnv(path) && !hasPrefix(name, []string{"GEMINI_", "GEMLINE_"}) {
+		return ""
+	}
+	return text.Misspelled(name, lists.Map(list, func(v Variable) string { return v.Name }), known())
+}
+
+// known returns the variables in the page about the environment and in the table of keys, without
+// variables that other programs read, too: a GITLAB_TOKEN beside GITHUB_TOKEN is for an MCP
+// server.
+var known = sync.OnceValue(func() (names []string) {
+	page, _ := docs.Find("environment")
+	names = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+[A-Z0-9]\b`).FindAllString(page.Text, -1)
+	for _, k := range table {
+		names = append(names, k.env...)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !hasPrefix(name, []string{"GEMINI_", "GEMLINE_", "GOOGLE_"}) })
+})
 
 // userEnvHint says where the user sets variables that a project can't.
 func userEnvHint(p project.Paths, refused []string) string {

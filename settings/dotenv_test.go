@@ -205,7 +205,8 @@ func TestDotEnvLookup(t *testing.T) {
 	}
 }
 
-// Lines of the user's own file that set nothing are named, without what they hold.
+// Lines of the user's own file that set nothing are named, without what they hold, and names that
+// are likely misspelled.
 func TestPassedLines(t *testing.T) {
 	home := t.TempDir()
 	p := project.Paths{Home: home, Cwd: t.TempDir()}
@@ -215,6 +216,8 @@ func TestPassedLines(t *testing.T) {
 	path := p.User(".env")
 	for text, want := range map[string]string{
 		"# c\n\nA=1\nB=\"x\ny\"\n": "",
+		"GEMINI_MODLE=a\nGEMINI_API_KEY_2=b\nGEMINI_TELEMETRY_ENABLED=1\nGEMNI_API_KEY=c\nPAGES=1\nHTTP_PROXIES=1\nGITLAB_TOKEN=d\nWEB_PORT=1": path + ": GEMINI_MODLE means nothing to gemline; did you mean GEMINI_MODEL?\n" +
+			path + ": GEMNI_API_KEY means nothing to gemline; did you mean GEMINI_API_KEY?",
 		"# c\nA='x\ny'\n$env:GEMINI_API_KEY=\"secret\"\r\nset B=1\nGEMINI_API_KEY secret": path + ":4, 5 and 6: not NAME=VALUE, so nothing is set",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -176,6 +176,7 @@ type grammar struct {
 	Extensions  extensionsCommand `cmd:"" aliases:"extension" help:"Install, update and switch extensions." slash:"extensions,extension"`
 	Skills      skillsCommand     `cmd:"" aliases:"skill" help:"List, install and switch skills." slash:"skills"`
 	SetupGitHub setupGitHub       `cmd:"" name:"setup-github" help:"Write the Gemini CLI's workflows for a GitHub repository." slash:"setup-github"`
+	Inspect     inspectCommand    `cmd:"" help:"Show what a session did, and how long that took."`
 	Doctor      doctorCommand     `cmd:"" help:"Check that everything is in place."`
 
 	Help helpCommand `cmd:"" help:"Print a page about a topic, or list the topics."`

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -65,9 +66,9 @@ func agentFamily(agents Agents) family[agent.Definition] {
 		func(d agent.Definition) candidate { return candidate{d.Name, d.Description} }}
 }
 
-// serverFamily returns the MCP servers, which are not waited for.
-func serverFamily(ctx context.Context, servers Servers, names ...string) (family[mcp.Status], error) {
-	list, err := servers.Status(ctx, 0, names...)
+// serverFamily returns the MCP servers. It waits at most that long for the named servers.
+func serverFamily(ctx context.Context, servers Servers, most time.Duration, names ...string) (family[mcp.Status], error) {
+	list, err := servers.Status(ctx, most, names...)
 	return family[mcp.Status]{"MCP server", "gemline mcp list", list,
 		func(s mcp.Status) candidate { return candidate{s.Name, s.Description} }}, err
 }
@@ -89,7 +90,7 @@ func (*grammar) ProvideFamilies(hooks Hooks, skills *skill.Library, installed Ex
 		"skill":     func(context.Context) []candidate { return skillFamily(skills).members() },
 		"agent":     func(context.Context) []candidate { return agentFamily(agents).members() },
 		"server": func(ctx context.Context) []candidate {
-			f, _ := serverFamily(ctx, servers)
+			f, _ := serverFamily(ctx, servers, 0)
 			return f.members()
 		},
 	}

@@ -2,8 +2,8 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -27,9 +27,9 @@ type topic struct {
 }
 
 // Run prints the page, the help of the command, or the list of both.
-func (c *helpCommand) Run(out *Output, ask *Asker) error {
+func (c *helpCommand) Run(ctx context.Context, out *Output, ask *Asker) error {
 	if len(c.Topic) == 0 {
-		return out.topics()
+		return out.topics(ctx)
 	}
 	words := lists.Map(c.Topic, func(word string) string {
 		return strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(word, "docs/"), ".md"))
@@ -46,8 +46,7 @@ func (c *helpCommand) Run(out *Output, ask *Asker) error {
 	if out.JSON {
 		return out.document(topic{page.Name, page.Title, page.Text})
 	}
-	_, err := io.WriteString(out.Out, text.Printable(docs.Plain(page.Text, out.width())))
-	return err
+	return out.page(ctx, text.Printable(docs.Plain(page.Text, out.width())))
 }
 
 // others are other words for pages.
@@ -55,7 +54,7 @@ var others = map[string]string{"installation": "install", "uninstall": "install"
 	"licence": "install", "licences": "install", "license": "install", "licenses": "install", "formatversion": "sessions"}
 
 // topics lists the pages and the commands.
-func (out *Output) topics() error {
+func (out *Output) topics(ctx context.Context) error {
 	list := lists.Map(docs.Pages(), func(p docs.Page) topic { return topic{Name: p.Name, Title: p.Title} })
 	if out.JSON {
 		return out.document(map[string]any{"topics": list})
@@ -72,8 +71,7 @@ func (out *Output) topics() error {
 		fmt.Fprintf(&b, "  %-16s  %s\n", name, l.Help)
 	}
 	b.WriteString("\ngemline --help lists the flags, /help in a session its commands.\n")
-	_, err := io.WriteString(out.Out, b.String())
-	return err
+	return out.page(ctx, b.String())
 }
 
 // noTopic returns the error for an unknown topic, which names the nearest topic.

@@ -45,6 +45,7 @@ type mcpCommand struct {
 	Remove  mcpRemove `cmd:"" help:"Take a server out of a file of settings."`
 	Enable  mcpTurn   `cmd:"" help:"Switch a server on again." slash:"enable"`
 	Disable mcpTurn   `cmd:"" help:"Switch a server off, wherever it is set up." slash:"disable"`
+	Test    mcpTest   `cmd:"" help:"Connect to a server, and list what it has."`
 	Auth    mcpAuth   `cmd:"" help:"Log in to a server, or list those that take a log-in." slash:"auth"`
 	Serve   Serving   `cmd:"" help:"Be a server, for other programs: ask gives gemline a task, and its tools can be called."`
 	Reload  mcpReload `cmd:"" hidden:"" help:"Connect to the servers anew, in a session." slash:"reload,refresh"`
@@ -134,7 +135,7 @@ func (c *mcpTurn) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 	if c.Session && ask.In != nil {
 		return misused("--session is for a session: /mcp disable NAME --session")
 	}
-	found, err := findServer(ctx, servers, c.Name)
+	found, err := findServer(ctx, servers, 0, c.Name)
 	if err != nil {
 		return err
 	}
@@ -164,9 +165,9 @@ func turnInFile(ctx context.Context, path, name string, on bool) error {
 	})
 }
 
-// findServer returns the server of a name, which is not waited for.
-func findServer(ctx context.Context, servers Servers, name string) (mcp.Status, error) {
-	f, err := serverFamily(ctx, servers, name)
+// findServer returns the server of a name, and waits at most that long until it is connected.
+func findServer(ctx context.Context, servers Servers, most time.Duration, name string) (mcp.Status, error) {
+	f, err := serverFamily(ctx, servers, most, name)
 	if err != nil {
 		return mcp.Status{}, err
 	}
@@ -196,7 +197,7 @@ func (c *mcpAuth) Run(ctx context.Context, out *Output, ask *Asker, servers Serv
 	if c.Name == "" {
 		return out.listLogins(ctx, servers)
 	}
-	found, err := findServer(ctx, servers, c.Name)
+	found, err := findServer(ctx, servers, 0, c.Name)
 	if err != nil {
 		return err
 	}

@@ -259,6 +259,42 @@ func (ask *Asker) trusting() string {
 	return "gemline trust add trusts it"
 }
 
+type mcpTest struct {
+	Name string `arg:"" complete:"server" help:"The server's name."`
+	Wait int    `placeholder:"SECONDS" default:"30" help:"How long to wait for the server."`
+}
+
+// Run connects to one server, and fails if that can't be used.
+func (c *mcpTest) Run(ctx context.Context, out *Output, servers Servers) error {
+	s, err := findServer(ctx, servers, time.Duration(max(c.Wait, 1))*time.Second, c.Name)
+	if err != nil {
+		return err
+	}
+	l := serverOf(ctx, servers, s, texts)
+	if err := out.show(l, l.lines()...); err != nil {
+		return err
+	}
+	switch shown := text.PrintableLine(s.Name); {
+	case s.State == mcp.Connected:
+		return nil
+	case s.State == mcp.Off:
+		return fmt.Errorf("MCP server %s is not used: %s", shown, s.DisabledReason)
+	case s.Err != nil:
+		return &testError{"MCP server " + shown + " can't be used: " + text.OneLine(s.Err.Error(), 300), s.Err}
+	}
+	return fmt.Errorf("MCP server %s has not answered within %d s", text.PrintableLine(s.Name), max(c.Wait, 1))
+}
+
+// A testError is why a server can't be used, with what can be done about it.
+type testError struct {
+	message string
+	cause   error
+}
+
+func (e *testError) Error() string { return e.message }
+func (e *testError) Unwrap() error { return e.cause }
+func (e *testError) Hint() string  { return Hint(e.cause) }
+
 // A loginRecord is a server that takes a log-in, as gemline mcp auth --json has it.
 type loginRecord struct {
 	Name  string `json:"name"`

@@ -51,6 +51,9 @@ func TestMeans(t *testing.T) {
 		"tools":                      true,
 		"tools --jsno":               true, // a mistake is told
 		"tools for the job":          false,
+		"inspect log --port x":       true,
+		"inspect the log --prot 1":   false,
+		"inspect log --prot 1":       true,
 		"extensions list -o json":    true, // a flag of the program
 		"sessions export 1 -O x.md":  true,
 		"tools -m flash of the job":  false,
@@ -62,6 +65,7 @@ func TestMeans(t *testing.T) {
 		"sessions show -o json 1 2":  true,
 		"worktree remove a b":        true,
 		"sessions of the year":       false,
+		"inspect a b":                false,
 		"sessions export 3":          true, // a word is missing, which is told
 		"config set model.name":      true,
 		"completion bash":            true,

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,6 +22,10 @@ type Output struct {
 	Err    io.Writer    // standard error
 	Notify func(string) // tells what is odd but no error
 	JSON   bool         // set by --json
+
+	// Page shows a text with the user's pager. It is nil where there is none,
+	// and in plain mode.
+	Page func(ctx context.Context, text string) error
 
 	Terminal bool // Out is a terminal
 	Width    int  // of the terminal in columns, 0 if it is not known
@@ -135,6 +140,15 @@ func (out *Output) lines(lines []string) error {
 		}
 	}
 	return nil
+}
+
+// page shows a long text.
+func (out *Output) page(ctx context.Context, text string) error {
+	if out.Page != nil {
+		return out.Page(ctx, text)
+	}
+	_, err := io.WriteString(out.Out, text)
+	return err
 }
 
 // width returns how wide text may be: as wide as the screen, but no wider than

@@ -150,6 +150,12 @@ func Installed(cfg Config) (list []Extension, warnings []string) {
 			}
 		}
 	}
+	names := lists.Map(list, func(x Extension) string { return x.Name })
+	for _, name := range cfg.Disabled {
+		if near := text.Misspelled(name, cfg.Disabled, names); near != "" {
+			warn("extensions.disabled: no extension is called %q; did you mean %s?", name, near)
+		}
+	}
 	for _, name := range wanted(cfg.Only) {
 		known := func(x Extension) bool { return strings.EqualFold(x.Name, name) }
 		if !none(cfg.Only) && !slices.ContainsFunc(list, known) {

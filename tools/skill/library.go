@@ -1,9 +1,12 @@
 package skill
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
+
+	"gemline/engine/text"
 )
 
 // A Library is the skills of folders. It reads them when it is first asked, and again after
@@ -29,12 +32,18 @@ func (l *Library) All() []Skill {
 	if !l.read {
 		l.found, l.notes = load(l.Dirs())
 		l.read = true
-		off := l.Off()
+		off, names := l.Off(), []string{}
 		for i := range l.found {
 			name := l.found[i].Name
+			names = append(names, name)
 			l.found[i].Disabled = slices.ContainsFunc(off, func(o string) bool { return strings.EqualFold(o, name) })
 			if on, ok := l.switched[strings.ToLower(name)]; ok {
 				l.found[i].Disabled = !on
+			}
+		}
+		for _, name := range off {
+			if near := text.Misspelled(name, off, names); near != "" {
+				l.notes = append(l.notes, fmt.Sprintf("skills.disabled: no skill is called %q; did you mean %s?", name, near))
 			}
 		}
 	}

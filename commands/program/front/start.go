@@ -90,6 +90,11 @@ func (r *Run) PrepareOutput(subcommand bool) (err error) {
 		if r.output, err = report.NewDestination(name, r.Options.Env.Process.Stdout, r.Options.Ledger); err != nil {
 			return &input.Error{Message: err.Error(), Err: err}
 		}
+		return nil
+	}
+	if outputClosed() {
+		return &input.Error{Message: "standard output is closed, so nobody would read the answer",
+			Advice: "open it (>/dev/null discards the answer), or name a file with -O"}
 	}
 	return nil
 }

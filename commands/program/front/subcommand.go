@@ -25,7 +25,7 @@ func (r *Run) RunSubcommand(ctx context.Context, reporter report.Reporter, args 
 	defer s.Close()
 	at := terminal{r.Options}
 	out := cliOutput(r.Options, r.Options.Env.Process.Stdout, r.notify)
-	out.Err, out.JSON = r.Options.Env.Process.Stderr, r.Options.Flags.Format() == "json"
+	out.Page, out.Err, out.JSON = at.pager(), r.Options.Env.Process.Stderr, r.Options.Flags.Format() == "json"
 	ask := &cli.Asker{In: r.Options.Env.Process.Stdin, Err: r.Options.Env.Process.Stderr, Browse: at.browse}
 	var show cli.Attach
 	servers := project.ManagedServers{Options: r.Options, Notify: r.notify,

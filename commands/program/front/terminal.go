@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -22,6 +23,9 @@ type terminal struct{ opts *project.Options }
 
 // isTerminal reports whether a file is a terminal.
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// smart reports whether a session there is more than lines: for nobody else do commands lay out columns.
+func (t terminal) smart() bool { return output.Decide(t.opts.Signs()).Smart }
 
 // width returns how wide the terminal is now, 0 if it does not say.
 func (t terminal) width() int {
@@ -59,6 +63,26 @@ func (t terminal) editor() string {
 
 // inPath reports whether a program is found.
 func inPath(program string) bool { _, err := exec.LookPath(program); return err == nil }
+
+// pager returns what shows a long text with the program that PAGER names, nil
+// in plain mode and where there is no terminal at both ends.
+func (t terminal) pager() func(context.Context, string) error {
+	command := strings.TrimSpace(t.opts.Env.Process.Getenv("PAGER"))
+	if command == "" || command == "cat" || !isTerminal(t.opts.Env.Process.Stdin) || !isTerminal(t.opts.Env.Process.Stdout) ||
+		!t.smart() {
+		return nil
+	}
+	return func(ctx context.Context, text string) error {
+		cmd := exec.CommandContext(ctx, "sh", "-c", command)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), t.opts.Env.Process.Stdout, t.opts.Env.Process.Stderr
+		cmd.Env = append([]string{"LESS=FRX"}, shell.UserEnvironment(t.opts.Env.Process.Environ())...) // the last one counts
+		if err := cmd.Run(); err == nil || ctx.Err() != nil {
+			return nil
+		}
+		_, err := t.opts.Env.Process.Stdout.WriteString(text) // a pager that can't be had is no reason to show nothing
+		return err
+	}
+}
 
 // browse opens an address for the user who sits at a terminal.
 func (t terminal) browse(address string, wanted bool) string {

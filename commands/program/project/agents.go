@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -77,8 +79,10 @@ func (a *AgentSet) List() (list []agent.Definition, wrong []error) {
 		wrong = append(wrong, err)
 	}
 	over, own := overrides(a.opts.Settings), overrides(a.opts.userSettings)
+	var names []string
 	for i := range list {
 		d := &list[i]
+		names = append(names, d.Name)
 		on, err := applyOverrides(d, over[d.Name])
 		if err == nil {
 			err = addGivenServers(d, own[d.Name], over[d.Name])
@@ -97,6 +101,12 @@ func (a *AgentSet) List() (list []agent.Definition, wrong []error) {
 			d.DisabledReason = "the settings switch it off (agents.overrides." + d.Name + ".enabled)"
 		case d.Source == AgentOfProject:
 			d.DisabledReason = a.refusal(*d)
+		}
+	}
+	said := slices.Sorted(maps.Keys(over))
+	for _, name := range said {
+		if near := text.Misspelled(name, said, names); near != "" {
+			wrong = append(wrong, fmt.Errorf("agents.overrides in the settings: no agent is called %q; did you mean %s?", name, near))
 		}
 	}
 	return list, wrong

@@ -66,6 +66,12 @@ func findHooks(o *Options) *HookSet {
 			h.list[i].Env = merged(x.Variables(o.Paths.Cwd), merged(extensionValues(o, x), h.list[i].Env))
 		}
 	}
+	ids := lists.Map(h.list, hook.Hook.ID)
+	for _, off := range o.Settings.DisabledHooks {
+		if near := text.Misspelled(off, o.Settings.DisabledHooks, ids); near != "" {
+			h.wrong = append(h.wrong, hook.Problem{Text: fmt.Sprintf("hooksConfig.disabled: no hook is called %q; did you mean %s?", off, near)})
+		}
+	}
 	projects := func(k hook.Hook) bool { return k.Source == hook.Project }
 	others := slices.DeleteFunc(slices.Clone(h.list), projects)
 	own := slices.DeleteFunc(h.list, func(k hook.Hook) bool {

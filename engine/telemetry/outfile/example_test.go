@@ -23,7 +23,10 @@ func Example() {
 	f.Export(context.Background(), &telemetry.Batch{Events: []telemetry.Event{
 		{Attrs: []slog.Attr{slog.String("event.name", "gemini_cli.config"), slog.String("model", "gemini-2.5-pro")}}}})
 	f.Close()
-	written, _ := os.ReadFile(name)
-	fmt.Print(string(written))
-	// Output: {"event.name":"gemini_cli.config","model":"gemini-2.5-pro"}
+	written, _ := os.Open(name)
+	defer written.Close()
+	for said, err := range outfile.Read(written) {
+		fmt.Println(said["event.name"], said["model"], err)
+	}
+	// Output: gemini_cli.config gemini-2.5-pro <nil>
 }

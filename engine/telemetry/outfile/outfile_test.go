@@ -151,3 +151,23 @@ func TestLines(t *testing.T) {
 		t.Errorf("got %s", b)
 	}
 }
+
+// What is no file of this package's is read without a panic, and to its end or an error.
+func FuzzRead(f *testing.F) {
+	var buf bytes.Buffer
+	if err := encode(&buf, batch("x")); err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range []string{buf.String(), `{"event.name":1}`, `{"resource":1,"attributes":[]}`, "[", "{} {", ""} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		over := false
+		for said, err := range Read(strings.NewReader(text)) {
+			if name, _ := said["event.name"].(string); over || err == nil && name == "" {
+				t.Errorf("%v after an error, or without a name", said)
+			}
+			over = err != nil
+		}
+	})
+}

@@ -1,0 +1,33 @@
+package outfile
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+)
+
+// Read yields the attributes of each event in a file that this package has written, in
+// either format. Spans and metrics are passed over. What can't be read is an error,
+// and the last thing yielded.
+func Read(r io.Reader) iter.Seq2[map[string]any, error] {
+	return func(yield func(map[string]any, error) bool) {
+		for dec := json.NewDecoder(r); ; {
+			var object map[string]any
+			err := dec.Decode(&object)
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if _, recorded := object["resource"]; recorded {
+				object, _ = object["attributes"].(map[string]any) // nil of metrics
+			}
+			if name, _ := object["event.name"].(string); name != "" && !yield(object, nil) {
+				return
+			}
+		}
+	}
+}
