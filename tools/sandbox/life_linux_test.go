@@ -424,7 +424,7 @@ func TestSessionTemp(t *testing.T) {
 		if out, err := bash(t, k, Profile{Root: root}, "cat "+where); err != nil || out != "kept\n" {
 			t.Errorf("%v: %s", err, out)
 		}
-		temp := filepath.Dir(k.temp.path)
+		temp := k.temp.path
 		if err := k.Close(); err != nil {
 			t.Error(err)
 		}

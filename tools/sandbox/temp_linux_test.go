@@ -142,7 +142,7 @@ func swept(t *testing.T, base string) (names []string) {
 func TestSwept(t *testing.T) {
 	base := t.TempDir()
 	killed(t, base, func(path string) {
-		if left := swept(t, base); !slices.Equal(left, []string{filepath.Base(filepath.Dir(path))}) {
+		if left := swept(t, base); !slices.Equal(left, []string{filepath.Base(path)}) {
 			t.Errorf("of one that lives there is %v", left)
 		}
 		if err := os.Chmod(path+"/a/b", 0o500); err != nil {
@@ -156,30 +156,16 @@ func TestSwept(t *testing.T) {
 
 // TestNotSwept has what is nearly such a directory, and is not touched.
 func TestNotSwept(t *testing.T) {
-	elsewhere := filepath.Dir(killed(t, t.TempDir(), nil))
+	elsewhere := killed(t, t.TempDir(), nil)
 	for name, change := range map[string]func(dir string) error{
-		"another name":       func(dir string) error { return os.Rename(dir, filepath.Dir(dir)+"/gemline-x1") },
-		"a name without one": func(dir string) error { return os.Rename(dir, filepath.Dir(dir)+"/gemline-") },
-		"something beside":   func(dir string) error { return os.WriteFile(dir+"/mine", nil, 0o600) },
-		"no lock":            func(dir string) error { return os.Remove(dir + "/" + tempLock) },
-		"a lock that is a dir": func(dir string) error {
-			return errors.Join(os.Remove(dir+"/"+tempLock), os.Mkdir(dir+"/"+tempLock, 0o700))
-		},
-		"a lock that is a link": func(dir string) error {
-			return errors.Join(os.Rename(dir+"/"+tempLock, dir+"/"+tempTree+"/lock"), os.Symlink(tempTree+"/lock", dir+"/"+tempLock))
-		},
-		"open to others": func(dir string) error { return os.Chmod(dir, 0o755) },
+		"another name":       func(dir string) error { return os.Rename(dir, dir+"x") },
+		"a name without one": func(dir string) error { return os.Rename(dir, filepath.Dir(dir)+"/"+tempName) },
+		"open to others":     func(dir string) error { return os.Chmod(dir, 0o755) },
 		"of another's": func(dir string) error {
 			if os.Geteuid() != 0 {
 				return errors.ErrUnsupported
 			}
 			return os.Lchown(dir, 12345, 12345)
-		},
-		"a lock of another's": func(dir string) error {
-			if os.Geteuid() != 0 {
-				return errors.ErrUnsupported
-			}
-			return os.Lchown(dir+"/"+tempLock, 12345, 12345)
 		},
 		"a link": func(dir string) error {
 			return errors.Join(os.Rename(dir, dir+"-moved"), os.Symlink(dir+"-moved", dir))
@@ -193,7 +179,7 @@ func TestNotSwept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			base := t.TempDir()
-			dir := filepath.Dir(killed(t, base, nil))
+			dir := killed(t, base, nil)
 			if err := change(dir); errors.Is(err, errors.ErrUnsupported) {
 				t.Skip("only root can do this")
 			} else if err != nil {
@@ -204,7 +190,7 @@ func TestNotSwept(t *testing.T) {
 			if after := tree(t, base); after != before {
 				t.Errorf("before: %s\nafter: %s", before, after)
 			}
-			if _, err := os.Stat(elsewhere + "/" + tempTree + "/a/b/file"); err != nil {
+			if _, err := os.Stat(elsewhere + "/a/b/file"); err != nil {
 				t.Error(err)
 			}
 		})
@@ -228,17 +214,16 @@ func tree(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// TestSweptLink has a command put a link in place of what it could write to: the
-// link goes, and what it leads to stays.
+// TestSweptLink has a command leave a link: the link goes, and what it leads to stays.
 func TestSweptLink(t *testing.T) {
 	base, other := t.TempDir(), t.TempDir()
 	path := killed(t, base, nil)
 	kept := filepath.Join(other, "kept")
-	err := errors.Join(os.WriteFile(kept, nil, 0o600), os.Symlink(other, path+"/link"), os.Rename(path, base+"/away"), os.Symlink(other, path))
+	err := errors.Join(os.WriteFile(kept, nil, 0o600), os.Symlink(other, path+"/link"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left := swept(t, base); !slices.Equal(left, []string{"away"}) {
+	if left := swept(t, base); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
 	if _, err := os.Stat(kept); err != nil {
