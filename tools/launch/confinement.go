@@ -28,7 +28,6 @@ type Config struct {
 	Temp          string   // where temporary files of commands are kept, "" if nowhere
 	Caches        string   // their caches, "" if they have none
 	Built         string   // what the user's go command has compiled
-	Found         string   // a file that stores the State for [Launcher.Last]; "" is none
 	Network       bool     // all commands reach the network
 	Offline       bool     // no command is given the network
 	Cut           bool     // nor is a command with all the user's rights
@@ -80,16 +79,6 @@ func (l *Launcher) State() sandbox.State {
 		return sandbox.State{Name: "none", Step: l.why}
 	}
 	return l.Sandbox.State()
-}
-
-// Last is State, but may be another process's finding in the same circumstances. It is for
-// display only.
-func (l *Launcher) Last() sandbox.State {
-	box, _ := l.Sandbox.(withCaches)
-	if kernel, ok := box.Sandbox.(interface{ Last() sandbox.State }); ok {
-		return kernel.Last()
-	}
-	return l.State()
 }
 
 // Contained reports whether commands are kept from writing elsewhere and from the

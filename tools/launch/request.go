@@ -86,7 +86,7 @@ func kernelSandbox(cfg Config) sandbox.Sandbox {
 	if runtime.GOOS != "linux" {
 		return nil
 	}
-	return sandbox.New(sandbox.Options{Cache: cfg.Temp, Found: cfg.Found})
+	return sandbox.New(sandbox.Options{Cache: cfg.Temp})
 }
 
 // choice is what [sandbox.Choose] chooses from.

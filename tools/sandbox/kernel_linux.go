@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -30,7 +29,6 @@ type Kernel struct {
 	helperErr error    // why there is no helper
 
 	probe  sync.Once
-	tried  atomic.Bool
 	layers []string // in force
 	state  State
 
@@ -286,8 +284,6 @@ func (k *Kernel) find() {
 		layers = possible(slices.DeleteFunc(layers, func(l string) bool { return l == failed }), why)
 	}
 	k.layers, k.state = layers, k.describe(layers, why)
-	k.tried.Store(true)
-	k.keep()
 }
 
 var allLayers = []string{stage.UserNamespace, stage.Namespaces, stage.Proc, stage.NetNamespace,

@@ -43,7 +43,6 @@ type Options struct {
 	Helper  []byte   // is used in place of the embedded one
 	Temp    []string // directories for temporary files, the first that can be written to; none means the system's
 	Cache   string   // is used, and made, where none of Temp can be
-	Found   string   // a file for [Kernel.Last], below a directory that commands can't write to; "" is none
 }
 
 // ErrUnavailable is why a command is not confined: nothing on this system can.
@@ -55,7 +54,7 @@ type State struct {
 	Step         string  // how much of it, in a few words, such as "namespaces, Landlock, seccomp"
 	Files        bool    // writes elsewhere are prevented
 	Network      bool    // the network is out of reach of a command whose Profile has none
-	RunsReadOnly bool    `json:"Looks"` // a command with RunReadOnly in its Profile is read-only
+	RunsReadOnly bool    // a command with RunReadOnly in its Profile is read-only
 	Loopback     bool    // commands with Loopback in their Profiles share a loopback interface
 	Masks        bool    // a command can't run what its Profile masks, but for links
 	Layers       []Layer // in the order in which they are put on

@@ -28,8 +28,8 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 	cfg := launch.Config{Shell: shellSettings(o), Request: launch.Request{Word: s.Word, By: s.By, Commanded: s.By == settings.SandboxFlag,
 		Inside: o.Env.Process.Getenv("SANDBOX"), Image: s.Image, Getenv: o.Env.Getenv},
 		Hidden: at.hidden(), Hooks: at.hooks(), Temp: below(at.cache(), "tmp"), Built: at.goCache(),
-		Caches: below(at.cache(), project.Hash(o.Paths.Folder(""))), // not the user's: whoever reads a cache runs what a command has put there
-		Found:  o.Paths.User("gemline", "confinement.json"), Network: s.Network, Write: lists.Map(s.Paths, at.resolve), Offline: s.Offline, Cut: s.Cut, Asked: s.Asked}
+		Caches:  below(at.cache(), project.Hash(o.Paths.Folder(""))), // not the user's: whoever reads a cache runs what a command has put there
+		Network: s.Network, Write: lists.Map(s.Paths, at.resolve), Offline: s.Offline, Cut: s.Cut, Asked: s.Asked}
 	if s.File != "" {
 		cfg.Request.Where = "tools.sandbox in " + text.PrintableLine(s.File)
 	}

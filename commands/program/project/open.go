@@ -93,7 +93,7 @@ func (p *Project) loadRules() error {
 		// The records say what confines commands: that may have to be tried, while the
 		// rest begins.
 		tried := make(chan struct{})
-		go func() { defer close(tried); l.Last() }()
+		go func() { defer close(tried); l.State() }()
 		p.closers = append(p.closers, func() { <-tried })
 	}
 	p.Policy, err = NewPolicy(p.Options, l, !p.Options.User.AnswersQuestions(), p.Status.Notify, func(text string) { p.Status.PrintInfo(text) })

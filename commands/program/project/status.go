@@ -65,7 +65,7 @@ func (s *Status) Notify(text string) {
 // Sandbox returns what confines commands, nil before that is known.
 func (s *Status) Sandbox() *report.Sandbox {
 	if l := s.launcher.Load(); l != nil {
-		st := l.Last()
+		st := l.State()
 		return &report.Sandbox{Name: st.Name, Step: st.Step, Files: st.Files, Network: st.Network}
 	}
 	return nil
