@@ -95,7 +95,10 @@ func conversation(s *session.Session) *commands.Conversation {
 		Todos: func() []string {
 			return append(s.Tools.Families.Todos.Lines(),
 				tracker.Lines(s.Tools.Families.Tasks)...)
-		}, Plan: s.Tools.ReadPlan, About: func() []commands.Property { return properties(s) }, Mode: s.Rules.ModeCommand, Directories: s.Journal.File.SetDirectories}
+		}, Plan: s.Tools.ReadPlan, About: func() []commands.Property { return properties(s) }, Mode: s.Rules.ModeCommand, Directories: func(dirs []string) error {
+			s.Rules.LeaveAuto()
+			return s.Journal.File.SetDirectories(dirs)
+		}}
 }
 
 // replace ends the conversation and begins or resumes another. The budget starts anew. Hooks are

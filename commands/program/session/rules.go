@@ -58,7 +58,7 @@ func (r *Rules) Offers(t engine.Tool) bool {
 // denies what the custom command that is answered does not allow, and lets skills be
 // activated that nobody need be asked about.
 func (r *Rules) Judge(ctx context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
-	r.leaveAuto()
+	r.LeaveAuto()
 	if by := r.allowedTools.Load(); by != nil && !by.only.Allows(q) {
 		return engine.Deny, engine.Reason{Text: "The command /" + by.command +
 			" allows only other calls (its allowed-tools)."}
@@ -157,12 +157,12 @@ func (r *Rules) checkFirstMode() error {
 	if err != nil && r.project.Options.Flags.Mode() == string(policy.Auto) {
 		return &settings.ForbiddenError{Message: err.Error()}
 	}
-	r.leaveAuto()
+	r.LeaveAuto()
 	return nil
 }
 
-// leaveAuto changes from the mode auto to default, where it can't be used any more.
-func (r *Rules) leaveAuto() {
+// LeaveAuto changes from the mode auto to default, where it can't be used any more.
+func (r *Rules) LeaveAuto() {
 	if r.Policy.Mode() != policy.Auto {
 		return
 	}
