@@ -108,7 +108,7 @@ func (p Paths) Registered() (Store, bool) {
 	}
 	root, r := p.registry()
 	ps, err := r.read()
-	slug := ps.slugs[r.root]
+	slug := ps.slugs[r.key()]
 	if err != nil || !usable(slug) || !r.free(slug) {
 		return Store{}, false
 	}
@@ -153,6 +153,10 @@ type registry struct {
 	root string
 }
 
+// key returns root as projects.json can hold it. Projects with one key change the entry in turn,
+// and each keeps the slug whose marker names it.
+func (r registry) key() string { return strings.ToValidUTF8(r.root, "\uFFFD") }
+
 // projects is the content of projects.json. Keys that we do not know are kept.
 type projects struct {
 	slugs map[string]string
@@ -168,7 +172,7 @@ const (
 func (r registry) slug(ctx context.Context) (string, error) {
 	ps, err := r.read()
 	if err == nil {
-		if s := ps.slugs[r.root]; usable(s) && r.owner(s, "tmp") == r.root {
+		if s := ps.slugs[r.key()]; usable(s) && r.owner(s, "tmp") == r.root {
 			return s, nil
 		}
 	}
@@ -191,10 +195,10 @@ func (r registry) slug(ctx context.Context) (string, error) {
 	if err := r.claim(s); err != nil {
 		return s, r.unsaved(err)
 	}
-	if ps.slugs[r.root] == s {
+	if ps.slugs[r.key()] == s {
 		return s, nil
 	}
-	ps.slugs[r.root] = s
+	ps.slugs[r.key()] = s
 	if err := r.write(ps, l); err != nil {
 		return s, r.unsaved(err)
 	}
@@ -217,12 +221,12 @@ func (r registry) unsaved(err error) error {
 
 // choose returns the slug that the project has or should get. It only reads.
 func (r registry) choose(ps projects) string {
-	if s := ps.slugs[r.root]; usable(s) && r.free(s) {
+	if s := ps.slugs[r.key()]; usable(s) && r.free(s) {
 		return s
 	}
 	taken := map[string]bool{}
 	for root, s := range ps.slugs {
-		if root != r.root {
+		if root != r.key() {
 			taken[s] = true
 		}
 	}

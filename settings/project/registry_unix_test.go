@@ -25,3 +25,21 @@ func TestRegistryOfPipes(t *testing.T) {
 		}
 	}
 }
+
+// Projects whose paths are not UTF-8 are found again, also where projects.json has one key for both.
+func TestPathNotUTF8(t *testing.T) {
+	home := tempHome(t)
+	if err := os.Mkdir(filepath.Join(home, "caf\xe9"), 0o700); err != nil {
+		t.Skip(err)
+	}
+	one, other := folder(t, home, "../caf\xe9"), folder(t, home, "../caf\xe8")
+	first, second := find(t, one), find(t, other)
+	for range 2 {
+		if got := find(t, one).Slug; got != first.Slug || got == second.Slug {
+			t.Errorf("%q, want %q", got, first.Slug)
+		}
+		if got := find(t, other).Slug; got != second.Slug {
+			t.Errorf("%q, want %q", got, second.Slug)
+		}
+	}
+}
