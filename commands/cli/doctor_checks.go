@@ -259,13 +259,8 @@ func (d *doctor) checkNetwork() finding {
 	if err != nil {
 		return worse(failing, Hint(err), "%s", err)
 	}
-	for _, path := range o.Network.CAs {
-		f, err := os.Open(path)
-		if err != nil {
-			return worse(failing, "SSL_CERT_FILE, SSL_CERT_DIR or NODE_EXTRA_CA_CERTS names it",
-				"certificates: %s: %s", path, disk.Cause(err))
-		}
-		f.Close()
+	if _, err := network.Trust(o.Network.CAs); err != nil {
+		return worse(failing, "SSL_CERT_FILE, SSL_CERT_DIR or NODE_EXTRA_CA_CERTS names it", "certificates: %v", err)
 	}
 	slices.Sort(o.Network.CAs)
 	o.Network.CAs = slices.Compact(o.Network.CAs) // two variables may name one file

@@ -30,6 +30,7 @@ func TestChecks(t *testing.T) {
 		{"a proxy of no scheme", "HTTPS_PROXY=me:very-secret@proxy.example:8080", w.checkNetwork, healthy, "http://xxxxx@proxy.example"},
 		{"no proxy at all", "HTTPS_PROXY=http://[", w.checkNetwork, failing, ""},
 		{"certificates", "SSL_CERT_FILE=/no/such/file", w.checkNetwork, failing, "/no/such/file"},
+		{"a file without certificates", "NODE_EXTRA_CA_CERTS=/dev/null", w.checkNetwork, failing, "/dev/null: no certificate"},
 		{"address", "GOOGLE_GEMINI_BASE_URL=http://far.example/", w.checkNetwork, failing, ""},
 		{"plain", "TERM=dumb", w.checkTerminal, healthy, "plain mode"},
 		{"screen reader", "ACCESSIBLE=1", w.checkTerminal, healthy, "screen reader mode (ACCESSIBLE)"},

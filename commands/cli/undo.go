@@ -46,9 +46,9 @@ func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, projec
 	doc := undone{Session: session, Turn: d.Of.Asked, DryRun: c.DryRun, Changes: pathsOf(p.Changes),
 		Others: pathsOf(p.Conflicts),
 		Lost:   append([]string{}, p.NotKept...), Moved: append([]string{}, p.GitMoved...), Failed: []string{}}
-	ls := p.Lines(k.Rel)
+	ls, in := p.Lines(k.Rel), "in session "+text.ShortID(session)
 	if c.DryRun {
-		return out.show(doc, append(ls, "would take back: "+d.String())...)
+		return out.show(doc, append(ls, "would take back: "+d.String(), in)...)
 	}
 	o, err := keeper.Apply(ctx, p, c.Force)
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, projec
 	}
 	doc.Done, doc.Failed = o.Done, append(doc.Failed, o.Failed...)
 	ls = append(ls, o.Lines(k.Rel)...)
-	if err := out.show(doc, append(ls, fmt.Sprintf("took back: %s (%s)", d, o.Count()))...); err != nil {
+	if err := out.show(doc, append(ls, fmt.Sprintf("took back: %s (%s)", d, o.Count()), in)...); err != nil {
 		return err
 	}
 	switch {
