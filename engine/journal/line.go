@@ -203,7 +203,7 @@ func toolCalls(calls []engine.CallRecord) []toolCall {
 			Status: string(engine.Outcome(r.Err)), Timestamp: text.Timestamp(r.At),
 			DisplayName: cmp.Or(r.Tool.Label, r.Name), Description: r.Intent.Title, ResultDisplay: r.Result.Display}
 		if r.Err != nil {
-			out[i].ResultDisplay = engine.DisplayError(r.Err)
+			out[i].ResultDisplay = strings.TrimPrefix(r.Result.Display+"\n"+engine.DisplayError(r.Err), "\n")
 		}
 		if out[i].Args == nil {
 			out[i].Args = map[string]any{}
