@@ -8,8 +8,7 @@ GEMLINE is the program, if it is not on the path. Programs import Gemline."""
 import json, os, subprocess, sys
 
 class Gemline:
-    """A conversation: say yields the pieces of an answer. For a record of the type
-    approval_request decide returns the fields of the approval, for a question reply the answers."""
+    """A conversation: say yields an answer, decide returns fields of an approval, reply the answers to a question."""
     def __init__(self, *args, decide=lambda r: {"decision": "deny"}, reply=lambda r: []):
         self.decide, self.reply, self.result = decide, reply, None
         self.process = subprocess.Popen([os.environ.get("GEMLINE", "gemline"), "--input-format", "stream-json", *args],
@@ -35,6 +34,7 @@ class Gemline:
                 print(r["message"], file=sys.stderr)
                 if r.get("open"): self.send(**no)  # the question still waits
             elif r["type"] == "turn_result":
+                if r.get("error"): print(r["error"]["message"], file=sys.stderr)
                 self.result = r
                 return
 

@@ -25,7 +25,7 @@ for text; do
 			record -r .message >&2
 			record -c 'select(.open) | {type: "approval", id, decision: "deny"}' >&3 ;;
 		question) record -c '{type: "answer", id, answers: []}' >&3 ;;
-		turn_result) echo; break ;;
+		turn_result) record -r '.error.message // empty' >&2; echo; break ;;
 		esac
 	done
 done

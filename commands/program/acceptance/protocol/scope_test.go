@@ -188,3 +188,27 @@ func TestTalkDraft(t *testing.T) {
 		t.Errorf("%q", b)
 	}
 }
+
+// A turn that fails is said by the clients, which say the next text all the same.
+func TestTalkFailedTurn(t *testing.T) {
+	t.Parallel()
+	for script, tool := range map[string]string{"say.sh": "jq", "say.py": "python3"} {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			pt.Need(t, tool)
+			path, err := filepath.Abs("docs/examples/protocol/" + script)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			s := et.NewServer(et.BadRequest("No such thing."), et.Says("Fine."))
+			t.Cleanup(s.Close)
+			c := pt.Headless(t, s, dir, nil, nil)
+			cmd := exec.Command(map[string]string{"jq": "sh", "python3": "python3"}[tool], path, "one", "two")
+			cmd.Dir, cmd.Env = dir, append(c.Env, "GEMLINE="+c.Path, "GEMINI_MODEL="+pt.Model, "TMPDIR="+t.TempDir())
+			if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "No such thing.") || !strings.Contains(string(out), "Fine.") {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+}
