@@ -57,7 +57,8 @@ func (r *REPL) Loop(ctx context.Context) error {
 				return err
 			}
 		}
-		text, err := r.Console.read(ctx, r.prompt())
+		prompt := r.prompt()
+		text, err := r.Console.read(ctx, prompt)
 		switch {
 		case ctx.Err() != nil:
 			r.Console.Out.Fresh()
@@ -68,7 +69,11 @@ func (r *REPL) Loop(ctx context.Context) error {
 				return nil
 			}
 			interrupted = time.Now()
-			r.Console.Out.Line(output.Info, "Ctrl-C again, Ctrl-D or /quit ends the session")
+			if strings.HasSuffix(prompt, output.Shell) {
+				r.Console.Out.Line(output.Info, "a lone ! ends shell mode, Ctrl-C again or Ctrl-D the session")
+			} else {
+				r.Console.Out.Line(output.Info, "Ctrl-C again, Ctrl-D or /quit ends the session")
+			}
 			continue
 		case errors.Is(err, line.ErrCleared):
 			continue

@@ -74,6 +74,20 @@ func TestLoop(t *testing.T) {
 	}
 }
 
+// In shell mode /quit is a command, so what ends the mode and the session is said.
+func TestInterruptInShellMode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, shown := session(echo, "^C")
+		r.Prompt = func() string { return output.Shell }
+		if err := r.Loop(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := shown(), "! \ninfo: a lone ! ends shell mode, Ctrl-C again or Ctrl-D the session\n! \n"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
 func TestLoopEndsWithItsOutput(t *testing.T) {
 	gone := errors.New("gone")
 	r, _ := session(echo, "a")

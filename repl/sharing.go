@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"gemline/engine/text"
 	"gemline/repl/attach"
 	"gemline/repl/internal/line"
 	"gemline/repl/output"
@@ -16,6 +17,9 @@ import (
 
 // DetachCommand is the line that leaves the terminal, also where a question is open.
 const DetachCommand = "/detach"
+
+// longestLine is how many characters are shown of a line that another terminal has sent.
+const longestLine = 200
 
 // errLeft is the cause of a read that ends since the terminal was left.
 var errLeft = errors.New("the terminal was left")
@@ -163,18 +167,18 @@ func (c *Console) shared(ctx context.Context, prompt string, question bool,
 // came shows a line of another terminal, and returns it.
 func (c *Console) came(s attach.SentLine, question bool) string {
 	if question {
-		c.Out.Line(output.Info, "answered at %s: %s", s.By, output.EscapeLine(s.Text))
+		c.Out.Line(output.Info, "answered at %s: %s", s.By, text.OneLine(s.Text, longestLine))
 		return s.Text
 	}
 	c.Out.Fresh()
 	c.Sharing.Hub.Turn()
-	c.Out.Line(output.You, "%s", output.EscapeLine(s.Text))
+	c.Out.Line(output.You, "%s", output.Sanitize(s.Text))
 	return s.Text
 }
 
 // first returns what is entered first. said is not nil if it is another terminal's.
 func (s *Sharing) first(ctx context.Context, lines <-chan attach.SentLine, prompt string,
-	get func(context.Context, string) (string, error)) (text string, said *attach.SentLine, err error) {
+	get func(context.Context, string) (string, error)) (own string, said *attach.SentLine, err error) {
 	inner, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -188,20 +192,20 @@ func (s *Sharing) first(ctx context.Context, lines <-chan attach.SentLine, promp
 	}()
 	s.reads(cancel)
 	if err = errLeft; !s.IsLeft() {
-		text, err = get(inner, prompt)
+		own, err = get(inner, prompt)
 	}
 	s.reads(nil)
 	cancel(nil)
 	<-done
 	switch {
 	case said != nil && err == nil: // both have entered something
-		s.Hub.Late(*said, "answered already, at the session's own terminal; not sent: "+said.Text)
-		return text, nil, nil
+		s.Hub.Late(*said, "answered already, at the session's own terminal; not sent: "+text.OneLine(said.Text, longestLine))
+		return own, nil, nil
 	case said != nil:
 		return "", said, nil
 	case err == io.EOF && s.gone() && s.HungUp(), err == errLeft:
 	default:
-		return text, nil, err
+		return own, nil, err
 	}
 	select { // nobody else is there
 	case one := <-lines:
@@ -222,14 +226,14 @@ func (r *REPL) takeSent(s attach.SentLine) {
 	case line.Queued:
 		r.Console.Sharing.waiting = append(r.Console.Sharing.waiting, s)
 	case line.Ahead:
-		r.Console.Sharing.Hub.Late(s, "no question is open; not sent: "+s.Text)
+		r.Console.Sharing.Hub.Late(s, "no question is open; not sent: "+text.OneLine(s.Text, longestLine))
 	}
 }
 
 // unsent tells other terminals that what they have sent during a turn goes nowhere.
 func (r *REPL) unsent(how string) {
 	for _, s := range r.Console.Sharing.waiting {
-		r.Console.Sharing.Hub.Late(s, "the turn was "+how+"; not sent: "+s.Text)
+		r.Console.Sharing.Hub.Late(s, "the turn was "+how+"; not sent: "+text.OneLine(s.Text, longestLine))
 	}
 	r.Console.Sharing.waiting = nil
 }

@@ -20,7 +20,7 @@ func (w *Writer) CopyTo(to func([]byte)) { w.gate.line.copying, w.copyTo = true,
 
 // Copied returns a message as it stands in a copy.
 func Copied(l Label, text string) []byte {
-	return []byte(copiedLabel + string(l) + copiedText + EscapeLine(text) + "\n")
+	return []byte(copiedLabel + string(l) + copiedText + strings.TrimSuffix(Sanitize(text), "\n") + "\n")
 }
 
 // CopiedText returns lines without a label as they stand in a copy.

@@ -23,7 +23,7 @@ func TestCopy(t *testing.T) {
 	ShowCopy(w, copied.Bytes())
 	ShowCopy(w, []byte("\n\x01nobody\x02d\x01done\x02e"))
 	w.Fresh()
-	want := "warning: one two three four\\x1b\nfive\nsix\nyou: a\\x0ab\nc\n(4 blank lines)\ninfo\nnobody\\x02d\ndone: e\n"
+	want := "warning: one two three four\\x1b\nfive\nsix\nyou: a\nb\nc\n(4 blank lines)\ninfo\nnobody\\x02d\ndone: e\n"
 	if got := to.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
