@@ -27,7 +27,6 @@ type chatCommands struct {
 	c        *Conversation
 	out      io.Writer
 	home     string
-	manage   func(ctx context.Context, args ...string) error
 	pickOne  func(ctx context.Context, ask, enter string, list []MenuItem) (at int, err error)
 	sessions Sessions
 }
@@ -246,22 +245,22 @@ func (cmd chatCommands) fork(ctx context.Context, arg string) error {
 			return misused("/fork takes the number of a question, which /rewind lists; not %q", arg)
 		}
 	}
-	next, err := cmd.sessions.Resume(ctx,
-		journal.OpenOptions{Resume: true, Selector: cmd.c.Journal.ID(), Fork: true, Turns: turn})
-	if nf := (*journal.NotFoundError)(nil); errors.As(err, &nf) {
-		return unavailable("nothing was said in this session yet")
-	} else if err != nil {
+	next, err := cmd.sessions.Resume(ctx, journal.OpenOptions{Copy: cmd.c.Journal, Turns: turn})
+	if err != nil {
 		return err
 	}
-	before := cmd.c.Journal.ID()
+	before := cmd.c.Journal
 	*cmd.c = *next
+	if !before.Stored() {
+		return sentences(cmd.out, "a copy of this session, which is not saved")
+	}
 	of := "this session"
 	if list, err := journal.List(cmd.sessions.Dir); err == nil {
-		if s, err := journal.Find(list, before); err == nil {
+		if s, err := journal.Find(list, before.ID()); err == nil {
 			of = strconv.Quote(s.Title)
 		}
 	}
-	return sentences(cmd.out, fmt.Sprintf("a copy of %s; the original stays (/resume %s goes back)", of, text.ShortID(before)))
+	return sentences(cmd.out, fmt.Sprintf("a copy of %s; the original stays (/resume %s goes back)", of, text.ShortID(before.ID())))
 }
 
 func (cmd chatCommands) name(_ context.Context, arg string) error {
@@ -295,13 +294,28 @@ func (cmd chatCommands) export(ctx context.Context, name string) error {
 	if name == "" {
 		return misused("to which file? /export FILE.md, FILE.html or FILE.json")
 	}
-	if _, err := os.Stat(cmd.c.Journal.Path()); err != nil {
+	talk, messages, err := journal.LoadOpen(cmd.c.Journal)
+	if err != nil {
+		return err
+	}
+	if talk.Messages == 0 {
 		return unavailable("nothing of this session is kept yet")
 	}
 	if yes, err := cmd.mayWrite(ctx, name); err != nil || !yes {
 		return err
 	}
-	return cmd.manage(ctx, "sessions", "export", "--", cmd.c.Journal.ID(), name)
+	format, err := export.FormatOf(name)
+	if err != nil {
+		return err
+	}
+	b, err := export.Session(talk, messages, format, cmd.sessions.Clean)
+	if err == nil {
+		err = export.Write(ctx, cmd.path(name), b)
+	}
+	if err != nil {
+		return err
+	}
+	return sentences(cmd.out, "wrote session "+text.ShortID(talk.ID)+" to "+text.PrintableLine(cmd.path(name)))
 }
 
 // mayWrite asks before a file is written over.

@@ -195,7 +195,7 @@ func Builtin(d *Deps) Set {
 	memory := memoryCommands{c, d.Out}
 	all := slices.Concat(
 		answerCommands{c, d.Out, d.Terminal.Screen, d.Terminal.Copy, d.Restart}.set(),
-		chatCommands{c, d.Out, d.Home, d.Manage, d.Questions.Choose, d.Sessions}.set(),
+		chatCommands{c, d.Out, d.Home, d.Questions.Choose, d.Sessions}.set(),
 		customCommands{d.Out, d.Customs}.set(),
 		directoryCommands{c, d.Out, d.Home}.set(),
 		helpCommands{d.Out, d.Commands, d.Manage, d.Page}.set(),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"gemline/engine/journal"
 	"gemline/engine/journal/export"
 	"gemline/engine/text"
 )
@@ -19,7 +20,11 @@ func (c *sessionsExport) Run(ctx context.Context, out *Output, s *storedSession,
 	if err != nil {
 		return err
 	}
-	b, err := export.Session(s.Path, format, redact)
+	talk, messages, err := journal.LoadMessages(s.Path)
+	if err != nil {
+		return err
+	}
+	b, err := export.Session(talk, messages, format, redact)
 	if err == nil {
 		err = export.Write(ctx, c.File, b)
 	}

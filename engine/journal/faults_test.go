@@ -339,3 +339,26 @@ func BenchmarkRecord(b *testing.B) {
 		}
 	}
 }
+
+// A copy of an open session has what could not be written.
+func TestCopyUnwritten(t *testing.T) {
+	f := newFile(t, testID)
+	f.disk.files = &platter{fail: func(what string, n int) error {
+		if what == "write" && n > 2 {
+			return syscall.ENOSPC
+		}
+		return nil
+	}}
+	for n := range 3 {
+		f.Record(engine.Entry{Content: user(fmt.Sprint("question ", n))}) // which may not be written
+		f.Record(engine.Entry{Content: model(fmt.Sprint("answer ", n))})
+	}
+	c, messages, err := LoadOpen(f)
+	if err != nil || len(c.History) != 6 || len(messages) != 6 {
+		t.Fatalf("%d messages, %d lines, %v", len(c.History), len(messages), err)
+	}
+	o, err := Open(Config{Dir: filepath.Dir(f.Path()), Now: clock()}, OpenOptions{Copy: f})
+	if err != nil || !equal(o.History, c.History) || o.CopyOf != testID || o.File.ID() == testID {
+		t.Fatalf("%+v, %v", o, err)
+	}
+}

@@ -13,8 +13,8 @@ import (
 // fork returns a session that begins with all messages of another session, or with its first
 // turns. Its name is made of the other's name, and no session in there has it. The other session
 // is not changed; another process may work with it.
-func fork(cfg Config, from Session, there []Session, turns int) (OpenedSession, error) {
-	c, r, err := loadRecord(from.Path, true)
+func fork(cfg Config, load func() (*LoadedSession, *record, error), there []Session, turns int) (OpenedSession, error) {
+	c, r, err := load()
 	if err != nil {
 		return OpenedSession{}, err
 	}

@@ -150,10 +150,7 @@ func splitThought(t string) thought {
 
 // isText reports whether c is one text and nothing else.
 func isText(c *genai.Content) bool {
-	if len(c.Parts) != 1 || c.Parts[0] == nil {
-		return false
-	}
-	return c.Parts[0].Text != "" && engine.IsText(c.Parts[0])
+	return len(c.Parts) == 1 && c.Parts[0] != nil && c.Parts[0].Text != "" && engine.IsText(c.Parts[0])
 }
 
 // withNamedIDs returns parts with the ids of calls and answers as the files have

@@ -35,10 +35,7 @@ type LoadedSession struct {
 // Load reads the session file path. It fails if that can't be read or holds no
 // session; lines that make no sense are passed over.
 func Load(path string) (*LoadedSession, error) {
-	c, r, err := loadRecord(path, strings.HasSuffix(path, ".json"))
-	if err == nil {
-		c.messages = r.bytes()
-	}
+	c, _, err := loadRecord(path, strings.HasSuffix(path, ".json"))
 	return c, err
 }
 
@@ -46,6 +43,17 @@ func Load(path string) (*LoadedSession, error) {
 func LoadMessages(path string) (*LoadedSession, []json.RawMessage, error) {
 	c, r, err := loadRecord(path, true)
 	return c, r.bytes(), err
+}
+
+// LoadOpen is LoadMessages for a session as it is now, with messages that could not be written yet.
+func LoadOpen(f *File) (*LoadedSession, []json.RawMessage, error) {
+	c, r, err := f.load()
+	return c, r.bytes(), err
+}
+
+func (f *File) load() (*LoadedSession, *record, error) {
+	r, err := f.record()
+	return r.loaded(), r, err
 }
 
 // DisplayedResults returns the results of calls in a session file as the user saw them, by the ids
@@ -74,13 +82,20 @@ func loadRecord(path string, keep bool) (*LoadedSession, *record, error) {
 	if s.NewerFormat {
 		return nil, r, &NewerFormatError{ID: s.ID, Format: r.meta.Format}
 	}
+	c := r.loaded()
+	c.Session = s
+	return c, r, nil
+}
+
+// loaded returns the session of r.
+func (r *record) loaded() *LoadedSession {
 	_, opened := r.index[openingID]
-	c := &LoadedSession{Session: s, opened: opened}
+	c := &LoadedSession{Session: r.summary(), opened: opened, messages: r.bytes()}
 	c.History, c.Interrupted, c.NotStarted = history(r.messages)
 	if n := len(r.messages); n > 0 {
 		c.Cut = r.messages[n-1].Cut
 	}
-	return c, r, nil
+	return c
 }
 
 // bytes returns the messages as they are in the file, if they keep that.

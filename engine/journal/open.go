@@ -26,6 +26,7 @@ type OpenOptions struct {
 	ID       string             // of a new session; made up if empty
 	Import   string             // a session file, whose copy the session begins with
 	Fork     bool               // a copy of the resumed session
+	Copy     *File              // an open session, whose copy the session begins with
 	Turns    int                // how many turns the copy has; 0 is all
 	Saved    *SavedConversation // what the session begins with
 }
@@ -53,6 +54,11 @@ type OpenedSession struct {
 // Open returns the session in cfg.Dir that choice names, or a new one with choice's ID. If
 // another process works with the session, the error is a [BusyError].
 func Open(cfg Config, choice OpenOptions) (opened OpenedSession, err error) {
+	cfg.ID = uuid.NewString() // of a copy
+	if choice.Copy != nil {
+		sessions, _ := List(cfg.Dir) // whose names the copy does not take
+		return fork(cfg, choice.Copy.load, sessions, choice.Turns)
+	}
 	if choice.Resume {
 		if o, ok := resumeLast(cfg, choice); ok {
 			return o, nil
@@ -64,8 +70,7 @@ func Open(cfg Config, choice OpenOptions) (opened OpenedSession, err error) {
 		}
 		found, err := Find(sessions, choice.Selector)
 		if err == nil && choice.Fork {
-			cfg.ID = uuid.NewString()
-			return fork(cfg, found, sessions, choice.Turns)
+			return fork(cfg, func() (*LoadedSession, *record, error) { return loadRecord(found.Path, true) }, sessions, choice.Turns)
 		}
 		if err == nil {
 			return resume(found, cfg.Now)

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -76,17 +77,14 @@ func (f *File) Rewrite(said []*genai.Content) error {
 // record returns the record of the file, together with the head that is still to be written.
 func (f *File) record() (*record, error) {
 	r := &record{keep: true}
-	if f.exists {
-		if f.disk.out == nil {
-			if err := f.openFile(); err != nil {
-				return nil, err
-			}
-		}
-		if err := r.lines(io.NewSectionReader(f.disk.out, 0, maxFile), 0); err != nil {
-			return nil, err
-		}
+	var err error
+	if f.exists && f.disk.out == nil {
+		err = f.openFile()
 	}
-	return r, r.lines(bytes.NewReader(f.pending.lines), 0)
+	if f.exists && err == nil {
+		err = r.lines(io.NewSectionReader(f.disk.out, 0, maxFile), 0)
+	}
+	return r, cmp.Or(err, r.lines(bytes.NewReader(f.pending.lines), 0))
 }
 
 // history returns the conversation of r.

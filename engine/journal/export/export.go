@@ -60,13 +60,9 @@ func FormatOf(name string) (Format, error) {
 	return "", fmt.Errorf("%s: the name says the format, so it has to end with .md, .html or .json", text.PrintableLine(name))
 }
 
-// Session returns the session file path as a document. All its texts are passed through
+// Session returns a session with its messages as a document. All its texts are passed through
 // clean.
-func Session(path string, f Format, clean func(string) string) ([]byte, error) {
-	c, messages, err := journal.LoadMessages(path)
-	if err != nil {
-		return nil, err
-	}
+func Session(c *journal.LoadedSession, messages []json.RawMessage, f Format, clean func(string) string) ([]byte, error) {
 	if f == JSON {
 		return record(c.Session, messages, clean)
 	}

@@ -215,7 +215,11 @@ func TestJSON(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b, err := Session(path, JSON, func(s string) string { return strings.ReplaceAll(s, "s3cret", "[gone]") })
+	c, messages, err := journal.LoadMessages(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Session(c, messages, JSON, func(s string) string { return strings.ReplaceAll(s, "s3cret", "[gone]") })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +232,7 @@ func TestJSON(t *testing.T) {
 	if compact.String() != want {
 		t.Errorf("%s, want %s", &compact, want)
 	}
-	if _, err := Session(path, Markdown, same); err != nil {
+	if _, err := Session(c, messages, Markdown, same); err != nil {
 		t.Error(err)
 	}
 }
