@@ -290,10 +290,8 @@ func (e *Engine) resume(said []*genai.Content) {
 
 // index notes the ids of calls in said, and whether said waits for an answer.
 func (e *Engine) index(said []*genai.Content) {
+	e.waiting = Waiting(said)
 	for _, c := range said {
-		if !isNote(c) {
-			e.waiting = c.Role == genai.RoleUser
-		}
 		for _, fc := range calls(c) {
 			e.seen[fc.ID] = true
 		}

@@ -78,9 +78,20 @@ func NoteText(text string) string {
 	return strings.TrimSuffix(said, "</note>")
 }
 
-// isNote reports whether a message is a note, which waits for no answer.
-func isNote(c *genai.Content) bool {
-	return len(c.Parts) == 1 && c.Parts[0] != nil && NoteText(c.Parts[0].Text) != ""
+// ShellCommand is the beginning of the message that tells the model of a command of the user's;
+// the command follows.
+const ShellCommand = "I ran the following shell command:\n```sh\n"
+
+// Waiting reports whether the last message of a conversation waits for an answer. Notes and
+// commands of the user's do not.
+func Waiting(said []*genai.Content) bool {
+	for _, c := range slices.Backward(said) {
+		if len(c.Parts) != 1 || c.Parts[0] == nil || c.Role != genai.RoleUser ||
+			NoteText(c.Parts[0].Text) == "" && !strings.HasPrefix(c.Parts[0].Text, ShellCommand) {
+			return c.Role == genai.RoleUser
+		}
+	}
+	return false
 }
 
 // interrupted closes a history whose last message waits for an answer that

@@ -148,14 +148,10 @@ func (s Session) Metadata() Metadata {
 		Kind: s.Kind, Directories: s.Directories, Summary: s.Summary, Name: s.Name, ForkOf: s.ForkOf, RemoteTasks: s.RemoteTasks}
 }
 
-// ShellCommand is the beginning of the message that tells the model of a command of the user's;
-// the command follows.
-const ShellCommand = "I ran the following shell command:\n```sh\n"
-
 // asTyped returns the beginning of a question less what was piped in before it, as far as the
 // beginning shows where that ends, and a command of the user's behind !.
 func asTyped(text string) string {
-	if command, ok := strings.CutPrefix(text, ShellCommand); ok {
+	if command, ok := strings.CutPrefix(text, engine.ShellCommand); ok {
 		command, _, _ = strings.Cut(command, "\n```\n")
 		return "!" + command
 	}

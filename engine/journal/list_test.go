@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"gemline/engine"
 )
 
 // session returns the lines of a session of the given minute.
@@ -117,7 +119,7 @@ func TestTitle(t *testing.T) {
 // A session that begins with a command of the user's is listed by that command.
 func TestTitleOfCommand(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "session-a.jsonl", session("aaa", 51, ask(ShellCommand+"sleep 5\n```\n\nThis produced the following result:\n```\n\n```"), reply)...)
+	write(t, dir, "session-a.jsonl", session("aaa", 51, ask(engine.ShellCommand+"sleep 5\n```\n\nThis produced the following result:\n```\n\n```"), reply)...)
 	if ss, err := List(dir); err != nil || len(ss) != 1 || ss[0].Title != "!sleep 5" {
 		t.Errorf("%+v, %v", ss, err)
 	}

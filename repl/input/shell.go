@@ -9,7 +9,7 @@ import (
 
 	"google.golang.org/genai"
 
-	"gemline/engine/journal"
+	"gemline/engine"
 )
 
 // maxShellHistory is how many characters of a command's output the model gets.
@@ -92,7 +92,7 @@ func ran(command, out string) string {
 		out = string(r[:maxShellHistory]) + "\n... (truncated)"
 	}
 	out = strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(out)
-	return fmt.Sprintf(journal.ShellCommand+"%s\n```\n\nThis produced the following result:\n```\n%s\n```", command, out)
+	return fmt.Sprintf(engine.ShellCommand+"%s\n```\n\nThis produced the following result:\n```\n%s\n```", command, out)
 }
 
 // ExpandCommands returns the step that replaces each !{command} in a prompt by what

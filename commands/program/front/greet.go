@@ -10,6 +10,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/commands"
+	"gemline/engine"
 	"gemline/engine/journal"
 	"gemline/engine/model/preset"
 	"gemline/engine/text"
@@ -115,7 +116,7 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 		if i.frontend.session.Journal.Resumed.Cut {
 			out.Line(output.Warning, "the answer was cut off; \"go on\" continues")
 		}
-	case len(i.frontend.session.Journal.Resumed.Interrupted)+len(i.frontend.session.Journal.Resumed.NotStarted) == 0:
+	case len(i.frontend.session.Journal.Resumed.Interrupted)+len(i.frontend.session.Journal.Resumed.NotStarted) == 0 && engine.Waiting(i.frontend.session.Journal.Resumed.History):
 		out.Line(output.Warning, "cut off%s; \"go on\" continues", afterCalls(i.frontend.session.Journal.Resumed.History[last.From:last.To]))
 	}
 	if !whole || !also || len(said) > 1 {
