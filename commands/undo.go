@@ -301,7 +301,7 @@ func (cmd undoCommands) restore(ctx context.Context, arg string) error {
 func (cmd undoCommands) forgetCall(ctx context.Context, call checkpoint.State) error {
 	list, err := cmd.questions(ctx)
 	i := slices.IndexFunc(list, func(q asked) bool {
-		return slices.ContainsFunc(q.done, func(d *checkpoint.ChangedTurn) bool { return d.Of.ID == call.Turn })
+		return len(q.done) > 0 && q.done[len(q.done)-1].Of.ID == call.Turn // the others are of forgotten questions
 	})
 	if err != nil || i < 0 || cmd.confirm == nil {
 		return err
