@@ -99,6 +99,7 @@ func TestMigrate(t *testing.T) {
 		{"flat beside the new", `{"fileFiltering":{"respectGitIgnore":false,"respectGeminiIgnore":false},"context":{"fileFiltering":{"respectGitIgnore":true}}}`,
 			`{"context":{"fileFiltering":{"respectGeminiIgnore":false,"respectGitIgnore":true}}}`},
 		{"a flat model", `{"model":"m"}`, `{"model":{"name":"m"}}`},
+		{"a flat model beside what is below it today", `{"maxSessionTurns":2,"model":"m","skipNextSpeakerCheck":false}`, `{"model":{"maxSessionTurns":2,"name":"m","skipNextSpeakerCheck":false}}`},
 		{"a model of today", `{"model":{"name":"m"}}`, `{"model":{"name":"m"}}`},
 		{"something in the way", `{"contextFileName":"A.md","context":"x"}`, `{"context":"x"}`},
 		{"the switch of hooks", `{"hooks":{"enabled":false,"disabled":["a"]}}`, `{"hooksConfig":{"disabled":["a"],"enabled":false}}`},
@@ -135,6 +136,34 @@ func TestRenames(t *testing.T) {
 		}
 		if _, ok := FindKey(to); !ok {
 			t.Errorf("%s leads to %s, which is no key", from, to)
+		}
+	}
+}
+
+// No value under an older name is in the way of what another leads to.
+func TestRenamedTogether(t *testing.T) {
+	add := func(tree map[string]any, o legacyName) bool {
+		v := map[string]any{o.only: 1, "boolean": true, "string": "s", "list of strings": []any{"s"}}[o.only]
+		if o.only == "" {
+			if k, _ := FindKey(o.to); k.Type != "" && k.Type != "object" && k.Type != isAny {
+				v = "s"
+			} else {
+				v = map[string]any{}
+			}
+		}
+		return graft(tree, strings.Split(o.from, "."), v)
+	}
+	for _, a := range olderNames() {
+		for _, b := range olderNames() {
+			tree := map[string]any{}
+			if a.to == b.to || !add(tree, a) || !add(tree, b) {
+				continue
+			}
+			for _, m := range migrate(tree) {
+				if m.lost {
+					t.Errorf("%s beside %s: the value of %v is lost", a.from, b.from, m.from)
+				}
+			}
 		}
 	}
 }

@@ -8,14 +8,18 @@ import (
 )
 
 // olderNames returns all older names, names of the flat files of the first years first, since
-// their successors may have been renamed, too.
+// their successors may have been renamed, too. The first is that of the model: a string there would
+// be in the way of all that is below it today.
 var olderNames = sync.OnceValue(func() []legacyName {
 	var flat, rest []legacyName
 	for _, k := range table {
 		for _, o := range k.legacy {
-			if strings.Contains(o.from, ".") {
+			switch {
+			case strings.Contains(o.from, "."):
 				rest = append(rest, o)
-			} else {
+			case o.only != "":
+				flat = slices.Insert(flat, 0, o)
+			default:
 				flat = append(flat, o)
 			}
 		}
