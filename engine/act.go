@@ -118,9 +118,9 @@ func neighbours(jobs []*job) iter.Seq[[]*job] {
 }
 
 // parallel reports whether j may run beside its neighbours: its tool changes
-// nothing, and the model did not ask that it wait.
+// nothing that a later call could see, and the model did not ask that it wait.
 func (j *job) parallel() bool {
-	return j.tool.Kind.ReadOnly() && fmt.Sprint(j.fc.Args["wait_for_previous"]) != "true"
+	return j.tool.Kind.ReadOnly() && (j.tool.Kind != Think || j.tool.Parallel) && fmt.Sprint(j.fc.Args["wait_for_previous"]) != "true"
 }
 
 // judge prepares j and decides whether it may run. What goes wrong with the

@@ -35,7 +35,7 @@
 //
 // # Calls
 //
-// Neighbouring calls of read-only tools run side by side, [MaxParallel] at
+// Neighbouring calls of read-only tools that keep no notes run side by side, [MaxParallel] at
 // most. Every other call runs alone, and is prepared only when those before it
 // are over. No tool runs that the policy has not judged.
 //

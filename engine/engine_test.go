@@ -49,7 +49,7 @@ func tool(name string, kind engine.Kind, run func(context.Context, engine.Host) 
 // agent returns a tool that hands its task to a conversation of its own, the
 // way sub-agents do: its questions go through the call that runs it.
 func agent(name string, cfg engine.Config) engine.Tool {
-	return tool(name, engine.Think, func(ctx context.Context, h engine.Host) (engine.Result, error) {
+	t := tool(name, engine.Think, func(ctx context.Context, h engine.Host) (engine.Result, error) {
 		cfg := cfg
 		cfg.Approver = named{h, name}
 		var text strings.Builder
@@ -64,6 +64,8 @@ func agent(name string, cfg engine.Config) engine.Tool {
 		}
 		return engine.Result{Text: text.String()}, nil
 	})
+	t.Parallel = true
+	return t
 }
 
 // named says whose questions it passes on.
@@ -320,6 +322,26 @@ func TestWaitForPrevious(t *testing.T) {
 			t.Errorf("took %v", took)
 		}
 	})
+}
+
+// Each call that changes the model's notes is prepared when the call before it is over.
+func TestNotesInOrder(t *testing.T) {
+	notes := 0
+	count := engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "count"}, Kind: engine.Think,
+		Prepare: func(context.Context, map[string]any) (engine.Call, error) {
+			said := fmt.Sprint(notes)
+			return engine.Call{Run: func(context.Context, engine.Host) (engine.Result, error) {
+				notes++
+				return engine.Result{Text: said}, nil
+			}}, nil
+		}}
+	e := engine.New(config(t, et.NewScript(et.Says("", et.Call("1", "count"), et.Call("2", "count")), et.Says("bye")), count))
+	et.Record(e.Run(t.Context(), say("go")))
+	for i, p := range e.History()[2].Parts {
+		if got := p.FunctionResponse.Response["output"]; got != fmt.Sprint(i) {
+			t.Errorf("call %d of two: %v", i, got)
+		}
+	}
 }
 
 func TestStrangeCalls(t *testing.T) {

@@ -29,6 +29,9 @@ type Tool struct {
 	Kind   Kind
 	KindOf func(args map[string]any) Kind
 
+	// Parallel says that calls of kind Think keep no notes, and so may run side by side.
+	Parallel bool
+
 	// Server is the name of the MCP server that the tool comes from, empty for a tool of our
 	// own, ServerTool the tool's name on the server, and Annotations are the server's claims
 	// about the tool, which nobody has checked.
@@ -264,8 +267,7 @@ func (k Kind) String() string {
 	return [...]string{"other", "read", "search", "fetch", "think", "edit", "execute", "converse", "plan", "query"}[k]
 }
 
-// ReadOnly reports whether calls of kind k change nothing that a later call
-// could see, so that neighbours may run side by side.
+// ReadOnly reports whether calls of kind k change nothing but the model's own notes.
 func (k Kind) ReadOnly() bool {
 	return k == Read || k == Search || k == Fetch || k == Think || k == Query
 }

@@ -78,6 +78,7 @@ func Tool(cfg Config) engine.Tool {
 			}
 			return engine.Call{Intent: engine.Intent{Title: title}, Run: c.run}, nil
 		})
+	t.Parallel = true
 	t.KindOf = func(args map[string]any) engine.Kind {
 		name, _ := args["agent_name"].(string)
 		switch d, err := cfg.find(name); {

@@ -54,10 +54,8 @@ const (
 // Todos is the model's todo list. It is safe for concurrent use. The zero Todos is an empty list,
 // and a nil Todos stays empty.
 type Todos struct {
-	mu       sync.Mutex
-	items    []todo
-	prepared int // calls so far
-	shown    int // the call that items are from
+	mu    sync.Mutex
+	items []todo
 }
 
 // Lines returns the list in words: a line that counts, and one for each item.
@@ -90,28 +88,18 @@ func (t *Todos) Restore(history []*genai.Content) {
 				continue
 			}
 			if a, err := toolkit.Decode[writeTodosArgs](fc.Args); err == nil && a.check() == nil {
-				t.set(t.next(), a.Todos)
+				t.set(a.Todos)
 				return
 			}
 		}
 	}
-	t.set(t.next(), nil)
+	t.set(nil)
 }
 
-// next numbers a call, so that the later of two parallel calls wins.
-func (t *Todos) next() int {
+func (t *Todos) set(items []todo) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.prepared++
-	return t.prepared
-}
-
-func (t *Todos) set(call int, items []todo) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if call >= t.shown {
-		t.items, t.shown = items, call
-	}
+	t.items = items
 }
 
 // WriteTodos returns write_todos, which keeps the model's list. Newer models keep one in their
@@ -124,10 +112,9 @@ func WriteTodos(given *Todos, model func() string) engine.Tool {
 			if err := a.check(); err != nil {
 				return engine.Call{}, err
 			}
-			call := list.next()
 			return engine.Call{Intent: engine.Intent{Title: overview(a.Todos)},
 				Run: func(context.Context, engine.Host) (engine.Result, error) {
-					list.set(call, a.Todos)
+					list.set(a.Todos)
 					return a.result(), nil
 				}}, nil
 		})

@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"google.golang.org/genai"
 
-	"gemline/engine"
 	"gemline/tools/toolstest"
 )
 
@@ -106,31 +104,6 @@ func TestModelsWithAList(t *testing.T) {
 	}
 	if !WriteTodos(&Todos{}, nil).When() {
 		t.Error("not offered where the model does not matter")
-	}
-}
-
-// Of calls that run side by side, the list is that of the last one, in the
-// order in which the model made them.
-func TestTodosSideBySide(t *testing.T) {
-	for range 50 {
-		list := &Todos{}
-		tool := WriteTodos(list, nil)
-		var wg sync.WaitGroup
-		var calls []engine.Call
-		for _, name := range []string{"a", "b", "c", "d"} {
-			call, err := toolstest.Prepare(t, tool, `{"todos":[{"description":"`+name+`","status":"pending"}]}`)
-			if err != nil {
-				t.Fatal(err)
-			}
-			calls = append(calls, call)
-		}
-		for _, call := range calls {
-			wg.Go(func() { call.Run(t.Context(), &toolstest.Desk{}) })
-		}
-		wg.Wait()
-		if got := list.Lines(); len(got) != 2 || got[1] != "1 pending: d" {
-			t.Fatalf("the list is %q", got)
-		}
 	}
 }
 
