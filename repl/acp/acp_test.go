@@ -182,7 +182,6 @@ func TestWrong(t *testing.T) {
 		"no absolute path":    {`{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":"x","mcpServers":[]}}`, 9.0, -32602, "absolute"},
 		"no credentials":      {`{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":"/fails","mcpServers":[]}}`, 9.0, -32000, "auth"},
 		"no session":          {strings.ReplaceAll(prompting(9, "x"), "s1", "s9"), 9.0, -32602, `no session "s9"`},
-		"no such option":      {`{"jsonrpc":"2.0","id":9,"method":"session/set_config_option","params":{"sessionId":"s1","configId":"x","value":"y"}}`, 9.0, -32602, "no such option"},
 		"an empty prompt":     {prompting(9, "  "), 9.0, -32602, "empty"},
 		"no prompt":           {blocks(`[]`), 9.0, -32602, "empty"},
 		"an unknown block":    {blocks(`[{"type":"smell"}]`), 9.0, -32602, ""},

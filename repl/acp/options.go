@@ -12,15 +12,12 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// turn changes the mode or the model of a session, each by a method of its own or, as newer
-// editors do it, as an option.
+// turn changes the mode or the model of a session.
 func (c *client) turn(ctx context.Context, m *rpc.Message) (any, error) {
 	var p struct {
 		SessionID protocol.SessionId `json:"sessionId"`
 		ModeID    string             `json:"modeId"`
 		ModelID   string             `json:"modelId"`
-		ConfigID  string             `json:"configId"`
-		Value     any                `json:"value"`
 	}
 	if err := rpc.Unmarshal(m.Params, &p); err != nil {
 		return nil, invalid("%s", err)
@@ -29,25 +26,15 @@ func (c *client) turn(ctx context.Context, m *rpc.Message) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, _ := p.Value.(string)
-	switch m.Method {
-	case protocol.AgentMethodSessionSetMode:
-		p.ConfigID, id = modeOption, p.ModeID
-	case protocol.AgentMethodSessionSetModel:
-		p.ConfigID, id = modelOption, p.ModelID
-	}
-	sw, known := map[string]Switch{modeOption: h.mode(), modelOption: h.session.Model}[p.ConfigID]
-	if !known {
-		return nil, invalid("there is no such option; there are %s and %s", modeOption, modelOption)
+	sw, id := h.mode(), p.ModeID
+	if m.Method == protocol.AgentMethodSessionSetModel {
+		sw, id = h.session.Model, p.ModelID
 	}
 	do := func() (any, error) {
 		if err := sw.Set(ctx, id); err != nil {
 			return nil, invalid("%s", c.plain(c.Outcome(err).Complete().Message))
 		}
 		h.tellMode()
-		if m.Method == protocol.AgentMethodSessionSetConfigOption {
-			return protocol.SetSessionConfigOptionResponse{ConfigOptions: h.options()}, nil
-		}
 		return struct{}{}, nil
 	}
 	if sw.Turn { // as what is worked on goes by it
@@ -55,12 +42,6 @@ func (c *client) turn(ctx context.Context, m *rpc.Message) (any, error) {
 	}
 	return c.later(do)
 }
-
-// The options of a session.
-const (
-	modeOption  = "mode"
-	modelOption = "model"
-)
 
 // modeNames are what people read of approval modes.
 var modeNames = map[string]string{"default": "Default", "auto_edit": "Auto Edit", "auto": "Auto",
@@ -109,20 +90,6 @@ func (h *editorSession) models() *protocol.SessionModelState {
 		AvailableModels: lists.Map(h.session.Model.All(), func(p Position) protocol.ModelInfo {
 			return protocol.ModelInfo{ModelId: protocol.ModelId(p.ID), Name: p.Name, Description: &p.About}
 		})}
-}
-
-// options returns both, as newer editors read them.
-func (h *editorSession) options() []protocol.SessionConfigOption {
-	option := func(id, name string, sw Switch) protocol.SessionConfigOption {
-		list, category := protocol.SessionConfigSelectOptionsUngrouped{}, protocol.SessionConfigOptionCategory(id)
-		for _, p := range sw.All() {
-			list = append(list, protocol.SessionConfigSelectOption{Value: protocol.SessionConfigValueId(p.ID), Name: p.Name, Description: &p.About})
-		}
-		return protocol.SessionConfigOption{Select: &protocol.SessionConfigOptionSelect{Type: "select", Id: protocol.SessionConfigId(id), Name: name, Category: &category,
-			CurrentValue: protocol.SessionConfigValueId(sw.Now()), Options: protocol.SessionConfigSelectOptions{Ungrouped: &list}}}
-	}
-	return []protocol.SessionConfigOption{option(modeOption, "Approval mode", h.mode()),
-		option(modelOption, "Model", h.session.Model)}
 }
 
 // changed reports whether an update is new to the editor, and notes that the editor knows it now.

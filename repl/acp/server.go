@@ -233,16 +233,15 @@ func (c *client) answer(ctx context.Context, m *rpc.Message) (any, error) {
 		return c.begin(m.Params)
 	}
 	do, known := map[mcp.MCPMethod]func(context.Context, *rpc.Message) (any, error){
-		protocol.AgentMethodAuthenticate:           c.authenticate,
-		protocol.AgentMethodSessionNew:             c.open,
-		protocol.AgentMethodSessionLoad:            c.open,
-		protocol.AgentMethodSessionResume:          c.open,
-		protocol.AgentMethodSessionList:            c.list,
-		protocol.AgentMethodSessionClose:           c.close,
-		protocol.AgentMethodSessionPrompt:          c.prompt,
-		protocol.AgentMethodSessionSetMode:         c.turn,
-		protocol.AgentMethodSessionSetModel:        c.turn,
-		protocol.AgentMethodSessionSetConfigOption: c.turn,
+		protocol.AgentMethodAuthenticate:    c.authenticate,
+		protocol.AgentMethodSessionNew:      c.open,
+		protocol.AgentMethodSessionLoad:     c.open,
+		protocol.AgentMethodSessionResume:   c.open,
+		protocol.AgentMethodSessionList:     c.list,
+		protocol.AgentMethodSessionClose:    c.close,
+		protocol.AgentMethodSessionPrompt:   c.prompt,
+		protocol.AgentMethodSessionSetMode:  c.turn,
+		protocol.AgentMethodSessionSetModel: c.turn,
 	}[m.Method]
 	switch {
 	case !known:

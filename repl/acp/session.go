@@ -57,12 +57,10 @@ func (c *client) open(ctx context.Context, m *rpc.Message) (any, error) {
 		if m.Method == protocol.AgentMethodSessionLoad {
 			h.view.replay(ctx)
 		}
-		said := protocol.NewSessionResponse{SessionId: h.view.id, Modes: h.modes(), Models: h.models(),
-			ConfigOptions: h.options()}
+		said := protocol.NewSessionResponse{SessionId: h.view.id, Modes: h.modes(), Models: h.models()}
 		var answer any = said
 		if !fresh {
-			answer = protocol.LoadSessionResponse{Modes: said.Modes, Models: said.Models,
-				ConfigOptions: said.ConfigOptions}
+			answer = protocol.LoadSessionResponse{Modes: said.Modes, Models: said.Models}
 		}
 		return rpc.ResultThen{Result: answer, Then: func() { c.also(h.tellCommands) }}, nil // for the id means nothing before
 	})

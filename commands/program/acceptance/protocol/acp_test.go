@@ -339,7 +339,7 @@ func TestACPSessions(t *testing.T) {
 		prompted(1, "five", nil),
 		{"method": "session/resume", "params": editorStep{"sessionId": "#2", "cwd": b, "mcpServers": []any{}}},
 		{"method": "session/load", "params": editorStep{"sessionId": "1", "cwd": a, "mcpServers": []any{}}},
-		{"method": "session/set_config_option", "params": editorStep{"sessionId": "#2", "configId": "mode", "value": "plan"}},
+		{"method": "session/set_mode", "params": editorStep{"sessionId": "#2", "modeId": "plan"}},
 	})
 	of := func(i, session int) string {
 		var b strings.Builder
