@@ -49,6 +49,7 @@ type serverRecord struct {
 	Tools       []mcp.ToolInfo `json:"tools"`
 	Prompts     []mcp.Prompt   `json:"prompts"`
 	Resources   []mcp.Resource `json:"resources"`
+	Templates   []mcp.Resource `json:"resource_templates"` // with variables in braces
 
 	detail detail // of the lines
 }
@@ -73,7 +74,7 @@ func serverOf(ctx context.Context, servers Servers, s mcp.Status, detail detail)
 		Transport: s.Transport, Command: settings.MaskWords(s.Command), URL: settings.MaskText(s.URL),
 		State: s.State, Why: s.DisabledReason, Title: s.Title,
 		Tools: append([]mcp.ToolInfo{}, s.Tools...), Prompts: append([]mcp.Prompt{}, s.Prompts...),
-		Resources: append([]mcp.Resource{}, s.Resources...)}
+		Resources: append([]mcp.Resource{}, s.Resources...), Templates: append([]mcp.Resource{}, s.Templates...)}
 	switch {
 	case s.Transport == "" && s.URL == "":
 		l.Transport = "stdio"
@@ -176,17 +177,21 @@ func (l serverRecord) lines() []string {
 		lines = append(lines, "  - "+p.Name)
 		described(p.Description, "    ")
 	}
-	title("Resources", len(l.Resources))
-	for _, r := range l.Resources[:min(len(l.Resources), mostResources)] {
-		line := "  - " + r.Name + " (" + r.URI + ")"
-		if r.MIMEType != "" {
-			line += " [" + r.MIMEType + "]"
+	resources := func(name string, list []mcp.Resource) {
+		title(name, len(list))
+		for _, r := range list[:min(len(list), mostResources)] {
+			line := "  - " + r.Name + " (" + r.URI + ")"
+			if r.MIMEType != "" {
+				line += " [" + r.MIMEType + "]"
+			}
+			lines = append(lines, line)
 		}
-		lines = append(lines, line)
 	}
+	resources("Resources", l.Resources)
 	if more := len(l.Resources) - mostResources; more > 0 {
 		lines = append(lines, fmt.Sprintf("    ... %d resources hidden", more))
 	}
+	resources("Resource templates", l.Templates)
 	return lines
 }
 

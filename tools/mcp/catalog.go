@@ -24,6 +24,7 @@ const (
 	mostTools        = 256
 	mostPrompts      = 256
 	mostResources    = 5000
+	mostTemplates    = 256
 	mostPages        = 100
 	mostDescription  = 8000  // characters
 	mostInstructions = 16000 // likewise
@@ -45,6 +46,7 @@ type catalog struct {
 	tools        []tool
 	prompts      []Prompt
 	resources    []Resource
+	templates    []Resource                  // whose addresses have variables
 	dirty        map[protocol.MCPMethod]bool // the lists that are to be read again
 }
 
@@ -62,14 +64,14 @@ func (c *catalog) begin(can protocol.ServerCapabilities, instructions string) {
 
 // clear removes everything that was read from the server.
 func (c *catalog) clear() {
-	c.set(func() { c.tools, c.prompts, c.resources, c.instructions = nil, nil, nil, "" })
+	c.set(func() { c.tools, c.prompts, c.resources, c.templates, c.instructions = nil, nil, nil, nil, "" })
 }
 
 // show adds what the server has to its status.
 func (c *catalog) show(st *Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	st.Instructions, st.Prompts, st.Resources = c.instructions, c.prompts, c.resources
+	st.Instructions, st.Prompts, st.Resources, st.Templates = c.instructions, c.prompts, c.resources, c.templates
 	for _, t := range c.tools {
 		st.Tools = append(st.Tools, t.ToolInfo)
 	}
@@ -91,12 +93,37 @@ func (c *catalog) read(ctx context.Context, conn *rpc.Conn, list protocol.MCPMet
 	case list == protocol.MethodPromptsList && can.Prompts != nil:
 		return take(ctx, conn, list, "prompts", mostPrompts, c.takePrompts)
 	case list == protocol.MethodResourcesList && can.Resources != nil:
-		return take(ctx, conn, list, "resources", mostResources, func(found []rawResource) {
+		err := take(ctx, conn, list, "resources", mostResources, func(found []rawResource) {
 			kept := taken(shown(found), func(r Resource) string { return r.URI })
 			c.set(func() { c.resources = kept })
 		})
+		if err == nil {
+			c.readTemplates(conn)
+		}
+		return err
 	}
 	return nil
+}
+
+// readTemplates reads the templates of resources. Many servers know of none, and some do not
+// even say so: they are not waited for.
+func (c *catalog) readTemplates(conn *rpc.Conn) {
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		ctx, cancel := within(c.owner.ctx, min(c.server.Timeout, connectTime))
+		defer cancel()
+		err := take(ctx, conn, protocol.MethodResourcesTemplatesList, "resourceTemplates", mostTemplates, func(found []rawResource) {
+			c.set(func() { c.templates = shown(found) })
+		})
+		if err != nil {
+			c.owner.log(c.server.Name, err.Error())
+		}
+	}()
+	select {
+	case <-read:
+	case <-time.After(optionalTimeout):
+	}
 }
 
 // take hands over all pages of a list, and the first items of a very long one. An item that

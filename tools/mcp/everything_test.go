@@ -162,20 +162,42 @@ func everything(t *testing.T, server Server, transport string) {
 	if _, err := prompt.Values(""); err == nil || err.Error() != "Missing required argument(s): --city" {
 		t.Error(err)
 	}
+	for _, p := range s.Prompts() { // the values of one depend on those of another
+		if p.Name != "completable-prompt" {
+			continue
+		}
+		et.Eventually(t, "completion", func() bool { // a server has a second, and may miss it
+			first := s.Complete(t.Context(), p, "department", "S", nil)
+			then := s.Complete(t.Context(), p, "name", "", map[string]string{"department": "Sales"})
+			return fmt.Sprint(first, then) == "[Sales Support] [David Eve Frank]"
+		})
+	}
 	if len(s.Status()[0].Resources) == 0 {
 		t.Fatal("no resources")
 	}
-	first := "every:" + s.Status()[0].Resources[0].URI
-	if list := s.CompleteResource(first[:len(first)-1]); !slices.Contains(list, first) {
-		t.Errorf("completion: %q", list)
+	et.Eventually(t, "templates", func() bool { return len(s.Status()[0].Templates) == 2 })
+	for begins, want := range map[string]string{"ev": "every:demo://resource/dynamic/text/", "every:demo://resource/dynamic/te": "every:demo://resource/dynamic/text/",
+		"every:demo://resource/dynamic/text/7": "every:demo://resource/dynamic/text/7"} {
+		et.Eventually(t, "completion of "+begins, func() bool {
+			list, open := s.CompleteResource(t.Context(), begins)
+			return slices.Contains(list, want) && open[want] == strings.HasSuffix(want, "/")
+		})
 	}
-	if r, err := call(t, ts, d, "list_mcp_resources", nil); err != nil || !strings.Contains(r.Text, "- "+first+" | ") {
+	if r, err := call(t, ts, d, "list_mcp_resources", nil); err != nil || !strings.Contains(r.Text, "every:demo://resource/dynamic/text/{resourceId}, with what stands in braces filled in") {
 		t.Errorf("list_mcp_resources: %v, %v", r.Text, err)
 	}
 	name, uri, ok := s.SplitResource("every:demo://resource/dynamic/text/1")
 	if text, err := s.Read(t.Context(), name, uri); !ok || err != nil || !strings.Contains(strings.Join(text, ""), "Resource 1") {
 		t.Errorf("resource: %q, %v", text, err)
 	}
+	try("toggle-subscriber-updates", nil, "Started")
+	et.Eventually(t, "a resource that was read has changed", func() bool {
+		if strings.Contains(said.text(), "demo://resource/dynamic/text/1 has changed since it was read; @every:demo://resource/dynamic/text/1 reads it again") {
+			return true
+		}
+		try("toggle-subscriber-updates", nil, "for session") // which says so when it begins
+		return false
+	})
 	if r, err := call(t, ts, d, "read_mcp_resource", map[string]any{"uri": "every:" + s.Status()[0].Resources[0].URI}); err != nil || len(r.Text) < 100 {
 		t.Errorf("read_mcp_resource: %v, %v", r, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
@@ -120,4 +121,30 @@ func (s *Set) Fill(ctx context.Context, p Prompt, arguments map[string]string) (
 		return nil, fmt.Errorf("the MCP server %s has an empty prompt there", text.PrintableLine(p.Server))
 	}
 	return append([]*genai.Part{genai.NewPartFromText(said)}, rd.media...), nil
+}
+
+// Complete returns what an argument of a prompt may be that begins with a text, as far as
+// the server says so. Others are the values of the others.
+func (s *Set) Complete(ctx context.Context, p Prompt, argument, begins string, others map[string]string) []string {
+	return s.complete(ctx, p.Server, protocol.PromptReference{Type: "ref/prompt", Name: p.Name},
+		argument, begins, others)
+}
+
+// complete asks a server for values.
+func (s *Set) complete(ctx context.Context, server string, ref any, argument, begins string,
+	others map[string]string) []string {
+	l, c, err := s.connected(server)
+	if err != nil {
+		return nil
+	}
+	if l.catalog.capabilities().Completions == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, optionalTimeout)
+	defer cancel()
+	var got protocol.CompleteResult
+	c.conn.Call(ctx, protocol.MethodCompletionComplete, protocol.CompleteParams{Ref: ref,
+		Argument: protocol.CompleteArgument{Name: argument, Value: begins},
+		Context:  protocol.CompleteContext{Arguments: others}}, &got)
+	return slices.DeleteFunc(got.Completion.Values, func(v string) bool { return text.PrintableLine(v) != v })
 }

@@ -23,18 +23,19 @@ type Resource struct {
 	MIMEType    string `json:"mime_type,omitempty"`
 }
 
-// A rawResource is a resource as a server lists it.
-type rawResource struct{ URI, Name, Title, Description, MIMEType string }
+// A rawResource is a resource as a server lists it, or a template of resources.
+type rawResource struct{ URI, URITemplate, Name, Title, Description, MIMEType string }
 
 // shown returns resources in a form that can be shown. It leaves out resources with an address that
 // can't be requested.
 func shown(found []rawResource) []Resource {
 	kept := []Resource{}
 	for _, r := range found {
-		if r.URI == "" || len(r.URI) > mostAddress || clean(r.URI, mostAddress) != r.URI {
+		uri := cmp.Or(r.URI, r.URITemplate)
+		if uri == "" || len(uri) > mostAddress || clean(uri, mostAddress) != uri {
 			continue
 		}
-		kept = append(kept, Resource{r.URI, cleanLine(cmp.Or(r.Title, r.Name), longestError),
+		kept = append(kept, Resource{uri, cleanLine(cmp.Or(r.Title, r.Name), longestError),
 			cleanLine(r.Description, longestError), mediaType(r.MIMEType)})
 	}
 	return kept
@@ -57,15 +58,38 @@ func (s *Set) connected(name string) (*serverConn, *peer, error) {
 }
 
 // CompleteResource returns the names of resources, as SERVER:URI, that begin with a text.
-func (s *Set) CompleteResource(begins string) (names []string) {
+// open marks names from a template, which have to be completed.
+func (s *Set) CompleteResource(ctx context.Context, begins string) (names []string, open map[string]bool) {
+	open = map[string]bool{}
 	for _, st := range s.Status() {
-		for _, r := range st.Resources {
-			if name := st.Name + ":" + r.URI; strings.HasPrefix(name, begins) && len(names) < mostCompleted {
+		rest, ok := strings.CutPrefix(begins, st.Name+":")
+		if !ok && !strings.HasPrefix(st.Name+":", begins) {
+			continue
+		}
+		add := func(uri string, more bool) {
+			name := st.Name + ":" + uri
+			if strings.HasPrefix(name, begins) && len(names) < mostCompleted && !slices.Contains(names, name) {
 				names = append(names, name)
+				open[name] = more
+			}
+		}
+		for _, r := range st.Resources {
+			add(r.URI, false)
+		}
+		for _, t := range st.Templates {
+			before, behind, _ := strings.Cut(t.URI, "{")
+			variable, tail, _ := strings.Cut(behind, "}")
+			if add(before, true); !ok || !strings.HasPrefix(rest, before) {
+				continue
+			}
+			tail, _, more := strings.Cut(tail, "{")
+			ref := protocol.ResourceReference{Type: "ref/resource", URI: t.URI}
+			for _, v := range s.complete(ctx, st.Name, ref, variable, rest[len(before):], nil) {
+				add(before+v+tail, more)
 			}
 		}
 	}
-	return names
+	return names, open
 }
 
 const mostCompleted = 200
@@ -110,6 +134,7 @@ func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
 		return nil, l.failed(ctx, c, err)
 	}
 	var parts []string
+	l.watch(c, uri)
 	for _, c := range got.Contents {
 		if c.Text != nil {
 			parts = append(parts, *c.Text)
@@ -133,7 +158,7 @@ func (s *Set) listResources() engine.Tool {
 
 // listed returns the resources of a server for the model, or of all servers for "".
 func (s *Set) listed(server string) engine.Result {
-	lines := []string{}
+	lines, templates := []string{}, []string{}
 	for _, st := range s.Status() {
 		if server != "" && server != st.Name {
 			continue
@@ -141,8 +166,12 @@ func (s *Set) listed(server string) engine.Result {
 		for _, r := range st.Resources {
 			lines = append(lines, fmt.Sprintf("- %s:%s | %s | %s", st.Name, r.URI, r.Name, r.Description))
 		}
+		for _, t := range st.Templates {
+			templates = append(templates, fmt.Sprintf("- %s:%s, with what stands in braces filled in | %s | %s",
+				st.Name, t.URI, t.Name, t.Description))
+		}
 	}
-	if len(lines) == 0 {
+	if lines = append(lines, templates...); len(lines) == 0 {
 		return engine.Result{Text: "No MCP resources found.", Display: "Listed 0 resources."}
 	}
 	return engine.Result{Text: "Available MCP Resources:\n" + text.Untrusted(strings.Join(lines, "\n")),

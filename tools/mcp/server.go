@@ -105,6 +105,7 @@ type Status struct {
 	Tools        []ToolInfo
 	Prompts      []Prompt
 	Resources    []Resource
+	Templates    []Resource // with variables in braces in their addresses
 }
 
 // A ToolInfo is a server's description of a tool.

@@ -52,8 +52,9 @@ type serverConn struct {
 
 // A peer is a connection to a server. After its end, ended explains the final error.
 type peer struct {
-	conn  *rpc.Conn
-	ended func(error) error
+	conn    *rpc.Conn
+	ended   func(error) error
+	watched map[string]bool // whether to tell a change, by address; guarded by the serverConn
 }
 
 func newServerConn(s *Set, server Server) *serverConn {
@@ -260,7 +261,7 @@ func (l *serverConn) open(ctx context.Context, w transport) (*peer, error) {
 		l.printed = text.Shorten(l.printed+string(b)+"\n", mostPrinted)
 		l.mu.Unlock()
 	}
-	c := &peer{rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.handleNotification, OnUnparsed: odd}), ended}
+	c := &peer{rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.handleNotification, OnUnparsed: odd}), ended, map[string]bool{}}
 	if err = l.begin(ctx, c.conn, stream, w.name); err != nil {
 		lost := c.lost(err)
 		if lost { // what it has printed is read to its end: it says why
@@ -360,5 +361,7 @@ func (l *serverConn) handleNotification(method protocol.MCPMethod, params json.R
 		l.catalog.markDirty(protocol.MethodPromptsList)
 	case protocol.MethodNotificationResourcesListChanged:
 		l.catalog.markDirty(protocol.MethodResourcesList)
+	case protocol.MethodNotificationResourceUpdated:
+		l.updated(params)
 	}
 }

@@ -65,7 +65,9 @@ func (f *frontend) promptCommands(out io.Writer) (set commands.Set) {
 		c := &commands.Command{Name: name, // or its alias, in the end
 			Aliases: []string{engine.FunctionName(p.Server) + "." + name}, Args: strings.Join(args, " "),
 			Summary: summary, Custom: true,
-			Complete: func(_ context.Context, before, prefix string) []string { return completeArgument(p, before, prefix) }}
+			Complete: func(ctx context.Context, before, prefix string) []string {
+				return f.completePrompt(ctx, p, before, prefix)
+			}}
 		c.Prompt = func(ctx context.Context, _, args string) ([]*genai.Part, error) {
 			if strings.TrimSpace(args) == "help" {
 				_, err := fmt.Fprintln(out, strings.Join(describePrompt(c.Name, p), "\n"))
@@ -86,14 +88,34 @@ func (f *frontend) promptCommands(out io.Writer) (set commands.Set) {
 	return set
 }
 
-// completeArgument returns what the name of an argument of a prompt may become, behind others.
-func completeArgument(p mcp.Prompt, before, prefix string) (words []string) {
-	values, _ := p.Read(before)
+// completePrompt returns what an argument of a prompt may become, behind others: its name, or a
+// value that the server offers.
+func (f *frontend) completePrompt(ctx context.Context, p mcp.Prompt, before, prefix string) (words []string) {
+	values, open := p.Read(before)
+	offer := func(argument, name, begins string) {
+		for _, v := range f.session.Project.MCP.Servers.Complete(ctx, p, argument, begins, values) {
+			switch {
+			case strings.Contains(v, `"`):
+				continue
+			case strings.Contains(v, " "):
+				v = `"` + v + `"`
+			}
+			words = append(words, name+v)
+		}
+	}
 	for _, a := range p.Arguments {
 		name := "--" + a.Name + "="
-		if _, said := values[a.Name]; strings.HasPrefix(name, prefix) && text.PrintableLine(name) == name && !said {
+		begins, valued := strings.CutPrefix(prefix, name)
+		_, said := values[a.Name]
+		switch {
+		case valued:
+			offer(a.Name, name, strings.Trim(begins, `"`))
+		case strings.HasPrefix(name, prefix) && text.PrintableLine(name) == name && !said:
 			words = append(words, name)
 		}
+	}
+	if len(open) > 0 && !strings.HasPrefix(prefix, "-") {
+		offer(open[0], "", strings.Trim(prefix, `"`))
 	}
 	return words
 }
@@ -118,7 +140,7 @@ func describePrompt(name string, p mcp.Prompt) (lines []string) {
 }
 
 // completeResource returns what of MCP servers a name behind an @ may become.
-func (f *frontend) completeResource(_ context.Context, name string) []input.Candidate {
-	names := f.session.Project.MCP.Servers.CompleteResource(name)
-	return lists.Map(names, func(n string) input.Candidate { return input.Candidate{Text: n, Show: n} })
+func (f *frontend) completeResource(ctx context.Context, name string) []input.Candidate {
+	names, open := f.session.Project.MCP.Servers.CompleteResource(ctx, name)
+	return lists.Map(names, func(n string) input.Candidate { return input.Candidate{Text: n, Show: n, Open: open[n]} })
 }
