@@ -9,8 +9,7 @@ import (
 )
 
 // parts protects what programs obey in the repository that is at a place. fd
-// is it as the command will see it. What is held by the kernel is compared
-// besides.
+// is it as the command will see it.
 func (g *guard) parts(t *top, at string, fd int) error {
 	for _, name := range gitDirectories {
 		if err := g.absent(t, at, name, fd); err != nil {
@@ -34,11 +33,6 @@ func (g *guard) parts(t *top, at string, fd int) error {
 	for _, name := range []string{"hooks", "info", "modules", "config", "config.worktree"} { // last: it may hide fd
 		if err := g.linked(path.Join(t.path, at, name)); err != nil {
 			return err
-		}
-	}
-	if g.mounts {
-		for _, name := range []string{"hooks", "info", "config"} {
-			g.compare(t, at, name)
 		}
 	}
 	return nil
@@ -173,9 +167,6 @@ func (g *guard) tree(t *top, at string, own worktreeDir, all int) error {
 		if err := g.file(t, at, file, own.fd); err != nil {
 			return err
 		}
-	}
-	for _, file := range []string{"commondir", "gitdir"} {
-		g.compare(t, at, file)
 	}
 	g.watchRebase(t, at)
 	return nil

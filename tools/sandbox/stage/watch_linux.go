@@ -30,7 +30,6 @@ type watched struct {
 	was   map[string]fileState // by place; empty if there was nothing
 	trees bool                 // it is a repository's directory worktrees, see entries
 	way   bool                 // it is in Kept: a directory above it must not become a link, either
-	held  *id                  // its repository, if the kernel makes the path read-only; then it is only compared
 }
 
 // A fileState is the former state of a file.
@@ -53,17 +52,12 @@ func (m fileState) same(n fileState) bool {
 }
 
 func (g *guard) watch(t *top, at string) {
-	if watches(g.watched, t, at) {
+	if slices.ContainsFunc(g.watched, func(w watched) bool { return w.top == t && w.at == at && !w.trees }) {
 		return
 	}
 	was := map[string]fileState{}
 	t.remember(at, was, nil)
 	g.watched = append(g.watched, watched{top: t, at: at, was: was})
-}
-
-// watches reports whether a path is watched.
-func watches(all []watched, t *top, at string) bool {
-	return slices.ContainsFunc(all, func(w watched) bool { return w.top == t && w.at == at && w.held == nil && !w.trees })
 }
 
 // entries watches the names in a repository's directory worktrees, but not their contents.
@@ -104,22 +98,6 @@ func (w watched) harmless(at string) bool {
 		return gitconfig.IsLFSHook(path.Base(at), string(contents(dir, path.Base(at)))) && sole(dir, path.Base(at))
 	}
 	return w.trees && (at == w.at || furtherTree(w.top, at) == "")
-}
-
-// compare has a place looked at that the command can't reach, in case it could.
-func (g *guard) compare(t *top, git, name string) {
-	var st unix.Stat_t
-	dir, err := open(t.fd, git, unix.O_PATH|unix.O_DIRECTORY)
-	if err != nil {
-		return
-	}
-	defer unix.Close(dir)
-	if unix.Fstat(dir, &st) != nil || watches(g.watched, t, path.Join(git, name)) {
-		return
-	}
-	repository, was := idOf(&st), map[string]fileState{}
-	t.remember(path.Join(git, name), was, nil)
-	g.watched = append(g.watched, watched{top: t, at: path.Join(git, name), was: was, held: &repository})
 }
 
 // remember notes how things are at a place and below it: what they hold, too, if it is not known
@@ -256,9 +234,6 @@ func (g *guard) stay() {
 
 // enforce reverts the changes at one path.
 func (w watched) enforce() (problems []string) {
-	if w.held != nil {
-		return w.compared()
-	}
 	is := w.is()
 	places := slices.Collect(maps.Keys(is))
 	for at := range w.was {
@@ -312,40 +287,6 @@ func (w watched) enforce() (problems []string) {
 		}
 	}
 	return problems
-}
-
-// compared reports a change of a path that the command can't write to. The user may have
-// made the change, so it stays. If the whole repository was moved, nothing is reported.
-func (w watched) compared() []string {
-	var st unix.Stat_t
-	dir, err := open(w.top.fd, path.Dir(w.at), unix.O_PATH|unix.O_DIRECTORY)
-	if err != nil {
-		return nil
-	}
-	defer unix.Close(dir)
-	if unix.Fstat(dir, &st) != nil || idOf(&st) != *w.held {
-		return nil
-	}
-	is := map[string]fileState{}
-	w.top.remember(w.at, is, w.was)
-	if maps.EqualFunc(is, w.was, fileState.same) || path.Base(w.at) == "config" && w.top.as(w.at, w.was[w.at]) {
-		return nil
-	}
-	return []string{fmt.Sprintf("%q changed while the command ran, which could not have done it: look at it before git is used", w.at)}
-}
-
-// as reports whether a configuration sets nothing more that makes git run
-// something than it did. Editors write to it at any time.
-func (t *top) as(at string, was fileState) bool {
-	dir, err := open(t.fd, path.Dir(at), unix.O_PATH|unix.O_DIRECTORY)
-	if err != nil {
-		return false
-	}
-	defer unix.Close(dir)
-	before, err1 := gitconfig.Parse(string(was.saved))
-	now, err2 := gitconfig.Parse(string(contents(dir, path.Base(at))))
-	return errors.Join(err1, err2) == nil && !slices.ContainsFunc(now,
-		func(e gitconfig.Entry) bool { return !e.Harmless() && !slices.Contains(before, e) })
 }
 
 // aside gives what is at a place another name, and says so, and why.
