@@ -4,5 +4,5 @@ package disk
 
 import "io/fs"
 
-// identify adds what only this system says of a file.
+// identify adds the last change of the file, which this system does not tell apart from a write.
 func (l *Stat) identify(fs.FileInfo) { l.Changed = l.Modified }

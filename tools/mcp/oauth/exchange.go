@@ -54,8 +54,7 @@ func (e *exchange) through(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: tripper(e.ask)})
 }
 
-// ask makes a request of the library. It adds what the library leaves out of requests for
-// tokens.
+// ask makes a request of the library, with the resource and the audience that the token is for.
 func (e *exchange) ask(req *http.Request) (*http.Response, error) {
 	form, _ := io.ReadAll(req.Body) // a text
 	more := url.Values{"resource": {e.plan.resource}}
