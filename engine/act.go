@@ -24,7 +24,7 @@ type job struct {
 	call    *Call // nil until allowed
 	intent  Intent
 	asked   bool
-	agreed  bool // to what runs
+	agreed  bool // to the call that runs
 	unasked string
 	aside   bool   // it is no part of the conversation
 	note    string // about arguments that were passed over, for the model

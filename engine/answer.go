@@ -82,7 +82,7 @@ func response(fc *genai.FunctionCall, r Result, err error, model string) (parts,
 	case err == nil:
 		fr.Response["output"] = output
 	case output != "" && Outcome(err) == Cancelled:
-		fr.Response["output"] = output // what was done before the cancellation
+		fr.Response["output"] = output // of the part that ran before the cancellation
 		fr.Response["error"] = err.Error()
 	default:
 		fr.Response["error"] = err.Error()

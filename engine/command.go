@@ -7,7 +7,7 @@ type Command struct {
 	Argv    []Word   // the program and its arguments; empty if only Env is set
 	Wrapper string   // the program that would run it, such as sudo; empty if the shell does
 	Env     []string // variables set for it, or for all later commands: NAME=value
-	Facts   Facts    // what is known of the program
+	Facts   Facts    // known facts about the program
 
 	// Safe reports whether the command is read-only: with these arguments and in its
 	// directory it changes nothing and shows no secrets. Risk says why it is not safe, if a

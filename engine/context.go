@@ -34,12 +34,12 @@ type FitRequest struct {
 // FitResult it stays as it is.
 type FitResult struct {
 	History    []*genai.Content
-	Action     string // what was done, in a clause for the user
-	Summarized bool   // a summary stands for what was said
+	Action     string // the change, in a clause for the user
+	Summarized bool   // a summary replaces earlier turns
 }
 
 // ErrCompressing is the cause of a [Notice] that a summary is being made, which takes its
-// time: until the next request, or the end of the Run. It says what is done.
+// time: until the next request, or the end of the Run.
 var ErrCompressing = errors.New("compressing the conversation")
 
 // A ConversationShortened is the cause of a [Notice] that the conversation was made shorter.

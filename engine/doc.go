@@ -6,13 +6,13 @@
 // The engine knows no terminal, no settings file and no particular tool. What
 // it needs from the world it declares here as small interfaces and is given in
 // a [Config]: a [Generator] to talk to, a [Toolset] to run, a [Policy] that
-// judges calls, an [Approver] that settles what the policy leaves open, and a
-// [Journal] that keeps what was said.
+// judges calls, an [Approver] that decides the calls that the policy leaves open, and a
+// [Journal] that stores the conversation.
 //
 // # One goroutine
 //
 // [Engine.Run] works on the goroutine that ranges over it. Calls may run side
-// by side, but what they have to show or to ask is carried to that goroutine
+// by side, but their events and questions are carried to that goroutine
 // first, so a consumer prints and prompts without a lock.
 //
 // # History
@@ -24,14 +24,14 @@
 //
 // # Recorded first
 //
-// What is told has been recorded: how a call ended, what was said, and what
-// [Engine.Rewrite] makes of the conversation.
+// Everything reported has been recorded: the end of a call, each message, and the changes that
+// [Engine.Rewrite] makes to the conversation.
 //
 // # Size
 //
 // Before each request its size is known: what the server has counted, and a guess of
-// what has come since. A [Context] may then put a shorter conversation in its place.
-// Otherwise what was sent once is sent again in the same bytes.
+// the messages since. A [Context] may then put a shorter conversation in its place.
+// Otherwise earlier content is sent again in the same bytes.
 //
 // # Calls
 //

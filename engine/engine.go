@@ -25,7 +25,7 @@ type Config struct {
 	Approver  Approver
 
 	// System returns the system instruction. It is asked for each request, since
-	// what it says depends on the approval mode and the memory files.
+	// its text depends on the approval mode and the memory files.
 	System func() string
 
 	// Opening, if not nil, returns the message that stands before all
@@ -107,9 +107,9 @@ func (e *Engine) Interject(emit func(Event) error, parts ...*genai.Part) error {
 	return e.say(genai.NewContentFromParts(parts, genai.RoleUser), emit)
 }
 
-// A Run says parts to the model and yields what follows. An error is yielded at
+// A Run sends parts to the model and yields the events that follow. An error is yielded at
 // most once, with a nil Event, and is the last thing yielded. The consumer must
-// range to the end or break. What is to happen around a conversation wraps its
+// range to the end or break. A feature around a conversation wraps its
 // Run in another one.
 type Run func(ctx context.Context, parts ...*genai.Part) iter.Seq2[Event, error]
 
@@ -170,7 +170,7 @@ func (e *Engine) converse(ctx context.Context, parts []*genai.Part, emit emitFun
 			said, err = e.request(ctx, emit)
 		}
 		if said == nil && err != nil {
-			if asked && ctx.Err() == nil { // what may be the cause is not sent again
+			if asked && ctx.Err() == nil { // the possible cause is not sent again
 				e.takeBack(emit)
 			}
 			return err
@@ -178,7 +178,7 @@ func (e *Engine) converse(ctx context.Context, parts []*genai.Part, emit emitFun
 		if said == nil {
 			return nil
 		}
-		if err != nil { // cut short; what was said stays
+		if err != nil { // cut short; earlier messages stay
 			e.cancelCalls(calls(said), err)
 			return err
 		}
@@ -282,7 +282,7 @@ func (e *Engine) unopened(said []*genai.Content) []*genai.Content {
 	return said
 }
 
-// resume appends what was said before.
+// resume appends the earlier conversation.
 func (e *Engine) resume(said []*genai.Content) {
 	e.history = append(e.history, said...)
 	e.index(said)
@@ -298,8 +298,8 @@ func (e *Engine) index(said []*genai.Content) {
 	}
 }
 
-// request hears the model out and appends what it said to the history. What it
-// returns beside an error was said before a cancellation; a failed answer is
+// request reads the model's answer to its end and appends it to the history. An answer that it
+// returns beside an error came before a cancellation; a failed answer is
 // not kept. A request that the server refuses as too long is made once more, if
 // it can be made shorter.
 func (e *Engine) request(ctx context.Context, emit emitFunc) (*genai.Content, error) {

@@ -70,7 +70,7 @@ type (
 		Err           error
 		Took          time.Duration // 0 if it never ran
 		Asked         bool          // the approver was asked
-		UnaskedAdvice string        // nobody could be asked; what would have allowed it
+		UnaskedAdvice string        // nobody could be asked; the setting that would have allowed it
 	}
 
 	// AnswerFinished says that the answer shown since the last RequestStarted is in the history and
@@ -98,7 +98,7 @@ type (
 		MaxAttempts int // how many there may be
 		Delay       time.Duration
 		Err         error
-		Restart     bool   // what was shown since the last RequestStarted no longer counts
+		Restart     bool   // text shown since the last RequestStarted no longer counts
 		Resumed     bool   // the answer resumes where it stopped; after a Restart, behind the text that is shown again
 		Model       string // the model asked instead, "" if it is the same
 		Price       string // the price of Model as the end of a sentence, if Model is dearer
@@ -189,7 +189,7 @@ func (u Usage) Sum() int {
 	return u.Prompt + u.Output + u.Thoughts + u.ToolUse
 }
 
-// Error says what is done.
+// Error describes the recovery.
 func (r Recovery) Error() string { return "asked for its report once more: " + r.Reason }
 
 func (RequestStarted) event()   {}

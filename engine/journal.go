@@ -6,7 +6,7 @@ import (
 	"google.golang.org/genai"
 )
 
-// A Journal keeps what was said. engine/journal writes it to a file.
+// A Journal stores a conversation. engine/journal writes it to a file.
 type Journal interface {
 	// Record appends e.
 	Record(e Entry) error

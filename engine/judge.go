@@ -50,7 +50,7 @@ type Rule struct {
 	File  string // where it stands, as people name it
 	Line  int    // 0 if that is not a file of rules
 	Tier  string // whose it is, such as "user"
-	About string // what it is about, in a line
+	About string // its subject, in a line
 }
 
 // A Grant is a possible meaning of "always". It is learned and compared as a whole: a call is
@@ -94,7 +94,7 @@ type (
 	// Allowed lets the call run.
 	Allowed struct {
 		Scope Scope // how long that holds
-		Grant Grant // what it covers, if longer than Once
+		Grant Grant // the calls that it covers, if longer than Once
 	}
 
 	// Refused keeps the call from running.
@@ -111,7 +111,7 @@ type (
 
 	// Unasked keeps the call from running, since nobody could be asked.
 	Unasked struct {
-		Advice string // what would allow it
+		Advice string // the setting that would allow it
 		Rule   *Rule  // the rule because of which nobody was asked; may be nil
 	}
 

@@ -32,7 +32,7 @@ func (m *message) goOn() {
 // total returns what all requests took that made the answer.
 func (m *message) total() Usage { return m.usage.plus(m.before) }
 
-// add takes in one chunk and shows what is meant for reading.
+// add takes in one chunk and emits its text.
 func (m *message) add(chunk *genai.GenerateContentResponse, emit emitFunc) error {
 	m.counted = m.usage.Update(chunk) || m.counted
 	if len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil {

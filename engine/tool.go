@@ -50,7 +50,7 @@ type Tool struct {
 	When func() bool
 
 	// Fit, if not nil, returns args in the form that the tool takes, with types mended, and
-	// a note to the model about what was left out. It is called before anything else reads
+	// a note to the model about arguments that were left out. It is called before anything else reads
 	// the arguments. If Fit fails, Prepare gets args as they are and reports the error.
 	Fit func(args map[string]any) (fitted map[string]any, note string, err error)
 
@@ -71,7 +71,7 @@ func (t Tool) Of(args map[string]any) Tool {
 	return t
 }
 
-// Fitted returns args in the form that t takes, and the note about what was left out. If Fit
+// Fitted returns args in the form that t takes, and the note about arguments that were left out. If Fit
 // fails, args are unchanged, and Prepare reports the error.
 func (t Tool) Fitted(args map[string]any) (map[string]any, string) {
 	if t.Fit == nil {
@@ -123,7 +123,7 @@ type Host interface {
 // approver shows it, the printer titles the call with it.
 type Intent struct {
 	Title  string   // one line, such as "edit main.go"
-	Detail string   // in full what will happen: a diff, a command
+	Detail string   // the whole action: a diff, a command
 	Paths  []string // absolute paths that will be touched
 	Secret string   // the path whose content is shown and may hold secrets, as the user knows it
 	Grants []Grant  // what "always" may mean here, narrowest first
@@ -210,7 +210,7 @@ type FailedAttempt struct {
 
 // A Question is a question of the model to the user. Its words are the model's.
 type Question struct {
-	Header  string // what it is about, in a word or two
+	Header  string // its subject, in a word or two
 	Text    string
 	Kind    QuestionKind
 	Options []Option // of a MultipleChoice
@@ -241,7 +241,7 @@ const (
 // A Draft lets the user change a proposal in an editor before allowing it.
 type Draft struct {
 	Name string                           // a file name, for the editor to choose a mode by
-	Text string                           // what is edited
+	Text string                           // the text to edit
 	Args func(text string) map[string]any // the arguments of the changed call
 }
 
@@ -472,6 +472,6 @@ func notFound(tools []Tool, name string) error {
 
 // size returns roughly how many bytes v takes on the wire.
 func size(v any) int {
-	b, _ := text.JSON(v, "") // what has no form is not sent
+	b, _ := text.JSON(v, "") // a value that has no JSON form is not sent
 	return len(b)
 }

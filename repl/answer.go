@@ -39,7 +39,7 @@ type answer struct {
 	broken  bool               // a line of another kind stands inside
 }
 
-// text takes in a piece of the answer and shows what is ripe.
+// text takes in a piece of the answer and shows the part that is complete.
 func (p *Printer) text(delta string) {
 	p.tellReads()
 	p.shown += p.Answers.show(p.Out, p.Answers.now.add(delta, p.Answers.View, p.Answers.Pace))
@@ -73,7 +73,7 @@ func (as *Answers) show(out *output.Writer, spans []markdown.Span) int {
 	return len(spans)
 }
 
-// add takes in a piece and returns what may be shown now.
+// add takes in a piece and returns the spans to show now.
 func (a *answer) add(delta string, view *markdown.View, pace Pace) (ripe []markdown.Span) {
 	if a.reader == nil {
 		a.reader = markdown.New(view)
@@ -88,7 +88,7 @@ func (a *answer) add(delta string, view *markdown.View, pace Pace) (ripe []markd
 	return ripe
 }
 
-// rest returns what was held.
+// rest returns the held spans.
 func (a *answer) rest() []markdown.Span {
 	if a.reader == nil {
 		return nil
@@ -105,7 +105,7 @@ var outputStyles = map[markdown.Style]output.Style{
 	markdown.String: output.Good, markdown.Added: output.Good, markdown.Removed: output.Bad, markdown.Number: output.Caution,
 }
 
-// ripe returns how much of spans, which follow what is held, may be shown.
+// ripe returns how many of spans, which follow the held ones, may be shown.
 func (a *answer) ripe(spans []markdown.Span, pace Pace) int {
 	var b strings.Builder
 	b.WriteString(a.end)
@@ -118,7 +118,7 @@ func (a *answer) ripe(spans []markdown.Span, pace Pace) int {
 		n = len(s) - len(a.end) // a word is read when a blank follows it
 	}
 	if strings.Trim(s[len(a.end):][:n], " ") == "" {
-		n = 0 // it goes with what follows
+		n = 0 // it goes with the next text
 	}
 	const longest = 3 // bytes of the end of a sentence
 	a.end = s[max(0, len(s)-longest+1):]
@@ -167,7 +167,7 @@ func ripe(s string, pace Pace) int {
 	return n
 }
 
-// endAnswer shows the rest of an answer. What follows is another text.
+// endAnswer shows the rest of an answer. Later text belongs to another.
 func (p *Printer) endAnswer() {
 	p.shown += p.Answers.show(p.Out, p.Answers.now.rest())
 	p.Answers.now = answer{}

@@ -117,7 +117,7 @@ func ignoreAnsweredElsewhere(ctx context.Context) (_ context.Context, end func()
 func (a *Asker) AnsweredElsewhere(how string) error { return AnsweredElsewhere(how) }
 
 // Changed tells that the change that was asked about was changed elsewhere, and shows
-// what it is now, unless p is nil.
+// its present form, unless p is nil.
 func (a *Asker) Changed(how string, p *engine.Proposal) {
 	a.desk.Do(func() {
 		if how != "" {
@@ -136,7 +136,7 @@ func (a *Asker) Changed(how string, p *engine.Proposal) {
 // Error says how.
 func (e AnsweredElsewhere) Error() string { return string(e) }
 
-// show prints what is to be decided, in full.
+// show prints the proposal in full.
 func (a *Asker) show(p engine.Proposal) {
 	title := question.Title(p)
 	detail := strings.TrimSuffix(p.Intent.Detail, "\n")
@@ -194,7 +194,7 @@ func (a *Asker) show(p engine.Proposal) {
 const longestTitle = 72
 
 // mostAtOnce is how many lines of a change may stand between the line that
-// says what is proposed and the choices. Behind more of them it is said again.
+// names the proposal and the choices. Behind more of them the line is repeated.
 const mostAtOnce = 16
 
 // propose shows a change of a file, and reports whether the question stands above the change. The

@@ -19,7 +19,7 @@ import (
 type Printer struct {
 	Out     *output.Writer
 	Answers Answers
-	Tally   *tally.Tally // counts what is printed; nil for none but the turn's own
+	Tally   *tally.Tally // counts the printed events; nil for the turn's own counts only
 
 	// Kind returns the kind of a tool, by which reads and searches are told
 	// together. Nil means that all are told one by one.
@@ -123,7 +123,7 @@ func (p *Printer) WaitingFor() string {
 	return cmp.Or(p.turn.beside, p.turn.running.doing())
 }
 
-// forModel is what is waited for if nothing else is.
+// forModel is the line while only the model is waited for.
 const forModel = "waiting for the model"
 
 // HookWait says in words that a hook is waited for; its name may be empty.
@@ -137,7 +137,7 @@ func HookWait(name string) string {
 // calls are those that run; each keeps its place in memory, since its output must not be copied.
 type calls []*call
 
-// doing says in words what is waited for.
+// doing describes the calls that are waited for.
 func (cs calls) doing() string {
 	switch n := len(cs); n {
 	case 0:
@@ -283,7 +283,7 @@ func (p *Printer) title(l output.Label, title string) {
 	p.say(l, "%s%s", words, code)
 }
 
-// runs matches what stands before a command in the title of a call.
+// runs matches the words before a command in the title of a call.
 var runs = text.Pattern(`^([^:]+: )*run( it| in [^:]+)*: `)
 
 // titled takes the command of a title apart from the words before it.
@@ -332,7 +332,7 @@ func (p *Printer) quiet(name string) bool {
 	return k == engine.Read || k == engine.Search
 }
 
-// tellReads tells of what was read and searched since it was told last.
+// tellReads prints a line about the files read and searched since the last one.
 func (p *Printer) tellReads() {
 	for _, r := range p.turn.reads {
 		if p.Detail != ShortDetail {
@@ -342,13 +342,13 @@ func (p *Printer) tellReads() {
 	p.turn.reads = nil
 }
 
-// reads are what was read or searched, and for whom: "" is the model that the user talks to.
+// reads are the titles of reads and searches, and their agent: "" is the model that the user talks to.
 type reads struct {
 	of     string
 	titles []string
 }
 
-// read notes what was read or searched, to be told together with more.
+// read notes a read or a search, to be printed together with more.
 func (t *shownTurn) read(of, title string) {
 	i := slices.IndexFunc(t.reads, func(r reads) bool { return r.of == of })
 	if i < 0 {

@@ -25,7 +25,7 @@ type REPL struct {
 	Printer *Printer
 	Asker   *Asker // the engine's approver, if it asks at this terminal
 
-	// Steering, if not nil, has what is typed during a turn go to the model at once,
+	// Steering, if not nil, sends lines typed during a turn to the model at once,
 	// commands aside. Else it is queued.
 	Steering *Steering
 

@@ -131,7 +131,7 @@ func (s *Screen) Begin() {
 	s.SetDetail(s.Detail)
 }
 
-// Entered returns what was typed, the last one last.
+// Entered returns the typed lines, the last one last.
 func (s *Screen) Entered() []string {
 	if s.Config.History == nil {
 		return nil

@@ -40,12 +40,12 @@ type Sharing struct {
 	// Detach has the session go on without its terminal by hand. It is nil where it can't.
 	Detach func() error
 
-	away     bool              // what was entered last came from another terminal
+	away     bool              // the last line came from another terminal
 	waiting  []attach.SentLine // lines of other terminals for the next prompts
 	detached atomic.Bool       // whether the terminal was left
 
 	mu     sync.Mutex
-	cancel context.CancelCauseFunc // of what is read now, nil if nothing is
+	cancel context.CancelCauseFunc // of the present reading, may be nil
 }
 
 // reads has cancel be called when the terminal is left.
@@ -176,7 +176,7 @@ func (c *Console) came(s attach.SentLine, question bool) string {
 	return s.Text
 }
 
-// first returns what is entered first. said is not nil if it is another terminal's.
+// first returns the line that is entered first. said is not nil if it is another terminal's.
 func (s *Sharing) first(ctx context.Context, lines <-chan attach.SentLine, prompt string,
 	get func(context.Context, string) (string, error)) (own string, said *attach.SentLine, err error) {
 	inner, cancel := context.WithCancelCause(ctx)
@@ -230,7 +230,7 @@ func (r *REPL) takeSent(s attach.SentLine) {
 	}
 }
 
-// unsent tells other terminals that what they have sent during a turn goes nowhere.
+// unsent tells other terminals that their lines of this turn go nowhere.
 func (r *REPL) unsent(how string) {
 	for _, s := range r.Console.Sharing.waiting {
 		r.Console.Sharing.Hub.Late(s, "the turn was "+how+"; not sent: "+text.OneLine(s.Text, longestLine))

@@ -7,7 +7,7 @@ import (
 	"gemline/repl/output"
 )
 
-// titleText returns the line that names what is decided on, in which nothing
+// titleText returns the line that names the proposal, in which nothing
 // can look like another question where a narrow terminal wraps it.
 func titleText(o *output.Writer, s string) string {
 	return disarm(o, output.Sanitize(output.EscapeLine(s)))

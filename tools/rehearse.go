@@ -54,7 +54,7 @@ func Rehearse(ws *workspace.Workspace, over *workspace.Overlay, pretend bool, pl
 	return &Rehearsal{ws: ws, over: over, base: workspace.RepositoryRoot(ws.Roots()[0]), pretend: pretend, plain: plain}
 }
 
-// Steps returns what would have been done, in the order of the calls.
+// Steps returns the steps that would have been taken, in the order of the calls.
 func (r *Rehearsal) Steps() []Step {
 	if r == nil {
 		return nil

@@ -3,7 +3,7 @@
 //
 // # Told, never asking
 //
-// A tool gets what it needs from its family. It never asks the user itself: it
+// A tool gets its dependencies from its family. It never asks the user itself: it
 // describes the call in an [engine.Intent], and the engine has it judged. What
 // the model wants to know from the user goes the same way.
 //
@@ -25,7 +25,7 @@ import (
 	"gemline/tools/workspace"
 )
 
-// Families are the built-in tools of a conversation, by what they share.
+// Families are the built-in tools of a conversation, by their shared dependencies.
 type Families struct {
 	Files    files.Tools
 	Web      web.Tools
@@ -33,7 +33,7 @@ type Families struct {
 	Todos    *plan.Todos   // the model's list, which write_todos replaces; nil offers no such tool
 	Tasks    func() string // returns the directory of the tracker's tasks; nil offers no tracker
 	Plans    *plan.Folder  // nil offers no tools for plans
-	Topics   bool          // the model can say what it works on
+	Topics   bool          // the model can name its topic
 	Model    func() string // the name of the model that is asked, by which a tool may be there or not; nil is any
 }
 

@@ -28,7 +28,7 @@ type updateTopicArgs struct {
 	Intent  string `json:"strategic_intent"`
 }
 
-// updateTopic returns the tool by which the model says what it works on. The
+// updateTopic returns the tool by which the model names its topic. The
 // topic is in the conversation alone: a line of the system instruction that
 // changes would cost the server's cache of all that follows it.
 func updateTopic(offered bool) engine.Tool {

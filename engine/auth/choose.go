@@ -38,7 +38,7 @@ func ParseMethod(name string) (Method, bool) {
 
 // An Error says why no request can be made.
 type Error struct {
-	Message string // what is wrong, on one line
+	Message string // names the fault, on one line
 	Advice  string // how to mend the error, on one line; may be empty
 	Config  bool   // a value makes no sense; else a credential is missing
 	Err     error  // the cause, may be nil
@@ -116,8 +116,8 @@ type Credentials struct {
 }
 
 // Choose returns how requests are paid for: as the settings say, or else the
-// environment. The error, if any, is an [Error]; beside it, the Credentials hold
-// what is known.
+// environment. The error, if any, is an [Error]; the Credentials then hold all
+// that is known.
 func Choose(cfg Config) (Credentials, error) {
 	c := Credentials{External: cfg.External}
 	get := func(name string) string { return strings.TrimSpace(cfg.Getenv(name)) }
@@ -430,7 +430,7 @@ func named(name string, get func(string) string) Setting {
 	return Setting{}
 }
 
-// check finds what would go wrong at the first request.
+// check returns the error that the first request would meet.
 func (c *Credentials) check() error {
 	if c.Key.Value != "" && checkKey(c.Key.Value) != nil {
 		return &Error{Message: fmt.Sprintf("the key in %s holds characters that no key has",

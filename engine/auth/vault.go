@@ -97,7 +97,7 @@ func (v *Vault) Delete(ctx context.Context, service, account string) (from []str
 // Clear forgets all values of a service. A keyring that has not answered may keep some.
 func (v *Vault) Clear(ctx context.Context, service string) (answered bool, err error) {
 	answered = true
-	if v.ring != nil { // as with one value, the file is what can be relied on
+	if v.ring != nil { // as with one value, only the file is reliable
 		_, err := v.wait(ctx, func() (string, error) { return "", v.ring.DeleteAll(service) })
 		answered = !errors.Is(err, errSlow)
 	}

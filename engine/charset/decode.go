@@ -174,7 +174,7 @@ func (d Decoder) decode(b []byte) (string, Format, error) {
 	return d.guess(b)
 }
 
-// decodeBOM decodes a text that says by its first bytes what it is.
+// decodeBOM decodes a text whose first bytes name its charset.
 func decodeBOM(b []byte) (string, Format, bool) {
 	if rest, ok := bytes.CutPrefix(b, []byte(bomUTF8)); ok {
 		f := Format{Charset: "utf-8", BOM: true}

@@ -12,7 +12,7 @@ import (
 // A Decoder decodes texts. It knows what decides where the bytes don't say what a text is
 // written in; the zero Decoder knows nothing.
 type Decoder struct {
-	Declared      string   // the charset of what is not UTF-8, as a setting or a file says
+	Declared      string   // the charset of texts that are not UTF-8, from a setting or a file
 	LocaleCharset string   // the likeliest charset for the user's language
 	Neighbours    [][]byte // the files of the same folder, which are likely written in the same charset
 }

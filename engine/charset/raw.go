@@ -10,7 +10,7 @@ import (
 // gives characters of this plane a meaning.
 const firstRaw = 0x10ff00
 
-// Readable returns a text with the mark of what can't be read in the place of bytes that are
+// Readable returns a text with a replacement mark in the place of bytes that are
 // no text.
 func Readable(text string) string {
 	if !strings.Contains(text, "\xf4\x8f") { // with which they all begin

@@ -29,7 +29,7 @@ import (
 	"gemline/engine"
 )
 
-// Config says what is checked by which command.
+// A Config names the command that checks, and the changes it checks.
 type Config struct {
 	Command string // as the user knows it
 
@@ -74,7 +74,7 @@ func (c Config) Wrap(run engine.Run) engine.Run {
 	})
 }
 
-// work is what is done for one prompt.
+// work holds the checks and repairs of one prompt.
 type work struct {
 	Config
 	yield        func(engine.Event, error) bool

@@ -86,7 +86,7 @@ type Compressor struct {
 	refused int                             // tokens that the server has refused, 0 if it has not
 	next    int                             // tokens of a conversation for the next attempt
 	fresh   bool                            // it has been compressed, and its new size is not known yet
-	larger  bool                            // a snapshot was larger than what it stood for
+	larger  bool                            // a snapshot was larger than the turns it replaced
 }
 
 // New returns a Compressor.
@@ -146,7 +146,7 @@ func (c *Compressor) growth(limit int) int {
 // A Command is an [engine.Context] that compresses the conversation at once.
 type Command struct {
 	Compressor *Compressor
-	Keep       string // what is to be kept above all, in the user's words
+	Keep       string // the user's words about the most important content
 	Err        error  // why it stays as it is
 }
 
@@ -159,7 +159,7 @@ func (m *Command) Fit(ctx context.Context, s engine.FitRequest) (short engine.Fi
 	return short
 }
 
-// What was done, for the user.
+// Notices to the user.
 const (
 	unburdened = "old outputs were put into files"
 	compressed = "the conversation was compressed"

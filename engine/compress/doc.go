@@ -17,7 +17,7 @@
 // A snapshot is made from contents of files, pages and programs. It is therefore marked as a
 // report, and its whole text is inside the marks.
 //
-// # What stands, stays
+// # Sent content is not changed
 //
 // The last call that sets a standing text, such as the list of tasks, stays behind the
 // snapshot unchanged, so that a resumed session finds it, too.

@@ -85,7 +85,7 @@ func (c *Compressor) masked(said []*genai.Content, m Masking) (out []*genai.Cont
 		parts[at.part] = p
 		out[at.message], changed = &genai.Content{Role: was.Role, Parts: parts}, true
 	}
-	c.sizes = nil // of what is no longer said, too
+	c.sizes = nil // which also count removed content
 	if !changed {
 		return nil, err
 	}

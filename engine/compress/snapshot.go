@@ -98,7 +98,7 @@ func (c *Compressor) ask(ctx context.Context, s engine.FitRequest, said []*genai
 	return preface + begin + "\n" + found + "\n" + end, nil
 }
 
-// marks are what may be taken for the mark of a snapshot.
+// marks matches text that a model may take for the mark of a snapshot.
 var marks = text.Pattern(`(?i)<(\s*/?\s*state_snapshot)`)
 
 // marked returns what an answer has between the marks of a snapshot, all but its scratchpad

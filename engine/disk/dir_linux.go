@@ -85,7 +85,7 @@ func (d *Dir) file(name string) (*os.File, fs.FileInfo, error) {
 		return d.fileSlow(name)
 	}
 	// Opening a device may already do something, so look first; and look
-	// again at what was opened.
+	// again at the opened file.
 	fd, err := d.quick.openat(name, unix.O_PATH)
 	if err != nil {
 		return nil, nil, err

@@ -9,7 +9,7 @@
 // new one, whatever fails or is killed meanwhile. The new one is written beside
 // the old one, flushed to the disk and renamed.
 //
-// # What is judged is what is touched
+// # The file that was checked is the file that is used
 //
 // Who may touch which file is judged by its name. Somebody else may rename
 // directories, or put symbolic links in their place, while that is decided. So

@@ -48,10 +48,10 @@ func (f *File) Write(b []byte) (int, error) { return f.file.Write(b) }
 // Chmod gives the file a mode. If Commit replaces a file, the mode of that file counts.
 func (f *File) Chmod(mode fs.FileMode) error { return f.file.Chmod(mode) }
 
-// Sync flushes what was written so far, so that Commit has little left to do.
+// Sync flushes the bytes written so far, so that Commit has little left to do.
 func (f *File) Sync() error { return f.file.Sync() }
 
-// Copy writes to w what was written so far.
+// Copy writes the bytes written so far to w.
 func (f *File) Copy(w io.Writer) error {
 	info, err := f.file.Stat()
 	if err != nil {
@@ -62,7 +62,7 @@ func (f *File) Copy(w io.Writer) error {
 }
 
 // Commit puts the file at path, which is in the same directory. After an error,
-// what is at path is as it was, and the new content can still be copied until
+// the file at path is unchanged, and the new content can still be copied until
 // Discard.
 func (f *File) Commit(path string) error {
 	if f.old != nil {

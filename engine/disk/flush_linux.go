@@ -2,7 +2,7 @@ package disk
 
 import "golang.org/x/sys/unix"
 
-// flushes reports whether [Dir.Flush] flushes what was written.
+// flushes reports whether [Dir.Flush] flushes to the disk.
 const flushes = true
 
 // Flush writes all pending changes to the disk, other programs' included.

@@ -2,8 +2,8 @@
 
 package disk
 
-// flushes reports whether [Dir.Flush] flushes what was written.
+// flushes reports whether [Dir.Flush] flushes to the disk.
 const flushes = false
 
-// Flush has the disk keep what was written on it.
+// Flush does nothing here.
 func (d *Dir) Flush() error { return nil }

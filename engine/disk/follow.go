@@ -32,7 +32,7 @@ func Upward(path string) iter.Seq[string] {
 }
 
 // Absolute returns the absolute path that a user means by path: ~ stands for
-// the home directory, unless that is "", and what is not absolute begins in dir.
+// the home directory, unless that is "", and a relative path begins in dir.
 func Absolute(path, dir, home string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && home != "" && (rest == "" || os.IsPathSeparator(rest[0])) {
 		path = filepath.Join(home, rest)
@@ -117,7 +117,7 @@ func HardLinks(paths, roots []string) (twins []string) {
 			if left--; left < 0 {
 				return fs.SkipAll
 			}
-			if err != nil || !e.Type().IsRegular() { // what can't be read is not obeyed
+			if err != nil || !e.Type().IsRegular() { // configuration that can't be read has no effect
 				return nil
 			}
 			if info, err := e.Info(); err == nil && LinkCount(info) > 1 {

@@ -16,7 +16,7 @@ import (
 )
 
 // A Ledger notes the names of files that are being written, before they are
-// there. What is noted by a process that has died is nobody's, and is removed by
+// there. Files noted by a process that has died are nobody's, and are removed by
 // [Ledger.Sweep]; without the note, it could be anybody's.
 //
 // The notes of a process are a file of its own, which it holds a lock on as long

@@ -21,7 +21,7 @@ func (e TooLargeError) Error() string {
 }
 
 // Read returns the content of the regular file at path, which may be a link to
-// one and has at most so many bytes. What is no regular file is not opened: a
+// one and has at most so many bytes. Other kinds of files are not opened: a
 // pipe may have its reader wait, and opening a device may do something. An
 // error of such a file is [ErrDirectory], [ErrIrregular] or a [TooLargeError].
 func Read(path string, most int64) ([]byte, error) {

@@ -99,7 +99,7 @@ func Change(ctx context.Context, path string, mode fs.FileMode, next func() ([]b
 	return Replace(path, b, mode)
 }
 
-// Restrict takes from all but its owner what they may do with the file at path, if
+// Restrict takes from all but its owner their rights to the file at path, if
 // there is one: another program may have made it for everybody.
 func Restrict(path string) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&0o077 != 0 {

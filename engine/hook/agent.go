@@ -28,7 +28,7 @@ func (e *end) Error() string {
 }
 
 // Run returns a Run around run: hooks see each prompt before it is sent, and each
-// answer before the prompt is over. What they have to say is yielded in between.
+// answer before the prompt is over. Their messages are yielded in between.
 func (h *Hooks) Run(run engine.Run) engine.Run {
 	if h == nil || len(h.cfg.Hooks) == 0 {
 		return run
@@ -125,8 +125,8 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
 	}
 }
 
-// before returns what is said in place of parts, which the user has said. What hooks
-// send the agent back with is no such prompt.
+// before returns the parts to send in place of the user's parts. A message by which hooks
+// send the agent back is no such prompt.
 func (p *prompt) before(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
 	a := p.hooks.fire(ctx, BeforeAgent, "", fields{{"prompt", p.text}})
 	if a.Stop && p.hooks.cfg.Add != nil {

@@ -223,7 +223,7 @@ func parseJSON(text string) (object map[string]any, ok bool) {
 	return object, true
 }
 
-// decided returns what stands for a decision in an answer. Hooks of Claude Code have it
+// decided returns the decision in an answer. Hooks of Claude Code have it
 // among the specific fields.
 func decided(o map[string]any) (all []any) {
 	inner, _ := o["hookSpecificOutput"].(map[string]any)

@@ -1,5 +1,5 @@
 // Package hook runs commands of the user's at certain events of a session: they
-// see what is about to happen, and may add to it, change it, or keep it from
+// see the next step, and may add to it, change it, or keep it from
 // happening. A first caller gives the hooks of [Parse] to [New].
 //
 // # Wrappers

@@ -133,16 +133,16 @@ func Parse(value map[string]any, source Source, file File) (hooks []Hook, wrong 
 	return hooks, p.wrong
 }
 
-// A parser reads the hooks of a file, and keeps what is wrong.
+// A parser reads the hooks of a file, and collects problems.
 type parser struct {
 	file    File
 	event   Event
-	path    []string // of what is read
+	path    []string // of the value that is read
 	seconds bool     // the event has Claude Code's name, whose hooks say their time in seconds
 	wrong   []Problem
 }
 
-// complain keeps a problem with what stands at the path, or at a key of it.
+// complain notes a problem with the value at the path, or at a key of it.
 func (p *parser) complain(runs bool, format string, args ...any) {
 	at := p.file.Path
 	if p.file.Line != nil {
@@ -237,7 +237,7 @@ var (
 		"name": "a string", "description": "a string", "env": "an object"}
 )
 
-// misread keeps what is not understood of a group, or of a hook in it, that runs all the same. An
+// misread notes values that are not understood of a group, or of a hook in it, that runs all the same. An
 // extension may have keys for other programs.
 func (p *parser) misread(n int, object map[string]any, fields map[string]string, source Source) {
 	for _, key := range slices.Sorted(maps.Keys(object)) {

@@ -14,7 +14,7 @@ import (
 // An alternative is one of the expressions that a matcher joins with bars, or the matcher
 // as a whole. The zero alternative matches every name.
 type alternative struct {
-	re   *regexp.Regexp // nil for what is no expression
+	re   *regexp.Regexp // nil if the text is no expression
 	name string         // with asterisks for any characters
 }
 
@@ -36,7 +36,7 @@ func (a alternative) matches(tool string) bool {
 
 // alternatives returns what a matcher for names of tools stands for. A hook that blocks
 // must not be off because its matcher is not understood: an expression that Go does
-// not have matches every name, and what is no expression anywhere is a name.
+// not have matches every name, and a text that is no expression anywhere is a name.
 func alternatives(matcher string) (list []alternative) {
 	whole := tight(matcher)
 	re, err := regexp.Compile(whole)

@@ -183,7 +183,7 @@ func newModelRequest(req *engine.Request) modelRequest {
 	return m
 }
 
-// with returns m with what a hook wants changed. What does not fit is left as it is, and ok
+// with returns m with the changes of a hook. A value that does not fit is left out, and ok
 // is false.
 func (m modelRequest) with(changes map[string]any) (changed modelRequest, ok bool) {
 	ok = true

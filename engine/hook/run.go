@@ -31,7 +31,7 @@ type Outcome struct {
 	Code           int
 	Signal         string // that ended it, else empty
 	TimedOut       bool   // it ran longer than its Timeout, and was ended
-	IgnoredOutput  string // why what it printed does not count, else empty
+	IgnoredOutput  string // the reason why its output does not count, else empty
 	Err            error  // it could not be started, or the user does not want it to run
 }
 
@@ -194,7 +194,7 @@ func input(s Session, e Event, now time.Time, more fields) fields {
 // atOnce is how many hooks of an event run side by side, at most.
 const atOnce = 16
 
-// fire runs the hooks of an event and returns what they want together.
+// fire runs the hooks of an event and returns their joint answer.
 func (h *Hooks) fire(ctx context.Context, e Event, subject string, more fields) Answer {
 	return h.settle(ctx, e, h.calls(ctx, e, subject, more))
 }
@@ -236,7 +236,7 @@ func (h *Hooks) calls(ctx context.Context, e Event, subject string, more fields)
 // settle tells the user what the hooks of an event have said, and returns what they
 // want together.
 func (h *Hooks) settle(ctx context.Context, e Event, calls []Call) Answer {
-	if len(calls) == 0 || ctx.Err() != nil { // what was cancelled wants nothing
+	if len(calls) == 0 || ctx.Err() != nil { // cancelled hooks want nothing
 		return Answer{}
 	}
 	var answers []Answer
@@ -367,7 +367,7 @@ func worded(command string) string {
 	return b.String()
 }
 
-// quoted finds what stands in quotes, and characters that a backslash quotes.
+// quoted matches quoted text, and characters that a backslash quotes.
 var quoted = text.Pattern(`\\.|"(?:\\.|[^"\\])*"|'[^']*'`)
 
 // ours finds the variables that gemline sets: of a session, and of an extension.

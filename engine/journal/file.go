@@ -20,7 +20,7 @@ import (
 	"gemline/engine/text"
 )
 
-// Config says what is stored, and where.
+// A Config says which data are stored, and where.
 type Config struct {
 	Dir         string   // of the project's session files; made when it is needed
 	ID          string   // of the session
@@ -62,11 +62,11 @@ type handle struct {
 	torn  bool // the file may end within a line
 }
 
-// A pending is what is written with the next record.
+// A pending is written with the next record.
 type pending struct {
 	lines     []byte
 	copied    bool // they have messages of another session
-	unwritten bool // they have what was recorded and could not be written
+	unwritten bool // they hold records that could not be written
 }
 
 // A flushing notes which writes have not been flushed to the disk yet, and would be lost with the
@@ -144,8 +144,8 @@ func (f *File) ID() string { return f.id }
 // Path returns the name of the file, which may not exist yet.
 func (f *File) Path() string { return f.path }
 
-// StoreCopy writes a copy of what was said elsewhere, in which nothing was said yet. What was
-// recorded is written without it.
+// StoreCopy writes a copy of another session's conversation into an empty session. Records that were
+// made of it before are written without it.
 func (f *File) StoreCopy() error {
 	if f.exists || !f.pending.copied {
 		return nil

@@ -62,7 +62,7 @@ func copyName(there []Session, id, name string) string {
 // copied is how the name of a copy ends.
 var copied = text.Pattern(` \(fork( [0-9]+)?\)$`)
 
-// restored returns a session that begins with what was said, as a file says that
+// restored returns a session that begins with the conversation of a file that
 // may be anybody's. Every call in it has one answer.
 func restored(cfg Config, saved SavedConversation) (OpenedSession, error) {
 	r := &record{}
@@ -78,7 +78,7 @@ func restored(cfg Config, saved SavedConversation) (OpenedSession, error) {
 	return o, err
 }
 
-// begin returns a session that begins with what was said, in the messages of r where it
+// begin returns a session that begins with a conversation, in the messages of r where it
 // has them.
 func begin(cfg Config, r *record, said []*genai.Content) (OpenedSession, error) {
 	f := New(cfg)

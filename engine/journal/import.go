@@ -9,8 +9,8 @@ import (
 	"gemline/engine/text"
 )
 
-// importFile returns a session that begins with what was said in the session
-// file path, by the user and the model. The file is not changed. Its author may be anybody,
+// importFile returns a session that begins with the messages in the session
+// file path, of the user and the model. The file is not changed. Its author may be anybody,
 // so only the messages count: no directory that the file names is worked in.
 func importFile(cfg Config, path string) (OpenedSession, error) {
 	c, r, err := loadRecord(path, true)

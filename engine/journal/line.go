@@ -137,7 +137,7 @@ func (l *messageLine) fill(e engine.Entry, at time.Time) {
 	}
 }
 
-// splitThought takes a thought apart: its subject is what stands between the first
+// splitThought takes a thought apart: its subject stands between the first
 // pair of double asterisks.
 func splitThought(t string) thought {
 	before, rest, ok := strings.Cut(t, "**")

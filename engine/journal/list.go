@@ -21,7 +21,7 @@ import (
 	"gemline/engine/text"
 )
 
-// A Session is what is known about a session without loading it.
+// A Session describes a session that is not loaded.
 type Session struct {
 	ID          string
 	Path        string
@@ -67,7 +67,7 @@ func List(dir string) ([]Session, error) {
 // Damaged says for each file in dir that should hold a session and holds none why no list has it. An
 // empty file has lost nothing.
 func Damaged(dir string) (all []string) {
-	names, _ := sessionNames(dir) // what can't be read here, List says
+	names, _ := sessionNames(dir) // List names sessions that can't be read
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		if validID(begins(path).ID) {
@@ -148,7 +148,7 @@ func (s Session) Metadata() Metadata {
 		Kind: s.Kind, Directories: s.Directories, Summary: s.Summary, Name: s.Name, ForkOf: s.ForkOf, RemoteTasks: s.RemoteTasks}
 }
 
-// asTyped returns the beginning of a question less what was piped in before it, as far as the
+// asTyped returns the beginning of a question without the piped text before it, as far as the
 // beginning shows where that ends, and a command of the user's behind !.
 func asTyped(text string) string {
 	if command, ok := strings.CutPrefix(text, engine.ShellCommand); ok {
@@ -205,7 +205,7 @@ type NotFoundError struct {
 	Count int    // how many sessions there are
 }
 
-// Error says what there is instead.
+// Error lists the sessions that there are.
 func (e *NotFoundError) Error() string {
 	what := fmt.Sprintf("no session %q", e.Arg)
 	if e.Count == 0 {

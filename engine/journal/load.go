@@ -18,8 +18,8 @@ import (
 type LoadedSession struct {
 	Session
 
-	// History is what was said, without the opening message: what
-	// [engine.New] takes. Every call in it has one answer.
+	// History is the conversation, without the opening message, as
+	// [engine.New] takes it. Every call in it has one answer.
 	History []*genai.Content
 
 	// Of the calls in the last message, Interrupted have a recorded start, or may have started, and
@@ -61,7 +61,7 @@ func (f *File) load() (*LoadedSession, *record, error) {
 func DisplayedResults(path string) map[string]string {
 	shown := map[string]string{}
 	var r record
-	r.read(path) // what can't be read has no messages
+	r.read(path) // an unreadable file has no messages
 	for _, m := range r.messages {
 		for _, c := range m.Calls {
 			if c.Display != "" {
@@ -276,7 +276,7 @@ func (r *rebuilder) user(said []*genai.Part) {
 	r.history = append(r.history, &genai.Content{Role: genai.RoleUser, Parts: parts})
 }
 
-// answers hands the answers among parts, each with what follows it, to the
+// answers hands the answers among parts, each with the parts behind it, to the
 // open calls, and returns the rest.
 func (r *rebuilder) answers(parts []*genai.Part) (rest []*genai.Part, answered bool) {
 	var taken *call

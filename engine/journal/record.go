@@ -86,7 +86,7 @@ type fileLine struct {
 // parts are parts as other programs write them, too: a text, a single part, or a list of both.
 type parts []*genai.Part
 
-// UnmarshalJSON leaves out what is no part.
+// UnmarshalJSON leaves out values that are no parts.
 func (ps *parts) UnmarshalJSON(b []byte) error {
 	var list []json.RawMessage
 	if json.Unmarshal(b, &list) != nil {
@@ -119,7 +119,7 @@ func dropEmpty(ps []*genai.Part) []*genai.Part {
 	})
 }
 
-// read reads the session file path and returns what is known about the session.
+// read reads the session file path and describes the session.
 func (r *record) read(path string) (Session, error) {
 	f, err := disk.Open(path)
 	if err != nil {
@@ -238,7 +238,7 @@ func parse(b []byte) *fileLine {
 		l.Content = other.Content
 	}
 	at := -1
-	l.Calls = slices.DeleteFunc(l.Calls, func(called) bool { // what is no object is no call
+	l.Calls = slices.DeleteFunc(l.Calls, func(called) bool { // a value that is no object is no call
 		at++
 		return other.Calls[at][0] != '{'
 	})

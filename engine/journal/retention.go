@@ -46,7 +46,7 @@ func ParseRetention(maxAge string, maxCount int, minAge string) (r Retention, er
 }
 
 // Expired returns the sessions to remove, the last written first, and those that would be
-// among them but are of a newer gemline: what belongs to one is not known here.
+// among them but are of a newer gemline: which files belong to them is not known here.
 func (r Retention) Expired(sessions []Session, now time.Time) (expired, newer []Session) {
 	byAge := slices.SortedStableFunc(slices.Values(sessions),
 		func(a, b Session) int { return b.Updated.Compare(a.Updated) })
@@ -79,7 +79,7 @@ func (s Storage) tidy() error {
 	return nil
 }
 
-// Remove deletes a session and what belongs to it: its files, in either form, and those of
+// Remove deletes a session: its files, in either form, and those of
 // its agents. A session in use by a process stays, and the error is a [*BusyError].
 func (s Storage) Remove(id string) error {
 	if !validID(id) {

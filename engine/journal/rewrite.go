@@ -164,6 +164,6 @@ func alike(a, b *genai.Content) bool {
 }
 
 func canonical(c *genai.Content) string {
-	b, _ := json.Marshal(c) // what can't be encoded is equal to nothing that was read
+	b, _ := json.Marshal(c) // a value that can't be encoded is equal to nothing that was read
 	return string(b)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // An UnwrittenError is why something was not written, which is kept and will be written
-// with what follows.
+// with the next record.
 type UnwrittenError struct{ Err error }
 
 // Error returns the reason.
@@ -90,7 +90,7 @@ func (s *Saver) Result(r engine.CallRecord) error { return s.saved(s.file.Result
 // Rewrite implements [engine.Journal].
 func (s *Saver) Rewrite(said []*genai.Content) error { return s.saved(s.file.Rewrite(said)) }
 
-// saved notes how the last attempt to write went. What will be tried again is no error.
+// saved notes how the last attempt to write went. A write that will be tried again is no error.
 func (s *Saver) saved(err error) error {
 	before := s.err
 	if !s.file.pending.unwritten {
@@ -115,7 +115,7 @@ func (s *Saver) saved(err error) error {
 	return err
 }
 
-// WriteMissing tries again to write what is missing. It returns in a sentence what still is, ""
+// WriteMissing tries again to write missing records. It returns a sentence about records that are still missing, ""
 // if nothing is.
 func (s *Saver) WriteMissing() string {
 	if s == nil {

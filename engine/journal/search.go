@@ -16,14 +16,14 @@ import (
 	"gemline/engine/text"
 )
 
-// A Hit is a line of a session that holds what was searched for.
+// A Hit is a line of a session that holds the searched words.
 type Hit struct {
 	Turn int    // from 1
 	Who  string // you, gemini, the name of a tool, or name where the session's own has it
-	Line string // shortened around what was searched for
+	Line string // shortened around the searched words
 }
 
-// A SearchResult is a session with what was searched for.
+// A SearchResult is a session with its hits.
 type SearchResult struct {
 	Session
 	Number int // in the list of its directory, from 1
@@ -45,7 +45,7 @@ func (f *SearchResult) HitLines() (lines []string) {
 }
 
 // Search returns the sessions of dir that hold words, in any case of letters: in their
-// name or summary, in what was said, and in what was done. The oldest comes first.
+// name or summary, in its messages, and in its calls. The oldest comes first.
 func Search(dir, words string) ([]SearchResult, error) {
 	sessions, err := List(dir)
 	if err != nil {

@@ -37,7 +37,7 @@ type Budget struct {
 	freed        chan struct{} // closed when one of them is over
 }
 
-// An answered request is the last that was answered, and what it is known to take.
+// An answered is the last answered request, with its known tokens.
 type answered struct {
 	first    *genai.Part // with which its conversation begins
 	contents int
@@ -147,7 +147,7 @@ func bounded(req *engine.Request, a *attempt) *engine.Request {
 	return &asked
 }
 
-// An attempt is what is heard of the answer to a request.
+// An attempt is the answer to a request so far.
 type attempt struct {
 	bound   bound // zero if there is none
 	usage   engine.Usage
@@ -182,7 +182,7 @@ func (a *attempt) reached() bool {
 	return n == 0 || 2*n >= a.bound.tokens // 0 is what nobody says
 }
 
-// room returns how long the answer to req may be beside what is held for
+// room returns how long the answer to req may be beside the tokens reserved for
 // others, or why req is not made.
 func (b *Budget) room(req *engine.Request, held share) (most bound, err error) {
 	prompt := b.least(req)

@@ -28,7 +28,7 @@ func (k Kind) flag() string { return "--" + strings.ReplaceAll(k.String(), "_", 
 // An Error says that a limit stopped something.
 type Error struct {
 	Kind    Kind
-	Message string // what was stopped, on one line
+	Message string // names the limit, on one line
 	Advice  string // how to go on, on one line; it names the flag
 	Unsent  bool   // a request was stopped before it was sent
 }
@@ -45,7 +45,7 @@ func Timeout(d time.Duration) *Error {
 		Advice: "--timeout sets the limit"}
 }
 
-// A Config says what may be spent. The zero Config limits nothing.
+// A Config holds the limits. The zero Config limits nothing.
 type Config struct {
 	Tokens int           // of all requests, prompts included; 0 means no limit
 	Cost   float64       // US dollars, for models that have a price; 0 means no limit

@@ -69,7 +69,7 @@ func (ps Prices) Cost(u engine.Usage) (usd float64, date string, ok bool) {
 	return p.of(u), p.Date, ok
 }
 
-// A PricesError says what is wrong with a file of prices.
+// A PricesError is a fault in a file of prices.
 type PricesError struct {
 	Path    string
 	Line    int // counted from 1; 0 if it is about the file as a whole

@@ -96,7 +96,7 @@ func (b *Budget) share(req *engine.Request) share {
 	return s
 }
 
-// covers reports whether what is left is enough for s, beside the shares of
+// covers reports whether the rest is enough for s, beside the shares of
 // the requests under way.
 func (b *Budget) covers(s share) bool {
 	return (b.cfg.Tokens <= 0 || b.tokens+b.reserved.tokens+s.tokens <= b.cfg.Tokens) &&

@@ -32,7 +32,7 @@ func (b *Budget) Watch(run engine.Run) engine.Run {
 	})
 }
 
-// watch yields what run does. Its error is what is left to yield: nothing, if
+// watch yields the events of run. Its error is still to be yielded; it is nil if
 // the consumer has left.
 func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error],
 	yield func(engine.Event, error) bool) error {
@@ -91,7 +91,7 @@ func because(ctx context.Context, err error) error {
 	return err
 }
 
-// claim takes n calls from what is left, if there are so many.
+// claim takes n calls from the rest, if there are so many.
 func (b *Budget) claim(n int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

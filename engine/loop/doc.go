@@ -10,7 +10,7 @@
 // somewhere. Twenty calls in a row that are alike are a loop, whatever came back.
 //
 // A text is a loop when the same fifty characters come ten times, close to each other,
-// and what stands between them repeats, too. Equal lines and rows of numbers may be what was
+// and the text between them repeats, too. Equal lines and rows of numbers may have been
 // asked for: these are a loop after 20,000 characters. Code is not looked at, and a list, a
 // table, a heading or a quote begins anew.
 //
@@ -35,6 +35,6 @@
 //
 // # Constant memory
 //
-// What is kept of a conversation is the digests of its last calls and the last 5,000
+// Of a conversation the package keeps the digests of its last calls and the last 5,000
 // characters of an answer.
 package loop

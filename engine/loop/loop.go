@@ -18,7 +18,7 @@ type Config struct {
 	// helped. Nil ends it.
 	Approver engine.Approver
 
-	// Asker, if not nil, is asked what it thinks of long turns, and History returns the
+	// Asker, if not nil, judges long turns, and History returns the
 	// conversation.
 	Asker   *oneshot.Asker
 	History func() []*genai.Content
@@ -176,7 +176,7 @@ const advice = "System: Potential loop detected. Details: %s. Look at what the l
 	"Do not repeat them as they were: find another way, or say what keeps you from going on."
 
 // decide says what becomes of a loop: whether the Run goes on as if there was none, or
-// else what is to be said next, or the error that ends it.
+// else the next message, or the error that ends it.
 func (p *prompt) decide(ctx context.Context, why *Error) (next []*genai.Part, goOn bool, err error) {
 	if !p.advised {
 		p.advised = true

@@ -20,7 +20,7 @@ const (
 	mostRun     = 3    // of one character in a row that count, unless the run is longer than a divider
 )
 
-// patience is how many characters may repeat where that may be what was asked for: rows of
+// patience is how many characters may repeat where the user may have asked for them: rows of
 // numbers, equal statements, refrains. A model that is stuck goes on to the limit of its answer.
 const patience = 20_000
 

@@ -28,7 +28,7 @@ var errNowhere = errors.New("this session keeps no files")
 // returns; "" stores nothing. The function history returns the history of the engine below.
 func Store(run engine.Run, history func() []*genai.Content, dir func() string) engine.Run {
 	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
-		line := true // what was shown ends with its line
+		line := true // the shown text ends with its line
 		for ev, err := range run(ctx, parts...) {
 			switch said := ev.(type) {
 			case engine.Text:

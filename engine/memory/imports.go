@@ -21,7 +21,7 @@ import (
 
 const (
 	maxDepth = 5    // of imports within imports
-	maxName  = 4096 // bytes of what may be a path
+	maxName  = 4096 // bytes of a possible path
 )
 
 // A boundary is the directory that imports stay in, as it was named and as it
@@ -44,7 +44,7 @@ type importer struct {
 	chain  []string // real paths of the files that led here, its own last
 }
 
-// expand returns text with what stands behind @ put in its place.
+// expand returns text with the imported files in the place of their references.
 func (l *loader) expand(text string, from importer) string {
 	if len(from.chain) > maxDepth || !strings.Contains(text, "@") {
 		return text
@@ -71,7 +71,7 @@ func (l *loader) expand(text string, from importer) string {
 	return b.String()
 }
 
-// A reference is what may be an import.
+// A reference may be an import.
 type reference struct {
 	at    int      // where the @ is
 	names []string // it may be, without escapes: the whole word, and less of the marks behind it
@@ -94,7 +94,7 @@ func opens(r rune) bool {
 	return strings.ContainsRune(openers, r) || r > unicode.MaxASCII && !unicode.IsLetter(r)
 }
 
-// references yields what may be imports in a text.
+// references yields possible imports in a text.
 func references(source string) func(yield func(reference) bool) {
 	return func(yield func(reference) bool) {
 		code := codeIn(source)
@@ -415,7 +415,7 @@ func (l *loader) spelled(path string, b boundary) string {
 }
 
 // allowed returns why path may not be read: it is not below dir, or it goes
-// through what is withheld.
+// through a withheld directory.
 func (l *loader) allowed(dir, path string) error {
 	rel, err := filepath.Rel(dir, path)
 	if err != nil || !filepath.IsLocal(rel) {

@@ -39,7 +39,7 @@ const notesName = "MEMORY.md"
 // DefaultName is the name of a context file that is always looked for.
 const DefaultName = "GEMINI.md"
 
-// What is read, at most, unless the Config says otherwise.
+// Limits of reading, unless the Config says otherwise.
 const (
 	defaultLimit = 256 << 10 // bytes of one file
 	defaultTotal = 1 << 20   // bytes of all files and their imports
@@ -91,7 +91,7 @@ type Config struct {
 	// Charsets decodes context files.
 	Charsets charset.Decoder
 
-	// Warn is told what was not read and why. It is called by Contents,
+	// Warn gets a message for each file that was not read. It is called by Contents,
 	// Reload and Add, and may be nil.
 	Warn func(string)
 

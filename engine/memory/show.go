@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Show returns what is shown by /memory show.
+// Show returns the output of /memory show.
 func (c Contents) Show() string {
 	if len(c.Files) == 0 {
 		return "Memory is currently empty."
@@ -24,7 +24,7 @@ func (c Contents) Show() string {
 	return fmt.Sprintf("Current memory content from %d file(s):\n\n---\n%s---", len(c.Files), strings.Join(parts, "\n"))
 }
 
-// List returns what is shown by /memory list.
+// List returns the output of /memory list.
 func (c Contents) List() string {
 	if len(c.Files) == 0 {
 		return "No GEMINI.md files in use."
@@ -37,7 +37,7 @@ func (c Contents) List() string {
 	return b.String()
 }
 
-// Reloaded returns what is said by /memory refresh.
+// Reloaded returns the output of /memory refresh.
 func (c Contents) Reloaded() string {
 	if len(c.Files) == 0 {
 		return "Memory reloaded successfully. No memory content found"

@@ -58,7 +58,7 @@ func (w *wait) UnmarshalJSON(b []byte) error {
 	case '"':
 		return json.Unmarshal(b, (*string)(w))
 	case '{':
-		json.Unmarshal(b, &parts) // what is no number is nothing
+		json.Unmarshal(b, &parts) // other values than numbers are left out
 		*w = wait(cmp.Or(parts.Seconds, "0") + "s" + cmp.Or(parts.Nanos, "0") + "ns")
 	default:
 		*w = wait(b) + "s"
@@ -79,7 +79,7 @@ func parseFailure(status int, header http.Header, body []byte) *failure {
 			env = list[0]
 		}
 	} else if bytes.HasPrefix(body, []byte("{")) {
-		json.Unmarshal(body, &env) // what is not JSON is a message
+		json.Unmarshal(body, &env) // a body that is not JSON is a message
 	}
 	switch {
 	case isPresent(env.Error):
@@ -421,7 +421,7 @@ func (f *failure) used() string {
 	return fmt.Sprintf("the %s per %s is used up", what, per)
 }
 
-// sentence returns the first sentence of s: what follows says where to read on.
+// sentence returns the first sentence of s: the rest says where to read on.
 func sentence(s string) string {
 	s, _, _ = strings.Cut(s, ". ")
 	return strings.TrimSuffix(s, ".")
@@ -508,7 +508,7 @@ func (f *failure) help(hint string) string {
 }
 
 // retryAfter reads how long the header says to wait: in Retry-After, as seconds or a date,
-// in what is more exact, or in when the limit that is used up is lifted.
+// in a more exact header, or in the time at which the used-up limit is lifted.
 func retryAfter(h http.Header) (after time.Duration, ok bool) {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 && ms < 1e12 {
 		return time.Duration(ms * float64(time.Millisecond)), true

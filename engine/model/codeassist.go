@@ -292,7 +292,7 @@ func enveloped(x *exchange) (buffers, error) {
 }
 
 // unwrapped takes what Code Assist sends out of its envelope, whose name it
-// returns, too. What is in none stays as it is.
+// returns, too. A chunk without an envelope stays as it is.
 func unwrapped(b []byte) (inner []byte, id string) {
 	var outer struct {
 		Response json.RawMessage

@@ -13,7 +13,7 @@ import (
 var errContinues = errors.New("the answer continues")
 
 // A continued is an answer that several requests make. A server that can take an answer up again
-// sends tokens with it: a request with a token is answered with what follows the chunk that the
+// sends tokens with it: the answer to a request with a token follows the chunk that the
 // token came with. The chunks are held in case a part of the answer is lost.
 type continued struct {
 	token  []byte                           // takes the answer up behind kept; nil if nothing does
@@ -96,7 +96,7 @@ func (c *continued) next(req *engine.Request) {
 	c.chunks, c.loose, c.fresh, c.said = append(c.chunks, nil), c.loose[:0], false, false
 }
 
-// replay says again what is kept, after a notice that nothing counts.
+// replay emits the kept chunks again, after a notice that nothing counts.
 func (c *continued) replay(hear func(*genai.GenerateContentResponse) error, border func()) error {
 	for _, chunk := range c.chunks {
 		if chunk == nil {

@@ -90,7 +90,7 @@ func noCredential(ctx context.Context, err error) error {
 	return e
 }
 
-// errKey says what is wrong with a key.
+// errKey returns the fault of a key.
 func errKey(key string) error {
 	if key == "" {
 		return &Error{Kind: Auth, Final: true, Message: "no API key: neither GEMINI_API_KEY nor GOOGLE_API_KEY is set",
@@ -99,7 +99,7 @@ func errKey(key string) error {
 	return &Error{Kind: Auth, Final: true, Message: "the API key holds characters that no key has", Advice: hintKey}
 }
 
-// checkAccount finds what is missing in o to pay for requests.
+// checkAccount returns an error if o lacks something to pay for requests.
 func (o Options) checkAccount() error {
 	switch g := o.Google; {
 	case g.CodeAssist && g.Account == nil && (o.APIKey == "" || !g.Bearer) && !o.Keyless:

@@ -31,7 +31,7 @@ func (d *decoder) decode(b []byte) (chunk *genai.GenerateContentResponse, fault 
 	return d.bare(b)
 }
 
-// bare decodes what is in no envelope.
+// bare decodes a chunk without an envelope.
 func (d *decoder) bare(b []byte) (chunk *genai.GenerateContentResponse, fault json.RawMessage, err error) {
 	if chunk := d.fastDecode(b); chunk != nil {
 		return chunk, nil, nil

@@ -156,7 +156,7 @@ func (w *writer) Write(p []byte) (int, error) {
 
 func (w *writer) write(s string) { w.buf = append(w.buf, s...) }
 
-// cut ends a piece. What comes is written behind it, in the same memory.
+// cut ends a piece. The next piece is written behind it, in the same memory.
 func (w *writer) cut() {
 	if n := len(w.buf); n > 0 {
 		w.buffers = append(w.buffers, w.buf[:n:n])

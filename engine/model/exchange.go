@@ -17,7 +17,7 @@ import (
 // ErrIdle is wrapped by the error of a request whose server fell silent.
 var ErrIdle = errors.New("the server has gone silent")
 
-// A question is what is asked of the API.
+// A question is a request to the API.
 type question struct {
 	model  string // which it is about, or something else: for the User-Agent, and for errors
 	method string // of HTTP
@@ -88,7 +88,7 @@ func (c *Client) send(x *exchange) error {
 		return err
 	}
 	const most = 1 << 20
-	text, _ := io.ReadAll(io.LimitReader(x, most)) // what did arrive tells more than why the rest did not
+	text, _ := io.ReadAll(io.LimitReader(x, most)) // the part that arrived says more than the error of reading the rest
 	return c.failure(x.resp, text)
 }
 

@@ -64,7 +64,7 @@ func (c *Client) explain(x *exchange, err error) error {
 	return e
 }
 
-// failure reads the body of an error, in which the server may say again what it
+// failure reads the body of an error, in which the server may repeat what it
 // was sent.
 func (c *Client) failure(resp *http.Response, body []byte) *failure {
 	return parseFailure(resp.StatusCode, resp.Header, []byte(c.redact.RedactKnown(string(body))))

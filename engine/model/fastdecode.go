@@ -289,7 +289,7 @@ func (d *decoder) digits() []byte {
 	if d.i > start+1 && d.b[start] == '0' {
 		return nil
 	}
-	return d.b[start:d.i] // what follows is looked at by object
+	return d.b[start:d.i] // object looks at the rest
 }
 
 // scalar reads a text that stands for itself, a whole number, or a name.

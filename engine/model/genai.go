@@ -36,7 +36,7 @@ type Options struct {
 	// Google says how Google's servers are asked.
 	Google Google
 
-	// Keyless requests pay by what is in Header, or not at all.
+	// Keyless requests pay by a field of Header, or not at all.
 	Keyless bool
 
 	// BaseURL is where the API is, with https, or with http on this
@@ -47,7 +47,7 @@ type Options struct {
 	Header http.Header
 
 	// Version and Surface are told to the server in the User-Agent: of this
-	// program, and what it runs in, "terminal" if empty.
+	// program, and its surroundings, "terminal" if empty.
 	Version, Surface string
 
 	// Network says how servers are reached.
@@ -61,8 +61,8 @@ type Options struct {
 	// OnReceive, if not nil, is called when something comes from the server.
 	OnReceive func()
 
-	// Secrets, if not nil, is what is taken out of requests, errors and logs.
-	// It learns what pays for requests.
+	// Secrets, if not nil, takes secrets out of requests, errors and logs.
+	// It learns the credentials.
 	Secrets *redact.Redactor
 
 	// Logger, if not nil, is told about requests and responses.
@@ -194,7 +194,7 @@ func (g *Genai) header(h http.Header, x *exchange) {
 	}
 }
 
-// url returns the address of what follows the version of the API in its path.
+// url returns an address; rest follows the version of the API in its path.
 func (g *Genai) url(rest string) *url.URL {
 	o := g.opts.Google
 	version := o.APIVersion

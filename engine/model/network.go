@@ -67,7 +67,7 @@ func transport(o Options) (*http.Transport, *roots) {
 type roots struct {
 	pool   *x509.CertPool
 	wanted atomic.Bool
-	fill   func() error // once; the error is about what can't be read
+	fill   func() error // once; the error names certificates that can't be read
 }
 
 func trusting(names []string) *roots {
@@ -114,7 +114,7 @@ func (o Options) address() (variable, usual string) {
 	return "GOOGLE_GEMINI_BASE_URL", defaultBase
 }
 
-// CheckAddress says what is wrong with the address of the API in o, an [Error],
+// CheckAddress returns the fault of the address of the API in o, an [Error],
 // before anything is sent.
 func CheckAddress(o Options) error {
 	_, err := parseBase(o)

@@ -10,7 +10,7 @@ import (
 	"gemline/engine"
 )
 
-// Setup says where answers come from, and what stands in between.
+// A Setup says where answers come from, and which Generators stand in between.
 type Setup struct {
 	// API is asked, unless Fake names a recording to play back, which is
 	// Strict about the order of calls.
@@ -24,7 +24,7 @@ type Setup struct {
 	// Providers, if not nil, returns a Generator around that of API, which asks others.
 	Providers func(engine.Generator) engine.Generator
 
-	// Record names a file to append what is answered to; may be empty.
+	// Record names a file to append answers to; may be empty.
 	Record string
 
 	// Meter, if not nil, returns a Generator around the one that is described.

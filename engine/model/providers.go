@@ -38,10 +38,10 @@ type Provider struct {
 	Lacking         []string          `toml:"lacks" json:"lacks"`
 	Longer          string            `toml:"longer" json:"-"`
 	Models          []Exception       `toml:"models" json:"-"`
-	fault           error             // what is wrong with the user's entry
+	fault           error             // the fault of the user's entry
 }
 
-// An Exception is what holds for the models of a provider whose names begin alike.
+// An Exception applies to the models of a provider whose names begin alike.
 type Exception struct {
 	Prefix  string   `toml:"prefix"`
 	Lacking []string `toml:"lacks"`
@@ -208,7 +208,7 @@ func mistyped(err error) error {
 	return fmt.Errorf("%s takes no %s", e.Field, e.Value)
 }
 
-// check says what is wrong with p.
+// check returns the fault of p.
 func (p Provider) check() error {
 	unknown := slices.IndexFunc(p.Lacking, func(s string) bool { return !slices.Contains(lackable, s) })
 	switch {

@@ -109,7 +109,7 @@ func (r retry) generate(ctx context.Context, req *engine.Request, emit func(*gen
 	}
 }
 
-// A try is a request and what has come of its answer so far.
+// A try is a request and its answer so far.
 type try struct {
 	asked  engine.Request
 	answer answer
@@ -182,7 +182,7 @@ func (t *try) again(req *engine.Request, e *Error, restart bool) error {
 
 // close asks a model for a closing sentence that has ended without a word after
 // calls that succeeded. Its work is done, so that no more comes of a failure
-// than a warning. What is said counts only as a whole.
+// than a warning. Its text counts only as a whole.
 func (r retry) close(ctx context.Context, req *engine.Request, emit func(*genai.GenerateContentResponse) error) error {
 	notify := req.Notify
 	if notify == nil {

@@ -58,7 +58,7 @@ func (n Network) Allow(host string) error {
 	return nil
 }
 
-// Dial returns what makes connections as d does, and as n allows.
+// Dial returns a function that makes connections as d does, if n allows them.
 func (n Network) Dial(d *net.Dialer) DialFunc {
 	if !n.Offline {
 		return d.DialContext
@@ -97,7 +97,7 @@ func (n Network) ProxyFor(u *url.URL) (*url.URL, error) {
 	return n.Proxy.ProxyFunc()(u)
 }
 
-// Pool returns the certificates to trust, nil for the system's. What can't be read is left out.
+// Pool returns the certificates to trust, nil for the system's. Files that can't be read are left out.
 func (n Network) Pool() *x509.CertPool {
 	if len(n.CAs) == 0 {
 		return nil
@@ -168,7 +168,7 @@ func certificates(getenv func(string) string) (names []string) {
 }
 
 // Trust returns the system's certificates and those in the named files and
-// directories. What can't be read is left out and told of.
+// directories. Files that can't be read are left out and named in the error.
 func Trust(names []string) (*x509.CertPool, error) {
 	pool, err := x509.SystemCertPool()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"gemline/engine/disk"
 )
 
-// GuardedFiles says which files are not edited like others: what they hold steers
+// GuardedFiles says which files are not edited like others: their content steers
 // conversations to come, or is run by something later.
 type GuardedFiles struct {
 	// Names are the names of context files, which are guarded beside the built-in names. Only the
@@ -23,8 +23,8 @@ type GuardedFiles struct {
 	Roots func() []string
 
 	// Own are the directories of gemline's own configuration. The directories in
-	// Except do not belong to it. They hold a directory for each project. What is called by a
-	// name in State there does belong to it, since gemline goes by it later; a name behind "*/"
+	// Except do not belong to it. They hold a directory for each project. A file there with a
+	// name in State does belong to it, since gemline goes by it later; a name behind "*/"
 	// is in the directories of projects.
 	Own, Except, State []string
 
@@ -49,8 +49,8 @@ var protected = []string{
 }
 
 // Guard returns p and a, except that edits of guarded files are asked about in
-// every mode but [Yolo], whatever was granted or rules allow, and that no
-// "always" is offered for them. Gemline's own configuration and what runs with all
+// every mode but [Yolo], whatever grants or rules allow, and that no
+// "always" is offered for them. Gemline's own configuration and programs with all
 // rights are asked about in Yolo as well, and left alone where nobody can be asked.
 func Guard(p *Policy, a engine.Approver, g GuardedFiles) (engine.Policy, engine.Approver) {
 	w := guard{p, g}
@@ -149,7 +149,7 @@ func (g guard) always(q engine.Proposal) string {
 	switch {
 	case g.edits(q, g.files.isOwn):
 		return "gemline's own configuration"
-	case q.Intent.Plan.Confined && len(q.Intent.Plan.Rights.Write) == 0: // what runs is read-only there
+	case q.Intent.Plan.Confined && len(q.Intent.Plan.Rights.Write) == 0: // they are read-only for the command
 	case g.edits(q, g.files.isAgreed), g.files.Agreed != nil && opens(q, g.files.Agreed()):
 		return "a file that runs with all the user's rights"
 	}
@@ -166,7 +166,7 @@ func (g guard) protects(path string) bool {
 }
 
 // opensPrograms reports whether q asks for the right to write where programs of the
-// user's are, or what they go by, or around that.
+// user's or their configuration are, or above these.
 func (g guard) opensPrograms(q engine.Proposal) bool {
 	return opens(q, g.files.Programs) || slices.ContainsFunc(q.Intent.Plan.Rights.Write, func(path string) bool {
 		return slices.ContainsFunc(elements(path),

@@ -79,7 +79,7 @@ func (r *Rule) namesSecret(u *question) bool {
 }
 
 // decide finds the rule that counts. Denials of the user and of the
-// administrator come first, but for what is denied [Rule.byDefault]; then the strongest
+// administrator come first, but for denials [Rule.byDefault]; then the strongest
 // rule counts, and after it whatever projects and extensions narrow.
 //
 // In plan mode no rule but one that denies is about a call that may change
@@ -147,7 +147,7 @@ func (p *Policy) script(u question) Explanation {
 	if len(u.Intent.Plan.Commands) > 0 && (whole.Verdict != engine.Deny || byDefault && !unknown) {
 		worst = Ruling{Verdict: engine.Allow}
 	}
-	harmless := false // what is the worst so far
+	harmless := false // of the worst verdict so far
 	if r := whole.Rule; r != nil && r.Args != nil && strictness(whole.Verdict) > strictness(worst.Verdict) {
 		worst = whole
 	}
@@ -229,7 +229,7 @@ func because(why string) string {
 }
 
 // mayMean returns the strongest rule that denies, or asks about, some commands of the
-// shell, but for what is not there for them.
+// shell, but for programs that are masked for them.
 func (p *Policy) mayMean(v engine.Verdict, u *question) (found *Rule) {
 	for i := range p.rules {
 		r := &p.rules[i]

@@ -26,7 +26,7 @@ type Store struct {
 	User    string            // the file of rules for everywhere
 	About   string            // the text of the comment above each rule
 	Failed  func(text string) // is told what could not be written
-	Saved   func(text string) // is told what was written, and where
+	Saved   func(text string) // gets a line about each stored rule, with its place
 }
 
 // file returns the file for a scope.
@@ -202,7 +202,7 @@ func tomlString(text string) string {
 }
 
 // Learn implements [engine.Policy]. A grant that names no tool covers nothing.
-// What can't be kept holds for the session.
+// A rule that can't be stored holds for the session.
 func (p *Policy) Learn(g engine.Grant, s engine.Scope) error {
 	if s == engine.Once || g.Tool == "" {
 		return nil
@@ -288,7 +288,7 @@ func Append(file, about, rule string) (line int, err error) {
 	return line, err
 }
 
-// Revoke takes back what was learned at a place, and returns what stood in the file, with the
+// Revoke takes back the rule at a place, and returns its text in the file, with the
 // comment above it.
 func (p *Policy) Revoke(at Origin) (was string, err error) {
 	if at.File != thisSession {
@@ -315,7 +315,7 @@ func (p *Policy) Revoke(at Origin) (was string, err error) {
 }
 
 // remove takes the rule that begins at a line out of a file, with the comment above it, and
-// returns what was there.
+// returns its text.
 func remove(file string, line int) (was string, err error) {
 	err = rewrite(file, func(old []byte) ([]byte, error) {
 		heads := slices.Clone(locate(string(old)).tables["rule"])

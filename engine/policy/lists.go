@@ -132,7 +132,7 @@ func (b *builder) list(key string, entries []string, v engine.Verdict, priority 
 	return rules
 }
 
-// warn says what is wrong with an entry.
+// warn notes the fault of an entry.
 func (b *builder) warn(key, entry, problem string) {
 	at := FileError{Path: b.from, Line: b.line, Column: b.column, Message: fmt.Sprintf("%s: %s %s", key, quoted(entry), problem)}
 	b.warnings = append(b.warnings, at.Error())
@@ -186,7 +186,7 @@ func toCome(name string) bool {
 		slices.Contains(otherTools, name) || slices.ContainsFunc(slices.Collect(maps.Keys(oldNames)), known)
 }
 
-// parseEntry reads the name of a tool, and what may follow it in parentheses.
+// parseEntry reads the name of a tool, and a pattern in parentheses.
 func parseEntry(text string) (e entry) {
 	name, inner, bracketed := strings.Cut(strings.TrimSpace(text), "(")
 	name = strings.TrimSpace(name)

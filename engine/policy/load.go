@@ -24,7 +24,7 @@ type Source struct {
 	Required bool // it was named explicitly and must exist
 
 	// WorldWritable says why somebody else may have written a path, "" if nobody
-	// else can. What is exposed is passed over. Nil trusts everybody.
+	// else can. Exposed files are passed over. Nil trusts everybody.
 	WorldWritable func(path string) string
 }
 

@@ -23,7 +23,7 @@ type question struct {
 	command     *engine.Command // nil for the call as a whole
 	roots       []string        // the directories that are worked in
 
-	read       bool              // what follows is known
+	read       bool              // the following fields are known
 	known      map[string]string // the declared arguments, each as JSON
 	exact      []string          // the arguments as JSON, as rules that allow have to fit them
 	loose      []string          // as all other rules may fit them
@@ -247,7 +247,7 @@ func (r *Rule) matches(u *question) bool { return r.concerns(u) && r.fits(u) }
 func (r *Rule) fits(u *question) bool {
 	for _, e := range r.except {
 		apart := u.command == nil && len(u.Intent.Plan.Commands) > 0 && e.Commands.Prefixes != nil && e.concerns(u)
-		if apart || e.matches(u) { // what is about commands is settled command by command
+		if apart || e.matches(u) { // rules about commands are settled command by command
 			return false
 		}
 	}

@@ -114,7 +114,7 @@ func strictVerdict(decision any) engine.Verdict {
 }
 
 // byDefault reports whether a rule denies every tool, or every tool of a kind, and none by
-// its name: what is denied unless another rule says otherwise.
+// its name: such a call is denied unless another rule says otherwise.
 func (r *Rule) byDefault() bool {
 	named := func(name string) bool { return name != "*" && name != "mcp_*" && name != discovered+"*" }
 	return r.Verdict == engine.Deny && r.Tier.deniesFirst() && !r.bounded() &&

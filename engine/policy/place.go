@@ -102,7 +102,7 @@ func (s *scanner) blank() {
 	}
 }
 
-// rest skips and returns what is left of the line, without a comment.
+// rest skips and returns the rest of the line, without a comment.
 func (s *scanner) rest() string {
 	line, _, _ := strings.Cut(s.text[s.at:], "\n")
 	s.skip(len(line))

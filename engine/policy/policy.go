@@ -22,7 +22,7 @@
 // A rule about commands is compared with the words of each command that would run, never with the
 // text of a script.
 //
-// # What is not understood is strict
+// # A rule that is not understood is strict
 //
 // A rule that is not understood allows nothing, or denies more than it was meant to, with a
 // warning that says the place. Nobody knows what a file that is no TOML would have denied:
@@ -53,7 +53,7 @@ const (
 	Plan     Mode = "plan"      // look, don't touch
 	Default  Mode = "default"   // ask before every change
 	AutoEdit Mode = "auto_edit" // edit files unasked
-	Auto     Mode = "auto"      // do what is confined and can be undone unasked
+	Auto     Mode = "auto"      // run unasked if confined and undoable
 	Yolo     Mode = "yolo"      // run everything unasked
 )
 
@@ -108,7 +108,7 @@ func (p *Policy) WithUnattended(unattended bool) *Policy {
 		Store: p.Store, mode: p.mode, before: p.before, rules: p.rules, granted: maps.Clone(p.granted), answers: p.answers}
 }
 
-// Rules returns the rules and what was granted for the session, the strongest first, and of equals the stricter.
+// Rules returns the rules and the grants of the session, the strongest first, and of equals the stricter.
 func (p *Policy) Rules() []Rule {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -98,7 +98,7 @@ func (f *file) warn(name string, i int, key, message string) {
 	f.warnings = append(f.warnings, f.places.refuse(f.path, name, i, key, message).Error())
 }
 
-// read reads what stands under a name of the file. The error is about what may hold rules
+// read reads the value of a key of the file. The error is about values that may hold rules
 // that are not understood at all.
 func (f *file) read(name string, value any) error {
 	list := tables(value)

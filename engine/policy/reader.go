@@ -37,7 +37,7 @@ func (r *reader) fail(key, format string, args ...any) {
 	}
 }
 
-// fields are the keys of a rule, with what makes use of their values. Two
+// fields are the keys of a rule, with the functions that use their values. Two
 // spellings of a key are two keys.
 var fields = map[string]func(r *reader, key string, rule *Rule){
 	"toolName": func(r *reader, key string, rule *Rule) { rule.Tools = r.texts(key) },

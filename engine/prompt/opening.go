@@ -15,13 +15,13 @@ type Environment struct {
 	Temp    string                           // the project's temporary directory
 	Home    string                           // what ~ stands for in the paths of an [Override]
 	Roots   []string                         // the workspace; the first is the working directory
-	Tree    bool                             // list what is in it
+	Tree    bool                             // list its files
 	Ignored func(path string, dir bool) bool // nil means that nothing is
 }
 
 // Opening returns the message that stands before all others: where the
 // conversation takes place and what the project says about itself. When ctx is
-// done it returns what it has.
+// done it returns the finished part.
 func Opening(ctx context.Context, cfg Config) *genai.Content {
 	var b strings.Builder
 	b.WriteString("<session_context>\n")
@@ -41,7 +41,7 @@ func Opening(ctx context.Context, cfg Config) *genai.Content {
 }
 
 // directories returns the part of the opening message that lists the workspace
-// and what is in it. It is also what the model is told when a directory is
+// and its files. The model gets the same text when a directory is
 // added.
 func directories(ctx context.Context, env Environment) string {
 	var b strings.Builder

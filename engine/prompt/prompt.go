@@ -57,7 +57,7 @@ type Context struct {
 type Files struct {
 	Plans  string // the directory of plan files
 	Plan   string // the plan that was approved
-	Global string // what holds in all projects
+	Global string // memory for all projects
 	Notes  string // private notes about the project
 }
 
@@ -190,7 +190,7 @@ func conditions(cfg Config) func(string) bool {
 			return cfg.Files.Global != ""
 		case "skill":
 			return len(cfg.Skills) > 0
-		case "untrusted": // the tools that mark what they bring in
+		case "untrusted": // the tools that mark text from outside
 			return slices.ContainsFunc(cfg.Tools, func(t string) bool {
 				return t == "run_shell_command" || t == "web_fetch" || t == "google_web_search" ||
 					strings.HasPrefix(t, "mcp_")

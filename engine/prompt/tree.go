@@ -21,11 +21,11 @@ const (
 type node struct {
 	name     string
 	dir      bool
-	more     bool // it holds what is not shown
+	more     bool // it holds items that are not shown
 	children []*node
 }
 
-// tree draws what is below root, limit items at most: all of one level before
+// tree draws the files below root, limit items at most: all of one level before
 // any of the next, files before directories, each sorted. It reads only the
 // directories whose contents it shows.
 func tree(ctx context.Context, root string, limit int, ignored func(string, bool) bool) string {

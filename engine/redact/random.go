@@ -6,7 +6,7 @@ import (
 	"gemline/engine/text"
 )
 
-// longRun matches what may be a key: letters and digits without a word's usual breaks.
+// longRun matches a possible key: letters and digits without a word's usual breaks.
 var longRun = text.Pattern(`[0-9A-Za-z]{16,}`)
 
 // RandomRuns returns the long runs of letters and digits in s that look drawn by lot, as keys do.

@@ -1,7 +1,7 @@
 // Package redact removes secrets from texts: secrets that the program knows, and texts with
 // the shape of a well-known kind of key. A mark with the kind of the secret replaces them,
-// such as [redacted: API key]. A first caller gives each secret to [Redactor.Add], cleans what the
-// model gets with [Redactor.RedactKnown], and what is stored with [Redactor.Text].
+// such as [redacted: API key]. A first caller gives each secret to [Redactor.Add], cleans text for the
+// model with [Redactor.RedactKnown], and text to store with [Redactor.Text].
 //
 // # Known, then shaped
 //
@@ -11,7 +11,7 @@
 //
 // # Once is enough
 //
-// What was cleaned is not changed by cleaning it again, and a text takes time
+// A cleaned text is not changed by cleaning it again, and a text takes time
 // in proportion to its length, whoever wrote it.
 package redact
 
@@ -30,7 +30,7 @@ const minLength = 4
 // markPrefix is how every mark begins.
 const markPrefix = "[redacted: "
 
-// mark returns what stands in the place of a secret.
+// mark returns the text in the place of a secret.
 func mark(what string) string { return markPrefix + what + "]" }
 
 // A Redactor knows secrets. It learns of more while it is used, and may be used
@@ -43,7 +43,7 @@ type Redactor struct {
 
 	recalled []string // marks of other runs
 
-	stored *Redactor // knows what is taken out of what is stored only; nil if nothing is
+	stored *Redactor // knows secrets that are taken out of stored text only; may be nil
 }
 
 type known struct{ value, mark string }
@@ -245,7 +245,7 @@ type Stream struct {
 // Stream returns a Stream of r.
 func (r *Redactor) Stream() *Stream { return &Stream{r: r} }
 
-// Next returns what can be said once piece has come.
+// Next adds a piece and returns the text that can be shown now.
 func (s *Stream) Next(piece string) string {
 	text := s.r.RedactKnown(s.tail + piece)
 	n := s.r.partialLength(text)
@@ -253,7 +253,7 @@ func (s *Stream) Next(piece string) string {
 	return text[:len(text)-n]
 }
 
-// End returns what was held back.
+// End returns the text that was held back.
 func (s *Stream) End() string {
 	held := s.tail
 	s.tail = ""

@@ -71,7 +71,7 @@ var starts = func() (all [256][]shape) {
 	return all
 }()
 
-// Shapes returns s without what has the shape of a well-known kind of key. In
+// Shapes returns s without text in the shape of a well-known kind of key. In
 // its place stands with, or a mark if that is empty.
 func Shapes(s, with string) string {
 	var b strings.Builder
@@ -248,7 +248,7 @@ func pem(s string) (from, to int) {
 	return from, to
 }
 
-// bearer finds what is given as an access token.
+// bearer finds an access token.
 func bearer(s string) (from, to int) {
 	from = len("Bearer ")
 	n := runLength(s[from:], isCredentialByte)

@@ -127,7 +127,7 @@ func list(values ...any) (all []*jsonschema.Schema) {
 	return all
 }
 
-// weight returns about what it takes to check a small value by the keywords of t alone: the
+// weight estimates the steps that checking a small value by the keywords of t alone takes: the
 // library compares numbers exactly, and slowly.
 func weight(t *jsonschema.Schema) int {
 	n := 1

@@ -5,8 +5,8 @@
 // # Everything ends
 //
 // santhosh-tekuri/jsonschema decides what fits. It would follow all paths that
-// references make, so a meter in each schema counts what it does, and a check is
-// given up after a number of steps, which no clock counts. What is too large or too
+// references make, so a meter in each schema counts its steps, and a check is
+// given up after a number of steps, which no clock counts. A schema that is too large or too
 // deep, or leads to itself, is refused before. TestBombs and TestTooLarge hold that.
 //
 // # Everything is told

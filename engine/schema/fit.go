@@ -24,8 +24,8 @@ const safeInteger = 1 << 53
 
 // Fit returns the arguments of a call as the schema wants them, where it is plain which
 // ones were meant: values of another type that say the same, such as "1" for an integer,
-// without null for what is optional, and without names that the schema does not take,
-// which note lists. The problem says in one line all that still does not fit, and what is
+// without null for optional values, and without names that the schema does not take,
+// which note lists. The problem says in one line all that still does not fit, and names that are
 // unknown; it is "" if the rest fits. Args are not changed.
 func (s *Schema) Fit(args map[string]any) (fitted map[string]any, note, problem string) {
 	if args == nil {

@@ -62,7 +62,7 @@ func Load(arg string) (*Schema, error) {
 }
 
 // Parse compiles a schema: an object of draft 2020-12 or of the draft that its
-// $schema names. The error says in one line what is wrong and where.
+// $schema names. The error names the fault and its place in one line.
 func Parse(text []byte) (*Schema, error) {
 	if len(text) > maxText {
 		return nil, errors.New("is larger than 1 MiB")
@@ -134,7 +134,7 @@ func schemas(v any, odd map[string]bool) (n int) {
 	return n
 }
 
-// unsound says what is wrong with a schema that the library does not compile.
+// unsound explains why the library does not compile a schema.
 func (s *Schema) unsound(err error) error {
 	var invalid *jsonschema.SchemaValidationError
 	var violation *jsonschema.ValidationError

@@ -41,7 +41,7 @@ func oneLine(s string) string {
 }
 
 // Check returns the JSON value that text is, without the white space between
-// its parts and otherwise as it stands, or what is wrong with it.
+// its parts and otherwise as it stands, or its problems.
 func (s *Schema) Check(text string) (json.RawMessage, []*Problem) {
 	if len(text) > maxValue {
 		return nil, []*Problem{{Message: "is larger than 64 MiB"}}
@@ -80,14 +80,14 @@ func explain(e *jsonschema.ValidationError, v, schema any) (problems []*Problem)
 	return problems
 }
 
-// A finding is what is told together.
+// A finding is a group of problems that are reported together.
 type finding struct {
 	at       []string // where it is told
 	problems []*Problem
 	alien    bool // the value is of another type
 }
 
-// found returns what is told about a place.
+// found returns a finding about a place.
 func found(at []string, format string, args ...any) finding {
 	return finding{at: at, problems: []*Problem{problem(at, format, args...)}}
 }
@@ -104,7 +104,7 @@ type explainer struct{ value, schema any } // the schema is nil if the value is 
 // nearest begins the message about a value that fits none of several schemas.
 const nearest = "fits none of the "
 
-// findings returns what is in e, in the order of places.
+// findings returns the problems in e, in the order of places.
 func (x explainer) findings(e *jsonschema.ValidationError) (list []finding) {
 	at := e.InstanceLocation
 	tell := func(format string, args ...any) { list = append(list, found(at, format, args...)) }

@@ -16,10 +16,10 @@ import (
 type builder struct {
 	home     string // below the home directory, as patterns
 	variable string // which says where the last elements of home lie instead, "" for none
-	holds    string // an expression for what lets somebody in; what is encrypted or a variable's does not
+	holds    string // matches a credential, but nothing encrypted and no variable
 }
 
-// inAddress is a password, or what may be a token, in an address, whatever file it is in.
+// inAddress matches a password, or a possible token, in an address, in any file.
 const inAddress = `://([^/@\s"'$]*:[^/@\s"'$]+|[^/@\s"':$]{20,})@`
 
 // builders are Maven (the key to its encrypted passwords is in the other table), Gradle,

@@ -7,7 +7,7 @@
 // Whoever reads, searches, shows or hides files asks here. An entry is a
 // program, the names of its files anywhere, and where they lie below the home
 // directory, unless a variable says otherwise. A name is a hint and no proof:
-// what has one is asked about.
+// such a file is asked about.
 package secret
 
 import (
@@ -188,7 +188,7 @@ var plain = []string{"credentials*", "secrets*", "passwords*", "*credentials", "
 var data = []string{".json", ".yaml", ".yml", ".toml", ".ini", ".txt", ".xml", ".env",
 	".properties", ".conf", ".cfg", ".csv", ".enc", ".db", ".plist", ".bak", ".old"}
 
-// sources are the endings of what is no data.
+// sources are the endings of source code.
 var sources = set(".go", ".py", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".c", ".h", ".cc",
 	".cpp", ".hpp", ".rs", ".java", ".kt", ".scala", ".rb", ".php", ".cs",
 	".swift", ".ex", ".exs", ".erl", ".hs", ".ml", ".clj", ".lua", ".pl", ".sql", ".vue", ".svelte", ".html", ".css", ".md", ".rst", ".adoc", ".tf", ".proto")

@@ -14,7 +14,7 @@ const ours = ".env gemini-credentials.json oauth_creds.json mcp-oauth-tokens.jso
 
 // Not below the home directory is what a program reads at every run and ends with an error if it
 // can't: that is in the table of [StoredFiles]. Nor is Julia's ~/.julia/logs, where Pkg writes down
-// what is in use, but for the history.
+// the packages in use, but for the history.
 //
 // pip's configuration says where packages come from, which is no secret: who
 // builds without it may get another package by the same name.
@@ -98,7 +98,7 @@ var table = []entry{
 	{"sbt", "", ".sbt/.credentials .ivy2/.credentials"},
 	{"pause", ".pause", ".pause"},
 
-	// Containers and what runs them.
+	// Containers and the programs that run them.
 	{"docker", ".docker .dockercfg", ".docker/config.json .docker/key.pem .docker/contexts/tls .dockercfg"},
 	{"podman", "", ".config/containers/auth.json"},
 	{"kubectl", ".kube kubeconfig kubeconfig.* *.kubeconfig", ".kube"},

@@ -3,11 +3,11 @@
 //
 // # For front ends
 //
-// Whoever reads what the user says calls [Hints.Add], on any goroutine, while the Run goes
-// on, and shows what it likes. The Run that [Hints.Run] returns tells of the hints that a
+// The reader of the user's input calls [Hints.Add], on any goroutine, while the Run goes
+// on. The Run that [Hints.Run] returns reports the hints that a
 // request takes along, by a [engine.Notice] whose cause is a [*GivenHints]. When the Run is
 // over, [Hints.Take] returns those that came too late: they are the next prompt, or, if
-// the user has stopped the Run, what it says to have kept.
+// the user has stopped the Run, the REPL names them as kept.
 //
 // # A hint is said once
 //
@@ -74,7 +74,7 @@ func (s *Hints) Drop(id string) bool {
 // A GivenHints is the cause of a [engine.Notice] that the request about to be made has hints.
 type GivenHints struct{ Hints []Hint }
 
-// Error says what they are, on one line.
+// Error lists the hints, on one line.
 func (g *GivenHints) Error() string {
 	var texts []string
 	for _, h := range g.Hints {
@@ -83,7 +83,7 @@ func (g *GivenHints) Error() string {
 	return "the model is told: " + strings.Join(texts, "; ")
 }
 
-// An Interjector takes what is said beside its Run, as an [engine.Engine] does.
+// An Interjector takes messages beside its Run, as an [engine.Engine] does.
 type Interjector interface {
 	Interject(emit func(engine.Event) error, parts ...*genai.Part) error
 }
@@ -141,7 +141,7 @@ func (s *Hints) give(ctx context.Context, c Interjector, yield engine.Yield,
 	return emit(engine.Notice{Text: g.Error(), Cause: g, Info: true}) == nil
 }
 
-// What stands around hints, as the Gemini CLI has it.
+// The text around hints, as the Gemini CLI has it.
 const (
 	opening = "User hints:\n<user_input>\n"
 	closing = "\n</user_input>\n\n"

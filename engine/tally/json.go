@@ -96,7 +96,7 @@ func (c *calls) add(took time.Duration, failed bool) {
 }
 
 type tokens struct {
-	Input      int `json:"input"` // of the prompt, what was not cached
+	Input      int `json:"input"` // of the prompt, without the cached tokens
 	Prompt     int `json:"prompt"`
 	Candidates int `json:"candidates"`
 	Total      int `json:"total"`

@@ -6,7 +6,7 @@ import (
 	"gemline/engine"
 )
 
-// An open holds what is not over: requests without an outcome, and calls.
+// An open holds unfinished requests and calls.
 type open struct {
 	requests map[string]*request      // by conversation
 	allowed  map[string]bool          // calls that may run

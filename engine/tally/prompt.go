@@ -10,7 +10,7 @@ import (
 	"gemline/engine/text"
 )
 
-// A prompt holds what is counted of the prompt that is answered.
+// A prompt holds the counts of the prompt that is answered.
 type prompt struct {
 	span    Span
 	start   time.Time
@@ -19,7 +19,7 @@ type prompt struct {
 	used    []engine.Usage
 }
 
-// Span returns what was done since [Tally.Start], as of now. Nothing is done while the user is asked.
+// Span returns the work since [Tally.Start], as of now, without the time in which the user is asked.
 func (t *Tally) Span(now time.Time) Span {
 	p := &t.prompt
 	s := p.span
@@ -52,7 +52,7 @@ func (p *prompt) finished(ev engine.CallFinished) {
 	p.span.Files = len(p.changed)
 }
 
-// A Span is what was done for one prompt.
+// A Span is the work for one prompt.
 type Span struct {
 	Took   time.Duration
 	Calls  int // of tools
@@ -66,8 +66,8 @@ type Span struct {
 	brief bool // a second is the least to tell
 }
 
-// String returns the span as the end of a turn is told, such as "12 s, 3
-// tools, 2 files changed, 8,412 tokens". What did not happen is left out.
+// String returns the span as the line at the end of a turn, such as "12 s, 3
+// tools, 2 files changed, 8,412 tokens". Zeros are left out.
 func (s Span) String() string {
 	parts := []string{Duration(s.Took)}
 	if s.Calls > 0 {

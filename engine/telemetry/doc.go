@@ -7,7 +7,7 @@
 // [Recorder.Run] wraps a Run, beside the tally, [Recorder.Generator] a Generator of single
 // attempts, and [Recorder.Retries] the one that makes several of them. They record what
 // passes. Nothing else in the program knows that somebody records. A nil Recorder
-// records nothing, and its wrappers return what they were given.
+// records nothing, and its wrappers return their arguments.
 //
 // # Records of others
 //
@@ -31,10 +31,10 @@
 // # Nobody waits
 //
 // A record goes into a bounded queue, and one goroutine for each [Target] carries it
-// on. What finds no room is dropped. At the end there is a short time for what is left.
-// What goes wrong with a Target is said once, by [Recorder.Run] or [Provider.Close].
+// on. A record that finds no room is dropped. At the end there is a short time for the rest.
+// A failure of a Target is reported once, by [Recorder.Run] or [Provider.Close].
 //
-// # What is said stays here
+// # Messages stay here
 //
 // The words of the user and the model are in the Private and Large attributes of a record,
 // which only a Target that is configured for them gets. Secrets are removed from all

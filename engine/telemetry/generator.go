@@ -230,7 +230,7 @@ func (x *exchange) conventions() []slog.Attr {
 	return attrs
 }
 
-// messages are the attributes that hold what was said.
+// messages returns the attributes that hold messages.
 func (x *exchange) messages() []slog.Attr {
 	attrs := []slog.Attr{slog.String("gen_ai.input.messages", messages(x.req.Contents...))}
 	if len(x.answer.Parts) > 0 {

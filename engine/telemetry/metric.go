@@ -105,7 +105,7 @@ func (s *series) add(n float64, attrs []slog.Attr) {
 	}
 }
 
-// metrics returns what was measured until now.
+// metrics returns the measurements until now.
 func (r *Recorder) metrics() []Metric {
 	r.mu.Lock()
 	defer r.mu.Unlock()

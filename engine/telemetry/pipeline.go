@@ -144,7 +144,7 @@ func (l *pipeline) run() {
 	}
 }
 
-// close carries on what is left, for as long as that may take.
+// close sends the rest, for as long as that may take.
 func (l *pipeline) close() {
 	close(l.ending)
 	late := time.AfterFunc(l.Grace, func() { l.cancel(errSlow) })

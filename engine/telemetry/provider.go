@@ -57,8 +57,8 @@ func (p *Provider) Begin(s Session) *Recorder {
 	return r
 }
 
-// Close gives the targets what is left, and a short time for it. It returns what went
-// wrong and has not been said yet.
+// Close gives the targets the rest, and a short time for it. It returns failures
+// that have not been reported yet.
 func (p *Provider) Close() []string {
 	if p == nil {
 		return nil

@@ -88,8 +88,8 @@ type Exporter interface {
 // A Target is somewhere that records go to.
 type Target struct {
 	Exporter
-	Trouble string        // what is said if it fails, before the error
-	Prompts bool          // it is to have what was said
+	Trouble string        // the words before the error if it fails
+	Prompts bool          // it gets messages
 	Traces  bool          // it is to have whole conversations, if it has Prompts
 	Only    bool          // it takes events, no metrics and no spans
 	Grace   time.Duration // how long it may take at the end

@@ -15,7 +15,7 @@ type Session struct {
 	ID    string
 	Attrs []slog.Attr // of all its events and metrics
 
-	// Model are attributes of what is about a model: who provides it, and where.
+	// Model are the attributes of a model: who provides it, and where.
 	Model []slog.Attr
 
 	// Class names the class of a failed request and its HTTP status, 0 if there is
@@ -28,7 +28,7 @@ type Recorder struct {
 	session          Session
 	provider         *Provider
 	resource, common []slog.Attr
-	prompts, large   bool // somebody is to have what is said, and whole conversations
+	prompts, large   bool // a target gets messages, and whole conversations
 
 	mu      sync.Mutex
 	series  []*series

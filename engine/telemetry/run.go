@@ -181,7 +181,7 @@ func (p *prompt) finished(ev engine.CallFinished, c *call) {
 		if engine.Outcome(ev.Err) == engine.Cancelled {
 			class = "cancelled"
 		}
-		failed = errors.New(engine.DisplayError(ev.Err)) // what the model reads may hold what was printed
+		failed = errors.New(engine.DisplayError(ev.Err)) // the text for the model may hold output
 		attrs, private = append(attrs, stated(failed, class)...), stated(ev.Err, "")
 	}
 	added, removed := 0, 0
@@ -232,7 +232,7 @@ func (p *prompt) cut(ev engine.CallFinished) {
 			slog.String("prompt_id", p.id)}})
 }
 
-// touched records what was done to a file.
+// touched records an operation on a file.
 func (p *prompt) touched(ev engine.CallFinished, operation, path string, more ...slog.Attr) {
 	attrs := []slog.Attr{slog.String("operation", operation)}
 	if ext := filepath.Ext(path); ext != "" {

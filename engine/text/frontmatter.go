@@ -85,7 +85,7 @@ func wantsQuotes(value string) bool {
 // escapes are the characters behind a backslash.
 var escapes = Pattern(`\\.`)
 
-// unquoted returns what stands between the quotes around s, or s.
+// unquoted returns s without quotes around it.
 func unquoted(s string) string {
 	if n := len(s); n > 1 && slices.Contains([]byte("'\""), s[0]) && s[n-1] == s[0] {
 		return s[1 : n-1]

@@ -13,7 +13,7 @@ func Loopback(host string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
-// PublicAddress returns an address without what may be a secret: its user, its password, its
+// PublicAddress returns an address without possible secrets: its user, its password, its
 // query, and in an address that lacks its https:// all before the @, which no parser tells apart.
 func PublicAddress(u *url.URL) string {
 	out := *u

@@ -234,7 +234,7 @@ func Among(list []string, name string) bool {
 var noDigits = Pattern(`[^0-9]`)
 
 // Pattern returns a regular expression that is compiled when it is first asked for,
-// so that a start does not pay for what it does not use.
+// so that a start does not pay for unused expressions.
 func Pattern(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

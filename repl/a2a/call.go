@@ -59,7 +59,7 @@ func (c call) response(ev engine.CallFinished) map[string]any {
 }
 
 // editData returns both texts of a file that a call changes, and the diff. Texts that don't
-// fit into an event are left out: what is cut off would be taken for the file.
+// fit into an event are left out: a cut text would be taken for the file.
 func editData(in engine.Intent) map[string]any {
 	d := map[string]any{"fileDiff": in.Detail}
 	if e := in.Edit; e != nil {
@@ -112,8 +112,8 @@ func questionsOf(all []engine.Question) []map[string]any {
 	})
 }
 
-// A thought is what a model thinks, as clients read it: the subject is what stands between the
-// first pair of double asterisks, and holds for what follows.
+// A thought is a model's thought, as clients read it: the subject stands between the
+// first pair of double asterisks, and holds for the text behind it.
 type thought struct{ subject, description string }
 
 // A thinker takes what a model thinks apart, piece by piece.
@@ -140,7 +140,7 @@ func (t *thinker) add(piece string) (told thought, ok bool) {
 	return thought{t.subject, all}, all != ""
 }
 
-// end returns what is held when an answer is over.
+// end returns the held text when an answer is over.
 func (t *thinker) end() (told thought, ok bool) {
 	told = thought{t.subject, t.pending}
 	*t = thinker{}

@@ -72,7 +72,7 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	serve.WriteJSON(w, http.StatusCreated, t.record.Task.ID)
 }
 
-// A described is what is told about a task.
+// A described is the description of a task for a client.
 type described struct {
 	ID        protocol.TaskID    `json:"id"`
 	ContextID string             `json:"contextId"`
@@ -139,7 +139,7 @@ func (s *Server) listCommands(w http.ResponseWriter, _ *http.Request) {
 	serve.WriteJSON(w, http.StatusOK, map[string]any{"commands": s.Commands})
 }
 
-// execute carries out a command. What it has to say to a model is said in a task.
+// execute carries out a command. A message to a model is sent in a task.
 func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
 	var q struct {
 		Command string   `json:"command"`

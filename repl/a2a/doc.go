@@ -1,5 +1,5 @@
 // Package a2a has programs work with gemline by the Agent2Agent protocol, version 0.3, of
-// which it is a server: they give it tasks, follow them and answer what is asked. A first caller
+// which it is a server: they give it tasks, follow them and answer questions. A first caller
 // makes a [Server] with [New] and serves its HTTP.
 //
 // # A task is a conversation
@@ -8,7 +8,7 @@
 // messages it waits in the state input-required, as it does while a call is asked about. A
 // new task with the context of an ended task resumes the session.
 //
-// # What is reported has been recorded
+// # Reported events have been recorded
 //
 // A task is a file. Each state that it gets is in the file before anybody is told. So a task that
 // waited for an answer when gemline was killed still waits, and then the call is proposed once
@@ -22,8 +22,8 @@
 //
 // # The library's types, and a wire and tasks of our own
 //
-// The types are those of a2aproject/a2a-go. What its a2asrv adds for JSON-RPC is less than
-// what it takes to have it say errors in words, keep ids, refuse what follows a request, bound
+// The types are those of a2aproject/a2a-go. Its a2asrv saves fewer lines for JSON-RPC than
+// a layer costs that has it say errors in words, keep ids, refuse bytes behind a request, bound
 // requests and slow readers, and leave numbers off events that resume nothing.
 //
 // Its handler of tasks writes the whole task and a message of its history for each piece of a

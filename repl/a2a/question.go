@@ -43,14 +43,14 @@ type pending struct {
 	data      map[string]any // what programs are told
 }
 
-// An offer is what may be answered.
+// An offer is a possible answer.
 type offer struct {
 	Outcome string `json:"outcome"`
 	Label   string `json:"label"`
 	answer  engine.Answer
 }
 
-// offers returns what a call may be answered. What is allowed for longer holds in the task.
+// offers returns the possible answers about a call. A longer grant holds in the task.
 func offers(p engine.Proposal) (list []offer) {
 	add := func(outcome, label string, a engine.Answer) {
 		if !slices.ContainsFunc(list, func(o offer) bool { return o.Outcome == outcome }) {
@@ -110,7 +110,7 @@ func (q *pending) same(o *pending) bool {
 type clientAnswer struct {
 	CallID  string         `json:"callId"`
 	Outcome string         `json:"outcome"`
-	Content *string        `json:"newContent"` // takes the place of what was proposed
+	Content *string        `json:"newContent"` // replaces the proposed content
 	Grant   int            `json:"grant"`      // a number in grants
 	Replies map[int]string `json:"answers"`    // by the numbers of the questions
 	note    string
@@ -119,8 +119,8 @@ type clientAnswer struct {
 // ends reports whether the answer ends the turn, and the model is told nothing.
 func (r clientAnswer) ends() bool { return r.Outcome == refuse && r.note == "" }
 
-// react reads what a client says to what is asked, which has to be offered. Words without an
-// outcome are the reply to a question, or else what the model is told instead: nothing that
+// react reads a client's answer to a question, which has to be offered. Words without an
+// outcome are the reply to a question, or else a message to the model instead: nothing that
 // is merely said allows anything.
 func (q *pending) react(words string, answer *clientAnswer) (r clientAnswer, err error) {
 	switch {

@@ -268,7 +268,7 @@ func (s *Server) say(ctx context.Context, p *protocol.MessageSendParams, along b
 	return t, nil, ctx.Err()
 }
 
-// A clientMessage is what a client says in a message: words, or an answer to what is asked.
+// A clientMessage is a client's message: words, or an answer to a question.
 type clientMessage struct {
 	*protocol.Message
 	words    string

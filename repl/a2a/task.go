@@ -33,7 +33,7 @@ type task struct {
 	lastSetup   atomic.Pointer[described]     // of the last turn, nil if there was none
 }
 
-// A record is what is kept of a task.
+// A record is the stored form of a task.
 type record struct {
 	Task    protocol.Task `json:"task"`
 	Session string        `json:"session"`
@@ -275,7 +275,7 @@ func (t *task) await(ctx context.Context, u *turn) error {
 	}
 }
 
-// take takes a message: it is the answer to what is asked, or work begins on it.
+// take takes a message: it is the answer to a question, or work begins on it.
 func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st *stream, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"gemline/repl/serve"
 )
 
-// The kinds of what is told, as the Gemini CLI has them; the last one is our own.
+// The kinds of events, as the Gemini CLI has them; the last kind is our own.
 const (
 	kindConfirm  = "tool-call-confirmation"
 	kindCall     = "tool-call-update"
@@ -36,7 +36,7 @@ type turn struct {
 	prompt   string
 	cutOff   *pending          // the call that was cut off while it was asked about, nil if none was
 	first    clientAnswer      // to that
-	answers  chan clientAnswer // to what is asked
+	answers  chan clientAnswer // to questions
 	finished chan struct{}     // closed when the turn is over
 	over     bool              // it takes nothing any more; the task's mu guards it
 
@@ -80,7 +80,7 @@ func (u *turn) work() (err error) {
 	return err
 }
 
-// late returns what was said while the model worked and came too late for it. If that is nothing,
+// late returns the messages that came too late for the model's work. If there are none,
 // the turn takes nothing more: whoever says something waits for its end.
 func (u *turn) late(talk *serve.Session) (words string) {
 	u.task.mu.Lock()
@@ -115,7 +115,7 @@ func (u *turn) again(talk *serve.Session) (prompt string, err error) {
 	return told + "Go on with the task.", nil
 }
 
-// wait has the task wait for an answer, and tells what is asked.
+// wait has the task wait for an answer, and reports the question.
 func (u *turn) wait(q *pending) error {
 	t := u.task
 	t.mu.Lock()
@@ -162,7 +162,7 @@ func (u *turn) end(err error) (closes bool) {
 	return u.over
 }
 
-// notify tells what is odd but no error.
+// notify reports a notice that is no error.
 func (t *task) notify(said string) {
 	if u := t.turn.Load(); u != nil {
 		u.tell(kindNotice, t.message(text.Shorten(said, mostPiece)), nil)
@@ -277,7 +277,7 @@ func (u *turn) Event(ev engine.Event) {
 		list := lists.Map(ev.References, func(r engine.Reference) string { return strings.TrimSpace(r.Title + " " + r.URI) })
 		u.tell(kindCitation, t.message(text.Shorten("Citations:\n"+strings.Join(list, "\n"), mostPiece)), nil)
 	case engine.Retry:
-		u.thought(agent) // what follows does not go on with it
+		u.thought(agent) // the next text does not go on with it
 		if ev.Restart && agent == "" {
 			u.change(func(t *task) { t.said = "" })
 		}
@@ -334,7 +334,7 @@ func (u *turn) think(agent, delta string) {
 	u.thinkers[agent] = th
 }
 
-// thought passes on what is left of what the model thinks, when its answer is over.
+// thought passes on the rest of the model's thought, when its answer is over.
 func (u *turn) thought(agent string) {
 	th := u.thinkers[agent]
 	told, ok := th.end()

@@ -40,7 +40,7 @@ func (h *editorSession) Approve(ctx context.Context, p engine.Proposal) (engine.
 	return h.request(ctx, p, question.Title(p)+question.Rights(p), more, h.choices(p))
 }
 
-// choices returns what may be answered about a call.
+// choices returns the possible answers about a call.
 func (h *editorSession) choices(p engine.Proposal) (list []option) {
 	add := func(kind protocol.PermissionOptionKind, id, name string, a engine.Answer) {
 		list = append(list, option{protocol.PermissionOption{Kind: kind,

@@ -15,12 +15,12 @@
 //
 // # Nothing is held for who does not read
 //
-// What happens is written before the next thing happens. An editor that does not read
-// holds up what it has asked for, and nothing else grows.
+// An event is written before the next event happens. An editor that does not read
+// holds up its own requests, and nothing else grows.
 //
 // # Nothing outlives the editor
 //
-// When it is gone, what it has asked for is cancelled, and its sessions end.
+// When it is gone, its requests are cancelled, and its sessions end.
 //
 // # Types of a library, and no connection
 //

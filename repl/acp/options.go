@@ -37,7 +37,7 @@ func (c *client) turn(ctx context.Context, m *rpc.Message) (any, error) {
 		h.tellMode()
 		return struct{}{}, nil
 	}
-	if sw.Turn { // as what is worked on goes by it
+	if sw.Turn { // since the running turn depends on it
 		return h.queued(ctx, &prompt{instead: do})
 	}
 	return c.later(do)

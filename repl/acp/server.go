@@ -69,8 +69,8 @@ type SessionRequest struct {
 
 	Approver engine.Approver
 	Editor   workspace.Editor
-	Notify   func(text string)  // tells what is odd but no error
-	Tell     func(text string)  // tells what is no warning
+	Notify   func(text string)  // reports a notice that is no error
+	Tell     func(text string)  // reports information
 	Show     func(engine.Event) // tells what happens in a command
 	Write    func(text string)  // takes what a command has to say
 }
@@ -100,7 +100,7 @@ type Session struct {
 	Hints       *steer.Hints // nil if a prompt waits for the one before it in any case
 	Mode, Model Switch
 	Commands    func() []protocol.AvailableCommand
-	Permanent   bool // what is allowed may be kept for longer than the session
+	Permanent   bool // grants may be stored for longer than the session
 
 	Close func()
 }
@@ -124,7 +124,7 @@ const (
 	mostWaiting  = 64 << 20 // bytes of prompts that wait
 	internal     = -32603   // the code of what went wrong here
 	unauthorized = -32000   // likewise, for want of credentials
-	missing      = -32002   // likewise, for want of what is named
+	missing      = -32002   // likewise, for want of the named session or file
 	limited      = 429      // likewise, as the API has it
 	version      = protocol.ProtocolVersionNumber
 )
@@ -252,7 +252,7 @@ func (c *client) answer(ctx context.Context, m *rpc.Message) (any, error) {
 	return do(ctx, m)
 }
 
-// notified takes notice of what is no request.
+// notified takes in a notification.
 func (c *client) notified(method mcp.MCPMethod, params json.RawMessage) {
 	var p protocol.CancelNotification
 	if method != protocol.AgentMethodSessionCancel || json.Unmarshal(params, &p) != nil {

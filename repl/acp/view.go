@@ -40,7 +40,7 @@ type call struct {
 	args   map[string]any
 	shown  bool
 	runs   bool   // a program, in a terminal of the editor's
-	output []byte // the end of what it has printed
+	output []byte // the end of its output
 	told   time.Time
 }
 
@@ -77,7 +77,7 @@ func (v *view) say(s string) { v.chunk("agent_message_chunk", s) }
 // note tells the editor something beside the answer.
 func (v *view) note(s string) { v.chunk("agent_thought_chunk", output.Escape(s)+"\n\n") }
 
-// warn tells the editor what is odd.
+// warn sends the editor a warning.
 func (v *view) warn(s string) { v.note("warning: " + s) }
 
 func (v *view) chunk(what, s string) {
@@ -128,7 +128,7 @@ func (v *view) call(id string) *call {
 	return c
 }
 
-// begin shows that a call begins, or waits for an answer, with what it will do.
+// begin shows that a call begins, or waits for an answer, with its intent.
 func (v *view) begin(id, name, agent string, in engine.Intent, status protocol.ToolCallStatus,
 	more []protocol.ToolCallContent) {
 	c := v.call(id)
@@ -335,7 +335,7 @@ func (v *view) plan(args map[string]any) {
 	v.update(protocol.SessionUpdatePlan{SessionUpdate: "plan", Entries: entries})
 }
 
-// replay tells the editor what was said before.
+// replay sends the editor the earlier conversation.
 func (v *view) replay(ctx context.Context) {
 	history, shown := v.talk.History(), v.talk.Shown()
 	answers := map[string]*genai.FunctionResponse{}

@@ -26,7 +26,7 @@ type Conn struct {
 // Close ends the connection.
 func (c *Conn) Close() error { return c.sock.Close() }
 
-// greet hears who is at the other end, soon enough. What follows comes by in.
+// greet hears who is at the other end, soon enough. Later messages come by in.
 func (c *Conn) greet(patience time.Duration) error {
 	if err := sameUser(c.sock); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (t *Terminal) Show(ctx context.Context, c *Conn) error {
 	defer r.Close()
 	defer func() {
 		go func() {
-			for range c.in { //nolint:revive // what comes is not wanted any more
+			for range c.in { //nolint:revive // later messages are not wanted any more
 			}
 		}()
 	}()
@@ -125,7 +125,7 @@ type view struct {
 // send sends a line of the user's.
 func (v *view) send(m message) { v.conn.sock.Write(encode(m)) }
 
-// handle shows what comes of the session; not ok is its end.
+// handle shows a message of the session; not ok is its end.
 func (v *view) handle(m message, ok bool) error {
 	switch {
 	case !ok:
@@ -148,7 +148,7 @@ func (v *view) handle(m message, ok bool) error {
 	return nil
 }
 
-// follow shows what comes while the session works. What is typed meanwhile goes there.
+// follow shows messages while the session works. Lines typed meanwhile go to the session.
 func (v *view) follow(ctx context.Context) error {
 	came, stop := v.lines.Listen(func(lines []string) []line.LineAction {
 		fates := make([]line.LineAction, len(lines))
@@ -181,7 +181,7 @@ func (v *view) follow(ctx context.Context) error {
 	return nil
 }
 
-// enter has the user answer what is open, unless something comes of the session before.
+// enter has the user answer the open question, unless a message of the session comes before.
 func (v *view) enter(ctx context.Context) error {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -18,7 +18,7 @@ const (
 	mostWaiting = 1 << 20   // bytes that wait for one listener
 	mostTyped   = 100       // lines sent during a turn and not taken yet
 	greetWithin = 5 * time.Second
-	lookWithin  = 2 * time.Second // where all are asked what they do
+	lookWithin  = 2 * time.Second // where all sessions are asked for their state
 )
 
 // SentLine is a line that a listener has sent.
@@ -53,11 +53,11 @@ type Hub struct {
 	listeners map[*listener]bool
 	since     []byte
 	cut       bool // since does not begin where it should
-	number    int  // of what was open last
+	number    int  // of the last question or prompt
 	open      *message
-	answer    chan SentLine  // for what is open; nil if nothing is
+	answer    chan SentLine  // to the open question or prompt; nil if there is none
 	taken     bool           // it has got its line
-	work      sync.WaitGroup // of what is still to be written
+	work      sync.WaitGroup // of messages that are still to be written
 }
 
 // NewHub returns a Hub whose socket is made when something is open for the first time.
@@ -159,7 +159,7 @@ func (h *Hub) Open(prompt string, question bool) <-chan SentLine {
 	h.number++
 	h.open = &message{Type: open, Number: h.number, Text: prompt, Question: question}
 	h.answer, h.taken = make(chan SentLine, 1), false
-	if !question { // what was sent before is the next prompt
+	if !question { // a line sent before is the next prompt
 		select {
 		case s := <-h.typed:
 			h.answer <- s
@@ -225,7 +225,7 @@ func (h *Hub) accept(l *net.UnixListener) {
 	}
 }
 
-// serve serves one listener, or whoever only asks what is live.
+// serve serves one listener, or a client that only asks for the state.
 func (h *Hub) serve(conn *net.UnixConn) {
 	defer conn.Close()
 	if err := sameUser(conn); err != nil {
@@ -260,7 +260,7 @@ func (h *Hub) serve(conn *net.UnixConn) {
 	}
 }
 
-// admit shows a new listener what was printed since the last prompt, and what is open.
+// admit shows a new listener the output since the last prompt, and the open question.
 func (h *Hub) admit(l *listener) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 type message struct {
 	Type     string `json:"type"`
 	Text     string `json:"text,omitempty"`
-	Number   int    `json:"number,omitempty"` // of what is open
+	Number   int    `json:"number,omitempty"` // of the open question or prompt
 	Question bool   `json:"question,omitempty"`
 	Info     *Info  `json:"info,omitempty"`
 	By       string `json:"by,omitempty"`
@@ -31,7 +31,7 @@ const (
 	interrupt = "interrupt" // Ctrl-C
 )
 
-// Info is what is known of a live session.
+// Info describes a live session.
 type Info struct {
 	ID     string `json:"session_id"`
 	Folder string `json:"folder"`

@@ -67,7 +67,7 @@ func (s *itemReport) finish(it Item, e entry, o report.Outcome) entry {
 	return e
 }
 
-// A noteWriter hands on what is told about an item, line by line, with the item's
+// A noteWriter hands on the notices about an item, line by line, with the item's
 // id in front. The numbers and the errors stand in its record, too.
 type noteWriter struct {
 	notify     func(string)

@@ -18,7 +18,7 @@ import (
 type Output struct {
 	to      io.Writer
 	name    string   // as the user gave it
-	file    *os.File // nil if what is written to is somebody else's
+	file    *os.File // nil if the output is somebody else's
 	partial string   // empty if the file itself is written to: it is a pipe or a device
 	path    string
 }

@@ -61,7 +61,7 @@ type Config struct {
 	State  StateFile
 
 	// Key stands for everything beside an item that its answer depends on:
-	// what was done under another one is done again.
+	// items that were done under another key are done again.
 	Key string
 
 	// Jobs is how many items are worked on at once.

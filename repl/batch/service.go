@@ -69,7 +69,7 @@ type task struct {
 
 func (t task) entry() entry { return entry{hash: t.Hash, attempt: t.Attempt} }
 
-// A group is what is gathered for a job.
+// A group holds the requests that are gathered for a job.
 type group struct {
 	tasks    []task
 	requests []*engine.Request
@@ -79,7 +79,7 @@ type group struct {
 // A client leaves the items of a batch to the service.
 type client struct {
 	runner *runner
-	groups map[string]*group // what is gathered, by model
+	groups map[string]*group // gathered requests, by model
 }
 
 // work leaves the items to the service and waits for the answers. An item that
@@ -156,12 +156,12 @@ func (c *client) gather(ctx context.Context, it Item, waiting map[int]*task) err
 
 // weight returns about how long a request is on the wire.
 func weight(req *engine.Request) int {
-	a, _ := json.Marshal(req.Contents) // what can't be encoded is refused later
+	a, _ := json.Marshal(req.Contents) // a request that can't be encoded is refused later
 	b, _ := json.Marshal(req.Config)
 	return len(a) + len(b)
 }
 
-// submit leaves what is gathered to the service.
+// submit hands the gathered requests to the service.
 func (c *client) submit(ctx context.Context, g *group) error {
 	j := &job{Title: "gemline " + uuid.NewString(), Tasks: g.tasks}
 	c.note(j)
@@ -204,7 +204,7 @@ func (c *client) recordJob(j *job, name string) {
 	c.runner.tell("%s sent to the server as %s", text.Count(len(j.Tasks), "item"), name)
 }
 
-// note keeps what is known of a job.
+// note stores the state of a job.
 func (c *client) note(j *job) {
 	if err := c.runner.state.addJob(j); err != nil {
 		c.runner.tell("the server's jobs can't be noted, so a run that stops begins anew: %v", err)
@@ -375,7 +375,7 @@ func (s *state) waiting() map[int]*task {
 	return open
 }
 
-// addJob keeps what is known of a job.
+// addJob stores the state of a job.
 func (s *state) addJob(j *job) error {
 	b, err := json.Marshal(line{Job: j})
 	if err != nil {

@@ -22,7 +22,7 @@ type Source struct {
 	io.Reader
 
 	// Name tells the batch from others of the same project. It is empty for
-	// what is read once, as a pipe.
+	// an input that is read once, such as a pipe.
 	Name string
 }
 
@@ -81,7 +81,7 @@ func (l *later) Read(b []byte) (n int, err error) {
 	return l.file.Read(b)
 }
 
-// NoteWriter returns a function that writes what there is to tell beside the
+// NoteWriter returns a function that writes notices beside the
 // answers, each text a line with prefix in front, or nothing if quiet. It may
 // be called by several goroutines at once.
 func NoteWriter(w io.Writer, prefix string, quiet bool) func(string) {

@@ -17,11 +17,11 @@ import (
 	"gemline/repl/input"
 )
 
-// A state is what is known to be done of a batch, in a file that one run at a
+// A state lists the finished items of a batch, in a file that one run at a
 // time appends to, a line for each item that has ended. A state without a file
 // holds it in memory, for this run. It must not be used concurrently.
 //
-// A file may end anywhere, since the program may: what is no whole object counts
+// A file may end anywhere, since the program may: an incomplete object counts
 // as not there.
 type state struct {
 	path string
@@ -46,7 +46,7 @@ type entry struct {
 	record  []byte // if it is not in the file
 }
 
-// A line is what stands in a line of the file: an item that has ended, or
+// A line is a line of the file: an item that has ended, or
 // something about a job of the server's.
 type line struct {
 	Index   int             `json:"index"`
@@ -63,7 +63,7 @@ type line struct {
 const maxLine = 1 << 30
 
 // openState opens the state in the file path, which is made if need be, with
-// its directory. With fresh, what is in it is forgotten. If another run uses
+// its directory. With fresh, its content is forgotten. If another run uses
 // it, the error is an [*input.Error].
 func openState(path string, fresh bool) (*state, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -116,7 +116,7 @@ func (s *state) seize() error {
 	return fmt.Errorf("%s.lock is made and removed by another program", s.path)
 }
 
-// load reads what is in the file. A later line about an item beats an earlier
+// load reads the file. A later line about an item beats an earlier
 // one.
 func (s *state) load() error {
 	info, err := s.file.Stat()

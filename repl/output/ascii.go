@@ -18,7 +18,7 @@ var lookalikes = map[rune]string{
 	'\u2588': "#", '\u2591': "#", '\u2592': "#", '\u2593': "#",
 }
 
-// ascii returns what stands for r where there is nothing but ASCII.
+// ascii returns the text in the place of r where there is nothing but ASCII.
 func ascii(r rune) string {
 	switch s := lookalikes[r]; {
 	case s != "":

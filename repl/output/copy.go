@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What stands around a label in a copy. No text from outside holds these: they are shown as
+// The characters around a label in a copy. No text from outside holds these: they are shown as
 // escapes.
 const (
 	copiedLabel = "\x01"

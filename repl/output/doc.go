@@ -4,7 +4,7 @@
 // # Nothing raw
 //
 // Text from outside (the model, files, programs) can't act on the terminal.
-// What would move the cursor, change a colour, reorder letters or hide between
+// Characters that would move the cursor, change a colour, reorder letters or hide between
 // them is shown as an escape such as \x1b or \u{202e}. How the text was cut
 // into pieces on its way makes no difference.
 //

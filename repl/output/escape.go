@@ -19,7 +19,7 @@ func Escape(s string) string { return escape(s, false, false) }
 // place may still follow.
 func EscapePartial(s string) string { return escape(s, false, true) }
 
-// EscapeLine is [Escape] for what must stay on one line: newlines and tabs are
+// EscapeLine is [Escape] for a text that must stay on one line: newlines and tabs are
 // escaped too.
 func EscapeLine(s string) string { return escape(s, true, false) }
 

@@ -11,7 +11,7 @@ import (
 type gate struct {
 	ascii bool
 	style Style  // of the text that is taken in
-	tail  []byte // text whose meaning depends on what follows
+	tail  []byte // text whose meaning depends on the next bytes
 	wrap  wrap   // of a paragraph that is broken between words
 	line  line
 
@@ -35,7 +35,7 @@ func (g *gate) take(p []byte) {
 		g.wrap.joinProse()
 	}
 	for len(p) > 0 {
-		if n := printable(p); n > 0 { // it needs no look at what is before it
+		if n := printable(p); n > 0 { // it does not depend on the text before it
 			g.put(p[:n])
 			g.line.before = rune(p[n-1])
 			p = p[n:]
@@ -113,7 +113,7 @@ func (g *gate) one(p []byte) int {
 	return n
 }
 
-// put appends what is shown.
+// put appends the shown form of b.
 func (g *gate) put(b []byte) {
 	if g.wrap.on {
 		g.wrap.lay(g.style, b)
@@ -122,7 +122,7 @@ func (g *gate) put(b []byte) {
 	}
 }
 
-// settle puts what was held back: nothing follows it.
+// settle puts the held-back bytes: nothing follows them.
 func (g *gate) settle() {
 	if len(g.tail) > 0 {
 		g.wrap.joinProse()

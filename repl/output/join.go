@@ -34,7 +34,7 @@ var joining = []*unicode.RangeTable{
 // viramas take the vowel of a letter; a joiner behind one is seen at the end of a word, too.
 const viramas = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca"
 
-// waits reports whether what follows says if r has its place.
+// waits reports whether the next character decides if r has its place.
 func waits(r rune) bool {
 	return r == softHyphen || r == nonJoiner || r == joiner || r == asText || r == asPicture
 }

@@ -19,7 +19,7 @@ type line struct {
 	headStyles []Style // of its bytes
 	current    Style   // the style at the end of out; none between writes
 	atStart    bool    // out and head left aside, the cursor is at the line's start
-	before     rune    // the character before what comes next
+	before     rune    // the character before the next one
 	col        int     // where the cursor is, if a paragraph is broken between words
 	blank      bool    // on the line is nothing but what hangs
 }
@@ -46,7 +46,7 @@ func labelStyle(l Label) Style {
 	}
 }
 
-// place appends what is shown, unless it may be the beginning of a label.
+// place appends shown text, unless it may be the beginning of a label.
 func (l *line) place(s Style, b []byte) {
 	for l.atStart && len(b) > 0 {
 		_, n := utf8.DecodeRune(b)

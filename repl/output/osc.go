@@ -20,7 +20,7 @@ const (
 	maxBody  = 180
 )
 
-// ClipboardSequence returns what makes the terminal put text on its clipboard,
+// ClipboardSequence returns the sequence by which a terminal puts text on its clipboard,
 // or an error if there is too much of it. lookup tells whether tmux or screen
 // stands in between, which pass it on only when it is wrapped.
 func ClipboardSequence(text string, lookup func(string) (string, bool)) (string, error) {
@@ -123,8 +123,8 @@ type Mark string
 // The marks.
 const (
 	PromptMark  Mark = "A" // the prompt comes next
-	InputMark   Mark = "B" // what follows is typed
-	AnswerMark  Mark = "C" // the input is over, what follows answers it
+	InputMark   Mark = "B" // the text behind it is typed
+	AnswerMark  Mark = "C" // the input is over, the text behind it answers it
 	SuccessMark Mark = "D;0"
 	FailureMark Mark = "D;1"
 )

@@ -96,5 +96,5 @@ func collapseBlanks(l string) string {
 	return b.String()
 }
 
-// NeedsEscape reports whether s holds what can only be shown as an escape.
+// NeedsEscape reports whether s holds characters that can only be shown as escapes.
 func NeedsEscape(s string) bool { return Escape(s) != s }

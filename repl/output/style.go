@@ -17,7 +17,7 @@ const (
 	Caution        // warnings and questions
 	Bad            // errors, removed lines
 	Good           // success, added lines
-	Code           // what is typed as it stands
+	Code           // text to be typed as it stands
 	Address        // where a link leads
 	Emphasis       // a stressed word
 	Note           // the program's own words inside an answer

@@ -15,12 +15,12 @@ type UTF8 struct {
 	invalid bool // bytes were escaped since the last call of Invalid
 }
 
-const maxSequence = 4096 // bytes; what is longer is text, not a sequence
+const maxSequence = 4096 // bytes; a longer text is no sequence
 
 // Feed returns the text up to and including s, as far as it is complete.
 func (c *UTF8) Feed(s string) string { return c.clean(s, false) }
 
-// Flush returns what was held back.
+// Flush returns the text that was held back.
 func (c *UTF8) Flush() string { return c.clean("", true) }
 
 // Invalid reports whether bytes were escaped since it was last called.

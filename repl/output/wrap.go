@@ -13,8 +13,8 @@ import (
 // it most lines would hold one word.
 const narrowest = 20
 
-// maxCluster is how many bytes one character with its marks may have. What is
-// longer counts as two.
+// maxCluster is how many bytes one character with its marks may have. A
+// longer sequence counts as two.
 const maxCluster = 256
 
 // A Flow says where the lines of a [Span] may be broken.
@@ -67,7 +67,7 @@ func (w *Writer) Width(s string) int {
 	return displaywidth.Bytes(b.Bytes())
 }
 
-// lay takes in what is to be shown of a paragraph.
+// lay takes in shown text of a paragraph.
 func (f *wrap) lay(s Style, b []byte) {
 	if s != f.style {
 		f.endCluster() // it is still in the style before
@@ -76,7 +76,7 @@ func (f *wrap) lay(s Style, b []byte) {
 	if f.flow == Exact {
 		f.joinProse()
 		f.line.place(s, b)
-		f.line.col += displaywidth.Bytes(b) // what is too long for a line is followed by another one
+		f.line.col += displaywidth.Bytes(b) // a word that is too long for a line is followed by another line
 		f.line.blank = false
 		return
 	}
@@ -153,7 +153,7 @@ func closes(r rune) bool {
 
 const clinging = "、。，．・：；！？％ー々〻ァィゥェォッャュョヮヵヶぁぃぅぇぉっゃゅょゎゕゖヽヾゝゞ〜～"
 
-// grow adds to the word. What can't fit on any line is not held back.
+// grow adds to the word. A word that can't fit on any line is not held back.
 func (f *wrap) grow(b []byte, cells int) {
 	if len(f.word.text) == 0 && !f.begun {
 		f.margin = f.hang[:min(len(f.hang), f.width/2)]
@@ -205,20 +205,20 @@ func (f *wrap) endPart() {
 	f.begun = false
 }
 
-// endWord ends the word: what follows is another one.
+// endWord ends the word.
 func (f *wrap) endWord() {
 	f.endCluster()
 	f.endPart()
 	f.last = 0
 }
 
-// endProse writes what is held back of a paragraph that does not go on.
+// endProse writes the held-back text of a paragraph that does not go on.
 func (f *wrap) endProse() {
 	f.endWord()
 	f.blanks.clear()
 }
 
-// joinProse writes what is held back of a paragraph whose line goes on with
+// joinProse writes the held-back text of a paragraph whose line goes on with
 // something else.
 func (f *wrap) joinProse() {
 	f.endWord()

@@ -125,7 +125,7 @@ func (w *Writer) Begin(l Label) {
 // be copied. It has a line of its own where it does not fit behind the words.
 type Unbroken string
 
-// coded returns a text that was made of args, with what is Unbroken among them apart.
+// coded returns a text that was made of args, with the Unbroken ones among them apart.
 func coded(text string, args []any, fits func(code string) bool) (spans []Span) {
 	for _, a := range args {
 		code, ok := a.(Unbroken)

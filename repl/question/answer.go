@@ -74,7 +74,7 @@ func KindName(k engine.QuestionKind) string {
 }
 
 // YesNo returns the reply to a question of the model's that is answered by yes
-// or no, or what is wrong with s.
+// or no, or the fault of s.
 func YesNo(s string) (reply, problem string) {
 	switch strings.ToLower(s) {
 	case "y", "yes":

@@ -25,7 +25,7 @@ type hunk struct {
 }
 
 // A changedLine is a line of a hunk. Its number counts in the text before the
-// change for what is removed, and in the text after it for all else.
+// change for a removed line, and in the text after it for all others.
 type changedLine struct {
 	mark   byte // ' ', '+', '-', or '\' for a note about the line before it
 	text   string
@@ -189,7 +189,7 @@ func (c Change) Unified(brief bool) (text string, from int) {
 	return output.Sanitize(strings.Join(out, "\n")), from
 }
 
-// Around returns c with at most n unchanged lines before and behind what is changed.
+// Around returns c with at most n unchanged lines before and behind the changed lines.
 func (c Change) Around(n int) Change {
 	c.hunks = slices.Clone(c.hunks)
 	for i, h := range c.hunks {

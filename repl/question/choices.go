@@ -32,7 +32,7 @@ func LabelledAnswers(p engine.Proposal) []LabelledAnswer {
 	return list
 }
 
-// grantLabel says what is allowed for the conversation.
+// grantLabel describes a grant for the conversation.
 func grantLabel(g engine.Grant) string {
 	label := output.EscapeLine(text.OneLine(g.Label, 300))
 	if strings.HasPrefix(label, "always") && !strings.Contains(label, "session") {
@@ -52,7 +52,7 @@ func Describe(p engine.Proposal) string {
 	return text.Shorten(output.Escape(strings.Join(append(lines, FactLines(p)...), "\n")), longest)
 }
 
-// FactLines says in a line each what there is to know, beside the title and the detail.
+// FactLines returns further facts, a line each, beside the title and the detail.
 func FactLines(p engine.Proposal) (lines []string) {
 	for _, f := range Facts(p, true) {
 		lines = append(lines, string(f.Label)+": "+output.EscapeLine(f.Text))

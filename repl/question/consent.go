@@ -30,12 +30,12 @@ type Folder struct {
 	// was.
 	Decided string
 
-	// Contents says line by line what it would bring, in its own words. The
+	// Contents lists line by line the settings and files that it would bring, in its own words. The
 	// lines that Caution is true of weaken the user's protection.
 	Contents []string
 	Caution  []bool
 
-	// Items are what it wants to run. The same question decides about them.
+	// Items are the programs that it wants to run. The same question decides about them.
 	Items []ConsentItem
 }
 
@@ -60,7 +60,7 @@ const (
 
 // A ConsentItem is a command that a folder wants to run, or an agent that it brings.
 type ConsentItem struct {
-	Title   string   // what it is
+	Title   string   // its kind and name
 	Agent   bool     // it is an agent
 	Idle    bool     // and nothing runs for it but what the model asks for
 	Command string   // in full
@@ -85,7 +85,7 @@ func (f Folder) Title() string {
 	return "do you trust this folder? It is " + f.Decided + " so far. " + path + " brings:"
 }
 
-// Weak returns how many lines of what it brings weaken the user's protection.
+// Weak returns how many lines of Contents weaken the user's protection.
 func (f Folder) Weak() (n int) {
 	for i := range f.Contents {
 		if i < len(f.Caution) && f.Caution[i] {
@@ -95,7 +95,7 @@ func (f Folder) Weak() (n int) {
 	return n
 }
 
-// Options returns what can be said about the folder.
+// Options returns the possible answers about the folder.
 func (f Folder) Options() (list []Option[TrustAnswer]) {
 	parent := filepath.Dir(f.Path)
 	confined, yes := "", func(d Decision) TrustAnswer { return TrustAnswer{Folder: d} }
@@ -191,7 +191,7 @@ const longestScript = 40
 // A Script is a file that an item names.
 type Script struct {
 	Path  string // below the folder
-	Text  string // empty if it is longer than what is shown, or can't be read
+	Text  string // empty if it is too long to be shown, or can't be read
 	Lines int
 	Err   error // why it can't be read
 }

@@ -110,14 +110,14 @@ func (fs *facts) limits(p engine.Proposal) {
 	switch failure := in.Plan.Failure; {
 	case failure.ReadOnly:
 		*fs = append(*fs, Fact{Label: output.Info, Text: failure.Reason, Failed: true})
-	case failure.Reason != "" && len(failure.Unwritable) > 0: // the question says what it needs
+	case failure.Reason != "" && len(failure.Unwritable) > 0: // the question names the missing rights
 		fs.list("the command failed; it could not write", failure.Unwritable)
 	case failure.Reason != "":
 		*fs = append(*fs, Fact{Label: output.Info, Text: "the command failed; it probably needs " + failure.Reason, Failed: true})
 	}
 }
 
-// Confinement says what holds the programs that a call runs.
+// Confinement describes the confinement of the programs that a call runs.
 func Confinement(in engine.Intent) string {
 	return "commands " + cmp.Or(in.Plan.Limits, "are not confined: they run with all your rights")
 }

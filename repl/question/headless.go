@@ -51,7 +51,7 @@ func (h Headless) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 	return engine.Unasked{Advice: advice}, nil
 }
 
-// advice says what would allow p, in words that follow a semicolon.
+// advice names the setting that would allow p, in words that follow a semicolon.
 func (h Headless) advice(p engine.Proposal) string {
 	const terminal = "run it in a session at a terminal, where it is asked about"
 	switch {

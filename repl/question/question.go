@@ -1,7 +1,7 @@
 // Package question says what a proposal is about and which answers it has, for
 // every front end: a terminal, a program that talks, an editor.
 //
-// # The user sees what is decided on
+// # The user sees all that the answer decides
 //
 // A proposal has a title, its detail and [Facts]. A Fact also warns of
 // misleading characters in them. The texts are plain and not escaped yet: each
@@ -56,7 +56,7 @@ func ConfirmTitle(p engine.Proposal, home string) (title string, ok bool) {
 	return Title(p), true
 }
 
-// ReadsSecret reports whether all that a command lacks before it runs is to read what may be a secret.
+// ReadsSecret reports whether the only right that a command lacks is to read a possible secret.
 func ReadsSecret(p engine.Proposal) bool {
 	r := p.Intent.Plan.Rights
 	return p.Intent.Plan.Failure.Reason == "" && len(r.Read) > 0 && !r.Network && !r.Protected && len(r.Write) == 0 &&
@@ -102,7 +102,7 @@ func Rights(p engine.Proposal) (said string) {
 	return said
 }
 
-// namesSecret reports whether the title ends with the name of what may be a secret.
+// namesSecret reports whether the title ends with the name of a possible secret.
 func namesSecret(in engine.Intent) bool {
 	return in.Secret != "" && strings.HasSuffix(in.Title, in.Secret)
 }
@@ -143,7 +143,7 @@ const (
 )
 
 // unwieldy says why a command is not to be allowed for longer than once by
-// somebody who looks at it: it is long, or does not look like what it is. It
+// somebody who looks at it: it is long, or looks like another command. It
 // returns "" of other commands.
 func unwieldy(command string) string {
 	switch lines, chars := strings.Count(command, "\n")+1, utf8.RuneCountInString(command); {

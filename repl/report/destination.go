@@ -12,10 +12,10 @@ import (
 	"gemline/engine/disk"
 )
 
-// A Destination is the file that gets what would go to standard output: all of
+// A Destination is a file in the place of standard output: it gets all of
 // it when the run is a success, or nothing. Until then it is as it was.
 //
-// What is not a regular file, such as a pipe, is written to at once.
+// Another kind of file, such as a pipe, is written to at once.
 type Destination struct {
 	name   string // as the user gave it
 	path   string // without links
@@ -32,7 +32,7 @@ type Destination struct {
 type DestinationError struct {
 	Name     string
 	Err      error
-	OnStdout bool // what was for the file is on standard output
+	OnStdout bool // the text for the file went to standard output
 }
 
 // Error returns one line.

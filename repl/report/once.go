@@ -53,7 +53,7 @@ type Prompt struct {
 }
 
 // String returns all of the text, as the user gave it. The model reads it with
-// tags around what was piped in beside words.
+// tags around text that was piped in beside words.
 func (p Prompt) String() string {
 	words := p.Piped + p.Text
 	if p.Piped != "" && p.Text != "" {
@@ -62,7 +62,7 @@ func (p Prompt) String() string {
 	return p.before(words)
 }
 
-// before returns words with what stands before them.
+// before returns words with the piped text before them.
 func (p Prompt) before(words string) string {
 	if p.Context == "" {
 		return words
@@ -70,7 +70,7 @@ func (p Prompt) before(words string) string {
 	return p.Context + "\n\n" + words
 }
 
-// block returns what was piped in as data that stands before a prompt.
+// block returns the piped text as data that stands before a prompt.
 func (p Prompt) block() string {
 	return input.DataBlock(p.Piped, cmp.Or(p.Bytes, len(p.Piped)), cmp.Or(p.Encoding, "utf-8")) + "\n\n"
 }
@@ -87,7 +87,7 @@ var errNoPrompt = &input.Error{Message: "no prompt: give one with -p or as words
 // the Run, of a call that met a full disk, [question.ErrDenied], or an
 // [*UnmetError]. The caller finishes the Reporter.
 //
-// What is piped in beside a prompt is data: no reference or command in it
+// Text piped in beside a prompt is data: no reference or command in it
 // means anything.
 func (o *OneShot) Run(ctx context.Context, p Prompt) error {
 	if p.empty() {

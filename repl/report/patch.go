@@ -12,7 +12,7 @@ import (
 type DryRun struct {
 	Patch string // as git has it
 
-	// Planned is what would have been carried out, in order; nil if the run
+	// Planned lists the calls that would have been carried out, in order; nil if the run
 	// is not about that.
 	Planned []PlannedCall
 }
@@ -80,7 +80,7 @@ func (p *patch) end(o Outcome) {
 }
 
 // collected returns what a record has of a run that collects edits: the patch,
-// and what was planned; nil if it has none. After a panic nothing is known.
+// and the planned calls; nil if it has none. After a panic nothing is known.
 func (c *core) collected(o Outcome) (patch *string, planned *[]PlannedCall) {
 	if c.DryRun == nil || o.Reason == "internal" {
 		return nil, nil

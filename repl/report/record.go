@@ -80,7 +80,7 @@ func CheckOf(t *tally.Tally) *tally.Check {
 	return &tally.Check{Command: output.Valid(c.Command), Rounds: c.Rounds, Code: c.Code, OK: c.OK}
 }
 
-// An ErrorRecord tells what is wrong, or odd.
+// An ErrorRecord reports an error or a warning.
 type ErrorRecord struct {
 	Severity string `json:"severity"`
 	Message  string `json:"message"`

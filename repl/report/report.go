@@ -42,7 +42,7 @@ type Reporter interface {
 	Finish(Outcome) error
 }
 
-// Init is what is known when a run begins.
+// Init holds the facts known when a run begins.
 type Init struct {
 	Session string
 	Model   string
@@ -64,7 +64,7 @@ type Config struct {
 	Text    Text
 
 	// DryRun, if not nil, says that the run changes nothing, and returns
-	// what it would have done. It is called when the run is over.
+	// the calls that it would have made. It is called when the run is over.
 	DryRun func() DryRun
 
 	// Done, if not nil, is called when all is written to Out, with whether
@@ -99,7 +99,7 @@ type Text struct {
 type RunInfo struct {
 	Version string                 // of the program
 	Dir     func() string          // the working directory
-	Mode    func() string          // what runs unasked when the run begins
+	Mode    func() string          // the approval mode when the run begins
 	Sandbox func() *Sandbox        // what confines commands, asked when the run begins and ends
 	Unused  func() []UnusedFeature // features that the user has set up and that are not in use yet
 }

@@ -209,7 +209,7 @@ func (c *core) notice(agent string, ev engine.Event) {
 			delete(c.called, ev.ID)
 		}
 		title = output.FirstLine(title)
-		// What was cancelled is told by whatever has cancelled it.
+		// The caller that cancels a call reports it.
 		if ev.Err != nil && engine.Outcome(ev.Err) != engine.Cancelled {
 			c.deny(agent, ev)
 			why := engine.DisplayError(ev.Err)

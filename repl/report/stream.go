@@ -58,7 +58,7 @@ type Records struct {
 	id      string // of the prompt, if it has one
 	begun   bool
 	talks   bool            // to a program, whose user is to see all that people are told
-	early   []engine.Notice // what was told before the run began
+	early   []engine.Notice // notices before the run began
 	open    []open          // calls of agents
 	warned  []string        // all warnings that were told
 	cited   cited
@@ -251,7 +251,7 @@ func (r *Records) say(content string) {
 	r.Put("message", messageRecord{Role: "assistant", Content: content, Delta: true})
 }
 
-// Flush tells what was held of the answer.
+// Flush writes the held text of the answer.
 func (r *Records) Flush() { r.say(r.utf8.Flush()) }
 
 func (r *Records) retry(ev engine.Retry) {

@@ -8,7 +8,7 @@ import (
 )
 
 // A tee reports the same run twice: as text for a reader, and as JSON for a
-// program. What is told beside the answer, is told once.
+// program. Notices beside the answer are printed once.
 type tee struct {
 	text, data Reporter
 	unwritten  func(error) Outcome

@@ -9,7 +9,7 @@ import (
 
 // textForm is the text form: nothing but what the model says.
 //
-// What was written can't be taken back. The text of an answer is therefore held
+// Written text can't be taken back. The text of an answer is therefore held
 // until it is known that it counts, unless the report is live.
 type textForm struct {
 	silentStart
@@ -52,7 +52,7 @@ func (t *textForm) event(ev engine.Event) {
 		for _, r := range ev.References {
 			t.core.tell(output.Info, "source: "+r.String())
 		}
-	case engine.RequestStarted, engine.CallRequested, engine.CallStarted: // what is started may be no call, but a check
+	case engine.RequestStarted, engine.CallRequested, engine.CallStarted: // a check starts, too
 		t.flush()
 		t.line()
 	}
@@ -111,7 +111,7 @@ func (t *textForm) restart() {
 	t.line()
 }
 
-// flush writes what was held back of an answer.
+// flush writes the held-back text of an answer.
 func (t *textForm) flush() {
 	t.say(t.visible(t.utf8.Flush()))
 	if t.back {
@@ -157,7 +157,7 @@ func (t *textForm) print(s string) {
 }
 
 func (t *textForm) end(o Outcome) {
-	if o.Failed() && !t.core.Text.Live { // what is held never came to count
+	if o.Failed() && !t.core.Text.Live { // the held text never came to count
 		t.restart()
 	}
 	t.flush()

@@ -4,7 +4,7 @@
 //
 // The schemas are for those who read the output, and therefore take fields and
 // types of records that they don't know: later versions have more of them. The
-// tests hold what is written to the same schemas with nothing unknown allowed,
+// tests check written records by the same schemas with nothing unknown allowed,
 // so that there is no field without a description.
 //
 // # Within a version

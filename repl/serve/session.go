@@ -13,7 +13,7 @@ import (
 type SessionRequest struct {
 	Name     string            // "" is one for a single call
 	Approver engine.Approver   // nil if nobody can be asked
-	Notify   func(text string) // tells what is odd but no error
+	Notify   func(text string) // reports a notice that is no error
 	Unasked  bool              // everything is to run without a question, if that may be
 }
 
@@ -53,5 +53,5 @@ func FailureText(o report.Outcome) string {
 	return o.Message + "; " + o.Hint
 }
 
-// Describe says what is asked: the title, the detail and what there is to know.
+// Describe returns the question: the title, the detail and further facts.
 func Describe(p engine.Proposal) string { return "gemline asks: " + question.Describe(p) }

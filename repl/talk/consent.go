@@ -18,7 +18,7 @@ var ErrGone = errors.New("nobody is there to answer: the input has ended")
 // An openConsent is a question about the folder that the client has been put.
 type openConsent struct {
 	id    string
-	names []string    // of what can be said
+	names []string    // of the possible answers
 	reply chan string // holds one; closed if nobody answers
 }
 
@@ -95,7 +95,7 @@ func wishItems(folder string, wishes []question.ConsentItem) (list []wishItem) {
 	return list
 }
 
-// consult puts a question about a folder to the client, and returns what it says.
+// consult puts a question about a folder to the client, and returns its answer.
 func consult[T any](ctx context.Context, c *Server, r consentRecord,
 	options []question.Option[T]) (answer T, err error) {
 	q := &openConsent{reply: make(chan string, 1)}
@@ -146,7 +146,7 @@ func find[T any](options []question.Option[T], name string, ok bool) (answer T, 
 }
 
 // agreed gives the open question about a folder the answer that a line holds, or says
-// what is wrong with it.
+// the fault of the line.
 func (c *Server) agreed(l line, m consentMessage) {
 	q := c.consent
 	switch {

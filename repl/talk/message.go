@@ -45,7 +45,7 @@ type (
 		Replies []string
 	}
 
-	// consentMessage is the decision about a folder and what it brings.
+	// consentMessage is the decision about a folder and its programs.
 	consentMessage struct{ ID, Decision string }
 
 	// cancelMessage stops the turn that runs, or with an ID the message of that
@@ -96,7 +96,7 @@ func decode(line []byte) (m message, id string, err error) {
 	}
 	var w wire
 	line, twice := exactFields(line)
-	if err = json.Unmarshal(line, &w); err != nil { // what is of another type is left out
+	if err = json.Unmarshal(line, &w); err != nil { // fields of another type are left out
 		return nil, w.ID, decodeError(err)
 	}
 	if twice != "" {
@@ -111,7 +111,7 @@ func decode(line []byte) (m message, id string, err error) {
 func exactFields(line []byte) (exact []byte, twice string) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	if t, _ := d.Token(); t != json.Delim('{') {
-		return line, "" // json.Unmarshal says what is wrong
+		return line, "" // json.Unmarshal reports the error
 	}
 	fields, odd := map[string]json.RawMessage{}, false
 	for d.More() {
@@ -355,7 +355,7 @@ func (p part) part() (*genai.Part, error) {
 	return nil, errors.New("it is neither text nor data")
 }
 
-// decodeError says in our words what is wrong with a line.
+// decodeError describes the fault of a line in our words.
 func decodeError(err error) error {
 	var kind *json.UnmarshalTypeError
 	var syntax *json.SyntaxError

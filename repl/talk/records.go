@@ -204,7 +204,7 @@ func questionOf(q engine.Question) questionItem {
 	return out
 }
 
-// result ends a turn. What was denied before it is not its own.
+// result ends a turn. Earlier denials are not its own.
 func (c *Server) result(t *runningTurn, took time.Duration, o report.Outcome) {
 	status := "success"
 	switch {

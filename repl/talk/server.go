@@ -82,7 +82,7 @@ type Server struct {
 // A runningTurn is the turn that a message has begun.
 type runningTurn struct {
 	userMessage
-	number int // from 1; what is dropped while another turn runs is counted, too
+	number int // from 1; prompts dropped while another turn runs are counted, too
 	desk   turn.Desk
 	cancel context.CancelCauseFunc
 	tally  *tally.Tally
@@ -96,7 +96,7 @@ type runningTurn struct {
 // errStopped is the cause of a turn that the client has stopped.
 var errStopped = fmt.Errorf("stopped by the client: %w", context.Canceled)
 
-// Serve answers what comes in, in the session that in is about, until the
+// Serve answers messages in the session of in, until the
 // input has ended, or ctx has. Its error is that of the last turn, or says that
 // lines were lost. The caller finishes the Stream.
 func (c *Server) Serve(ctx context.Context, in report.Init) error {

@@ -17,7 +17,7 @@ type Steering struct {
 }
 
 // steers has a message of the client's be a hint for the turn that runs, if it is to be one,
-// and reports whether it is. What is more than words, and a command, waits for its turn.
+// and reports whether it is. A message of more than words, and a command, waits for its turn.
 func (c *Server) steers(l line, m userMessage) bool {
 	wanted := c.Steering.Always
 	if m.Hint != nil {

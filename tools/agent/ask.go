@@ -16,7 +16,7 @@ const (
 	authNote = "[The agent needs an authorization that only the user can give, there and not here. Tell the user what it says, and call it again when that is done.]"
 )
 
-// remoteIntent says what is about to be sent to another server.
+// remoteIntent returns the intent to send a message to another server.
 func (c call) remoteIntent() engine.Intent {
 	title := "call remote agent " + c.agent.Name + " on " + c.agent.Remote.Host()
 	in := engine.Intent{Title: title, Detail: "what it is told:\n  " +

@@ -16,7 +16,7 @@ import (
 
 const completeName = engine.ReportTool
 
-// tool returns the tool that an agent reports by. What it reports is handed to done.
+// tool returns the tool by which an agent reports. It hands the report to done.
 func (r Report) tool(done func(report any)) engine.Tool {
 	name, schema := cmp.Or(r.Name, "result"), cmp.Or(r.Schema, `{"type":"string","description":"The whole report"}`)
 	encoded, _ := json.Marshal(name)

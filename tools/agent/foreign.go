@@ -31,7 +31,7 @@ func ours(key string, keys []string) string {
 const exceptKey = "disallowedTools"
 
 // names reads a list of tools: a list of YAML, or words with commas between them as Claude
-// Code has them. What is not understood allows nothing, and is noted.
+// Code has them. An entry that is not understood allows nothing, and is noted.
 func (r *reader) names(key string, n *yaml.Node, d *Definition) []string {
 	list := []string{} // which is not none said
 	switch {
@@ -107,12 +107,12 @@ func words(s string) []string {
 	})
 }
 
-// note keeps what is to be known about an agent that works all the same.
+// note keeps a notice about an agent that works all the same.
 func (r *reader) note(n *yaml.Node, d *Definition, format string, args ...any) {
 	d.Notes = append(d.Notes, r.problem(n, format, args...))
 }
 
-// misread keeps what is not understood of an agent that works all the same. It is no
+// misread notes a value that is not understood, of an agent that works all the same. It is no
 // [FileError], which is about a file that is no agent.
 func (r *reader) misread(n *yaml.Node, d *Definition, format string, args ...any) {
 	d.Misread = append(d.Misread, errors.New(r.problem(n, format, args...).Error()))

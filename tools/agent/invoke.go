@@ -37,7 +37,7 @@ type Config struct {
 	Cut func(report string) (string, engine.Cut)
 }
 
-// An Asker asks an agent on another server, and tells what it says while it works.
+// An Asker asks an agent on another server, and reports its messages while it works.
 type Asker interface {
 	Ask(ctx context.Context, words string, tell func(string)) (remote.Answer, error)
 }

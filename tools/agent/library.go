@@ -71,7 +71,7 @@ func (l *Library) Find(first ...Definition) (list []Definition, problems []error
 	return list, problems
 }
 
-// where names what has the name of an agent.
+// where names the origin of an agent.
 func (d Definition) where() string {
 	if d.File == "" {
 		return "one that is built in"

@@ -31,7 +31,7 @@ func (e *FileError) Error() string {
 }
 
 // Parse reads the agents of a file: one, or several that live on other servers. A value
-// that makes no sense is an error, a [*FileError]. What has no effect is in the Notes.
+// that makes no sense is an error, a [*FileError]. Keys without effect are in the Notes.
 func Parse(file, source string) ([]Definition, error) {
 	r := &reader{file: file}
 	if !utf8.ValidString(source) {
@@ -88,7 +88,7 @@ func (r *reader) fail(n *yaml.Node, format string, args ...any) error {
 	return r.err
 }
 
-// problem returns what is to be said about the file at n.
+// problem returns an error about the file at n.
 func (r *reader) problem(n *yaml.Node, format string, args ...any) *FileError {
 	line := 1
 	if n != nil {
@@ -99,7 +99,7 @@ func (r *reader) problem(n *yaml.Node, format string, args ...any) *FileError {
 
 var yamlLine = text.Pattern(`^yaml: (?:line (\d+): )?`)
 
-// syntax says what is wrong with the YAML at n, as its library does.
+// syntax returns an error about the YAML at n, in the words of its library.
 func (r *reader) syntax(n *yaml.Node, err error) error {
 	said := err.Error()
 	m := yamlLine().FindStringSubmatch(said)

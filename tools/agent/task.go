@@ -47,7 +47,7 @@ type Task struct {
 	begin    func(*Task) (*Session, error)
 	clock    clock
 	report   engine.Tool
-	reported any // what was reported, nil before
+	reported any // the report, nil before
 	last     bool
 	reason   reason
 }

@@ -114,7 +114,7 @@ func (b *batch) put(name string, content []byte, packed *bytes.Buffer) error {
 	return err
 }
 
-// discard removes what was not committed.
+// discard removes the uncommitted files.
 func (r *store) discard() {
 	if r.next != nil {
 		maps.DeleteFunc(r.where, func(_ Sum, id string) bool { return id == r.next.id })

@@ -17,7 +17,7 @@ import (
 	"gemline/engine/text"
 )
 
-// A Turn is what follows from one prompt.
+// A Turn is a prompt with the work that follows from it.
 type Turn struct{ ID, Asked, Print string }
 
 // Run returns a Run whose calls belong to one turn.
@@ -99,7 +99,7 @@ type watching struct {
 	tool  engine.Tool
 	call  engine.Call
 	begun bool
-	git   []string // what was seen of the user's repositories
+	git   []string // the states of the user's repositories
 
 	paths   []string // that are known to be written
 	outside []string // such paths of which nothing is stored, each with the reason

@@ -24,13 +24,13 @@ func (v Version) file() bool { return v.Exists() && !v.dir() }
 type Change struct {
 	Path          string
 	Before, After Version
-	size, time    int64 // of what is there, the time in nanoseconds since 1970
+	size, time    int64 // of the file on the disk, the time in nanoseconds since 1970
 }
 
 // ofFile reports whether a file was made, changed or deleted.
 func (c Change) ofFile() bool { return c.Before != c.After && (c.Before.file() || c.After.file()) }
 
-// comparePaths sorts a directory before what is in it.
+// comparePaths sorts a directory before its entries.
 func comparePaths(a, b string) int {
 	const sep = string(filepath.Separator)
 	return strings.Compare(strings.ReplaceAll(a, sep, "\x00"), strings.ReplaceAll(b, sep, "\x00"))

@@ -20,15 +20,15 @@
 // # The user's repository is only read
 //
 // HEAD, branches and the index stay as they are, also when something is taken back. Git
-// says what they are, with hooks and monitors switched off. A store may be anybody's: it is
-// reached through no link, all sizes have bounds, and a path that leads out of what is worked
-// in is not touched.
+// is asked for them, with hooks and monitors switched off. A store may be anybody's: it is
+// reached through no link, all sizes have bounds, and a path that leads out of the directories to
+// work in is not touched.
 //
-// # What is not kept is said
+// # Files that are not kept are named
 //
 // Ignored files, very large ones, sockets and the like are looked at and not kept.
 // What a command did to them stands in its record, and so does whether it moved
-// HEAD, a branch or what is staged.
+// HEAD, a branch or the index.
 //
 // # Taking back is a change, too
 //

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// longestCollect is how long what nobody needs is looked for. What is not found in that
-// time is found the next time.
+// longestCollect is how long a collection looks for unneeded states. States not found in that
+// time are found the next time.
 const longestCollect = 10 * time.Second
 
 // A Store is a directory in which the states of sessions are kept, by its directory. ""
 // is none.
 type Store string
 
-// Drop drops what was kept for a session. [Store.Collect] makes room then.
+// Drop forgets a session. [Store.Collect] then removes its states.
 func (s Store) Drop(session string) error {
 	return s.with(func(r *store) error {
 		if err := r.at[sessionsDir].Remove(session); CanName(session) && !errors.Is(err, fs.ErrNotExist) {
@@ -28,8 +28,8 @@ func (s Store) Drop(session string) error {
 	})
 }
 
-// Collect removes what is kept for no session any more. It ends in time, whatever there
-// is.
+// Collect removes states that no session needs any more. It ends in time, however many there
+// are.
 func (s Store) Collect() error {
 	return s.with(func(r *store) error {
 		ctx, cancel := context.WithTimeout(context.Background(), longestCollect)
@@ -42,7 +42,7 @@ func (s Store) Collect() error {
 }
 
 // OrphanSessions returns the sessions that something is kept for and that are not there any more,
-// by what they are called, if nothing was kept for them since a time.
+// by their ids, if nothing was kept for them since a time.
 func (s Store) OrphanSessions(there []string, since time.Time) (ids []string, err error) {
 	err = s.with(func(r *store) error {
 		all, err := r.refs()
@@ -70,7 +70,7 @@ func (s Store) with(do func(r *store) error) error {
 	return do(r)
 }
 
-// collect removes the states that no session needs, and what is not whole: no session leads to
+// collect removes the states that no session needs, and incomplete states: no session leads to
 // them, and they have no content that a state of a session speaks of and none of these has.
 func (r *store) collect(ctx context.Context) error {
 	if ok, err := r.lock.TryLockContext(ctx, 5*time.Millisecond); !ok {

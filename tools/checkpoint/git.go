@@ -21,7 +21,7 @@ const mostSeen = 256 << 20
 // repository may be anybody's, and hold a pipe where git reads a file.
 const gitSilent = "git does not answer here: what commands do to branches and to what is staged is not noticed"
 
-// refLines has git say what it knows of branches and tags, a line each, and which branch is HEAD.
+// refLines is a format by which git lists branches and tags, a line each, and marks HEAD's branch.
 const refLines = "%(if:equals=*)%(HEAD)%(then)HEAD%09%(refname)%0a%(end)" +
 	"%(if:equals=refs/heads)%(refname:rstrip=-2)%(then)branch %(refname:lstrip=2)" +
 	"%(else)%(refname:lstrip=1)%(end)%09%(objectname)"

@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// A history is the states of a session in a store, and what is known of the files that the
+// A history is the states of a session in a store, and the known state of the files that the
 // next one is made of.
 type history struct {
 	cfg   *Config
 	store *store // nil before it is needed
 	tip   string // the last state of the session
-	known bool   // the nodes have what it holds
+	known bool   // the nodes have its content
 
 	top     *node           // nil before it is needed
 	names   map[string]bool // files that calls have named, which are kept whatever rules say of them
-	rules   string          // what was seen of ignore files that are not below a directory that is worked in
+	rules   string          // the content of ignore files above the directories to work in
 	scanned bool            // all was looked at once
-	partial error           // why only what is named is kept
+	partial error           // the reason why only named files are kept
 }
 
 // open opens the store.
@@ -160,7 +160,7 @@ func (h *history) found(ctx context.Context, all bool, paths []string) error {
 	return h.commit(changes, Record{Kind: External})
 }
 
-// reset forgets what is known of the files: it is perhaps not on the disk.
+// reset forgets the known state of the files, which may no longer be the state on the disk.
 func (h *history) reset() {
 	h.top, h.known, h.scanned = &node{}, false, false
 }
@@ -173,7 +173,7 @@ func (h *history) close() {
 	}
 }
 
-// begin keeps what is there of the paths of a plan, and notes that the plan is carried
+// begin keeps the present files at the paths of a plan, and notes that the plan is carried
 // out. Files that the user or a stopped undo has taken back already count as taken back
 // now: they are kept as the turn left them, so that a redo brings that back. It returns
 // the paths with theirs.

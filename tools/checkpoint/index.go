@@ -9,7 +9,7 @@ import (
 	"gemline/engine/disk"
 )
 
-// What is known of the files is in a file beside the states, so that the next
+// The known state of the files is in a file beside the states, so that the next
 // session does not read all of them again. It is worth nothing by itself: without it,
 // or if it is damaged, they are read.
 const (
@@ -17,7 +17,7 @@ const (
 	mostIndex = 512 << 20 // bytes
 )
 
-// An index is what is known of the files. Its sum stands before it.
+// An index is the known state of the files. Its sum stands before it.
 type index struct {
 	Rules      string
 	Generation string   // of the store when the files were looked at, see [store.use]
@@ -35,7 +35,7 @@ type indexedNode struct {
 	Settled  bool
 }
 
-// save writes what is known of the files.
+// save writes the known state of the files.
 func (h *history) save() {
 	x := index{Rules: h.rules, Generation: h.store.generation, States: h.store.states()}
 	var add func(n *node, depth int)
@@ -52,7 +52,7 @@ func (h *history) save() {
 	}
 }
 
-// load reads what was known of the files. Where states were collected since, or one is gone that
+// load reads the known state of the files. Where states were collected since, or one is gone that
 // was there, nothing is.
 func (h *history) load() {
 	b, _ := h.store.read(indexFile, mostIndex)

@@ -12,7 +12,7 @@ import (
 	"gemline/tools/workspace"
 )
 
-// A Config says what is kept, and where.
+// A Config says which files are kept, and where.
 type Config struct {
 	Dir       string // of the store, which is made when it is needed; "" is nowhere
 	Off       string // why nothing is kept, "" if something is
@@ -20,8 +20,8 @@ type Config struct {
 	Ledger    *disk.Ledger
 	Except    []string            // directories that are passed over
 	Session   func() string       // the id of the session
-	Hide      func(string) string // takes secrets out of what is said of a change; nil takes none
-	Notify    func(string)        // tells what is odd but no error
+	Hide      func(string) string // takes secrets out of the description of a change; nil takes none
+	Notify    func(string)        // shows a notice that is no error
 	Strict    func() bool         // reports whether a call is asked about that can't be taken back; nil is no
 
 	MostBytes  int64         // of a file that is kept; 0 is 64 MiB
@@ -102,7 +102,7 @@ func (k *Keeper) CheckReady() error {
 	return cmp.Or(k.history.open(), k.history.partial, k.failed)
 }
 
-// Close keeps what is known of the files for the next session, and closes the store.
+// Close keeps the known state of the files for the next session, and closes the store.
 func (k *Keeper) Close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -18,8 +18,8 @@ const (
 	ignored                  // nothing: it is looked at
 )
 
-// A node is a file or a directory as it was when it was looked at last. What is not
-// there has no mode and no sum.
+// A node is a file or a directory as it was when it was looked at last. A missing file
+// has no mode and no sum.
 type node struct {
 	name     string
 	up       *node
@@ -77,7 +77,7 @@ func (n *node) gone() {
 	})
 }
 
-// become notes that n is a directory, or is none: what it was before is gone.
+// become notes that n is a directory, or is none: its earlier state is gone.
 func (n *node) become(dir bool) {
 	if n.exists() && n.look.Mode.IsDir() != dir {
 		n.gone()
@@ -113,7 +113,7 @@ func (n *node) files(list []*node) []*node {
 	return list
 }
 
-// keptMode returns what is kept of a mode.
+// keptMode returns the bits of a mode that are kept.
 func keptMode(mode fs.FileMode) fs.FileMode {
 	if mode&fs.ModeSymlink != 0 {
 		return fs.ModeSymlink | 0o777
@@ -121,7 +121,7 @@ func keptMode(mode fs.FileMode) fs.FileMode {
 	return mode & (fs.ModeDir | fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
 }
 
-// clean notes that n, and what is below it, is in the last state as it is.
+// clean notes that n, and all below it, is in the last state as it is.
 func (n *node) clean() {
 	n.was = n.version()
 	n.kids = slices.DeleteFunc(n.kids, func(k *node) bool {
@@ -155,7 +155,7 @@ func (n *node) diff(list []Change) []Change {
 	if n.up == nil || is == n.was {
 		return list
 	}
-	// A directory comes before what is in it.
+	// A directory comes before its entries.
 	return slices.Insert(list, at, Change{Path: n.path(), Before: n.was, After: is, size: n.look.Size, time: n.look.Modified})
 }
 

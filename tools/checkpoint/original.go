@@ -33,7 +33,7 @@ func (k *Keeper) RestoreCommit(ctx context.Context, commit string) (p *Plan, err
 	return p, k.use(ctx, func() error { return k.bring(ctx, p, theirs) })
 }
 
-// bring fills a plan with what has to be done for the files to be originals.
+// bring fills a plan with the changes that make the files originals.
 func (k *Keeper) bring(ctx context.Context, p *Plan, theirs []original) error {
 	changes, _, err := k.history.take(ctx, External, true, nil)
 	if err != nil {
@@ -106,7 +106,7 @@ func originals(ctx context.Context, dir, commit string) (list []original, err er
 	return list, nil
 }
 
-// git asks git for what is in a repository.
+// git asks git about a repository.
 func git(ctx context.Context, dir string, most int, in []byte, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + dir}, args...)...)
 	c.Env = append(gitconfig.Environ(gitconfig.QuietArgs...), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C")

@@ -14,7 +14,7 @@ import (
 	"gemline/engine/disk"
 )
 
-// A Plan is what is done to files to take something back.
+// A Plan is the changes to files that take something back.
 type Plan struct {
 	Kind      Kind
 	Title     string         // of what is restored
@@ -22,17 +22,17 @@ type Plan struct {
 	Changes   []Change       // from the present files to the restored ones
 	Conflicts []Change       // the same of files that others have changed since
 	Outside   []string       // files that may not be touched here
-	NotKept   []string       // what was not kept and is not as it was
+	NotKept   []string       // files that were not kept and have changed
 	More      int
 	GitMoved  []string // HEAD, branches and the like, which stay
-	Partial   string   // why only what is named was kept
+	Partial   string   // the reason why only named files were kept
 
 	Settled bool // files of others that are left are left for good
 
 	already []Change // of files that are taken back already, or halfway, before an undo begins
 }
 
-// all returns what is done if files of others are overwritten, too.
+// all returns the changes if files of others are overwritten, too.
 func (p *Plan) all() []Change {
 	list := slices.Concat(p.Changes, p.Conflicts)
 	slices.SortFunc(list, func(a, b Change) int { return comparePaths(a.Path, b.Path) })
@@ -92,14 +92,14 @@ func (k *Keeper) use(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// Undo returns what has to be done to take back turns, the last one first.
+// Undo returns the plan that takes back turns, the last one first.
 func (k *Keeper) Undo(ctx context.Context, list []*ChangedTurn) (*Plan, error) {
 	p, err := k.UndoCalls(ctx, Calls(list))
 	p.Turns = list
 	return p, err
 }
 
-// UndoCalls returns what has to be done to take back calls, the last one first. It can be
+// UndoCalls returns the plan that takes back calls, the last one first. It can be
 // done again, and their turns are not said to be taken back.
 func (k *Keeper) UndoCalls(ctx context.Context, calls []State) (*Plan, error) {
 	p := &Plan{Kind: Undone}
@@ -129,7 +129,7 @@ type target struct {
 	conflict      bool // others have changed it in between
 }
 
-// halfway reports whether something is as it is while it is brought back: what was there
+// halfway reports whether a path is in a state between two steps of a plan: the old file
 // is gone, or a directory has not got its mode yet.
 func (g *target) halfway(is Version) bool {
 	if !is.Exists() {
@@ -157,7 +157,7 @@ func targets(calls []State) map[string]*target {
 	return all
 }
 
-// Redo returns what has to be done to do again what was taken back last, as long as
+// Redo returns the plan that does again the changes that were taken back last, as long as
 // nothing was changed since.
 func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 	p = &Plan{Kind: Redone}
@@ -194,7 +194,7 @@ func (h *history) fill(p *Plan, targets map[string]*target) error {
 		}
 		if !g.after.Exists() && slices.ContainsFunc(h.cfg.Workspace.Roots(),
 			func(root string) bool { return disk.Inside(path, root) }) {
-			continue // nothing removes what is worked in, not even where nobody had seen it before
+			continue // nothing removes a directory to work in, not even an unknown one
 		}
 		if _, _, err := h.resolve(path); err != nil {
 			p.Outside = append(p.Outside, path)

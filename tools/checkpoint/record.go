@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Kind says what has led to a state.
+// A Kind is the cause of a state.
 type Kind string
 
 // The kinds of states.
@@ -21,7 +21,7 @@ const (
 	Restored Kind = "restored" // a file was, out of the trash: a turn of its own
 )
 
-// A Record is what is said of a state.
+// A Record describes a state.
 type Record struct {
 	Kind    Kind      `json:"kind"`
 	Session string    `json:"session"`
@@ -33,9 +33,9 @@ type Record struct {
 	Tool  string `json:"tool,omitempty"`
 	Title string `json:"title,omitempty"`
 
-	NotKept  []string `json:"lost,omitempty"`  // what is not kept and was changed or deleted
+	NotKept  []string `json:"lost,omitempty"`  // files that are not kept and were changed or deleted
 	More     int      `json:"more,omitempty"`  // how many more there are
-	GitMoved []string `json:"moved,omitempty"` // of git's: HEAD, branches, what is staged
+	GitMoved []string `json:"moved,omitempty"` // of git's: HEAD, branches, the index
 	Partial  string   `json:"short,omitempty"` // why only files that edits name are recorded
 
 	Turns      []string `json:"turns,omitempty"` // that were taken back or done again
@@ -83,7 +83,7 @@ func states(r *store, session string, first bool) (list []State, err error) {
 		}
 		list, id = append(list, s), s.Parent
 	}
-	if errors.Is(err, errMissing) && len(list) > 0 { // what is there is there
+	if errors.Is(err, errMissing) && len(list) > 0 { // the other parts are there
 		err = nil
 	}
 	return list, err

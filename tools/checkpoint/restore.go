@@ -89,8 +89,8 @@ type restorer struct {
 	modes   map[string]fs.FileMode // that directories have in the end
 }
 
-// open returns the directory that holds a path, and its name there. What is missing
-// of the way is made if that is wanted.
+// open returns the directory that holds a path, and its name there. Missing directories
+// on the way are made if that is wanted.
 func (r *restorer) open(path string, wanted bool) (at *os.Root, name string, err error) {
 	base, rel, err := r.history.resolve(path)
 	if err != nil {
@@ -114,7 +114,7 @@ func (r *restorer) open(path string, wanted bool) (at *os.Root, name string, err
 	return at, filepath.Base(rel), err
 }
 
-// restore makes the changes: what is to go goes first, from below, then directories
+// restore makes the changes: first it removes files, from below, then directories
 // are made, then files are put where they were, and modes of directories come last.
 func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
 	var later []Change

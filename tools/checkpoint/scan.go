@@ -28,7 +28,7 @@ const (
 // errTooMuch says that a folder holds more than is kept of one.
 var errTooMuch = errors.New("there is too much in this folder to keep all of it")
 
-// A scan looks at files, and keeps what is new. Its directories are looked at side
+// A scan looks at files, and keeps new content. Its directories are looked at side
 // by side; a node belongs to whoever looks at its directory.
 type scan struct {
 	history *history
@@ -38,7 +38,7 @@ type scan struct {
 	except  map[string]bool         // paths that are passed over
 	at      time.Time
 	local   bool
-	sorted  bool // what is ignored is found out anew
+	sorted  bool // ignored files are found anew
 	first   bool // nothing was known
 	slots   chan struct{}
 
@@ -46,7 +46,7 @@ type scan struct {
 	ruled          atomic.Bool // an ignore file has changed
 
 	mu   sync.Mutex
-	lost []string // what is not kept and is not as it was
+	lost []string // files that are not kept and have changed
 }
 
 // newScan returns a scan that has looked at nothing.
@@ -141,7 +141,7 @@ func (s *scan) folder(n *node, f *disk.RawDir, path string) {
 	if s.stopped() {
 		return
 	}
-	var hides func(name string, dir bool) bool // nil if it lists what it has listed
+	var hides func(name string, dir bool) bool // nil if the directory is unchanged
 	if !n.settled || s.sorted || look != n.look {
 		if hides, err = s.list(n, f, path); err != nil {
 			n.gone()
@@ -211,7 +211,7 @@ func (s *scan) vanish(k *node) {
 	k.gone()
 }
 
-// loses notes what is gone with k and was not kept.
+// loses notes the files that are gone with k and were not kept.
 func (s *scan) loses(k *node) {
 	switch dir := k.look.Mode.IsDir(); {
 	case k.tracking == ignored && k.exists() && dir:
@@ -257,7 +257,7 @@ func (s *scan) list(n *node, f *disk.RawDir, path string) (hides func(string, bo
 	return func(string, bool) bool { return true }, nil
 }
 
-// assign says what is kept of an entry. A file that is named is kept in any case.
+// assign decides whether an entry is kept. A named file is kept in any case.
 func (s *scan) assign(k *node, dir, hidden bool) {
 	switch {
 	case hidden && k.tracking == explicit && !dir && (k.sum != "" || s.history.names[k.path()]):
@@ -272,7 +272,7 @@ func (s *scan) assign(k *node, dir, hidden bool) {
 	}
 }
 
-// file looks at what is no directory.
+// file looks at an entry that is no directory.
 func (s *scan) file(k *node, f *disk.RawDir, look disk.Stat, dir string) {
 	if k.tracking != ignored {
 		s.files.Add(1)
@@ -322,7 +322,7 @@ func unwritten(a, b disk.Stat) bool {
 	return a.Size == b.Size && a.Modified == b.Modified && a.Ino == b.Ino && a.Mode.Type() == b.Mode.Type()
 }
 
-// content returns what is kept of a file.
+// content returns the content of a file to keep.
 func (s *scan) content(k *node, f *disk.RawDir, look disk.Stat, path string) ([]byte, error) {
 	link := look.Mode&fs.ModeSymlink != 0
 	switch {
@@ -367,7 +367,7 @@ func (s *scan) path(path string) {
 			return
 		}
 		n.become(true)
-		n.look, n.settled = look, n.settled && n.look == look // else what it lists is not known
+		n.look, n.settled = look, n.settled && n.look == look // else its entries are not known
 		next, err := f.RawDir(name)
 		if err != nil {
 			return // nobody can edit it there

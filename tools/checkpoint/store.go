@@ -24,7 +24,7 @@ import (
 	"gemline/engine/disk"
 )
 
-// The form of a store, and what is in it: a file that says the form, a zip file for each state,
+// The form of a store: a file that names the form, a zip file for each state,
 // and for each session a file with the name of its last state.
 const (
 	formatVersion = 1
@@ -147,7 +147,7 @@ func (r *store) forget() {
 }
 
 // use keeps others from collecting until done is called. It reports whether somebody has
-// collected since it was last called: what was known to be there may be gone.
+// collected since it was last called: known states may be gone.
 func (r *store) use(ctx context.Context) (done func(), collected bool, err error) {
 	if ok, err := r.lock.TryRLockContext(ctx, 5*time.Millisecond); !ok {
 		return nil, false, fmt.Errorf("lock the checkpoints: %w", err)
@@ -239,7 +239,7 @@ func (r *store) part(id, name string, most int64) ([]byte, error) {
 	return b, nil
 }
 
-// content returns what was kept under a sum.
+// content returns the content with a sum.
 func (r *store) content(sum Sum, most int64) ([]byte, error) {
 	if r.where[sum] == "" {
 		r.index()
@@ -255,7 +255,7 @@ func (r *store) content(sum Sum, most int64) ([]byte, error) {
 	return b, err
 }
 
-// A heading is what is said of a state.
+// A heading holds the record and the manifest of a state.
 type heading struct {
 	FormatVersion disk.Format `json:"formatVersion"`
 	Parent        string      `json:"parent,omitempty"`
@@ -274,7 +274,7 @@ func (s *heading) read(b []byte) error {
 	return err
 }
 
-// heading returns what is said of a state.
+// heading returns the heading of a state.
 func (r *store) heading(id string) (s heading, err error) {
 	b, err := r.part(id, saidName, mostManifest)
 	if err == nil {

@@ -13,8 +13,8 @@ import (
 	"gemline/tools/workspace"
 )
 
-// rulesAbove returns what there is to see of the ignore files that hold for what is
-// worked in and do not lie there.
+// rulesAbove returns the states of the ignore files that hold for the directories to
+// work in and lie elsewhere.
 func (h *history) rulesAbove() string {
 	var b strings.Builder
 	for _, root := range h.cfg.Workspace.Roots() {
@@ -84,7 +84,7 @@ func (h *history) resolve(path string) (base, rel string, err error) {
 	return base, rel, err
 }
 
-// read returns what is at a path that may be touched, through no link, with its content.
+// read returns the file at a path that may be touched, through no link, with its content.
 func (h *history) read(path string) (v Version, content []byte, err error) {
 	base, rel, err := h.resolve(path)
 	if err != nil {

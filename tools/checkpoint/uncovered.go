@@ -12,7 +12,7 @@ import (
 )
 
 // products are names, as [path.Match] takes them, of ignored files and directories that
-// programs make again: builds, what they are built from, caches and logs.
+// programs make again: builds, downloaded packages, caches and logs.
 var products = strings.Fields(`
 	node_modules bower_components .pnpm-store .yarn .venv venv .tox .nox *.egg-info
 	dist build out target bin obj .next .nuxt .output .svelte-kit .astro .angular .gradle

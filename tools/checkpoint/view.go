@@ -93,7 +93,7 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 	return list, edit.Patch(files, readable), err
 }
 
-// mostNamed is how many paths of a kind are named in what is said.
+// mostNamed is how many paths of a kind a message names.
 const mostNamed = 20
 
 // Lines says what a plan does, or would do.
@@ -129,7 +129,7 @@ func (p *Plan) Lines(rel func(string) string) (ls []string) {
 	return ls
 }
 
-// ChangeLines says what is done with paths, an indented line each. Of a long list it names the
+// ChangeLines describes changes of paths, an indented line each. Of a long list it names the
 // first ones and counts the rest.
 func ChangeLines(list []Change, rel func(string) string) (ls []string) {
 	for i, c := range list {
@@ -154,7 +154,7 @@ func (c Change) action() string {
 	return "changed"
 }
 
-// String says what is done with a path to take something back.
+// String describes the change of a path.
 func (c Change) String() string {
 	action := c.action()
 	return cmp.Or(map[string]string{"made": "bring back", "deleted": "delete", "changed": "restore"}[action], action)
@@ -240,7 +240,7 @@ func (s State) discarded(session string) (list []DiscardedFile) {
 	return list
 }
 
-// Recover returns what has to be done to put a discarded file at a path.
+// Recover returns the plan that puts a discarded file at a path.
 func (k *Keeper) Recover(ctx context.Context, d DiscardedFile, path string) (p *Plan, err error) {
 	rel := k.cfg.Workspace.Rel
 	p = &Plan{Kind: Restored, Title: "trash restore " + rel(d.Path)}

@@ -58,7 +58,7 @@ type more struct {
 		Read  []string `json:"read"`
 		Write []string `json:"write"`
 
-		Protected bool `json:"protected"` // what is protected in the workspace
+		Protected bool `json:"protected"` // protected files in the workspace
 	} `json:"fileSystem"`
 }
 

@@ -2,7 +2,7 @@
 // processes that it has left in the background. A first caller fills a [Tools] and calls
 // [Tools.List].
 //
-// # What was judged is what runs
+// # The judged command is the command that runs
 //
 // A command line is read before anybody is asked about it. It runs as the
 // [engine.Intent] describes it, with the same confinement and the same extra rights, or not at all.

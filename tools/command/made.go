@@ -29,7 +29,7 @@ type guardedFile struct {
 	text []byte // nil if it is not kept
 }
 
-// A guard compares what is guarded before and after a command.
+// A guard compares guarded files before and after a command.
 type guard struct {
 	env    Tools
 	known  *known
@@ -49,7 +49,7 @@ func (c shellCall) guard() guard {
 	return g
 }
 
-// files returns what is guarded in the workspace, with the texts if keep is set. It reports
+// files returns the guarded files in the workspace, with the texts if keep is set. It reports
 // false if there is more to look at than most: that is set before a command, and not after it,
 // which may have made too much to look at.
 func (g guard) files(keep bool, mostNames, most int) (files map[string]guardedFile, ok bool) {
@@ -61,7 +61,7 @@ func (g guard) files(keep bool, mostNames, most int) (files map[string]guardedFi
 	})
 	files, left := map[string]guardedFile{}, int64(mostKeptBytes)
 	for _, top := range tops {
-		filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error { // what can't be read is not obeyed
+		filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error { // an unreadable file has no effect
 			if err != nil {
 				return nil
 			}
@@ -144,8 +144,8 @@ func (g guard) putBack(made []string, before map[string]guardedFile) (err error)
 // command line names: these were judged. Whole says that each one that existed before can be put
 // back.
 func (g guard) made(before, after map[string]guardedFile) (made []string, whole bool) {
-	within := map[string]bool{}                            // what was made, and all below it
-	for _, path := range slices.Sorted(maps.Keys(after)) { // a directory comes before what is in it
+	within := map[string]bool{}                            // new paths, and all below them
+	for _, path := range slices.Sorted(maps.Keys(after)) { // a directory comes before its entries
 		old, was := before[path]
 		if within[path] = within[filepath.Dir(path)]; !within[path] && (!was || old.changed(path, after[path])) && !g.writesAll(path, after) {
 			within[path] = true
@@ -176,7 +176,7 @@ func (g guard) goBy(paths []string) string {
 	return what
 }
 
-// later looks, when what a command has left running is over, at what is guarded and is not as
+// later looks, when the processes that a command has left running are over, at guarded files that are not as
 // it was when the call ended. The user may have changed that meanwhile, and is told; where
 // nobody can answer, it is as before then.
 func (g guard) later(pid int, before map[string]guardedFile) {

@@ -24,7 +24,7 @@ type readOnlyCheck struct {
 
 	listed []string // directories outside of the project whose names the line shows
 
-	// What was found out about programs, by their names, and about the
+	// Findings about programs, by their names, and about the
 	// repositories of directories: a line has the same ones again and again.
 	programs, repositories map[string]string
 }
@@ -139,7 +139,7 @@ func (l *readOnlyCheck) opens(c engine.Command) bool {
 // counting finds short options and numbers, as of head -n 3.
 var counting = text.Pattern(`^(-[a-zA-Z0-9]*|[0-9]+)$`)
 
-// imports says what keeps an interpreter from running only what comes with it: it
+// imports returns why an interpreter may run more than its own library: it
 // looks for modules in its directory first.
 func (l *readOnlyCheck) imports() string {
 	for _, dir := range l.dirs {

@@ -39,7 +39,7 @@ var (
 	// plainKey finds settings that hold no passwords, but for addresses, which are looked at.
 	plainKey = text.Pattern(`^(?i:alias|branch|color|commit|core|diff|fetch|init|log|merge|pull|push|` +
 		`rebase|remote|status|submodule|tag|user)\.[^=]*$`)
-	// object finds what may be the name of an object.
+	// object matches a possible name of an object.
 	object = text.Pattern(`[0-9A-Za-z_][0-9A-Za-z_/.@{}-]*`)
 	// filePattern finds patterns that stand for files and for no object.
 	filePattern = text.Pattern(`^[^$:^@]*(/[^$:^@]*|\.[a-z]*[g-z*][a-z]*)$`)
@@ -48,7 +48,7 @@ var (
 	spoken = text.Pattern(`^--(grep|grep-reflog|author|committer|date|since|until|after|before|format|pretty|word-diff-regex|line-prefix|src-prefix|dst-prefix)=`)
 	// token finds settings that may hold a token or a password.
 	token = text.Pattern(`(?i)extraheader|(pass|password|secret|token)\s*=`)
-	// password finds an address with a password, or with what may be a token.
+	// password matches an address with a password, or with a possible token.
 	password = text.Pattern(`://([^/@\s"]*:[^/@\s"]+|[^/@\s":]{20,})@`)
 )
 
@@ -165,7 +165,7 @@ func gitDirs(read script.Script, dir string) []string {
 	return dirs
 }
 
-// harmless reports whether a command of git adds to a repository or lists what is in it,
+// harmless reports whether a command of git adds to a repository or lists its parts,
 // and shows no contents of files.
 func harmless(words []string) bool {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
@@ -279,7 +279,7 @@ var gitSettings = strings.Fields("safe.directory=* core.attributesFile=/dev/null
 const longest = 3 * time.Second
 
 // committed says which file with secrets was ever committed to a repository
-// that a line shows contents of: what is packed in it nothing can hide.
+// whose contents a line shows: nothing can hide files in its packs.
 func (c shellCall) committed(ctx context.Context, look *launch.ReadOnlyView) (why string) {
 	for _, dir := range c.git.dirs {
 		_, kept, _ := worktree.FindTree(dir)

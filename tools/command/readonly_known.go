@@ -16,13 +16,13 @@ import (
 	"gemline/tools/launch"
 )
 
-// A known is what was found out for commands that look, and holds as long as
+// A known holds findings for read-only commands, which hold as long as
 // the disk is as it was.
 type known struct {
 	sync.Mutex
 	guards   func(path string) bool // says which names are guarded; nil is none
 	folders  map[string]folder
-	searches map[string]string // why what was committed is asked about, by the search
+	searches map[string]string // why commits are asked about, by the search
 	targets  map[string]bool   // what links with names of secrets have led to, which are gone perhaps
 
 	unchecked bool // the user was told that files made by commands are not checked
@@ -41,7 +41,7 @@ type folder struct {
 	size    int      // how many names there are
 	folders []string // directories
 	own     []string // directories that are git's or gemline's
-	secrets []string // what may hold secrets, and pipes, which others may read from
+	secrets []string // files that may hold secrets, and pipes, which others may read from
 	links   []string // that have such names
 	guarded []string // what other programs go by, and is not git's or gemline's own
 }
@@ -69,7 +69,7 @@ func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 	}
 	entries, err := d.ReadDir(-1)
 	f.size = len(entries)
-	plain := !secret.Path(rel + "/x") // of what is in it, only the names count
+	plain := !secret.Path(rel + "/x") // of its files, only the names count
 	for _, e := range entries {
 		name := e.Name()
 		if k.guards != nil && !launch.Protected(name) && k.guards(strings.TrimPrefix(rel+"/"+name, "/")) {

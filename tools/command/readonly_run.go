@@ -19,7 +19,7 @@ import (
 // watched is how long a command looks that goes on and on, as tail -f does.
 const watched = 10 * time.Second
 
-// passes reports whether a command in dir has met with what is hidden from it, as a
+// passes reports whether a command in dir has met with files hidden from it, as a
 // search through directories does, which then has not failed.
 func passes(o shell.Outcome, dir string, hidden []string) bool {
 	_, said := launch.ParseDenials(o.Output)
@@ -114,7 +114,7 @@ func (env Tools) variable(name string) string {
 }
 
 // wanted returns which rights a read-only command lacked, whether it only tried to write, and in
-// words what it tried. A command that succeeded lacks nothing, unless the user chose read-only
+// words its attempt. A command that succeeded lacks nothing, unless the user chose read-only
 // for it: then a part of the line may have failed.
 func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, only bool, why string) {
 	if o.OK() && !c.args.ReadOnly {

@@ -70,15 +70,15 @@ type shellCall struct {
 	args     runShellCommandArgs
 	env      Tools
 	dir      string
-	read     script.Script // what is known of it
-	text     string        // what is run for it
+	read     script.Script // the command as it was read
+	text     string        // the text that runs
 	rights   engine.Rights // beyond what all commands have
 	readOnly bool          // it is confined to read-only
 	follows  bool          // its output never ends, as that of tail -f
 	listed   []string      // directories outside of the project whose names it then shows
-	git      gitUse        // what it does with git then
-	known    *known        // what was found out for others
-	unasked  bool          // it was judged as what can be taken back
+	git      gitUse        // its use of git then
+	known    *known        // findings for other commands
+	unasked  bool          // it was judged as revertible
 	asked    bool          // the question that mustAsk has was put
 }
 
@@ -216,7 +216,7 @@ func (c shellCall) withoutReadOnly(ctx context.Context, tool engine.Tool) shellC
 		return c
 	}
 	next := c.unconfined()
-	if next.revertible() { // what was committed is looked into first
+	if next.revertible() { // commits are searched for secrets first
 		return c
 	}
 	if c.env.AutoGrant(ctx, engine.Proposal{Tool: tool, Args: next.args.args(), Intent: next.intent()}) {
@@ -260,7 +260,7 @@ func (c shellCall) intent() engine.Intent {
 	return in
 }
 
-// plan says what is run.
+// plan returns the programs that run, and their files.
 func (c shellCall) plan() engine.Plan {
 	p := engine.Plan{Commands: c.read.Commands, Class: c.read.Class, Why: c.read.Why, Writes: c.read.Writes,
 		Dir: c.dir, Rights: c.rights, IsReadOnly: c.readOnly}
@@ -327,8 +327,8 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 
 var errNotRun = errors.New("it did not run")
 
-// mustAsk says what has to be asked about before the command runs unasked: the confinement can't
-// hide secrets in commits, and what git runs may take away what a repository keeps.
+// mustAsk returns the reason for a question before the command runs: the confinement can't
+// hide secrets in commits, and programs that git runs may remove data of a repository.
 func (c shellCall) mustAsk(ctx context.Context) (why string) {
 	if c.git.shows {
 		_, why = c.before(ctx)
@@ -339,8 +339,8 @@ func (c shellCall) mustAsk(ctx context.Context) (why string) {
 	return why
 }
 
-// before returns what the command sees if it is confined to read-only, and what has to be asked
-// about first, though a rule of the program itself lets it run.
+// before returns the files that the command sees if it is confined to read-only, and the reason for a question
+// before it runs, though a rule of the program itself lets it run.
 func (c shellCall) before(ctx context.Context) (look *launch.ReadOnlyView, why string) {
 	look, why = c.readOnlyView()
 	if why == "" && c.git.shows {
@@ -492,7 +492,7 @@ func (env Tools) ports(c launch.Command) string {
 	return " No other command reaches the ports that it listens on."
 }
 
-// outcome shapes o for the model, cut to what it is given of an output.
+// outcome shapes o for the model, with the output cut to its limit.
 func (env Tools) outcome(o shell.Outcome) (engine.Result, error) {
 	o.Output = env.Outputs.Secrets.RedactKnown(o.Output) // before the output is cut
 	given, cut := env.Outputs.Cut(shellName, text.Untrusted(o.Text()))

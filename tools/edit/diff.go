@@ -29,7 +29,7 @@ func Diff(oldName, newName, old, text string) (string, Stat) {
 	return out.String(), stat
 }
 
-// hunks writes what is different between two texts, every byte of the lines if
+// hunks writes the differences between two texts, every byte of the lines if
 // it is to be exact.
 func hunks(out *strings.Builder, old, text string, exact bool) (stat Stat) {
 	start, a, b, _ := window(old, text)
@@ -88,7 +88,7 @@ func window(old, text string) (before int, a, b []string, behind bool) {
 // before it that begins with a letter, as git has it. Such a line opens a
 // function in most languages.
 type headings struct {
-	rest string // what was not looked at
+	rest string // the text not looked at
 	line int    // how many lines were
 	last string
 }

@@ -19,10 +19,10 @@ type File struct {
 	Old, New   string // bytes, whatever they mean
 }
 
-// Patch returns what makes the new files of the old ones, in the format of git
+// Patch returns the change from the old to the new files, in the format of git
 // diff, in the order of files: git apply makes of it exactly the new bytes.
 //
-// What it returns is text. A change that can't be shown as that is written as
+// The patch is text. A change that can't be shown as text is written as
 // a binary one, which is safe anywhere but can't be read: where its lines are
 // no UTF-8, hold control characters, or are not plain. Plain is asked about
 // several lines at once; nil means that all are.

@@ -104,7 +104,7 @@ func (ts Tools) correction(ctx context.Context, args map[string]any,
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
 	case err != nil:
-		return nil, false, nil // the conversation's model is told what was wrong, and mends it itself
+		return nil, false, nil // the conversation's model gets the error, and mends the call itself
 	case said.NoChangesRequired:
 		return nil, false, noEdit("edit_no_change_llm_judgement",
 			"No edit was made: another model found that the file already is as the edit wants it. It said: "+text.Words(said.Explanation),

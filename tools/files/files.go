@@ -17,7 +17,7 @@ import (
 // Tools are the tools for files.
 type Tools struct {
 	Workspace *workspace.Workspace
-	Secrets   *redact.Redactor // what is taken out of files before they are cut
+	Secrets   *redact.Redactor // takes secrets out of files before they are cut
 	Ripgrep   bool             // grep_search runs rg when that is installed
 	Correct   *Correction      // nil corrects no edits
 

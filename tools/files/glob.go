@@ -159,7 +159,7 @@ func present(ws *workspace.Workspace, path string, t fs.FileMode) bool {
 	return err == nil && info.Mode().IsRegular() && ws.Contains(path)
 }
 
-// report lists what was found: files changed within a day first, the newest
+// report lists the found files: those changed within a day first, the newest
 // before all, then the rest by name.
 func (a globArgs) report(hits []hit, ignored int, dirs []string) engine.Result {
 	where := "within " + text.Name(dirs[0])

@@ -157,7 +157,7 @@ func ecma(pattern string) string {
 	return out.String()
 }
 
-// badPattern says for the model why pattern can't be used, and what can.
+// badPattern tells the model why pattern can't be used, and which patterns can.
 func badPattern(pattern string, err error) error {
 	why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 	if se := (*syntax.Error)(nil); errors.As(err, &se) {
@@ -216,8 +216,8 @@ func grepError(format string, args ...any) error {
 		Message: "Error during grep search operation: " + text, Display: text}
 }
 
-// skip returns what is left out of a search below a directory, unless everything is wanted
-// or the filter names it: what is usually not written by hand.
+// skip returns the files that a search below a directory leaves out, unless everything is wanted
+// or the filter names them: files that are usually not written by hand.
 func (g *grep) skip() func(string, bool) bool {
 	named := strings.Split(g.args.Include, "/")
 	return func(path string, dir bool) bool {
@@ -308,10 +308,10 @@ func (g *grep) candidates(ctx context.Context) map[string]bool {
 	if err != nil || g.ws.Contains(rg) {
 		return nil
 	}
-	// What is ignored is left to us: rg may see more than we do, not less.
+	// We apply ignore files: rg may see more than we do, not less.
 	args := []string{"--no-config", "--no-ignore-dot", "--no-ignore-global", "--no-ignore-exclude",
 		"--no-messages", "--files-with-matches", "--null", "--crlf", "--hidden",
-		"--text", "--regexp", `(?-u)[\x00\x80-\xff]`} // what may be in another encoding is left to us, too
+		"--text", "--regexp", `(?-u)[\x00\x80-\xff]`} // we read files in other encodings, too
 	if !g.args.Exact {
 		args = append(args, "--ignore-case")
 	}
@@ -346,7 +346,7 @@ func (g *grep) candidates(ctx context.Context) map[string]bool {
 	return only
 }
 
-// report tells what was found.
+// report lists the found lines.
 func (g *grep) report(found []workspace.Match) engine.Result {
 	a := g.args
 	where := fmt.Sprintf("for pattern \"%s\" in path \"%s\"", a.Pattern, a.Dir)

@@ -124,7 +124,7 @@ func (ts Tools) read(path string, start, end int) (engine.Result, error) {
 }
 
 // A content is what a file holds: a text, with line feeds at the ends of lines,
-// or media, or what is said instead.
+// or media, or a message instead.
 type content struct {
 	text             string
 	raw              string // the text with its line ends and secrets
@@ -252,7 +252,7 @@ func because(err error, class, message string) error {
 	return &engine.CallError{Type: class, Message: message, Display: why}
 }
 
-// What is said of files that are neither read nor written, after their names.
+// Messages about files that are neither read nor written, after their names.
 const (
 	irregular   = ". Devices, pipes and sockets are left alone, since they may wait for ever or have no end. If you need what it gives, run a command that takes a limited part."
 	ofTheKernel = ". The kernel makes it up, and what it says of processes and of this machine is kept from the file tools. If you need it, run a command, which the user can judge."

@@ -26,8 +26,8 @@ type SkippedFile struct {
 // ReadMany reads the files at paths, which are absolute, and those below the
 // directories among them. Of each it returns a label and the text, without
 // secrets; an image or the like is returned without a label, and only if paths
-// names it. What is not read comes back with the reason. Nothing is said of
-// what a directory holds that is usually not written by hand. What find, which
+// names it. A file that is not read comes back with the reason, but not
+// a directory's files that are usually not written by hand. What find, which
 // may be nil, says about the directories that were read stands at the end; its
 // warnings are among the skipped files, without a path.
 //
@@ -72,7 +72,7 @@ type manyReader struct {
 	skipped   []SkippedFile
 }
 
-// touch asks for the context of what was read at path, which is in dir.
+// touch asks for the context of the file that was read at path, which is in dir.
 func (m *manyReader) touch(path, dir string) {
 	if m.find == nil || m.askedDirs[dir] {
 		return
@@ -195,7 +195,7 @@ func reason(err error) string {
 	return disk.Cause(err).Error()
 }
 
-// generated reports whether directories of this name hold what is usually not
+// generated reports whether directories of this name hold files that are usually not
 // written by hand.
 func generated(name string) bool {
 	switch name {

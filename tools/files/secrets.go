@@ -47,7 +47,7 @@ func (o *omission) leaves(path string) bool {
 	return true
 }
 
-// tell says in r what was left out.
+// tell names the withheld files in r.
 func (o *omission) tell(r engine.Result) engine.Result {
 	n := o.n.Load()
 	if n == 0 {

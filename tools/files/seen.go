@@ -9,7 +9,7 @@ import (
 	"gemline/tools/workspace"
 )
 
-// longestSeen bounds the diff that tells what was changed by somebody else.
+// longestSeen bounds the diff of changes by somebody else.
 const longestSeen = 4000
 
 // A KnownFiles keeps what files held when the model last read or wrote them, or got them beside a

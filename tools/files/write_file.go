@@ -186,7 +186,7 @@ func (r *Revision) Propose(after string) error {
 	return nil
 }
 
-// inTheWay returns what stands where dir or a directory above it would be.
+// inTheWay returns the file that stands where dir or a directory above it would be.
 func inTheWay(ws *workspace.Workspace, dir string) string {
 	for at := range disk.Upward(dir) {
 		switch info, err := ws.Stat(at); {
@@ -246,7 +246,7 @@ func (r *Revision) intent(args func(text string) map[string]any) engine.Intent {
 	if args != nil {
 		in.Draft = &engine.Draft{Name: filepath.Base(r.Path), Text: r.draft(), Args: args}
 	}
-	if r.private() { // the result shows what stands beside the change
+	if r.private() { // the result shows the lines beside the change
 		in.Secret, in.Grants = text.Name(name), in.Grants[:1]
 	}
 	if r.File == nil {

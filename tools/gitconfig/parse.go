@@ -98,7 +98,7 @@ func (p *parser) word(points bool) string {
 	return word
 }
 
-// heading reads what follows the bracket of a heading.
+// heading reads the text behind the bracket of a heading.
 func (p *parser) heading() bool {
 	word := p.word(true)
 	if strings.Contains(word+".", "..") {
@@ -190,7 +190,7 @@ func (p *parser) value() (string, bool) {
 	}
 }
 
-// escaped is what stands for what behind a backslash.
+// escaped maps a character behind a backslash to its meaning.
 var escaped = map[byte]string{'\n': "", 't': "\t", 'b': "\b", 'n': "\n", '\\': `\`, '"': `"`}
 
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

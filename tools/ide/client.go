@@ -52,7 +52,7 @@ const (
 	Disconnected
 )
 
-// A Status says how far a Client is. What is in it comes from the editor.
+// A Status says how far a Client is. Its texts come from the editor.
 type Status struct {
 	State     State
 	Editor    string

@@ -28,7 +28,7 @@ type Cursor struct {
 
 const (
 	mostOpen    = 10      // files that count
-	mostText    = 16384   // characters of what is selected
+	mostText    = 16384   // characters of the selection
 	longestPath = 4 << 10 // bytes
 	truncated   = "... [TRUNCATED]"
 )
@@ -159,7 +159,7 @@ func containsPart(history []*genai.Content, part *genai.Part) bool {
 		func(c *genai.Content) bool { return slices.Contains(c.Parts, part) })
 }
 
-// full says what is open, "" if nothing is.
+// full describes the open files, "" if none is open.
 func full(files []File) string {
 	var all everything
 	for _, f := range files {
@@ -175,7 +175,7 @@ func full(files []File) string {
 	return block("What the user has open in the editor", all)
 }
 
-// since says what has changed, "" if nothing has.
+// since describes the changes, "" if there is none.
 func since(before, now []File) string {
 	ch := changes{Opened: missing(before, now), Closed: missing(now, before)}
 	switch was, active := activeOf(before), activeOf(now); {
@@ -215,7 +215,7 @@ func activeOf(files []File) *File {
 	return nil
 }
 
-// block returns a value for the model, and what it is about.
+// block returns a value for the model, with its subject.
 func block(about string, v any) string {
 	b, _ := text.JSON(v, "  ") // texts and numbers have a form in JSON
 	return about + ", as JSON. It is there to know what the user may mean, and asks for nothing.\n```json\n" + string(b) + "\n```"

@@ -99,7 +99,7 @@ func (a approver) made(ctx context.Context, p engine.Proposal, answer engine.Ans
 	}
 }
 
-// how says in a line what was answered in the editor.
+// how returns the answer in the editor as a line.
 func how(a engine.Answer, editor string) string {
 	switch a.(type) {
 	case engine.Allowed:
@@ -188,7 +188,7 @@ func (d *diff) edited(s string) (string, bool) {
 	return s, s != d.draft.Text
 }
 
-// decided takes in what was answered in the editor. What is about no open change means
+// decided takes in an answer of the editor. An answer about no open change means
 // nothing.
 func (c *Client) decided(l *link, method protocol.MCPMethod, params json.RawMessage) {
 	var said struct {

@@ -25,7 +25,7 @@ type Environment struct {
 
 // A companion is an editor's companion that was found.
 type companion struct {
-	editor  string // what it is called
+	editor  string // its name
 	port    int
 	token   string
 	program []string // that is started and talked with, where there is no port
@@ -176,7 +176,7 @@ func (p Environment) processes() []int {
 	return ancestors()
 }
 
-// files returns the companions that have files, and what is wrong with files of others.
+// files returns the companions that have files, and the faults of other files.
 func (p Environment) files(editor string) (found []companion, said []error) {
 	dir := filepath.Join(p.Temp, "gemini", "ide")
 	for _, d := range []string{filepath.Dir(dir), dir} {

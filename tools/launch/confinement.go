@@ -73,7 +73,7 @@ func (l *Launcher) Close() {
 	}
 }
 
-// State says what is in force.
+// State returns the confinement that is in force.
 func (l *Launcher) State() sandbox.State {
 	if l.Sandbox == nil {
 		return sandbox.State{Name: "none", Step: l.why}
@@ -196,7 +196,7 @@ func (f withCaches) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
 	return f.Sandbox.Confine(cmd, p)
 }
 
-// addCaches gives cmd the caches, and p what is seen through them.
+// addCaches gives cmd the caches, and p the files that are seen through them.
 func (f withCaches) addCaches(cmd *exec.Cmd, p *sandbox.Profile) {
 	dir := "/tmp" // of which nothing is kept
 	if !p.RunReadOnly {

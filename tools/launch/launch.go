@@ -15,7 +15,7 @@ import (
 	"gemline/tools/shell"
 )
 
-// A Command says what is to run, where, with which rights and environment. The
+// A Command is a program to run, with its directory, rights and environment. The
 // zero values are the safe ones.
 type Command struct {
 	Text string   // a command line, for a shell; or
@@ -36,7 +36,7 @@ type Command struct {
 	Vars Vars     // the environment
 	Env  []string // NAME=value, beyond that
 
-	Input       string          // what it reads
+	Input       string          // its standard input
 	SplitStderr bool            // standard output and standard error are returned apart
 	Output      func(string)    // is called with output as it is written; may be nil
 	Terminal    *shell.Terminal // of the user who has typed it, else nil

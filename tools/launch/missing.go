@@ -137,7 +137,7 @@ func ParseDenials(output string) (network bool, refused []Denial) {
 // saying is who says something, at the beginning of a line, and where in a script.
 var saying = text.Pattern(`^\s*\S+: ((?:line )?\d+: )?`)
 
-// pathsIn returns what may be paths in a line. Who says it is none of them, unless the
+// pathsIn returns possible paths in a line. The program that complains is none of them, unless the
 // line is about nothing else.
 func pathsIn(line string) (paths []string) {
 	if who := saying().FindStringSubmatch(line); who != nil {

@@ -154,7 +154,7 @@ func besides(path string, granted []string) (left []string) {
 		return []string{path}
 	}
 	for _, e := range entries {
-		if e.Type()&os.ModeSymlink == 0 { // what it leads to is hidden by itself, or not at all
+		if e.Type()&os.ModeSymlink == 0 { // its target is hidden by itself, or not at all
 			left = append(left, besides(filepath.Join(real, e.Name()), granted)...)
 		}
 	}

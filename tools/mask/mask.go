@@ -14,7 +14,7 @@
 // the link is masked, and the program stays: it can still be told to do the same,
 // so the denied one counts as left.
 //
-// # What is left is said
+// # Gaps are reported
 //
 // A [Mask] says in words why a command may run the program all the same. Nothing
 // but a Mask that says nothing may replace another check.
@@ -58,7 +58,7 @@ type directory struct {
 	given   string
 	changed time.Time
 	path    string   // without links; "" if it is another one, too
-	names   []string // what is in it
+	names   []string // the names in it
 }
 
 // system are directories of programs in addition to PATH. The last directories hold git's

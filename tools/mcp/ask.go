@@ -269,7 +269,7 @@ func (e elicitation) fields() (list []field, err error) {
 	if len(list) > mostFields {
 		return nil, errors.New("too much is asked for")
 	}
-	rank := map[bool]int{false: 1} // what is needed comes first
+	rank := map[bool]int{false: 1} // required fields come first
 	slices.SortFunc(list, func(a, b field) int {
 		return cmp.Or(rank[a.needed]-rank[b.needed], strings.Compare(a.name, b.name))
 	})

@@ -19,7 +19,7 @@ import (
 // listMethods are the methods that list what a server has.
 var listMethods = []protocol.MCPMethod{protocol.MethodToolsList, protocol.MethodPromptsList, protocol.MethodResourcesList}
 
-// Bounds of what is taken from a server.
+// Bounds of a server's lists and texts.
 const (
 	mostTools        = 256
 	mostPrompts      = 256
@@ -50,7 +50,7 @@ type catalog struct {
 	dirty        map[protocol.MCPMethod]bool // the lists that are to be read again
 }
 
-// set changes what is stored.
+// set changes the catalog.
 func (c *catalog) set(change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -216,7 +216,7 @@ func (p *relisting) wait(ctx context.Context, conn *rpc.Conn) {
 }
 
 // clean returns a text of a server as it may be shown to the model and to people: of so
-// many characters at most, and without what can't be seen.
+// many characters at most, and without invisible characters.
 func clean(s string, most int) string {
 	s = strings.ToValidUTF8(s[:min(len(s), 4*most)], "")
 	return text.Printable(text.Shorten(strings.NewReplacer("\r\n", "\n", "\t", "    ").Replace(s), most))

@@ -2,7 +2,7 @@
 // Protocol.
 //
 // A [Set] holds the servers of a project. It connects to each in the background, takes
-// over what they have and follows its changes, and begins again with those that end.
+// over their tools, prompts and resources, follows changes, and restarts servers that end.
 // [Set.Tools] is a Toolset: a server's tool is called, judged and asked about like any other
 // tool. A first caller makes a Set with [New], calls [Set.Start], and closes it with [Set.Close].
 //
@@ -25,5 +25,5 @@
 //
 // # Nothing stays
 //
-// Programs are started by tools/launch and end with what they have started.
+// Programs are started by tools/launch and end with all that they have started.
 package mcp

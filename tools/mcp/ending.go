@@ -34,7 +34,7 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 }
 
 // lost reports whether an error of p is that there is nobody to ask: the server has ended, or is
-// as good as that. Else it has said what is wrong, and ends because nobody wants it any more.
+// as good as that. Else it has named the error, and ends because nobody wants it any more.
 func (p *peer) lost(err error) bool {
 	late, file := (*lateError)(nil), (*fs.PathError)(nil)
 	return p.conn.Err() != nil || errors.Is(err, rpc.ErrClosed) || errors.As(err, &late) || errors.As(err, &file)
@@ -53,7 +53,7 @@ func (e *endError) Hint() string { return e.hint }
 const mostPrinted = 4000
 
 // ending returns why a server is not there: how its program ended, or err if it was too late,
-// and what it has said is wrong.
+// and the error that it named.
 func (l *serverConn) ending(err error, o shell.Outcome, confined bool) error {
 	e := &endError{}
 	late := (*lateError)(nil)
@@ -124,7 +124,7 @@ found:
 			if !expr.MatchString(l) {
 				continue
 			}
-			if said = l; strings.HasSuffix(l, ":") && i+1 < len(lines) { // what is wrong comes next
+			if said = l; strings.HasSuffix(l, ":") && i+1 < len(lines) { // the error comes next
 				said += " " + lines[i+1]
 			}
 			break found

@@ -15,7 +15,7 @@ import (
 // seen, and again when the user allows a call after a change. Nil ToolPins pin nothing.
 type ToolPins struct {
 	Path   string
-	Failed func(error) // is told what can't be kept; may be nil
+	Failed func(error) // gets errors of storing; may be nil
 
 	mu sync.Mutex
 }
@@ -69,7 +69,7 @@ func (s *ToolPins) agree(server Server, t tool) {
 func (s *ToolPins) read() map[string]map[string]pin {
 	all := map[string]map[string]pin{}
 	if b, err := os.ReadFile(s.Path); err == nil && disk.WritableByOthers(s.Path) == "" {
-		json.Unmarshal(b, &all) // what can't be understood is seen anew
+		json.Unmarshal(b, &all) // an entry that can't be understood is seen anew
 	}
 	return all
 }

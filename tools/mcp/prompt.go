@@ -48,7 +48,7 @@ func (s *Set) Prompts() (list []Prompt) {
 }
 
 // words finds the arguments of a command: NAME=VALUE behind two hyphens, and others, with
-// quotation marks around what has spaces in it.
+// quotation marks around values with spaces.
 var words = text.Pattern(`--([\w.-]+)=(?:"((?:[^"\\]|\\.)*)"|(\S*))|"((?:[^"\\]|\\.)*)"|(\S+)`)
 
 // Values reads what stands behind the name of a prompt: named values, and others for what is

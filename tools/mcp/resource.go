@@ -94,7 +94,7 @@ func (s *Set) CompleteResource(ctx context.Context, begins string) (names []stri
 
 const mostCompleted = 200
 
-// SplitResource returns the server and the address of what is called SERVER:URI. A server has to be
+// SplitResource returns the server and the address in a name SERVER:URI. The server has to be
 // there, its resource need not be listed.
 func (s *Set) SplitResource(name string) (server, uri string, ok bool) {
 	for _, l := range s.all() {
@@ -119,7 +119,7 @@ func listing(servers []Status, uri string) (server string, ok bool) {
 	return server, ok
 }
 
-// Read returns what is in a resource, in parts. What is no text is named.
+// Read returns the content of a resource, in parts. Data that are no text are named.
 func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
 	l, c, err := s.connected(server)
 	if err != nil {

@@ -152,7 +152,7 @@ func (rd *reading) block(c content) {
 	}
 }
 
-// data adds what is no text.
+// data adds data that are no text.
 func (rd *reading) data(encoded, kind, what, display string) {
 	kind = mediaType(kind)
 	b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))

@@ -18,7 +18,7 @@ const (
 	longestWords  = 2000 // characters of a description within a schema
 )
 
-// DeclaredSchema returns a schema reduced to what may be declared: an object's schema, not too
+// DeclaredSchema returns a schema that may be declared: an object's schema, not too
 // large or deep, with the keywords that the API knows, and without dangling references.
 func DeclaredSchema(raw json.RawMessage) json.RawMessage {
 	var whole map[string]any
@@ -45,12 +45,12 @@ func DeclaredSchema(raw json.RawMessage) json.RawMessage {
 	return b
 }
 
-// A cleaner takes what can't be declared out of a schema.
+// A cleaner takes undeclarable keywords out of a schema.
 type cleaner struct {
 	defs map[string]any // the definitions, by name
 }
 
-// schema returns what is kept of a schema.
+// schema returns the declarable part of a schema.
 func (c *cleaner) schema(in map[string]any, depth int) map[string]any {
 	out := map[string]any{}
 	if depth > deepestSchema {

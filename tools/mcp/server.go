@@ -53,7 +53,7 @@ func origin(s Server) map[string]any {
 // identity tells a server from one of the same name that is set up otherwise.
 func (s Server) identity() string { return hashed(s.Name, s.Command, s.Dir, s.Env, s.URL, s.Kind) }
 
-// subject is what an "always" about the server is about: its name and what it is, whatever
+// subject identifies the server for an "always": its name and its program or address, whatever
 // other server has a name that reads the same in the names of tools.
 func (s Server) subject() string { return hashed(s.Name, s.Command, s.Dir, s.URL) }
 

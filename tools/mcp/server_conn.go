@@ -19,7 +19,7 @@ import (
 
 const (
 	version         = protocol.ProtocolVersion20250618 // that is asked for
-	optionalTimeout = time.Second                      // for what may be said and need not
+	optionalTimeout = time.Second                      // for optional messages
 	minBackoff      = time.Second                      // before a server that has ended is started again
 	maxBackoff      = time.Minute                      // between later attempts
 	maxAttempts     = 5                                // in a row, before a server is left alone
@@ -264,7 +264,7 @@ func (l *serverConn) open(ctx context.Context, w transport) (*peer, error) {
 	c := &peer{rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.handleNotification, OnUnparsed: odd}), ended, map[string]bool{}}
 	if err = l.begin(ctx, c.conn, stream, w.name); err != nil {
 		lost := c.lost(err)
-		if lost { // what it has printed is read to its end: it says why
+		if lost { // its output is read to the end: it says why
 			select {
 			case <-c.conn.Done():
 			case <-ctx.Done():

@@ -30,7 +30,7 @@ type Config struct {
 
 	Notify func(text string)         // tells a warning, in a line
 	Log    func(server, text string) // is given what servers write to their standard error, and say for a log; may be nil
-	Pins   *ToolPins                 // what was agreed to of tools; may be nil
+	Pins   *ToolPins                 // the tools that were agreed to; may be nil
 
 	// Keep stores all that a server has written to its standard error, and returns the name
 	// of the file, "" if there is none. It may be nil.

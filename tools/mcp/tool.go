@@ -59,7 +59,7 @@ type Callbacks struct {
 	// Answer has the model answer a server, after the user has agreed. Nil refuses.
 	Answer func(ctx context.Context, host engine.Host, s Sampling) (Answer, error)
 
-	// Cut shortens what is too long for the conversation. It may be nil.
+	// Cut shortens a result that is too long for the conversation. It may be nil.
 	Cut func(tool, all string) (string, engine.Cut)
 
 	// Trusting reports whether calls run unasked, whatever changes. It may be nil.
@@ -201,7 +201,7 @@ func (t tool) intent(of Server, args map[string]any) engine.Intent {
 // waits is an argument for the engine, and not for the server: the call is to run alone.
 const waits = "wait_for_previous"
 
-// fit returns args as the tool takes them, and a note about what was left out. The error
+// fit returns args as the tool takes them, and a note about arguments that were left out. The error
 // tells the model everything that does not fit.
 func (t tool) fit(args map[string]any) (fitted map[string]any, note string, err error) {
 	shape := t.shape()

@@ -3,7 +3,7 @@
 //
 // # Without secrets
 //
-// What is kept holds no secret that is known. Whoever cuts a text takes them out first, since
+// A stored output holds no known secret. The caller that cuts a text takes secrets out first, since
 // a part of one would not be found.
 package outputs
 

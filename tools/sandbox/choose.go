@@ -113,7 +113,7 @@ func Names() []string {
 	return []string{ByKernel, ByDocker, ByPodman, ByRunsc, BySeatbelt}
 }
 
-// best returns the name of what is best here.
+// best returns the name of the best sandbox here.
 func (c Config) best() (string, error) {
 	if c.Kernel != nil {
 		return ByKernel, nil
@@ -131,7 +131,7 @@ func (c Config) best() (string, error) {
 		"install one, or gemline --sandbox=off runs commands without", strings.Join(names, ", "))
 }
 
-// fault returns an error that says who wants what can't be had.
+// fault returns an error that names the setting that asks for an unavailable sandbox.
 func (c Config) fault(format, hint string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
 	if c.By != "" {

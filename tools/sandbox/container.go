@@ -246,7 +246,7 @@ func variables(env, more, write []string, network bool) []string {
 
 // ReadExtras reads what the environment says about containers and profiles:
 // SANDBOX_FLAGS, SANDBOX_ENV, SANDBOX_MOUNTS, SANDBOX_PORTS,
-// SANDBOX_SET_UID_GID, BUILD_SANDBOX, SEATBELT_PROFILE. What is hidden can't be mounted; user
+// SANDBOX_SET_UID_GID, BUILD_SANDBOX, SEATBELT_PROFILE. Hidden paths can't be mounted; user
 // is the UID:GID of the user, "" where there is none. The error is an [*Error].
 func ReadExtras(getenv func(string) string, hidden []string, user string, exists func(string) bool) (Extras, error) {
 	var o Extras

@@ -9,7 +9,7 @@
 //
 // # Never silently less
 //
-// The [State] of a Sandbox says what it does on this system, and names each layer that the kernel
+// The [State] of a Sandbox describes its confinement on this system, and names each layer that the kernel
 // or a container forbids, with the reason. If a Sandbox can't confine a command as its State
 // says, the command fails; it never runs unconfined.
 package sandbox

@@ -251,7 +251,7 @@ func memory(name string, content []byte, program bool) (*os.File, error) {
 	return f, nil
 }
 
-// State says what is in force.
+// State returns the layers that are in force.
 func (k *Kernel) State() State {
 	k.probe.Do(k.find)
 	return k.state

@@ -12,9 +12,9 @@ import (
 	"gemline/engine/disk"
 )
 
-// masks are what a Profile comes to on the disk as it is, for programs that
-// put one place over another: the shorter paths come first, so that what is
-// within something is put over it.
+// masks are a Profile's places on the present disk, for programs that
+// put one place over another: the shorter paths come first, so that a place
+// within another is put over it.
 type masks struct {
 	write    []string
 	readOnly []string
@@ -45,7 +45,7 @@ func (h *placeholders) Close() error {
 	return nil
 }
 
-// prepare looks at the disk. What is protected and not there is made, as an
+// prepare looks at the disk. A protected path that is not there is made, as an
 // empty directory, and is kept track of.
 func (h *placeholders) prepare(p Profile) (masks, error) {
 	var m masks
@@ -119,9 +119,9 @@ func existingPaths(paths []string) (out []string) {
 	return out
 }
 
-// protected returns what is not written to below root: what makes git run
-// something, and what gemline goes by. Of a repository, objects, references
-// and the index stay writable. What is anchored is written to, but can't be
+// protected returns the paths below root that are not written to: files that make git run
+// something, and gemline's configuration. Of a repository, objects, references
+// and the index stay writable. An anchored directory is written to, but can't be
 // put away with all that it holds, since it is put over itself.
 func protected(root string) (readOnly, anchored []string) {
 	readOnly = []string{filepath.Join(root, ".gemini")}

@@ -9,7 +9,7 @@ import (
 
 // Writable returns path, or the nearest directory above it that is there, and
 // whether this process could write at that: no Profile gives a command what its
-// user does not have. What is no file or directory counts as not.
+// user does not have. Other things than files and directories count as not.
 func Writable(path string) (at string, ok bool) {
 	info, err := os.Lstat(path)
 	for errors.Is(err, os.ErrNotExist) && path != filepath.Dir(path) {

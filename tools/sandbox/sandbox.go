@@ -32,7 +32,7 @@ type Sandbox interface {
 	// to start.
 	Confine(cmd *exec.Cmd, p Profile) (release func(), err error)
 
-	// State returns what is in force. The first call determines it, in milliseconds.
+	// State returns the layers in force. The first call determines them, in milliseconds.
 	State() State
 }
 
@@ -64,7 +64,7 @@ type State struct {
 type Layer struct {
 	Name string `json:"name"` // such as "Landlock"
 	On   bool   `json:"on"`
-	Why  string `json:"why"` // what it is, or why it is not on
+	Why  string `json:"why"` // its description, or why it is off
 }
 
 // Image reports whether commands see the programs of a container's image.

@@ -17,7 +17,7 @@ type Seatbelt struct {
 	Home    string
 }
 
-// Profiles are the names of profiles that come with gemline: what can be read,
+// Profiles are the names of profiles that come with gemline: which files can be read,
 // and whether there is a network.
 var Profiles = []string{"permissive-open", "permissive-proxied", "restrictive-open",
 	"restrictive-proxied", "strict-open", "strict-proxied"}
@@ -155,7 +155,7 @@ func (s *Seatbelt) text(p Profile) string {
 	return b.String()
 }
 
-// paths writes a rule about what is at and below paths.
+// paths writes a rule about paths and all below them.
 func paths(b *strings.Builder, rule string, list []string) {
 	if len(list) == 0 {
 		return

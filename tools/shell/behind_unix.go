@@ -33,7 +33,7 @@ look() {
 look "$@" &
 `
 
-// ResumeBehind starts what has this program and its group, which is about to be stopped, go
+// ResumeBehind starts a process that has this program and its group, which is about to be stopped, go
 // on when a shell has taken the terminal that they are in front of.
 func ResumeBehind(group int) error {
 	cmd := exec.Command("/bin/sh", "-c", behind, "gemline-behind", strconv.Itoa(os.Getpid()), strconv.Itoa(group))

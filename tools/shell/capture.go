@@ -21,11 +21,11 @@ const truncated = "\n[GEMINI_CLI_WARNING: Output truncated. The buffer is limite
 // time.
 type capture struct {
 	strip  stripper
-	redraw *redraw // for what is written to a terminal, else nil
+	redraw *redraw // for output to a terminal, else nil
 	kept   tail
 	live   func(string) // shown as it comes, nil for nobody
 	log    func([]byte) // nil for nobody
-	start  []byte       // the first bytes, until it is known what they are
+	start  []byte       // the first bytes, until their charset is known
 	seen   int64
 	binary bool
 	buf    []byte // stripped, reused
@@ -33,11 +33,11 @@ type capture struct {
 	rest   []byte // the first bytes of a character, not shown yet
 
 	charsets charset.Decoder
-	odd      []byte         // the first of what is not ASCII, shown already
+	odd      []byte         // the first bytes that are not ASCII, shown already
 	format   charset.Format // of that
 }
 
-// newCapture returns a capture that keeps limit bytes of what is written, to a
+// newCapture returns a capture that keeps limit bytes of the output, to a
 // terminal or not.
 func newCapture(limit int, terminal bool, charsets charset.Decoder, live func(string)) *capture {
 	c := &capture{kept: tail{max: limit}, charsets: charsets, live: live}
@@ -57,7 +57,7 @@ func (c *capture) write(p []byte) {
 	c.put(c.drawn(c.buf), false)
 }
 
-// end takes in what was held back, when nothing more will come.
+// end takes in the bytes that were held back, when nothing more will come.
 func (c *capture) end() {
 	if c.sniff(nil, true); !c.binary {
 		text := c.drawn(c.strip.end(c.buf[:0]))
@@ -220,7 +220,7 @@ func (t *tail) write(p []byte) {
 	}
 }
 
-// text returns what is kept, from the first whole character on.
+// text returns the kept bytes, from the first whole character on.
 func (t *tail) text() string {
 	if !t.cut {
 		return string(t.buf)

@@ -5,7 +5,7 @@
 //
 // A command has an empty standard input and no controlling terminal, and its
 // environment tells the usual programs not to page, not to colour and not to
-// ask. What would wait for a person fails instead. A command that the user runs
+// ask. A program that would wait for a person fails instead. A command that the user runs
 // at a terminal ([Terminal]) is the exception: it has the user to ask.
 //
 // # One group, one end
@@ -19,7 +19,7 @@
 //
 // If this process is killed, which nothing can catch, a small watcher that was
 // started beside the first command ends the groups that are left. It knows no
-// more than the groups: what has left its group goes on then.
+// more than the groups: a process that has left its group goes on then.
 //
 // # Waiting
 //

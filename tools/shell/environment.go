@@ -50,8 +50,8 @@ type Settings struct {
 }
 
 // Environment returns the environment of commands: base without the program's
-// own credentials and, as s says, without other secrets, without what would have
-// a shell read other things than were judged, and with what keeps programs from
+// own credentials and, as s says, without other secrets, without variables that would have
+// a shell read other things than were judged, and with variables that keep programs from
 // asking and paging. Git's idea of who the user is stays.
 func Environment(base []string, s Settings) []string {
 	fixed := s.fixed(base)
@@ -171,7 +171,7 @@ func (s Settings) fixed(base []string) []string {
 	return env
 }
 
-// withhold splits base into what commands may see and the names of what they
+// withhold splits base into variables that commands may see and the names of variables that they
 // may not.
 func (s Settings) withhold(base []string) (kept, withheld []string) {
 	for _, kv := range base {

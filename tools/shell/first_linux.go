@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 )
 
-// RunAsInit does what is expected of the first process of a container: it runs
+// RunAsInit does the work of the first process of a container: it runs
 // this very program once more with args and streams, passes signals on to it, buries the
 // orphans that are left to it, and returns the code to exit with. It reports
 // false at once if this is not the first process, or there can be no second.

@@ -30,7 +30,7 @@ type Jobs struct {
 	mu      sync.Mutex
 	jobs    []*job // in the order they began
 	closed  bool
-	then    sync.WaitGroup // what is called when jobs are over
+	then    sync.WaitGroup // functions called when jobs are over
 	allDone chan struct{}  // closed when all are
 }
 
@@ -122,8 +122,8 @@ func (js *Jobs) Start(c Command) (pid int, err error) {
 	return p.group.leader, nil
 }
 
-// adopt takes over what p has left running, and returns the numbers of its
-// processes. It returns none if there is nothing but what is about to end, or if
+// adopt takes over the running processes of p, and returns their
+// numbers. It returns none if all of them are about to end, or if
 // Jobs is closed; then all have been ended. So far p's output went to out.
 func (js *Jobs) adopt(p *process, command string, out *capture) []int {
 	js.mu.Lock()
@@ -324,7 +324,7 @@ func (j *job) running() bool {
 	}
 }
 
-// stop ends j and what it started, and returns when its goroutines have ended.
+// stop ends j and its children, and returns when its goroutines have ended.
 func (j *job) stop() {
 	if j.running() || j.p.group.occupied() {
 		j.p.group.kill()

@@ -14,7 +14,7 @@ import (
 
 const (
 	maxLog   = 64 << 20 // bytes; a log that grows larger loses its beginning
-	keptLog  = 1 << 20  // what it keeps then
+	keptLog  = 1 << 20  // its size after a cut
 	shownLog = 64 << 10 // how far back from its end a log is read
 )
 
@@ -26,7 +26,7 @@ type log struct {
 	size  int64
 	lines int            // line ends written, those lost included
 	open  bool           // the last line has no end yet
-	out   *redact.Stream // what is written goes through it, if not nil
+	out   *redact.Stream // cleans the text, if not nil
 	err   error
 }
 
@@ -76,7 +76,7 @@ func ownDir(dir string) error {
 	return nil
 }
 
-// write adds p, but for what may be the beginning of a secret.
+// write adds p, but for a possible beginning of a secret.
 func (l *log) write(p []byte) {
 	if l.out != nil {
 		p = []byte(l.out.Next(string(p)))
@@ -84,7 +84,7 @@ func (l *log) write(p []byte) {
 	l.add(p)
 }
 
-// end adds what was held back.
+// end adds the text that was held back.
 func (l *log) end() {
 	if l.out != nil {
 		l.add([]byte(l.out.End()))

@@ -10,7 +10,7 @@ import (
 
 // An Outcome is the outcome of a command. The zero Outcome is a success without output.
 type Outcome struct {
-	Output string // what it wrote, see the package's page
+	Output string // its output, see the package's page
 	Binary bool   // Output only says how much was written
 	Stderr string // the second output, if the two are separate
 	Cut    bool   // one of the outputs was cut

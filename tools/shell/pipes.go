@@ -66,7 +66,7 @@ func (t *Process) take(b []byte) {
 // Done is closed when the process is over, though not all that it started may be.
 func (t *Process) Done() <-chan struct{} { return t.p.exited }
 
-// Close ends the process and what it started, and says how it ended. Closing its
+// Close ends the process and its children, and says how it ended. Closing its
 // input tells it first.
 func (t *Process) Close() Outcome { return t.once() }
 
@@ -84,7 +84,7 @@ func (t *Process) close() Outcome {
 	return t.end(o)
 }
 
-// end ends what is left of the process, and says in o how it ended.
+// end ends the rest of the process's group, and says in o how it ended.
 func (t *Process) end(o Outcome) Outcome {
 	select {
 	case <-t.p.exited:

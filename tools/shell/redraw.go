@@ -12,7 +12,7 @@ import (
 // redrawn.
 type redraw struct {
 	begun bool   // something stands on the line
-	again bool   // the line has been begun again, and held is what it says now
+	again bool   // the line has been begun again, and held is its new text
 	held  []byte // not passed on yet
 	back  bool   // a return was the last byte
 }

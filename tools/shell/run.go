@@ -39,10 +39,10 @@ type Command struct {
 }
 
 // A Terminal is that of a user who runs a command: the command has a terminal
-// of its own behind it, reads what is typed, and gets the environment that the
+// of its own behind it, reads the keyboard, and gets the environment that the
 // user has, without secrets. Nothing keeps it from asking.
 type Terminal struct {
-	// Connect has what is typed go to the command, until disconnect is
+	// Connect sends typed text to the command, until disconnect is
 	// called: ours is our end of its terminal, theirs the other one.
 	Connect func(ours, theirs *os.File) (disconnect func(), err error)
 

@@ -29,7 +29,7 @@ const (
 	stripC1End              // in a control string, after 0xc2
 )
 
-// append adds what is text in src to dst, which must not overlap src.
+// append adds the text in src to dst, which must not overlap src.
 func (s *stripper) append(dst, src []byte) []byte {
 	for i := 0; i < len(src); i++ {
 		b := src[i]
@@ -47,7 +47,7 @@ func (s *stripper) append(dst, src []byte) []byte {
 			}
 		case stripC1:
 			switch {
-			case b == 0x1b || b == 0xc2: // what follows is taken out, and what is behind must not complete it
+			case b == 0x1b || b == 0xc2: // the next bytes are taken out, and the bytes behind must not complete it
 				dst = s.text(append(dst, "\uFFFD"...), b)
 			case b < 0x80 || b > 0x9f:
 				dst = s.text(append(dst, 0xc2), b)
@@ -83,7 +83,7 @@ func (s *stripper) append(dst, src []byte) []byte {
 	return dst
 }
 
-// end adds what was held back: a byte that turned out to begin nothing.
+// end adds the held-back byte, which turned out to begin nothing.
 func (s *stripper) end(dst []byte) []byte {
 	if s.state == stripC1 {
 		dst = append(dst, 0xc2)
@@ -155,7 +155,7 @@ func (s *stripper) inString(dst []byte, b byte) []byte {
 	return dst
 }
 
-// c1 returns what follows a C1 control.
+// c1 returns the state after a C1 control.
 func c1(b byte) stripState {
 	switch b {
 	case 0x9b:

@@ -35,7 +35,7 @@ type ActiveSkills struct {
 	called string            // the skill that the user has called by name
 }
 
-// Tools implements [engine.Toolset]: there is a tool while there are skills. What is not
+// Tools implements [engine.Toolset]: there is a tool while there are skills. A skill that is not
 // offered any more is not active.
 func (s *ActiveSkills) Tools() []engine.Tool {
 	if s == nil {
@@ -212,7 +212,7 @@ func (s *ActiveSkills) Restore(said []*genai.Content) {
 	}
 }
 
-// Close ends what is active.
+// Close ends the active skills.
 func (s *ActiveSkills) Close() {
 	if s == nil {
 		return

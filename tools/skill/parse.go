@@ -52,7 +52,7 @@ func scalar(v any) string {
 	}
 }
 
-// lines returns what stands behind a key, with the indented lines that follow.
+// lines returns the value of a key, with the indented lines that follow.
 func lines(front, key string) string {
 	value, found := "", false
 	for line := range strings.SplitSeq(front, "\n") {

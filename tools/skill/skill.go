@@ -72,7 +72,7 @@ type Skill struct {
 	Disabled    bool   `json:"disabled"`
 
 	fill func(string) string
-	note string // what is wrong with it, though it is usable
+	note string // a fault that leaves it usable
 }
 
 // Folder returns the folder of the skill, "" if it has none.

@@ -13,7 +13,7 @@ import (
 // mostListed is how many files and directories of a skill's folder are named.
 const mostListed = 200
 
-// Tree returns what is in the folder of the skill, a line for each file and directory below
+// Tree lists the folder of the skill, a line for each file and directory below
 // its path, and how many of them there are. No link is followed. Beyond a bound there are
 // only so many.
 func (s Skill) Tree() (tree string, n int) {

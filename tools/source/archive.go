@@ -150,7 +150,7 @@ func untar(r io.Reader, into *os.Root) error {
 	}
 }
 
-// flatten puts what is in the only directory of a package into the package itself.
+// flatten puts the files of a package's only directory into the package itself.
 func flatten(to string) error {
 	entries, err := os.ReadDir(to)
 	if err != nil || len(entries) != 1 || !entries[0].IsDir() {

@@ -1,7 +1,7 @@
 // Package source fetches packages of files, such as extensions and skills: from repositories and
 // releases with a [Hub], from archives with [Unpack], and from folders with [Copy].
 //
-// # What may come in
+// # Limits of packages
 //
 // Whatever it came by, a package is files and directories, within bounds, and links that
 // stay inside. Devices, absolute names, names that lead out and links that do are an error,
@@ -164,7 +164,7 @@ func Copy(ctx context.Context, from, to string) error {
 func Check(dir string) error { return verify(dir) }
 
 // verify returns an error if a package that is there holds a link that leads out of it, or
-// what is neither a file nor a directory, or too much.
+// other things than files and directories, or too much.
 func verify(dir string) error {
 	top, t := disk.ResolveLinks(dir), &tally{}
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

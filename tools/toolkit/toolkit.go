@@ -63,7 +63,7 @@ func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 // the engine reads, and the marks of a proposal that the user changed.
 var Internal = []string{"wait_for_previous", "modified_by_user", "ai_proposed_content", "read_only"}
 
-// Fit returns args as the schema wants them, and a note about what was left out. Arguments that
+// Fit returns args as the schema wants them, and a note about arguments that were left out. Arguments that
 // beside names stay, though no schema has them. The error tells the model everything that does
 // not fit.
 func Fit(s *jsonschema.Schema, args map[string]any, beside ...string) (fitted map[string]any, note string, err error) {
@@ -93,7 +93,7 @@ func Decode[A any](args map[string]any) (a A, err error) {
 	return a, err
 }
 
-// Misuse tells the model what is wrong with the arguments of its call.
+// Misuse returns an error for the model about the arguments of its call.
 func Misuse(format string, args ...any) error {
 	return &engine.CallError{Type: engine.InvalidToolParams, Message: fmt.Sprintf(format, args...)}
 }

@@ -1,9 +1,9 @@
-// Package tracker keeps tasks with what they depend on, in a directory, a file
+// Package tracker stores tasks with their dependencies, in a directory, a file
 // each, as the Gemini CLI does.
 //
 // # Always in order
 //
-// What is kept holds together: parents and dependencies are there, no task
+// The tasks are consistent: parents and dependencies are there, no task
 // depends on itself or is part of itself, and none is closed before those that it
 // depends on. A change that would break that is [RefusedError].
 package tracker
@@ -42,7 +42,7 @@ type Task struct {
 type Store struct {
 	Dir func() string // asked at each use; whoever writes there first makes it
 
-	mu sync.Mutex // held for as long as what was read must stay true
+	mu sync.Mutex // held for as long as the tasks read must stay true
 }
 
 // A RefusedError says in a sentence why a change is not made.

@@ -37,7 +37,7 @@ const (
 )
 
 // schemaOf returns the schema of an object: its properties, by turns a name, with a
-// star if it is required, and what it is.
+// star if it is required, and its description.
 func schemaOf(properties ...string) string {
 	var all, required []string
 	for i := 0; i+1 < len(properties); i += 2 {
@@ -90,7 +90,7 @@ type dependencyArgs struct {
 // taskTools are what the tools do with the tasks.
 type taskTools struct{ store *Store }
 
-// Tools returns the tools that keep tasks in a directory with what they depend on, for work
+// Tools returns the tools that store tasks with their dependencies in a directory, for work
 // that is too large for a list. If dir is nil none is offered.
 func Tools(dir func() string) engine.Tools {
 	s := taskTools{&Store{Dir: dir}}
@@ -121,7 +121,7 @@ func Tools(dir func() string) engine.Tools {
 	return list
 }
 
-// trackerTool makes a tool of the tracker from what it does with its arguments.
+// trackerTool makes a tool of the tracker from the function for its arguments.
 func trackerTool[A any](name, label, doc, schema string, do func(A) (string, error)) engine.Tool {
 	return toolkit.Define(name, label, engine.Think, doc, schema, func(_ context.Context, a A) (engine.Call, error) {
 		return engine.Call{Intent: engine.Intent{Title: "tasks: " + strings.ToLower(label)},

@@ -7,7 +7,7 @@
 // connection is checked when the connection is made, so that a name can't have one address when
 // it is checked and another when it is used.
 //
-// # What was shown is what is fetched
+// # The shown address is the fetched address
 //
 // A redirect is followed as long as it stays on the host that was asked for. A redirect to
 // another host is reported, and the page there has to be asked for by its own address.

@@ -189,7 +189,7 @@ func (f *Fetcher) Admit(u *url.URL) bool {
 	return true
 }
 
-// A Page is what was fetched.
+// A Page is the answer to a fetch.
 type Page struct {
 	URL    *url.URL // where it was in the end
 	Status int

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// What is made of a page is bounded, since parser and library take far more time
+// The parts of a page are bounded, since parser and library take far more time
 // and memory for some pages than for others of the same size.
 const (
-	mostMarkup = 1 << 20 // bytes of HTML, without what is not read
+	mostMarkup = 1 << 20 // bytes of HTML, without elements that are not read
 	mostTags   = 50_000
 	mostTag    = 8 << 10   // bytes of a tag; longer ones lose their attributes
 	mostOpen   = 8         // elements such as <b>, which the parser opens again in each block

@@ -27,7 +27,7 @@ type BlockedError struct {
 	Why string // such as "a private address"
 }
 
-// Error says what is not fetched, and why.
+// Error names the address that is not fetched, and the reason.
 func (b *BlockedError) Error() string { return fmt.Sprintf("%s is not fetched: %s", b.URL, b.Why) }
 
 // Parse reads the address of a page, and returns it in one form for all ways to
@@ -157,7 +157,7 @@ func local(host string) string {
 	return ""
 }
 
-// Find returns the addresses in a text, in their order and each once. What
+// Find returns the addresses in a text, in their order and each once. A word that
 // looks like an address and is none, or is of another kind, is an error; what is
 // blocked is returned beside the others.
 func Find(text string) (urls []*url.URL, blocked []*BlockedError, err error) {
@@ -192,7 +192,7 @@ func Find(text string) (urls []*url.URL, blocked []*BlockedError, err error) {
 }
 
 // NamedHosts returns the hosts that a text names without a scheme, each once, in
-// the form of [Parse]: what begins with www, and what is followed by a path. Who
+// the form of [Parse]: names that begin with www, and names before a path. Who
 // reads the text may take them for addresses.
 func NamedHosts(text string) (hosts []string) {
 	for _, token := range strings.FieldsFunc(text, func(r rune) bool {

@@ -124,7 +124,7 @@ func allSkipped(notes []string) error {
 		Display: "not fetched: " + strings.ReplaceAll(strings.Join(notes, ", "), "[Blocked Host] ", "")}
 }
 
-// fetching says what is about to be fetched: every address whole, and where its
+// fetching describes the fetch for a question: every address whole, and where its
 // host is not written in plain letters, that.
 func fetching(urls []*url.URL, blocked []*BlockedError, prompt string) engine.Intent {
 	var detail strings.Builder
@@ -252,7 +252,7 @@ func (f *fetch) remotely(ctx context.Context, urls []*url.URL) (string, error) {
 	return text, nil
 }
 
-// result marks what was said as data from outside.
+// result marks said as data from outside.
 func (f *fetch) result(said, display string) engine.Result {
 	note := ""
 	if len(f.skipped) > 0 {

@@ -179,7 +179,7 @@ func (ds *dirs) lentAt(real string) (dir *disk.Dir, rel string) {
 var errLoop = errors.New("too many levels of symbolic links")
 
 // follow returns where the absolute path leads when all symbolic links are
-// followed. What does not exist is taken as named, so that a link to a missing
+// followed. A missing part is taken as named, so that a link to a missing
 // file leads to the missing file. It reads the directories through their open
 // handles, whatever lies at their paths now.
 func (ds *dirs) follow(path string) (string, error) {

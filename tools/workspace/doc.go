@@ -10,7 +10,7 @@
 //
 // # Bytes
 //
-// A text is read with what is needed to write it back (its [Format]), and an
+// A text is read with its [Format], by which it is written back, and an
 // unedited text comes out as the bytes it came from. Where that can't be
 // promised, writing is refused.
 //

@@ -19,9 +19,9 @@ const (
 // Rules says which kinds of ignore files are respected.
 type Rules struct{ Git, Gemini bool }
 
-// An Ignore is the ignore files of the roots, and what they hide.
+// An Ignore holds the ignore files of the roots.
 type Ignore struct {
-	Rules Rules // what is respected when nobody says otherwise
+	Rules Rules // the rules respected when nobody says otherwise
 
 	dirs  *dirs
 	over  *Overlay

@@ -23,14 +23,14 @@ func folded(name string) string {
 	return name
 }
 
-// An OutsideError is an attempt to touch what is not in the workspace.
+// An OutsideError is an attempt to touch a path outside of the workspace.
 type OutsideError struct {
 	Path  string   // absolute
-	Roots []string // what would have been allowed
+	Roots []string // the allowed directories
 	Temp  string
 }
 
-// Error says what was attempted and what would have been allowed.
+// Error names the path and the allowed directories.
 func (e *OutsideError) Error() string {
 	s := fmt.Sprintf("Path not in workspace: Attempted path %s resolves outside the allowed workspace directories: %s",
 		`"`+e.Path+`"`, strings.Join(e.Roots, ", "))
@@ -40,7 +40,7 @@ func (e *OutsideError) Error() string {
 	return s
 }
 
-// Summary says for the user what was attempted.
+// Summary describes the attempt for the user.
 func (e *OutsideError) Summary() string {
 	for _, root := range e.Roots {
 		if rel, ok := below(root, e.Path); ok && withheldIn(rel) {

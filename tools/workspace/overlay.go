@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// An Overlay keeps in memory what is written, and shows it to whoever reads
+// An Overlay keeps written files in memory, and shows them to readers
 // through the same Workspace: as if it were on the disk, which stays as it is.
 // The zero Overlay holds nothing; a nil one is the disk itself. It is safe for
 // concurrent use.
 //
 // Everything that this package does with a file of the workspace goes through
-// a [ResolvedPath], so no reader can miss what was written. An Overlay knows files by
+// a [ResolvedPath], so no reader can miss a written file. An Overlay knows files by
 // their real paths. It holds no links, so where a path leads is for the disk to
 // say.
 type Overlay struct {
@@ -68,7 +68,7 @@ func (n *node) ModTime() time.Time { return n.time }
 func (n *node) IsDir() bool        { return n.mode.IsDir() }
 func (n *node) Sys() any           { return nil }
 
-// known returns what was written at a real path, or nil.
+// known returns the file that was written at a real path, or nil.
 func (o *Overlay) known(real string) *node {
 	if o == nil {
 		return nil
@@ -81,7 +81,7 @@ func (o *Overlay) known(real string) *node {
 	return o.at(real)
 }
 
-// in returns what was written in the directory at a real path, by names, and
+// in returns the files written in the directory at a real path, by names, and
 // whether the directory is known at all.
 func (o *Overlay) in(real string) (map[string]*node, bool) {
 	o.mu.RLock()
@@ -90,7 +90,7 @@ func (o *Overlay) in(real string) (map[string]*node, bool) {
 	return maps.Clone(names), there
 }
 
-// at returns what was written at a real path. The lock is held.
+// at returns the file written at a real path. The lock is held.
 func (o *Overlay) at(real string) *node {
 	return o.dirs[folded(filepath.Dir(real))][folded(filepath.Base(real))]
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // A ResolvedPath is where a path leads in a Workspace: a name below one of its
-// directories, without a link. What is done there is done to that name or not
+// directories, without a link. An operation there is done to that name or not
 // at all. If a part of it has become a link meanwhile, that is not followed,
 // and the error is [ErrMoved].
 type ResolvedPath struct {
@@ -121,7 +121,7 @@ func (p ResolvedPath) blame(err error) error {
 	return rename(err, p.name)
 }
 
-// lstat describes what is there. It may be a link by now.
+// lstat describes the file there. It may be a link by now.
 func (p ResolvedPath) lstat() (fs.FileInfo, error) {
 	if n := p.w.Overlay.known(p.real); n != nil {
 		return n, nil
@@ -137,7 +137,7 @@ func (p ResolvedPath) disk() (fs.FileInfo, error) {
 	return p.dir.Lstat(p.rel)
 }
 
-// stat is lstat for what is no link.
+// stat is lstat, but a link is an error.
 func (p ResolvedPath) stat() (fs.FileInfo, error) {
 	info, err := p.lstat()
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -253,7 +253,7 @@ func (p ResolvedPath) replace(at *os.Root, b []byte) error {
 	return f.Commit(name)
 }
 
-// replaceable returns what is called name, nil if nothing, or why it must stay.
+// replaceable returns the file called name, nil if there is none, or why it must stay.
 func replaceable(at *os.Root, name string) (fs.FileInfo, error) {
 	info, err := at.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -39,7 +39,7 @@ type Match struct {
 // Search looks through the text files below dir, or through the one file that
 // it is, and returns the lines that match: directory by directory in the order
 // of their paths, files by name, so that a limit always gives the same lines.
-// What can't be read is passed over.
+// Unreadable files are passed over.
 func (w *Workspace) Search(ctx context.Context, dir string, q Query) ([]Match, error) {
 	from, files, err := q.files(ctx, w, dir)
 	if err != nil {
@@ -101,7 +101,7 @@ func (p ResolvedPath) reached(path string) ResolvedPath {
 // may wait for their turn to be collected.
 const block, window = 16, 512
 
-// found is what was found in a block of files.
+// found holds the matches in a block of files.
 type found struct {
 	block int
 	lines []Match
@@ -127,7 +127,7 @@ func (g *grepper) blocks(files []string, next *atomic.Int64, ahead chan<- struct
 	}
 }
 
-// search looks through files, which lie where from is, and returns what it found in their order.
+// search looks through files, which lie where from is, and returns the matches in their order.
 func (q *Query) search(ctx context.Context, from ResolvedPath, files []string) ([]Match, error) {
 	inner, enough := context.WithCancel(ctx)
 	defer enough()

@@ -18,7 +18,7 @@ var (
 )
 
 // Decode returns the text that the file at path holds, which was read as b, as
-// [charset.Decoder.Decode] does. Where the bytes don't say what they are written in, the
+// [charset.Decoder.Decode] does. Where the bytes don't tell their charset, the
 // .editorconfig files above it and the files beside it do.
 func (w *Workspace) Decode(path string, b []byte) (string, Format, error) {
 	text, format, err := w.charsets.Decode(b)

@@ -12,7 +12,7 @@ import (
 	"gemline/engine/disk"
 )
 
-// Config says what belongs to a Workspace.
+// A Config holds the parts of a Workspace.
 type Config struct {
 	Roots []string // directories; the first is the working directory
 	Temp  string   // a directory outside the roots that may be used too, or ""
@@ -21,7 +21,7 @@ type Config struct {
 	// directory is there.
 	File string
 
-	// Overlay, if not nil, takes what is written instead of the disk.
+	// Overlay, if not nil, takes writes instead of the disk.
 	Overlay *Overlay
 
 	// Editor has files open that are worked with.
@@ -48,7 +48,7 @@ type Workspace struct {
 	Ignore *Ignore
 
 	dirs    *dirs
-	Overlay *Overlay // takes what is written instead of the disk, nil without
+	Overlay *Overlay // takes writes instead of the disk, may be nil
 
 	charsets charset.Decoder
 
@@ -136,7 +136,7 @@ func (w *Workspace) Rel(path string) string {
 	return path
 }
 
-// Stat describes the file that path leads to, with what was written to the
+// Stat describes the file that path leads to, with the files written to the
 // Overlay. Its errors are those of [io/fs], an [*OutsideError], a [*GoneError]
 // or [ErrMoved].
 func (w *Workspace) Stat(path string) (info fs.FileInfo, err error) {
@@ -159,7 +159,7 @@ func (w *Workspace) Exists(path string) bool {
 	return err == nil
 }
 
-// Lstat is [Workspace.Stat] for what may be a link itself.
+// Lstat is [Workspace.Stat] for a path that may be a link itself.
 func (w *Workspace) Lstat(path string) (info fs.FileInfo, err error) {
 	if dir, rel := w.dirs.rootOf(path, nil); dir != nil && rel == "." {
 		return w.Stat(path)

@@ -86,7 +86,7 @@ type Work struct {
 // none reports whether a tree has no work.
 func (w Work) none() bool { return w == Work{} }
 
-// String says what it is, "" for none.
+// String names the work, "" for none.
 func (w Work) String() string {
 	var parts []string
 	for _, c := range []struct {
@@ -154,7 +154,7 @@ func (r *Repository) Work(ctx context.Context, t Tree) (w Work, err error) {
 	return w, nil
 }
 
-// unknown returns w as what is not known for err, or the error of a context that is
+// unknown returns w as unknown because of err, or the error of a context that is
 // done.
 func unknown(ctx context.Context, w Work, err error) (Work, error) {
 	w.Unknown = err.Error()

@@ -4,14 +4,14 @@
 //
 // Markdown and HTML have a heading for each turn and nothing that is folded away from
 // a reader. An HTML document is one file: it refers to nothing outside, has no script,
-// and its elements say what they are.
+// and its elements have their proper tags.
 //
 // # For programs
 //
 // JSON is the record of the session as the Gemini CLI has it: one object with the
 // metadata and all messages.
 //
-// # What was said stays what was said
+// # The words are not changed
 //
 // No text of a session becomes markup of the document. What a user said and what tools
 // printed stand there letter by letter; an answer of the model's, which is Markdown,
@@ -69,7 +69,7 @@ func Session(c *journal.LoadedSession, messages []json.RawMessage, f Format, cle
 	return History(c.Session, c.History, f, clean)
 }
 
-// History returns what was said in a conversation as a document for people.
+// History returns a conversation as a document for people.
 func History(s journal.Session, said []*genai.Content, f Format, clean func(string) string) ([]byte, error) {
 	d := document{Session: s}
 	d.Title = clean(cmp.Or(s.Title, "A conversation"))
@@ -209,7 +209,7 @@ func output(response map[string]any) string {
 	return strings.TrimSpace(string(b))
 }
 
-// facts are what is said of the session, in pairs.
+// facts returns the session's properties, in pairs.
 func (d *document) facts() (facts [][2]string) {
 	add := func(name, value string) {
 		if value != "" {

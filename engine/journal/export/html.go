@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// style is all of the looks: what was typed keeps its lines, and long lines are broken.
+// style is the whole style sheet: typed text keeps its lines, and long lines are broken.
 const style = `body{font-family:sans-serif;line-height:1.5;max-width:50em;margin:1em auto;padding:0 1em}
 pre,.said{white-space:pre-wrap;overflow-wrap:anywhere}
 pre{border:1px solid;padding:.5em}

@@ -41,7 +41,7 @@ func (it *item) markdown(b *strings.Builder) {
 	}
 }
 
-// literal returns a line as text of a Markdown document: of what may be markup each
+// literal returns a line as text of a Markdown document: of possible markup each
 // character has a backslash before it.
 func literal(line string) string {
 	return punctuation().ReplaceAllString(text.PrintableLine(line), `\$0`)

@@ -86,7 +86,7 @@ func encode(tag string) string {
 	return kept.Replace(url.QueryEscape(tag))
 }
 
-// kept turns what is written otherwise in queries into what encodeURIComponent writes.
+// kept turns the escapes of queries into those of encodeURIComponent.
 var kept = strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
 
 // path returns the file of a tag, and whether the file exists.

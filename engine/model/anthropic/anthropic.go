@@ -166,7 +166,7 @@ type usage struct {
 	} `json:"output_tokens_details"`
 }
 
-// A piece is a block of an answer, or what comes to it.
+// A piece is a block of an answer, or an addition to it.
 type piece struct {
 	Type        string
 	Text        string
@@ -251,7 +251,7 @@ func (s *stream) message(e event) error {
 	return nil
 }
 
-// count takes over what is said of the tokens, as far as it is said.
+// count takes over the counts of tokens, as far as u has them.
 func (s *stream) count(u *usage) {
 	if u == nil {
 		return

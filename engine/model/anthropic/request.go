@@ -98,7 +98,7 @@ const (
 // budgets are how many tokens older models may think.
 var budgets = map[string]int{"low": 2048, "medium": 8192, "high": 24_576}
 
-// cut is what is taken out of schemas.
+// cut names the keywords that are removed from schemas.
 var cut = protocol.Cut{Top: []string{"anyOf", "oneOf", "allOf"}}
 
 // request returns what req says to the server.

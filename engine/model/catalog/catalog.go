@@ -228,7 +228,7 @@ func (c *Catalog) Lookup(name string) Model {
 	return m
 }
 
-// other returns what is known of a model of another provider: that it goes by no settings
+// other describes a model of another provider: it goes by no settings
 // that are made for Google's, unless the user has set them.
 func other(name string) Model {
 	m := Model{Name: name, Traits: Traits{Thinks: "level", Levels: []string{"low", "medium", "high"},

@@ -201,7 +201,7 @@ func (a *About) Can(what string) bool {
 	return a.Capabilities == nil || slices.Contains(a.Capabilities, what)
 }
 
-// step is by how much the context grows, and reserve what it has for an answer.
+// step is by how much the context grows, and reserve its room for an answer.
 const (
 	step    = 8192
 	reserve = 4096

@@ -1,7 +1,7 @@
 // Package oneshot asks models questions beside a conversation: whether to go on, what
 // a page says, what a long history comes to.
 //
-// Whoever has a question says what it is for, and the table of presets says which model
+// The caller names the purpose of a question, and the table of presets says which model
 // is asked, with which settings, and for how long the answer is worth waiting.
 //
 // # Never in the way
@@ -17,7 +17,7 @@
 //
 // # Nothing is shown
 //
-// Of an answer only the whole counts. What it took is told as an [engine.Usage] with
+// Of an answer only the whole counts. Its tokens are reported as an [engine.Usage] with
 // the role of the purpose; an attempt that failed, as one with its error and a notice.
 package oneshot
 
@@ -88,7 +88,7 @@ func (a *Asker) For(model func() string) *Asker {
 	return &other
 }
 
-// A Question is what is asked.
+// A Question is asked beside the conversation.
 type Question struct {
 	Purpose  string // as [preset.Table.Purpose] knows it
 	System   string // the instruction, may be empty
@@ -361,7 +361,7 @@ func joined(begun, c *genai.Candidate) *genai.Candidate {
 // AnswerText returns what an answer says.
 func AnswerText(c *genai.Candidate) string { return strings.TrimSpace(engine.TextOf(c.Content.Parts)) }
 
-// unfenced returns what stands in a code fence, if s is one.
+// unfenced returns the text in a code fence, if s is one.
 func unfenced(s string) []byte {
 	b := []byte(s)
 	if inner, ok := bytes.CutPrefix(b, []byte("```")); ok {

@@ -14,7 +14,7 @@ type detail map[string]json.RawMessage
 // words returns the name of the field with the words, "" if d has none, and the words.
 func (d detail) words() (field, said string) {
 	kind := ""
-	json.Unmarshal(d["type"], &kind) // what is no text is no type
+	json.Unmarshal(d["type"], &kind) // a value that is no text is no type
 	if field = wording[kind]; field != "" {
 		json.Unmarshal(d[field], &said)
 	}

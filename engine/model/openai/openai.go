@@ -160,7 +160,7 @@ type delta struct {
 	} `json:"tool_calls"`
 }
 
-// A callPiece is what is called, or the next piece of its arguments.
+// A callPiece names the tool of a call, or is the next piece of its arguments.
 type callPiece struct {
 	Name      looseText
 	Arguments arguments

@@ -173,7 +173,7 @@ func addTools(r *request, c *genai.GenerateContentConfig, cut protocol.Cut, none
 	return nil
 }
 
-// addFormat says that the answer is to be JSON. What is JSON is no call.
+// addFormat asks for JSON as the answer, which is then no call.
 func addFormat(r *request, c *genai.GenerateContentConfig, cut protocol.Cut, bare bool) error {
 	schema, asked, err := protocol.Schema(c, cut)
 	switch {

@@ -65,7 +65,7 @@ func classOf(name string) string {
 	return ""
 }
 
-// purposeOf returns what is known of a purpose; what is unknown counts as a tool's.
+// purposeOf returns the purpose of a name; an unknown name counts as a tool's.
 func purposeOf(name string) purpose {
 	for _, p := range purposes {
 		if strings.HasPrefix(name, p.name) {

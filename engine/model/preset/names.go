@@ -176,7 +176,7 @@ func (n names) small(name string) (small string, auto bool) {
 // A ListedModel is a model that the user may choose.
 type ListedModel struct {
 	Name string
-	Note string // what it is for, or stands for
+	Note string // its purpose, or the model it stands for
 }
 
 // choices returns the names to offer, those that stand for others first.

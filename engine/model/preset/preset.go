@@ -80,7 +80,7 @@ type override struct {
 	model, scope string // "" matches all
 	again        *bool  // whether the request is a repetition; nil matches both
 	keys         int    // how many of these are given
-	alias               // what it changes; extends nothing
+	alias               // its changes; extends nothing
 }
 
 // overridden returns the built-in overrides: repeated requests get answers with more variety.

@@ -18,7 +18,7 @@ import (
 // An Error is a mistake in the settings.
 type Error struct{ what, advice string }
 
-// Error says what is wrong.
+// Error implements error.
 func (e *Error) Error() string { return e.what }
 
 // Hint says what to do about it.
@@ -113,7 +113,7 @@ func (r reader) entries(at string, v any) iter.Seq2[string, map[string]any] {
 	}
 }
 
-// flag returns v as true or false; none is what holds otherwise.
+// flag returns v as true or false, and otherwise if v is nil.
 func (r reader) flag(at string, v any, otherwise bool) bool {
 	is, ok := v.(bool)
 	if v == nil {

@@ -16,7 +16,7 @@ type tables struct {
 	chains       [][]ChainModel
 }
 
-// A definition is what is known of a model.
+// A definition describes a model.
 type definition struct {
 	tier, family string // "" says nothing
 	note         string // for lists

@@ -123,7 +123,7 @@ func (a *Answer) Text(s string) error {
 	return a.release()
 }
 
-// untag takes in what may have been the beginning of a tag.
+// untag takes in text that was held as the possible beginning of a tag.
 func (a *Answer) untag() error {
 	rest := a.tags.partial
 	a.tags.partial = ""

@@ -29,7 +29,7 @@ var refusals = []struct {
 	{model.UserAfterTool, []string{"unexpected role user after role tool", "roles must alternate"}},
 }
 
-// onlySome are what stands behind these words where a server refuses one file, or one way to
+// onlySome are the words that follow where a server refuses one file, or one way to
 // choose among tools, and takes others.
 var onlySome = []string{"/", " format", " type", " mime", " size", "s larger", "s over", " larger", "_choice", " choice"}
 
@@ -73,7 +73,7 @@ func (r *Refusals) Lacks(p model.Provider, name string) func(what string) bool {
 	return func(what string) bool { return slices.Contains(refused, what) || p.Lacks(name, what) }
 }
 
-// Learn reports whether err says that a model of p does not take something of what was sent,
+// Learn reports whether err says that a model of p does not take some part of the request,
 // so that req may be asked again without.
 func (r *Refusals) Learn(p model.Provider, req *engine.Request, err error, sent []string) bool {
 	what := RefusedFeature(err, sent)

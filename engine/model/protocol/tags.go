@@ -19,7 +19,7 @@ const (
 // The tags tell the thought that a text begins with from what the text says.
 type tags struct {
 	read    int
-	partial string // the end of what was read, where that may be the beginning of a tag
+	partial string // the end of the text, where that may be the beginning of a tag
 }
 
 // split parts the next piece into thought and text.

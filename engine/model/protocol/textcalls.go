@@ -147,7 +147,7 @@ func bareCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
 	return all
 }
 
-// elements reads the arguments of a call: an element each, or an object in JSON. What is no
+// elements reads the arguments of a call: an element each, or an object in JSON. An argument that is no
 // text by the schema is JSON in its element.
 func elements(s string, tool Tool) (args map[string]any, ok bool) {
 	if strings.HasPrefix(s, "{") {

@@ -12,7 +12,7 @@ import (
 	"gemline/engine/text"
 )
 
-// Context returns how many tokens a model holds: what its server has said, else what is known
+// Context returns how many tokens a model holds: by its server, else by the table
 // of its provider, else 0.
 func (s *Set) Context(name string) int {
 	s.mu.Lock()

@@ -36,7 +36,7 @@ type grade struct {
 	Hard  bool
 }
 
-// UnmarshalJSON implements [json.Unmarshaler]. What is no score and no choice is an error.
+// UnmarshalJSON implements [json.Unmarshaler]. A value that is no score and no choice is an error.
 func (g *grade) UnmarshalJSON(b []byte) error {
 	var v struct {
 		Score  float64 `json:"complexity_score"`

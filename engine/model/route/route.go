@@ -66,7 +66,7 @@ type Router struct {
 	wanted string
 	engine Engine       // nil before the first prompt
 	last   atomic.Value // a string, the last model that was reported, "" if none was
-	notice string       // what is told when an answer comes
+	notice string       // to the user, when an answer comes
 }
 
 // New returns a Router.
@@ -111,7 +111,7 @@ func (r *Router) Shown() string {
 
 // A Decision is which model answers.
 type Decision struct {
-	Model  string // "" if what was decided before holds
+	Model  string // "" if the earlier decision holds
 	Source string // the strategy that decided, as the Gemini CLI's records call it
 	Reason string // in a few words, "" if it goes without saying
 	Took   time.Duration
@@ -205,8 +205,8 @@ func (r *Router) take(d Decision, tell func(engine.Event)) {
 	r.last.Store(d.Model)
 }
 
-// decide goes through the strategies. Without parts, the prompt goes on, and what was
-// decided holds unless the mode has it otherwise.
+// decide goes through the strategies. Without parts, the prompt goes on, and the earlier
+// decision holds unless the mode has it otherwise.
 func (r *Router) decide(ctx context.Context, mode Mode, parts []*genai.Part, tell func(engine.Event)) (d Decision) {
 	start := time.Now()
 	defer func() { d.Took = time.Since(start) }()

@@ -1,11 +1,11 @@
 // Package wrap keeps secrets out of a conversation, by wrappers around its parts:
-// [Tools] out of what calls tell and show, [Journal] out of what is kept, and
+// [Tools] out of results and output of calls, [Journal] out of stored messages, and
 // [Content] out of any message. What [redact] finds in a text is found here in
 // everything that holds texts.
 //
-// # What is given stays
+// # Arguments are not changed
 //
-// Nothing that is given is changed; what has no secret in it is not copied.
+// A message with a secret is copied, and the copy cleaned; others are not copied.
 package wrap
 
 import (

@@ -44,7 +44,7 @@ func redactTool(t engine.Tool, r *redact.Redactor) engine.Tool {
 	return t
 }
 
-// addsMark reports whether a diff adds a mark, or does not show what it does. A file
+// addsMark reports whether a diff adds a mark, or is cut. A file
 // may talk of marks, and that is kept.
 func addsMark(diff string, r *redact.Redactor) bool {
 	var added, removed strings.Builder
@@ -121,7 +121,7 @@ func nested(ev engine.Event, clean func(string) string) engine.Event {
 	return ev
 }
 
-// end shows what was held back.
+// end shows the text that was held back.
 func (h *redactingHost) end() {
 	if rest := h.out.End(); rest != "" {
 		h.Host.Emit(engine.Output{Delta: rest})

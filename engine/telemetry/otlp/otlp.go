@@ -9,7 +9,7 @@
 // fixed set of messages, which this package appends field by field; the tests read
 // them with the protocol's own packages.
 //
-// gRPC is spoken as what it is on the wire: a POST over HTTP/2 with five bytes before
+// gRPC is spoken as it is on the wire: a POST over HTTP/2 with five bytes before
 // the message and the status in the trailers, which net/http can do, also without
 // encryption.
 //

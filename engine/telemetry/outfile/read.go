@@ -8,7 +8,7 @@ import (
 )
 
 // Read yields the attributes of each event in a file that this package has written, in
-// either format. Spans and metrics are passed over. What can't be read is an error,
+// either format. Spans and metrics are passed over. An unreadable event is an error,
 // and the last thing yielded.
 func Read(r io.Reader) iter.Seq2[map[string]any, error] {
 	return func(yield func(map[string]any, error) bool) {

@@ -23,11 +23,11 @@ type Answer struct {
 // A transcript is the messages and artifacts of an agent so far.
 type transcript struct {
 	tell func(string)
-	open bool // what was told ends within a line
+	open bool // the shown text ends within a line
 
 	context, task string
 	state         protocol.TaskState
-	said          []string // without what it says twice in a row
+	said          []string // without immediate repetitions
 	made          []madeArtifact
 	history       string // the last words in the task's history
 	size          int    // bytes
@@ -119,7 +119,7 @@ func (a *transcript) make(x artifact, more bool) {
 	}
 }
 
-// limit returns as much of words as is kept, and of what is shown of them.
+// limit returns as much of words as is kept, and as much of their shown form.
 func (a *transcript) limit(words, shown string) (kept, told string) {
 	if room := max(0, mostKept-a.size); len(words) > room {
 		words, a.cut = strings.ToValidUTF8(words[:room], ""), true

@@ -38,7 +38,7 @@ func parseCard(b []byte) (*card, error) {
 	return &c, c.choose()
 }
 
-// Check says what is wrong with a definition, before anybody is asked.
+// Check returns the fault of a definition, before anybody is asked.
 func (s Server) Check() error {
 	if s.Card != "" {
 		_, err := parseCard([]byte(s.Card))

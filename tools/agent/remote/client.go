@@ -143,7 +143,7 @@ func (c *Client) Describe(ctx context.Context) (string, error) {
 	return c.card.Description, nil
 }
 
-// converse says something to the agent, and takes in what it says until it is done.
+// converse sends a message to the agent, and takes in its answers until it is done.
 func (c *Client) converse(ctx context.Context, words string, a *transcript) error {
 	err := c.find(ctx)
 	if err != nil {

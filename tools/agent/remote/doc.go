@@ -24,7 +24,7 @@
 // which is about 40 lines here. Version 2 of the library has REST and version 1, too, but the
 // packages for 0.3 bring gRPC and two sets of types along, which costs each start of the program
 // some milliseconds. Both drop the body of an error's status, and fail a message for a part that
-// they do not know; their types do, too. What is read here are the forms that versions 0.3 and
+// they do not know; their types do, too. This package reads the forms that versions 0.3 and
 // 1 have in JSON, by one type. In the tests, servers that are built on libraries are the other
 // side.
 package remote

@@ -14,7 +14,7 @@ type challenge struct {
 }
 
 // words finds the name of a scheme, or of a parameter with its value in quotation marks or without;
-// escaped finds what stands behind a backslash.
+// escaped matches a backslash with the character behind it.
 var (
 	words = text.Pattern("(?s)([\\w!#$%&'*+.^`|~-]+)(?:[ \t]*(=)[ \t]*" +
 		`(?:"((?:[^"\\]|\\.)*)"?|([^ \t,]*)))?`)
@@ -22,7 +22,7 @@ var (
 )
 
 // parseChallenge reads the fields WWW-Authenticate of an answer. The first challenge of the
-// scheme Bearer counts. What can't be read is passed over.
+// scheme Bearer counts. Unreadable fields are passed over.
 func parseChallenge(fields []string) challenge {
 	params := map[string]string{}
 	for _, field := range fields {

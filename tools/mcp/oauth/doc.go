@@ -9,7 +9,7 @@
 //
 // # Servers don't choose whom we talk to
 //
-// A server says where to log in, so what it says is checked: addresses are https, and the
+// A server says where to log in, so its answers are checked: addresses are https, and the
 // connection is made to the public web alone. What the user's settings name is exempt, and so
 // is this machine if the server is on it. What breaks a rule ends the log-in; no other way is tried.
 //

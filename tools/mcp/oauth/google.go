@@ -27,7 +27,7 @@ type googleServer struct {
 	turn   chan google.Token // holds the token while nobody looks at it
 }
 
-// newGoogle returns what makes requests to a server that takes Google's tokens.
+// newGoogle returns a transport for a server that takes Google's tokens.
 func newGoogle(c *Client) (*googleServer, error) {
 	s, u := c.server, c.url
 	wrong := func(format string, args ...any) error {

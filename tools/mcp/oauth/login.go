@@ -30,8 +30,8 @@ func (c *Client) Logout(ctx context.Context) (bool, error) {
 	return c.cfg.Store.Delete(ctx, c.server.Name)
 }
 
-// probe asks the server what it wants, without a token. If it does not say, that is looked for
-// in the usual places.
+// probe asks the server for its log-in, without a token. If the server does not say, probe looks
+// in the usual places for it.
 func (c *Client) probe(ctx context.Context) challenge {
 	ctx, cancel := context.WithTimeout(ctx, probing)
 	defer cancel()
@@ -45,7 +45,7 @@ func (c *Client) probe(ctx context.Context) challenge {
 	return parseChallenge(resp.Header.Values("WWW-Authenticate"))
 }
 
-// Login logs in anew, whatever is kept, and keeps what it gets.
+// Login logs in anew, whatever is stored, and stores the new tokens.
 func (c *Client) Login(ctx context.Context, ask Ask) error {
 	if c.plain() {
 		return c.needsLogin(nil)

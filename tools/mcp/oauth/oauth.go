@@ -29,7 +29,7 @@ type Server struct {
 	Audience       string // targetAudience
 	ServiceAccount string // targetServiceAccount
 
-	// What follows is read from the server's setting oauth.
+	// The next fields are read from the server's setting oauth.
 	ClientID         string
 	ClientSecret     string
 	Issuer           string
@@ -68,13 +68,13 @@ type Ask func(ctx context.Context, q Question) (pasted string, err error)
 type Question struct {
 	Server  string
 	URL     string // begins with http:// or https://
-	Problem string // why it is asked once more, or what is odd; may be empty
+	Problem string // why the question comes again, or a warning; may be empty
 }
 
 // ErrLogin is in the error of a request that wants a log-in first.
 var ErrLogin = errors.New("a log-in is needed")
 
-// New returns what makes requests to s, each with the token that the server wants.
+// New returns a transport for s that gives each request the token that the server wants.
 func New(cfg Config, s Server) (http.RoundTripper, error) {
 	c, err := NewClient(cfg, s)
 	if err != nil {
@@ -276,7 +276,7 @@ func (c *Client) another(ctx context.Context, refused *Credential) (*Credential,
 	return held, nil
 }
 
-// A State is what is known about the log-in to a server, without asking the server.
+// A State is the state of the log-in to a server, as stored here.
 type State int
 
 // The states.
@@ -286,7 +286,7 @@ const (
 	LoggedIn              // it is there; the server may see that differently
 )
 
-// State says what is known about the log-in.
+// State returns the stored state of the log-in.
 func (c *Client) State(ctx context.Context) (State, error) {
 	held, err := c.load(ctx)
 	switch {

@@ -25,7 +25,7 @@ const (
 	mostTime      = 20 * time.Second // for one question
 )
 
-// violation makes the error of what must not be, and ends a log-in.
+// violation returns the error of a forbidden answer, which ends a log-in.
 func (c *Client) violation(format string, args ...any) error {
 	return &auth.Error{Message: fmt.Sprintf("the log-in to %s was given up: ", c.server.Name) + fmt.Sprintf(format, args...),
 		Advice: fmt.Sprintf("if that is meant, name it in your settings: mcpServers.%[1]s.oauth.issuer, "+

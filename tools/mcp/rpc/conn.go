@@ -73,9 +73,9 @@ type ResultThen struct {
 type Conn struct {
 	stream  Stream
 	handler Handler
-	ctx     context.Context // of what is answered
+	ctx     context.Context // of the request that is answered
 	cancel  context.CancelFunc
-	slots   chan struct{} // for what is answered
+	slots   chan struct{} // for requests that are answered
 	busy    chan struct{} // for refusals
 	done    chan struct{}
 

@@ -142,7 +142,7 @@ func ReadBody(w http.ResponseWriter, r *http.Request) (b []byte, status int, err
 // errGone is the error of a message that belongs to no request that is open.
 var errGone = errors.New("nobody waits for this any more")
 
-// A hosted is a [Stream] of requests that each carry back what belongs to them.
+// A hosted is a [Stream] of requests, each of which carries back its answer and notifications.
 type hosted struct {
 	host   *Host
 	id     string
@@ -167,7 +167,7 @@ func (s *hosted) idle() bool {
 	return len(s.waiting) == 0
 }
 
-// push hands on what has come.
+// push hands on a message.
 func (s *hosted) push(text []byte) {
 	select {
 	case s.came <- text:
@@ -175,7 +175,7 @@ func (s *hosted) push(text []byte) {
 	}
 }
 
-// answer hands on a request, and sends what belongs to it until it is answered. If its
+// answer hands on a request, and sends its notifications until it is answered. If its
 // sender is gone, nobody can be told or asked any more: it is given up.
 func (s *hosted) answer(w http.ResponseWriter, r *http.Request, id json.RawMessage, body []byte) {
 	s.mu.Lock()

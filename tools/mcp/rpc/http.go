@@ -100,7 +100,7 @@ type exchange struct {
 	begin func(error) // is called with nil when the response begins
 
 	// cancel ends the request, which stop keeps from ending with its context: the library
-	// ends that with the answer, and what follows is read so that the connection can stay.
+	// ends that with the answer, and the rest is read so that the connection can stay.
 	cancel context.CancelFunc
 	stop   func() bool
 }
@@ -150,7 +150,7 @@ func (s *remote) Next() ([]byte, error) {
 	}
 }
 
-// push hands on what has come.
+// push hands on a message or an error.
 func (s *remote) push(text []byte, err error) {
 	select {
 	case s.came <- came{text, err}:

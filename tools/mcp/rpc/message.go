@@ -67,7 +67,7 @@ var (
 	ErrTooLong = fmt.Errorf("a message of more than %d MB", MaxMessage>>20)
 )
 
-// Decode puts a JSON text into v. What is within it and of another type than it should be
+// Decode puts a JSON text into v. A value in it of another type than it should be
 // is left out, since servers are written by many people.
 func Decode(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
@@ -95,7 +95,7 @@ func unfit(err error) error {
 // maxDepth is how many levels of a message are read that has too many for a reader of JSON.
 const maxDepth = 1000
 
-// shallow returns a JSON text with null in the place of what is nested deeper than most levels.
+// shallow returns a JSON text with null in the place of values nested deeper than most levels.
 func shallow(text []byte, most int) []byte {
 	out := make([]byte, 0, len(text))
 	depth, quoted := 0, false

@@ -47,7 +47,7 @@ func (c *Conn) refuse(id json.RawMessage, why *Error) {
 }
 
 // client reports whether the other side is a server: it may write a log where its messages
-// are expected, and is not told of what is no message.
+// are expected, and gets no error for a line that is no message.
 func (c *Conn) client() bool { return !c.handler.LSPDialect && !c.handler.ServerSide }
 
 // answerWithin finds out whether a text that can't be read may have been meant as an answer.

@@ -36,7 +36,7 @@ func (in *innerStage) share() {
 	}
 }
 
-// lay puts the directory below, with what is in dir above it, on a place. As
+// lay puts the directory below, with the files of dir above it, on a place. As
 // long as this process lives, no other has dir.
 func lay(below int, dir, at string) error {
 	upper, work := filepath.Join(dir, "upper"), filepath.Join(dir, "work")
@@ -102,8 +102,8 @@ func overlay(below int, upper, work string) (int, error) {
 		}
 	}
 	// An ordinary user may not set the attributes that it uses otherwise. The
-	// index would tie what is above to what was below. And nothing has to be on
-	// the disk at once: else each command would wait for all that is written.
+	// index would tie the upper files to the lower ones. And nothing has to be on
+	// the disk at once: else each command would wait for all writes.
 	err = errors.Join(unix.FsconfigSetFlag(fs, "userxattr"),
 		unix.FsconfigSetString(fs, "index", "off"), unix.FsconfigSetFlag(fs, "volatile"))
 	if err == nil {

@@ -1,4 +1,4 @@
-// Package stage is what stands between gemline and a confined command: a small
+// Package stage stands between gemline and a confined command: a small
 // program of two stages, which starts the command and has no other task. A first caller writes a
 // [Spec] and starts the helper, whose main calls [Main].
 //

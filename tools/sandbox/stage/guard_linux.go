@@ -32,18 +32,18 @@ var (
 // the hooks and the configuration of repositories, and gemline's own
 // configuration in a project.
 //
-// With mounts, what is there is read-only. For directories that are not there,
+// With mounts, existing directories are read-only. For directories that are not there,
 // empty ones are made, which are read-only as well, and are taken away again.
 // What else is not there, and everything where there are no mounts, is watched:
 // see enforce.
 type guard struct {
 	mounts bool
-	mu     sync.Mutex // for what follows, once the command runs
+	mu     sync.Mutex // for the next fields, once the command runs
 	tops   []*top
 	known  map[id]string // paths of repositories and the like that existed before, or stay
 	made   map[id]bool   // known directories that did not exist before
 
-	anchored map[string]*top // what holds the directories that stay where they are, by their paths
+	anchored map[string]*top // holders of the directories that stay in their places, by their paths
 	watched  []watched
 	rebases  []rebaseDir
 	places   []placeholder
@@ -123,7 +123,7 @@ func protect(s *Spec, mounts bool) (*guard, error) {
 	return g, nil
 }
 
-// protect protects what was found.
+// protect protects a found path.
 func (g *guard) protect(f found) error {
 	if g.knows(f) { // one of ours
 		return nil
@@ -279,8 +279,8 @@ func (t *top) keep(at string, mounts bool) []watched {
 	return []watched{w}
 }
 
-// anchor has a directory, and those above it, stay in their places. What was opened below it
-// before is hidden then.
+// anchor keeps a directory, and its parents, in their places. Files opened below it
+// before are hidden then.
 func (g *guard) anchor(t *top, at string) error {
 	if at == "." || g.anchored[path.Join(t.path, at)] != nil {
 		return nil
@@ -432,7 +432,7 @@ func (g *guard) directory(dir int, name string) (int, *placeholder, error) {
 		}
 		if made {
 			err = unix.Fchmod(fd, marked)
-		} else if !isPlaceholder(fd) && there() { // what has gone meanwhile was none either
+		} else if !isPlaceholder(fd) && there() { // a path that has gone meanwhile was none either
 			return fd, nil, nil
 		}
 		if err == nil {
@@ -472,7 +472,7 @@ func (g *guard) clean() {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for path, t := range g.anchored { // which have copies of what is mounted below them
+	for path, t := range g.anchored { // which have copies of the mounts below them
 		t.uncover(t.below(path))
 	}
 	for _, p := range g.places {

@@ -22,7 +22,7 @@ type innerStage struct {
 	dir    string
 	guard  *guard
 
-	released atomic.Bool // the command is over, and what it left goes on
+	released atomic.Bool // the command is over, and its leftover processes go on
 }
 
 // say tells the first stage something. Once that is gone, nobody listens.
@@ -32,7 +32,7 @@ func (in *innerStage) say(word, value string) {
 
 // runInner is the second stage. fd is the spec's file; two more follow it.
 func runInner(spec *Spec, fd int, args []string) int {
-	// What is put on is put on this thread.
+	// The rights are dropped on this thread.
 	runtime.LockOSThread()
 	in := &innerStage{spec: spec, args: args,
 		status: os.NewFile(uintptr(fd+1), "status"), life: os.NewFile(uintptr(fd+2), "life")}
@@ -52,7 +52,7 @@ func (in *innerStage) run() error {
 	}
 	ignoreSignals()
 	// The thread that the kernel takes for the process is the one that gives up
-	// its rights; what runs with none could look into it, and at the others.
+	// its rights; a process with none could look into it, and at the others.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return &layerError{Namespaces, err}
 	}
@@ -202,7 +202,7 @@ func (in *innerStage) reap(pid int) {
 	}
 }
 
-// others reaps what has ended and reports whether somebody lives.
+// others reaps ended processes and reports whether others live.
 func others() bool {
 	for {
 		var ws syscall.WaitStatus

@@ -82,7 +82,7 @@ func join(user, network int, argv, env []string, files []uintptr) (pid int, err 
 		return 0, errno
 	}
 	wait(middle)
-	// What is said is the number of the second stage, and why it is none.
+	// The message is the number of the second stage, and why it is none.
 	var said [2]int64
 	for at := 0; at < len(said); at++ {
 		var b [8]byte

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Rights of Landlock, by what they are about.
+// Rights of Landlock, by their objects.
 const (
 	toRead  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	toWrite = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE | unix.LANDLOCK_ACCESS_FS_REFER |
@@ -107,7 +107,7 @@ func (r *ruleset) allow(path string, rights uint64, follow bool) {
 // not for the command.
 func (r *ruleset) allowSeen(s *Spec) {
 	r.allow("/", toRead, false)
-	r.allow("/proc", toUse, false) // what would change the system is read-only there
+	r.allow("/proc", toUse, false) // the system's switches are read-only there
 	r.allow("/dev", toUse, false)
 	r.allow("/dev/shm", toRead|toWrite, false)
 	written := temporary(s)
@@ -143,10 +143,10 @@ func (r *ruleset) allowListed(s *Spec) {
 }
 
 // maxListed is how many entries of directories are listed next to hidden ones.
-// What comes after can't be read.
+// Further entries can't be read.
 const maxListed = 20000
 
-// allowBut allows reading dir, but not what is hidden.
+// allowBut allows reading dir without its hidden entries.
 func (r *ruleset) allowBut(dir string, hidden []string, left *int) {
 	if slices.ContainsFunc(hidden, func(h string) bool { return inside(h, dir) }) {
 		return

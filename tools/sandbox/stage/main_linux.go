@@ -15,7 +15,7 @@ import (
 )
 
 // FailedCode is the code of the first stage when a command could not be confined
-// and did not run, or did what is undone.
+// and did not run, or made changes that are undone.
 const FailedCode = 125
 
 // Main carries out a stage, and ends the process at once when the stage is done: what a runtime
@@ -284,7 +284,7 @@ func (o *outerStage) report(word, value string) {
 }
 
 // say tells the user. A file's name may be in it, and nothing else looks at
-// what is written here.
+// this text.
 func (o *outerStage) say(text string) {
 	var b strings.Builder
 	for _, r := range text {
@@ -320,8 +320,8 @@ func put(f *os.File, text string) {
 	})
 }
 
-// end says what went wrong and ends this process as the command ended, unless
-// that has done what is undone.
+// end reports an error and ends this process as the command ended, unless
+// the command has made changes that are undone.
 func (o *outerStage) end() int {
 	for _, p := range o.problems {
 		o.say(p)

@@ -57,7 +57,7 @@ func move(from, to int) error {
 }
 
 // find opens path to refer to it. No part of it may be a link: paths of a Spec
-// have none, and what has become one since is somebody's trick.
+// have none, and a path that has become a link since is somebody's trick.
 func find(path string) (int, error) {
 	return unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS})
 }

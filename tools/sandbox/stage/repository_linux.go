@@ -89,7 +89,7 @@ func sole(fd int, name string) bool {
 	return unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Nlink == 1
 }
 
-// hooks names a hook of a repository that runs what is not known to be harmless.
+// hooks names a hook of a repository that is not known to be harmless.
 // The user's own may be there, too.
 func hooks(fd int, own string) (why string) {
 	if !there(fd, "hooks") {
@@ -132,7 +132,7 @@ func configuration(fd int, name string, more func(gitconfig.Entry) bool) string 
 	return ""
 }
 
-// trees says what is strange about the further trees of a repository that is new.
+// trees returns what is unsafe in the worktrees of a new repository.
 func trees(t *top, at string) (why string) {
 	all, err := open(t.fd, at, unix.O_RDONLY|unix.O_DIRECTORY)
 	if errors.Is(err, unix.ENOENT) {
@@ -149,7 +149,7 @@ func trees(t *top, at string) (why string) {
 	return why
 }
 
-// furtherTree says what is unsafe in a repository's directory for a further worktree.
+// furtherTree returns what is unsafe in a repository's directory for a further worktree.
 func furtherTree(t *top, at string) string {
 	own, err := open(t.fd, at, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
@@ -237,7 +237,7 @@ func repositoryAt(own string) string {
 	return own
 }
 
-// checkGitFile returns what is wrong with a file .git in a directory below t: it may name a
+// checkGitFile returns why a file .git in a directory below t is unsafe: it may name a
 // repository below t, or the git directory of a worktree or module of a known repository.
 func (g *guard) checkGitFile(t *top, dir string) string {
 	own := gitdir(dir)
@@ -291,7 +291,7 @@ func (g *guard) fresh(t *top, at string) string {
 // linked returns the repository that the workspace belongs to if that is
 // elsewhere, as it is for a tree that git worktree has made: commits are
 // written there. The workspace alone can't claim that, since a command writes
-// what it says; the repository must know of the tree.
+// the file; the repository must know of the tree.
 func linked(root string) string {
 	file := path.Join(root, ".git")
 	var st unix.Stat_t

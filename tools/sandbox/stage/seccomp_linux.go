@@ -75,7 +75,7 @@ type rule struct {
 	body   []unix.SockFilter
 }
 
-// rules returns what is not simply allowed. With streams, sockets can be
+// rules returns the rules of system calls that are not simply allowed. With streams, sockets can be
 // nothing else: what a command has of a network is its own, for servers that it
 // starts itself, and no datagram leaves it for a name server.
 func rules(families []uint32, alone, streams bool) (all []rule) {
@@ -148,7 +148,7 @@ func load(at uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
 }
 
-// unless skips the next n instructions if what was loaded is not k.
+// unless skips the next n instructions if the loaded value is not k.
 func unless(k uint32, n uint8) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: n, K: k}
 }

@@ -19,7 +19,7 @@ const (
 	inner  = "inner"
 )
 
-// A Spec says what is to run and how it is confined. All paths are absolute
+// A Spec holds a command and its confinement. All paths are absolute
 // and without links.
 type Spec struct {
 	Path  string // of the program; empty if layers are only tried

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits of the search for repositories inside of the workspace. What is
+// Limits of the search for repositories inside of the workspace. A repository that is
 // deeper, or comes later, is not found.
 const (
 	maxDepth       = 8
@@ -54,7 +54,7 @@ func openTop(path string, depth int) (*top, error) {
 	return &top{path: path, fd: fd, depth: depth}, nil
 }
 
-// open opens what is at a place below dir, without following a link.
+// open opens a place below dir, without following a link.
 func open(dir int, at string, flags int) (int, error) {
 	return unix.Openat2(dir, at, &unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC | unix.O_NOFOLLOW), Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS})
 }

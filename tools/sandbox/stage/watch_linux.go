@@ -83,8 +83,8 @@ func (w watched) is() map[string]fileState {
 	return is
 }
 
-// harmless reports whether what is new at a place is what git worktree makes, a hook that
-// git-lfs does, or repositories of modules where there were none.
+// harmless reports whether a new file at a place is one of git worktree's, a hook that
+// git-lfs makes, or repositories of modules where there were none.
 func (w watched) harmless(at string) bool {
 	if path.Base(w.at) == "modules" && len(w.was) == 0 {
 		return modules(w.top, w.at, 1) == ""
@@ -100,7 +100,7 @@ func (w watched) harmless(at string) bool {
 	return w.trees && (at == w.at || furtherTree(w.top, at) == "")
 }
 
-// remember notes how things are at a place and below it: what they hold, too, if it is not known
+// remember notes the files at a place and below it: their content, too, if it is not known
 // how they were.
 func (t *top) remember(at string, marks, was map[string]fileState) {
 	dir, err := open(t.fd, path.Dir(at), unix.O_PATH|unix.O_DIRECTORY)
@@ -216,16 +216,16 @@ func (g *guard) enforce(deep bool) (problems []string) {
 	return problems
 }
 
-// knows reports whether f was there. What was made since is looked at again. A file
-// that says where a repository is says something else in another place, and what is not held
+// knows reports whether f was there. New files are looked at again. A file
+// that says where a repository is says something else in another place, and an unprotected file
 // may have changed in another place.
 func (g *guard) knows(f found) bool {
 	where, ok := g.known[idOf(&f.stat)]
 	return ok && !g.made[idOf(&f.stat)] && (where == f.where() || g.mounts && f.stat.Mode&unix.S_IFMT == unix.S_IFDIR)
 }
 
-// stay looks every second at what is at the top of the workspace, while what a
-// command has left behind goes on.
+// stay looks every second at the top of the workspace, while processes that a
+// command has left behind go on.
 func (g *guard) stay() {
 	for range time.Tick(time.Second) {
 		g.enforce(false)
@@ -279,7 +279,7 @@ func (w watched) enforce() (problems []string) {
 			w.was[at] = now
 		}
 	}
-	if len(back) > 0 { // for what is in directories that are there again
+	if len(back) > 0 { // for the files in directories that are there again
 		for _, p := range w.enforce() {
 			if !slices.Contains(problems, p) {
 				problems = append(problems, p)
@@ -289,7 +289,7 @@ func (w watched) enforce() (problems []string) {
 	return problems
 }
 
-// aside gives what is at a place another name, and says so, and why.
+// aside gives the file at a place another name, and reports the name and the reason.
 func (t *top) aside(at, why string) (said, to string) {
 	if why != "" {
 		why = " (" + why + ")"
@@ -314,7 +314,7 @@ func (t *top) aside(at, why string) (said, to string) {
 	}
 }
 
-// restore writes what was at a place, and says whether it could. A directory is found again
+// restore writes the old content of a place, and reports success. A directory is found again
 // where it was given another name, else made.
 func (t *top) restore(at string, was fileState) (said string, ok bool) {
 	const (

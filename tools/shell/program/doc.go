@@ -4,7 +4,7 @@
 //
 // The book is text, in the directory book. To add a program, add an entry with
 // an example, and run the tests of tools/shell/script: they read each example
-// as a command line and compare what is told of it.
+// as a command line and compare its description.
 //
 // # One entry a program, one line an option
 //

@@ -55,7 +55,7 @@ type Program struct {
 	at     map[Fact][]string // with which first words a fact is true, or any words for Dials; without words it always is
 }
 
-// Find returns what is known of a program by its name.
+// Find returns the table's entry for a program's name.
 func Find(name string) *Program {
 	b := read()
 	name = Fold(name)

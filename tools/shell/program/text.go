@@ -32,7 +32,7 @@ var interpreters = sync.OnceValue(func() map[string]string {
 var longOptions = []string{"eval", "print", "command", "call", "run", "commands"}
 
 // Programs returns the indices of the words of a command that are text which a program
-// runs, as what follows sh -c is. Nothing is to be filled in there: what is data
+// runs, such as the word behind sh -c. Nothing is to be filled in there: a word that is data
 // elsewhere would be run. Wrappers such as env and docker may stand before it.
 func Programs(words []string) (indices []int) {
 	letters, whole := "", false // whole: all that follows

@@ -165,7 +165,7 @@ func (v *visitor) setOptions(name string, args []word) {
 		option := a.known && len(a.text) > 0 && (a.text[0] == '-' || a.text[0] == '+')
 		switch {
 		case name == "set" && a.known && (a.text == "--" || a.text == "-"):
-			return // what follows are the words of $1 and on
+			return // the next words are $1 and on
 		case name == "set" && option && strings.Trim(a.text[1:], "abefhmnoptuvxBCEPT") == "":
 		case name == "shopt" && option && strings.Trim(a.text[1:], "opqsu") == "":
 		case a.known && !option && slices.Contains(harmlessOptions, a.text):

@@ -44,7 +44,7 @@ func Insert(line string, marks *regexp.Regexp, value func(mark string) string) (
 	return b.String() + in.line[at:], nil
 }
 
-// stand begins what stands for a mark while a line is read.
+// stand begins the placeholder for a mark while a line is read.
 const stand = "gemlinemark"
 
 var stands = text.Pattern(stand + `(\d+)x`)

@@ -58,7 +58,7 @@ func canonical(file *syntax.File) (string, bool) {
 // A writer writes a plain script.
 type writer struct{ strings.Builder }
 
-// operators are what may stand between the commands of a plain script.
+// operators may stand between the commands of a plain script.
 var operators = map[syntax.BinCmdOperator]string{syntax.AndStmt: " && ", syntax.OrStmt: " || ", syntax.Pipe: " | "}
 
 // plain writes s, if it is of a plain script.
@@ -85,7 +85,7 @@ func (b *writer) plain(s *syntax.Stmt, depth int) bool {
 		}
 	case *syntax.BinaryCmd:
 		op, ok := operators[cmd.Op]
-		// What stands in a row is written in a row: the shell groups it as it
+		// A row of commands is written in a row: the shell groups it as it
 		// would have grouped the original.
 		if !ok || len(s.Redirs) > 0 || !b.plain(cmd.X, depth+1) {
 			return false

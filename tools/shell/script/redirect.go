@@ -9,8 +9,8 @@ import (
 	"gemline/engine"
 )
 
-// redirect reads a redirection and returns what it gives to the standard
-// input, if that is a text that is known.
+// redirect reads a redirection and returns the text that it gives to the standard
+// input, if that text is known.
 func (v *visitor) redirect(r *syntax.Redirect) (in *string) {
 	if _, ok := harmless(r); ok {
 		return nil

@@ -73,7 +73,7 @@ func Read(text string) Script {
 	return s
 }
 
-// A visitor goes through what was parsed and fills a Script.
+// A visitor goes through the syntax tree and fills a Script.
 type visitor struct {
 	s      *Script
 	left   *int   // bytes that may still be read
@@ -256,7 +256,7 @@ func (v *visitor) note(w word) {
 	}
 }
 
-// enterDir notes that what follows may run in another directory.
+// enterDir notes that later commands may run in another directory.
 func (v *visitor) enterDir(w word) {
 	const most = 8
 	if !w.known || w.text == "-" || strings.HasPrefix(w.text, "+") || v.loop || len(v.dirs) >= most {

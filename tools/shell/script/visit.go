@@ -216,7 +216,7 @@ func (v *visitor) parts(all []syntax.WordPart) {
 }
 
 // substitute reads the commands of a substitution. The shell writes them anew
-// before it runs them, and loses what stands behind a here-document; and the
+// before it runs them, and loses the text behind a here-document; and the
 // quotes of $'…', if it took the commands for a calculation at first.
 func (v *visitor) substitute(n syntax.Node, all []*syntax.Stmt) {
 	v.loosen("it has a command substitution")
@@ -320,7 +320,7 @@ func isNumber(w *syntax.Word) bool {
 	return false
 }
 
-// test reads what is between [[ and ]].
+// test reads the words between [[ and ]].
 func (v *visitor) test(x syntax.TestExpr) {
 	if v.depth++; v.deep() {
 		return

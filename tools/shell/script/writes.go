@@ -7,7 +7,7 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// A writing is what is said by the arguments of a program that writes to files
+// A writing holds the arguments of a program that writes to files
 // which its operands name.
 type writing struct {
 	operands []word
@@ -52,7 +52,7 @@ func (v *visitor) writes(p *program.Program, args []word) {
 	}
 }
 
-// below tells what is written for each of from in the directory to.
+// below notes the file that is written for each of from in the directory to.
 func (v *visitor) below(to word, from []word, parents bool) {
 	for _, a := range from {
 		name := strings.TrimRight(a.text, "/")
