@@ -52,7 +52,7 @@ func (c *Client) explain(x *exchange, err error) error {
 		}
 	case errors.As(err, &broken):
 		beginning := c.redact.Text(string(broken.data[:min(len(broken.data),
-			4<<10)])) // redacted first, so that no half of a secret is shown
+			4<<10)])) // redacted before the cut, which may go through a secret
 		e = &Error{Kind: Invalid, Code: "INVALID_JSON", Answering: x.resp != nil, Err: err,
 			Message: fmt.Sprintf("the server's answer makes no sense: %v in %q", broken,
 				oneLine(beginning[:min(len(beginning), 100)]))}

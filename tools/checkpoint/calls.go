@@ -102,7 +102,7 @@ type watching struct {
 	git   []string // the states of the user's repositories
 
 	paths   []string // that are known to be written
-	outside []string // such paths of which nothing is stored, each with the reason
+	outside []string // written paths without a stored state, each with the reason
 }
 
 // Approve implements [engine.Approver].
