@@ -8,8 +8,8 @@ import (
 )
 
 // olderNames returns all older names, names of the flat files of the first years first, since
-// their successors may have been renamed, too. The first is that of the model: a string there would
-// be in the way of all that is below it today.
+// their successors may have been renamed, too. The flat name of the model comes first: its string
+// would be in the way of the keys below model.
 var olderNames = sync.OnceValue(func() []legacyName {
 	var flat, rest []legacyName
 	for _, k := range table {

@@ -316,7 +316,7 @@ func (d *doctor) checkSessions() finding {
 // checkServer asks the server for its list of models.
 func (d *doctor) checkServer(ctx context.Context) finding {
 	start := time.Now()
-	c, _ := d.here.choose(d.out) // a failure of it is a finding of its own
+	c, _ := d.here.choose(d.out) // its failure is another finding
 	set := d.providers()
 	defer set.Close()
 	list, err := onServer(ctx, cmp.Or(d.here.otherProvider(c), model.Gemini), d.api, set)

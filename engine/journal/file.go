@@ -144,8 +144,8 @@ func (f *File) ID() string { return f.id }
 // Path returns the name of the file, which may not exist yet.
 func (f *File) Path() string { return f.path }
 
-// StoreCopy writes a copy of another session's conversation into an empty session. Records that were
-// made of it before are written without it.
+// StoreCopy writes a session that is a copy of another session and has no message of its own
+// yet. The first message of its own stores the session, too.
 func (f *File) StoreCopy() error {
 	if f.exists || !f.pending.copied {
 		return nil

@@ -58,7 +58,7 @@ func (r *reader) text(source string, bash bool) {
 	syntax.Walk(file, r.part)
 }
 
-// apart reads another script, which does not know the functions of this one.
+// apart reads another script, which does not know the functions of the present script.
 func (r *reader) apart(read func()) {
 	funcs := r.funcs
 	r.funcs = map[string]bool{}

@@ -70,8 +70,8 @@ func (s Store) with(do func(r *store) error) error {
 	return do(r)
 }
 
-// collect removes the states that no session needs, and incomplete states: no session leads to
-// them, and they have no content that a state of a session speaks of and none of these has.
+// collect removes incomplete states, and the states that no session needs. A session needs the
+// states that lead to its last state, and those with content that these name and do not hold.
 func (r *store) collect(ctx context.Context) error {
 	if ok, err := r.lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
 		return fmt.Errorf("lock the checkpoints: %w", err)

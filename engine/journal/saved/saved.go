@@ -86,7 +86,7 @@ func encode(tag string) string {
 	return kept.Replace(url.QueryEscape(tag))
 }
 
-// kept turns the escapes of queries into those of encodeURIComponent.
+// kept turns the escapes of queries into the escapes of encodeURIComponent.
 var kept = strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*")
 
 // path returns the file of a tag, and whether the file exists.
