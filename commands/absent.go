@@ -25,7 +25,7 @@ func unavailable(format string, args ...any) error {
 
 // absent are the commands of the Gemini CLI that are not carried out here, and
 // what to do instead. Such a line is answered, since it is not meant for the model. A
-// name may hold a sub-command; what follows it does not matter. When a command is
+// name may hold a sub-command; the words behind it don't matter. When a command is
 // built, its row goes.
 var absent = []struct {
 	names   []string

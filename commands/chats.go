@@ -31,12 +31,12 @@ type chatCommands struct {
 	sessions Sessions
 }
 
-// Sessions is what is kept beside the conversation that is held.
+// Sessions holds the stored sessions beside the present conversation.
 type Sessions struct {
 	Dir   string                   // of the project's session files
 	Saved saved.Store              // of conversations under tags
 	Auth  string                   // how the user signs in
-	Clean func(text string) string // takes out what is secret
+	Clean func(text string) string // takes out secrets
 
 	// Resume replaces this conversation by another one, and prints how far that has
 	// come. It is nil in a run of a single prompt.
@@ -376,7 +376,7 @@ func (cmd chatCommands) save(ctx context.Context, tag string) error {
 	return sentences(cmd.out, "saved as "+text.PrintableLine(tag)+"; /chat resume "+text.PrintableLine(tag)+" goes on with it")
 }
 
-// history returns the conversation so far, with what is secret taken out.
+// history returns the conversation so far, without secrets.
 func (cmd chatCommands) history() []*genai.Content {
 	return lists.Map(cmd.c.Engine.History(), func(c *genai.Content) *genai.Content { return wrap.Content(c, cmd.sessions.Clean) })
 }

@@ -57,8 +57,8 @@ type Command struct {
 	// sub-commands, or that has a Prompt.
 	Run func(ctx context.Context, args string) error
 
-	// Prompt carries it out and returns what is sent to the model, if anything. The
-	// line is all that was typed.
+	// Prompt carries it out and returns the parts for the model, if any. The
+	// line is the whole typed line.
 	Prompt func(ctx context.Context, line, args string) ([]*genai.Part, error)
 
 	// Typed says that what Prompt returns is the user's words, which go through the
@@ -169,7 +169,7 @@ type Conversation struct {
 	About     func() []Property // what /about says
 
 	// Mode changes the approval mode, unless word is empty, and says which it
-	// is and what it means.
+	// is and its meaning.
 	Mode func(word string) (state string, err error)
 
 	// Directories records which directories are worked in, the first one
@@ -237,7 +237,7 @@ func (s Set) Find(line string) (*Command, string) {
 	return found, text.Words(line)
 }
 
-// typed returns what follows the name of a command: without the blanks between them, but
+// typed returns the text behind the name of a command: without the blanks between them, but
 // with the indentation of a line below.
 func typed(rest string) string {
 	if blank, below, ok := strings.Cut(rest, "\n"); ok && strings.TrimSpace(blank) == "" {

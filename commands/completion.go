@@ -27,7 +27,7 @@ type Completion struct {
 	Words map[string]func(ctx context.Context) []string
 }
 
-// Complete returns what may stand in text from byte start up to byte at.
+// Complete returns candidates for text from byte start up to byte at.
 func (c Completion) Complete(ctx context.Context, text string, at int) (start int, found []input.Candidate) {
 	before := text[:at]
 	if start, found, ok := c.command(ctx, before); ok {

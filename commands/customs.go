@@ -88,7 +88,7 @@ func (cs *Customs) sent(line string) {
 	}
 }
 
-// report says what is wrong with the files, once, but for the file of a command.
+// report names the faults of the files, once, but for the file of a command.
 func (cs *Customs) report(but string) {
 	text.Each(cs.Library.Notes(but), cs.Notify)
 }

@@ -38,7 +38,7 @@ func (cmd helpCommands) help(ctx context.Context, topic string) error {
 }
 
 // usual returns what fits on a usual screen: the commands that are most in use,
-// and the names of the others, less what is done once in a project.
+// and the names of the others, without commands that are used once in a project.
 func (s Set) usual() []string {
 	ls := []string{"Type a question or a task, !COMMAND for the shell, @PATH to add a file, or:"}
 	others := []string{"Also:"} // lines

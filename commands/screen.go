@@ -19,7 +19,7 @@ type screenCommands struct {
 	editor func(ctx context.Context, word string) (said string, err error)
 }
 
-// A Screen is how a session shows what happens and reads what is typed. Each
+// A Screen is how a session shows events and reads lines. Each
 // of the functions that take a word changes one thing, unless the word is
 // empty, and says the state that it is in.
 type Screen struct {
@@ -31,8 +31,8 @@ type Screen struct {
 	Patch   func(patch string) // shows a patch
 	Asked   func(text string)  // shows what the user has said, a line
 	Answer  func(text string)  // shows an answer
-	Kept    func() []Output    // what was not shown in full, the last one last
-	Entered func() []string    // what was typed, the last one last
+	Kept    func() []Output    // outputs that were not shown in full, the last one last
+	Entered func() []string    // typed lines, the last one last
 }
 
 // An Output is the output of a call that was not shown in full.

@@ -19,7 +19,7 @@ import (
 	"gemline/tools/checkpoint"
 )
 
-// undoCommands take back what was changed or said.
+// undoCommands take back changes and messages.
 type undoCommands struct {
 	c        *Conversation
 	out      io.Writer
@@ -326,7 +326,7 @@ func (cmd undoCommands) listCalls(calls []checkpoint.State, theirs []string) err
 	return sentences(cmd.out, append(ls, escaped(theirs)...)...)
 }
 
-// restoreOriginal goes back to a checkpoint of the Gemini CLI: to what was said, and to
+// restoreOriginal goes back to a checkpoint of the Gemini CLI: to its conversation, and to
 // the files if the user agrees.
 func (cmd undoCommands) restoreOriginal(ctx context.Context, name string) error {
 	if cmd.sessions.Resume == nil || cmd.confirm == nil {

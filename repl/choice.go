@@ -57,7 +57,7 @@ func (a *Asker) choices(in engine.Intent, edits bool) (first, again string) {
 	return again + ": ", again + ": "
 }
 
-// spokenChoices is choices for those who listen: what is rarely wanted is left to ?.
+// spokenChoices is choices for users who listen: rare answers are left to ?.
 func (a *Asker) spokenChoices(in engine.Intent) (first, again string) {
 	first, again = "y, n", "y, n"
 	if in.Plan.NetworkArgs != nil && len(in.Plan.NetworkPrograms) > 0 {
@@ -74,7 +74,7 @@ func (a *Asker) spokenChoices(in engine.Intent) (first, again string) {
 	return first + more, again + ", ?: "
 }
 
-// keyOf returns what is typed for the i-th of grants: a for what covers least,
+// keyOf returns the key of the i-th of grants: a for the narrowest,
 // b for all calls of a kind, c for all commands that begin alike.
 func keyOf(grants []engine.Grant, i int) string {
 	switch g := grants[i]; {

@@ -18,7 +18,7 @@ import (
 	"gemline/repl/question"
 )
 
-// A Console is the user's end: what is shown, what is typed, and Ctrl-C.
+// A Console is the user's end: output, input, and Ctrl-C.
 type Console struct {
 	Lines    Lines
 	Terminal Terminal
@@ -35,7 +35,7 @@ type Console struct {
 	// that wait for them.
 	Stable bool
 
-	// Spoken says that the user listens to what is shown, and Short that
+	// Spoken says that the user listens to the output, and Short that
 	// nothing is to be shown that does not change.
 	Spoken, Short bool
 
@@ -62,12 +62,12 @@ type Lines interface {
 
 // A Terminal is what the lines are typed at.
 type Terminal interface {
-	// Quiet says whether what is typed between two lines is hidden until the
+	// Quiet says whether text typed between two lines is hidden until the
 	// next one.
 	Quiet(on bool)
 
-	// Stopped says that what went on has ended before its time, by a "stop" of the user's
-	// or an "error": what was typed meanwhile is not the next line.
+	// Stopped says that a turn has ended before its time, by a "stop" of the user's
+	// or an "error": text typed meanwhile is not the next line.
 	Stopped(by string)
 
 	// Listen reads the lines that are typed until stop is called: came gets a value when there
@@ -82,7 +82,7 @@ type Terminal interface {
 	// Keep puts an input that nobody sends into the history.
 	Keep(text string)
 
-	// Echoes reports whether what is typed is shown right now. It may be called
+	// Echoes reports whether typed text is shown right now. It may be called
 	// on any goroutine.
 	Echoes() bool
 
@@ -170,7 +170,7 @@ const stableQuestion = "answer: "
 // invalidAnswers is how many answers that are no choice end a question.
 const invalidAnswers = 3
 
-// insist puts a question until take accepts what was typed, and reports
+// insist puts a question until take accepts the typed line, and reports
 // whether it did. From the second time on the question is in the words of again.
 // Take may name the problem of an answer. Three unaccepted answers in a row, or the
 // end of the input, count as otherwise. Ctrl-C is an error.

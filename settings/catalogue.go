@@ -56,7 +56,7 @@ func Nearest(name string) string {
 		return ""
 	}
 	lower, last := strings.ToLower(name), path[len(path)-1]
-	best, least := "", 1+max(2, len(last)/4) // what holds the key, such as a server, may have a long name
+	best, least := "", 1+max(2, len(last)/4) // the key's parent, such as a server, may have a long name
 	for _, k := range Keys() {
 		candidate := k.Name
 		if k.near != "" && filled(k.near, path) == name {

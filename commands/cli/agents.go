@@ -181,7 +181,7 @@ func ServerProblems(place string, servers map[string]any) (wrong []error) {
 	return wrong
 }
 
-// Run says what is wrong with files. The error is about the first one.
+// Run prints the faults of files. The error is about the first file.
 func (c *agentsValidate) Run(out *Output, here *Folder, agents Agents) error {
 	var list []agent.Definition
 	var wrong []error

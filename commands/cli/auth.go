@@ -75,7 +75,7 @@ func keyed(ctx context.Context, here *Folder, all model.Providers) (found []keye
 			continue
 		}
 		if from[i] = p.KeyVariable; here.getenv(p.KeyVariable) == "" {
-			looked.Go(func() { _, from[i], _ = here.keysFor(p.Name).Key(ctx) }) // what is wrong, its own status says
+			looked.Go(func() { _, from[i], _ = here.keysFor(p.Name).Key(ctx) }) // auth status reports the error
 		}
 	}
 	looked.Wait()
@@ -394,7 +394,7 @@ func (*authUnsetKey) Run(ctx context.Context, out *Output, here *Folder, keys *k
 	return out.show(map[string][]string{"removed": from}, said)
 }
 
-// forget removes the key, and returns where it was and what is to be said.
+// forget removes the key, and returns its places and a message.
 func (keys *keyStore) forget(ctx context.Context, here *Folder, out *Output) (from []string, said string, err error) {
 	if from, err = keys.store.Remove(ctx); err != nil {
 		return nil, "", err

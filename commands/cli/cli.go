@@ -7,7 +7,7 @@
 // ones: completion, the manual page and the slash commands of a session ([Session]) are made
 // from the grammar.
 //
-// # A command takes what it needs
+// # A command takes its dependencies
 //
 // The parameters of a Run method name the three to six things that the command uses: an
 // [Output] to print, a [Folder] with its settings, an [Asker], a [Project] and so on. [Run]
@@ -16,8 +16,8 @@
 //
 // # A document and lines say the same
 //
-// What was asked for goes to the [Output] in one call: as lines, or with --json as one
-// document. What is wrong is the error.
+// The result goes to the [Output] in one call: as lines, or with --json as one
+// document. A fault is the error.
 //
 // # Nothing happens
 //
@@ -87,7 +87,7 @@ type (
 	// Builtin returns the tools that come with the program.
 	Builtin func() engine.Tools
 
-	// Extensions returns the installed extensions, and what is wrong with others.
+	// Extensions returns the installed extensions, and the faults of others.
 	Extensions func() ([]extension.Extension, []string)
 
 	// Network returns how other machines are reached.
@@ -125,7 +125,7 @@ type Project interface {
 	Keeper() (*Kept, error)
 }
 
-// Kept is what was kept of files.
+// Kept holds the stored states of files.
 type Kept struct {
 	Keeper *checkpoint.Keeper
 	Rel    func(path string) string // how paths are shown
@@ -146,7 +146,7 @@ func (*grammar) ProvideRules(project Project) (*policy.Policy, error) { return p
 
 // A Problem is what a run says about a file when it begins.
 type Problem struct {
-	About   string `json:"about"` // what it is about, such as rules or network
+	About   string `json:"about"` // its subject, such as rules or network
 	Message string `json:"message"`
 	Next    string `json:"next,omitempty"`
 	Err     error  `json:"-"` // it ends the run; nil if it does not
@@ -267,7 +267,7 @@ func isCommand(err error) bool {
 const skipTrust = "--skip-trust"
 
 // CutSkipTrust returns that flag, if it is among the words of a sub-command, and the others.
-// What stands behind the name of a server that is added is the server's.
+// Words behind the name of a server that is added are the server's.
 func CutSkipTrust(words []string) (flag, rest []string) {
 	for i, w := range words {
 		if w == "--" || i > 2 && words[0] == "mcp" && words[1] == "add" {
@@ -283,7 +283,7 @@ func CutSkipTrust(words []string) (flag, rest []string) {
 }
 
 // Run carries out a sub-command, given as on the command line. A mistake in args is a
-// [flags.UsageError]. Each sub-command takes what it needs of the things, by their types.
+// [flags.UsageError]. Each sub-command takes its dependencies among the things, by their types.
 func Run(ctx context.Context, out *Output, ask *Asker, args []string, things ...any) error {
 	before := args
 	if i := slices.Index(args, "--"); i >= 0 {
@@ -358,7 +358,7 @@ func parser(g *grammar, out io.Writer) (*kong.Kong, error) {
 
 func wantsHelp(arg string) bool { return arg == "--help" || arg == "-h" }
 
-// usage prints what can be said about the command that args begin with.
+// usage prints the usage of the command that args begin with.
 func (out *Output) usage(args []string) error {
 	k, err := parser(&grammar{}, out.Out)
 	if err != nil {

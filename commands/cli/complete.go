@@ -27,7 +27,7 @@ const (
 	known = "words"
 )
 
-// A position is what stands in front of the word that is completed.
+// A position holds the words in front of the word that is completed.
 type position struct {
 	node    *kong.Node    // the command, nil if there is none yet
 	flags   []flags.Entry // that can stand here
@@ -138,7 +138,7 @@ func (at *position) names(letters bool) (list []candidate) {
 	return list
 }
 
-// words returns what may stand here that is no flag.
+// words returns the words that may stand here, without flags.
 func (c *completer) words(at position) (string, []candidate) {
 	node := at.node
 	if node == nil {

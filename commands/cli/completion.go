@@ -61,7 +61,7 @@ func (c *completionCommand) Run(ctx context.Context, out *Output, all *lookup) e
 }
 
 // answer prints what the last of words may become: in the first line files,
-// dirs or words, and in each other line a word, a tab and what it is.
+// dirs or words, and in each other line a word, a tab and its description.
 func (out *Output) answer(ctx context.Context, all *lookup, words []string) error {
 	var b strings.Builder
 	c := completer{func(kind string) []candidate { return all.values(ctx, kind) }}

@@ -72,7 +72,7 @@ func effective(entries []settings.Entry) []settings.Entry {
 	})
 }
 
-// entryLines returns what is known about each key.
+// entryLines describes each key.
 func entryLines(entries []settings.Entry) (lines []string) {
 	for _, e := range entries {
 		value := "(not set)"
@@ -158,7 +158,7 @@ func unknownKey(name string) error {
 
 type configPath struct{}
 
-// A file is what can be said about a file of settings.
+// A file describes a file of settings.
 type file struct {
 	Scope    settings.Scope `json:"scope,omitempty"`
 	Path     string         `json:"path"`
@@ -200,7 +200,7 @@ const (
 	stateBroken    = "can't be used"
 )
 
-// reason returns what is wrong with a file, without its path.
+// reason returns the fault of a file, without its path.
 func reason(err error) string {
 	var fe *jsonc.Error
 	if !errors.As(err, &fe) {
@@ -344,7 +344,7 @@ func (f *file) read(l *settings.Layer) {
 	f.Unused = l.Unused()
 }
 
-// lines returns what is wrong with a file, as compilers write it.
+// lines returns the faults of a file, as compilers write them.
 func (f file) lines() []string {
 	verdict := "nothing is wrong with it"
 	switch {

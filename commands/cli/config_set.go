@@ -147,7 +147,7 @@ func parse(key, text string) (any, error) {
 	return v, nil
 }
 
-// checkAuthMethod says what is wrong with a way to pay. A file may name any, so that a
+// checkAuthMethod returns the fault of a way to pay. A file may name any, so that a
 // word that is not understood stops a run instead of counting as none.
 func checkAuthMethod(key string, v any) error {
 	names := lists.Map(auth.Methods(), func(m auth.Method) string { return string(m) })
@@ -195,7 +195,7 @@ func (r *change) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// changeOf returns what was done to a key in a file of settings. The value is nil if the key
+// changeOf returns the change of a key in a file of settings. The value is nil if the key
 // was taken out.
 func changeOf(src settings.Source, path []string, done settings.Change, value any) *change {
 	r := &change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Changed: !done.Unchanged}
@@ -273,7 +273,7 @@ func (r *change) noteEffect(out *Output, here *Folder, ask *Asker, src settings.
 	}
 }
 
-// noteOverride notes what is stronger than what the file says.
+// noteOverride notes a stronger source than the file.
 func (r *change) noteOverride(e settings.Entry, own settings.Origin) {
 	if len(e.From) == 0 {
 		r.note("%s does not count: %s", e.Key, own.Note)
@@ -287,7 +287,7 @@ func (r *change) noteOverride(e settings.Entry, own settings.Origin) {
 	r.note("%s does not count: it is %s by %s", e.Key, text.Compact(e.Value), place(by, false))
 }
 
-// tell says what was done.
+// tell prints the change.
 func (r *change) tell(out *Output) error {
 	if err := out.show(r, r.text); err != nil || out.JSON {
 		return err

@@ -27,7 +27,7 @@ import (
 	"gemline/tools/launch"
 )
 
-// checks returns what is looked at, in the order in which it is told.
+// checks returns the checks, in the order of the output.
 func (c *doctorCommand) checks() []check {
 	list := []check{
 		{"version", at((*doctor).checkVersion)},
@@ -147,7 +147,7 @@ func (d *doctor) checkSettings() finding {
 // unread is the finding where the settings have to be mended first.
 func unread() finding { return worse(warning, "", "not known while the settings can't be used") }
 
-// checkRules says whether the rules for what may run are understood.
+// checkRules reports whether the policy rules are understood.
 func (d *doctor) checkRules() finding {
 	f := d.found("rules") // before the rules, which then do not say the same
 	p, err := d.project.Rules()
@@ -277,8 +277,8 @@ func (d *doctor) checkNetwork() finding {
 	return fine("%s", said)
 }
 
-// reach returns how the API is reached at an address, "" for the usual one, and what is wrong with
-// the address, or with that of the proxy.
+// reach returns how the API is reached at an address, "" for the usual one, and the fault of
+// the address, or of the proxy's.
 func (here *Folder) reach(address string) (model.Options, error) {
 	o := model.Options{APIKey: "unused", BaseURL: address, Network: network.From(here.getenv)}
 	_, err := model.NewGenai(o)

@@ -213,7 +213,7 @@ func (c *extensionsTurn) Run(ctx context.Context, set *extensionSet, on toggle) 
 		fmt.Sprintf("Extension %q successfully %s %s.", x.Name, on.done(), said))
 }
 
-// showExtension says what was done, and in a session when it counts.
+// showExtension prints the change, and in a session when it counts.
 func (set *extensionSet) showExtension(v any, lines ...string) error {
 	if set.ask.In == nil && !set.out.JSON {
 		lines = append(lines, "it counts from the next start on; for commands, agents and skills /extensions reload is enough")

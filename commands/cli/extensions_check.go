@@ -62,7 +62,7 @@ func checkExtension(x extension.Extension) (problems, notes []string) {
 		ContextFileName any `json:"contextFileName"`
 	}
 	if b, err := disk.Read(x.Manifest(), 1<<20); err == nil {
-		json.Unmarshal(b, &said) // what is of another kind was an error before
+		json.Unmarshal(b, &said) // values of another kind were an error before
 	}
 	problems = append(problems, x.Misread.Notes...)
 	for _, key := range x.Misread.Unknown {

@@ -71,7 +71,7 @@ func (set *extensionSet) askSettings(ctx context.Context, x extension.Extension,
 	for _, s := range x.Settings {
 		if slices.Contains(missing, s.Name) {
 			if _, err := set.askSetting(ctx, x, s, "user"); errors.Is(err, errNoAnswer) {
-				break // what is missing is told at the end
+				break // missing values are named at the end
 			} else if err != nil {
 				return err
 			}

@@ -264,7 +264,7 @@ func noteFiles(fresh string, old *extension.Extension) (kept []string, err error
 	return extension.KeepAdded(old.Home, fresh, added)
 }
 
-// report says what was done.
+// report prints the change.
 func (set *extensionSet) report(ctx context.Context, x extension.Extension, note extension.Install,
 	old *extension.Extension) error {
 	if missing := set.unset(ctx, x); len(missing) > 0 {
@@ -338,7 +338,7 @@ func compared(was, now []string) (lines []string) {
 	return append(lines, lists.Map(gone, func(l string) string { return "- " + l })...)
 }
 
-// consentText says what an extension can run and what it tells the model, a line each. It is the
+// consentText lists the programs of an extension and its texts for the model, a line each. It is the
 // same wherever the extension is.
 func consentText(x extension.Extension) (lines []string) {
 	add := func(format string, args ...any) {

@@ -31,7 +31,7 @@ func (*grammar) ProvideToggle(k *kong.Context) toggle {
 // String says what something is then.
 func (on toggle) String() string { return map[toggle]string{true: "on", false: "off"}[on] }
 
-// done says in a word what was done.
+// done names the change in a word.
 func (on toggle) done() string { return map[toggle]string{true: "enabled", false: "disabled"}[on] }
 
 // A family is a kind of addition to gemline, with its members. A new family begins here: with
@@ -121,7 +121,7 @@ func (f family[M]) find(name string) (m M, err error) {
 }
 
 // switchIn switches names on or off in a file of settings, by the key that lists what is off.
-// What a variable stands for there is never put in its place.
+// The value of a variable is never put in its place.
 func (here *Folder) switchIn(ctx context.Context, scope settings.Scope, key string, names []string,
 	same func(a, b string) bool, on toggle) (settings.Change, error) {
 	src, err := here.file(scope)

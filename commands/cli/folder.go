@@ -12,7 +12,7 @@ import (
 	"gemline/settings/trust"
 )
 
-// A Folder is a working directory, with what is set for it.
+// A Folder is a working directory with its settings.
 type Folder struct {
 	Paths  project.Paths
 	Lookup func(string) (string, bool) // the environment, and below it the .env file
@@ -28,7 +28,7 @@ type Folder struct {
 	// Withheld reports whether it has files that are not, since it is not trusted.
 	Withheld bool
 
-	// Unused lists what is set up and not in use yet.
+	// Unused lists settings that are not in use yet.
 	Unused func() []settings.Unused
 }
 
@@ -78,7 +78,7 @@ func (here *Folder) environment(name string) (string, bool) {
 	return here.Lookup(name)
 }
 
-// settings returns what the files say. What is odd in them config validate tells.
+// settings returns the settings. Their oddities are for config validate to report.
 func (here *Folder) settings() (*settings.Settings, error) {
 	s, _, err := settings.Load(settings.Sources(here.Paths, here.environment, here.Trusted), here.environment)
 	return s, err

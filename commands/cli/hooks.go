@@ -352,7 +352,7 @@ func fromClaude(tree map[string]any) (hooks map[hook.Event][]any, notes []string
 }
 
 // fromClaudeMatcher returns what a matcher of Claude Code's is for e, and its tools that
-// there are not. What is no expression here is a matcher for each of its words.
+// there are not. A text that is no expression here is a matcher for each of its words.
 func fromClaudeMatcher(e hook.Event, matcher string) (matchers, unknown []string) {
 	switch e {
 	case hook.BeforeTool, hook.AfterTool:

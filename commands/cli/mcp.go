@@ -22,7 +22,7 @@ import (
 
 // Servers are the MCP servers that are set up for the working directory.
 type Servers interface {
-	// Status returns what is known of all servers, in the order of their names. It
+	// Status returns the state of all servers, in the order of their names. It
 	// connects to those of the given names, all if there are none, and waits for them at
 	// most so long.
 	Status(ctx context.Context, most time.Duration, names ...string) ([]mcp.Status, error)
@@ -234,7 +234,7 @@ func (out *Output) askLogin(ask *Asker, c *mcpAuth) oauth.Ask {
 	reading := false
 	told := *out
 	if out.Err != nil {
-		told.Out = out.Err // standard output has what was asked for
+		told.Out = out.Err // standard output has the result
 	}
 	return func(ctx context.Context, q oauth.Question) (string, error) {
 		if q.Problem != "" {

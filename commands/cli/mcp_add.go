@@ -119,7 +119,7 @@ func flagsFirst(args []string) ([]string, error) {
 
 var serverName = text.Pattern(`^[\pL\pN]([\pL\pN._-]{0,58}[\pL\pN])?$`)
 
-// entry returns what is written.
+// entry returns the entry to write.
 func (a *mcpAdd) entry() (e mcpEntry, err error) {
 	if !serverName().MatchString(a.Name) {
 		return e, misused("%.60q can't be the name of a server: that is letters and digits, and inside of it . _ and -, at most 60", a.Name)

@@ -59,7 +59,7 @@ type detail int
 
 const (
 	heads   detail = iota // whether it can be reached
-	names                 // the names of what it has, too
+	names                 // the names of its tools and the like, too
 	texts                 // with descriptions
 	schemas               // and with the parameters of tools
 )
@@ -290,7 +290,7 @@ func (c *mcpTest) Run(ctx context.Context, out *Output, servers Servers) error {
 	return fmt.Errorf("MCP server %s has not answered within %d s", text.PrintableLine(s.Name), max(c.Wait, 1))
 }
 
-// A testError is why a server can't be used, with what can be done about it.
+// A testError is why a server can't be used, with the next step.
 type testError struct {
 	message string
 	cause   error

@@ -81,7 +81,7 @@ func addPrices(list []modelRecord, here *Folder) error {
 // Run prints a line for each model.
 func (c *modelsList) Run(ctx context.Context, out *Output, here *Folder, api API, providers Providers) error {
 	c.Online = c.Online || c.Provider != ""
-	pays, _ := here.choose(out) // what is wrong with it, auth status says
+	pays, _ := here.choose(out) // auth status reports the error
 	current, names, err := here.model(pays)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (c *modelsList) Run(ctx context.Context, out *Output, here *Folder, api API
 		"models": list}, columns(list)...)
 }
 
-// asListed returns what is known of a model without asking the server.
+// asListed describes a model without asking the server.
 func asListed(names *preset.Table, c preset.ListedModel) modelRecord {
 	return modelRecord{Name: c.Name, Resolved: names.Chat(c.Name, false).Model, Note: c.Note,
 		Context: names.TokenLimit(c.Name)}

@@ -15,12 +15,12 @@ import (
 	"gemline/repl/output"
 )
 
-// Output is where a sub-command prints what was asked for: as lines, or with --json
+// An Output is where a sub-command prints its result: as lines, or with --json
 // as one document.
 type Output struct {
 	Out    io.Writer
 	Err    io.Writer    // standard error
-	Notify func(string) // tells what is odd but no error
+	Notify func(string) // reports a notice that is no error
 	JSON   bool         // set by --json
 
 	// Page shows a text with the user's pager. It is nil where there is none,
@@ -31,7 +31,7 @@ type Output struct {
 	Width    int  // of the terminal in columns, 0 if it is not known
 }
 
-// beside returns where is told what is not the document: with --json that is standard error.
+// beside returns the Output for text beside the document: standard error with --json.
 func (out Output) beside() *Output {
 	if out.JSON && out.Err != nil {
 		out.Out = out.Err

@@ -35,7 +35,7 @@ type maskRecord struct {
 	Left    string   `json:"left"`   // why a command may run it, "" if none can
 }
 
-// line says what is masked for m.
+// line lists the files that are masked for m.
 func (m maskRecord) line() string {
 	text := "a rule denies " + m.Program + ": "
 	if len(m.Files) > 0 {
@@ -111,7 +111,7 @@ func (*sandboxCommand) ProvideLauncher(out *Output, project Project) (*launch.La
 
 type sandboxStatus struct{}
 
-// Run prints what is in force.
+// Run prints the sandbox that is in force.
 func (*sandboxStatus) Run(out *Output, l *launch.Launcher, rules *policy.Policy) error {
 	st, p := l.State(), l.Profile()
 	yes := map[bool]string{true: "yes", false: "no"}

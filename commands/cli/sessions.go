@@ -140,7 +140,7 @@ func (*sessionsShow) Run(out *Output, s *storedSession) error {
 	return err
 }
 
-// messageOf returns what was said in a message. Thoughts are not.
+// messageOf returns a message without thoughts.
 func messageOf(c *genai.Content) message {
 	m := message{Role: c.Role}
 	for _, p := range c.Parts {

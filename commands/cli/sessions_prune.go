@@ -17,7 +17,7 @@ import (
 )
 
 // taken are names beside the directories of sessions, which no session's is. An id is what a
-// session file says it is, and these hold what belongs to all sessions.
+// session file says, and these directories belong to all sessions.
 var taken = []string{"chats", "tool-outputs", "memory", "checkpoints", "logs", "images", "plans", "policies", "batches"}
 
 // SessionStorage returns where the sessions of a directory are kept, with all that belongs to them.

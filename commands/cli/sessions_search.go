@@ -22,7 +22,7 @@ type foundSession struct {
 	Hits      []foundHit `json:"hits"`
 }
 
-// A foundHit is a line that holds what was looked for.
+// A foundHit is a line that holds the searched words.
 type foundHit struct {
 	Turn int    `json:"turn"`
 	Who  string `json:"who"`

@@ -36,8 +36,8 @@ var workflowsWanted = []string{"gemini-dispatch", "gemini-assistant", "issue-tri
 var workflowsPlaces = map[string]string{".yml": ".github/workflows", ".yaml": ".github/workflows",
 	".toml": ".github/commands"}
 
-// workflowsIgnored are the lines of .gitignore that the workflows need: what they write
-// while they run is not to be committed.
+// workflowsIgnored are the lines of .gitignore that the workflows need: files that they write
+// while they run are not to be committed.
 var workflowsIgnored = []string{".gemini/", "gha-creds-*.json"}
 
 // The longest wait for GitHub, and the most bytes of a file.
@@ -110,7 +110,7 @@ func (c *setupGitHub) Run(ctx context.Context, out *Output, here *Folder, ask *A
 }
 
 // githubRepository returns the repository of git that is worked in, which has to be
-// trusted before git looks at it, and what it is called on GitHub.
+// trusted before git looks at it, and its name on GitHub.
 func githubRepository(ctx context.Context, here *Folder, hub hub) (github source.Hub, top, repository string, err error) {
 	top, _, why := worktree.FindTree(here.Paths.Cwd)
 	if top == "" {
@@ -152,7 +152,7 @@ func wanted(dir *disk.Dir, files []workflowFile) (all []workflowFile, err error)
 	return all, nil
 }
 
-// showWorkflows shows what is to be written.
+// showWorkflows shows the files to be written.
 func (out *Output) showWorkflows(all []workflowFile, title string) error {
 	beside := out.beside()
 	if err := beside.lines([]string{title}); err != nil {
@@ -221,7 +221,7 @@ func workflows(ctx context.Context, hub source.Hub) (tag string, all []workflowF
 	return r.Tag, all, nil
 }
 
-// existing returns a file's content, and what it is; nil if there is none.
+// existing returns a file's content and properties, nil if there is none.
 func existing(dir *disk.Dir, name string) ([]byte, fs.FileInfo, error) {
 	f, info, err := dir.File(filepath.FromSlash(name))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -101,7 +101,7 @@ func decide(ctx context.Context, here *Folder, out *Output, d trust.Decision) er
 	return decided(here, out, d.Path, said)
 }
 
-// Run takes the decision from the list, and what may run there from the record of it.
+// Run removes the decision from the list, and the agreements of the folder from the record.
 func (c *trustRemove) Run(ctx context.Context, out *Output, here *Folder) error {
 	folder := here.Paths.Folder(c.Folder)
 	was, err := trust.Folders(here.Paths, here.Lookup).Remember(ctx, folder, "")

@@ -126,7 +126,7 @@ type trashCommand struct {
 	Restore trashRestore `cmd:"" help:"Bring one back, at its place or elsewhere." slash:"restore"`
 }
 
-// A trash is the files that calls deleted or overwrote, and what can bring them back.
+// A trash is the files that calls deleted or overwrote, with the means to bring them back.
 type trash struct {
 	*Kept
 	list []checkpoint.DiscardedFile

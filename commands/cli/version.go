@@ -12,7 +12,7 @@ import (
 // when a field changes or goes, and not when one is added.
 const SchemaVersion = 1
 
-// A Build says which program this is. What is not known is empty.
+// A Build identifies the program. Unknown fields are empty.
 type Build struct {
 	Version       string `json:"version"`
 	Commit        string `json:"commit"`

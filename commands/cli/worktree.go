@@ -110,7 +110,7 @@ type worktreePrune struct {
 	DryRun bool `help:"Say what would be removed, and remove nothing."`
 }
 
-// Run removes what can be.
+// Run removes the trees that can be removed.
 func (c *worktreePrune) Run(ctx context.Context, out *Output, here *Folder, r *worktree.Repository) error {
 	list, err := r.Trees()
 	if err != nil {

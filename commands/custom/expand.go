@@ -16,7 +16,7 @@ import (
 // Sources are what a prompt is filled in from.
 type Sources struct {
 	// Run runs a command, judged and asked about like a call of the model's, and
-	// returns what is put in its place. Its error ends the expansion.
+	// returns the text for its place. Its error ends the expansion.
 	Run func(ctx context.Context, command string) (string, error)
 
 	// Files returns what a path holds, nil if it can't be used, which the user
@@ -32,10 +32,10 @@ type Sources struct {
 // An Invocation is how a command was called.
 type Invocation struct {
 	Line string // all that was typed, with the slash
-	Args string // what follows the name, as it was typed
+	Args string // the text behind the name, as it was typed
 }
 
-// A piece is a part of a prompt: bare text, or what is replaced.
+// A piece is a part of a prompt: bare text, or a mark that is replaced.
 type piece struct {
 	kind kind
 	text string // the bare text, or the text in the braces

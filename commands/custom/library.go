@@ -11,7 +11,7 @@ type Library struct {
 	Dirs func() []Dir // those there are at the moment, later ones before earlier ones
 
 	mu    sync.Mutex
-	files *loader // what was read, nil if nothing was yet
+	files *loader // the files read, nil before the first reading
 	named bool    // its commands have names
 }
 

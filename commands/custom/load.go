@@ -37,7 +37,7 @@ type Command struct {
 	Name        string   // such as "git:commit"
 	Others      []string // further names of it
 	Description string
-	Arguments   string // what may follow the name, such as "[FILE]"; may be empty
+	Arguments   string // its arguments, such as "[FILE]"; may be empty
 	Only        Only   // the tools that may be called for it; nil allows all
 	File        string
 	Dir         Dir
@@ -137,12 +137,12 @@ type loader struct {
 	dir    Dir
 	files  int // of dir
 	found  []Command
-	faults []string          // what is not used as it is
+	faults []string          // faults of files that are used in part
 	notes  []string          // what means nothing
-	lost   map[string]string // why what would have a name is not used
+	lost   map[string]string // why the file of a name is not used
 }
 
-// noteOf is before what is said of a file.
+// noteOf begins a notice about a file.
 const noteOf = "the command "
 
 func (l *loader) note(path, format string, args ...any) {
@@ -170,7 +170,7 @@ func (l *loader) unknown(c *Command, keys []string) {
 	l.notes = append(l.notes, "the command "+text.PrintableLine(c.File)+": "+text.PrintableLine(what)+" nothing here")
 }
 
-// walk reads what is in dir, whose name below the loader's directory is segments. The
+// walk reads the files in dir, whose name below the loader's directory is segments. The
 // directories above it are in way, so that links lead nowhere for ever.
 func (l *loader) walk(dir string, segments []string, way map[string]bool) {
 	real := disk.ResolveLinks(dir)
@@ -299,7 +299,7 @@ func segment(s string) string {
 	return s
 }
 
-// describe returns a description on one line, without what can't be seen.
+// describe returns a description on one line, without invisible characters.
 func describe(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {

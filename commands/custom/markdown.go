@@ -46,7 +46,7 @@ type fact struct {
 	items      []string
 }
 
-// frontMatter splits a file into what stands before its text and that. It takes
+// frontMatter splits a file into its front matter and its text. It takes
 // more than YAML does, since people write more, such as "argument-hint: [a] [b]".
 func frontMatter(source string) (head []fact, body string) {
 	lines, body, ok := text.FrontMatter(source)

@@ -264,7 +264,7 @@ func (f Files) search(ctx context.Context, name string) Target {
 }
 
 // walk returns the files below root whose path relative to it is wanted, in
-// the order of their paths. What can't be read is passed over.
+// the order of their paths. Unreadable directories are passed over.
 func (f Files) walk(ctx context.Context, root string, wanted func(rel string) bool) []workspace.Entry {
 	var found []workspace.Entry
 	for e, err := range f.Workspace.Walk(ctx, root, workspace.WalkOptions{Sorted: true, Info: true,

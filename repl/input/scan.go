@@ -7,14 +7,14 @@ type Ref struct {
 	Name       string // without the @, quotes and escapes
 	Spelling   string // its spelling, if that is not an @ and the name
 	start, end int    // text[start:end] is the reference; text[start] is the @
-	rest       string // what follows up to the next blank
+	rest       string // the text up to the next blank
 	literal    bool   // written with quotes or escapes: nothing in it is a wildcard
 	Mail       bool   // it follows a letter or digit, as in an address
 	guess      bool   // in a prompt of one line: Name may be part of a file's name
 }
 
 // refs returns the references in text, in order and apart from each other.
-// What stands inside !{...} belongs to the shell, and nothing in a code fence or a diff is
+// Text inside !{...} belongs to the shell, and nothing in a code fence or a diff is
 // a reference.
 func refs(text string) []Ref {
 	if !strings.Contains(text, "@") {

@@ -21,19 +21,19 @@ import (
 	"gemline/tools/workspace"
 )
 
-// Stdin says what is known about standard input before anything is read.
+// Stdin describes standard input before anything is read.
 type Stdin struct {
 	Closed   bool        // it could not even be looked at
-	Mode     fs.FileMode // what it is
+	Mode     fs.FileMode // its kind
 	Terminal bool
 	Force    bool // the user wants it read: --stdin or -
 	Forbid   bool // the user wants it left alone: --no-stdin
 	Prompt   bool // there is a prompt without it
 }
 
-// ShouldRead reports whether standard input is read. Only what has an end is read
-// beside a prompt: a pipe, a socket or a file. What can't be read is left
-// alone, unless the user wants it read: then reading it says what is wrong.
+// ShouldRead reports whether standard input is read. Only an input with an end is read
+// beside a prompt: a pipe, a socket or a file. An unreadable input is left
+// alone, unless the user wants it read: then reading it returns the error.
 func (s Stdin) ShouldRead() bool {
 	switch {
 	case s.Forbid || s.Closed || s.Mode.IsDir() && !s.Force:
@@ -109,7 +109,7 @@ func FormatSize(n int64) string {
 	}
 }
 
-// Data is what was read from standard input: text, or media.
+// Data is the content of standard input: text, or media.
 type Data struct {
 	Text     string
 	Media    *genai.Part
@@ -117,7 +117,7 @@ type Data struct {
 	Encoding string // that the text was in, as the WHATWG spells it
 }
 
-// Decode returns what was read from standard input as text, or as media if it
+// Decode returns the content of standard input as text, or as media if it
 // is an image, a PDF, audio or video. Anything else is an [*Error]. A text
 // that is not UTF-8 is converted, which notify is told.
 func Decode(b []byte, charsets charset.Decoder, notify func(string)) (Data, error) {

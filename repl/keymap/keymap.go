@@ -99,7 +99,7 @@ func (m Map) Binds(key string) bool {
 // Empty reports whether the map changes nothing.
 func (m Map) Empty() bool { return len(m.bound)+len(m.unbound) == 0 }
 
-// Parse reads what a file holds. The problems are a line each, about what has no effect.
+// Parse reads the content of a file. The problems name bindings without effect, a line each.
 func Parse(v any) (m Map, problems []string) {
 	m = Map{bound: map[string]Command{}, unbound: map[string][]Command{}}
 	list, ok := v.([]any)

@@ -116,7 +116,7 @@ func firstInItem(n ast.Node) bool {
 	return ok && n.PreviousSibling() == nil
 }
 
-// marker returns what stands before the item n, which is the newest.
+// marker returns the mark before the item n, which is the newest.
 func (r *Renderer) marker(n *ast.ListItem) string {
 	list := n.Parent().(*ast.List)
 	if !list.IsOrdered() {

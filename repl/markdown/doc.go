@@ -1,18 +1,18 @@
 // Package markdown turns an answer in Markdown into text for a printer of
-// lines: what it says is kept, what is only markup is dropped or put in words.
+// lines: its words are kept, mere markup is dropped or put in words.
 // It prints nothing; it returns [Span]s, in which colours are a hint.
 //
 // # Heard or seen
 //
-// Without a [View] what would be lost with the markup is said in words. With
+// Without a [View] the meaning of dropped markup is said in words. With
 // one it is shown: tables stand in columns, code in colours, and a span says
 // where its line may be broken. Who breaks it is the printer, which knows what
 // is on the line.
 //
 // # One pass
 //
-// A [Renderer] takes the text in pieces and returns what can be shown at once.
-// What it has returned stays, and how the text was cut makes no difference.
+// A [Renderer] takes the text in pieces and returns the spans that can be shown at once.
+// Returned spans are final, and how the text was cut makes no difference.
 //
 // # The library reads
 //

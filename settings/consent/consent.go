@@ -47,7 +47,7 @@ type Record struct{ Path string }
 func RecordOf(p project.Paths) Record { return Record{p.User("gemline", "consents.json")} }
 
 // Rights returns the rights that were given in a folder, by fingerprint, and whether others
-// were given to what had fingerprints of an earlier form.
+// were given to fingerprints of an earlier form.
 func (r Record) Rights(folder string) (given map[string]Rights, before bool, err error) {
 	all, err := r.read()
 	given = all[folder]
@@ -81,7 +81,7 @@ func (r Record) read() (all map[string]map[string]Rights, err error) {
 	return all, nil
 }
 
-// Store adds what was said in a folder.
+// Store adds the rights given in a folder.
 func (r Record) Store(ctx context.Context, folder string, given map[string]Rights) error {
 	if r.Path == "" {
 		return errors.New("no home directory, which would hold it")
@@ -95,7 +95,7 @@ func (r Record) Store(ctx context.Context, folder string, given map[string]Right
 	})
 }
 
-// Forget removes what was said in a folder and below it, and reports whether that was anything.
+// Forget removes the rights given in a folder and below it, and reports whether there were any.
 func (r Record) Forget(ctx context.Context, folder string) (some bool, err error) {
 	all, err := r.read()
 	for at := range all {
@@ -122,7 +122,7 @@ func (r Record) change(ctx context.Context, edit func(all map[string]map[string]
 	})
 }
 
-// form begins each fingerprint. Those without it say less of what is started.
+// form begins each fingerprint. Fingerprints without it say less about the program.
 const form = "2-"
 
 // Fingerprint returns a sum of parts and of the contents of files.

@@ -14,10 +14,10 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// A files holds what is found of the project's files.
+// A files holds the found files of the project.
 type files struct {
 	roots []string // the directories that a model may write to, without links, the project first
-	dirs  []string // in which what is started may be
+	dirs  []string // possible working directories of the program
 	found Started
 	ran   []string // files that run
 	wrote []string // files that are written to
@@ -103,7 +103,7 @@ func (f *files) steered(value string) {
 	}
 }
 
-// special matches variables of the shell's own that evaluate what they are set to: numbers and arrays.
+// special matches variables of the shell's own that evaluate their values: numbers and arrays.
 var special = text.Pattern(`^(S?RANDOM|SECONDS|LINENO|DIRSTACK|PIPESTATUS|FUNCNAME|GROUPS|MAPFILE|COPROC|(HIST|OPT|BASH|EPOCH|COMP).*)$`)
 
 // steers reports whether a variable that a script sets decides what runs, and if so notes that. The

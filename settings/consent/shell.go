@@ -95,7 +95,7 @@ func (r *reader) part(n syntax.Node) bool {
 			}
 			return true
 		})
-	case *syntax.ArrayExpr: // declare reads what it is given for an array as elements
+	case *syntax.ArrayExpr: // declare reads the value of an array as elements
 		r.files.evaluates = true
 	case *syntax.FuncDecl:
 		r.repeat(n.Body)
@@ -124,7 +124,7 @@ func (r *reader) repeat(list ...*syntax.Stmt) {
 // output matches the names of devices that keep nothing, and of files that are open already.
 var output = text.Pattern(`^/dev/(null|stdout|stderr|tty|fd/\d+)$`)
 
-// redirect notes what is read from and written to.
+// redirect notes the files that are read and written.
 func (r *reader) redirect(d *syntax.Redirect) {
 	if d.N != nil {
 		r.files.steers(strings.Trim(d.N.Value, "{}"), r.set)
@@ -147,7 +147,7 @@ func (r *reader) redirect(d *syntax.Redirect) {
 	}
 }
 
-// assign notes what a variable is set to, if it decides what runs.
+// assign notes the value of a variable that decides which files run.
 func (r *reader) assign(a *syntax.Assign) {
 	if a.Name == nil { // of declare or the like, which does what a variable is set to
 		r.files.evaluates = true

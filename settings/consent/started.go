@@ -44,14 +44,14 @@ type Started struct {
 	env     []string // what the project sets
 }
 
-// Add adds what is started besides.
+// Add adds more, which is started, too.
 func (s *Started) Add(more Started) {
 	s.Files, s.Dirs, s.env = append(s.Files, more.Files...), append(s.Dirs, more.Dirs...), append(s.env, more.env...)
 	s.outside = append(s.outside, more.outside...)
 	s.Unsure = cmp.Or(s.Unsure, more.Unsure)
 }
 
-// Fingerprint returns what tells what is started, and parts, from others.
+// Fingerprint returns the fingerprint of the files and variables, and of parts.
 func (s Started) Fingerprint(parts ...string) string {
 	return Fingerprint(s.Files, append(append(slices.Clip(s.env), parts...), s.Unsure)...)
 }
@@ -59,7 +59,7 @@ func (s Started) Fingerprint(parts ...string) string {
 // ProtectedPaths returns what nobody may change while it may run with all rights, wherever it is.
 func (s Started) ProtectedPaths() []string { return slices.Concat(s.Files, s.Dirs, s.outside) }
 
-// Find returns what is started.
+// Find returns the files that start.
 func (s Start) Find() Started {
 	r := &reader{from: s, files: files{dirs: []string{disk.ResolveLinks(s.Dir)}}, set: map[string]string{}}
 	r.files.roots = lists.Map(s.Roots, disk.ResolveLinks)
@@ -115,7 +115,7 @@ func (s Start) user(name string) string {
 	return s.User(name)
 }
 
-// A reader finds out what is started.
+// A reader finds the files that start.
 type reader struct {
 	from  Start
 	files files
@@ -123,7 +123,7 @@ type reader struct {
 	funcs map[string]bool   // functions of the script that is read
 	posix bool              // the shell may be another than bash
 
-	repeats bool // what is read may run more than once
+	repeats bool // the present commands may run more than once
 	again   bool // all is read once more, in each directory that is entered
 	blind   bool // a file that is shown is not known
 

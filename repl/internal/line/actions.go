@@ -177,8 +177,8 @@ func (e *editor) resumed() {
 	e.terminal.src.hideEcho()
 }
 
-// complete completes what stands before the cursor; asked twice in a row, it
-// shows what there is to choose from.
+// complete completes the text before the cursor; asked twice in a row, it
+// shows the candidates.
 func (e *editor) complete() {
 	if e.terminal.Config.Complete == nil || e.asking {
 		return
@@ -205,7 +205,7 @@ func (e *editor) complete() {
 	})
 }
 
-// replace puts text in the place of what stands from start up to the cursor.
+// replace puts text in the place of the text from start up to the cursor.
 func (e *editor) replace(start int, text []rune) {
 	b := &e.buf
 	b.set(append(append(append([]rune{}, b.text[:start]...), text...), b.text[b.pos:]...), start+len(text))

@@ -35,7 +35,7 @@ type snapshot struct {
 // longestPast is how many steps undo goes back.
 const longestPast = 200
 
-// reset begins an empty line. What was killed stays.
+// reset begins an empty line. Killed text stays.
 func (b *buffer) reset() {
 	b.text, b.pos, b.past, b.typing, b.killing = nil, 0, nil, false, false
 }
@@ -58,7 +58,7 @@ func (b *buffer) set(text []rune, pos int) {
 	b.typing, b.killing = false, false
 }
 
-// insert types r. What was typed at one go is undone word by word.
+// insert types r. Text typed at one go is undone word by word.
 func (b *buffer) insert(r rune) {
 	if !b.typing || b.pos > 0 && unicode.IsSpace(b.text[b.pos-1]) && !unicode.IsSpace(r) {
 		b.save()

@@ -14,7 +14,7 @@ import (
 // A Candidate is what a piece of a line may become.
 type Candidate = input.Candidate
 
-// A Completer returns what may stand in line from byte start up to byte at,
+// A Completer returns candidates for line from byte start up to byte at,
 // where the cursor is, in the order in which it is to be shown.
 type Completer func(ctx context.Context, line string, at int) (start int, found []Candidate)
 
@@ -54,13 +54,13 @@ func completion(text []rune, pos int, complete func(line string,
 	return pos, nil, list
 }
 
-// longer reports whether common says more than what was typed, which it may
+// longer reports whether common says more than the typed text, which it may
 // spell in another way.
 func longer(common, typed string) bool {
 	return len(common) > len(typed) || len(common) == len(typed) && common != typed
 }
 
-// plainText leaves out what can't stand in a line, such as a line break in the
+// plainText leaves out characters that can't stand in a line, such as a line break in the
 // name of a file.
 func plainText(s string) string {
 	return strings.Map(func(r rune) rune {

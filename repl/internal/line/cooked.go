@@ -39,7 +39,7 @@ func (c *cooked) resumed() {
 	c.terminal.src.hideEcho()
 }
 
-// drop removes what was read and not returned.
+// drop removes text that was read and not returned.
 func (c *cooked) drop() int {
 	n := utf8.RuneCount(c.buf)
 	c.buf, c.end = nil, nil
@@ -53,7 +53,7 @@ func (c *cooked) cancelEnd() bool {
 	return ended
 }
 
-// save puts aside what was read and not returned.
+// save puts aside text that was read and not returned.
 func (c *cooked) save() (restore func()) {
 	buf, end := c.buf, c.end
 	c.buf, c.end = nil, nil
@@ -103,10 +103,10 @@ func (c *cooked) read(ctx context.Context, prompt string, answer bool) (string, 
 	return s, err
 }
 
-// shown reports whether what is typed at the prompt stands behind it.
+// shown reports whether text typed at the prompt stands behind it.
 func (c *cooked) shown() bool { return c.terminal.Config.Echoed || c.terminal.src.echoes() }
 
-// showOffered shows what can't be put into the next line.
+// showOffered shows text that can't be put into the next line.
 func (c *cooked) showOffered() {
 	if text := clean([]byte(c.terminal.offered)); text != "" {
 		c.terminal.offered = ""
@@ -116,7 +116,7 @@ func (c *cooked) showOffered() {
 	}
 }
 
-// showUnsent shows what was typed before the user stopped something, instead of
+// showUnsent shows text that was typed before the user stopped a turn, instead of
 // returning it. Whole lines of that are kept.
 func (c *cooked) showUnsent() {
 	by := c.terminal.stopped
@@ -148,7 +148,7 @@ func (c *cooked) showUnsent() {
 // stoppedByError is what something was stopped by that half a line survives.
 const stoppedByError = "error"
 
-// typeAhead takes what was typed and not read yet.
+// typeAhead takes text that was typed and not read yet.
 func (c *cooked) typeAhead(typed []byte) {
 	if len(typed) == 0 {
 		return
@@ -162,7 +162,7 @@ func (c *cooked) typeAhead(typed []byte) {
 	}
 }
 
-// typedAhead shows what was typed before the prompt, which neither the terminal nor
+// typedAhead shows text that was typed before the prompt, which neither the terminal nor
 // Emacs has done at this place, and reports whether it is a whole line. Half a line
 // can be gone on with, but the terminal has given it away and can't take back a
 // character of it any more.
@@ -229,7 +229,7 @@ func (c *cooked) entered(b []byte) string {
 	return typedText(b)
 }
 
-// reprompt shows the prompt once more, after a stop. What was typed behind it and
+// reprompt shows the prompt once more, after a stop. Text typed behind it and
 // not read the terminal has forgotten, and so do we.
 func (c *cooked) reprompt(prompt string) {
 	c.terminal.Config.Out.Entered()
@@ -249,7 +249,7 @@ func rawLine(b []byte) ([]byte, error) {
 	return bytes.ReplaceAll(b, []byte("\r"), []byte("\n")), nil
 }
 
-// dropLong says that the terminal has cut a line. What was pasted with it goes,
+// dropLong says that the terminal has cut a line. Text pasted with it goes,
 // too, or it would be taken for something of its own.
 func (c *cooked) dropLong(ctx context.Context) error {
 	for canTimeOut && !c.terminal.Config.Single {

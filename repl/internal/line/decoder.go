@@ -12,7 +12,7 @@ import (
 // A decoder makes keys of what a terminal sends: characters and ops. A paste stays together.
 type decoder struct {
 	keymap keymap.Map               // the user's
-	pasted func(text string) string // returns what stands in the line for it
+	pasted func(text string) string // returns its placeholder in the line
 	vi     bool                     // ESC is a key of its own
 
 	queue   []byte // keys that were not handed out
@@ -27,9 +27,9 @@ type decoder struct {
 // faster than anybody types.
 type unmarkedPaste struct {
 	expected bool   // such lines are a paste
-	enter    bool   // an Enter waits for what may come with it
+	enter    bool   // an Enter waits for more bytes of a paste
 	coming   bool   // more of the paste may come
-	text     []byte // what has come of it
+	text     []byte // its bytes so far
 }
 
 // entered reports whether the paste ends with an Enter.
@@ -52,7 +52,7 @@ const (
 	mostPasted = 64 << 20
 )
 
-// drop removes what has come and was not handed out, and returns its length in characters.
+// drop removes input that was not handed out, and returns its length in characters.
 func (d *decoder) drop() int {
 	n := utf8.RuneCount(d.queue) + utf8.RuneCount(d.rest) + utf8.RuneCount(d.paste) + utf8.RuneCount(d.unmarked.text)
 	for _, op := range []rune{opShow, opResume, opStop} { // which nobody typed
@@ -66,7 +66,7 @@ func (d *decoder) drop() int {
 	return n
 }
 
-// typed takes what was typed while nobody read, and was no paste.
+// typed takes text that was typed while nobody read, and was no paste.
 func (d *decoder) typed(b []byte) {
 	for len(b) > 0 {
 		if b[0] == 0 { // what the terminal makes of Ctrl-D
@@ -166,7 +166,7 @@ func (d *decoder) take(b []byte) {
 	}
 }
 
-// pressEnter takes the Enter at the end of what has come. If it belongs to a
+// pressEnter takes the Enter at the end of the input. If it belongs to a
 // paste, more comes at once.
 func (d *decoder) pressEnter() {
 	if d.unmarked.expected {

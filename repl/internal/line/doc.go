@@ -11,13 +11,13 @@
 //
 // # Questions
 //
-// What was typed before a question was shown never answers it: on a terminal,
+// Text typed before a question was shown never answers it: on a terminal,
 // Ask drops it and says how much that was. Input that is no terminal is a
 // script, and is never dropped.
 //
-// # What is typed ahead
+// # Typing ahead
 //
-// Between two reads the echo can be switched off ([Reader].Quiet): what is
+// Between two reads the echo can be switched off ([Reader].Quiet): text
 // typed then shows up once, behind the next prompt, instead of in the middle
 // of what the program writes. The modes of the terminal are derived from those
 // that were found, and come back whenever the program stops, ends or lends the
@@ -64,7 +64,7 @@ var (
 type Connect = func(ours, theirs *os.File) (disconnect func(), err error)
 
 // ErrSuperseded is the cause of a context that ends a read since somebody else has entered
-// what was waited for. What was typed is then kept for the next one.
+// the line. Typed text is then kept for the next read.
 var ErrSuperseded = errors.New("entered elsewhere")
 
 // Config is what a Reader reads from and shows its prompt on.

@@ -2,7 +2,7 @@ package line
 
 import "strings"
 
-// A History is what was entered before. It is asked for nothing before a key
+// A History is the earlier lines. It is asked for nothing before a key
 // needs it.
 type History interface {
 	// Entries returns the inputs, the last one last.
@@ -62,8 +62,7 @@ func (r *recall) show(to int) {
 	r.buf.set(entry, len(entry))
 }
 
-// search begins to search, or goes on to what is older; with 1 to what is
-// newer.
+// search begins to search, or goes on to an older line; with 1 to a newer line.
 func (r *recall) search(step int) {
 	r.load()
 	if !r.searching {
@@ -73,7 +72,7 @@ func (r *recall) search(step int) {
 	r.seek(r.at+step, step)
 }
 
-// narrow adds a character to what is searched for.
+// narrow adds a character to the searched text.
 func (r *recall) narrow(c rune) {
 	r.query = append(r.query, c)
 	r.seek(min(r.at, len(r.entries)-1), -1)
@@ -112,7 +111,7 @@ func (r *recall) abort() {
 	r.at, r.searching = len(r.entries), false
 }
 
-// prompt says what is searched for.
+// prompt returns a prompt with the searched text.
 func (r *recall) prompt() string {
 	if r.missed {
 		return `nothing holds "` + string(r.query) + `": `

@@ -61,7 +61,7 @@ func (k *keys) inject(s string) {
 	k.src.waker.wake()
 }
 
-// drop removes what was read and not yet handed out, and returns its length in
+// drop removes input that was read and not yet handed out, and returns its length in
 // characters.
 func (k *keys) drop() int {
 	k.mu.Lock()
@@ -79,7 +79,7 @@ func (k *keys) cancelEnd() bool {
 	return len(k.decoder.queue) < n
 }
 
-// unsent takes the text of what was read and not yet handed out, with the ends
+// unsent takes the text that was read and not yet handed out, with the ends
 // of its lines.
 func (k *keys) unsent() string {
 	k.mu.Lock()
@@ -104,7 +104,7 @@ func (k *keys) entered() bool {
 	return bytes.ContainsAny(k.decoder.queue, "\r\n")
 }
 
-// save puts aside what was read and not yet handed out, until restore is called.
+// save puts aside input that was read and not yet handed out, until restore is called.
 func (k *keys) save() (restore func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -169,7 +169,7 @@ func (k *keys) next() (rune, error) {
 	}
 }
 
-// typed takes what was typed while nobody read, and was no paste.
+// typed takes text that was typed while nobody read, and was no paste.
 func (k *keys) typed(b []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -43,7 +43,7 @@ func (r *Reader) Leave(l LeaveOptions) error {
 	}
 	defer r.terminal.deaf()()
 	r.by.drop()
-	r.terminal.src.drop() // what was typed for this program is nothing for a shell
+	r.terminal.src.drop() // text typed for this program is nothing for a shell
 	l.Say(shell)
 	r.terminal.src.left.Store(true)
 	if r.terminal.listener != nil {

@@ -150,10 +150,10 @@ func (l *library) carried(key rune) rune {
 	case len(b.atoms()) > 0 && key != opPrev && key != opNext, // readline knows no placeholders
 		(key == opLeft || key == opRubout) && b.left(b.pos) < b.pos-1, // a character of several
 		key == opRight && b.right(b.pos) > b.pos+1,
-		key == opKillRight && b.pos == len(b.text): // nothing, for which readline would forget what was killed
+		key == opKillRight && b.pos == len(b.text): // nothing, for which readline would forget the killed text
 		return 0
 	case (key == opRuboutWord || key == opRuboutAlnum) && firstWord(b.text[:b.pos]):
-		return readline.CharCtrlU // for Ctrl-W would also remove what follows, and forget both
+		return readline.CharCtrlU // for Ctrl-W would also remove the text behind, and forget both
 	}
 	return libraryKeys[key]
 }

@@ -32,7 +32,7 @@ type heardLine struct {
 // comes then stays with the terminal.
 const mostHeard = 64 << 10
 
-// heard is what was typed while no line was waited for.
+// A heard is text typed while no line was waited for.
 type heard struct {
 	lines []heardLine
 	rest  []byte // of a line that is not whole
@@ -49,7 +49,7 @@ func (h *heard) size() (n int) {
 	return n + len(h.rest)
 }
 
-// add takes in what was typed, and reports whether that makes a line.
+// add takes in typed bytes, and reports whether they make a line.
 func (h *heard) add(b []byte) (whole bool) {
 	for len(b) > 0 {
 		i := bytes.IndexAny(b, "\n\x00") + 1
@@ -190,7 +190,7 @@ func (r *Reader) askedAfter(b []byte) (dropped int) {
 	return dropped
 }
 
-// deaf keeps what is typed for whoever reads it now, until resume is called.
+// deaf leaves the input to another reader, until resume is called.
 func (t *terminal) deaf() (resume func()) {
 	if t.listener == nil {
 		return func() {}

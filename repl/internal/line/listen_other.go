@@ -2,7 +2,7 @@
 
 package line
 
-// A typeaheadListener would read what is typed meanwhile. Here waiting can't be given up, so nothing is.
+// A typeaheadListener would read text typed meanwhile. Here waiting can't be given up, so it reads nothing.
 type typeaheadListener struct {
 	came  chan struct{}
 	heard heard

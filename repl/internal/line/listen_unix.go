@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A typeaheadListener reads what is typed on a goroutine of its own, unless it is paused.
+// A typeaheadListener reads the terminal on a goroutine of its own, unless it is paused.
 type typeaheadListener struct {
 	src  *source
 	came chan struct{}
 	quit waker // which ends the listening
 	done chan struct{}
 
-	mu     sync.Mutex // held to read, and to look at what follows
+	mu     sync.Mutex // held to read, and to look at the next fields
 	change sync.Cond
 	paused int
 	closed bool
@@ -37,7 +37,7 @@ func (s *source) listen() *typeaheadListener {
 	return e
 }
 
-// pause leaves the terminal to others. Meanwhile what was heard is the caller's.
+// pause leaves the terminal to others. Meanwhile the heard text is the caller's.
 func (e *typeaheadListener) pause() (resume func()) {
 	e.mu.Lock()
 	e.paused++
@@ -50,7 +50,7 @@ func (e *typeaheadListener) pause() (resume func()) {
 	}
 }
 
-// close ends the listening and returns what was heard.
+// close ends the listening and returns the heard text.
 func (e *typeaheadListener) close() heard {
 	e.mu.Lock()
 	e.closed = true

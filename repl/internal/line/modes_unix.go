@@ -87,7 +87,7 @@ func (m *modes) foreground() bool {
 // withoutEcho takes the echo away from the terminal.
 func withoutEcho(t *unix.Termios) { t.Lflag &^= unix.ECHO | unix.ECHONL }
 
-// quietMode is without echo, and keeps what was typed when the user stops something.
+// quietMode is without echo, and keeps typed text when the user stops a turn.
 func quietMode(t *unix.Termios) {
 	withoutEcho(t)
 	t.Lflag |= unix.NOFLSH
@@ -100,7 +100,7 @@ func secretMode(t *unix.Termios) {
 	t.Lflag |= unix.ICANON | unix.ISIG
 }
 
-// drainMode hands out what is there, and waits for nothing.
+// drainMode hands out the present input, and waits for nothing.
 func drainMode(t *unix.Termios) {
 	withoutEcho(t)
 	t.Lflag &^= unix.ICANON

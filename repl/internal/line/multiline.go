@@ -13,7 +13,7 @@ import (
 // fence opens and closes a block of lines.
 const fence = `"""`
 
-// editorCommand is the line that opens the editor on what was typed before it.
+// editorCommand is the line that opens the editor on the text typed before it.
 const editorCommand = "/editor"
 
 // A multiline makes one input of lines: of a line, of lines joined by a
@@ -48,7 +48,7 @@ func (m multiline) read(prompt string) (string, error) {
 }
 
 // pasted returns the input that lines are which were pasted: their text, or
-// what stands between the fences around it. What follows a fence that is not
+// the text between the fences around it. The text behind a fence that is not
 // closed is still to come.
 func (m multiline) pasted(lines []string) (string, error) {
 	last := len(lines) - 1
@@ -150,7 +150,7 @@ func continues(s string) bool {
 // draft is the name of the file that an editor is given.
 const draft = "prompt.md"
 
-// compose lets the user write an input in an editor, and shows what it is.
+// compose lets the user write an input in an editor, and shows it.
 func compose(ctx context.Context, c Config, lend func(func()), text string) (string, error) {
 	var err error
 	lend(func() { text, err = c.Edit(context.WithoutCancel(ctx), draft, text) })

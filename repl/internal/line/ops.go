@@ -26,7 +26,7 @@ const (
 	opPrev // in the history
 	opNext
 	opSearch
-	opSearchOn // to what is newer
+	opSearchOn // to a newer line
 	opAbort
 	opComplete
 	opMode // Shift-Tab
@@ -34,7 +34,7 @@ const (
 	opStop   // Ctrl-Z
 	opResume // after a stop
 	opRedraw
-	opShow   // what was held back
+	opShow   // held-back text
 	opEscape // a lone ESC
 
 	opLast
@@ -43,7 +43,7 @@ const (
 // newlineMark is a line break inside the line.
 const newlineMark rune = 0x10FF00
 
-// ours reports whether r is an op or the mark. What comes from outside never is.
+// ours reports whether r is an op or the mark. A rune from outside never is.
 func ours(r rune) bool { return r >= 0x10FE00 && r <= 0x10FFFF }
 
 // isOp reports whether r is an op.

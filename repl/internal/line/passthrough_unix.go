@@ -60,7 +60,7 @@ func resize(ours, like *os.File) {
 	}
 }
 
-// pass writes what is typed to ours, which changes its size with s's terminal.
+// pass writes typed text to ours, which changes its size with s's terminal.
 func (s *source) pass(ours *os.File) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	resized := make(chan os.Signal, 1)
@@ -99,7 +99,7 @@ func (s *source) pass(ours *os.File) (stop func()) {
 	}
 }
 
-// leftover takes what was typed and not read out of tty. Keys that act, such as
+// leftover takes text that was typed and not read out of tty. Keys that act, such as
 // the answers of a terminal to a question that came too late, are no text.
 func leftover(tty *os.File) []byte {
 	m := modes{file: tty}

@@ -41,7 +41,7 @@ func collectLines(first string, next func(within time.Duration) (line string, ok
 }
 
 // pasted returns first and the lines that were pasted with it, and says how
-// many these are. What was typed before the prompt was there is no paste.
+// many these are. Text typed before the prompt was there is no paste.
 func (c *cooked) pasted(ctx context.Context, first string) ([]string, error) {
 	if !canTimeOut || !c.terminal.src.tty || c.terminal.Config.Single || !c.open {
 		return []string{first}, nil

@@ -37,7 +37,7 @@ type lines interface {
 	// one.
 	cancelEnd() bool
 
-	// save puts what was taken and not returned out of the way of drop, until restore is
+	// save puts text that was taken and not returned out of the way of drop, until restore is
 	// called.
 	save() (restore func())
 
@@ -151,7 +151,7 @@ func (r *Reader) Ask(ctx context.Context, question string) (string, error) {
 	return r.by.line(ctx, question, true)
 }
 
-// Secret is Ask for what must not be shown, such as a key.
+// Secret is Ask for a text that must not be shown, such as a key.
 func (r *Reader) Secret(ctx context.Context, question string) (string, error) {
 	if !r.terminal.src.tty {
 		return r.by.line(ctx, question, true)
@@ -171,7 +171,7 @@ func (r *Reader) Secret(ctx context.Context, question string) (string, error) {
 	return strings.Trim(clean(b), " \r"), nil
 }
 
-// drop drops what was typed ahead and says so. The terminal may have shown it.
+// drop drops text typed ahead and says so. The terminal may have shown it.
 func (r *Reader) drop() {
 	shown := r.terminal.src.echoes()
 	n := r.by.drop() + r.askedAfter(r.terminal.src.drop())
@@ -215,7 +215,7 @@ func (r *Reader) Show(show func()) {
 	}
 }
 
-// Quiet says whether what is typed between two reads is hidden until the next
+// Quiet says whether text typed between two reads is hidden until the next
 // one.
 func (r *Reader) Quiet(on bool) { r.terminal.src.setQuiet(on) }
 
@@ -225,7 +225,7 @@ func (r *Reader) Quiet(on bool) { r.terminal.src.setQuiet(on) }
 // gone on with. A program that sends lines means each of them.
 func (r *Reader) Stopped(by string) { r.terminal.stopped = by }
 
-// Echoes reports whether the terminal shows what is typed right now.
+// Echoes reports whether the terminal shows typed text right now.
 func (r *Reader) Echoes() bool { return r.terminal.src.echoes() }
 
 // Lend leaves the terminal to use, as it was found.

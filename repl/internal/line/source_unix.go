@@ -30,7 +30,7 @@ type source struct {
 	chunk   []byte
 	echoing *unix.Termios // the modes before echoOff, nil if it was not called
 
-	quiet   atomic.Bool // what is typed between two reads is not shown
+	quiet   atomic.Bool // text typed between two reads is not shown
 	unseen  atomic.Bool // nor was it since the last read, as far as possible
 	lentOut atomic.Bool // a command has the terminal, see passthrough
 	resumed atomic.Bool // the program was stopped and goes on
@@ -57,7 +57,7 @@ func (s *source) close() error {
 	return s.waker.close()
 }
 
-// echoOff has the terminal show nothing of what is typed, until restore.
+// echoOff has the terminal show no typed text, until restore.
 func (s *source) echoOff() error {
 	if !s.tty {
 		return nil
@@ -99,7 +99,7 @@ func (s *source) resume() {
 // expect forgets a stop that came before.
 func (s *source) expect() { s.resumed.Store(false) }
 
-// read waits for input and returns it. What it returns is valid until the
+// read waits for input and returns it. The bytes are valid until the
 // next call.
 func (s *source) read(ctx context.Context) ([]byte, error) { return s.readWithin(ctx, noLimit) }
 
@@ -170,7 +170,7 @@ func (s *source) wait(limit int) ([]byte, error) {
 	return s.chunk[:n], nil
 }
 
-// echoes reports whether the terminal shows what is typed, and so the end of
+// echoes reports whether the terminal shows typed text, and so the end of
 // each line.
 func (s *source) echoes() bool {
 	if !s.tty {
@@ -196,7 +196,7 @@ func (s *source) awaitForeground(j *jobs) {
 	j.stopped(func() bool { return tcdrain(int(s.file.Fd())) == nil })
 }
 
-// hideEcho keeps what is typed from being shown until the next read, if the
+// hideEcho keeps typed text from being shown until the next read, if the
 // terminal would show it and is ours.
 func (s *source) hideEcho() {
 	if s.lentOut.Load() {
@@ -221,10 +221,10 @@ func (s *source) setQuiet(on bool) {
 	}
 }
 
-// typedUnseen has what was typed and not entered be taken for typed ahead.
+// typedUnseen has text that was typed and not entered taken for typed ahead.
 func (s *source) typedUnseen() { s.unseen.Store(s.tty) }
 
-// typeAhead returns what was typed since the last read and not shown.
+// typeAhead returns text that was typed since the last read and not shown.
 func (s *source) typeAhead() []byte {
 	if !s.unseen.Load() {
 		return nil
@@ -243,7 +243,7 @@ func (s *source) pending() []byte {
 	return typed
 }
 
-// drop takes what was typed and not yet read out of the terminal, half a line
+// drop takes text that was typed and not yet read out of the terminal, half a line
 // included, and returns it. The terminal is then as it was found.
 func (s *source) drop() []byte {
 	s.unseen.Store(false)

@@ -310,7 +310,7 @@ func (v *vi) wordEnds(b *buffer, n int, big, here bool) int {
 	return i
 }
 
-// paste inserts what was killed, n times, behind or before the cursor.
+// paste inserts the killed text, n times, behind or before the cursor.
 func (v *vi) paste(b *buffer, behind bool, n int) {
 	if len(b.killed) == 0 {
 		return

@@ -3,8 +3,8 @@
 //
 // # One goroutine shows
 //
-// A turn brings what it has to show or to ask to the [Desk] of whoever began
-// it, and waits until that is done. So nothing that is shown needs a lock.
+// A turn brings its events and questions to the [Desk] of the caller that began
+// it, and waits until they are handled. So no output needs a lock.
 //
 // # Nothing falls alone
 //
@@ -14,7 +14,7 @@ package turn
 
 import "gemline/engine/parallel"
 
-// A Desk is where a turn brings what is to be done on another goroutine.
+// A Desk is where a turn brings functions to be called on another goroutine.
 type Desk chan func()
 
 // Do has f called by whoever attends the Desk, and waits for it. Without a Desk it calls f itself.
@@ -29,7 +29,7 @@ func (d Desk) Do(f func()) {
 }
 
 // Beside calls work on a goroutine of its own, and meanwhile attend, which calls
-// what comes to the Desk until that is closed.
+// the functions at the Desk until it is closed.
 func (d Desk) Beside(work, attend func()) {
 	var p parallel.Panic
 	go func() {

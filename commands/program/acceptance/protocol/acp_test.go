@@ -310,7 +310,7 @@ func TestACPFilesAndTerminals(t *testing.T) {
 	if again := got[8].of("plan"); got[6].Error != nil || len(again) != 1 || fmt.Sprint(again[0].Entries) != fmt.Sprint(plan[0].Entries) || len(got[8].of("tool_call")) != 3 {
 		t.Errorf("%+v, %+v", got[6].Error, got[8].Updates)
 	}
-	if ran := fmt.Sprintf("%s", got[8].of("tool_call")[2].Content); !strings.Contains(ran, `a\nb\n`) {
+	if ran := string(got[8].of("tool_call")[2].Content); !strings.Contains(ran, `a\nb\n`) {
 		t.Errorf("what a failed command has printed is not shown again: %s", ran)
 	}
 }
