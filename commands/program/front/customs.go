@@ -43,7 +43,7 @@ func (f *frontend) customs(out io.Writer, show func(engine.Event)) *commands.Cus
 // commandOutput runs a command that a prompt holds, judged and asked about like a call of the
 // model's, and returns what stands in its place.
 func (f *frontend) commandOutput(ctx context.Context, command string, show func(engine.Event)) (string, error) {
-	result, err := f.session.Engine.RunCall(ctx, "run_shell_command", map[string]any{"command": command}, eventHandler(show))
+	result, err := f.runCall(ctx, "run_shell_command", map[string]any{"command": command}, show)
 	var failed *engine.CallError
 	switch {
 	case err == nil:
@@ -82,7 +82,7 @@ func (f *frontend) fileContent(ctx context.Context, path string, own bool, show 
 		return nil, err
 	}
 	if !own && len(target.Names) == 1 && f.session.Project.Workspace.Private(target.Names[0]) {
-		result, err := f.session.Engine.RunCall(ctx, "read_file", map[string]any{"file_path": target.Names[0]}, eventHandler(show))
+		result, err := f.runCall(ctx, "read_file", map[string]any{"file_path": target.Names[0]}, show)
 		if err != nil {
 			return nil, input.UnsentError(ctx, mark, userError(err))
 		}
@@ -129,9 +129,10 @@ func insertArguments(line string, marks *regexp.Regexp, value func(string) strin
 	}), nil
 }
 
-// eventHandler returns the handler of a call's events, for a call outside of the conversation.
-func eventHandler(show func(engine.Event)) func(engine.Event) error {
-	return func(ev engine.Event) error { show(ev); return nil }
+// runCall carries out a call outside of the conversation, and prints what hooks say about it.
+func (f *frontend) runCall(ctx context.Context, name string, args map[string]any, show func(engine.Event)) (engine.Result, error) {
+	defer f.session.Notices.PrintHooks(f.session.Hooks)
+	return f.session.Engine.RunCall(ctx, name, args, func(ev engine.Event) error { show(ev); return nil })
 }
 
 // skillCommands returns the skills, as commands. Show prints the events of activating a skill.
@@ -145,7 +146,7 @@ func (f *frontend) skillCommands(show func(engine.Event)) (set commands.Set) {
 			Args: "[TEXT]", Summary: one.Description, Custom: true, Typed: true,
 			Prompt: func(ctx context.Context, _, args string) ([]*genai.Part, error) {
 				defer f.session.Tools.Skills.Call(one.Name)()
-				result, err := f.session.Engine.RunCall(ctx, skill.ToolName, map[string]any{"name": one.Name}, eventHandler(show))
+				result, err := f.runCall(ctx, skill.ToolName, map[string]any{"name": one.Name}, show)
 				if err != nil {
 					return nil, input.UnsentError(ctx, "/"+name, userError(err))
 				}

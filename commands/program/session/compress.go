@@ -49,7 +49,7 @@ func (s *Session) Compress(ctx context.Context, keep string, show func(engine.Ev
 			return nil
 		})
 	})
-	s.Notices.hooks(s.Hooks)
+	s.Notices.PrintHooks(s.Hooks)
 	if by.Err == compress.ErrNothing {
 		by.Err = &commands.Error{Message: by.Err.Error()}
 	}

@@ -55,7 +55,7 @@ func (s *Session) RunEndHooks(ctx context.Context, reason string) {
 func (s *Session) waitForHooks(ctx context.Context, run func(context.Context)) {
 	which := func() string { return repl.HookWait(s.Hooks.Running()) }
 	s.Project.Status.Wait(ctx, which, func(ctx context.Context, _ func(func())) { run(ctx) })
-	s.Notices.hooks(s.Hooks)
+	s.Notices.PrintHooks(s.Hooks)
 }
 
 // AddContext adds the text of the hooks of the beginning to the conversation; "" adds nothing.

@@ -27,8 +27,8 @@ func (n *Notices) Notify(text string) {
 	}
 }
 
-// hooks prints the notices of hooks that ran outside of a run.
-func (n *Notices) hooks(h *hook.Hooks) {
+// PrintHooks prints the notices of hooks that ran outside of a run.
+func (n *Notices) PrintHooks(h *hook.Hooks) {
 	for _, said := range h.Notices() {
 		if said.Info {
 			n.status.PrintInfo(said.Text)

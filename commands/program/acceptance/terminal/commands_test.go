@@ -413,6 +413,24 @@ func TestWordsThatAreCommands(t *testing.T) {
 	}
 }
 
+// What a hook says about a command of a custom command is printed at once, whether or not the prompt is sent.
+func TestHookOfACustomCommand(t *testing.T) {
+	t.Parallel()
+	c := pt.Terminal(t, et.NewServer())
+	pt.Write(t, pt.HomeOf(c), map[string]string{".gemini/commands/greet.toml": "prompt = 'say !{echo hello}'",
+		".gemini/settings.json": `{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "name": "strict", "command": "echo '{\"decision\":\"deny\",\"reason\":\"no\",\"systemMessage\":\"seen\"}'"}]}]}}`})
+	s := teletype.Start(t, c)
+	s.Expect("> ")
+	s.Line("/greet")
+	s.Expect("error: ")
+	s.Expect("> ")
+	if shown := string(s.Transcript()); !strings.Contains(shown, "info: hook strict: seen") {
+		t.Errorf("printed: %q", shown)
+	}
+	s.Line("/quit")
+	pt.Succeeds(t, s)
+}
+
 // A custom command may be the first thing of a session, and its name completed: what is
 // wrong with the files is told below the line, not in it, and what it runs is shown.
 func TestCustomCommandOnATerminal(t *testing.T) {
