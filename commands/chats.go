@@ -276,6 +276,9 @@ func (cmd chatCommands) name(_ context.Context, arg string) error {
 		return sentences(cmd.out, "name: "+list[at].Name)
 	}
 	name := ""
+	if strings.HasPrefix(arg, "--remove ") {
+		return misused("/name takes NAME, --remove or nothing")
+	}
 	if arg != "--remove" {
 		if name, err = journal.Name(list, cmd.c.Journal.ID(), cmd.sessions.Clean(arg)); err != nil {
 			return &Error{Message: err.Error(), Misused: true}

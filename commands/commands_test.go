@@ -158,6 +158,7 @@ func TestCommands(t *testing.T) {
 		{"/memory nosuch", "", `/memory has no sub-command "nosuch"`},
 		{"/directory", "Current workspace directories:\n- ", ""},
 		{"/directory nosuch", "", `/directory has no sub-command "nosuch"`},
+		{"/name --remove now", "", "/name takes NAME, --remove or nothing"},
 		{"/last", "", "there is no answer yet"},
 		{"/last nosuch", "", `/last has no sub-command "nosuch"`},
 		{"/dir show", "Current workspace directories:\n- ", ""},
