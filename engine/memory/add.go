@@ -2,14 +2,14 @@ package memory
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -36,7 +36,7 @@ func (m *Memory) Add(fact string) (path string, err error) {
 	}
 	m.mu.Lock()
 	path = filepath.Join(m.cfg.User, DefaultName)
-	err = rewrite(path, func(old []byte) ([]byte, error) { return withFact(old, fact) })
+	err = m.rewrite(path, func(old []byte) ([]byte, error) { return withFact(old, fact) })
 	var warnings []string
 	if err == nil {
 		warnings = m.reloadUser()
@@ -137,18 +137,75 @@ func sectionEnd(text string) int {
 
 // rewrite makes what edit returns the content of the file at path, which need
 // not exist. The file changes at once or, when there is an error, not at all.
-func rewrite(path string, edit func([]byte) ([]byte, error)) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	return disk.Change(ctx, path, 0o600, func() ([]byte, error) {
-		old, err := disk.Read(path, maxNotes)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
+func (m *Memory) rewrite(path string, edit func([]byte) ([]byte, error)) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, lerr := os.Lstat(path); lerr == nil {
+			return fmt.Errorf("%s is a link to nowhere", path)
+		}
+		real, err = path, nil
+	}
+	if err != nil {
+		return err
+	}
+	for range 10 { // someone else may add to it at the same time
+		old, info, err := current(real)
+		if err != nil {
+			return err
 		}
 		next, err := edit(old)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return fmt.Errorf("%s: %w", path, err)
 		}
-		return next, nil
-	})
+		if done, err := m.swap(real, old, next, info); done || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%s is being written to by someone else", path)
+}
+
+// current returns what is at real; nothing, if there is no such file.
+func current(real string) ([]byte, os.FileInfo, error) {
+	info, err := os.Lstat(real)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err == nil {
+		err = disk.Regular(info)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", real, err)
+	}
+	f, err := os.OpenFile(real, os.O_RDWR|disk.NoFollow, 0) // a file that may not be written to is not replaced
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	b, err := disk.ReadOpen(f, maxNotes)
+	return b, info, err
+}
+
+// swap puts a file with the content next at real, where one with the content
+// old was. It is not done if there is something else shortly before; what another
+// program writes in the moment between is lost.
+func (m *Memory) swap(real string, old, next []byte, info os.FileInfo) (done bool, err error) {
+	f, err := m.cfg.Ledger.Create(real, info)
+	if err != nil {
+		return false, err
+	}
+	defer f.Discard()
+	if info == nil {
+		err = f.Chmod(0o600)
+	}
+	_, werr := f.Write(next)
+	if err := cmp.Or(err, werr, f.Sync()); err != nil {
+		return false, err
+	}
+	if now, _, err := current(real); err != nil || !bytes.Equal(now, old) {
+		return false, err
+	}
+	return true, f.Commit(real)
 }

@@ -53,6 +53,9 @@ type Config struct {
 	User  string   // the directory of the user's files, ~/.gemini; may be empty
 	Names []string // looked for in front of [DefaultName]
 
+	// Ledger, if not nil, notes which files are being written.
+	Ledger *disk.Ledger
+
 	// Private is the directory of the project's private notes; may be empty.
 	Private string
 

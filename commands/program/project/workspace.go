@@ -94,7 +94,7 @@ func NewMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 		OwnedByOther: func(path string) string { return disk.OwnedByOther(path, o.Paths.Cwd) },
 		Undecided:    func() bool { return o.Trust.State == trust.Unneeded },
 		Markers:      append([]string{}, o.Settings.Markers...), // none is not the default
-		Flat:         o.Settings.ImportFormat == "flat", Withheld: workspace.IsWithheld,
+		Flat:         o.Settings.ImportFormat == "flat", Withheld: workspace.IsWithheld, Ledger: o.Ledger,
 		Charsets: Charsets(o), Warn: warn}
 	if temp != "" {
 		cfg.Private = filepath.Join(temp, "memory")
