@@ -54,7 +54,7 @@ type OpenedSession struct {
 // Open returns the session in cfg.Dir that choice names, or a new one with choice's ID. If
 // another process works with the session, the error is a [BusyError].
 func Open(cfg Config, choice OpenOptions) (opened OpenedSession, err error) {
-	cfg.ID = uuid.NewString() // of a copy
+	cfg.ID = uuid.NewString() // of a new session, or a copy
 	if choice.Copy != nil {
 		sessions, _ := List(cfg.Dir) // whose names the copy does not take
 		return fork(cfg, choice.Copy.load, sessions, choice.Turns)
@@ -79,9 +79,8 @@ func Open(cfg Config, choice OpenOptions) (opened OpenedSession, err error) {
 			return OpenedSession{}, err
 		}
 	}
-	cfg.ID = cmp.Or(choice.Session, choice.ID)
-	if cfg.ID == "" {
-		cfg.ID = uuid.NewString()
+	named := cmp.Or(choice.Session, choice.ID)
+	if named == "" {
 		switch {
 		case choice.Import != "":
 			return importFile(cfg, choice.Import)
@@ -90,6 +89,7 @@ func Open(cfg Config, choice OpenOptions) (opened OpenedSession, err error) {
 		}
 		return OpenedSession{File: New(cfg), Fresh: choice.Resume}, nil
 	}
+	cfg.ID = named
 	if !validID(cfg.ID) {
 		return OpenedSession{}, errors.New("the id of a session is made of letters, digits, - and _")
 	}
