@@ -167,7 +167,7 @@ func (m *Memory) rewrite(path string, edit func([]byte) ([]byte, error)) error {
 	return fmt.Errorf("%s is being written to by someone else", path)
 }
 
-// current returns what is at real; nothing, if there is no such file.
+// current returns the content of the file real, nothing if there is no such file.
 func current(real string) ([]byte, os.FileInfo, error) {
 	info, err := os.Lstat(real)
 	if errors.Is(err, fs.ErrNotExist) {

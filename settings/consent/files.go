@@ -21,10 +21,6 @@ type files struct {
 	found Started
 	ran   []string // files that run
 	wrote []string // files that are written to
-
-	// The content of a file that is shown may come to run:
-	acts      bool // it is written elsewhere, or says what a program does
-	evaluates bool // the shell may take it for an array or a number, and run commands in it
 }
 
 // unsure notes why not all files can be told. The first reason counts.
@@ -103,13 +99,9 @@ func (f *files) steered(value string) {
 	}
 }
 
-// special matches variables of the shell's own that evaluate their values: numbers and arrays.
-var special = text.Pattern(`^(S?RANDOM|SECONDS|LINENO|DIRSTACK|PIPESTATUS|FUNCNAME|GROUPS|MAPFILE|COPROC|(HIST|OPT|BASH|EPOCH|COMP).*)$`)
-
 // steers reports whether a variable that a script sets decides what runs, and if so notes that. The
 // variables with which scripts start are in set.
 func (f *files) steers(name string, set map[string]string) bool {
-	f.evaluates = f.evaluates || special().MatchString(name)
 	_, ok := set[name]
 	if ok = ok || program.IsSteering(name); ok {
 		f.unsure("a script sets %s, which decides what runs", name)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"gemline/engine/disk"
 	"gemline/engine/lists"
 	"gemline/engine/text"
@@ -75,27 +77,18 @@ func (s Start) Find() Started {
 	}
 	r.files.found.env = s.Env
 	r.environment()
-	for ; ; r.again = true {
-		r.scripts, r.steps = 0, 0
-		for _, text := range s.Texts {
-			r.apart(func() { r.text(text, true) })
-		}
-		if len(s.Argv) > 0 {
-			r.apart(func() { r.start(s.Argv, make([]bool, len(s.Argv))) })
-		}
-		if r.again || len(r.files.dirs) == 1 {
-			break
-		}
+	for _, text := range s.Texts {
+		r.apart(func() { r.text(text, true) })
+	}
+	if len(s.Argv) > 0 {
+		r.apart(func() { r.start(s.Argv, make([]bool, len(s.Argv))) })
 	}
 	for _, name := range r.files.wrote {
-		if slices.Contains(r.files.ran, name) || r.files.evaluates && slices.Contains(r.files.found.Files, name) {
+		if slices.Contains(r.files.ran, name) || r.evaluates && slices.Contains(r.files.found.Files, name) {
 			r.files.unsure("it writes %s itself, and may run what is in it", r.files.short(name))
 		}
 	}
-	if r.blind && (r.files.acts || r.files.evaluates) {
-		r.files.unsure("a variable or a command decides what it shows or searches, and it writes that elsewhere or does more")
-	}
-	if !s.Reads && (r.files.found.Unsure != "" || r.files.acts || r.files.evaluates) {
+	if !s.Reads && (r.files.found.Unsure != "" || r.acts || r.evaluates || slices.ContainsFunc(r.files.wrote, r.files.inside)) {
 		s.Reads = true // the content of a file that is shown may come to run
 		return s.Find()
 	}
@@ -120,12 +113,18 @@ type reader struct {
 	from  Start
 	files files
 	set   map[string]string // variables, as it is started
-	funcs map[string]bool   // functions of the script that is read
-	posix bool              // the shell may be another than bash
 
-	repeats bool // the present commands may run more than once
-	again   bool // all is read once more, in each directory that is entered
-	blind   bool // a file that is shown is not known
+	// Of the script that is read:
+	known map[string]string // variables
+	times map[string]int    // how often they are set
+	funcs map[string]bool   // functions, and whether they are there for sure
+	later []*syntax.Stmt    // commands that may run in a directory entered later
+	posix bool              // the shell may be another than bash
+	nest  int               // of what may be passed over, or run more than once
+
+	// What the script may do with the content of files and with other words that are not known:
+	acts      bool // store it where something else runs it, or change what it names
+	evaluates bool // have the shell evaluate it, and so run commands in it
 
 	scripts, steps int // that are read
 }
@@ -280,9 +279,6 @@ func shell(name string) bool {
 	return slices.Contains([]string{"sh", "bash", "dash", "ash", "ksh"}, filepath.Base(name))
 }
 
-// writers are programs that write to, or remove, the files that they are given.
-var writers = []string{"tee", "touch", "rm"}
-
 // harmless reports whether a program runs nothing of the files that it is given: it reads
 // them, changes them in place, or is one of a few others.
 func harmless(name string, p *program.Program) bool {
@@ -304,18 +300,17 @@ func harmless(name string, p *program.Program) bool {
 func (r *reader) start(argv []string, unknown []bool) {
 	name := filepath.Base(argv[0])
 	args, un := argv[1:], unknown[1:]
-	reads := r.onlyReads(argv[0])
 	for i, arg := range args {
-		switch {
-		case un[i]:
-		case slices.Contains(writers, name):
-			r.files.wrote = append(r.files.wrote, r.files.at(arg)...)
-		case r.from.Reads || !reads:
+		if !un[i] && (r.from.Reads || !r.onlyReads(argv[0])) {
 			r.files.names(arg)
 		}
 	}
-	r.blind = r.blind || reads && slices.Contains(un, true)
-	r.files.acts = r.files.acts || slices.Contains(writers, name) || name == "uniq" && len(args) > 1 || !reads && slices.Contains(un, true)
+	if name == "tee" || name == "touch" || name == "rm" {
+		for _, arg := range args {
+			r.files.wrote = append(r.files.wrote, r.files.at(arg)...)
+		}
+	}
+	r.acts = r.acts || name == "tee" || name == "uniq" && len(args) > 1 || !r.onlyReads(argv[0]) && slices.Contains(un, true)
 	path, p := r.found(argv[0]), program.Find(name)
 	if path != "" && (r.files.inside(path) || r.files.inside(disk.ResolveLinks(path))) {
 		if r.run(path, executed); p.Names != nil && binary(path) { // such as Python in a project's environment

@@ -80,7 +80,7 @@ func (v *visitor) printf(args []word) {
 			set, rest = rest[0], rest[1:]
 		}
 		if !name(set) {
-			v.evaluates("which variable it sets is known only when it runs (printf %s)", join(args))
+			v.opaque("which variable it sets is known only when it runs (printf %s)", join(args))
 		}
 		v.set(set.text, word{})
 		args = rest
@@ -88,14 +88,14 @@ func (v *visitor) printf(args []word) {
 	if len(args) > 0 && args[0].known && args[0].text == "--" {
 		args = args[1:]
 	} else if len(args) > 0 && strings.HasPrefix(args[0].text, "-") {
-		v.evaluates("printf may do more than was checked: %s", join(args))
+		v.opaque("printf may do more than was checked: %s", join(args))
 	}
 	if len(args) == 0 {
 		return
 	}
 	if format := args[0]; !format.known || escapedPercent().MatchString(format.text) ||
 		strings.Contains(conversions().ReplaceAllString(format.text, ""), "%") {
-		v.evaluates("printf may set a variable: %s", join(args))
+		v.opaque("printf may set a variable: %s", join(args))
 	}
 }
 
@@ -138,12 +138,12 @@ func (v *visitor) setVariables(name string, args []word) {
 		option := len(a.text) > 1 && (a.text[0] == '-' || a.text[0] == '+')
 		switch {
 		case name == "let", !a.known, strings.ContainsRune(a.text, '['):
-			v.evaluates("which variable it sets is known only when it runs (%s %s)", name, join(args))
+			v.opaque("which variable it sets is known only when it runs (%s %s)", name, join(args))
 		case option && a.text != "--":
 			next := args[i+1 : min(i+2, len(args))]
 			_, values, ok := program.Find(name).Take(append([]string{"-" + a.text[1:]}, texts(next)...))
 			if !ok || values > 0 && next[0].split {
-				v.evaluates("it sets a variable that is run as a script: %s %s", name, join(args))
+				v.opaque("it sets a variable that is run as a script: %s %s", name, join(args))
 			}
 		}
 		if key, value, ok := strings.Cut(a.text, "="); ok && a.known {
@@ -192,9 +192,9 @@ func (v *visitor) condition(args []word) {
 		operand := i > 0 && args[i-1].known && beforeOperand().MatchString(args[i-1].text)
 		switch {
 		case a.split, !a.known && !last && !operand && !(args[i+1].known && afterOperand().MatchString(args[i+1].text)):
-			v.evaluates("what it tests is known only when it runs (%s)", a.text)
+			v.opaque("what it tests is known only when it runs (%s)", a.text)
 		case a.known && (a.text == "-v" || a.text == "-R") && !last && !name(args[i+1]):
-			v.evaluates("arithmetic with a variable can run commands: %s", args[i+1].text)
+			v.opaque("arithmetic with a variable can run commands: %s", args[i+1].text)
 		}
 	}
 }

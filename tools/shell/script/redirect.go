@@ -18,7 +18,7 @@ func (v *visitor) redirect(r *syntax.Redirect) (in *string) {
 	v.loosen("it redirects to something other than /dev/null")
 	v.s.strict = v.s.strict || r.Op != syntax.RdrIn || r.N != nil || v.process(r.Word)
 	if r.N != nil && strings.Contains(r.N.Value, "[") {
-		v.evaluates("arithmetic with a variable can run commands")
+		v.opaque("arithmetic with a variable can run commands")
 	}
 	w := v.word(r.Word)
 	if strings.HasPrefix(w.text, "/dev/tcp/") || strings.HasPrefix(w.text, "/dev/udp/") {

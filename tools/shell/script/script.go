@@ -1,7 +1,6 @@
 package script
 
 import (
-	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -34,10 +33,6 @@ type Script struct {
 	// that find, xargs and the like run.
 	Loose bool
 	Reads []string // what redirections of a loose script read
-
-	// Evaluates says why the shell may run a command that a value holds, or why the script could not
-	// be read to its end; "" if neither is so.
-	Evaluates string
 
 	// Inputs are the files that redirections of any script read, as they stand there.
 	Inputs []engine.Word
@@ -108,13 +103,6 @@ func brief(s string) string { return text.OneLine(s, 160) }
 // opaque lowers the class to the least.
 func (v *visitor) opaque(format string, args ...any) { v.lower(engine.Opaque, format, args...) }
 
-// evaluates is opaque for what may have the shell run a command that a value holds: the shell runs
-// the commands in a text that it takes for a number, an index or the name of a variable.
-func (v *visitor) evaluates(format string, args ...any) {
-	v.opaque(format, args...)
-	v.s.Evaluates = cmp.Or(v.s.Evaluates, brief(fmt.Sprintf(format, args...)))
-}
-
 // unchecked notes that a program runs a file, or its input, that nobody has read.
 func (v *visitor) unchecked(name string, args []word) {
 	if len(args) == 0 || args[0].text == "-" {
@@ -148,26 +136,26 @@ func (v *visitor) sender() string {
 // parse returns text parsed, or nil if it can't be.
 func (v *visitor) parse(text string) (file *syntax.File) {
 	if *v.left -= len(text); *v.left < 0 {
-		v.evaluates("it is longer than %d bytes", maxBytes)
+		v.opaque("it is longer than %d bytes", maxBytes)
 		return nil
 	}
 	if problem := strange(text); problem != "" {
 		v.opaque("%s", problem)
 	}
 	if nests(text) > maxNests {
-		v.evaluates("it is nested too deep")
+		v.opaque("it is nested too deep")
 		return nil
 	}
 	defer func() {
 		if recover() != nil { // the parser's own fault must not be ours
-			v.evaluates("it can't be parsed")
+			v.opaque("it can't be parsed")
 			file = nil
 		}
 	}()
 	v.src = text
 	file, err := syntax.NewParser(syntax.Variant(v.lang)).Parse(strings.NewReader(text), "")
 	if err != nil {
-		v.evaluates("it can't be parsed")
+		v.opaque("it can't be parsed")
 	}
 	return file
 }
@@ -193,7 +181,7 @@ func (v *visitor) script(text, command string, lang syntax.LangVariant, again bo
 // deep reports whether v is too deep to go on.
 func (v *visitor) deep() bool {
 	if v.depth > maxDepth {
-		v.evaluates("it is nested too deep")
+		v.opaque("it is nested too deep")
 		return true
 	}
 	return false

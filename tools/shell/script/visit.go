@@ -118,7 +118,7 @@ func (v *visitor) compound(c syntax.Command) {
 		v.nested([]*syntax.Stmt{c.Stmt})
 	case *syntax.CoprocClause:
 		// Shells disagree about which word is the coprocess's name.
-		v.evaluates("it runs a coprocess")
+		v.opaque("it runs a coprocess")
 		v.nested([]*syntax.Stmt{c.Stmt})
 	default:
 		v.unknown(c)
@@ -153,7 +153,7 @@ func (v *visitor) loopOver(l syntax.Loop) {
 
 // unknown makes the script opaque for a kind of syntax that is not handled.
 func (v *visitor) unknown(n syntax.Node) {
-	v.evaluates("it holds syntax that is not known: %s", v.written(n))
+	v.opaque("it holds syntax that is not known: %s", v.written(n))
 }
 
 // process reports whether w is a process substitution and nothing else.
@@ -183,7 +183,7 @@ func (v *visitor) word(w *syntax.Word) word {
 	if !l.known {
 		l.text = v.written(w)
 		if indexed().MatchString(l.text) {
-			v.evaluates("arithmetic with a variable can run commands: %s", l.text)
+			v.opaque("arithmetic with a variable can run commands: %s", l.text)
 		}
 		v.loosen("a word has an expansion: %s", l.text)
 	}
@@ -248,7 +248,7 @@ func (v *visitor) param(p *syntax.ParamExp) {
 	defer func() { v.depth-- }()
 	if p.Excl && p.Names == 0 || p.Param == nil || p.Flags != nil || p.NestedParam != nil ||
 		len(p.Modifiers) > 0 || p.Width {
-		v.evaluates("a variable names another: %s", v.written(p))
+		v.opaque("a variable names another: %s", v.written(p))
 	}
 	if !allElements(p.Index) {
 		v.arithm(p.Index)
@@ -263,7 +263,7 @@ func (v *visitor) param(p *syntax.ParamExp) {
 	}
 	if p.Exp != nil {
 		if p.Exp.Op == syntax.OtherParamOps {
-			v.evaluates("the value of a variable is expanded again: %s", v.written(p))
+			v.opaque("the value of a variable is expanded again: %s", v.written(p))
 		}
 		v.word(p.Exp.Word)
 		if p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull {
@@ -297,7 +297,7 @@ func (v *visitor) arithm(x syntax.ArithmExpr) {
 	case *syntax.Word:
 		if w := v.word(x); !w.known || strings.Trim(w.text, "0123456789") != "" {
 			if !isNumber(x) {
-				v.evaluates("arithmetic with a variable can run commands: %s", w.text)
+				v.opaque("arithmetic with a variable can run commands: %s", w.text)
 			}
 		}
 	default:
@@ -344,7 +344,7 @@ func (v *visitor) test(x syntax.TestExpr) {
 	case *syntax.UnaryTest:
 		if x.Op == syntax.TsVarSet || x.Op == syntax.TsRefVar {
 			if w, ok := x.X.(*syntax.Word); !ok || !name(v.word(w)) {
-				v.evaluates("arithmetic with a variable can run commands: %s", v.written(x))
+				v.opaque("arithmetic with a variable can run commands: %s", v.written(x))
 			}
 			return
 		}
@@ -378,12 +378,12 @@ func (v *visitor) declare(c *syntax.DeclClause) {
 		w := v.word(a.Value)
 		argv = append(argv, w.engine())
 		if !w.known || strings.ContainsAny(w.text, "=[") {
-			v.evaluates("which variable it sets is known only when it runs (%s)", w.text)
+			v.opaque("which variable it sets is known only when it runs (%s)", w.text)
 		}
 		// Other options name another variable, calculate, or hand on a function.
 		if len(w.text) > 0 && strings.ContainsRune("-+", rune(w.text[0])) &&
 			strings.Trim(w.text[1:], "-"+program.Find("declare").Flags) != "" || c.Variant.Value == "nameref" {
-			v.evaluates("it sets a variable that is run as a script: %s %s", c.Variant.Value, w.text)
+			v.opaque("it sets a variable that is run as a script: %s %s", c.Variant.Value, w.text)
 		}
 	}
 	v.record(engine.Command{Argv: argv, Wrapper: v.inside})

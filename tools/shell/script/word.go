@@ -53,9 +53,6 @@ func literal(w *syntax.Word) word {
 					split = split || severalWords(q)
 				}
 			}
-		case *syntax.ParamExp:
-			number := p.Short && (p.Param.Value == "?" || p.Param.Value == "#")
-			known, split = false, split || !number
 		default:
 			known, split = false, true
 		}
