@@ -49,9 +49,7 @@ type Error struct {
 }
 
 // Error returns what repeats.
-func (e *Error) Error() string { return "stopped: " + circles + e.What }
-
-const circles = "the model goes in circles: "
+func (e *Error) Error() string { return "stopped: the model goes in circles: " + e.What }
 
 // Hint says how to go on.
 func (e *Error) Hint() string { return e.Advice }
@@ -193,7 +191,7 @@ func (p *prompt) decide(ctx context.Context, why *Error) (next []*genai.Part, go
 	if p.cfg.Approver == nil {
 		return nil, false, &stop
 	}
-	if !p.tell(engine.Notice{Text: circles + why.What}) {
+	if !p.tell(engine.Notice{Text: "the model goes in circles: " + why.What}) {
 		return nil, false, nil
 	}
 	answer, err := p.cfg.Approver.Approve(ctx, question(why))
@@ -222,7 +220,7 @@ func (p *prompt) decide(ctx context.Context, why *Error) (next []*genai.Part, go
 // question asks whether the conversation is to go on.
 func question(why *Error) engine.Proposal {
 	q := engine.Proposal{ID: "loop", Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "loop"}}}
-	q.Intent.Title, q.Intent.Detail = "go on all the same?", circles+why.What
+	q.Intent.Title = "go on all the same?"
 	q.Intent.Yes = "it goes on; you are asked again after as many rounds"
 	q.Intent.No = "the turn ends; words behind n are what the model is told instead"
 	q.Intent.Grants = []engine.Grant{{Label: "go on, and never ask this session", Tool: "loop"}}

@@ -19,8 +19,7 @@ func TestTalkLoop(t *testing.T) {
 	c.Say("look around")
 	c.Want("error", "severity", "warning", "message", "the model goes in circles, and is told so: list ., 5 times with the same result")
 	for _, decision := range []string{"allow", "deny"} {
-		r := c.Want("approval_request", "tool_name", "list_directory", "title", "go on all the same?", "args/dir_path", ".",
-			"detail", "the model goes in circles: list ., 5 times with the same result")
+		r := c.Want("approval_request", "tool_name", "list_directory", "title", "go on all the same?", "args/dir_path", ".")
 		c.Send(pt.Record{"type": "approval", "id": r["id"], "decision": decision})
 	}
 	c.Want("tool_result", "status", "cancelled")
