@@ -18,7 +18,6 @@ var others = map[string]string{
 	"Readlink tools/shell/process_linux.go":           "asks what a descriptor is",
 	"Readlink repl/report/destination.go":             "stops at what stands for an open file of a process",
 	"Readlink tools/mask/mask.go":                     "needs the name of each link on the way",
-	"Readlink tools/sandbox/found_linux.go":           "asks which namespaces the process is in",
 	"Readlink tools/workspace/dirs.go":                "stays inside of an open directory",
 	"Rename repl/batch/output.go":                     "has written its file for hours, and sent it to the disk piece by piece",
 	"Rename settings/project/registry.go":             "puts a directory aside",
