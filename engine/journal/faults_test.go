@@ -361,4 +361,19 @@ func TestCopyUnwritten(t *testing.T) {
 	if err != nil || !equal(o.History, c.History) || o.CopyOf != testID || o.File.ID() == testID {
 		t.Fatalf("%+v, %v", o, err)
 	}
+
+	f.Close() // which lets go of the lock
+	read, err := Load(f.Path()) // resumed where nothing can be written
+	if err != nil {
+		t.Fatal(err)
+	}
+	only, err := resume(read.Session, clock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	only.File.disk.files = &platter{fail: func(string, int) error { return syscall.EROFS }}
+	only.File.Record(engine.Entry{Content: user("one more")})
+	if c, _, err := LoadOpen(only.File); err != nil || len(c.History) != len(read.History)+1 {
+		t.Errorf("%+v, %v", c, err)
+	}
 }

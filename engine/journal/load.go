@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -51,8 +52,13 @@ func LoadOpen(f *File) (*LoadedSession, []json.RawMessage, error) {
 	return c, r.bytes(), err
 }
 
-func (f *File) load() (*LoadedSession, *record, error) {
-	r, err := f.record()
+// load reads the file, which need not be writable, and the messages that are not written yet.
+func (f *File) load() (c *LoadedSession, r *record, err error) {
+	r = &record{keep: true}
+	if f.exists {
+		_, err = r.read(f.path)
+	}
+	err = cmp.Or(err, r.lines(bytes.NewReader(f.pending.lines), 0))
 	return r.loaded(), r, err
 }
 

@@ -89,8 +89,7 @@ func Open(cfg Config, choice OpenOptions) (opened OpenedSession, err error) {
 		}
 		return OpenedSession{File: New(cfg), Fresh: choice.Resume}, nil
 	}
-	cfg.ID = named
-	if !validID(cfg.ID) {
+	if cfg.ID = named; !validID(named) {
 		return OpenedSession{}, errors.New("the id of a session is made of letters, digits, - and _")
 	}
 	return openNamed(cfg, choice.Session != "")

@@ -353,10 +353,7 @@ func (m *message) first(of func(string) string) string {
 
 // question returns what the user asks in a message, "" if that is nothing.
 func (m *message) question() string {
-	if m.Type != "user" || m.ID == openingID {
-		return ""
-	}
-	if s := m.first(own); isQuestion(s) {
+	if s := m.first(own); m.Type == "user" && m.ID != openingID && isQuestion(s) {
 		return s
 	}
 	return ""

@@ -75,9 +75,8 @@ func (f *File) Rewrite(said []*genai.Content) error {
 }
 
 // record returns the record of the file, together with the head that is still to be written.
-func (f *File) record() (*record, error) {
-	r := &record{keep: true}
-	var err error
+func (f *File) record() (r *record, err error) {
+	r = &record{keep: true}
 	if f.exists && f.disk.out == nil {
 		err = f.openFile()
 	}
