@@ -17,6 +17,11 @@ func Inside(dir, path string) bool {
 	return dir != "" && err == nil && filepath.IsLocal(rel)
 }
 
+// Within reports whether path is in dirs or below one of them. Neither has links.
+func Within(dirs []string, path string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return Inside(dir, path) })
+}
+
 // InsideAny reports whether path, which has no links, is in dirs or below one of them, after
 // links in dirs are followed.
 func InsideAny(dirs []string, path string) bool {

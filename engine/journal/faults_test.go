@@ -362,7 +362,7 @@ func TestCopyUnwritten(t *testing.T) {
 		t.Fatalf("%+v, %v", o, err)
 	}
 
-	f.Close() // which lets go of the lock
+	f.Close()                   // which lets go of the lock
 	read, err := Load(f.Path()) // resumed where nothing can be written
 	if err != nil {
 		t.Fatal(err)

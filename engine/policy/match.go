@@ -185,8 +185,7 @@ func (u *question) spellings(given string) (exact, loose []string) {
 // holds reports whether path leads to a place in the directories that are worked in: a link there
 // leads elsewhere, while a link above them is only another name.
 func (u *question) holds(path string) bool {
-	path = disk.ResolveLinks(path)
-	return slices.ContainsFunc(u.roots, func(root string) bool { return disk.Inside(disk.ResolveLinks(root), path) })
+	return disk.InsideAny(u.roots, disk.ResolveLinks(path))
 }
 
 // relative returns path as it is written in dir, or nothing on another drive.

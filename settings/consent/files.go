@@ -30,7 +30,7 @@ func (f *files) unsure(format string, args ...any) {
 
 // inside reports whether a model may write at path, which holds no link.
 func (f *files) inside(path string) bool {
-	return slices.ContainsFunc(f.roots, func(root string) bool { return disk.Inside(root, path) })
+	return disk.Within(f.roots, path)
 }
 
 // short returns a path as the project has it.

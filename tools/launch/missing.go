@@ -191,7 +191,7 @@ func (l *Launcher) MissingRights(plan engine.Plan, o shell.Outcome) (r engine.Ri
 			continue
 		}
 		named, at, ok := place(path, said.taken, plan)
-		away := within(p.Hidden, named) || said.missing && unseen(named, p)
+		away := disk.Within(p.Hidden, named) || said.missing && unseen(named, p)
 		switch {
 		case away && !said.Write && !slices.Contains(writes, named) && sandbox.Readable(named):
 			r.Read = adding(r.Read, named)
@@ -250,7 +250,7 @@ func (l *Launcher) Needs(plan engine.Plan, inputs []engine.Word) (r engine.Right
 	}
 	hidden := resolved(l.SandboxWith(plan.Rights).Hidden)
 	for _, path := range paths {
-		if path = disk.ResolveLinks(path); within(hidden, path) && sandbox.Readable(path) {
+		if path = disk.ResolveLinks(path); disk.Within(hidden, path) && sandbox.Readable(path) {
 			r.Read = adding(r.Read, path)
 		}
 	}

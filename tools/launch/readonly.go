@@ -15,7 +15,7 @@ import (
 func readOnlyPaths(output string, plan engine.Plan, p sandbox.Profile) (kept []string) {
 	own := resolved(append([]string{p.Root}, p.Write...))
 	closed := slices.DeleteFunc(slices.Clone(p.ReadOnly), func(path string) bool {
-		return !within(own, path)
+		return !disk.Within(own, path)
 	})
 	if len(closed) == 0 {
 		return nil
@@ -27,7 +27,7 @@ func readOnlyPaths(output string, plan engine.Plan, p sandbox.Profile) (kept []s
 		words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n:'\"`‘’,;()", r) })
 		for _, word := range append(words, pathsIn(line)...) {
 			path := located(word, plan)
-			if !within(own, path) || within(p.Hidden, path) && !readOnly().MatchString(line) {
+			if !disk.Within(own, path) || disk.Within(p.Hidden, path) && !readOnly().MatchString(line) {
 				continue // it can't be read either, and perhaps need not be written to
 			}
 			for _, at := range closed {

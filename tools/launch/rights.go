@@ -43,7 +43,7 @@ func (l *Launcher) ExtraRights(want engine.Rights, dir string) (r engine.Rights,
 	reads, err := absolutePaths(want.Read, dir)
 	hidden := resolved(p.Hidden)
 	for _, path := range append(reads, r.Write...) {
-		if within(hidden, path) || slices.Contains(reads, path) && unseen(path, p) {
+		if disk.Within(hidden, path) || slices.Contains(reads, path) && unseen(path, p) {
 			r.Read = append(r.Read, path)
 		}
 	}
@@ -82,11 +82,6 @@ func Protected(name string) bool {
 
 // resolved returns paths with their links resolved.
 func resolved(paths []string) []string { return lists.Map(paths, disk.ResolveLinks) }
-
-// within reports whether path is in or below one of dirs. No path has links.
-func within(dirs []string, path string) bool {
-	return slices.ContainsFunc(dirs, func(dir string) bool { return disk.Inside(dir, path) })
-}
 
 // absolutePaths returns absolute paths without links, so that a question shows the paths that are
 // granted.

@@ -173,7 +173,7 @@ func (p *Folder) foreign(path string) bool {
 
 // shared reports whether the folder is one of the workspace, in which others have files.
 func (p *Folder) shared() bool {
-	return slices.ContainsFunc(p.Workspace.Roots(), func(root string) bool { return disk.Inside(root, p.Dir) })
+	return disk.Within(p.Workspace.Roots(), p.Dir)
 }
 
 // noted reports whether this session or another one has written a plan.
