@@ -63,7 +63,7 @@ func words(c *genai.Content) string {
 			break
 		}
 		if c.Role == genai.RoleUser {
-			text = own(text)
+			text = asTyped(own(text))
 		}
 		if text != "" && !p.Thought {
 			texts = append(texts, text)
