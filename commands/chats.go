@@ -337,10 +337,7 @@ func (cmd chatCommands) path(name string) string {
 	return disk.Absolute(name, cmd.c.Workspace.Roots()[0], cmd.home)
 }
 
-func (cmd chatCommands) listSaved(_ context.Context, args string) error {
-	if args != "" {
-		return cmd.chats("chat", "").checkArgs(args)
-	}
+func (cmd chatCommands) listSaved(context.Context, string) error {
 	list, err := cmd.sessions.Saved.List()
 	if err != nil {
 		return err

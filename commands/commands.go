@@ -287,7 +287,9 @@ func Step(d *Deps) input.Step {
 				d.Customs.sent(line[1:])
 				return next(ctx, parts)
 			}
-			err := c.superfluous(set.path(line[1:], c), args)
+			path := set.path(line[1:], c)
+			name := strings.Join(path, " ")
+			err := c.superfluous(name, args)
 			switch {
 			case err != nil:
 				parts = nil
@@ -296,29 +298,28 @@ func Step(d *Deps) input.Step {
 					parts, err = next(ctx, parts)
 				}
 			case c.Run == nil:
-				parts, err = nil, c.checkArgs(args)
+				parts, err = nil, c.checkArgs(name, args)
 			default:
 				parts, err = nil, c.Run(ctx, args)
 			}
 			if d.Ran != nil {
-				d.Ran(set.path(line[1:], c), err)
+				d.Ran(path, err)
 			}
 			return parts, err
 		}
 	}
 }
 
-// path returns the name of the command at the beginning of a line, and the name of c if c is
-// a sub-command of that command.
-func (s Set) path(line string, c *Command) []string {
-	word := ""
-	if words := strings.Fields(line); len(words) > 0 {
-		word = words[0]
+// path returns the names of the commands that a line begins with, up to c.
+func (s Set) path(line string, c *Command) (names []string) {
+	for _, word := range strings.Fields(line) {
+		found := s.named(word)
+		if names = append(names, found.Name); found == c {
+			break
+		}
+		s = found.Sub
 	}
-	if top := s.named(word); top != nil && top != c {
-		return []string{top.Name, c.Name}
-	}
-	return []string{c.Name}
+	return names
 }
 
 // unknown returns the error about a line that names no command here, nil if it
@@ -372,23 +373,24 @@ func letters(word string) string {
 }
 
 // superfluous returns the error about words that c would ignore, nil if there are none.
-func (c *Command) superfluous(path []string, args string) error {
+func (c *Command) superfluous(name, args string) error {
 	switch {
 	case args == "" || c.Args != "" || c.Custom || c.Words:
 		return nil
 	case len(c.Sub) > 0:
-		return c.checkArgs(args)
+		return c.checkArgs(name, args)
 	}
-	return misused("/%s takes no words behind it", strings.Join(path, " "))
+	return misused("/%s takes no words behind it", name)
 }
 
-// checkArgs says which sub-commands c has.
-func (c *Command) checkArgs(args string) error {
+// checkArgs says which sub-commands c has, and which word is none of them. The name is that of c
+// behind the names of the commands above c.
+func (c *Command) checkArgs(name, args string) error {
 	names := lists.Map(c.Sub, func(sub *Command) string { return sub.Name })
-	if args != "" {
-		return misused("/%s has no sub-command %q; there are: %s", c.Name, args, strings.Join(names, ", "))
+	if word, _, _ := strings.Cut(args, " "); word != "" {
+		return misused("/%s has no sub-command %q; there are: %s", name, word, strings.Join(names, ", "))
 	}
-	return misused("/%s needs one of: %s", c.Name, strings.Join(names, ", "))
+	return misused("/%s needs one of: %s", name, strings.Join(names, ", "))
 }
 
 // sentences writes lines that a terminal may break between words.

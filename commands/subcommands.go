@@ -29,7 +29,7 @@ func (cmd subCommands) set() Set {
 		cmd.relayed(Command{Name: "policies"}, nil),
 		cmd.preferences(),
 		cmd.relayed(Command{Name: "setup-github"}, nil),
-		cmd.relayed(Command{Name: "skills", Words: true}, nil),
+		cmd.skills(),
 		cmd.relayed(Command{Name: "trash"}, takes{"restore": discarded}),
 	}
 }
@@ -107,17 +107,31 @@ func (cmd subCommands) authentication() *Command {
 
 func (cmd subCommands) permissions() *Command {
 	c := cmd.relayed(Command{Name: "permissions", Usual: true, Words: true}, nil)
-	status := c.Run
-	c.Run = func(ctx context.Context, args string) error {
-		// A bare word is a mistaken sub-command sooner than a folder, and that it
-		// is trusted would be no answer.
-		if args != "" && !strings.ContainsAny(args, "/\\~.-") {
-			return c.checkArgs(args)
-		}
-		return status(ctx, args)
-	}
+	// A bare word is a mistaken sub-command sooner than a folder, and that it
+	// is trusted would be no answer.
+	c.taking(func(args string) bool { return strings.ContainsAny(args, "/\\~.-") })
 	c.Sub = slices.Insert(c.Sub, 1, &Command{Name: "trust", Args: "[FOLDER]",
 		Summary: "ask about a folder, as at the start", Run: cmd.askPermit})
+	return c
+}
+
+// taking has c refuse words that are no sub-command and that mine does not know.
+func (c *Command) taking(mine func(args string) bool) {
+	run := c.Run
+	c.Run = func(ctx context.Context, args string) error {
+		if args != "" && !mine(args) {
+			return c.checkArgs(c.Name, args)
+		}
+		return run(ctx, args)
+	}
+}
+
+func (cmd subCommands) skills() *Command {
+	c := cmd.relayed(Command{Name: "skills", Words: true}, nil)
+	c.taking(func(args string) bool {
+		word, _, _ := strings.Cut(args, " ")
+		return word[0] == '-' || slices.Contains([]string{"all", "desc", "nodesc"}, word)
+	})
 	return c
 }
 
@@ -150,6 +164,7 @@ func (cmd subCommands) servers() *Command {
 
 func (cmd subCommands) extensions() *Command {
 	c := cmd.relayed(Command{Name: "extensions", Words: true}, nil)
+	c.taking(func(args string) bool { return args[0] == '-' })
 	c.Sub = append(c.Sub, &Command{Name: "reload", Aliases: []string{"restart"}, Run: cmd.reloadExtensions,
 		Summary: "read the commands, skills, agents and context files of extensions again"})
 	return c

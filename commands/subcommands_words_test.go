@@ -58,8 +58,9 @@ func TestMissingWord(t *testing.T) {
 	}
 }
 
-// A mistaken word is no folder, of which it would be said that it is trusted.
-func TestPermissionsWords(t *testing.T) {
+// A mistaken word is no folder, of which it would be said that it is trusted, and nothing that
+// a list would take.
+func TestMistakenWords(t *testing.T) {
 	for line, want := range map[string]string{
 		"/permissions":             "trust status",
 		"/permissions status":      "trust status",
@@ -67,6 +68,11 @@ func TestPermissionsWords(t *testing.T) {
 		"/permissions ./docs":      "trust status -- ./docs",
 		"/permissions --json":      "trust status --json",
 		"/permissions lst":         "error: /permissions has no sub-command",
+		"/skills all nodesc":       "skills list all nodesc",
+		"/skills --all":            "skills list --all",
+		"/skills al":               "error: /skills has no sub-command",
+		"/extensions --json":       "extensions list --json",
+		"/extensions lst":          "error: /extensions has no sub-command",
 	} {
 		app, _ := session(t)
 		got := ""
