@@ -31,6 +31,9 @@ var semver = text.Pattern(`^v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$`)
 // Run checks an extension.
 func (c *extensionsValidate) Run(set *extensionSet) error {
 	path := set.here.Paths.Folder(c.Path)
+	if err := refuseFile(path); err != nil {
+		return err
+	}
 	x, err := extension.Read(path, set.here.Paths.Cwd)
 	if err != nil {
 		return err

@@ -59,13 +59,27 @@ func packageAt(paths project.Paths, said string) (extension.Install, error) {
 		return extension.Install{}, misused("Install source not found. %s is no folder, and %.80q is no address of a repository",
 			text.PrintableLine(path), said)
 	}
+	if !source.IsArchive(path) {
+		return extension.Install{Source: path, Type: "local"}, refuseFile(path)
+	}
 	return extension.Install{Source: path, Type: "local"}, nil
+}
+
+// refuseFile returns an error if a file is at the path of a folder.
+func refuseFile(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return misused("%s is a file; name its folder", text.PrintableLine(path))
+	}
+	return nil
 }
 
 // Run links an extension.
 func (c *extensionsLink) Run(ctx context.Context, set *extensionSet) error {
-	return set.install(ctx, extension.Install{Source: disk.ResolveLinks(set.here.Paths.Folder(c.Path)),
-		Type: "link"}, nil, c.Consent, true)
+	path := set.here.Paths.Folder(c.Path)
+	if err := refuseFile(path); err != nil {
+		return err
+	}
+	return set.install(ctx, extension.Install{Source: path, Type: "link"}, nil, c.Consent, true)
 }
 
 // permitted returns an error if the settings don't let extensions come from a source.

@@ -191,6 +191,9 @@ type skillsLink struct {
 // Run links skills.
 func (c *skillsLink) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, skills *skill.Library, to skillsDir) error {
 	from := disk.ResolveLinks(folderOfSkills(here.Paths.Folder(c.Path)))
+	if err := refuseFile(from); err != nil {
+		return err
+	}
 	if c.Scope == "workspace" && !disk.Inside(string(to), from) {
 		return errors.New("links that lead out of a project's skills are not followed; install the skill, or link it for yourself: --scope user")
 	}
