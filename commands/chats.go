@@ -284,8 +284,11 @@ func (cmd chatCommands) name(_ context.Context, arg string) error {
 			return &Error{Message: err.Error(), Misused: true}
 		}
 	}
-	if err := cmd.c.Journal.SetName(name); err != nil {
-		return err
+	if err = cmd.c.Journal.SetName(name); err == nil {
+		err = cmd.c.Journal.Lock()
+	}
+	if err != nil {
+		return fmt.Errorf("the name is not stored: %w", err)
 	}
 	if name == "" {
 		return sentences(cmd.out, "the session has no name any more")

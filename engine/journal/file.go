@@ -305,9 +305,11 @@ func (f *File) write(b []byte) error {
 	return nil
 }
 
+var errNoDir = errors.New("there is no directory to keep it in")
+
 func (f *File) openFile() error {
 	if f.path == "" {
-		return errors.New("there is no directory to keep it in")
+		return errNoDir
 	}
 	if f.disk.lock == nil {
 		var err error

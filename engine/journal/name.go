@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -12,6 +13,21 @@ import (
 func (f *File) SetName(name string) error {
 	f.titled = name != ""
 	return f.set(map[string]any{"name": name, "summary": name})
+}
+
+// Lock keeps other processes from the session, and returns an error if there can be no file
+// of it. Nothing else is written before the first message.
+func (f *File) Lock() (err error) {
+	if f.path == "" {
+		return errNoDir
+	}
+	if f.disk.lock == nil {
+		f.disk.lock, err = lockSession(filepath.Dir(f.path), f.id)
+	}
+	if f.disk.lock == nil && err == nil {
+		err = fmt.Errorf("no file can be made in %s", filepath.Dir(f.path))
+	}
+	return err
 }
 
 // SetSummary says in a line of a model's what the session is about.
