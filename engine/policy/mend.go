@@ -12,10 +12,6 @@ import (
 // maxPriority is the strongest priority of a rule.
 const maxPriority = 999
 
-// idle are the keys of a rule that do not affect the choice of calls.
-var idle = map[string]bool{"name": true, "description": true, "denyMessage": true, "deny_message": true,
-	"allowRedirection": true, "allow_redirection": true, "priority": true}
-
 // mended returns safe rules in the place of a malformed rule, and describes them. A rule that
 // allows is dropped. A rule that asks or denies matches more calls than it was meant for: its
 // malformed conditions are ignored.
@@ -31,7 +27,7 @@ func (r *reader) mended() (rules []Rule, became string) {
 	switch {
 	case !says && !commands:
 		return nil, "it says nothing, and is passed over"
-	case v == engine.Allow && table["decision"] != VerdictName(v):
+	case v == engine.Allow:
 		return nil, "it allows nothing"
 	}
 	table["decision"] = VerdictName(v)
@@ -41,15 +37,13 @@ func (r *reader) mended() (rules []Rule, became string) {
 		switch {
 		case m.message == "":
 			r.notes = m.notes
-			verb := map[engine.Verdict]string{engine.Allow: "allows", engine.Ask: "asks about", engine.Deny: "denies"}[v]
+			verb := map[engine.Verdict]string{engine.Ask: "asks about", engine.Deny: "denies"}[v]
 			return append(rules, rule), "it " + verb + " " + rule.About()
-		case v == engine.Allow && !idle[m.key]:
-			return nil, "it allows nothing"
 		case m.key == "priority":
-			table["priority"] = nearPriority(table["priority"], v)
+			table["priority"] = nearPriority(table["priority"])
 		case m.key == "toolName":
 			if names := widened(table, commands); names != nil {
-				rules = append(rules, Rule{Tools: names, Verdict: v, Priority: int(nearPriority(table["priority"], v))})
+				rules = append(rules, Rule{Tools: names, Verdict: v, Priority: int(nearPriority(table["priority"]))})
 			}
 		default:
 			delete(table, m.key)
@@ -84,9 +78,9 @@ func widened(table map[string]any, commands bool) (others []string) {
 	return nil
 }
 
-// nearPriority returns the priority that a value comes nearest to: the strongest for a rule
-// that asks or denies, and the weakest for another, if it is no number at all.
-func nearPriority(value any, v engine.Verdict) int64 {
+// nearPriority returns the priority that a value comes nearest to, the strongest if it is no
+// number at all.
+func nearPriority(value any) int64 {
 	n, ok := value.(int64)
 	switch x := value.(type) {
 	case float64:
@@ -95,7 +89,7 @@ func nearPriority(value any, v engine.Verdict) int64 {
 		i, err := strconv.Atoi(strings.TrimSpace(x))
 		n, ok = int64(i), err == nil
 	}
-	if !ok && v != engine.Allow {
+	if !ok {
 		return maxPriority
 	}
 	return min(max(n, 0), maxPriority)

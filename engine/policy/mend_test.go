@@ -47,14 +47,15 @@ func TestMended(t *testing.T) {
 		{"decision to ask", "toolName = \"glob\"\ndecision = \"ask\"\npriority = 5", `it asks about glob`, "---?"},
 		{"decision to allow", "toolName = \"write_file\"\ndecision = \"Allow\"\npriority = 5", `it allows nothing`, "----"},
 		{"no decision", "toolName = \"glob\"\npriority = 5", `the rule lacks decision; it denies glob`, "---d"},
-		{"priority above", "toolName = \"write_file\"\ndecision = \"allow\"\npriority = 1000", `4:1: priority must be a whole number from 0 to 999; it allows write_file`, "--a-"},
-		{"priority below", "toolName = \"write_file\"\ndecision = \"allow\"\npriority = -5", `it allows write_file`, "--a-"},
+		{"priority above", "toolName = \"write_file\"\ndecision = \"allow\"\npriority = 1000", `4:1: priority must be a whole number from 0 to 999; it allows nothing`, "----"},
+		{"priority below", "toolName = \"write_file\"\ndecision = \"allow\"\npriority = -5", `it allows nothing`, "----"},
 		{"priority in words", "toolName = \"glob\"\ndecision = \"ask_user\"\npriority = \"high\"", `it asks about glob`, "---?"},
-		{"no priority", "toolName = \"write_file\"\ndecision = \"allow\"", `the rule lacks priority; it allows write_file`, "--a-"},
+		{"no priority", "toolName = \"write_file\"\ndecision = \"allow\"", `the rule lacks priority; it allows nothing`, "----"},
+		{"priority in quotation marks", "toolName = \"write_file\"\ndecision = \"allow\"\npriority = \"100\"", `it allows nothing`, "----"},
 		{"modes", "toolName = \"glob\"\ndecision = \"deny\"\npriority = 5\nmodes = [\"always\"]", `it denies glob`, "---d"},
 		{"a tool that is none", "toolName = [3, \"write_file\"]\ndecision = \"deny\"\npriority = 5", `it denies write_file`, "--d-"},
 		{"a prefix alone", "commandPrefix = \"rm\"", `it denies run_shell_command; commands rm`, "d---"},
-		{"a name that is none", "toolName = \"write_file\"\ndecision = \"allow\"\npriority = 5\nname = 5", `name must be a string; it allows write_file`, "--a-"},
+		{"a name that is none", "toolName = \"write_file\"\ndecision = \"allow\"\npriority = 5\nname = 5", `name must be a string; it allows nothing`, "----"},
 		{"a hint", "toolName = \"glob\"\ndecision = \"deny\"\npriority = 5\ntoolAnnotations = { readonly_hint = true }", `there is no hint "readonly_hint", only readOnlyHint; it denies glob`, "---d"},
 		{"a hint of another type", "toolName = \"glob\"\ndecision = \"deny\"\npriority = 5\ntoolAnnotations = { destructiveHint = \"yes\" }", `toolAnnotations.destructiveHint must be true or false; it denies glob`, "---d"},
 		{"a hint, allow", "toolName = \"write_file\"\ndecision = \"allow\"\npriority = 5\ntoolAnnotations = { read_only_hint = true }", `it allows nothing`, "----"},
@@ -83,14 +84,18 @@ func TestMended(t *testing.T) {
 	}
 }
 
-// A priority that is none is the nearest, and one that says nothing the safest.
+// A priority that is none is the nearest, and the strongest if it is no number. A rule that
+// allows is dropped.
 func TestNearPriority(t *testing.T) {
-	for value, want := range map[string][2]int{`"7"`: {7, 7}, `" 7 "`: {7, 7}, `"high"`: {999, 0}, "5.5": {5, 5}, "1e9": {999, 999}, "-1.5": {0, 0}, "1000": {999, 999}, "-1": {0, 0}, "[]": {999, 0}} {
-		for i, decision := range []string{"deny", "allow"} {
-			rules, _, err := policy.Parse("p.toml", policy.User, []byte("[[rule]]\ntoolName = \"glob\"\ndecision = \""+decision+"\"\npriority = "+value+"\n"))
-			if err != nil || len(rules) != 1 || rules[0].Priority != want[i] {
-				t.Errorf("%s, %s: %+v, %v; want %d", decision, value, rules, err, want[i])
-			}
+	for value, want := range map[string]int{`"7"`: 7, `" 7 "`: 7, `"high"`: 999, "5.5": 5, "1e9": 999, "-1.5": 0, "1000": 999, "-1": 0, "[]": 999} {
+		rule := "[[rule]]\ntoolName = \"glob\"\ndecision = \"deny\"\npriority = " + value + "\n"
+		rules, _, err := policy.Parse("p.toml", policy.User, []byte(rule))
+		if err != nil || len(rules) != 1 || rules[0].Priority != want {
+			t.Errorf("%s: %+v, %v; want %d", value, rules, err, want)
+		}
+		rules, _, err = policy.Parse("p.toml", policy.User, []byte(strings.Replace(rule, "deny", "allow", 1)))
+		if err != nil || len(rules) != 0 {
+			t.Errorf("%s, allow: %+v, %v; want no rule", value, rules, err)
 		}
 	}
 }
