@@ -135,6 +135,9 @@ func (out *Output) judge(ctx context.Context, trial *Trial, name string, args ma
 		q.Intent = call.Intent
 	}
 	e := trial.Explain(ctx, q)
+	if args == nil && e.Verdict == engine.Deny && trial.Offers(t) {
+		e.Why = "some calls run by another rule"
+	}
 	if before := q.Intent.Plan.MustAsk; before != nil && e.Verdict == engine.Allow && e.Rule != nil && e.Rule.Tier == policy.BuiltIn {
 		if why := before(ctx); why != "" {
 			e.Ruling = policy.Ruling{Verdict: engine.Ask, Why: why}

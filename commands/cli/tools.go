@@ -69,7 +69,7 @@ func (c *toolsList) Run(ctx context.Context, out *Output, trial *Trial) error {
 	defer trial.Close()
 	list, mode := c.tools(ctx, trial), trial.Policy.Mode()
 	lines := []string{"approval mode: " + string(mode)}
-	words := map[string]string{"allow": "runs unasked", "ask": "asks", "deny": "denied"}
+	words := map[string]string{"allow": "runs unasked", "ask": "asks", "deny": "denied but for some calls"}
 	for _, t := range list {
 		if !t.Offered {
 			continue
