@@ -126,9 +126,9 @@ func (out *Output) judge(ctx context.Context, trial *Trial, name string, args ma
 	q := unspecified(t)
 	q.Args = args
 	if args != nil {
-		args, _ = q.Tool.Fitted(args)
-		q.Args = args
-		call, err := q.Tool.Prepare(ctx, args)
+		args, _ = t.Fitted(args)
+		q.Args, q.Tool = args, t.Of(args)
+		call, err := t.Prepare(ctx, args)
 		if err != nil {
 			return fmt.Errorf("the call would fail: %w", err)
 		}
