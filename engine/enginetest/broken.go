@@ -8,12 +8,17 @@ import (
 )
 
 // Broken checks that a Generator tells broken answers from whole ones: each way to break,
-// behind each piece of an answer. The function open returns the Generator for the server at a
+// behind each piece of an answer. A connection that breaks behind the end does not count. The function open returns the Generator for the server at a
 // URL; fault is the protocol's error in the middle of an answer.
 func Broken(t *testing.T, d *Dialect, fault string, open func(t testing.TB, url string) engine.Generator) {
 	reply := Streams("one ", "two ", "three ", "four")
 	whole := d.Framed(reply)
 	whole = whole[1 : len(whole)-1] // the first and the last are empty
+	t.Run("is reset behind the end", func(t *testing.T) {
+		s := NewDialectServer(d, Reset(Reply{Wire: &Wire{Pieces: whole}}))
+		defer s.Close()
+		wantHeard(t, open(t, s.URL).Generate(t.Context(), question()), "one  two  three  four")
+	})
 	for at := range len(whole) {
 		before, next := strings.Join(whole[:at], ""), whole[at]
 		for name, w := range map[string]*Wire{

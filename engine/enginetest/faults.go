@@ -132,9 +132,14 @@ func Reset(r Reply) Reply { return wired(r, func(w *Wire) { w.Reset = true }) }
 // Slow sends nothing for d, then r.
 func Slow(r Reply, d time.Duration) Reply { return wired(r, func(w *Wire) { w.Delay = d }) }
 
-// Stalled sends r and then nothing more, without an end.
+// Stalled sends r without its finish reason, and then nothing more, without an end.
 func Stalled(r Reply) Reply {
-	r.Stall = true
+	r.Chunks, r.Stall = copied(r.Chunks), true
+	for _, c := range r.Chunks {
+		for _, said := range c.Candidates {
+			said.FinishReason = ""
+		}
+	}
 	return r
 }
 

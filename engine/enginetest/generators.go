@@ -224,7 +224,7 @@ func testErrorLast(t *testing.T, open opener) {
 }
 
 func testErrorAfterChunks(t *testing.T, open opener) {
-	r := Long(3, "x")
+	r := Reply{Chunks: Long(4, "x").Chunks[:3]}
 	r.Err = errors.New("lightning")
 	g := open(r)
 	var got []string

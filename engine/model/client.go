@@ -212,6 +212,14 @@ type Answer struct {
 	c     *Client
 	x     *exchange
 	whole bool // it is no stream
+	over  bool // it is complete
+}
+
+// Over is told that the answer is complete. How the connection ends behind it does not count,
+// and a server that says no more has little time to close it.
+func (a *Answer) Over() {
+	a.over = true
+	a.x.idle = min(a.x.idle, 10*time.Second)
 }
 
 // Ask makes a request about a model, which is only named in errors, and has read read the
@@ -312,7 +320,7 @@ func (a *Answer) read(next func(*eventReader) ([]byte, error), documents bool, e
 	for {
 		data, err := next(events)
 		switch {
-		case err == io.EOF:
+		case err == io.EOF, err != nil && a.over:
 			return false, nil
 		case err != nil:
 			return false, err

@@ -301,6 +301,8 @@ func (g *Genai) receive(a *Answer, emit func(*genai.GenerateContentResponse) err
 			return a.Unreadable(err, data)
 		case fault != nil:
 			return a.Fault(fault)
+		case len(chunk.Candidates) > 0 && chunk.Candidates[0] != nil && !resumable(chunk.Candidates[0].FinishReason):
+			a.Over()
 		}
 		return emit(chunk)
 	})

@@ -3,7 +3,6 @@ package model_test
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -13,7 +12,7 @@ import (
 )
 
 // thinking is a server that says nothing for a while, before the header of its answer and
-// again before the answer.
+// again before the answer. It does not close the connection.
 type thinking time.Duration
 
 // RoundTrip implements [http.RoundTripper].
@@ -44,7 +43,7 @@ type thought struct {
 
 func (b *thought) Read(p []byte) (int, error) {
 	if b.said {
-		return 0, io.EOF
+		return 0, wait(b.ctx, 1000*time.Hour)
 	}
 	if err := wait(b.ctx, b.d); err != nil {
 		return 0, err
@@ -91,6 +90,9 @@ func TestLongThought(t *testing.T) {
 					said, err := hear(t, g, req)
 					if fails := longer && c.may > 0; errors.Is(err, model.ErrIdle) != fails || !fails && (said != "hi" || err != nil) {
 						t.Errorf("after %s: %q, %v", time.Since(start), said, err)
+					}
+					if took := time.Since(start); !longer && took > 2*d+time.Minute {
+						t.Errorf("%s passed behind the answer", took-2*d)
 					}
 				}
 			})

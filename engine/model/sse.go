@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -165,8 +166,12 @@ func (e *eventReader) peek() (byte, error) {
 	}
 }
 
-// all returns everything that is left, without the space around it.
+// all returns everything that is left, without the space around it. How the connection ends
+// behind a whole document does not count.
 func (e *eventReader) all() ([]byte, error) {
 	b, err := io.ReadAll(e.ahead)
+	if json.Valid(b) {
+		err = nil
+	}
 	return bytes.TrimSpace(b), err
 }

@@ -234,6 +234,9 @@ func (s *stream) event(data []byte) error {
 	case "message_delta":
 		s.reason, s.why = cmp.Or(e.Delta.StopReason, s.reason), cmp.Or(e.Delta.StopDetails.why(), s.why)
 		s.count(e.Usage)
+		if s.reason != "" {
+			s.from.Over()
+		}
 	}
 	return nil
 }

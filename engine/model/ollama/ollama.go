@@ -327,6 +327,7 @@ func (s *stream) line(data []byte) error {
 		return nil
 	}
 	s.over = true
+	s.from.Over()
 	if c.Prompt+c.Output > 0 {
 		s.answer.Usage(c.Prompt, 0, c.Output, 0)
 	}

@@ -278,7 +278,9 @@ func (s *stream) event(data []byte) error {
 		if len(choice.Error) > 0 && string(choice.Error) != "null" {
 			return s.from.Fault(choice.Error)
 		}
-		s.finish = cmp.Or(string(choice.FinishReason), s.finish)
+		if s.finish = cmp.Or(string(choice.FinishReason), s.finish); s.finish != "" {
+			s.from.Over()
+		}
 		d := choice.Delta
 		s.pieces = s.pieces || d.Content.said != ""
 		if choice.Message != nil && !s.pieces { // beside pieces, it is all that was said

@@ -352,6 +352,8 @@ func TestAnswer(t *testing.T) {
 		{"an answer that is withheld", "vllm", events(text("a"), over("content_filter"), usage, "[DONE]"), said(heard{Text: "a", Finish: genai.FinishReasonSafety})},
 		{"an answer that is too long, by Mistral's word", "mistral", events(text("a"), over("model_length"), usage, "[DONE]"), said(heard{Text: "a", Finish: genai.FinishReasonMaxTokens})},
 		{"a filter by Zhipu's word", "vllm", events(text("a"), over("sensitive"), usage, "[DONE]"), said(heard{Text: "a", Finish: genai.FinishReasonSafety})},
+		{"a connection that is reset behind the finish reason", "vllm", et.Reset(events(text("a"), over("stop"), usage)), said(heard{Text: "a"})},
+		{"a server without resources, and a reset", "deepseek", et.Reset(events(text("a"), over("insufficient_system_resource"), usage)), said(heard{Text: "a", Err: "the answer of HOST broke off"})},
 		{"a server without resources", "deepseek", events(text("a"), over("insufficient_system_resource"), usage, "[DONE]"), said(heard{Text: "a", Err: "the answer of HOST broke off"})},
 		{"an answer that the server gave up", "vllm", events(text("a"), over("abort"), usage, "[DONE]"), said(heard{Text: "a", Err: "the answer of HOST broke off"})},
 		{"a refusal", "openai", with(delta(`{"refusal":"I can't"}`)), said(heard{Block: "I can't"})},

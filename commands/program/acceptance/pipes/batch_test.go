@@ -94,7 +94,7 @@ func TestBatchKilled(t *testing.T) {
 		fmt.Fprintf(&prompts, "question %03d\n", i)
 	}
 	pt.Write(t, dir, map[string]string{"prompts": prompts.String()})
-	broken := []et.Reply{et.Unavailable(), et.Reset(et.Says("half an ans")), et.InvalidJSON(), et.DailyQuota()}
+	broken := []et.Reply{et.Unavailable(), et.Reset(et.Unfinished("half an ans")), et.InvalidJSON(), et.DailyQuota()}
 	reasons := []string{"unavailable", "unavailable", "invalid_stream", "quota"}
 	asked := map[string]int{}
 	fault := func(i int) int { return (i / 20) % len(broken) }
