@@ -295,6 +295,8 @@ func TestOrder(t *testing.T) {
 
 // No more prompts wait than there is room for.
 func TestFull(t *testing.T) {
+	mostWaiting = 4 << 20
+	defer func() { mostWaiting = 64 << 20 }()
 	synctest.Test(t, func(t *testing.T) {
 		e := edit(t, config(func(ctx context.Context, _ SessionRequest, said string) iter.Seq2[engine.Event, error] {
 			return func(yield func(engine.Event, error) bool) { <-ctx.Done() }
@@ -320,7 +322,7 @@ func TestFull(t *testing.T) {
 		if m := e.ask(fresh); m.Error == nil || m.Error.Code != rpc.Busy {
 			t.Errorf("%+v", m)
 		}
-		large := prompting(300, strings.Repeat("x", 15<<20))
+		large := prompting(300, strings.Repeat("x", 15<<16))
 		for i := range 5 {
 			e.say(strings.Replace(large, "300", fmt.Sprint(300+i), 1))
 			synctest.Wait()

@@ -119,15 +119,16 @@ type Position struct{ ID, Name, About string }
 
 const (
 	mostSessions = 64
-	mostRequests = 256      // at once
-	mostParams   = 1 << 20  // bytes of a request that is no prompt
-	mostWaiting  = 64 << 20 // bytes of prompts that wait
-	internal     = -32603   // the code of what went wrong here
-	unauthorized = -32000   // likewise, for want of credentials
-	missing      = -32002   // likewise, for want of the named session or file
-	limited      = 429      // likewise, as the API has it
+	mostRequests = 256     // at once
+	mostParams   = 1 << 20 // bytes of a request that is no prompt
+	internal     = -32603  // the code of what went wrong here
+	unauthorized = -32000  // likewise, for want of credentials
+	missing      = -32002  // likewise, for want of the named session or file
+	limited      = 429     // likewise, as the API has it
 	version      = protocol.ProtocolVersionNumber
 )
+
+var mostWaiting = 64 << 20 // bytes of prompts that wait; fewer in a test
 
 // A client is an editor that is served.
 type client struct {

@@ -44,7 +44,7 @@ func TestWidths(t *testing.T) {
 		{"family, rubbed out", []string{"a" + family + "b", "Left", "BSpace"}, "a|b"},
 		{"flag", []string{"a" + flag + "b", "Left", "Left", "x"}, "ax|" + flag + "b"},
 		{"right to left", []string{"שלום abc", "Home", "Right", "BSpace"}, "|לום abc"},
-		{"ascii, wrapped", []string{strings.Repeat("word ", 9), "Home", "Right", "BSpace", "W", "End", "end"}, "W" + strings.Repeat("word ", 9)[1:] + "end|"},
+		{"ascii, wrapped", []string{strings.Repeat("word ", 9), "Home", "Right", "BSpace", "W", "End", "end."}, "W" + strings.Repeat("word ", 9)[1:] + "end.|"},
 		{"full rows", []string{strings.Repeat("x", 38), "y", "BSpace", "BSpace"}, strings.Repeat("x", 37) + "|"},
 	}
 	exe, err := os.Executable()
@@ -64,13 +64,7 @@ func TestWidths(t *testing.T) {
 				t.Run(tt.name, func(t *testing.T) {
 					want, row, col := drawn(t, tt.want, cols)
 					below := strings.Count(want, "\n") - row
-					for _, k := range tt.keys {
-						if k == "Home" || k == "End" || k == "Left" || k == "Right" || k == "BSpace" {
-							m.Key(k)
-						} else {
-							m.Send(k)
-						}
-					}
+					m.Key(tt.keys...)
 					screen := m.ExpectEnd(want)
 					if r, c := m.Cursor(); strings.Count(screen, "\n")-r != below || c != col {
 						t.Errorf("the cursor is at %d, %d of\n%s\ninstead of %d, %d of\n%s", r, c, screen, row, col, want)

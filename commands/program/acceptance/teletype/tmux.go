@@ -86,7 +86,7 @@ func (m *Tmux) Send(text string) { m.t.Helper(); m.tmux("send-keys", "-l", "--",
 // Buffer returns what would be pasted.
 func (m *Tmux) Buffer() string { m.t.Helper(); return m.tmux("show-buffer") }
 
-// Key presses a key by its name, such as Enter or C-c.
+// Key presses keys by their names, such as Enter or C-c; what names no key is typed.
 func (m *Tmux) Key(names ...string) {
 	m.t.Helper()
 	m.tmux(append([]string{"send-keys"}, names...)...)
@@ -157,16 +157,14 @@ func (m *Tmux) ExpectEnd(text string) string {
 
 func (m *Tmux) until(otherwise string, ok func(screen string) bool) string {
 	m.t.Helper()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
 	late := time.After(m.wait)
-	for {
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) { // each look starts a program
 		s := m.Screen()
 		if ok(s) {
 			return s
 		}
 		select {
-		case <-tick.C:
+		case <-time.After(pause):
 		case <-late:
 			m.t.Fatalf("%s after %v:\n%s", otherwise, m.wait, s)
 		}
