@@ -36,11 +36,11 @@ import (
 )
 
 // Whatever a model, a server and tools come up with, what is written has the
-// published form: 500 runs, half of them over HTTP.
+// published form, of 50 runs, and of 500 in a soak; half of them over HTTP.
 func TestRandomRuns(t *testing.T) {
 	c := newChaos(t)
 	t.Run("in memory", func(t *testing.T) {
-		for seed := range uint64(250) {
+		for seed := range uint64(et.Rounds(25, 250)) {
 			synctest.Test(t, func(t *testing.T) {
 				d := newDice(rand.NewPCG(seed, 1))
 				c.run(t, fmt.Sprint("seed ", seed), d, model.Retry(d, model.RetryOptions{}))
@@ -58,7 +58,7 @@ func TestRandomRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer g.Close()
-		for seed := range uint64(250) {
+		for seed := range uint64(et.Rounds(25, 250)) {
 			d = newDice(rand.NewPCG(seed, 2))
 			c.run(t, fmt.Sprint("seed ", seed), newDice(rand.NewPCG(seed, 3)), model.Retry(g, model.RetryOptions{Attempts: 1}))
 		}

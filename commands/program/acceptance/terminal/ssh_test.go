@@ -4,9 +4,11 @@ package terminal
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,9 +73,13 @@ func TestAnswerOverSSH(t *testing.T) {
 // connection goes on.
 func TestConnectionLost(t *testing.T) {
 	t.Parallel()
-	for phase, prepare := range pt.Phases {
-		for how, cut := range pt.Cuts {
-			for _, term := range pt.Terminals {
+	for i, phase := range slices.Sorted(maps.Keys(pt.Phases)) {
+		for j, how := range slices.Sorted(maps.Keys(pt.Cuts)) {
+			prepare, cut := pt.Phases[phase], pt.Cuts[how]
+			for k, term := range pt.Terminals {
+				if (i+j+k)%2 == 1 && !et.Soak() {
+					continue // each phase has met each cut and each terminal by then
+				}
 				t.Run(strings.Join([]string{phase, how, term}, "/"), func(t *testing.T) {
 					t.Parallel()
 					reached := make(chan pt.Ended, 10)
