@@ -41,6 +41,9 @@ const CodeCapacity = "MODEL_CAPACITY_EXHAUSTED"
 // CodeNoCredit is the code of a request that nothing is left to pay for.
 const CodeNoCredit = "NO_CREDIT"
 
+// CodeNobody is the code of a request to an address of this machine where no program listens.
+const CodeNobody = "NOBODY_LISTENS"
+
 // An Error is a request that was not answered.
 type Error struct {
 	Kind Kind

@@ -159,6 +159,14 @@ func (c *Client) networkError(x *exchange, host string, err error) *Error {
 		}
 		say("no answer from %s: %v", host, innermost(err))
 	}
+	if op != nil && op.Op == "proxyconnect" {
+		errors.As(op.Err, &op)
+	}
+	if op != nil && errors.Is(err, syscall.ECONNREFUSED) {
+		if to, ok := op.Addr.(*net.TCPAddr); ok && to.IP.IsLoopback() {
+			e.Code = CodeNobody
+		}
+	}
 	return e
 }
 

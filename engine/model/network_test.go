@@ -155,7 +155,7 @@ func TestProxy(t *testing.T) {
 	}{
 		{"through", http.StatusOK, address, "api.invalid", model.Unavailable}, // it hangs up, or resets if our words were on their way
 		{"not allowed", http.StatusProxyAuthRequired, address, "407", model.Config},
-		{"no proxy", http.StatusOK, "127.0.0.1:1", "no connection to the proxy", model.Unavailable},
+		{"no proxy", http.StatusOK, "127.0.0.1:1", "no connection to the proxy: connection refused", model.Unavailable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			status, asked = c.status, nil
@@ -169,6 +169,9 @@ func TestProxy(t *testing.T) {
 			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != c.kind || !strings.Contains(told(e), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if nobody := c.proxy != address; nobody != (e.Code == model.CodeNobody) {
+				t.Errorf("code %q", e.Code)
 			}
 			if c.proxy == address && (len(asked) != 1 || asked[0] != "CONNECT api.invalid:443") {
 				t.Errorf("the proxy was asked %q", asked)

@@ -273,6 +273,9 @@ func (p *plan) next(ctx context.Context, e *Error, heard bool) (engine.Retry, bo
 				again.Delay = max(again.Delay, p.opts.backoff(p.hints-believed))
 			}
 		}
+		if e.Code == CodeNobody { // but a server that starts
+			again.MaxAttempts, again.Delay = min(3, p.opts.Attempts), 2*time.Second
+		}
 		p.attempts++
 	}
 	p.waited += again.Delay

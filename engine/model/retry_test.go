@@ -33,6 +33,10 @@ func busy() et.Reply {
 	return et.Fails(&model.Error{Kind: model.Unavailable, Message: "busy", HTTP: 503})
 }
 
+func refused() et.Reply {
+	return et.Fails(&model.Error{Kind: model.Unavailable, Message: "refused", Code: model.CodeNobody})
+}
+
 func cutOff(text string) et.Reply {
 	r := et.Unfinished(text)
 	r.Err = &model.Error{Kind: model.Unavailable, Message: "broke off", Answering: true}
@@ -154,6 +158,9 @@ func TestAttempts(t *testing.T) {
 	}{
 		{"at once", model.RetryOptions{}, []et.Reply{et.Says("hi")}, "hi", nil, ""},
 		{"busy once", model.RetryOptions{}, []et.Reply{busy(), et.Says("hi")}, "hi", []string{"1/10 -"}, ""},
+		{"nobody listens", model.RetryOptions{}, []et.Reply{refused(), refused(), refused(), et.Says("no")}, "", []string{"1/3 2s", "2/3 2s"}, "refused (after 3 attempts)"},
+		{"nobody listens at first", model.RetryOptions{}, []et.Reply{refused(), et.Says("hi")}, "hi", []string{"1/3 2s"}, ""},
+		{"nobody listens, asked once", model.RetryOptions{Attempts: 1}, []et.Reply{refused(), et.Says("no")}, "", nil, "refused"},
 		{"busy, then broken, then busy", model.RetryOptions{}, []et.Reply{busy(), cutOff("lost "), busy(), et.Says("hi")},
 			"hi", []string{"1/10 -", "1/4 1s restart", "1/10 -"}, ""},
 		{"always busy", model.RetryOptions{Attempts: 3}, []et.Reply{busy(), busy(), busy(), busy()}, "",
