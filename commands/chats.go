@@ -56,12 +56,12 @@ var errOnePrompt = unavailable("this works in a session only; gemline sessions a
 
 func (cmd chatCommands) set() Set {
 	return Set{
-		cmd.chats("chat", "go on with another session, as /resume does"),
-		cmd.chats("resume", "go on with another session"),
+		cmd.chats("chat", "resume another session, as /resume does"),
+		cmd.chats("resume", "resume another session"),
 		{Name: "export", Aliases: []string{"export-session"}, Args: "FILE", Run: cmd.export,
 			Summary: "write the session to a file, as Markdown (.md), HTML (.html) or JSON (.json)"},
 		{Name: "fork", Args: "[TURN]", Run: cmd.inSession(cmd.fork),
-			Summary: "go on with a copy of the session, of all of it or until a turn, and leave it as it is"},
+			Summary: "resume a copy of the session, whole or until a turn, and leave the session as it is"},
 		{Name: "name", Args: "[NAME|--remove]", Run: cmd.name,
 			Summary: "say how the session is called, or call it something that --resume takes"},
 	}
@@ -72,7 +72,7 @@ func (cmd chatCommands) chats(name, summary string) *Command {
 	inner := Set{
 		{Name: "list", Summary: "list the conversations that were saved under a tag", Run: cmd.listSaved},
 		{Name: "save", Args: "TAG", Summary: "save the conversation so far under a tag", Run: cmd.inSession(cmd.save), Complete: cmd.tags},
-		{Name: "resume", Aliases: []string{"load"}, Args: "TAG", Summary: "go on with one that was saved", Run: cmd.inSession(cmd.load), Complete: cmd.tags},
+		{Name: "resume", Aliases: []string{"load"}, Args: "TAG", Summary: "resume a saved conversation", Run: cmd.inSession(cmd.load), Complete: cmd.tags},
 		{Name: "delete", Args: "TAG", Summary: "delete one that was saved", Run: cmd.inSession(cmd.deleteSaved), Complete: cmd.tags},
 		{Name: "share", Args: "[FILE]", Summary: "write the conversation to a file: .md, .html, or .json, a list of messages", Run: cmd.inSession(cmd.share)},
 	}
@@ -135,7 +135,7 @@ func (cmd chatCommands) pick(ctx context.Context, list []journal.Session) error 
 		}
 	}
 	if len(list) == 0 {
-		return sentences(cmd.out, "no session of this directory is kept yet")
+		return sentences(cmd.out, "no session of this directory is stored yet")
 	}
 	if cmd.sessions.Summarize != nil {
 		cmd.sessions.Summarize(ctx, list)
@@ -206,9 +206,9 @@ func (cmd chatCommands) choose(ctx context.Context, list []journal.Session, menu
 		for _, c := range menu {
 			ls = append(append(ls, fmt.Sprintf("%d. %s", c.Number, c.Text)), c.Below...)
 		}
-		return sentences(cmd.out, append(ls, "/resume NUMBER goes on with one")...)
+		return sentences(cmd.out, append(ls, "/resume NUMBER resumes a session")...)
 	}
-	at, err := cmd.pickOne(ctx, "go on with which session?", "none", menu)
+	at, err := cmd.pickOne(ctx, "resume which session?", "none", menu)
 	if err != nil || at < 0 {
 		return err
 	}
@@ -218,12 +218,12 @@ func (cmd chatCommands) choose(ctx context.Context, list []journal.Session, menu
 // resume goes on with a session, or with a copy of one that another process has.
 func (cmd chatCommands) resumeSession(ctx context.Context, s journal.Session) error {
 	if s.ID == cmd.c.Journal.ID() {
-		return unavailable("that is the session you are in; /fork goes on with a copy of it")
+		return unavailable("that is the session you are in; /fork resumes a copy of it")
 	}
 	choice := journal.OpenOptions{Resume: true, Selector: s.ID}
 	next, err := cmd.sessions.Resume(ctx, choice)
 	if busy := (*journal.BusyError)(nil); errors.As(err, &busy) && cmd.sessions.Confirm != nil {
-		yes, asked := cmd.sessions.Confirm(ctx, busy.Error()+"; go on with a copy?")
+		yes, asked := cmd.sessions.Confirm(ctx, busy.Error()+"; resume a copy?")
 		if asked != nil || !yes {
 			return asked
 		}
@@ -305,7 +305,7 @@ func (cmd chatCommands) export(ctx context.Context, name string) error {
 		return err
 	}
 	if talk.Messages == 0 {
-		return unavailable("nothing of this session is kept yet")
+		return unavailable("nothing of this session is stored yet")
 	}
 	if yes, err := cmd.mayWrite(ctx, name); err != nil || !yes {
 		return err
@@ -346,7 +346,7 @@ func (cmd chatCommands) listSaved(context.Context, string) error {
 		return err
 	}
 	if len(list) == 0 {
-		return sentences(cmd.out, "no conversation is saved under a tag; /chat save TAG saves this one. Sessions are kept by themselves: /resume lists them")
+		return sentences(cmd.out, "no conversation is saved under a tag; /chat save TAG saves this one. Sessions are stored by themselves: /resume lists them")
 	}
 	ls := []string{"List of saved conversations:"}
 	for _, t := range list {

@@ -19,7 +19,7 @@ func (cmd screenCommands) ide() *Command {
 		}
 	}
 	return &Command{Name: "ide", Summary: "the editor that this terminal belongs to, and its companion", Run: run("status"), Sub: Set{
-		{Name: "status", Summary: "say whether there is a connection, and what is open in the editor", Run: run("status")},
+		{Name: "status", Summary: "say whether there is a connection, and list the editor's open files", Run: run("status")},
 		{Name: "enable", Summary: "connect, now and in later sessions", Run: run("enable")},
 		{Name: "disable", Summary: "end the connection, and have none in later sessions", Run: run("disable")},
 		{Name: "install", Summary: "say how the editor gets a companion", Run: run("install")},

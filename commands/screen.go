@@ -50,7 +50,7 @@ func (cmd screenCommands) set() Set {
 	return Set{
 		cmd.setting(Command{Name: "accessible", Summary: "plain mode, for screen readers and braille displays, from here on"},
 			func(s *Screen) func(string) (string, error) { return s.Accessible }, "on", "off"),
-		cmd.setting(Command{Name: "detail", Usual: true, Summary: "how much gemline says about what the model does"},
+		cmd.setting(Command{Name: "detail", Usual: true, Summary: "how much gemline says about the model's actions"},
 			func(s *Screen) func(string) (string, error) { return s.Detail }, "short", "normal", "full"),
 		{Name: "editor", Usual: true, Args: "[TEXT]", Summary: "write the next prompt in your editor", Run: cmd.edit},
 		{Name: "history", Usual: true, Args: "[NUMBER|TEXT]", Summary: "what was said here, or your last inputs", Run: cmd.history},

@@ -30,7 +30,7 @@ func (cmd sessionCommands) set() Set {
 		{Name: "clear", Usual: true, Aliases: []string{"new"}, Run: cmd.clear,
 			Summary: "forget the conversation and start another session"},
 		{Name: "compress", Usual: true, Aliases: []string{"summarize", "compact"}, Args: "[WHAT TO KEEP]", Run: cmd.shorten,
-			Summary: "sum up what was said longest ago, and go on"},
+			Summary: "sum up the oldest part of the conversation, and go on"},
 		{Name: "detach", Run: cmd.leave,
 			Summary: "leave this terminal, and have the session go on until gemline attach comes back to it"},
 		cmd.modes(),
@@ -54,7 +54,7 @@ func (cmd sessionCommands) clear(ctx context.Context, _ string) error {
 		return err
 	}
 	*cmd.c = *next
-	return sentences(cmd.out, "A new session begins. The one before is kept.")
+	return sentences(cmd.out, "A new session begins. The last session is stored.")
 }
 
 func (cmd sessionCommands) shorten(ctx context.Context, keep string) error {
@@ -122,8 +122,8 @@ func (cmd sessionCommands) stats() *Command {
 	}
 	session := show(func() []string { return cmd.c.Tally.Overview(time.Now()) })
 	return &Command{Name: "stats", Usual: true, Aliases: []string{"usage"},
-		Summary: "what the session did and used", Run: session, Sub: Set{
-			{Name: "session", Summary: "what the session did and used", Run: session},
+		Summary: "the session's actions and use", Run: session, Sub: Set{
+			{Name: "session", Summary: "the session's actions and use", Run: session},
 			{Name: "model", Summary: "requests, tokens and times of each model", Run: show(func() []string { return cmd.c.Tally.Models() })},
 			{Name: "tools", Summary: "calls and times of each tool", Run: show(func() []string { return cmd.c.Tally.Tools() })},
 		}}

@@ -25,7 +25,7 @@ func (cmd taskCommands) set() Set {
 	return Set{{Name: "tasks", Aliases: aliases, Summary: "what runs in the background", Run: cmd.listTasks, Sub: Set{
 		{Name: "list", Summary: "the commands that were left to run, and how they ended", Run: cmd.listTasks},
 		{Name: "show", Args: "PID [LINES]", Summary: "the end of what one has printed", Run: cmd.showTask, Complete: cmd.completeTask},
-		{Name: "stop", Args: "PID", Summary: "end one, with what it started", Run: cmd.stopTask, Complete: cmd.completeTask},
+		{Name: "stop", Args: "PID", Summary: "end a command, with all processes that it started", Run: cmd.stopTask, Complete: cmd.completeTask},
 	}}}
 }
 

@@ -18,7 +18,7 @@ type toolCommands struct {
 func (cmd toolCommands) set() Set {
 	return Set{{Name: "tools", Summary: "the tools the model is offered", Run: cmd.listTools, Sub: Set{
 		{Name: "list", Summary: "the names of the tools", Run: cmd.listTools},
-		{Name: "desc", Aliases: []string{"descriptions"}, Summary: "what the model is told about each", Run: cmd.describeTools},
+		{Name: "desc", Aliases: []string{"descriptions"}, Summary: "with their descriptions", Run: cmd.describeTools},
 	}}}
 }
 

@@ -37,9 +37,9 @@ func (cmd undoCommands) set() Set {
 		{Name: "restore", Args: "[N|NAME]", Summary: "list the calls that changed files, or go back to before one", Run: cmd.restore,
 			Complete: func(_ context.Context, _, _ string) []string { return cmd.sessions.Saved.Checkpoints() }},
 		{Name: "rewind", Args: "[N [both|conversation|files]]", Run: cmd.rewind,
-			Summary: "list what you have asked, or go back to before question N"},
+			Summary: "list your prompts, or go back to before prompt N"},
 		{Name: "undo", Usual: true, Args: "[N]", Run: cmd.undo,
-			Summary: "take back what the last turn, or the last N, changed in files"},
+			Summary: "take back the changes of the last turn, or of the last N, in files"},
 	}
 }
 
@@ -306,7 +306,7 @@ func (cmd undoCommands) forgetCall(ctx context.Context, call checkpoint.State) e
 	if err != nil || i < 0 || cmd.confirm == nil {
 		return err
 	}
-	yes, err := cmd.confirm(ctx, "take back the question, too, and what was said since: "+text.OneLine(list[i].text, 100)+"?")
+	yes, err := cmd.confirm(ctx, "take back the question, too, and all messages since: "+text.OneLine(list[i].text, 100)+"?")
 	if err != nil || !yes {
 		return err
 	}

@@ -66,7 +66,7 @@ func thousands(n int) string {
 var ErrTooLong = errors.New("the conversation is too long for the model")
 
 // HintTooLong says what to do where a conversation is too long.
-const HintTooLong = "send less, sum up what was said (/compress in a session), or begin another conversation (/clear)"
+const HintTooLong = "send less, sum up the conversation (/compress in a session), or begin another (/clear)"
 
 // An OverflowError ends a Run whose next request does not fit into the model's
 // context. Nothing was sent.
@@ -84,7 +84,7 @@ func (e *OverflowError) Error() string {
 // Hint says what to do, on one line.
 func (e *OverflowError) Hint() string {
 	if e.Request > e.Limit {
-		return "name a file by its path instead of sending what it holds: the model reads it in parts"
+		return "name a file by its path instead of sending its contents: the model reads it in parts"
 	}
 	return HintTooLong
 }

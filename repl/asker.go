@@ -57,7 +57,7 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 	first, again := a.choices(p.Intent, edits)
 	ok, err := a.Console.insist(ctx, first, again, "no", func(s string) (ok bool, problem string) {
 		c, ok := parseAnswer(s, p.Intent.Grants)
-		none := fmt.Sprintf("%.100q is none of the choices; ? says what they mean", s)
+		none := fmt.Sprintf("%.100q is none of the choices; ? explains them", s)
 		switch {
 		case !ok, c.key == 'e' && !edits, c.key == 'a' && c.grant >= len(p.Intent.Grants):
 			return false, none

@@ -311,7 +311,7 @@ y n w a ? (w = with the network, a = always this command): w
 		{"not offered", asks, "w", engine.Refused{}, `info: commands can change files only in /w
 permission: it failed; let it use the network, read the file /a and write to the directory /b\x1b and everything below it
 y n ?: w
-info: "w" is none of the choices; ? says what they mean
+info: "w" is none of the choices; ? explains them
 y n ?: `},
 		{"what it could not make", makes, "y", engine.Allowed{}, `info: commands can change files only in /w
 info: the command failed; it could not write: /opt/x, /opt/\x0a

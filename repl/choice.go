@@ -197,7 +197,7 @@ func (a *Asker) explainCall(p engine.Proposal) {
 	by := ""
 	if p.Agent != "" {
 		by = " by the agent " + output.EscapeLine(p.Agent)
-		a.Console.Out.Line(output.Info, "what you allow for longer, all agents and the model itself may do")
+		a.Console.Out.Line(output.Info, "a longer permission holds for all agents and the model itself")
 	}
 	a.Console.Out.Line(output.Info, "the tool %s is called%s with these arguments:", output.EscapeLine(p.Tool.Name()), by)
 	args, _ := text.JSON(p.Args, "  ") // as they came

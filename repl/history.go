@@ -160,7 +160,7 @@ func (r *historyFile) Add(text string) {
 func (r *historyFile) warn(err error) {
 	if err != nil && !r.warned && r.Warn != nil {
 		r.warned = true
-		r.Warn(fmt.Sprintf("what you enter is not kept: %v", disk.AsFull(err)))
+		r.Warn(fmt.Sprintf("your input is not stored: %v", disk.AsFull(err)))
 	}
 }
 

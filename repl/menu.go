@@ -122,7 +122,7 @@ func (c *Console) menu(ctx context.Context, m Menu, words map[string]string) (at
 		}
 		i, problem := m.find(s)
 		if problem != "" && m.Help != nil {
-			problem += "; ? says what they mean"
+			problem += "; ? explains them"
 		}
 		if problem == "" {
 			at = i

@@ -55,7 +55,7 @@ func (a *Asker) pose(label output.Label, q engine.Question, i, n int) {
 func (a *Asker) guide(q engine.Question) {
 	switch own := len(q.Options) + 1; {
 	case q.Kind == engine.FreeText:
-		a.Console.Out.Line(output.Info, "what you type is the answer; a backslash at the end of a line goes on with another line")
+		a.Console.Out.Line(output.Info, "your text is the answer; a backslash at the end of a line continues it on the next line")
 	case q.Kind == engine.YesNo:
 		a.Console.Out.Line(output.Info, "y or yes, n or no")
 	case q.Multi:

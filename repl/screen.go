@@ -92,7 +92,7 @@ func (s *Screen) Detach(l LeaveOptions) error {
 		return errors.New("this session has no terminal of its own; Ctrl-D detaches a terminal that is attached to it")
 	}
 	if s.Console.Sharing.Hub == nil {
-		return errors.New("nobody could attach to this session, since it is not kept")
+		return errors.New("nobody could attach to this session, since it is not stored")
 	}
 	if err := s.Console.Sharing.Hub.Reachable(); err != nil {
 		return fmt.Errorf("nobody could attach to this session: %w", err)

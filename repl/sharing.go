@@ -103,7 +103,7 @@ func (s *Sharing) sent() <-chan attach.SentLine {
 
 // detach leaves the terminal, since the user wants that, and tells of an error.
 func (c *Console) detach() {
-	err := errors.New("this terminal can't be left: the session is not kept, and nobody could attach to it")
+	err := errors.New("this terminal can't be left: the session is not stored, and nobody could attach to it")
 	if c.Sharing.Detach != nil {
 		err = c.Sharing.Detach()
 	}

@@ -148,7 +148,7 @@ func TestSession(t *testing.T) {
 			s.Expect("run: rm a\r\n")
 			s.Expect(offered)
 			s.Line("maybe")
-			s.Expect("\"maybe\" is none of the choices; ? says what they mean\r\n")
+			s.Expect("\"maybe\" is none of the choices; ? explains them\r\n")
 			s.Expect(again)
 			s.Line("?")
 			s.Expect(`"name": "a"`)

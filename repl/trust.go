@@ -19,9 +19,9 @@ func (c *Console) Trust(ctx context.Context, f question.Folder) (question.TrustA
 var trustMeanings = map[string]string{
 	"trust":            "1, y or yes = trust this folder and all below it, from now on",
 	"trust_parent":     "2 = trust the folder above it as well, and all in that",
-	"never":            "3 = never use what it brings, and don't ask again",
-	"trust_unconfined": "4 = as 1, but what it runs may read, change and send all that you can",
-	"trust_only":       "5 = as 1, but what it wants to run does not run, and you are not asked about it until it changes",
+	"never":            "3 = never use the folder's files, and don't ask again",
+	"trust_unconfined": "4 = as 1, but its commands may read, change and send all that you can",
+	"trust_only":       "5 = as 1, but its commands do not run, and you are not asked about them until they change",
 	"not_now":          "n, no or Enter = don't use it this time, and ask again at the next start; Ctrl-C leaves",
 }
 

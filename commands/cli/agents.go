@@ -35,11 +35,11 @@ type Agents interface {
 type agentsCommand struct {
 	List     agentsList     `cmd:"" default:"withargs" help:"List the agents, and who brings them." slash:"list"`
 	Show     agentsShow     `cmd:"" help:"Say what an agent is." slash:"show" rest:""`
-	Validate agentsValidate `cmd:"" help:"Say what is wrong with the files of agents."`
+	Validate agentsValidate `cmd:"" help:"Check the files of agents."`
 	Reload   agentsReload   `cmd:"" help:"Read their files again." slash:"reload,refresh"`
 	Enable   agentsTurn     `cmd:"" help:"Switch an agent on again." slash:"enable" rest:""`
 	Disable  agentsTurn     `cmd:"" help:"Switch an agent off." slash:"disable" rest:""`
-	Config   agentsConfig   `cmd:"" help:"Show and change what the settings say of an agent." slash:"config"`
+	Config   agentsConfig   `cmd:"" help:"Show and change an agent's settings." slash:"config"`
 }
 
 type (
@@ -59,7 +59,7 @@ type (
 	}
 
 	agentsValidate struct {
-		Files []string `arg:"" optional:"" complete:"files" type:"path" help:"Files, if they are not those that are used."`
+		Files []string `arg:"" optional:"" complete:"files" type:"path" help:"Files, instead of the files in use."`
 	}
 )
 

@@ -29,7 +29,7 @@ type authCommand struct {
 	Use      authUse      `cmd:"" help:"Choose how you sign in, in your settings." slash:"use"`
 	SetKey   authSetKey   `cmd:"" name:"set-key" aliases:"signin,login" help:"Store an API key, read from standard input or typed unseen." slash:"signin,login,set-key"`
 	UnsetKey authUnsetKey `cmd:"" name:"unset-key" aliases:"remove-key" help:"Forget the stored key."`
-	Signout  authSignout  `cmd:"" aliases:"logout" help:"Forget the stored key and what was chosen." slash:"signout,logout"`
+	Signout  authSignout  `cmd:"" aliases:"logout" help:"Forget the stored key and the chosen log-in." slash:"signout,logout"`
 }
 
 type authStatus struct {

@@ -163,13 +163,13 @@ type grammar struct {
 	Sessions    sessionsCommand   `cmd:"" help:"List, print, search, export and delete sessions."`
 	Attach      attachCommand     `cmd:"" help:"Look at a live session of another terminal; answer it."`
 	Worktree    worktreeCommand   `cmd:"" help:"List and remove the worktrees that gemline -w has made."`
-	Models      modelsCommand     `cmd:"" help:"List the names of models, and what they stand for."`
-	Policy      policyCommand     `cmd:"" help:"List the rules, and say what they make of a command." slash:"policies"`
-	Tools       toolsCommand      `cmd:"" help:"List what the model can ask for, and what is asked about."`
+	Models      modelsCommand     `cmd:"" help:"List the names of models, and their meanings."`
+	Policy      policyCommand     `cmd:"" help:"List the rules, and say how they judge a command." slash:"policies"`
+	Tools       toolsCommand      `cmd:"" help:"List the model's tools, and which calls are asked about."`
 	Sandbox     sandboxCommand    `cmd:"" help:"Say what confines commands, and run one so."`
 	Undo        undoCommand       `cmd:"" help:"Take back what a session's last turn changed in files."`
 	Trash       trashCommand      `cmd:"" help:"List files that calls deleted or overwrote; restore one." slash:"trash"`
-	MCP         mcpCommand        `cmd:"" name:"mcp" help:"Set up MCP servers, log in to them, say what they have." slash:"mcp"`
+	MCP         mcpCommand        `cmd:"" name:"mcp" help:"Set up MCP servers, log in to them, list their tools." slash:"mcp"`
 	A2A         a2aCommand        `cmd:"" name:"a2a" help:"Be an A2A server, for other agents."`
 	Agents      agentsCommand     `cmd:"" help:"List and check the agents that the model may call." slash:"agents"`
 	Hooks       hooksCommand      `cmd:"" aliases:"hook" help:"List and try commands that run at events of a session." slash:"hooks"`

@@ -18,7 +18,7 @@ import (
 
 // configCommand is gemline config.
 type configCommand struct {
-	List     configList     `cmd:"" help:"List what is set." slash:"list"`
+	List     configList     `cmd:"" help:"List the settings." slash:"list"`
 	Get      configGet      `cmd:"" help:"Print the value of a key." slash:"get"`
 	Set      configSet      `cmd:"" help:"Give a key a value, in one of the files." slash:"set"`
 	Unset    configUnset    `cmd:"" help:"Take a key out of one of the files." slash:"unset"`
@@ -213,7 +213,7 @@ func reason(err error) string {
 }
 
 type configValidate struct {
-	File string `arg:"" optional:"" complete:"files" type:"path" help:"Another file than those that count."`
+	File string `arg:"" optional:"" complete:"files" type:"path" help:"Another file, instead of the files in use."`
 }
 
 type problem struct {

@@ -93,7 +93,7 @@ func (d *doctor) checkTerminal() finding {
 
 // checkHome looks whether something can be kept.
 func (d *doctor) checkHome() finding {
-	const next = "settings and sessions are not kept; GEMINI_CLI_HOME names another place"
+	const next = "settings and sessions are not stored; GEMINI_CLI_HOME names another place"
 	if d.here.Paths.Home == "" {
 		return worse(warning, next, "no home directory")
 	}
@@ -203,7 +203,7 @@ func (d *doctor) checkTrust() finding {
 	case t.State == trust.Unneeded:
 		return fine("%s brings nothing that needs it", t.Folder)
 	}
-	return worse(warning, cmp.Or(t.WhyForbidden(), "gemline trust status says what it brings, gemline trust add trusts it"),
+	return worse(warning, cmp.Or(t.WhyForbidden(), "gemline trust status shows its files, gemline trust add trusts it"),
 		"%s is not trusted, and nothing of it is used", t.Folder)
 }
 

@@ -36,7 +36,7 @@ func (c *extensionsConfig) Run(ctx context.Context, set *extensionSet) error {
 		return err
 	}
 	if c.Scope == "workspace" && !set.here.Trusted {
-		return errors.New("this folder is not trusted, so that what it says of extensions is not used; gemline trust add trusts it")
+		return errors.New("this folder is not trusted, so its settings of extensions are not used; gemline trust add trusts it")
 	}
 	var said []string
 	for _, x := range list {
@@ -98,7 +98,7 @@ func (set *extensionSet) askSetting(ctx context.Context, x extension.Extension, 
 		about += ": " + text.OneLine(s.Description, 300)
 	}
 	if !slices.Contains(set.unset(ctx, x), s.Name) {
-		about += " (Enter keeps what is set)"
+		about += " (Enter keeps the value)"
 	}
 	var value string
 	var err error
@@ -124,7 +124,7 @@ func (set *extensionSet) askSetting(ctx context.Context, x extension.Extension, 
 }
 
 // errNoAnswer says that the input was over before a question was answered.
-var errNoAnswer = errors.New("nobody has answered; what was not said stays as it was")
+var errNoAnswer = errors.New("nobody has answered; the other settings stay as they were")
 
 // keep keeps the value of a setting, or forgets it if it is "".
 func (set *extensionSet) keep(ctx context.Context, x extension.Extension, s extension.Setting, scope, value string) error {

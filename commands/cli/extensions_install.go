@@ -26,13 +26,13 @@ type extensionsInstall struct {
 	Ref        string `placeholder:"REF" help:"A branch, a tag or a commit of the repository."`
 	AutoUpdate bool   `name:"auto-update" help:"Have sessions update it, unless it can run something else then."`
 	PreRelease bool   `name:"pre-release" help:"Take releases that are not final, too."`
-	Consent    bool   `aliases:"yes" help:"Agree to what it can run, and don't ask; so does --yes."`
-	Skip       bool   `name:"skip-settings" help:"Don't ask for what it wants to know."`
+	Consent    bool   `aliases:"yes" help:"Agree to its commands, and don't ask; so does --yes."`
+	Skip       bool   `name:"skip-settings" help:"Don't ask for its settings."`
 	Source     string `arg:"" complete:"dirs" help:"The address of a git repository, or a folder."`
 }
 
 type extensionsLink struct {
-	Consent bool   `aliases:"yes" help:"Agree to what it can run, and don't ask; so does --yes."`
+	Consent bool   `aliases:"yes" help:"Agree to its commands, and don't ask; so does --yes."`
 	Path    string `arg:"" complete:"dirs" help:"The extension's folder."`
 }
 
@@ -389,7 +389,7 @@ func consentText(x extension.Extension) (lines []string) {
 		}
 	}
 	for _, f := range c.ContextFiles {
-		add("It tells the model what is in %s", f)
+		add("It gives the model the contents of %s", f)
 	}
 	if len(c.ExcludeTools) > 0 {
 		add("It excludes the tools %s", strings.Join(c.ExcludeTools, ", "))

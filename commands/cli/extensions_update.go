@@ -16,8 +16,8 @@ type extensionsUpdate struct {
 	Name    string `arg:"" optional:"" complete:"extension" help:"The extension's name."`
 	All     bool   `help:"Update all."`
 	Check   bool   `help:"Say which have a newer version, and change nothing."`
-	Consent bool   `aliases:"yes" help:"Agree to what they can run, and don't ask."`
-	Unasked bool   `hidden:"" help:"Update those that do so by themselves, as a session does."`
+	Consent bool   `aliases:"yes" help:"Agree to their commands, and don't ask."`
+	Unasked bool   `hidden:"" help:"Update the extensions with automatic updates, as a session does."`
 }
 
 // An updated is what became of an extension.
@@ -176,7 +176,7 @@ func (set *extensionSet) updateUnasked(ctx context.Context) error {
 func (set *extensionSet) touched(x extension.Extension) error {
 	changed, _, err := extension.Modified(x.Home)
 	if err == nil && changed {
-		err = fmt.Errorf("its files in %s were changed since it was installed; keep what you want of them, then uninstall and install it", text.PrintableLine(x.Home))
+		err = fmt.Errorf("its files in %s were changed since it was installed; save the changes that you want, then uninstall and install it", text.PrintableLine(x.Home))
 	}
 	return err
 }

@@ -43,7 +43,7 @@ type ListedHook struct {
 // hooksCommand is gemline hooks.
 type hooksCommand struct {
 	List       hooksList    `cmd:"" default:"withargs" help:"List the hooks that are set, and which of them run." slash:"panel,list,show"`
-	Test       hooksTest    `cmd:"" help:"Run the hooks of an event with a made-up input, and show what they say." slash:"test"`
+	Test       hooksTest    `cmd:"" help:"Run the hooks of an event with a made-up input, and show their answers." slash:"test"`
 	Enable     hooksTurn    `cmd:"" help:"Switch a hook on again." slash:"enable" rest:""`
 	Disable    hooksTurn    `cmd:"" help:"Switch a hook off." slash:"disable" rest:""`
 	EnableAll  hooksTurnAll `cmd:"" name:"enable-all" aliases:"enableall" help:"Switch all hooks on." slash:"enable-all,enableall"`

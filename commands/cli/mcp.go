@@ -45,8 +45,8 @@ type mcpCommand struct {
 	Remove  mcpRemove `cmd:"" help:"Take a server out of a file of settings."`
 	Enable  mcpTurn   `cmd:"" help:"Switch a server on again." slash:"enable"`
 	Disable mcpTurn   `cmd:"" help:"Switch a server off, wherever it is set up." slash:"disable"`
-	Test    mcpTest   `cmd:"" help:"Connect to a server, and list what it has."`
-	Auth    mcpAuth   `cmd:"" help:"Log in to a server, or list those that take a log-in." slash:"auth"`
+	Test    mcpTest   `cmd:"" help:"Connect to a server, and list its tools, prompts and resources."`
+	Auth    mcpAuth   `cmd:"" help:"Log in to a server, or list the servers that take a log-in." slash:"auth"`
 	Serve   Serving   `cmd:"" help:"Be a server, for other programs: ask gives gemline a task, and its tools can be called."`
 	Reload  mcpReload `cmd:"" hidden:"" help:"Connect to the servers anew, in a session." slash:"reload,refresh"`
 }

@@ -29,7 +29,7 @@ func readLines(in io.Reader, lines chan<- string) {
 
 type mcpList struct {
 	Filter string `arg:"" optional:"" help:"Only servers with this in their name."`
-	Desc   bool   `help:"With what the servers say of what they have."`
+	Desc   bool   `help:"With the servers' descriptions."`
 	Schema bool   `help:"With the parameters of tools besides."`
 	Wait   int    `placeholder:"SECONDS" default:"5" help:"How long to wait for servers."`
 }

@@ -15,13 +15,13 @@ var instead = []struct {
 	names string
 	what  string
 }{
-	{"gemma", "this version starts no model itself; gemline models lists those that answer"},
-	{"usage stats cost", "a session says what it used with /stats, and a run in its record, with -o json"},
+	{"gemma", "this version starts no model itself; gemline models lists the models that answer"},
+	{"usage stats cost", "/stats shows a session's use, and a run in its record, with -o json"},
 	{"login signin", "gemline auth signin stores a key"},
 	{"logout signout", "gemline auth signout forgets the key"},
 	{"version", "gemline --version says it"},
 	{"upgrade", "gemline does not replace itself; gemline update says what updates it"},
-	{"resume continue", "gemline --resume goes on with the last session"},
+	{"resume continue", "gemline --resume resumes the last session"},
 	{"history", "gemline sessions lists the sessions"},
 	{"settings", "gemline config list shows them"},
 	{"init", "gemline -i /init writes a context file"},

@@ -10,7 +10,7 @@ import (
 func TestMissing(t *testing.T) {
 	for words, want := range map[string]string{
 		"mcp list":                  "",
-		"gemma":                     "gemline gemma is no command: this version starts no model itself; gemline models lists those that answer",
+		"gemma":                     "gemline gemma is no command: this version starts no model itself; gemline models lists the models that answer",
 		"gemma setup now":           "gemline gemma setup is no command: this",
 		"--json gemma status":       "gemline gemma status is no command: this",
 		"gemma --json":              "gemline gemma is no command: this",
@@ -24,7 +24,7 @@ func TestMissing(t *testing.T) {
 		"-p gemma":                  "",
 		"what gemma":                "",
 		"":                          "",
-		"usage --json":              "gemline usage is no command: a session says what it used with /stats",
+		"usage --json":              "gemline usage is no command: /stats shows a session's use",
 		"--json usage":              "gemline usage is no",
 		"usage -o json":             "gemline usage is no",
 		"-o json usage":             "gemline usage is no",

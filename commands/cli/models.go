@@ -19,7 +19,7 @@ import (
 
 // modelsCommand is gemline models.
 type modelsCommand struct {
-	List modelsList `cmd:"" default:"withargs" help:"List the names that can be given, and what they stand for."`
+	List modelsList `cmd:"" default:"withargs" help:"List the names that can be given, and their meanings."`
 }
 
 // Access returns which models a way to pay can use, at a location of Vertex AI.

@@ -18,7 +18,7 @@ type policyCommand struct {
 	List    policyList    `cmd:"" default:"withargs" help:"List the rules, the strongest first." slash:"list"`
 	Test    policyTest    `cmd:"" help:"Say what would become of a shell command, command by command." slash:"test" rest:""`
 	Explain policyExplain `cmd:"" help:"Say what would become of a call of a tool, and which rules are about it." slash:"explain" rest:""`
-	Revoke  policyRevoke  `cmd:"" help:"Take back what was said always to; without a place, list it." slash:"revoke" rest:""`
+	Revoke  policyRevoke  `cmd:"" help:"Take back rules that you made with always; without a place, list them." slash:"revoke" rest:""`
 }
 
 // A ruleRecord is a rule as gemline policy --json lists it.

@@ -22,7 +22,7 @@ import (
 
 // sandboxCommand is gemline sandbox.
 type sandboxCommand struct {
-	Status sandboxStatus `cmd:"" default:"withargs" help:"Say what confines commands, and what they may do."`
+	Status sandboxStatus `cmd:"" default:"withargs" help:"Say how commands are confined, and what they may do."`
 	Run    sandboxRun    `cmd:"" help:"Run a command as the model's are run: confined."`
 }
 
@@ -172,7 +172,7 @@ func (c *sandboxRun) Run(ctx context.Context, out *Output, here *Folder, ask *As
 	for _, dir := range c.Write {
 		place := disk.Absolute(dir, here.Paths.Cwd, here.Paths.Home)
 		if _, err := os.Stat(place); errors.Is(err, os.ErrNotExist) {
-			return misused("--write %s: it is not there; only what is there can be opened to a command", shorten(dir))
+			return misused("--write %s: it is not there; only existing files can be opened to a command", shorten(dir))
 		}
 		cmd.Rights.Write = append(cmd.Rights.Write, place)
 	}

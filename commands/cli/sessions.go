@@ -26,7 +26,7 @@ type sessionsCommand struct {
 	Show   sessionsShow   `cmd:"" help:"Print what was said in a session."`
 	Search sessionsSearch `cmd:"" help:"Say in which sessions something was said or done."`
 	Export sessionsExport `cmd:"" help:"Write a session to a file, as Markdown, HTML or JSON."`
-	Delete sessionsDelete `cmd:"" help:"Delete a session and the outputs that are kept with it."`
+	Delete sessionsDelete `cmd:"" help:"Delete a session and its stored outputs."`
 	Prune  sessionsPrune  `cmd:"" help:"Delete old sessions of this directory, by general.sessionRetention."`
 }
 
@@ -76,7 +76,7 @@ type NoSessionError struct{ error }
 func (e *NoSessionError) Unwrap() error { return e.error }
 
 type sessionsList struct {
-	Live bool `help:"List those that are live, in all directories."`
+	Live bool `help:"List the live sessions of all directories."`
 }
 
 // Run prints the sessions, oldest first, by the numbers that --resume takes.
@@ -93,7 +93,7 @@ func (c *sessionsList) Run(ctx context.Context, out *Output, here *Folder) error
 	for i, s := range list {
 		lines = append(lines, s.Line(i+1, "", time.Now()))
 	}
-	return out.listing(map[string]any{"sessions": journal.JSON(list)}, lines, "no session of this directory is kept")
+	return out.listing(map[string]any{"sessions": journal.JSON(list)}, lines, "no session of this directory is stored")
 }
 
 type sessionsShow struct{ sessionID }

@@ -72,7 +72,7 @@ func (c *sessionsPrune) Run(out *Output, here *Folder) error {
 		return fmt.Sprintf("%s: %s (%s) [%s]", what, s.Title, journal.Ago(s.Updated, time.Now()), text.ShortID(s.ID))
 	})
 	if n := len(strays); n > 0 {
-		lines = append(lines, fmt.Sprintf("%s: what was kept to take back changes of sessions that are not there any more (%d)", what, n))
+		lines = append(lines, fmt.Sprintf("%s: copies for undo of sessions that are gone (%d)", what, n))
 	}
 	if len(newer) > 0 {
 		lines = append(lines, LeftOut(newer))

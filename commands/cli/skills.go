@@ -31,7 +31,7 @@ type skillsCommand struct {
 
 type skillsList struct {
 	Show   []string `arg:"" optional:"" hidden:"" help:"all and nodesc, as in a session."`
-	All    bool     `help:"Name those that come with gemline, too."`
+	All    bool     `help:"Name gemline's own skills, too."`
 	NoDesc bool     `name:"nodesc" help:"Leave descriptions out."`
 }
 
@@ -90,13 +90,13 @@ type skillsReload struct{}
 // Run reads the skills again.
 func (*skillsReload) Run(out *Output, ask *Asker, skills *skill.Library) error {
 	if ask.In != nil {
-		return misused("only a session keeps what it has read: /skills reload")
+		return misused("only a session stores the skills that it has read: /skills reload")
 	}
 	before := lists.Map(skills.All(), nameOf)
 	skills.Forget()
 	after := lists.Map(skills.All(), nameOf)
 	added, gone := without(after, before), without(before, after)
-	lines := []string{fmt.Sprintf("skills: %d, of which %d are new and %d are gone", len(after), len(added), len(gone))}
+	lines := []string{fmt.Sprintf("skills: %d (%d new, %d gone)", len(after), len(added), len(gone))}
 	return out.show(map[string]any{"skills": len(after), "new": added, "gone": gone},
 		append(lines, skills.Notes()...)...)
 }

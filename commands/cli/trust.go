@@ -13,11 +13,11 @@ import (
 
 // trustCommand is gemline trust.
 type trustCommand struct {
-	Status trustStatus `cmd:"" help:"Say whether a folder is trusted, why, and what it brings." slash:"status" rest:""`
+	Status trustStatus `cmd:"" help:"Say whether a folder is trusted, why, and which files it brings." slash:"status" rest:""`
 	List   trustList   `cmd:"" help:"List the folders that were decided about." slash:"list"`
 	Add    trustAdd    `cmd:"" help:"Trust a folder and all below it." slash:"add" rest:""`
 	Deny   trustDeny   `cmd:"" help:"Don't trust a folder, and don't ask about it." slash:"deny" rest:""`
-	Remove trustRemove `cmd:"" help:"Take back what was decided about a folder, and what it may run." slash:"remove" rest:""`
+	Remove trustRemove `cmd:"" help:"Take back the decisions about a folder and its commands." slash:"remove" rest:""`
 }
 
 type trustList struct{}
@@ -117,7 +117,7 @@ func (c *trustRemove) Run(ctx context.Context, out *Output, here *Folder) error 
 		said = "removed: " + string(was[0].Rule)
 	}
 	if asked {
-		said += "; what it may run is asked about again"
+		said += "; its commands are asked about again"
 	}
 	return decided(here, out, folder, said)
 }

@@ -31,7 +31,7 @@ func (*worktreeCommand) ProvideRepository(here *Folder, project Project) (*workt
 // inUse returns an error if somebody works in a tree, as far as that is known.
 func inUse(paths project.Paths, t worktree.Tree) error {
 	if disk.Inside(t.Path, disk.ResolveLinks(paths.Cwd)) {
-		return &input.Error{Message: fmt.Sprintf("the worktree %s is kept: you are in it", t.Name),
+		return &input.Error{Message: fmt.Sprintf("the worktree %s stays: you are in it", t.Name),
 			Advice: "go to another directory first"}
 	}
 	store, known := project.Paths{Home: paths.Home, Cwd: t.Path}.Registered()
@@ -88,7 +88,7 @@ func (*worktreeList) Run(ctx context.Context, out *Output, r *worktree.Repositor
 
 type worktreeRemove struct {
 	Name  string `arg:"" complete:"worktree" help:"The name of a worktree."`
-	Force bool   `help:"Remove it with what is nowhere else."`
+	Force bool   `help:"Remove it with changes that are nowhere else."`
 }
 
 // Run removes the worktree.

@@ -243,9 +243,9 @@ func (c *Credentials) decide(cfg Config, get func(string) string) error {
 	if cfg.Enforced == "" || c.Method == enforced || cfg.External {
 		return nil
 	}
-	from, advice := cmp.Or(c.From, "the environment"), fmt.Sprintf("gemline auth use %s, or ask whoever enforces it", enforced)
+	from, advice := cmp.Or(c.From, "the environment"), fmt.Sprintf("gemline auth use %s, or ask the administrator who set it", enforced)
 	if enforced == Google {
-		advice = "that log-in belongs to another program; take security.auth.enforcedType out, or ask whoever enforces it"
+		advice = "that log-in belongs to another program; take security.auth.enforcedType out, or ask the administrator who set it"
 	}
 	return &Error{Message: fmt.Sprintf("security.auth.enforcedType allows only %s, and %s says %s",
 		enforced, from, c.Method),

@@ -22,5 +22,5 @@ func Example() {
 	// Output:
 	// gemini-api-key with the key of GEMINI_API_KEY <nil>
 	// security.auth.enforcedType allows only vertex-ai, and GEMINI_API_KEY says gemini-api-key
-	// hint: gemline auth use vertex-ai, or ask whoever enforces it
+	// hint: gemline auth use vertex-ai, or ask the administrator who set it
 }

@@ -54,7 +54,7 @@ type Error struct {
 func (e *Error) Error() string { return fmt.Sprintf("the check is red: %s: %s", e.Command, e.Why) }
 
 // Hint says what else there is.
-func (*Error) Hint() string { return "--check-rounds N lets the model mend more often what it finds" }
+func (*Error) Hint() string { return "--check-rounds N lets the model mend its findings more often" }
 
 // id is the check's ID among the running calls.
 const id = "check"
@@ -115,7 +115,7 @@ func (w *work) do(ctx context.Context, run engine.Run, parts []*genai.Part) erro
 }
 
 // message is what the model is told of a check that failed.
-const message = "The work is not done: the check failed (%s). Mend what it finds. This is what it printed:\n\n%s"
+const message = "The work is not done: the check failed (%s). Mend its findings. It printed:\n\n%s"
 
 // watch notes whether files may have changed.
 func (w *work) watch(ev engine.Event) {

@@ -36,6 +36,6 @@ func Example() {
 	// Output:
 	// "add up"
 	// round 1 code 1
-	// "<system_note>\nThe work is not done: the check failed (exit 1). Mend what it finds. This is what it printed:\n\nTestSum fails\n</system_note>"
+	// "<system_note>\nThe work is not done: the check failed (exit 1). Mend its findings. It printed:\n\nTestSum fails\n</system_note>"
 	// round 2 code 0
 }

@@ -104,7 +104,7 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
 			if err := p.hooks.cfg.Clear(); err != nil {
 				return err
 			}
-			p.hooks.notices.warn("hooks have the conversation begin anew: what was said so far is forgotten")
+			p.hooks.notices.warn("hooks have the conversation begin anew: the earlier conversation is forgotten")
 		}
 		switch {
 		case ctx.Err() != nil:

@@ -583,7 +583,7 @@ func TestClear(t *testing.T) {
 	c := begin(t, []hook.Hook{prints(hook.AfterAgent, `{"continue":false,"hookSpecificOutput":{"clearContext":true}}`)}, et.Says("done"))
 	user, err := c.say("one")
 	if err != nil || len(c.engine.History()) > 0 ||
-		user[1] != "warning: hooks have the conversation begin anew: what was said so far is forgotten" ||
+		user[1] != "warning: hooks have the conversation begin anew: the earlier conversation is forgotten" ||
 		user[2] != "warning: Agent execution stopped: No reason provided" {
 		t.Errorf("%v: %q %q", err, user, c.history())
 	}

@@ -51,7 +51,7 @@ func (o Outcome) Status(h Hook) string {
 	case o.Signal != "":
 		return "it was ended by " + o.Signal
 	case o.IgnoredOutput != "":
-		return o.IgnoredOutput + ", so that what it says is not used"
+		return o.IgnoredOutput + ", so its answer is not used"
 	case o.misread() != "":
 		return o.misread()
 	case o.Code != 0:

@@ -141,7 +141,7 @@ func TestBadOutput(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ command, want string }{
 		"a flood": {"head -c 100M /dev/zero",
-			"warning: hook it failed at SessionStart: it printed too much, so that what it says is not used"},
+			"warning: hook it failed at SessionStart: it printed too much, so its answer is not used"},
 		"twice": {`echo '{"systemMessage":"a"}{"systemMessage":"b"}'`,
 			"info: hook it: b"},
 		"a number":       {"echo 12", "warning: hook it failed at SessionStart: it printed JSON that is no object: 12"},

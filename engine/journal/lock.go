@@ -50,7 +50,7 @@ func (e *BusyError) Error() string {
 
 // Hint says what to do about it.
 func (e *BusyError) Hint() string {
-	return fmt.Sprintf("gemline attach %s shows it if it is at a terminal; or wait for its end, or go on with a copy: gemline --resume %[1]s --fork", text.ShortID(e.ID))
+	return fmt.Sprintf("gemline attach %s shows it if it is at a terminal; or wait for its end, or resume a copy: gemline --resume %[1]s --fork", text.ShortID(e.ID))
 }
 
 // lockSession keeps other processes from the session id in dir until the lock is let

@@ -169,7 +169,7 @@ func openNamed(cfg Config, goOn bool) (o OpenedSession, err error) {
 			return OpenedSession{}, err
 		}
 	case !goOn && len(files) > 0:
-		return OpenedSession{}, fmt.Errorf("there is a session %s already; --resume %s goes on with it", cfg.ID, cfg.ID)
+		return OpenedSession{}, fmt.Errorf("there is a session %s already; --resume %s resumes it", cfg.ID, cfg.ID)
 	default:
 		o = OpenedSession{File: New(cfg)}
 	}

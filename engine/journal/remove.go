@@ -26,7 +26,7 @@ func (s Storage) remove(id string, paths []string, last time.Time) error {
 		}
 	}
 	if err = s.Drop(id); err != nil { // the session stays, with all that belongs to it
-		return fmt.Errorf("what was kept to take its changes back can't be deleted: %w", err)
+		return fmt.Errorf("the copies for undo can't be deleted: %w", err)
 	}
 	for _, dir := range append(s.Dirs(id), filepath.Join(s.Chats, id)) { // the last is its agents'
 		if info, serr := os.Lstat(dir); serr == nil && info.IsDir() {

@@ -74,7 +74,7 @@ type Storage struct {
 // tidy makes room after sessions were removed.
 func (s Storage) tidy() error {
 	if err := s.Tidy(); err != nil {
-		return fmt.Errorf("what was kept to take changes back is still on the disk: %w", err)
+		return fmt.Errorf("copies for undo are still on the disk: %w", err)
 	}
 	return nil
 }

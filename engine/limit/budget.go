@@ -50,7 +50,7 @@ type UnpricedError struct{ Model string }
 
 // Error implements error.
 func (e *UnpricedError) Error() string {
-	return "no price is known for " + e.Model + ", so --max-cost can't limit what it costs"
+	return "no price is known for " + e.Model + ", so --max-cost can't limit its costs"
 }
 
 // Hint says what to do.

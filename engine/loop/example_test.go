@@ -31,7 +31,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// the model goes in circles, and is told so: look, 5 times with the same result
+	// the model goes in circles, and gets a warning: look, 5 times with the same result
 	// stopped: the model goes in circles: look, 5 times with the same result
 }
 

@@ -121,7 +121,7 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) (next []*genai.Pa
 	}
 	p.leave(stop)
 	if first {
-		p.tell(engine.Notice{Text: "the model goes in circles, and is told so: " + stop.What})
+		p.tell(engine.Notice{Text: "the model goes in circles, and gets a warning: " + stop.What})
 	}
 	return next, err
 }

@@ -102,8 +102,8 @@ func (e *Error) Hint() string {
 // Advice for each failure.
 const (
 	hintKey       = "check GEMINI_API_KEY; keys are made at https://aistudio.google.com/apikey"
-	hintAccount   = "log in with gcloud auth application-default login, or check GOOGLE_APPLICATION_CREDENTIALS and what the account may do in the project"
-	hintToken     = "a token lasts an hour: export GOOGLE_CLOUD_ACCESS_TOKEN=$(gcloud auth print-access-token), and check what the account may do"
+	hintAccount   = "log in with gcloud auth application-default login, or check GOOGLE_APPLICATION_CREDENTIALS and the account's permissions in the project"
+	hintToken     = "a token lasts an hour: export GOOGLE_CLOUD_ACCESS_TOKEN=$(gcloud auth print-access-token), and check the account's permissions"
 	hintAccess    = "the key may lack access to this model or project: see https://aistudio.google.com/apikey"
 	hintModel     = "choose another model with -m or /model"
 	hintDaily     = "wait for the quota to be renewed, choose another model with -m or /model, or use another key"

@@ -85,7 +85,7 @@ func (s *Structured) Generate(ctx context.Context,
 		}
 		for chunk, err := range s.Generator.Generate(ctx, asked) {
 			if err == nil && !refused.Swap(true) && !s.reported.Swap(true) && req.Notify != nil {
-				req.Notify(engine.Notice{Text: "the model's server does not take the JSON schema; what it answers is checked all the same"})
+				req.Notify(engine.Notice{Text: "the model's server does not take the JSON schema; its answers are checked all the same"})
 			}
 			if !yield(chunk, err) {
 				return

@@ -129,7 +129,7 @@ func (g GuardedFiles) Explain(p *Policy, q engine.Proposal) Explanation {
 	switch {
 	case e.Verdict != engine.Allow:
 	case e.Rule != nil && e.Rule.Tier == BuiltIn && e.Rule.Verdict == engine.Allow && q.Intent.Plan.Failure.Reason != "" && !(e.Rule.Commands.Revertible && q.Intent.Plan.Failure.ReadOnly):
-		e.Ruling = Ruling{Why: "the command has failed without what it asks for now"}
+		e.Ruling = Ruling{Why: "the command has failed without this right"}
 	case yolo && w.opensPrograms(q):
 		e.Ruling = Ruling{Why: "the call asks for a place where programs are found or configured"}
 	case !yolo && w.edits(q, w.protects):

@@ -167,7 +167,7 @@ func (p *Policy) script(u question) Explanation {
 	if e.Verdict == engine.Allow {
 		e.Why = ""
 		if u.safe() && !slices.ContainsFunc(e.Commands, func(f Ruling) bool { return f.Rule == nil || !f.Rule.Commands.Safe }) {
-			e.Why = "every command only looks, and is held to that"
+			e.Why = "every command is read-only, and is confined to reading"
 		}
 	}
 	e.Ruling.Command, e.Ruling.Inside = "", ""
@@ -206,9 +206,9 @@ func (u *question) safety(f Ruling) string {
 	case u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.IsReadOnly:
 		return f.Why
 	case r.Commands.Safe && f.Verdict == engine.Allow:
-		return "it only looks, and is held to that"
+		return "it is read-only, and is confined to reading"
 	case c.Safe && !u.Intent.Plan.Confined:
-		return "it only looks, but nothing confines it"
+		return "it is read-only, but nothing confines it"
 	}
 	return f.Why
 }

@@ -211,7 +211,7 @@ func parseEntry(text string) (e entry) {
 	case bracketed && inner == "" && starred: // any arguments
 		e.note = "is taken for " + tool
 	case bracketed && !sameTool(tool, Shell):
-		e.problem = "can't be held to what is in parentheses; " + tool +
+		e.problem = "can't be limited to the words in parentheses; " + tool +
 			" is all of it, and a rule with argsPattern some of it"
 	case bracketed:
 		words, problem := split(inner)

@@ -69,7 +69,7 @@ func TestSafe(t *testing.T) {
 		}
 	}
 	e := policy.New(policy.Default).Explain(looking(true, engine.Plain, "ls|cat x", "ls", "cat x"))
-	if e.Rule == nil || !strings.Contains(e.Why, "every command only looks") {
+	if e.Rule == nil || !strings.Contains(e.Why, "every command is read-only") {
 		t.Errorf("%+v", e)
 	}
 	undoable := shell(engine.Plain, "make")

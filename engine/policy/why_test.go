@@ -14,10 +14,10 @@ import (
 // that decides nothing.
 func TestWhy(t *testing.T) {
 	const (
-		is      = "it only looks, and is held to that"
-		loose   = "it only looks, but nothing confines it"
+		is      = "it is read-only, and is confined to reading"
+		loose   = "it is read-only, but nothing confines it"
 		isnt    = "it is not known to only look (not on the list)"
-		all     = "every command only looks, and is held to that"
+		all     = "every command is read-only, and is confined to reading"
 		allowed = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"make\"\ndecision = \"allow\"\npriority = 1\n"
 		asked   = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"ask_user\"\npriority = 1\n"
 		reads   = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"cat\"\ndecision = \"allow\"\npriority = 1\n"

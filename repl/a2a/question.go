@@ -75,7 +75,7 @@ func offers(p engine.Proposal) (list []offer) {
 			add(proceedOnline, "allow with the network", a)
 		}
 		if a, ok := question.ReadOnly(p); ok {
-			add(proceedReadOnly, "allow, held to looking", a)
+			add(proceedReadOnly, "allow, confined to reading", a)
 		}
 	}
 	add(refuse, "deny", engine.Refused{})

@@ -113,7 +113,7 @@ func New(ctx context.Context, g *serve.Group, cfg Config) (*Server, error) {
 	return s, nil
 }
 
-const interrupted = "the task was interrupted: gemline ended while it was worked on. A new task with the same contextId goes on with what was said"
+const interrupted = "the task was interrupted: gemline ended while it was worked on. A new task with the same contextId resumes the conversation"
 
 // close waits until nobody works on a task, and ends all conversations.
 func (s *Server) close() {
@@ -295,7 +295,7 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m clientMessage, er
 		case protocol.DataPart:
 			if m.answer != nil || convert(part.Data, &m.answer) != nil || m.answer == nil || m.answer.CallID == "" {
 				return m, faultf(mcp.INVALID_PARAMS,
-					"a message has text, or one data part that answers a call; gemline help a2a says what is in it")
+					"a message has text, or one data part that answers a call; gemline help a2a describes it")
 			}
 		default:
 			return m, faultf(wrongContent,

@@ -296,7 +296,7 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 			"the messageId %.100q was used in this task; tasks/get says what became of it", m.ID)
 	case state.Terminal():
 		return nil, faultf(mcp.INVALID_REQUEST,
-			"the task is over: %s; leave out taskId, and a new one begins, which goes on with what was said if it has the same contextId", state)
+			"the task is over: %s; without taskId a new task begins; with the same contextId it resumes the conversation", state)
 	case m.answer != nil && (asked == nil || asked.CallID != m.answer.CallID):
 		return nil, faultf(mcp.INVALID_PARAMS,
 			"no call %.100q waits for an answer in this task", m.answer.CallID)

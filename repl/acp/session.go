@@ -117,7 +117,7 @@ func (c *client) find(id protocol.SessionId) (*editorSession, error) {
 	if h := c.sessions[string(id)]; h != nil {
 		return h, nil
 	}
-	return nil, invalid("there is no session %.100q; session/load goes on with one that was kept", string(id))
+	return nil, invalid("there is no session %.100q; session/load resumes a stored session", string(id))
 }
 
 // close ends a session.

@@ -129,7 +129,7 @@ func (v *view) send(m message) { v.conn.sock.Write(encode(m)) }
 func (v *view) handle(m message, ok bool) error {
 	switch {
 	case !ok:
-		v.Out.Line(output.Warning, "the session is gone, or has dropped this terminal since it read too slowly; gemline attach says what is live")
+		v.Out.Line(output.Warning, "the session is gone, or has dropped this terminal since it read too slowly; gemline attach lists the live sessions")
 		return errOver
 	case m.Type == text:
 		output.ShowCopy(v.Out, []byte(m.Text))

@@ -119,7 +119,7 @@ func Parse(v any) (m Map, problems []string) {
 		case err != nil:
 			problems = append(problems, fmt.Sprintf("item %d: %v", n+1, err))
 		case key == "ctrl+c":
-			problems = append(problems, fmt.Sprintf("item %d: ctrl+c interrupts, whatever is said", n+1))
+			problems = append(problems, fmt.Sprintf("item %d: ctrl+c always interrupts", n+1))
 		case command == confirm, command == acceptSearch: // Enter answers questions, and ends a search
 		case !slices.Contains(Commands, command):
 			list := &unknown

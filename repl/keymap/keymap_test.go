@@ -34,7 +34,7 @@ func TestParse(t *testing.T) {
 		{`[{"command":"-app.toggleYolo","key":"ctrl+y"}]`, "ctrl+y", "edit.undo", "edit.undo", "commands that a session of lines does not have: app.toggleYolo"},
 		{`[{"command":"app.showFullTodos","key":"f2"},{"command":"scroll.up","key":"f3"},{"command":"app.showFullTodos","key":"f4"},{"command":"go.away","key":"f5"}]`, "f2", "", "",
 			"commands that a session of lines does not have: app.showFullTodos and scroll.up | unknown commands: go.away"},
-		{`[{"command":"edit.clear","key":"ctrl+c"}]`, "ctrl+c", "", "", "item 1: ctrl+c interrupts, whatever is said"},
+		{`[{"command":"edit.clear","key":"ctrl+c"}]`, "ctrl+c", "", "", "item 1: ctrl+c always interrupts"},
 		{`[{"command":"edit.clear","key":"hyper+x"},{"command":"edit.undo","key":"alt+z"}]`, "alt+z", "", "edit.undo", `item 1: "hyper+x" is no key that a terminal sends`},
 		{`[{"key":"f1"},7]`, "f1", "", "", "item 1 has no command or no key | item 2 has no command or no key"},
 		{`[{"command":"input.newline","key":"f1"},{"command":"-input.newline","key":"f1"}]`, "f1", "", "", ""},

@@ -22,7 +22,7 @@ func LabelledAnswers(p engine.Proposal) []LabelledAnswer {
 		list = append(list, LabelledAnswer{"allow with the network", a})
 	}
 	if a, ok := ReadOnly(p); ok {
-		list = append(list, LabelledAnswer{"allow, held to looking", a})
+		list = append(list, LabelledAnswer{"allow, confined to reading", a})
 	}
 	for _, g := range Grants(p) {
 		if a, problem := Always(g, engine.Session); problem == "" {

@@ -100,7 +100,7 @@ func (f Folder) Options() (list []Option[TrustAnswer]) {
 	parent := filepath.Dir(f.Path)
 	confined, yes := "", func(d Decision) TrustAnswer { return TrustAnswer{Folder: d} }
 	if len(f.Items) > 0 {
-		confined = ", and run what it wants to run, confined"
+		confined = ", and run its commands, confined"
 		yes = func(d Decision) TrustAnswer { return TrustAnswer{d, RunConfined, true} }
 	}
 	list = append(list, Option[TrustAnswer]{"1", "trust",
@@ -119,7 +119,7 @@ func (f Folder) Options() (list []Option[TrustAnswer]) {
 			list = append(list, Option[TrustAnswer]{"5", "trust_only", "trust it, and " + o.Text, TrustAnswer{TrustFolder, NeverRun, true}})
 		}
 	}
-	return append(list, Option[TrustAnswer]{"", "not_now", "don't use what it brings this time", TrustAnswer{}})
+	return append(list, Option[TrustAnswer]{"", "not_now", "don't use the folder's files this time", TrustAnswer{}})
 }
 
 // wide warns of a folder that holds about everything.
@@ -145,7 +145,7 @@ func ConsentOptions(wishes []ConsentItem) []Option[Consent] {
 	if !slices.ContainsFunc(wishes, func(w ConsentItem) bool { return !w.Idle }) {
 		never.Text = "never, unless they change"
 		return []Option[Consent]{{"1", "agree",
-			"let the model call them; what they do is judged and asked about as ever", RunConfined}, never, later}
+			"let the model call them; their calls are judged and asked about as ever", RunConfined}, never, later}
 	}
 	options := []Option[Consent]{{"1", "agree", "run them confined", RunConfined}}
 	free, held := 0, 0

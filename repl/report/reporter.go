@@ -81,7 +81,7 @@ func (r *reporter) Event(ev engine.Event) {
 }
 
 // errHeldUp is the error of a report that somebody who reads nothing holds up.
-var errHeldUp = errors.New("nobody reads what is written")
+var errHeldUp = errors.New("nobody reads the output")
 
 // heldUp is how long a report that is in a hurry waits for its turn.
 const heldUp = 300 * time.Millisecond

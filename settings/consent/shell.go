@@ -526,7 +526,7 @@ func (r *reader) builtin(argv []string, unknown []bool) {
 		r.run(args[0], sourced)
 	case "trap":
 		if !sure {
-			r.files.unsure("what it traps can't be told")
+			r.files.unsure("the trapped command can't be told")
 		} else if len(args) > 0 {
 			r.nest++
 			r.text(args[0], !r.posix)

@@ -85,7 +85,7 @@ func (s Start) Find() Started {
 	}
 	for _, name := range r.files.wrote {
 		if slices.Contains(r.files.ran, name) || r.evaluates && slices.Contains(r.files.found.Files, name) {
-			r.files.unsure("it writes %s itself, and may run what is in it", r.files.short(name))
+			r.files.unsure("it writes %s itself, and may run its contents", r.files.short(name))
 		}
 	}
 	if !s.Reads && (r.files.found.Unsure != "" || r.acts || r.evaluates || slices.ContainsFunc(r.files.wrote, r.files.inside)) {
@@ -144,7 +144,7 @@ func (r *reader) environment() {
 		default:
 			for _, part := range parts(value) {
 				if r.files.leadsIn(part) && !strings.Contains(value, "://") {
-					r.files.unsure("its %s names %s, and what is done with that can't be told", name, part)
+					r.files.unsure("its %s names %s, and its use of that can't be told", name, part)
 				}
 			}
 		}

@@ -122,7 +122,7 @@ func TestText(t *testing.T) {
 		"x=(a.sh); sh ${x[0]}":                "? what sh runs",
 		"coproc sh a.sh":                      "? not read here",
 		". $X":                                "? decides which file",
-		`trap "$X" EXIT`:                      "? traps",
+		`trap "$X" EXIT`:                      "? trapped",
 		"env PATH=bin jq":                     "? env",
 		"command $X a.sh":                     "a.sh ? command",
 		`sh -c "$X"`:                          "? says what sh runs",

@@ -27,7 +27,7 @@ type Set struct {
 	Yolo              bool     `short:"y" aliases:"dangerously-skip-permissions,yes-always" group:"Run" help:"Run everything unasked; short for --approval-mode yolo."`
 	Policy            []string `name:"policy" placeholder:"FILE" group:"Run" help:"Go by the rules of a file or directory instead of your own; repeat, or separate by commas. See gemline help policy."`
 	AdminPolicy       []string `name:"admin-policy" placeholder:"FILE" group:"Run" help:"The same for rules that come before yours, where the machine has none."`
-	Servers           []string `name:"allowed-mcp-server-names" placeholder:"NAME" group:"Run" help:"Use only these MCP servers, instead of those that mcp.allowed in the settings says. Repeat, or separate by commas."`
+	Servers           []string `name:"allowed-mcp-server-names" placeholder:"NAME" group:"Run" help:"Use only these MCP servers, instead of mcp.allowed in the settings. Repeat, or separate by commas."`
 	AllowedTools      []string `name:"allowed-tools" placeholder:"TOOL" group:"Run" help:"Run these tools unasked, as tools.allowed in the settings says, instead of those; older than --policy. Repeat, or separate by commas."`
 	Worktree          Optional `short:"w" placeholder:"NAME" group:"Run" help:"Work in a new worktree of the git repository, on a branch of its own; see gemline help worktrees."`
 	IncludeDirs       []string `name:"include-directories" aliases:"add-dir" placeholder:"DIR" group:"Run" help:"More directories to work in; repeat, or separate by commas."`
@@ -38,16 +38,16 @@ type Set struct {
 	IgnoreUnsupported bool     `name:"ignore-unsupported" group:"Run" help:"Run although a hook that may block something can't be used. Without it such a run ends with 52 where nobody watches."`
 	NoInput           bool     `name:"no-input" group:"Run" help:"Ask nothing, as if nobody were there."`
 	AskTTY            bool     `name:"ask-tty" group:"Run" help:"Ask at the terminal, even if standard input or output is none."`
-	AskTrust          bool     `name:"ask-trust" group:"Run" help:"With --input-format stream-json: ask the client whether the folder is trusted, and whether what it wants to run may run."`
+	AskTrust          bool     `name:"ask-trust" group:"Run" help:"With --input-format stream-json: ask the client whether the folder is trusted, and whether its commands may run."`
 	DryRun            bool     `name:"dry-run" group:"Run" help:"Change nothing: print what would be run, and the edits as a patch."`
 	Patch             bool     `group:"Run" help:"Change nothing: print the edits as a patch for git apply."`
 	Sandbox           Attached `short:"s" placeholder:"HOW" complete:"sandbox" group:"Run" help:"Confine commands by on, kernel, docker, podman, runsc or sandbox-exec; on if nothing is said, off for not at all. See gemline help sandbox."`
-	NoNetwork         bool     `name:"no-network" group:"Run" help:"Give no command the network, whatever asks for it."`
+	NoNetwork         bool     `name:"no-network" group:"Run" help:"Give no command the network, in any case."`
 	Offline           bool     `name:"offline" group:"Run" help:"Reach nothing but this machine, and give no command the network; see gemline help models."`
-	SkipTrust         bool     `group:"Run" help:"Use what the folder brings (settings, .env, context files) for this run, unasked."`
+	SkipTrust         bool     `group:"Run" help:"Use the folder's files (settings, .env, context files) for this run, unasked."`
 	Trust             bool     `group:"Run" help:"The same, and trust the folder from now on."`
-	Check             string   `placeholder:"CMD" group:"Run" help:"When the model has changed something, run this command, and let the model mend what it finds; exit code 71 if it still fails."`
-	CheckRounds       *int     `name:"check-rounds" placeholder:"N" group:"Run" help:"With --check: let the model mend what it finds N times; 3 if not given."`
+	Check             string   `placeholder:"CMD" group:"Run" help:"When the model has changed something, run this command, and let the model mend its findings; exit code 71 if it still fails."`
+	CheckRounds       *int     `name:"check-rounds" placeholder:"N" group:"Run" help:"With --check: let the model mend its findings N times; 3 if not given."`
 	NoLoopCheck       bool     `name:"no-loop-check" group:"Run" help:"Let a model that goes in circles go on."`
 	MaxAttempts       int      `placeholder:"N" group:"Run" help:"Make a request that gets no answer at most N times; 10 if not given, and at most."`
 
@@ -57,7 +57,7 @@ type Set struct {
 	MaxTokens    int      `name:"max-tokens" placeholder:"N" group:"Limits" help:"Stop with exit code 62 when N tokens are used up."`
 	MaxCost      float64  `name:"max-cost" aliases:"max-budget-usd" placeholder:"AMOUNT" group:"Limits" help:"Stop with exit code 62 when so many US dollars are used up, for models that have a price."`
 
-	AllowRestart bool     `name:"allow-restart" group:"Output" help:"With --stream token into a pipe or file: when an answer breaks off, let the whole one follow what is written of it, instead of ending with exit code 68."`
+	AllowRestart bool     `name:"allow-restart" group:"Output" help:"With --stream token into a pipe or file: when an answer breaks off, let the whole answer follow the written part, instead of ending with exit code 68."`
 	OutputFormat string   `short:"o" enum:",text,json,stream-json" default:"" placeholder:"FORMAT" group:"Output" help:"text, json or stream-json."`
 	JSON         bool     `name:"json" group:"Output" help:"Short for --output-format json."`
 	Quiet        bool     `short:"q" group:"Output" help:"Nothing on standard error but errors."`
@@ -73,12 +73,12 @@ type Set struct {
 	Plain        *bool  `group:"Session" help:"Plain mode: no colour, no escape sequence, output only appended. --no-plain beats the settings."`
 	ScreenReader *bool  `aliases:"accessible" group:"Session" help:"The same, for screen readers and braille displays."`
 	Stream       string `enum:",token,sentence,paragraph,final" default:"" placeholder:"PACE" group:"Session" help:"How much of an answer is shown at a time: token, sentence, paragraph or final. In a run without a session only token has a meaning: into a pipe or file, too, the answer is written as it comes."`
-	Detail       string `enum:",short,normal,full" default:"" placeholder:"LEVEL" group:"Session" help:"How much gemline says about what the model does: short, normal or full."`
+	Detail       string `enum:",short,normal,full" default:"" placeholder:"LEVEL" group:"Session" help:"How much gemline says about the model's actions: short, normal or full."`
 	PromptFormat string `enum:",plain,stable" default:"" placeholder:"FORMAT" group:"Session" help:"stable: prompts that a program can wait for, and no line editor."`
-	NoEcho       bool   `name:"no-echo" group:"Session" help:"Have the terminal show nothing of what is typed."`
+	NoEcho       bool   `name:"no-echo" group:"Session" help:"Have the terminal show no typed text."`
 	ASCII        bool   `name:"ascii" group:"Session" help:"Show everything in ASCII."`
 
-	Stdin       bool   `group:"Input" help:"Read standard input, whatever it is; so does the word - alone."`
+	Stdin       bool   `group:"Input" help:"Read standard input of any kind; so does the word - alone."`
 	NoStdin     bool   `short:"n" group:"Input" help:"Leave standard input alone, as in a while-read loop."`
 	InputFormat string `name:"input-format" enum:",text,stream-json" default:"" placeholder:"FORMAT" group:"Input" help:"text, or stream-json: a conversation in lines of JSON; see gemline help protocol."`
 	ACP         bool   `name:"acp" aliases:"experimental-acp" group:"Input" help:"Be the agent of an editor, by the Agent Client Protocol on standard input and output; see gemline help acp."`
@@ -88,22 +88,22 @@ type Set struct {
 	Jobs        int    `short:"j" placeholder:"N" group:"Batch" help:"Work on N prompts at once; 1 if not given."`
 	BatchFormat string `name:"batch-format" enum:",lines,nul,jsonl" default:"" placeholder:"FORMAT" group:"Batch" help:"lines, nul or jsonl; jsonl for a name that ends so, else lines."`
 	Unordered   bool   `group:"Batch" help:"Print results as they come, instead of in the order of the prompts."`
-	BatchState  string `name:"batch-state" placeholder:"FILE" group:"Batch" help:"Keep what is done in this file, for good; a later run does the rest."`
+	BatchState  string `name:"batch-state" placeholder:"FILE" group:"Batch" help:"Store the finished lines in this file, for good; a later run does the rest."`
 	BatchFresh  bool   `name:"batch-fresh" group:"Batch" help:"Begin anew instead of continuing a batch that was interrupted."`
 	BatchAPI    bool   `name:"batch-api" group:"Batch" help:"Leave the prompts to the server's batch service: cheaper, within a day, without tools."`
 
 	Resume        Optional `short:"r" placeholder:"ID" complete:"session" group:"Sessions" help:"Go on with a session: latest, a number of --list-sessions, an id or a name."`
-	Fork          bool     `group:"Sessions" help:"With --resume: go on with a copy, and leave the session as it is."`
+	Fork          bool     `group:"Sessions" help:"With --resume: resume a copy, and leave the session as it is."`
 	Export        string   `type:"path" placeholder:"FILE" group:"Sessions" help:"With --resume: write the session to FILE, by its name as Markdown (.md), HTML (.html) or JSON (.json), and exit."`
 	Session       string   `placeholder:"ID" complete:"session" group:"Sessions" help:"Go on with the session of this id, or begin it."`
 	SessionID     string   `name:"session-id" placeholder:"ID" group:"Sessions" help:"Give a fresh session this id."`
-	SessionFile   string   `name:"session-file" type:"path" placeholder:"FILE" group:"Sessions" help:"Begin a session with what was said in a session file, which stays as it is."`
+	SessionFile   string   `name:"session-file" type:"path" placeholder:"FILE" group:"Sessions" help:"Begin a session with the conversation of a session file, which stays as it is."`
 	ListSessions  bool     `group:"Sessions" help:"List this project's sessions and exit."`
 	DeleteSession string   `name:"delete-session" placeholder:"ID" complete:"session" group:"Sessions" help:"Delete one of this project's sessions and exit."`
 
 	FakeResponses   string `type:"path" placeholder:"FILE" group:"Recording" help:"Answer from a recording instead of a server, line by line."`
 	FakeNonStrict   string `name:"fake-responses-non-strict" type:"path" placeholder:"FILE" group:"Recording" help:"The same, taking the first line that fits."`
-	RecordResponses string `type:"path" placeholder:"FILE" group:"Recording" help:"Append what the server answers to a recording."`
+	RecordResponses string `type:"path" placeholder:"FILE" group:"Recording" help:"Append the server's answers to a recording."`
 
 	Debug   bool `short:"d" group:"Other" help:"Write a debug log to standard error, or to the file that GEMINI_DEBUG_LOG_FILE names."`
 	Help    bool `short:"h" group:"Other" help:"Print this and exit."`
@@ -327,9 +327,9 @@ func (f *Set) agree() error {
 		return usage("%s and a prompt in words can't be used together; a prompt of several words needs quotation marks",
 			f.First("--prompt", "--prompt-interactive"))
 	case f.Fork && !f.Resume.Set:
-		return usage("--fork needs --resume, which says what is copied")
+		return usage("--fork needs --resume, which names the session to copy")
 	case f.Export != "" && !f.Resume.Set:
-		return usage("--export needs --resume, which says what is written")
+		return usage("--export needs --resume, which names the session to export")
 	case f.Export != "" && (given["a prompt"] || given[talks]):
 		return usage("--export and a prompt can't be used together")
 	case f.AskTrust && !f.Talks():

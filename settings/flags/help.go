@@ -106,7 +106,7 @@ func Examples() []Line {
 		{`gemline -p "what does main.go do?"`, "print one answer and exit"},
 		{`git diff | gemline -p "review this"`, "put standard input before the prompt"},
 		{`gemline --json -p "..." | jq .response`, "one JSON document"},
-		{`gemline --resume latest`, "go on with the last session"},
+		{`gemline --resume latest`, "resume the last session"},
 	}
 }
 

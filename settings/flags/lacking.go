@@ -9,8 +9,8 @@ var lacking = []struct {
 	names   []string
 	instead string
 }{
-	{[]string{"continue", "c"}, "--resume latest goes on with the last session"},
-	{[]string{"fork-session"}, "--session-file FILE begins a session with what was said in another"},
+	{[]string{"continue", "c"}, "--resume latest resumes the last session"},
+	{[]string{"fork-session"}, "--session-file FILE begins a session with the conversation of another"},
 	{[]string{"max-retries", "retries"}, "--max-attempts N says how often a request is made"},
 	{[]string{"all-files"}, "@. in the prompt puts the files of this folder into it"},
 	{[]string{"proxy"}, "HTTPS_PROXY=ADDRESS in the environment names a proxy"},
@@ -18,11 +18,11 @@ var lacking = []struct {
 	{[]string{"telemetry", "telemetry-target", "telemetry-otlp-endpoint", "telemetry-otlp-protocol", "telemetry-log-prompts", "telemetry-outfile"},
 		"gemline config set telemetry.enabled true switches it on, and telemetry.target and the like say where it goes"},
 	{[]string{"show-memory-usage"}, "gemline shows none; /stats says what a session has used"},
-	{[]string{"full-auto", "a", "ask-for-approval"}, "--approval-mode auto runs unasked what is confined and can be taken back; -y runs everything unasked, confined"},
+	{[]string{"full-auto", "a", "ask-for-approval"}, "--approval-mode auto runs confined, reversible calls unasked; -y runs everything unasked, confined"},
 	{[]string{"dangerously-bypass-approvals-and-sandbox", "yes"}, "-y runs everything unasked, confined; with --sandbox=off nothing holds it"},
 	{[]string{"no-stream"}, "--stream final shows an answer when it is whole"},
 	{[]string{"disallowed-tools", "exclude-tools"}, "gemline config set tools.exclude NAME, or a rule with --policy FILE, forbids a tool"},
-	{[]string{"system-prompt", "system-prompt-file", "append-system-prompt"}, "GEMINI_SYSTEM_MD=FILE is the system prompt; what is to be added to it stands in GEMINI.md"},
+	{[]string{"system-prompt", "system-prompt-file", "append-system-prompt"}, "GEMINI_SYSTEM_MD=FILE is the system prompt; additions to it belong in GEMINI.md"},
 	{[]string{"cd", "C"}, "start gemline in the directory: cd DIR && gemline ..."},
 	{[]string{"mcp-config", "strict-mcp-config"}, "servers stand in the settings, under mcpServers, and in the project's .mcp.json; --allowed-mcp-server-names says which of them are used"},
 	{[]string{"image", "read", "file"}, "@FILE in the prompt puts a file or an image into it"},

@@ -226,7 +226,7 @@ func (v *view) list(dir string) []string {
 	slices.Sort(names)
 	if len(names) == maxItems {
 		v.add(Item{Kind: "file", Name: dir, Detail: "holds " + text.Number(maxItems) +
-			" files or more, of which the rest was not looked at"})
+			" files or more; the rest was not read"})
 	}
 	return names
 }
@@ -387,7 +387,7 @@ func envNames(file string) string {
 		out = append(out, "sets "+text.List(names))
 	}
 	if len(brings) > 0 {
-		out = append(out, "sets "+text.List(brings)+" for what the folder brings")
+		out = append(out, "sets "+text.List(brings)+" for the folder's files")
 	}
 	if len(refused) > 0 {
 		out = append(out, "would set "+text.List(refused)+", which no project can")

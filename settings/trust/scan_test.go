@@ -61,14 +61,14 @@ func TestSurvey(t *testing.T) {
 		`setting model.name: "x"`,
 		"file .gemini/other: 1 byte",
 		"system prompt .gemini/system.md: 15 bytes",
-		".env file .gemini/.env: sets C for what the folder brings; would set LD_PRELOAD, which no project can",
+		".env file .gemini/.env: sets C for the folder's files; would set LD_PRELOAD, which no project can",
 		"context file GEMINI.md: 6 bytes",
 	}
 	if d := cmp.Diff(all, told(p)); d != "" {
 		t.Error(d)
 	}
 	below := project.New(p.Home, "", filepath.Join(p.Cwd, "sub"))
-	if d := cmp.Diff([]string{".env file ../.gemini/.env: sets C for what the folder brings; would set LD_PRELOAD, which no project can", "context file ../GEMINI.md: 6 bytes"}, told(below)); d != "" {
+	if d := cmp.Diff([]string{".env file ../.gemini/.env: sets C for the folder's files; would set LD_PRELOAD, which no project can", "context file ../GEMINI.md: 6 bytes"}, told(below)); d != "" {
 		t.Error("below:", d)
 	}
 	// What is the user's own is not brought by a folder.

@@ -62,7 +62,7 @@ func (e *RefusedError) Hint() string {
 	if why := e.Trust.WhyForbidden(); why != "" {
 		return why
 	}
-	return "gemline trust status says what it is, --trust or a session trusts it; for one run, --skip-trust or GEMINI_CLI_TRUST_WORKSPACE=true"
+	return "gemline trust status shows its files, --trust or a session trusts it; for one run, --skip-trust or GEMINI_CLI_TRUST_WORKSPACE=true"
 }
 
 // Decide says whether the working directory is trusted, by the environment, the

@@ -19,7 +19,7 @@ const (
 // remoteIntent returns the intent to send a message to another server.
 func (c call) remoteIntent() engine.Intent {
 	title := "call remote agent " + c.agent.Name + " on " + c.agent.Remote.Host()
-	in := engine.Intent{Title: title, Detail: "what it is told:\n  " +
+	in := engine.Intent{Title: title, Detail: "the prompt:\n  " +
 		strings.ReplaceAll(c.words(), "\n", "\n  ") + "\n",
 		Grants: []engine.Grant{{Label: "always " + c.agent.Name, Tool: ToolName,
 			Target: c.agent.Name + " " + c.agent.Fingerprint}}}

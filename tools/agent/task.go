@@ -91,7 +91,7 @@ func (t *Task) converse(ctx context.Context) error {
 	t.Emit(engine.Notice{Info: true, Text: t.why() + "; it is asked for its report once more",
 		Cause: engine.Recovery{Reason: string(t.reason)}})
 	reason, err := t.work(ctx, c.Run, t.why()+". You have one final chance to complete the task, and little time: call "+
-		completeName+" now with what you have, and say what is missing. No other call is carried out.", 1, grace)
+		completeName+" now with your results so far, and name the gaps. No other call is carried out.", 1, grace)
 	if err == nil && reason == goal {
 		t.reason = goal
 	}

@@ -169,7 +169,7 @@ func (h *watching) look(ctx context.Context, do func(context.Context) error) err
 
 func (h *watching) before(ctx context.Context) error {
 	k, plan := h.k, h.call.Intent.Plan
-	const outside = ": outside of what is worked in"
+	const outside = ": outside of the workspace"
 	for _, path := range append(slices.Clone(h.call.Intent.Paths), plan.Writes...) {
 		path = filepath.Clean(disk.Absolute(path, cmp.Or(plan.Dir, k.cfg.Workspace.Roots()[0]), ""))
 		if !k.cfg.Workspace.Contains(path) {

@@ -19,7 +19,7 @@ const mostSeen = 256 << 20
 
 // gitSilent is told where git does not answer in time, and is not asked any more then: a
 // repository may be anybody's, and hold a pipe where git reads a file.
-const gitSilent = "git does not answer here: what commands do to branches and to what is staged is not noticed"
+const gitSilent = "git does not answer here: changes of branches and of the index by commands are not noticed"
 
 // refLines is a format by which git lists branches and tags, a line each, and marks HEAD's branch.
 const refLines = "%(if:equals=*)%(HEAD)%(then)HEAD%09%(refname)%0a%(end)" +

@@ -69,7 +69,7 @@ func (h *history) use(ctx context.Context) (done func(), err error) {
 		}
 		if err != nil {
 			tip = ""
-			h.cfg.Notify(fmt.Sprintf("what was changed before can't be taken back: %v", err))
+			h.cfg.Notify(fmt.Sprintf("earlier changes can't be taken back: %v", err))
 		}
 		h.tip, h.known = tip, false
 	}
@@ -155,7 +155,7 @@ func (h *history) found(ctx context.Context, all bool, paths []string) error {
 		return err
 	}
 	if h.partial != nil && all {
-		h.cfg.Notify(fmt.Sprintf("%v: of what commands change here, an undo brings back only what they name", h.partial))
+		h.cfg.Notify(fmt.Sprintf("%v: an undo brings back only the files that commands name", h.partial))
 	}
 	return h.commit(changes, Record{Kind: External})
 }

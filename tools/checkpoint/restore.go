@@ -56,7 +56,7 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 		}
 		paths, err := h.begin(ctx, p, paths)
 		if err != nil {
-			return fmt.Errorf("nothing is changed, since what is there can't be kept: %w", err)
+			return fmt.Errorf("nothing is changed, since the present files can't be copied: %w", err)
 		}
 		r := &restorer{history: h, dirs: map[string]*disk.Dir{}, modes: map[string]fs.FileMode{}}
 		o = r.restore(ctx, changes)
@@ -165,7 +165,7 @@ func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
 
 // Why a path is not touched.
 var (
-	errUnsaved   = errors.New("no copy can be made of what is there, and it would be lost")
+	errUnsaved   = errors.New("the present file can't be copied, and would be lost")
 	errMeanwhile = errors.New("it is another file by now")
 	errUnseen    = errors.New("it could not be read afterwards, or was changed at once")
 )

@@ -107,18 +107,18 @@ func (p *Plan) Lines(rel func(string) string) (ls []string) {
 		ls = append(ls, "changed by others since, and left as they are unless you say so: "+text.List(others))
 	}
 	if len(p.Outside) > 0 {
-		ls = append(ls, "not touched, since it lies outside of what is worked in: "+text.List(p.Outside))
+		ls = append(ls, "not touched, since it lies outside of the workspace: "+text.List(p.Outside))
 	}
 	for _, path := range p.NotKept {
 		path, what, _ := strings.Cut(path, ": ")
-		said := "not kept, and can't be brought back: %s (%s)"
+		said := "without a copy, and can't be brought back: %s (%s)"
 		if what == "made" {
-			said = "not kept, and stays: %s (%s)"
+			said = "without a copy, and stays: %s (%s)"
 		}
 		ls = append(ls, fmt.Sprintf(said, rel(path), what))
 	}
 	if p.More > 0 {
-		ls = append(ls, fmt.Sprintf("and %d more that are not kept", p.More))
+		ls = append(ls, fmt.Sprintf("and %d more without a copy", p.More))
 	}
 	if len(p.GitMoved) > 0 {
 		ls = append(ls, "git's own stays as commands left it: "+text.List(p.GitMoved))
@@ -256,7 +256,7 @@ func (k *Keeper) Recover(ctx context.Context, d DiscardedFile, path string) (p *
 	case is == d.Version:
 		return p, nil
 	case is.Exists() && (is.Sum == "?" || secret.Path(rel(path))):
-		return nil, fmt.Errorf("%s is there, of which no copy is made: it would be lost", rel(path))
+		return nil, fmt.Errorf("%s is there and has no copy: it would be lost", rel(path))
 	}
 	p.Changes = []Change{{Path: path, Before: is, After: d.Version}}
 	return p, nil

@@ -191,7 +191,7 @@ func (g guard) later(pid int, before map[string]guardedFile) {
 			g.env.Emit(said + "; look at it before you use it")
 			return
 		}
-		said += "; what is new there has names that end in .put-aside and a number now"
+		said += "; the new files there have names that end in .put-aside and a number now"
 		if err := g.putBack(made, before); err != nil {
 			said = fmt.Sprintf("%s, as far as that is possible: %v", said, err)
 		}

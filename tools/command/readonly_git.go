@@ -97,9 +97,9 @@ func (g *gitUse) command(l *readOnlyCheck, args []engine.Word) string {
 		case unlisted().MatchString(w.Text), shows && w.Text == "--stdin":
 			return brief(w.Text) + " is not on the list"
 		case shows && !w.Known && (strings.Contains(w.Text, "..") || !filePattern().MatchString(w.Text)):
-			return "what it shows is known only when it runs"
+			return "its output is known only when it runs"
 		case lists && !shows && !w.Known && !steady().MatchString(w.Text):
-			return "what it lists is known only when it runs"
+			return "its list is known only when it runs"
 		case shows:
 			g.names = append(g.names, objects(w.Text)...)
 		}
@@ -325,7 +325,7 @@ func (env Tools) search(ctx context.Context, text, dir string, look *launch.Read
 					first == "ref" && path != "commit" && path != "tag commit":
 					why = "it may show what may hold secrets, by its number"
 				case secret.Path(path):
-					why = "it may show what was committed and may hold secrets: " + script.Quote(path)
+					why = "it may show committed secrets: " + script.Quote(path)
 				}
 			}
 		}}
@@ -334,7 +334,7 @@ func (env Tools) search(ctx context.Context, text, dir string, look *launch.Read
 	case why != "", o.OK(), o.Code == 77:
 		return why, !o.Cancelled
 	case o.Limit > 0:
-		return "it may show what was committed and may hold secrets: the history is too long to tell", true
+		return "it may show committed secrets: the history is too long to tell", true
 	}
-	return "it may show what was committed and may hold secrets: the history can't be read", false
+	return "it may show committed secrets: the history can't be read", false
 }

@@ -158,7 +158,7 @@ func (c *shellCall) checkReadOnly() {
 	}
 	for i := range c.read.Commands {
 		if command := &c.read.Commands[i]; command.Safe && !c.readOnly && !apart[i] {
-			command.Safe, command.Risk = false, "beside it, "+cmp.Or(first, "nothing is held to that")
+			command.Safe, command.Risk = false, "beside it, "+cmp.Or(first, "nothing is confined to reading")
 		}
 	}
 	if !c.readOnly {
@@ -432,9 +432,9 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 	if err == nil {
 		err = &engine.CallError{Type: shellError, Display: "failed", Message: r.Text}
 	}
-	said := "The command was done, but " + what + ". That was not allowed: what is new there has names that end in .put-aside and a number now"
+	said := "The command was done, but " + what + ". That was not allowed: the new files there have names that end in .put-aside and a number now"
 	if whole {
-		said += ", and what was there is as before"
+		said += ", and the former files are as before"
 	}
 	return denied(r, err, answer, said+".", what)
 }

@@ -93,7 +93,7 @@ func (r *Revision) replace(a replaceArgs) (edit.Result, error) {
 	case found.Count == 0:
 		return found, noEdit("edit_no_occurrence_found",
 			fmt.Sprintf("Could not find an exact match for 'old_string' in '%s'. If previous edits modified the file, "+
-				"what you remember of it may no longer be there: please use ReadFile to inspect the target lines before retrying with an exact 'old_string'.", a.Path),
+				"your copy of it may be outdated: please use ReadFile to inspect the target lines before retrying with an exact 'old_string'.", a.Path),
 			"the text to be replaced is not in the file")
 	case found.Count > 1 && !a.All:
 		return found, noEdit("edit_expected_occurrence_mismatch",

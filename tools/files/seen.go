@@ -84,7 +84,7 @@ func (s *KnownFiles) changed(r *Revision) error {
 	if was.none && len(r.File.Text) < longestSeen || was.text != "" {
 		diff, _ := edit.Diff("when you saw it", "now", r.readable(was.text), r.readable(r.File.Text))
 		if len(diff) <= longestSeen {
-			how = " Keep what was changed, unless it is to go:\n" + diff
+			how = " Keep these changes, unless they are to go:\n" + diff
 		}
 	}
 	return &engine.CallError{Type: r.class,

@@ -272,7 +272,7 @@ func TestWriteFileRefusals(t *testing.T) {
 				b.fails(err, test.class, `Path not in workspace: Attempted path "`+outside+`" resolves outside the allowed workspace directories: DIR`)
 				want := "it is outside of the folders that this session works in"
 				if test.name == "withheld" {
-					want = "it is kept from the tools, as .git and node_modules are"
+					want = "the tools do not see it, nor .git and node_modules"
 				}
 				if engine.DisplayError(err) != want {
 					t.Errorf("shown as %s", engine.DisplayError(err))
@@ -560,7 +560,7 @@ func TestWriteFileThatWasChanged(t *testing.T) {
 	do("write_file", write("new.txt", "x"), "Successfully overwrote") // which it never saw
 	do("read_file", `{"file_path":"a.txt"}`, "one\ntwo")
 	change("a.txt", "one\ntwo\nmine\n")
-	do("write_file", write("a.txt", "1\\n2\\n"), "changed since you last saw it, so nothing was written: $/a.txt. Keep what was changed, unless it is to go:\n--- when you saw it\n+++ now\n@@ -1,2 +1,3 @@\n one\n two\n+mine\n")
+	do("write_file", write("a.txt", "1\\n2\\n"), "changed since you last saw it, so nothing was written: $/a.txt. Keep these changes, unless they are to go:\n--- when you saw it\n+++ now\n@@ -1,2 +1,3 @@\n one\n two\n+mine\n")
 	do("write_file", write("a.txt", "1\\n2\\nmine\\n"), "Successfully overwrote") // it was told
 	do("write_file", write("a.txt", "3\\n"), "Successfully overwrote")            // it wrote the last one
 	do("replace", `{"file_path":"a.txt","instruction":"i","old_string":"3","new_string":"4"}`, "Successfully modified")
@@ -590,7 +590,7 @@ func TestWriteFileThatWasChanged(t *testing.T) {
 	do("write_file", write("c.txt", "d\\n"), "Successfully overwrote")
 	do("read_file", `{"file_path":"./d.txt"}`, "File not found")
 	change("d.txt", "mine\n")
-	do("write_file", write("d.txt", "d\\n"), made+"d.txt. Keep what was changed, unless it is to go:\n--- when you saw it\n+++ now\n@@ -0,0 +1 @@\n+mine\n")
+	do("write_file", write("d.txt", "d\\n"), made+"d.txt. Keep these changes, unless they are to go:\n--- when you saw it\n+++ now\n@@ -0,0 +1 @@\n+mine\n")
 	do("write_file", write("d.txt", "d\\n"), "Successfully overwrote") // it was told
 	do("replace", `{"file_path":"e.txt","instruction":"i","old_string":"3","new_string":"4"}`, "File not found")
 	change("e.txt", strings.Repeat("long\n", 20_000))

@@ -101,7 +101,7 @@ func (l *Launcher) Degraded() string {
 	case st.Files:
 		return fmt.Sprintf("commands are confined in part (%s: %s): they may reach the network; gemline sandbox status says why", st.Name, st.Step)
 	default:
-		return fmt.Sprintf("commands are not confined (%s): those that you allow run with all your rights; gemline sandbox status says why", cmp.Or(st.Step, "nothing is in force"))
+		return fmt.Sprintf("commands are not confined (%s): commands that you allow run with all your rights; gemline sandbox status says why", cmp.Or(st.Step, "nothing is in force"))
 	}
 }
 

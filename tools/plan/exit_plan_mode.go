@@ -63,8 +63,8 @@ func (p *Folder) alone(name string, host engine.Host) (engine.Result, error) {
 	if p.entered.Load() {
 		return p.approve(r.Path, "", false)
 	}
-	host.Emit(engine.Notice{Info: true, Text: "the plan is kept: " + r.Path})
-	return engine.Result{Display: "kept; plan mode stays on", Text: "The plan is kept at: " + r.Path +
+	host.Emit(engine.Notice{Info: true, Text: "the plan is stored: " + r.Path})
+	return engine.Result{Display: "kept; plan mode stays on", Text: "The plan is stored at: " + r.Path +
 		"\nNobody is there to approve it, so plan mode stays on. End with a summary of the plan, and say where it is."}, nil
 }
 

@@ -30,7 +30,7 @@ type built struct {
 // and only in a trusted folder.
 func (c Config) build(k *Container) error {
 	if c.Project == "" {
-		return &Error{Message: "BUILD_SANDBOX: the folder is not trusted, and says what the image is built of", Advice: "unset BUILD_SANDBOX, or trust the folder: gemline trust add"}
+		return &Error{Message: "BUILD_SANDBOX: the folder is not trusted, and its Dockerfile builds the image", Advice: "unset BUILD_SANDBOX, or trust the folder: gemline trust add"}
 	}
 	if file := filepath.Join(c.Project, Dockerfile); !c.Exists(file) {
 		return &Error{Message: fmt.Sprintf("BUILD_SANDBOX: %.200q is not there", file),

@@ -27,7 +27,7 @@ func TestBuild(t *testing.T) {
 		{name: "not built", dockerfile: "FROM x", script: "echo step 1; echo no such image; exit 3", log: "build --quiet --tag IMAGE --file ROOT/.gemini/sandbox.Dockerfile ROOT\n",
 			confined: "BUILD_SANDBOX: docker can't build the image: exit status 3: no such image"},
 		{name: "nothing to build", chosen: `BUILD_SANDBOX: "ROOT/.gemini/sandbox.Dockerfile" is not there`},
-		{name: "untrusted", dockerfile: "FROM x", untrusted: true, chosen: "BUILD_SANDBOX: the folder is not trusted, and says what the image is built of"},
+		{name: "untrusted", dockerfile: "FROM x", untrusted: true, chosen: "BUILD_SANDBOX: the folder is not trusted, and its Dockerfile builds the image"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			root, bin := t.TempDir(), t.TempDir()

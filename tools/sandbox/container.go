@@ -316,7 +316,7 @@ func mount(text string, hidden []string, exists func(string) bool) (Mount, error
 	}
 	for _, path := range hidden {
 		if disk.Inside(path, m.From) || disk.Inside(m.From, path) {
-			return m, fmt.Errorf("%.200q: %s is kept from commands", text, path)
+			return m, fmt.Errorf("%.200q: commands can't see %s", text, path)
 		}
 	}
 	return m, nil

@@ -123,7 +123,7 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 		Unprotected: p.Unprotected, RunReadOnly: p.RunReadOnly, EndLeftovers: p.EndLeftovers, Masked: p.Masked, Kept: p.Kept}
 	if p.RunReadOnly {
 		if !k.state.RunsReadOnly {
-			return nil, errors.New("a command can't be held to looking here")
+			return nil, errors.New("a command can't be confined to reading here")
 		}
 		if s.Veiled, err = veiled(root); err != nil {
 			return nil, err

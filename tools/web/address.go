@@ -24,7 +24,7 @@ var reserved = []struct {
 	{netip.MustParsePrefix("198.18.0.0/15"), "an address for measurements"},
 	{netip.MustParsePrefix("198.51.100.0/24"), "an address for examples"},
 	{netip.MustParsePrefix("203.0.113.0/24"), "an address for examples"},
-	{netip.MustParsePrefix("168.63.129.16/32"), "where machines of a cloud are told about themselves"},
+	{netip.MustParsePrefix("168.63.129.16/32"), "where clouds serve the metadata of machines"},
 	{netip.MustParsePrefix("224.0.0.0/4"), "a multicast address"},
 	{netip.MustParsePrefix("240.0.0.0/4"), "a reserved address"},
 	{netip.MustParsePrefix("2001::/23"), "an address of Teredo or another reserved one"},

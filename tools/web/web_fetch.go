@@ -146,7 +146,7 @@ func fetching(urls []*url.URL, blocked []*BlockedError, prompt string) engine.In
 	// fetch them, too: the instructions are all it goes by.
 	named := slices.DeleteFunc(NamedHosts(prompt), func(host string) bool { return slices.Contains(hosts, host) })
 	if len(named) > 0 {
-		fmt.Fprintf(&detail, "beware: what is asked also names %s\n", text.Name(strings.Join(named, ", ")))
+		fmt.Fprintf(&detail, "beware: the prompt also names %s\n", text.Name(strings.Join(named, ", ")))
 		slices.Sort(named)
 		target += " and " + strings.Join(named, " ")
 	}
@@ -157,7 +157,7 @@ func fetching(urls []*url.URL, blocked []*BlockedError, prompt string) engine.In
 		fmt.Fprintf(&detail, "asked of the page: %s", prompt)
 	case prompt != "":
 		// Indented, so that no line of the prompt looks like gemline's own.
-		fmt.Fprintf(&detail, "what is asked:\n  %s\n", strings.ReplaceAll(prompt, "\n", "\n  "))
+		fmt.Fprintf(&detail, "the prompt:\n  %s\n", strings.ReplaceAll(prompt, "\n", "\n  "))
 	}
 	title := "fetch " + text.Name(urls[0].String())
 	if n := len(urls); n > 1 {

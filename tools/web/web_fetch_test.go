@@ -196,7 +196,7 @@ func TestWebFetchIntent(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := call.Intent
-	for _, want := range []string{long + "\n", "https://xn--pple-43d.com\n", "beware: this host is written аpple.com", "not fetched: http://[::1] (an address of this machine)", "\nwhat is asked:\n  Compare ", "\n  https://ours.test"} {
+	for _, want := range []string{long + "\n", "https://xn--pple-43d.com\n", "beware: this host is written аpple.com", "not fetched: http://[::1] (an address of this machine)", "\nthe prompt:\n  Compare ", "\n  https://ours.test"} {
 		if !strings.Contains(in.Detail, want) {
 			t.Errorf("the detail lacks %q:\n%s", want, in.Detail)
 		}
@@ -222,7 +222,7 @@ func TestWebFetchNamed(t *testing.T) {
 	if plain.Grants[0].Target != "a.test" || plain.Grants[0].Label != "always pages of a.test" || strings.Contains(plain.Detail, "beware") {
 		t.Errorf("%+v", plain)
 	}
-	if g := more.Grants[0]; g.Target == "a.test" || g.Label != "always pages of a.test, www.evil.test" || !strings.Contains(more.Detail, "\nbeware: what is asked also names www.evil.test\n") {
+	if g := more.Grants[0]; g.Target == "a.test" || g.Label != "always pages of a.test, www.evil.test" || !strings.Contains(more.Detail, "\nbeware: the prompt also names www.evil.test\n") {
 		t.Errorf("%+v", more)
 	}
 }

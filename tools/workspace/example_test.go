@@ -47,6 +47,6 @@ func Example() {
 	// Output:
 	// notes.txt <nil>
 	// it is outside of the folders that this session works in
-	// it is kept from the tools, as .git and node_modules are
+	// the tools do not see it, nor .git and node_modules
 	// "\ufeffone\r\ntwo\r\n" became "\ufeffone\r\n2\r\n"
 }

@@ -44,7 +44,7 @@ func (e *OutsideError) Error() string {
 func (e *OutsideError) Summary() string {
 	for _, root := range e.Roots {
 		if rel, ok := below(root, e.Path); ok && withheldIn(rel) {
-			return "it is kept from the tools, as .git and node_modules are"
+			return "the tools do not see it, nor .git and node_modules"
 		}
 	}
 	return "it is outside of the folders that this session works in"

@@ -48,7 +48,7 @@ func Example() {
 	// Output:
 	// parser on worktree-parser <nil>
 	// 1 file not committed <nil>
-	// the worktree parser is kept: 1 file not committed
+	// the worktree parser stays: 1 file not committed
 	// hint: commit and push it, or lose it with gemline worktree remove --force parser
 	// <nil>
 }

@@ -23,7 +23,7 @@ func FindTree(dir string) (tree string, kept []string, why string) {
 			kept = []string{at}
 		case err == nil:
 			if kept = apart(dir); kept == nil {
-				return "", nil, "the repository is kept elsewhere: " + text.PrintableLine(at)
+				return "", nil, "the repository lies elsewhere: " + text.PrintableLine(at)
 			}
 		default:
 			continue

@@ -168,10 +168,10 @@ func (r *Repository) CheckRemovable(ctx context.Context, t Tree) error {
 	case err != nil:
 		return err
 	case !w.none():
-		return &Error{Message: fmt.Sprintf("the worktree %s is kept: %s", t.Name, w),
+		return &Error{Message: fmt.Sprintf("the worktree %s stays: %s", t.Name, w),
 			Advice: "commit and push it, or lose it with gemline worktree remove --force " + t.Name}
 	case t.Locked:
-		return &Error{Message: fmt.Sprintf("the worktree %s is kept: it is locked", t.Name),
+		return &Error{Message: fmt.Sprintf("the worktree %s stays: it is locked", t.Name),
 			Advice: "git worktree unlock " + t.Path}
 	}
 	return nil

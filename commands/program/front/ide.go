@@ -130,7 +130,7 @@ func editorStatus(st ide.Status, rel func(string) string) (lines []string) {
 		}
 		switch {
 		case f.Hidden:
-			line += "; what you have selected is kept from the model"
+			line += "; the model does not see your selection"
 		case f.Text != "":
 			line += "; you have selected " + text.Count(len([]rune(f.Text)), "character")
 		}
@@ -140,7 +140,7 @@ func editorStatus(st ide.Status, rel func(string) string) (lines []string) {
 		lines = append(lines, "also open there, and not worked in: "+text.PrintableLine(strings.Join(st.Others, ", "))+"; /directory add FOLDER adds one")
 	}
 	if st.Untrusted {
-		lines = append(lines, editor+" does not trust its folder; here /permissions says what is trusted")
+		lines = append(lines, editor+" does not trust its folder; /permissions shows the trusted folders")
 	}
 	return lines
 }

@@ -198,7 +198,7 @@ func (e *acpServer) open(ctx context.Context, f *frontend, w acp.SessionRequest)
 }
 
 // errEditorsSession is the error of a command that would leave the session.
-var errEditorsSession = &input.Error{Message: "another session is for the editor to begin, or to go on with"}
+var errEditorsSession = &input.Error{Message: "another session is for the editor to begin or to resume"}
 
 // refuseQuit has /quit say that it ends no session of an editor.
 func refuseQuit(next input.Processor) input.Processor {

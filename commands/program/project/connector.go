@@ -35,7 +35,7 @@ func (c *Connections) serve(set *serverSet, open func(string)) *mcp.Set {
 	})
 	if len(left) > 0 {
 		names := lists.Map(left, func(m mcpServer) string { return text.PrintableLine(m.Name) })
-		open("MCP servers of this project are not used, since nobody has agreed to what they are now: " +
+		open("MCP servers of this project are not used, since nobody has agreed to their present form: " +
 			strings.Join(names, ", ") + howAgreed)
 	}
 	return c.connect(set.list, set.rights)
@@ -50,7 +50,7 @@ func (c *Connections) connect(list []mcpServer, rights func(mcpServer) consent.R
 	remote := map[string]oauth.Server{}                                        // by name
 	cfg.Transport = func(s mcp.Server) (http.RoundTripper, error) { return oauth.New(logins(), remote[s.Name]) }
 	cfg.Pins = &mcp.ToolPins{Path: c.opts.Paths.User("gemline", "mcp-tools.json"),
-		Failed: func(err error) { c.note("what MCP servers say of their tools is not kept: " + err.Error()) }}
+		Failed: func(err error) { c.note("descriptions of MCP servers' tools are not stored: " + err.Error()) }}
 	for _, m := range list {
 		filled := c.filled(m, rights(m))
 		s := c.serverConfig(filled)

@@ -247,7 +247,7 @@ func (a *consents) ask(ctx context.Context, ask asking, wishes []undecided, noti
 		return nil
 	}
 	if a.outdated {
-		notify("what was agreed to here is asked about once more: an agreement is about all files that run now")
+		notify("former agreements of this folder are asked about once more: an agreement is about all files that run now")
 	}
 	answer, err := ask(ctx, a.folder(), lists.Map(wishes, undecided.shown))
 	if err == nil {

@@ -209,6 +209,6 @@ func withheldNotice(names []string) string {
 	if n := len(names) - most; n > 0 {
 		list += fmt.Sprintf(" and %d more", n)
 	}
-	return "environment variables that look like secrets are kept from commands: " + list +
+	return "commands do not get environment variables that look like secrets: " + list +
 		"; security.environmentVariableRedaction.allowed lets them through"
 }

@@ -99,7 +99,7 @@ func (s *Session) keepInterrupted(ctx context.Context) {
 		turn := checkpoint.Turn{Asked: text.OneLine(last.Question, 200),
 			Print: checkpoint.Fingerprint(s.Journal.Resumed.History[last.From].Parts)}
 		if err := s.Keeper.Interrupted(ctx, turn, fc.Name, "interrupted: "+s.Tools.Title(ctx, fc)); err != nil {
-			s.Notices.Notify(fmt.Sprintf("what the interrupted call has changed can't be taken back: %v", err))
+			s.Notices.Notify(fmt.Sprintf("changes of the interrupted call can't be taken back: %v", err))
 		}
 		return // one state holds the changes of all calls that ran
 	}

@@ -208,7 +208,7 @@ func (r *Rules) leavePlanMode(word string) (string, error) {
 	return map[policy.Mode]string{
 		policy.Default:  "Default mode (edits will require confirmation)",
 		policy.AutoEdit: "Auto-Edit mode (edits will be applied automatically)",
-		policy.Auto:     "Auto mode (what is confined and can be undone runs unasked)",
+		policy.Auto:     "Auto mode (confined, reversible calls run unasked)",
 		policy.Yolo:     "YOLO mode (all tool calls auto-approved)",
 	}[m], nil
 }
@@ -261,7 +261,7 @@ const longestFlag = 400
 var ModeMeanings = map[policy.Mode]string{
 	policy.Default:  "edits and commands are asked about",
 	policy.AutoEdit: "edits run without a question, commands are asked about",
-	policy.Auto:     "what is confined and can be taken back runs without a question; the network, other places, protected files and secrets are asked about",
+	policy.Auto:     "calls that are confined and reversible run without a question; calls for the network, other places, protected files and secrets are asked about",
 	policy.Yolo:     "everything runs without a question",
 	policy.Plan:     "nothing but plans is changed",
 }

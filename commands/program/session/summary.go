@@ -53,7 +53,7 @@ func (s *Session) Summarize(ctx context.Context) {
 	}
 	if line := s.sumUp(ctx, turns); line != "" {
 		if err := s.Journal.File.SetSummary(line); err != nil {
-			s.Notices.Notify(fmt.Sprintf("the summary of the session is not kept: %v", err))
+			s.Notices.Notify(fmt.Sprintf("the summary of the session is not stored: %v", err))
 		}
 	}
 }

@@ -110,7 +110,7 @@ func (c *cooked) shown() bool { return c.terminal.Config.Echoed || c.terminal.sr
 func (c *cooked) showOffered() {
 	if text := clean([]byte(c.terminal.offered)); text != "" {
 		c.terminal.offered = ""
-		c.terminal.Config.Out.Line(output.Info, "what you had asked, to be sent again or changed:")
+		c.terminal.Config.Out.Line(output.Info, "your question, to be sent again or changed:")
 		c.terminal.Config.Out.Text(text)
 		c.terminal.Config.Out.Fresh()
 	}

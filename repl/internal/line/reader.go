@@ -107,7 +107,7 @@ func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 			return lines, err
 		},
 		held: func() {
-			r.terminal.Out.Line(output.Info, "not sent yet: %s ends a block, Ctrl-C drops what was typed, Ctrl-D again ends the session", fence)
+			r.terminal.Out.Line(output.Info, "not sent yet: %s ends a block, Ctrl-C drops the typed text, Ctrl-D again ends the session", fence)
 		}}
 	if r.terminal.Edit != nil {
 		g.edit = func(text string) (s string, err error) {

@@ -97,7 +97,7 @@ func (s *source) hidden(_ context.Context, ready func()) ([]byte, error) {
 
 // echoOff can't be had here.
 func (s *source) echoOff() error {
-	return errors.New("this system's terminals can't be kept from showing what is typed")
+	return errors.New("this system's terminals always show the typed text")
 }
 
 func (s *source) restore() { s.modes.restore() }

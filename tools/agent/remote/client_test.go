@@ -134,7 +134,7 @@ func TestAuth(t *testing.T) {
 		{"a password", "Authorization: Basic dTpw", remote.Auth{Type: "http", Scheme: "Basic", User: "u", Password: "p"}, "", ""},
 		{"as it is", "Authorization: HOBA r", remote.Auth{Type: "http", Scheme: "HOBA", Content: "r"}, "", ""},
 		{"Google's token", "Authorization: Bearer g", remote.Auth{Type: "google-credentials"}, "", ""},
-		{"nothing", "Authorization: Bearer t", remote.Auth{}, "", "the server refuses what it is shown (HTTP 401): who are you?"},
+		{"nothing", "Authorization: Bearer t", remote.Auth{}, "", "the server refuses the credentials (HTTP 401): who are you?"},
 		{"another key", "X-Api-Key: k", remote.Auth{Type: "apiKey", Key: "j"}, "", "refuses what it is shown"},
 		{"no variable", "X-Api-Key: k", remote.Auth{Type: "apiKey", Key: "$X"}, "", "X is not set"},
 		{"two lines", "X-Api-Key: k", remote.Auth{Type: "apiKey", Key: "$X"}, "k\r\nX-Evil: 1", "invalid header field value"},

@@ -29,7 +29,7 @@ func (f *fault) Error() string {
 	said := text.OneLine(f.Message, longestSaid)
 	switch {
 	case f.status == http.StatusUnauthorized, f.status == http.StatusForbidden:
-		said = fmt.Sprintf("the server refuses what it is shown (HTTP %d): %s", f.status, said)
+		said = fmt.Sprintf("the server refuses the credentials (HTTP %d): %s", f.status, said)
 	case f.status != 0:
 		said = fmt.Sprintf("the server answered HTTP %d %s: %s", f.status, http.StatusText(f.status), said)
 	case said == "":
@@ -59,7 +59,7 @@ func faultIn(b []byte) *fault {
 // failure returns the error of a response that is none.
 func failure(resp *http.Response) error {
 	if to := resp.Header.Get("Location"); resp.StatusCode/100 == 3 && to != "" {
-		return fmt.Errorf("it redirects to %s, which what is said does not follow", text.OneLine(to, longestSaid))
+		return fmt.Errorf("it redirects to %s, and messages do not follow redirects", text.OneLine(to, longestSaid))
 	}
 	b, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	f := faultIn(b)

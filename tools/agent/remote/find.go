@@ -29,7 +29,7 @@ func (c *Client) find(ctx context.Context) (err error) {
 	}
 	to := c.card.at
 	if err = c.transport.check(to); err == nil && c.cfg.Server.Auth.Type != "" && !c.trusted(to) {
-		err = fmt.Errorf("its card names another server, %s, and what the definition has for %s is not shown to that; "+
+		err = fmt.Errorf("its card names another server, %s, which does not get the credentials for %s; "+
 			"if it is meant, have agent_card_url name that server, or write the card into agent_card_json", text.OneLine(to.Host, longestSaid), c.cfg.Server.Host())
 	}
 	return err

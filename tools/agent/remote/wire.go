@@ -91,13 +91,13 @@ type (
 	}
 )
 
-var errUnknownMessage = errors.New("what the agent sends is nothing that the protocol knows")
+var errUnknownMessage = errors.New("the agent's message is none of the protocol")
 
 // decode reads a message of an agent.
 func decode(b []byte) (s message, err error) {
 	var e envelope
 	if err := json.Unmarshal(b, &e); err != nil {
-		return s, fmt.Errorf("what the agent sends is no JSON of the protocol: %w", err)
+		return s, fmt.Errorf("the agent's message is no JSON of the protocol: %w", err)
 	}
 	if e.Error != nil {
 		return s, e.Error

@@ -115,7 +115,7 @@ func (e *exchange) announced(ctx context.Context, ch challenge) error {
 	}
 	if p.Token == "" {
 		return &auth.Error{Message: fmt.Sprintf("%s names %s for the log-in, which does not say how to log in",
-			e.c.server.Name, serverText(about.Servers[0])), Advice: "ask whoever runs the server"}
+			e.c.server.Name, serverText(about.Servers[0])), Advice: "ask the administrator of the server"}
 	}
 	const offline = "offline_access" // the scope that a refresh token may take
 	if len(e.c.server.Scopes) == 0 && slices.Contains(p.Scopes, offline) && !slices.Contains(strings.Fields(p.scope), offline) {

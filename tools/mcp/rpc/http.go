@@ -375,7 +375,7 @@ func (s *remote) takeDocument(w io.Writer, from io.Reader, id json.RawMessage) e
 	case err == nil && (startsWith(b, '{') || startsWith(b, '[')) && json.Valid(b):
 		s.push(b, nil)
 	case begin != "":
-		return Errorf(protocol.INTERNAL_ERROR, "the server answered with what is no message of the protocol: %s", begin)
+		return Errorf(protocol.INTERNAL_ERROR, "the server's answer is no message of the protocol: %s", begin)
 	default:
 		return errUnanswered
 	}

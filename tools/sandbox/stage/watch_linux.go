@@ -318,8 +318,8 @@ func (t *top) aside(at, why string) (said, to string) {
 // where it was given another name, else made.
 func (t *top) restore(at string, was fileState) (said string, ok bool) {
 	const (
-		not = "; what was there before can't be put back"
-		yes = "; what was there before is there again"
+		not = "; the former files can't be put back"
+		yes = "; the former files are back"
 	)
 	dir, err := open(t.fd, path.Dir(at), unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {

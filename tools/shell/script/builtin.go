@@ -108,7 +108,7 @@ func (v *visitor) trap(args []word) {
 	}
 	switch {
 	case !first.known:
-		v.opaque("what the trap runs is known only when it runs")
+		v.opaque("the command of the trap is known only when it runs")
 	case slices.Contains([]string{"-", "-l", "-p", "-lp", "-P"}, first.text):
 	default:
 		v.text(first.text, "trap")
@@ -192,7 +192,7 @@ func (v *visitor) condition(args []word) {
 		operand := i > 0 && args[i-1].known && beforeOperand().MatchString(args[i-1].text)
 		switch {
 		case a.split, !a.known && !last && !operand && !(args[i+1].known && afterOperand().MatchString(args[i+1].text)):
-			v.opaque("what it tests is known only when it runs (%s)", a.text)
+			v.opaque("the tested value is known only when it runs (%s)", a.text)
 		case a.known && (a.text == "-v" || a.text == "-R") && !last && !name(args[i+1]):
 			v.opaque("arithmetic with a variable can run commands: %s", args[i+1].text)
 		}

@@ -66,7 +66,7 @@ func (v *visitor) program(name string, args []word, in *string) {
 		}
 	case "make":
 		if slices.ContainsFunc(args, readsInput) {
-			v.opaque("%s reads what it runs from its input", name)
+			v.opaque("%s reads its commands from its input", name)
 		}
 		v.dangerousOptions(name, args, p)
 	case "go":
@@ -206,7 +206,7 @@ func (v *visitor) find(args []word) {
 				}
 			}
 		case "-delete":
-			v.lower(engine.Readable, "find deletes what it finds")
+			v.lower(engine.Readable, "find deletes the files that it finds")
 		}
 	}
 }

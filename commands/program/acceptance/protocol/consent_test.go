@@ -43,7 +43,7 @@ func TestTalkConsent(t *testing.T) {
 	c := askTrust(t, dir, s)
 	r := c.Next()
 	pt.Check(t, r, "type", "consent_request", "about", "folder", "title", "do you trust this folder? "+dir+" brings:", "decisions/0/decision", "trust",
-		"decisions/0/text", "trust "+dir+", and run what it wants to run, confined",
+		"decisions/0/text", "trust "+dir+", and run its commands, confined",
 		"decisions/1/decision", "trust_parent", "decisions/2/decision", "never", "decisions/3/decision", "trust_unconfined",
 		"decisions/4/decision", "trust_only", "decisions/5/decision", "not_now",
 		"wishes/0/title", "hook BeforeAgent, mark", "wishes/0/command", "sh mark.sh", "wishes/0/files/0/path", "mark.sh", "wishes/0/files/0/text", project["mark.sh"],
@@ -86,7 +86,7 @@ func TestTalkConsent(t *testing.T) {
 	pt.Check(t, r, "type", "consent_request", "wishes/0/files/0/text", "echo ran >>marked; echo twice", "wishes/1", nil)
 	c.Decide(r, "not_now")
 	c.Want("init")
-	c.Want("error", "severity", "warning", "message", "hooks of this project do not run, since nobody has agreed to what they are now: mark"+
+	c.Want("error", "severity", "warning", "message", "hooks of this project do not run, since nobody has agreed to their present form: mark"+
 		"; a session at a terminal asks, --skip-trust agrees for one run")
 	c.Say("hi")
 	c.Want("turn_result", "status", "success")

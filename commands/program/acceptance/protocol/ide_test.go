@@ -156,7 +156,7 @@ func TestContextOfTheEditor(t *testing.T) {
 	say("what is this?", "One.")
 	say("and now?", "Two.")
 	companion.Update(map[string]any{"path": at(".env"), "timestamp": 3, "isActive": true, "selectedText": "PASSPHRASE=hidden"})
-	await("open: .env, where you are; what you have selected is kept from the model")
+	await("open: .env, where you are; the model does not see your selection")
 	say("and here?", "Three.")
 	s.Line("/clear")
 	s.Expect("> ")

@@ -17,7 +17,7 @@ func TestTalkLoop(t *testing.T) {
 	s.Respond = func(et.Received) et.Reply { return et.Says("", et.Call("", "list_directory", "dir_path", ".")) }
 	c := pt.Talk(t, t.TempDir(), s)
 	c.Say("look around")
-	c.Want("error", "severity", "warning", "message", "the model goes in circles, and is told so: list ., 5 times with the same result")
+	c.Want("error", "severity", "warning", "message", "the model goes in circles, and gets a warning: list ., 5 times with the same result")
 	for _, decision := range []string{"allow", "deny"} {
 		r := c.Want("approval_request", "tool_name", "list_directory", "title", "go on all the same?", "args/dir_path", ".")
 		c.Send(pt.Record{"type": "approval", "id": r["id"], "decision": decision})

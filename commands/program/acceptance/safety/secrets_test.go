@@ -145,7 +145,7 @@ func TestSecretsStay(t *testing.T) {
 			if code := k.run("", "-y", "-d", "-o", format, "--resume", "latest", "-p", "go on"); code != 0 {
 				t.Errorf("exit code %d: %s", code, k.printed.String())
 			}
-			if n := strings.Count(k.printed.String(), "environment variables that look like secrets are kept from commands: DEPLOY_TOKEN, FEED;"); n == 0 || n > 1 && format == "text" {
+			if n := strings.Count(k.printed.String(), "commands do not get environment variables that look like secrets: DEPLOY_TOKEN, FEED;"); n == 0 || n > 1 && format == "text" {
 				t.Errorf("told %d times what commands are not given", n)
 			}
 			if _, err := os.Stat(filepath.Join(k.project, "copy.txt")); err == nil {

@@ -121,7 +121,7 @@ func TestUnknownFolderExplained(t *testing.T) {
 	}
 	p.Expect("Enter for not now: ")
 	p.Line("maybe")
-	p.Expect(`info: "maybe" is none of the choices; ? says what they mean`)
+	p.Expect(`info: "maybe" is none of the choices; ? explains them`)
 	p.Expect("Enter for not now: ")
 	p.Line("")
 	p.Expect("\n> ")

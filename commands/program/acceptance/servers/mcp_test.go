@@ -235,7 +235,7 @@ func TestMCPOfAProject(t *testing.T) {
 	pt.Write(t, c.Dir, map[string]string{"desk.sh": pt.Desk}) // which is something else
 	p = start()
 	p.Line("")
-	p.Expect("warning: MCP servers of this project are not used, since nobody has agreed to what they are now: desk;")
+	p.Expect("warning: MCP servers of this project are not used, since nobody has agreed to their present form: desk;")
 	p.Line("/mcp")
 	p.Expect("desk: sh desk.sh (stdio) - Disabled: nobody has agreed")
 	p.Line("/quit")

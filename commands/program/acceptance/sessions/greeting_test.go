@@ -74,7 +74,7 @@ func TestHintsOfASession(t *testing.T) {
 		{"wrong key", "check GEMINI_API_KEY; keys are made at https://aistudio.google.com/apikey", []et.Reply{et.BadKey()}, "x"},
 		{"no such model", "choose another model with -m or /model", []et.Reply{et.NotFound("gemini-x")}, "x"},
 		{"no quota", "wait for the quota to be renewed, choose another model with -m or /model, or use another key", []et.Reply{et.DailyQuota()}, "x"},
-		{"full context", "send less, sum up what was said (/compress in a session), or begin another conversation (/clear)", []et.Reply{et.BadRequest("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).")}, "x"},
+		{"full context", "send less, sum up the conversation (/compress in a session), or begin another (/clear)", []et.Reply{et.BadRequest("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).")}, "x"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -106,6 +106,6 @@ func TestHintsOfASession(t *testing.T) {
 		for range 2 {
 			s.Say("a question of a few words")
 		}
-		s.Expect("and only 2 are left in the model's context\r\nhint: send less, sum up what was said (/compress in a session), or begin another conversation (/clear)\r\n")
+		s.Expect("and only 2 are left in the model's context\r\nhint: send less, sum up the conversation (/compress in a session), or begin another (/clear)\r\n")
 	})
 }

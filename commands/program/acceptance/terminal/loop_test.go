@@ -43,7 +43,7 @@ func TestLoopInASession(t *testing.T) {
 	c.Term = "dumb"
 	s := teletype.Start(t, c)
 	const (
-		advised = "warning: the model goes in circles, and is told so: list ., 5 times with the same result\r\n"
+		advised = "warning: the model goes in circles, and gets a warning: list ., 5 times with the same result\r\n"
 		asked   = "warning: the model goes in circles: list ., 5 times with the same result\r\npermission: go on all the same?\r\n"
 		choices = "y n a ? (a = go on, and never ask this session): "
 	)
@@ -74,7 +74,7 @@ func TestLoopInASession(t *testing.T) {
 	} {
 		s.Say("/clear")
 		s.Say(loop.prompt)
-		s.Expect("warning: the model goes in circles, and is told so: ")
+		s.Expect("warning: the model goes in circles, and gets a warning: ")
 		if asked := s.Expect("permission: go on all the same?"); !strings.Contains(asked, loop.what) {
 			t.Errorf("%s: %s", loop.prompt, asked)
 		}
