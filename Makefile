@@ -109,7 +109,8 @@ soak: ## the random tests in full, from new seeds; each says in a line what it t
 	$(SOAK) -run TestRace ./engine/disk
 	$(SOAK) -run TestParseAgainstGit ./tools/gitconfig
 	$(SOAK) -tags helper -run 'TestPodman|TestKernelSuite|TestClones' ./tools/sandbox
-	$(SOAK) -run 'TestRandomKeys|TestConnectionLost' ./commands/program/acceptance/terminal
+	$(SOAK) -run 'TestRandomKeys|TestConnectionLost|TestSpoofingTheStart' ./commands/program/acceptance/terminal
+	$(SOAK) -run 'TestUntrustedClone|TestPlanModeWritesThePlanAlone' ./commands/program/acceptance/safety
 	$(SOAK) -run TestRandomRuns ./commands/program/front
 	$(SOAK) ./commands/program/attack
 	$(SOAK) -run 'TestKilled|TestTroubleOfTheServer|TestEveryEndHasItsRecord' ./commands/program/acceptance/...

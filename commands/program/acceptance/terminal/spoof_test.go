@@ -281,8 +281,11 @@ func TestSpoofingTheStart(t *testing.T) {
 		".env":               {".env": "A=" + hostile("env")},
 		"names":              {".gemini/commands/" + name + ".toml": "", ".gemini/skills/" + name + "/SKILL.md": "", ".gemini/agents/" + name: "x"},
 	} {
-		for _, trusted := range []string{"true", ""} {
-			for _, term := range pt.Terminals {
+		for i, trusted := range []string{"true", ""} {
+			for j, term := range pt.Terminals {
+				if (i+j+len(what))%2 == 1 && !et.Soak() {
+					continue // of each text both kinds of terminals are tried, and both kinds of trust
+				}
 				t.Run(strings.Join([]string{what, trusted, term}, " "), func(t *testing.T) {
 					t.Parallel()
 					server := et.NewServer(et.Says("Hello."))
