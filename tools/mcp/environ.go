@@ -13,13 +13,13 @@ PYTHONPATH PYTHONSTARTUP RUBYOPT RUBYLIB PERL5OPT PERL5LIB PERL5DB LD_PRELOAD LD
 DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH DYLD_FRAMEWORK_PATH DYLD_FALLBACK_LIBRARY_PATH DYLD_FALLBACK_FRAMEWORK_PATH DYLD_PRINT_TO_FILE
 BASH_ENV ENV JAVA_TOOL_OPTIONS _JAVA_OPTIONS CLASSPATH DOTNET_STARTUP_HOOKS CORECLR_PROFILER_PATH CORECLR_ENABLE_PROFILING`)
 
-// environment returns the further variables of a server, and the names of forbidden
-// variables.
+// environment returns the further variables of a server, and says which variables are
+// forbidden.
 func environment(wanted map[string]string) (env, left []string) {
 	env = []string{"GEMINI_CLI=1"}
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		if slices.Contains(misleading, strings.ToUpper(name)) || strings.ContainsAny(name, "=\x00") || name == "" {
-			left = append(left, name)
+			left = append(left, "env may not set "+name+", which changes what programs run")
 			continue
 		}
 		env = append(env, name+"="+wanted[name])

@@ -70,8 +70,26 @@ func CheckServer(s Server) error {
 		return fmt.Errorf("there is no program %q; its arguments belong into args: \"command\": %q, \"args\": %s", s.Command[0], words[0], args)
 	case s.URL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https"):
 		return fmt.Errorf("%q is no address of a server; one begins with https:// or http://", s.URL)
+	case s.URL != "" || s.Dir == "":
+		return nil
+	}
+	at, err := os.Stat(s.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cwd: %s: %w", s.Dir, disk.Cause(err))
+	}
+	if err != nil || !at.IsDir() {
+		return fmt.Errorf("cwd: there is no directory %s", s.Dir)
 	}
 	return nil
+}
+
+// CheckEnv says which variables of a local server are not set, and why.
+func CheckEnv(s Server) []string {
+	if s.URL != "" {
+		return nil
+	}
+	_, left := environment(s.Env)
+	return left
 }
 
 // holdsArguments reports whether a command is a program and arguments of it. A program's path may
@@ -112,17 +130,8 @@ func sameHost(req *http.Request, via []*http.Request) error {
 // program starts the server, with all rights of the user if it is free.
 func (l *serverConn) program(free bool) (rpc.Stream, func(error) error, error) {
 	env, left := environment(l.Env)
-	for _, name := range left {
-		l.set.notify("MCP server %s: env may not set %s, which changes what programs run", l.Name, name)
-	}
-	if l.Dir != "" {
-		at, err := os.Stat(l.Dir)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, fmt.Errorf("cwd: %s: %w", l.Dir, disk.Cause(err))
-		}
-		if err != nil || !at.IsDir() {
-			return nil, nil, fmt.Errorf("cwd: there is no directory %s", l.Dir)
-		}
+	for _, said := range left {
+		l.set.notify("MCP server %s: %s", l.Name, said)
 	}
 	p, err := l.set.Launcher.Open(launch.Command{Argv: l.Command, Dir: l.Dir, Unconfined: free,
 		Vars: launch.Sealed, Env: env, KillLeftovers: true,

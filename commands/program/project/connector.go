@@ -203,14 +203,21 @@ func (c *Connections) VariablesFor(r consent.Rights) func(string) (string, bool)
 	return func(name string) (string, bool) { return launch.Lookup(env, name) }
 }
 
-// ServerProblems returns the servers of the directory that can never run, each with the reason. Notify
+// ServerProblems says which servers of the directory can never run, or not as they are set up. Notify
 // prints what else is wrong with servers.
 func ServerProblems(o *Options, notify func(string)) (list []string) {
 	c := &Connections{opts: o, notify: notify}
 	for _, m := range o.servers(notify).list {
 		m = c.filled(m, consent.All) // whoever agrees may let it see less
-		if err := mcp.CheckServer(c.serverConfig(m)); m.off == "" && err != nil {
-			list = append(list, "MCP server "+text.PrintableLine(m.Name)+": "+text.PrintableLine(err.Error())+"; its tools are not there")
+		if m.off != "" {
+			continue
+		}
+		said := mcp.CheckEnv(c.serverConfig(m))
+		if err := mcp.CheckServer(c.serverConfig(m)); err != nil {
+			said = []string{err.Error() + "; its tools are not there"}
+		}
+		for _, what := range said {
+			list = append(list, "MCP server "+text.PrintableLine(m.Name)+": "+text.PrintableLine(what))
 		}
 	}
 	return list
