@@ -47,7 +47,7 @@ type Definition struct {
 	DisabledReason string       // why it can't be called, empty if it can
 	Notes          []*FileError // parts of the file with no effect or an unexpected one
 
-	// Misread are values that were not understood and were replaced by safe ones.
+	// Misread are values that are not used as they stand, with what becomes of the agent.
 	Misread []error
 
 	Prompt Prompt

@@ -112,8 +112,8 @@ func (r *reader) note(n *yaml.Node, d *Definition, format string, args ...any) {
 	d.Notes = append(d.Notes, r.problem(n, format, args...))
 }
 
-// misread notes a value that is not understood, of an agent that works all the same. It is no
-// [FileError], which is about a file that is no agent.
+// misread notes a value that is not used as it stands. It is no [FileError], which is about a
+// file that is no agent.
 func (r *reader) misread(n *yaml.Node, d *Definition, format string, args ...any) {
 	d.Misread = append(d.Misread, errors.New(r.problem(n, format, args...).Error()))
 }

@@ -158,6 +158,8 @@ var (
 		"include_tools", "exclude_tools", "auth"}
 	authKeys = []string{"type", "key", "name", "scheme", "token", "username", "password", "value",
 		"scopes", "agent_card_requires_auth"}
+	oauthKeys = []string{"client_id", "client_secret", "authorization_url", "token_url", "issuer", "audiences",
+		"redirect_uri", "token_param_name", "registration_url"}
 )
 
 // agent reads one agent.
@@ -251,7 +253,10 @@ func (r *reader) fact(key string, n *yaml.Node, d *Definition) {
 	case "agent_card_json":
 		d.Remote.Card = r.text(key, n)
 	case "auth":
-		d.Remote.Auth = r.auth(n)
+		if d.Remote.Auth = r.auth(n); d.Remote.Auth.Type == "oauth" {
+			d.DisabledReason = "auth of the type oauth, a log-in in a browser, is not in use yet; a token for http: Bearer can come from a !command"
+			r.misread(n, d, "the agent can't be called: %s", d.DisabledReason)
+		}
 	case "timeout_mins":
 		d.Limits.Time = time.Duration(r.whole(key, n, 100_000)) * time.Minute
 	}
@@ -340,6 +345,7 @@ func (r *reader) auth(n *yaml.Node) (a remote.Auth) {
 	values := map[string]string{"name": "", "scheme": ""}
 	r.each(n, "auth", func(key, value *yaml.Node) {
 		switch {
+		case slices.Contains(oauthKeys, key.Value): // of a log-in that is not in use yet
 		case !slices.Contains(authKeys, key.Value):
 			r.unknown(key, authKeys)
 		case key.Value == "scopes":
@@ -356,8 +362,7 @@ func (r *reader) auth(n *yaml.Node) (a remote.Auth) {
 	want := map[string][]string{"apiKey": {"key"}, "http": {"scheme"}, "google-credentials": nil}
 	needed, known := want[a.Type]
 	switch scheme := strings.ToLower(a.Scheme); {
-	case a.Type == "oauth":
-		r.fail(n, "auth of the type oauth, a log-in in a browser, is not in use yet; a token for http: Bearer can come from a !command")
+	case a.Type == "oauth": // whose agent can't be called
 	case !known:
 		r.fail(n, "the type of auth is apiKey, http or google-credentials")
 	case a.Type != "http" || a.Content != "":

@@ -217,6 +217,18 @@ func TestParseForeign(t *testing.T) {
 	}
 }
 
+// A remote agent whose log-in is not in use yet can't be called. The others of its file can.
+func TestOAuthAgent(t *testing.T) {
+	list, err := agent.Parse("f", "---\n- name: a\n  agent_card_url: http://a.b/c\n  auth: {type: oauth, client_id: x, scopes: [s], audiences: [y]}\n"+
+		"- name: b\n  agent_card_url: http://a.b/d\n---\n")
+	if err != nil || len(list) != 2 || !strings.Contains(list[0].DisabledReason, "not in use yet") || list[1].DisabledReason != "" {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if said := fmt.Sprint(list[0].Misread); !strings.Contains(said, "f:4: the agent can't be called: auth of the type oauth") {
+		t.Error(said)
+	}
+}
+
 func TestOtherVendor(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]bool{
