@@ -57,7 +57,11 @@ func (p *Policy) Explain(q engine.Proposal) Explanation {
 		e.Verdict, e.Why = engine.Allow, "you said always, for this session"
 	}
 	if e.Verdict == engine.Deny {
-		e.Reason = e.reason(q.Tool.Name())
+		subject := q.Tool.Name()
+		if agent, _ := q.Args["agent_name"].(string); subject == invokeAgent && e.Rule != nil && slices.Contains(e.Rule.Tools, agent) {
+			subject = agent
+		}
+		e.Reason = e.reason(subject)
 	}
 	return e
 }
