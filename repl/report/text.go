@@ -111,7 +111,7 @@ func (t *textForm) restart() {
 	t.line()
 }
 
-// flush writes the held-back text of an answer.
+// flush writes the held-back text of an answer, and ends its line.
 func (t *textForm) flush() {
 	t.say(t.visible(t.utf8.Flush()))
 	if t.back {
@@ -120,6 +120,9 @@ func (t *textForm) flush() {
 	}
 	s := t.pending.String()
 	t.pending.Reset()
+	if s != "" && !strings.HasSuffix(s, "\n") {
+		s += "\n" // in the same write: other programs may write to the same pipe
+	}
 	t.print(s)
 }
 

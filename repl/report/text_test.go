@@ -85,7 +85,8 @@ func TestTextStreams(t *testing.T) {
 		}
 	}
 	held.see(engine.AnswerFinished{})
-	if len(held.out) != 1 {
+	held.Finish(Outcome{})
+	if len(held.out) != 1 || held.out.String() != "one two\nthree\n" { // an answer and the end of its line in one write
 		t.Errorf("wrote %q", held.out)
 	}
 }
