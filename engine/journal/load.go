@@ -27,7 +27,8 @@ type LoadedSession struct {
 	// no recorded end; NotStarted have not started.
 	Interrupted, NotStarted []*genai.FunctionCall
 
-	Cut bool // the last message is an answer that was cut off
+	Cut   bool   // the last message is an answer that was cut off
+	Model string // gave the last answer; "" if there is none
 
 	opened   bool              // the file has an opening message
 	messages []json.RawMessage // the messages of a file that must be copied
@@ -98,8 +99,8 @@ func (r *record) loaded() *LoadedSession {
 	_, opened := r.index[openingID]
 	c := &LoadedSession{Session: r.summary(), opened: opened, messages: r.bytes()}
 	c.History, c.Interrupted, c.NotStarted = history(r.messages)
-	if n := len(r.messages); n > 0 {
-		c.Cut = r.messages[n-1].Cut
+	for _, m := range r.messages { // the last counts
+		c.Cut, c.Model = m.Cut, cmp.Or(m.Model, c.Model)
 	}
 	return c
 }

@@ -53,6 +53,7 @@ type message struct {
 	Content  []*genai.Part `json:"content"` // decoded for the model's if Parts do not say it
 	Parts    []*genai.Part `json:"parts"`
 	Thoughts []struct{}    `json:"thoughts"`
+	Model    string        `json:"model"`
 	Calls    []called      `json:"toolCalls"`
 	Cut      bool          `json:"cut"`
 	Begins   bool          `json:"callsBegin"` // lines record the beginnings of its calls

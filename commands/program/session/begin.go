@@ -8,6 +8,7 @@ import (
 	"gemline/commands/program/project"
 	"gemline/engine"
 	"gemline/engine/journal"
+	"gemline/engine/model/catalog"
 	"gemline/engine/prompt"
 	"gemline/engine/tally"
 	"gemline/engine/text"
@@ -25,11 +26,12 @@ func Begin(ctx context.Context, p *project.Project, c Config) (*Session, error) 
 	if s.Journal, err = openJournal(p, c, s.Notices.Notify); err != nil {
 		return nil, err
 	}
+	s.keepVendor()
 	s.agents = newAgents(p, s.Journal)
 	recorder := newRecorder(p, c, s.Journal.File.ID())
 	s.newHooks(recorder)
 	planned := func() bool { return s.Tools != nil && s.Tools.Families.Plans.Approved() != "" }
-	s.Models = newModels(p, c, recorder, s.Hooks, s.ModelName, planned, s.Journal.ResumeCommand)
+	s.Models = newModels(p, s.Config, recorder, s.Hooks, s.ModelName, planned, s.Journal.ResumeCommand)
 	var found engine.Tools // that a command has declared
 	if s.Config.Generator == nil {
 		found, err = p.Options.DiscoveredTools(ctx, p.Launcher, p.Status.Notify)
@@ -50,6 +52,20 @@ func Begin(ctx context.Context, p *project.Project, c Config) (*Session, error) 
 		return nil, err
 	}
 	return s, nil
+}
+
+// keepVendor has a resumed conversation go to its own model, if the model of the settings is another
+// vendor's: nobody has agreed that the other vendor reads the conversation.
+func (s *Session) keepVendor() {
+	wanted := cmp.Or(s.Config.Model, s.Project.Options.Settings.Model)
+	if s.Journal.Resumed == nil || s.Journal.Resumed.Model == "" || s.Project.Options.Flags.Model != "" {
+		return
+	}
+	was, _ := catalog.Provider(s.Journal.Resumed.Model)
+	if is, _ := catalog.Provider(s.Project.Model.Presets.Chat(wanted, false).Model); is != was {
+		s.Config.Model = s.Journal.Resumed.Model
+		s.Notices.Notify(fmt.Sprintf("this conversation was with %s, and no other vendor gets it unless -m or /model says so", s.Config.Model))
+	}
 }
 
 // BeginNext begins or resumes another conversation with the model, the approval mode and the
