@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/genai"
 
+	"gemline/commands/cli"
 	"gemline/engine/disk"
 	"gemline/engine/journal"
 	"gemline/engine/journal/export"
@@ -181,7 +182,7 @@ func (cmd chatCommands) pickFound(ctx context.Context, all []journal.Session, wo
 	var menu []MenuItem
 	for _, f := range found {
 		c := cmd.sessionChoice(f.Session, f.Number)
-		c.Below = f.HitLines()
+		c.Below = cli.HitLines(f.Hits)
 		list, menu = append(list, f.Session), append(menu, c)
 	}
 	return cmd.choose(ctx, list, menu)

@@ -58,10 +58,24 @@ func (c *sessionsSearch) Run(out *Output, here *Folder) error {
 			for _, h := range f.Hits {
 				one.Hits = append(one.Hits, foundHit(h))
 			}
-			lines = append(lines, f.HitLines()...)
+			lines = append(lines, HitLines(f.Hits)...)
 			found = append(found, one)
 		}
 	}
 	where := cmp.Or(map[bool]string{true: "any directory"}[c.All], "this directory")
 	return out.listing(map[string]any{"sessions": found}, lines, fmt.Sprintf("no session of %s holds %q", where, words))
+}
+
+// HitLines returns lines that tell of the first hits of a search in turns.
+func HitLines(hits []journal.Hit) (lines []string) {
+	const most = 5
+	for _, h := range hits {
+		if h.Turn > 0 { // else the line of the list has it
+			lines = append(lines, fmt.Sprintf("   turn %d, %s: %s", h.Turn, h.Who, h.Line))
+		}
+	}
+	if left := len(lines) - most; left > 0 {
+		lines = append(lines[:most], fmt.Sprintf("   and %d more", left))
+	}
+	return lines
 }

@@ -3,7 +3,6 @@ package journal
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"maps"
 	"runtime"
 	"slices"
@@ -28,20 +27,6 @@ type SearchResult struct {
 	Session
 	Number int // in the list of its directory, from 1
 	Hits   []Hit
-}
-
-// HitLines returns lines that tell of the first hits in turns.
-func (f *SearchResult) HitLines() (lines []string) {
-	const most = 5
-	for _, h := range f.Hits {
-		if h.Turn > 0 { // else the line of the list has it
-			lines = append(lines, fmt.Sprintf("   turn %d, %s: %s", h.Turn, h.Who, h.Line))
-		}
-	}
-	if left := len(lines) - most; left > 0 {
-		lines = append(lines[:most], fmt.Sprintf("   and %d more", left))
-	}
-	return lines
 }
 
 // Search returns the sessions of dir that hold words, in any case of letters: in their
