@@ -286,7 +286,7 @@ func (cmd chatCommands) name(_ context.Context, arg string) error {
 		}
 	}
 	if err = cmd.c.Journal.SetName(name); err == nil {
-		err = cmd.c.Journal.Lock()
+		err = journal.Lock(cmd.c.Journal)
 	}
 	if err != nil {
 		return fmt.Errorf("the name is not stored: %w", err)

@@ -305,11 +305,9 @@ func (f *File) write(b []byte) error {
 	return nil
 }
 
-var errNoDir = errors.New("there is no directory to keep it in")
-
 func (f *File) openFile() error {
 	if f.path == "" {
-		return errNoDir
+		return errors.New("there is no directory to keep it in")
 	}
 	if f.disk.lock == nil {
 		var err error

@@ -15,16 +15,13 @@ func (f *File) SetName(name string) error {
 	return f.set(map[string]any{"name": name, "summary": name})
 }
 
-// Lock keeps other processes from the session, and returns an error if there can be no file
+// Lock keeps other processes from the session of f, and returns an error if there can be no file
 // of it. Nothing else is written before the first message.
-func (f *File) Lock() (err error) {
-	if f.path == "" {
-		return errNoDir
-	}
-	if f.disk.lock == nil {
+func Lock(f *File) (err error) {
+	if f.path != "" && f.disk.lock == nil {
 		f.disk.lock, err = lockSession(filepath.Dir(f.path), f.id)
 	}
-	if f.disk.lock == nil && err == nil {
+	if err == nil && f.disk.lock == nil {
 		err = fmt.Errorf("no file can be made in %s", filepath.Dir(f.path))
 	}
 	return err
