@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"gemline/engine/lists"
+	"gemline/engine/text"
 	"gemline/settings/consent"
 	"gemline/settings/trust"
 )
@@ -108,7 +110,7 @@ func (c *trustRemove) Run(ctx context.Context, out *Output, here *Folder) error 
 	if err != nil {
 		return err
 	}
-	asked, err := consent.RecordOf(here.Paths).Forget(ctx, folder)
+	had, err := consent.RecordOf(here.Paths).Forget(ctx, folder)
 	if err != nil {
 		return err
 	}
@@ -116,8 +118,11 @@ func (c *trustRemove) Run(ctx context.Context, out *Output, here *Folder) error 
 	if len(was) > 0 {
 		said = "removed: " + string(was[0].Rule)
 	}
-	if asked {
+	if slices.Contains(had, folder) {
 		said += "; its commands are asked about again"
+	}
+	if below := without(had, []string{folder}); len(below) > 0 {
+		said += "; commands are asked about again in " + text.PrintableLine(strings.Join(below, ", "))
 	}
 	return decided(here, out, folder, said)
 }

@@ -23,6 +23,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"gemline/engine/disk"
@@ -95,16 +96,19 @@ func (r Record) Store(ctx context.Context, folder string, given map[string]Right
 	})
 }
 
-// Forget removes the rights given in a folder and below it, and reports whether there were any.
-func (r Record) Forget(ctx context.Context, folder string) (some bool, err error) {
+// Forget removes the rights given in a folder and below it, and returns the folders that had any.
+func (r Record) Forget(ctx context.Context, folder string) (had []string, err error) {
 	all, err := r.read()
 	for at := range all {
-		some = some || disk.Inside(folder, at)
+		if disk.Inside(folder, at) {
+			had = append(had, at)
+		}
 	}
-	if err != nil || !some {
-		return false, err
+	slices.Sort(had)
+	if err != nil || len(had) == 0 {
+		return nil, err
 	}
-	return true, r.change(ctx, func(all map[string]map[string]Rights) {
+	return had, r.change(ctx, func(all map[string]map[string]Rights) {
 		maps.DeleteFunc(all, func(at string, _ map[string]Rights) bool { return disk.Inside(folder, at) })
 	})
 }
