@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"gemline/engine"
 )
 
 // A Command is a command line to run, or a program.
@@ -133,7 +135,7 @@ func (p *process) await(ctx context.Context, s Settings, o *Outcome) {
 			running = false
 			continue
 		case <-ctx.Done():
-			o.Cancelled = true
+			o.Cancelled, o.Stopped = true, engine.StoppedBySignal(ctx)
 		case <-total:
 			o.Limit = s.Timeout
 			p.group.killGrace = s.KillGrace
