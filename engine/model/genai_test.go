@@ -180,6 +180,8 @@ func TestFailures(t *testing.T) {
 			Message: "the server refused: The model is overloaded (503 UNAVAILABLE)"}},
 		{"gateway", et.WebPage(502, "Bad Gateway"), model.Error{Kind: model.Unavailable, HTTP: 502,
 			Message: "the server answered 502 with a web page: Bad Gateway"}},
+		{"no such page", et.WebPage(404, "Not Found"), model.Error{Kind: model.Config, HTTP: 404, Final: true,
+			Message: "there is nothing at HOST/v1beta/models/gemini-2.5-pro:streamGenerateContent: the server answered 404 with a web page: Not Found"}},
 		{"nothing", et.Reply{Wire: &et.Wire{Status: 500, Pieces: []string{}}}, model.Error{Kind: model.Unavailable, HTTP: 500,
 			Message: "the server answered 500 Internal Server Error"}},
 		{"redirect", et.Reply{Wire: &et.Wire{Status: 307, Header: http.Header{"Location": {"http://127.0.0.1:1/"}}, Pieces: []string{}}},
@@ -196,7 +198,7 @@ func TestFailures(t *testing.T) {
 			if got.Advice == "" && got.Kind != model.BadRequest {
 				t.Error("no hint")
 			}
-			got.Advice, got.Err = "", nil
+			got.Advice, got.Err, got.Message = "", nil, strings.Replace(got.Message, s.URL, "HOST", 1)
 			if d := cmp.Diff(c.want, got); d != "" {
 				t.Error(d)
 			}
