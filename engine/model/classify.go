@@ -253,7 +253,7 @@ func (f *failure) classify(model string) *Error {
 			e.Advice = hintWebPage
 		}
 	case code == http.StatusProxyAuthRequired:
-		e.Kind, e.Final, e.Advice = Config, true, "the proxy wants a name and a password: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
+		e.Kind, e.Final, e.Advice = Config, true, "the proxy wants a name and a password, or has refused them: HTTPS_PROXY has them before the host, as NAME:PASSWORD@HOST:PORT"
 	case code == http.StatusTooManyRequests && hasAny(f.message, "request too large"): // for all of a minute's tokens
 		e.Kind, e.Final, e.Advice = Overflow, true, hintTooLong
 	case code == http.StatusTooManyRequests, code == 499, code == http.StatusServiceUnavailable:

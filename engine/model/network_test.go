@@ -154,7 +154,7 @@ func TestProxy(t *testing.T) {
 		kind   model.Kind
 	}{
 		{"through", http.StatusOK, address, "api.invalid", model.Unavailable}, // it hangs up, or resets if our words were on their way
-		{"not allowed", http.StatusProxyAuthRequired, address, "407", model.Config},
+		{"not allowed", http.StatusProxyAuthRequired, address, "NAME:PASSWORD@HOST:PORT", model.Config},
 		{"no proxy", http.StatusOK, "127.0.0.1:1", "no connection to the proxy: connection refused", model.Unavailable},
 	} {
 		t.Run(c.name, func(t *testing.T) {
