@@ -25,7 +25,7 @@ type Folder struct {
 	// Trusted reports whether the directory's own files are used.
 	Trusted bool
 
-	// Withheld reports whether it has files that are not, since it is not trusted.
+	// Withheld reports whether it may bring MCP servers that are not used, since it is not trusted.
 	Withheld bool
 
 	// Unused lists settings that are not in use yet.

@@ -161,8 +161,9 @@ func (o *Options) unused() []settings.Unused {
 
 // Folder returns the directory as sub-commands see it.
 func (o *Options) Folder() *cli.Folder {
+	brings := func(i trust.Item) bool { return i.Kind == "MCP server" || i.Kind == "extension" }
 	return &cli.Folder{Today: o.Env.Process.Today, Paths: o.Paths, Lookup: o.Env.Lookup, DotEnv: o.Env.dotenv, Flags: o.Flags,
-		Trusted: o.Trust.State == trust.Trusted, Withheld: o.Trust.State < trust.Unneeded, Unused: o.unused}
+		Trusted: o.Trust.State == trust.Trusted, Withheld: o.Trust.State < trust.Unneeded && slices.ContainsFunc(o.Trust.Contents, brings), Unused: o.unused}
 }
 
 // Network returns how other machines are reached: by the user's proxy, if there is one, or not
