@@ -26,7 +26,7 @@ func Begin(ctx context.Context, p *project.Project, c Config) (*Session, error) 
 	if s.Journal, err = openJournal(p, c, s.Notices.Notify); err != nil {
 		return nil, err
 	}
-	s.keepVendor()
+	s.Config.Model = keptModel(p, s.Config.Model, s.Journal.Resumed, s.Notices.Notify)
 	s.agents = newAgents(p, s.Journal)
 	recorder := newRecorder(p, c, s.Journal.File.ID())
 	s.newHooks(recorder)
@@ -54,18 +54,18 @@ func Begin(ctx context.Context, p *project.Project, c Config) (*Session, error) 
 	return s, nil
 }
 
-// keepVendor has a resumed conversation go to its own model, if the model of the settings is another
-// vendor's: nobody has agreed that the other vendor reads the conversation.
-func (s *Session) keepVendor() {
-	wanted := cmp.Or(s.Config.Model, s.Project.Options.Settings.Model)
-	if s.Journal.Resumed == nil || s.Journal.Resumed.Model == "" || s.Project.Options.Flags.Model != "" {
-		return
+// keptModel returns the model that a conversation goes to. A resumed one goes to its own if the wanted model is
+// another vendor's: nobody has agreed that the other vendor reads it.
+func keptModel(p *project.Project, wanted string, resumed *journal.LoadedSession, notify func(string)) string {
+	if resumed == nil || resumed.Model == "" || p.Options.Flags.Model != "" {
+		return wanted
 	}
-	was, _ := catalog.Provider(s.Journal.Resumed.Model)
-	if is, _ := catalog.Provider(s.Project.Model.Presets.Chat(wanted, false).Model); is != was {
-		s.Config.Model = s.Journal.Resumed.Model
-		s.Notices.Notify(fmt.Sprintf("this conversation was with %s, and no other vendor gets it unless -m or /model says so", s.Config.Model))
+	was, _ := catalog.Provider(resumed.Model)
+	if is, _ := catalog.Provider(p.Model.Presets.Chat(cmp.Or(wanted, p.Options.Settings.Model), false).Model); is == was {
+		return wanted
 	}
+	notify(fmt.Sprintf("this conversation was with %s, and no other vendor gets it unless -m or /model says so", resumed.Model))
+	return resumed.Model
 }
 
 // BeginNext begins or resumes another conversation with the model, the approval mode and the
