@@ -58,7 +58,7 @@ func (e *Engine) act(ctx context.Context, fcs []*genai.FunctionCall, emit emitFu
 	err := e.work(ctx, tools, jobs, emit)
 	for _, j := range jobs {
 		if j.at.IsZero() { // never reached
-			j.err = cancelled(err, cmp.Or(StoppedBySignal(ctx), "Operation cancelled by user"))
+			j.err = cancelled(err, "Operation cancelled by user")
 			err = cmp.Or(err, e.finish(j, emit, 0))
 		}
 	}
@@ -270,10 +270,10 @@ func (j *job) run(ctx context.Context, d *eventLoop) {
 		h.Emit(CallStarted{ID: h.id, Name: j.fc.Name, Intent: j.intent, Agreed: j.agreed})
 		j.result, j.err = j.call.Run(ctx, h)
 		if j.err != nil && ctx.Err() != nil {
-			j.err = &cancellation{why: "[Operation Cancelled] " + cmp.Or(StoppedBySignal(ctx), "User cancelled tool execution."), cause: ctx.Err()}
+			j.err = &cancellation{why: "[Operation Cancelled] User cancelled tool execution.", cause: ctx.Err()}
 		}
 	} else if j.call != nil {
-		j.err = cancelled(ctx.Err(), cmp.Or(StoppedBySignal(ctx), "Operation cancelled by user"))
+		j.err = cancelled(ctx.Err(), "Operation cancelled by user")
 	}
 	d.finished(j, time.Since(start))
 }

@@ -179,7 +179,7 @@ func (e *Engine) converse(ctx context.Context, parts []*genai.Part, emit emitFun
 			return nil
 		}
 		if err != nil { // cut short; earlier messages stay
-			e.cancelCalls(ctx, calls(said), err)
+			e.cancelCalls(calls(said), err)
 			return err
 		}
 		fcs := calls(said)

@@ -2,10 +2,8 @@ package engine
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/base64"
-	"errors"
 	"slices"
 	"strings"
 
@@ -154,13 +152,13 @@ func withSignature(c *genai.Content) *genai.Content {
 }
 
 // cancelCalls answers calls that never got as far as being carried out.
-func (e *Engine) cancelCalls(ctx context.Context, fcs []*genai.FunctionCall, cause error) {
+func (e *Engine) cancelCalls(fcs []*genai.FunctionCall, cause error) {
 	if len(fcs) == 0 {
 		return
 	}
 	jobs := make([]*job, len(fcs))
 	for i, fc := range fcs {
-		jobs[i] = &job{fc: fc, err: cancelled(cause, cmp.Or(StoppedBySignal(ctx), "Operation cancelled by user"))}
+		jobs[i] = &job{fc: fc, err: cancelled(cause, "Operation cancelled by user")}
 		jobs[i].answer, jobs[i].injected = response(fc, Result{}, jobs[i].err, e.cfg.Model)
 	}
 	e.answer(jobs, func(Event) error { return nil })
@@ -173,19 +171,6 @@ func cancelled(cause error, why string) error {
 		cause = context.Canceled
 	}
 	return &cancellation{why: "[Operation Cancelled] Reason: " + why, cause: cause}
-}
-
-// StoppedBySignal says that a signal to the process has stopped what runs in ctx, "" if it did
-// not. The cause of ctx is then an error with a method Signal.
-func StoppedBySignal(ctx context.Context) string {
-	var sig interface {
-		error
-		Signal()
-	}
-	if errors.As(context.Cause(ctx), &sig) {
-		return "gemline was " + sig.Error()
-	}
-	return ""
 }
 
 type cancellation struct {

@@ -21,7 +21,6 @@ type Outcome struct {
 	SignalName string
 
 	Cancelled bool          // ended because the context was done
-	Stopped   string        // says that a signal to gemline has cancelled it, or ""
 	Limit     time.Duration // ended because it ran into this limit, or 0
 	Quiet     bool          // Limit is the limit of time without output
 
@@ -38,9 +37,6 @@ func (o Outcome) OK() bool {
 func (o Outcome) Text() string {
 	switch {
 	case o.Cancelled:
-		if o.Stopped != "" {
-			return o.stopped("Command was cancelled before it could complete, since " + o.Stopped + ".")
-		}
 		return o.stopped("Command was cancelled by user before it could complete.")
 	case o.Limit > 0:
 		return o.stopped(fmt.Sprintf("Command was automatically cancelled because it exceeded the timeout of %s.", o.Exceeded()))

@@ -5,8 +5,6 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"gemline/engine"
 )
 
 // A Command is a command line to run, or a program.
@@ -135,7 +133,7 @@ func (p *process) await(ctx context.Context, s Settings, o *Outcome) {
 			running = false
 			continue
 		case <-ctx.Done():
-			o.Cancelled, o.Stopped = true, engine.StoppedBySignal(ctx)
+			o.Cancelled = true
 		case <-total:
 			o.Limit = s.Timeout
 			p.group.killGrace = s.KillGrace

@@ -256,9 +256,6 @@ type Signal syscall.Signal
 // Error names the signal.
 func (s Signal) Error() string { return "stopped by " + signalName(syscall.Signal(s)) }
 
-// Signal marks the error as the cause that [gemline/engine.StoppedBySignal] finds.
-func (Signal) Signal() {}
-
 func signalName(s syscall.Signal) string {
 	switch s {
 	case syscall.SIGINT:
