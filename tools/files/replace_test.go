@@ -91,11 +91,11 @@ func TestReplaceRefusals(t *testing.T) {
 		{"exists", replaceCall("f", "", "b"), "attempt_to_create_existing_file", "File already exists, cannot create: DIR/f",
 			"the file exists already"},
 		{"not there", replaceCall("f", "zzz", "b"), "edit_no_occurrence_found",
-			"Could not find an exact match for 'old_string' in 'f'. If previous edits modified the file, what you remember of it may no longer be there: " +
+			"Could not find an exact match for 'old_string' in 'f'. If previous edits modified the file, your copy of it may be outdated: " +
 				"please use ReadFile to inspect the target lines before retrying with an exact 'old_string'.",
 			"the text to be replaced is not in the file"},
 		{"blank", replaceCall("f", "  ", "b"), "edit_no_occurrence_found",
-			"Could not find an exact match for 'old_string' in 'f'. If previous edits modified the file, what you remember of it may no longer be there: " +
+			"Could not find an exact match for 'old_string' in 'f'. If previous edits modified the file, your copy of it may be outdated: " +
 				"please use ReadFile to inspect the target lines before retrying with an exact 'old_string'.",
 			"the text to be replaced is not in the file"},
 		{"more than one", replaceCall("f", "a", "b"), "edit_expected_occurrence_mismatch",
@@ -104,7 +104,7 @@ func TestReplaceRefusals(t *testing.T) {
 		{"identical", replaceCall("f", "b", "b"), "edit_no_change", "No changes to apply. The old_string and new_string are identical in file: f",
 			"the edit changes nothing"},
 		{"identical but not there", replaceCall("f", "zzz", "zzz"), "edit_no_occurrence_found",
-			"Could not find an exact match for 'old_string' in 'f'. If previous edits modified the file, what you remember of it may no longer be there: " +
+			"Could not find an exact match for 'old_string' in 'f'. If previous edits modified the file, your copy of it may be outdated: " +
 				"please use ReadFile to inspect the target lines before retrying with an exact 'old_string'.",
 			"the text to be replaced is not in the file"},
 		{"only the final newline", replaceCall("f", "b", "b\n"), "edit_no_change",

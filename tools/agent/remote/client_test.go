@@ -135,7 +135,7 @@ func TestAuth(t *testing.T) {
 		{"as it is", "Authorization: HOBA r", remote.Auth{Type: "http", Scheme: "HOBA", Content: "r"}, "", ""},
 		{"Google's token", "Authorization: Bearer g", remote.Auth{Type: "google-credentials"}, "", ""},
 		{"nothing", "Authorization: Bearer t", remote.Auth{}, "", "the server refuses the credentials (HTTP 401): who are you?"},
-		{"another key", "X-Api-Key: k", remote.Auth{Type: "apiKey", Key: "j"}, "", "refuses what it is shown"},
+		{"another key", "X-Api-Key: k", remote.Auth{Type: "apiKey", Key: "j"}, "", "refuses the credentials"},
 		{"no variable", "X-Api-Key: k", remote.Auth{Type: "apiKey", Key: "$X"}, "", "X is not set"},
 		{"two lines", "X-Api-Key: k", remote.Auth{Type: "apiKey", Key: "$X"}, "k\r\nX-Evil: 1", "invalid header field value"},
 	} {
@@ -209,7 +209,7 @@ func TestReach(t *testing.T) {
 		{"a redirect to another port", remote.Config{Server: remote.Server{CardURL: at("/", "to "+secret.URL).URL}}, true, unnamed},
 		{"a redirect to another host", remote.Config{Server: remote.Server{CardURL: at("/", "to https://example.com/").URL}}, true, "redirects to example.com"},
 		{"a redirect to itself", remote.Config{Server: remote.Server{CardURL: at("/", "to /").URL}}, true, "more than 3 redirects"},
-		{"what is said is redirected", remote.Config{Server: remote.Server{Card: card(at("/", "to "+secret.URL).URL)}}, true, "does not follow"},
+		{"what is said is redirected", remote.Config{Server: remote.Server{Card: card(at("/", "to "+secret.URL).URL)}}, true, "messages do not follow"},
 		{"nothing it speaks", remote.Config{Server: remote.Server{Card: `{"url": "https://example.com", "preferredTransport": "GRPC"}`}}, true, "speaks GRPC only"},
 	} {
 		test.cfg.UserDefined, test.cfg.Direct = test.own, &http.Transport{}
@@ -242,7 +242,7 @@ func TestHostile(t *testing.T) {
 		{"no JSON in a stream", func(w http.ResponseWriter) { stream(w, "data: {\n\n") }, "no JSON"},
 		{"nothing", func(w http.ResponseWriter) {}, "no JSON"},
 		{"an empty stream", func(w http.ResponseWriter) { stream(w, "") }, "its answer is empty"},
-		{"something else", func(w http.ResponseWriter) { io.WriteString(w, rpc(`{"kind": "poem"}`)) }, "nothing that the protocol knows"},
+		{"something else", func(w http.ResponseWriter) { io.WriteString(w, rpc(`{"kind": "poem"}`)) }, "none of the protocol"},
 		{"another type", func(w http.ResponseWriter) { io.WriteString(w, rpc(`{"kind": "message", "parts": "x"}`)) }, "no JSON of the protocol"},
 		{"an error", func(w http.ResponseWriter) {
 			io.WriteString(w, `{"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "out of\u001b[2J order"}}`)

@@ -117,7 +117,7 @@ func TestUnknownFolderExplained(t *testing.T) {
 		p.Expect("Enter for not now: ")
 		p.Line("?")
 		p.Expect("info: 1, y or yes = trust this folder and all below it, from now on")
-		p.Expect("info: 3 = never use what it brings")
+		p.Expect("info: 3 = never use the folder's files")
 	}
 	p.Expect("Enter for not now: ")
 	p.Line("maybe")

@@ -222,7 +222,7 @@ func TestAgentElsewhereAtATerminal(t *testing.T) {
 	s := teletype.Start(t, c)
 	s.Say("go")
 	shown := s.Match(`permission: call remote agent far on 127.0.0.1:[0-9]+\r\n[^\n]*: $`)
-	for _, want := range []string{"what it is told:", "  ask which\r\n", `  of the \x1b[2Jtwo`, "control or invisible characters"} {
+	for _, want := range []string{"the prompt:", "  ask which\r\n", `  of the \x1b[2Jtwo`, "control or invisible characters"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("the question does not show %q:\n%s", want, shown)
 		}

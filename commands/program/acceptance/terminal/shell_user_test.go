@@ -49,7 +49,7 @@ func atTerminal(t *testing.T, test func(t *testing.T, s *teletype.Session, c tel
 func TestOwnCommandReads(t *testing.T) {
 	atTerminal(t, func(t *testing.T, s *teletype.Session, c teletype.Command, requests func() string) {
 		s.Line("!read -p 'name: ' x; echo got-$x")
-		s.Match(`kept from commands:\s+MY_TOKEN;`)
+		s.Match(`like\s+secrets:\s+MY_TOKEN;`)
 		s.Match(`[\n\\]name: `)
 		s.Line("Adx\x7fa")
 		s.Expect("got-Ada")
