@@ -303,7 +303,7 @@ func (c *Client) watch(l *link) {
 	}
 	c.mu.Unlock()
 	if mine {
-		c.cfg.Tell(l.editor + " is gone, and its open files are unknown; /ide enable connects again")
+		c.cfg.Tell(l.editor + " is no longer there, and its open files are unknown; /ide enable connects again")
 	}
 }
 
