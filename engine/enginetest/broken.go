@@ -8,8 +8,9 @@ import (
 )
 
 // Broken checks that a Generator tells broken answers from whole ones: each way to break,
-// behind each piece of an answer. A connection that breaks behind the end does not count. The function open returns the Generator for the server at a
-// URL; fault is the protocol's error in the middle of an answer.
+// behind each piece of an answer. A connection that breaks behind the end does not count. The
+// function open returns the Generator for the server at a URL; fault is the protocol's error in
+// the middle of an answer.
 func Broken(t *testing.T, d *Dialect, fault string, open func(t testing.TB, url string) engine.Generator) {
 	reply := Streams("one ", "two ", "three ", "four")
 	whole := d.Framed(reply)

@@ -113,7 +113,7 @@ func TestUndoOverUnkept(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(p.dir, "b")); err != nil || string(b) != "one" {
 		t.Errorf("b is %q, %v", b, err)
 	}
-	if len(o.Failed) != 1 || !strings.Contains(o.Failed[0], "/a: no copy can be made") || o.Done != 1 {
+	if len(o.Failed) != 1 || !strings.Contains(o.Failed[0], "/a: the present file can't be copied") || o.Done != 1 {
 		t.Errorf("%+v", o)
 	}
 }

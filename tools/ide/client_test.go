@@ -228,7 +228,7 @@ func TestBadServers(t *testing.T) {
 		want string
 	}{
 		"refuses":    {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "Unauthorized", http.StatusUnauthorized) }, "wants authorization"},
-		"is a page":  {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "what is no message of the protocol"},
+		"is a page":  {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "no message of the protocol"},
 		"is another": {func(w http.ResponseWriter, r *http.Request) { answerTo(w, r, `{"protocolVersion":"0"}`) }, "is no companion"},
 		"redirects": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
