@@ -106,8 +106,8 @@ func (c *tally) report(name string) {
 func TestCases(t *testing.T) { table(t, "cases.jsonl", 1) }
 func TestOwn(t *testing.T)   { table(t, "own.jsonl", 4) }
 
-// table runs the cases of a file and prints how many passed: all, or of each
-// kind one of every where time matters. Those that need a network of their own are TestNetwork's.
+// table runs the cases of a file and prints how many passed. Without SOAK it runs one of every
+// few cases whose ids begin alike. TestNetwork runs the cases that need a network of their own.
 func table(t *testing.T, name string, every int) {
 	if et.Soak() {
 		every = 1

@@ -26,7 +26,7 @@ func Begin(ctx context.Context, p *project.Project, c Config) (*Session, error) 
 	if s.Journal, err = openJournal(p, c, s.Notices.Notify); err != nil {
 		return nil, err
 	}
-	s.Config.Model = keptModel(p, s.Config.Model, s.Journal.Resumed, s.Notices.Notify)
+	s.Config.Model = keptModel(p, c, s.Journal.Resumed, s.Notices.Notify)
 	s.agents = newAgents(p, s.Journal)
 	recorder := newRecorder(p, c, s.Journal.File.ID())
 	s.newHooks(recorder)
@@ -54,17 +54,18 @@ func Begin(ctx context.Context, p *project.Project, c Config) (*Session, error) 
 	return s, nil
 }
 
-// keptModel returns the model that a conversation goes to. A resumed one goes to its own if the wanted model is
-// another vendor's: nobody has agreed that the other vendor reads it.
-func keptModel(p *project.Project, wanted string, resumed *journal.LoadedSession, notify func(string)) string {
-	if resumed == nil || resumed.Model == "" || p.Options.Flags.Model != "" {
-		return wanted
+// keptModel returns the model of a conversation. A resumed conversation keeps its model if the wanted
+// model is another vendor's: nobody has agreed that the other vendor reads the conversation. A
+// session file from elsewhere chooses no vendor.
+func keptModel(p *project.Project, c Config, resumed *journal.LoadedSession, notify func(string)) string {
+	if resumed == nil || resumed.Model == "" || c.Open.Import != "" || p.Options.Flags.Model != "" {
+		return c.Model
 	}
 	was, _ := catalog.Provider(resumed.Model)
-	if is, _ := catalog.Provider(p.Model.Presets.Chat(cmp.Or(wanted, p.Options.Settings.Model), false).Model); is == was {
-		return wanted
+	if is, _ := catalog.Provider(p.Model.Presets.Chat(cmp.Or(c.Model, p.Options.Settings.Model), false).Model); is == was {
+		return c.Model
 	}
-	notify(fmt.Sprintf("this conversation was with %s, and no other vendor gets it unless -m or /model says so", resumed.Model))
+	notify(fmt.Sprintf("this conversation was with %s, and no other vendor gets it unless -m or /model says so", text.PrintableLine(resumed.Model)))
 	return resumed.Model
 }
 
