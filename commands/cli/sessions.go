@@ -93,7 +93,45 @@ func (c *sessionsList) Run(ctx context.Context, out *Output, here *Folder) error
 	for i, s := range list {
 		lines = append(lines, s.Line(i+1, "", time.Now()))
 	}
-	return out.listing(map[string]any{"sessions": journal.JSON(list)}, lines, "no session of this directory is stored")
+	return out.listing(map[string]any{"sessions": out.entries(list...)}, lines, "no session of this directory is stored")
+}
+
+// A SessionEntry is a session as --list-sessions --json prints it.
+type SessionEntry struct {
+	Index       int       `json:"index"`
+	ID          string    `json:"id"`
+	Title       string    `json:"title"`
+	Name        string    `json:"name,omitempty"`
+	ForkOf      string    `json:"forkedFrom,omitempty"`
+	StartTime   time.Time `json:"startTime"`
+	LastUpdated time.Time `json:"lastUpdated"`
+	Messages    int       `json:"messageCount"`
+	Newer       bool      `json:"newer,omitempty"`
+	Path        string    `json:"path"`
+}
+
+// Entries returns sessions for programs. It reads long sessions whole, to count their messages.
+func Entries(sessions []journal.Session) []SessionEntry {
+	out := make([]SessionEntry, len(sessions))
+	for i, s := range sessions {
+		if s.Partial {
+			if whole, err := journal.Load(s.Path); err == nil {
+				s.Messages = whole.Messages
+			}
+		}
+		out[i] = SessionEntry{Index: i + 1, ID: s.ID, Title: s.Title, Name: s.Name, ForkOf: s.ForkOf,
+			StartTime: s.Start.UTC(), LastUpdated: s.Updated.UTC(),
+			Messages: s.Messages, Newer: s.NewerFormat, Path: s.Path}
+	}
+	return out
+}
+
+// entries returns sessions for the document, which there is with --json alone.
+func (out *Output) entries(sessions ...journal.Session) []SessionEntry {
+	if !out.JSON {
+		return make([]SessionEntry, len(sessions))
+	}
+	return Entries(sessions)
 }
 
 type sessionsShow struct{ sessionID }
@@ -129,7 +167,7 @@ func (*sessionsShow) Run(out *Output, s *storedSession) error {
 	}
 	messages := lists.Map(talk.History, messageOf)
 	if out.JSON {
-		return out.document(map[string]any{"session": journal.JSON([]journal.Session{s.Session})[0], "messages": messages})
+		return out.document(map[string]any{"session": out.entries(talk.Session)[0], "messages": messages})
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "session %d: %s\n%s\n", s.number, text.ShortID(s.ID), s.Path)

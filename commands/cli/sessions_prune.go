@@ -77,8 +77,8 @@ func (c *sessionsPrune) Run(out *Output, here *Folder) error {
 	if len(newer) > 0 {
 		lines = append(lines, LeftOut(newer))
 	}
-	return cmp.Or(out.listing(map[string]any{"dry_run": c.DryRun, "sessions": journal.JSON(old),
-		"newer": journal.JSON(newer), "forgotten": strays},
+	return cmp.Or(out.listing(map[string]any{"dry_run": c.DryRun, "sessions": out.entries(old...),
+		"newer": out.entries(newer...), "forgotten": strays},
 		lines, "no session of this directory is old enough"), err)
 }
 

@@ -17,7 +17,7 @@ type sessionsSearch struct {
 
 // A foundSession is one as sessions search --json prints it.
 type foundSession struct {
-	journal.ListEntry
+	SessionEntry
 	Directory string     `json:"directory"`
 	Hits      []foundHit `json:"hits"`
 }
@@ -52,7 +52,7 @@ func (c *sessionsSearch) Run(out *Output, here *Folder) error {
 			lines = append(lines, store.Root+":")
 		}
 		for _, f := range list {
-			one := foundSession{ListEntry: journal.JSON([]journal.Session{f.Session})[0], Directory: store.Root}
+			one := foundSession{SessionEntry: out.entries(f.Session)[0], Directory: store.Root}
 			one.Index = f.Number
 			lines = append(lines, f.Line(f.Number, "", time.Now()))
 			for _, h := range f.Hits {

@@ -53,8 +53,11 @@ type RemoteTask struct {
 // first. Files that are something else, or nothing, are passed over, and of
 // several files of one session only that written last is listed. A directory
 // that does not exist holds no sessions.
-func List(dir string) ([]Session, error) {
-	found, err := sessionsIn(dir, "")
+func List(dir string) ([]Session, error) { return list(dir, "") }
+
+// list is List for the files whose names hold part.
+func list(dir, part string) ([]Session, error) {
+	found, err := sessionsIn(dir, part)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -287,34 +290,4 @@ func Ago(t, now time.Time) string {
 		}
 	}
 	return "Just now"
-}
-
-// A ListEntry is a session as --list-sessions --json prints it.
-type ListEntry struct {
-	Index       int       `json:"index"`
-	ID          string    `json:"id"`
-	Title       string    `json:"title"`
-	Name        string    `json:"name,omitempty"`
-	ForkOf      string    `json:"forkedFrom,omitempty"`
-	StartTime   time.Time `json:"startTime"`
-	LastUpdated time.Time `json:"lastUpdated"`
-	Messages    int       `json:"messageCount"`
-	Newer       bool      `json:"newer,omitempty"`
-	Path        string    `json:"path"`
-}
-
-// JSON returns the list of sessions for programs. It is never nil.
-func JSON(sessions []Session) []ListEntry {
-	out := make([]ListEntry, len(sessions))
-	for i, s := range sessions {
-		if s.Partial {
-			if whole, err := new(record).read(s.Path); err == nil {
-				s.Messages = whole.Messages
-			}
-		}
-		out[i] = ListEntry{Index: i + 1, ID: s.ID, Title: s.Title, Name: s.Name, ForkOf: s.ForkOf,
-			StartTime: s.Start.UTC(), LastUpdated: s.Updated.UTC(),
-			Messages: s.Messages, Newer: s.NewerFormat, Path: s.Path}
-	}
-	return out
 }

@@ -171,14 +171,6 @@ func TestText(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	b, err := json.Marshal(JSON(ss[:1]))
-	wantJSON := `[{"index":1,"id":"51c623e0-1","title":"first question","startTime":"0001-01-01T00:00:00Z","lastUpdated":"2026-11-20T11:58:00Z","messageCount":4,"path":""}]`
-	if err != nil || string(b) != wantJSON {
-		t.Errorf("JSON %s, %v", b, err)
-	}
-	if b, _ := json.Marshal(JSON(nil)); string(b) != "[]" {
-		t.Errorf("JSON of none: %s", b)
-	}
 }
 
 func TestAgo(t *testing.T) {

@@ -64,11 +64,7 @@ func Open(cfg Config, choice OpenOptions) (opened OpenedSession, err error) {
 			return o, nil
 		}
 		defer func() { opened.Damaged = Damaged(cfg.Dir) }()
-		sessions, err := List(cfg.Dir)
-		if err != nil {
-			return OpenedSession{}, err
-		}
-		found, err := Find(sessions, choice.Selector)
+		found, sessions, err := find(cfg.Dir, choice)
 		if err == nil && choice.Fork {
 			return fork(cfg, func() (*LoadedSession, *record, error) { return loadRecord(found.Path, true) }, sessions, choice.Turns)
 		}
@@ -93,6 +89,21 @@ func Open(cfg Config, choice OpenOptions) (opened OpenedSession, err error) {
 		return OpenedSession{}, errors.New("the id of a session is made of letters, digits, - and _")
 	}
 	return openNamed(cfg, choice.Session != "")
+}
+
+// find returns the session that choice names, and the sessions of dir. The files that are named after
+// the id suffice, unless a copy has to have a name of its own.
+func find(dir string, choice OpenOptions) (found Session, sessions []Session, err error) {
+	if id := strings.TrimSpace(choice.Selector); len(id) >= 8 && !choice.Fork {
+		sessions, _ = list(dir, idPrefix(id))
+		if found, err = Find(sessions, id); err == nil && strings.HasPrefix(found.ID, id) {
+			return found, sessions, nil
+		}
+	}
+	if sessions, err = List(dir); err == nil {
+		found, err = Find(sessions, choice.Selector)
+	}
+	return found, sessions, err
 }
 
 // resumeLast returns the latest session, if choice names it and the first lines of the files

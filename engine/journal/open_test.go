@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -57,5 +59,27 @@ func TestResumeLast(t *testing.T) {
 	}
 	if quick < 100 {
 		t.Errorf("only %d were found by how they begin", quick)
+	}
+}
+
+// A session is found by its id without a look at the files of others.
+func TestResumeByID(t *testing.T) {
+	dir := t.TempDir()
+	const id = "0b3b6f6e-52a5-4c39-8d8e-3b3f5a0f6a11"
+	write(t, dir, "session-1-"+id[:8]+".jsonl", session(id, 1, ask("mine"), reply)...)
+	large := fmt.Sprintf(`{"$set":{"messages":[%s,{"id":"l","type":"gemini","content":%q}]}}`, ask("large"), strings.Repeat("x", 4<<20))
+	write(t, dir, "session-2-51c623e0.jsonl", session("51c623e0-1", 2, ask("other"), large)...)
+	for _, selector := range []string{id, id[:8]} {
+		var was, is runtime.MemStats
+		runtime.ReadMemStats(&was)
+		o, err := Open(Config{Dir: dir}, OpenOptions{Resume: true, Selector: selector})
+		runtime.ReadMemStats(&is)
+		if err != nil || o.From == nil || o.From.ID != id {
+			t.Fatalf("%s: %+v, %v", selector, o.From, err)
+		}
+		o.File.Close()
+		if took := is.TotalAlloc - was.TotalAlloc; took > 2<<20 {
+			t.Errorf("%s: it took %d bytes of memory", selector, took)
+		}
 	}
 }

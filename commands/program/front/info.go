@@ -63,7 +63,7 @@ func listSessions(o *project.Options, w io.Writer, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		return printJSON(w, journal.JSON(list))
+		return printJSON(w, cli.Entries(list))
 	}
 	lines, now := "No previous sessions found for this project.", time.Now()
 	if len(list) > 0 {
