@@ -20,7 +20,7 @@ type Problem struct {
 	unknown bool // there is no such key
 	unfit   bool // it is about the value, not the key
 	unset   bool // it is about a variable of an MCP server; the key counts
-	fatal   bool // the MCP server is not to be used for it
+	fatal   bool // the MCP server or the hooks are not to be used for it, as their reader says
 	barred  any  // the value that a project can't set, nil if it is about something else
 }
 
@@ -85,7 +85,9 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 	case n.key != nil && !(holds && n.key.is(isObject)):
 		return c.value(path, n.key.named(path), v)
 	case !holds:
-		return nil, c.unfit(path, Key{Name: JoinKey(path), Type: isObject}.mismatch(v))
+		c.unfit(path, Key{Name: JoinKey(path), Type: isObject}.mismatch(v))
+		c.problems[len(c.problems)-1].fatal = path[0] == "hooks"
+		return nil, false
 	}
 	out := make(map[string]any, len(tree))
 	for _, name := range slices.Sorted(maps.Keys(tree)) {
@@ -136,6 +138,8 @@ func (c *checker) value(path []string, key Key, v any) (any, bool) {
 		return nil, false
 	case path[0] == "hooks": // for the reader of hooks, which knows whether a run may go on
 		c.unfit(path, err)
+		_, older := CurrentName(JoinKey(path)) // hooks.disabled, which is not for the reader
+		c.problems[len(c.problems)-1].fatal = !older
 		return v, true
 	}
 	if k := key.safety; k.misread != "" && !k.strict {

@@ -102,10 +102,16 @@ type File struct {
 
 // Parse returns the hooks of a file of settings: value is its object "hooks", with the
 // groups of each event.
-func Parse(value map[string]any, source Source, file File) (hooks []Hook, wrong []Problem) {
+func Parse(value any, source Source, file File) (hooks []Hook, wrong []Problem) {
 	p := parser{file: file}
-	for _, name := range slices.Sorted(maps.Keys(value)) {
-		groups, ok := value[name].([]any)
+	events, ok := value.(map[string]any)
+	if !ok {
+		p.broken(value, "it is not an object")
+		p.wrong[0].Event = BeforeTool // hooks of any event may have been meant
+		return nil, p.wrong
+	}
+	for _, name := range slices.Sorted(maps.Keys(events)) {
+		groups, ok := events[name].([]any)
 		p.event, p.path, p.seconds = Event(name), []string{name}, false
 		if e := ClaudeEvents[name]; e != "" && string(e) != name {
 			p.event, p.seconds = e, true
@@ -122,7 +128,7 @@ func Parse(value map[string]any, source Source, file File) (hooks []Hook, wrong 
 			p.complain(false, "there is no such event; its hooks do not run")
 			continue
 		case !ok:
-			p.broken(value[name], "it is not a list")
+			p.broken(events[name], "it is not a list")
 			continue
 		}
 		for i, g := range groups {
@@ -150,8 +156,8 @@ func (p *parser) complain(runs bool, format string, args ...any) {
 			at += ":" + strconv.Itoa(line)
 		}
 	}
-	what := fmt.Sprintf("%s: hooks.%s: ", at, p.event) + fmt.Sprintf(format, args...)
-	p.wrong = append(p.wrong, Problem{Event: p.event, StillRuns: runs, Text: what})
+	at += ": " + strings.TrimSuffix("hooks."+string(p.event), ".") + ": "
+	p.wrong = append(p.wrong, Problem{Event: p.event, StillRuns: runs, Text: at + fmt.Sprintf(format, args...)})
 }
 
 // broken keeps a problem with a value that gives no hook.

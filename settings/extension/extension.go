@@ -64,6 +64,7 @@ type Extension struct {
 type Misread struct {
 	Notes   []string // what is wrong
 	Unknown []string // keys of the manifest that mean nothing, and are not likely misspelled
+	Hooks   error    // why its file of hooks can't be read; it is among the notes
 }
 
 // Contents are what an extension adds, as far as its manifest and its file of hooks say it.
@@ -292,7 +293,8 @@ func (x Extension) read(cwd string) (Extension, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		x.Misread.Notes = append(x.Misread.Notes, "its hooks do not run: "+err.Error())
+		x.Misread.Hooks = fmt.Errorf("its hooks do not run: %w", err)
+		x.Misread.Notes = append(x.Misread.Notes, x.Misread.Hooks.Error())
 	case bundle.Hooks == nil && len(whole) > 0:
 		x.Misread.Notes = append(x.Misread.Notes, fmt.Sprintf(`its hooks do not run: %s must hold {"hooks": {"EVENT": [...]}}`, x.HooksFile()))
 	default:

@@ -47,12 +47,12 @@ func HookProblems(o *Options) []hook.Problem { return findHooks(o).wrong }
 // last: no other hook is left out for having the name and command of one of them.
 func findHooks(o *Options) *HookSet {
 	h := &HookSet{opts: o, switched: map[string]bool{}}
-	add := func(value map[string]any, whose hook.Source, file hook.File) {
+	add := func(value any, whose hook.Source, file hook.File) {
 		list, wrong := hook.Parse(value, whose, file)
 		h.list, h.wrong = append(h.list, list...), append(h.wrong, wrong...)
 	}
 	of := map[settings.Scope]hook.Source{settings.User: hook.User, settings.Workspace: hook.Project}
-	o.Settings.EachHooks(func(src settings.Source, value map[string]any, line func(...string) int) {
+	o.Settings.EachHooks(func(src settings.Source, value any, line func(...string) int) {
 		whose, ok := of[src.Scope]
 		if !ok {
 			whose = hook.System
@@ -160,6 +160,9 @@ func (o *Options) loadHooks(notify func(string)) error {
 		notify(text.OneLine(w.Text, MaxNoticeLength))
 	}
 	for _, x := range o.ActiveExtensions() { // commands may write to a linked one
+		if x.Misread.Hooks != nil && !watched && !o.Flags.IgnoreUnsupported {
+			return &UnusableHookError{fmt.Sprintf("extension %s: %v", x.Name, x.Misread.Hooks)}
+		}
 		o.consents.protect(consent.Started{Files: []string{x.Manifest(), x.HooksFile()}})
 	}
 	left := lists.Filter(h.list, func(k hook.Hook) bool {
