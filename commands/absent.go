@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// An Error says why a command is not carried out.
+// An Error says why a command was not run.
 type Error struct {
 	Message string
-	Misused bool // the command is there, and was called in the wrong way
+	Misused bool // the command exists, but was called in the wrong way
 }
 
 // Error returns the message.
@@ -23,10 +23,9 @@ func unavailable(format string, args ...any) error {
 	return &Error{Message: fmt.Sprintf(format, args...)}
 }
 
-// absent are the commands of the Gemini CLI that are not carried out here, and
-// what to do instead. Such a line is answered, since it is not meant for the model. A
-// name may hold a sub-command; the words behind it don't matter. When a command is
-// built, its row goes.
+// absent lists commands of the Gemini CLI that gemline lacks, and what to do instead. Such a line
+// gets an answer, since it is not meant for the model. A name may include a sub-command; the words
+// behind it don't matter. When gemline gets a command, its row goes.
 var absent = []struct {
 	names   []string
 	instead string
@@ -45,8 +44,8 @@ var absent = []struct {
 	{[]string{"bug-memory", "profile", "oncall", "chat debug", "resume debug"}, "that is for those who build the Gemini CLI; gemline -d writes a debug log"},
 }
 
-// answerAbsent returns the error that answers a line whose first words name a
-// command that there is not, nil if it names none.
+// answerAbsent returns the error for a line that begins with the name of an absent command,
+// otherwise nil.
 func answerAbsent(line string) error {
 	words := strings.Fields(line)
 	if len(words) == 0 {

@@ -51,7 +51,7 @@ func (cmd answerCommands) copyLast(ctx context.Context, _ string) error {
 	return cmd.copies(ctx, lastAnswer(cmd.c.Engine), "there is no answer to copy yet")
 }
 
-// copies puts text on the clipboard, or says that there is none.
+// copies puts text on the clipboard. If text is empty, it returns the error none.
 func (cmd answerCommands) copies(ctx context.Context, text, none string) error {
 	switch {
 	case cmd.copy == nil:
@@ -66,7 +66,7 @@ func (cmd answerCommands) copies(ctx context.Context, text, none string) error {
 	return sentences(cmd.out, fmt.Sprintf("copied %d bytes %s", len(text), how))
 }
 
-// lastAnswer returns the text and the code of the model's last message that has any.
+// lastAnswer returns the text and the code of the model's last message that has text or code.
 func lastAnswer(e *engine.Engine) string {
 	history := e.History()
 	for i := len(history) - 1; i >= 0; i-- {

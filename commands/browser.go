@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Browse opens an address, which begins with http:// or https://, with the first of the usual
-// programs that is there, and returns its name, "" if there is none. It does not wait for it.
-// Unless the user wants it, none is started where nobody may see it: in a session by ssh, on a
-// terminal that can only print, without a desktop. getenv tells where that is, and the program is
-// given environ.
+// Browse opens an address, which begins with http:// or https://, with the first browser program
+// that is installed. It returns the name of the program, "" if it started none, and does not wait.
+// Unless the user asked for a browser (wanted), it starts none in an ssh session, on a terminal
+// that can only print, or without a desktop, where nobody may see it. getenv is the environment for
+// that decision; the program gets environ.
 func Browse(getenv func(string) string, environ []string, address string, wanted bool) string {
 	if !wanted && (getenv("SSH_CONNECTION")+getenv("SSH_TTY") != "" || getenv("TERM") == "dumb") {
 		return ""

@@ -37,22 +37,21 @@ type Sessions struct {
 	Dir   string                   // of the project's session files
 	Saved saved.Store              // of conversations under tags
 	Auth  string                   // how the user signs in
-	Clean func(text string) string // takes out secrets
+	Clean func(text string) string // removes secrets
 
-	// Resume replaces this conversation by another one, and prints how far that has
+	// Resume replaces this conversation by another, and prints how far the other conversation has
 	// come. It is nil in a run of a single prompt.
 	Resume func(ctx context.Context, c journal.OpenOptions) (*Conversation, error)
 
-	// Summarize has a model write a line about sessions without a summary, as far as
-	// that takes a moment.
+	// Summarize has a model write a line about each session without a summary. It stops after a
+	// moment.
 	Summarize func(ctx context.Context, list []journal.Session)
 
-	// Confirm asks something that is answered yes or no. It is nil where nobody can be
-	// asked.
+	// Confirm asks a question with the answer yes or no. It is nil if no user can be asked.
 	Confirm func(ctx context.Context, question string) (bool, error)
 }
 
-// errOnePrompt is the error of a command that is about the conversation of a session.
+// errOnePrompt is the error of a command that needs a session, in a run of one prompt.
 var errOnePrompt = unavailable("this works in a session only; gemline sessions and gemline --resume do it from outside")
 
 func (cmd chatCommands) set() Set {
@@ -110,7 +109,7 @@ func (cmd chatCommands) sessionNames(_ context.Context, _, _ string) (names []st
 	return names
 }
 
-// resume goes on with the session that is named, or with one of a list.
+// resume resumes the named session, or lets the user choose a session from a list.
 func (cmd chatCommands) resume(ctx context.Context, arg string) error {
 	list, err := journal.List(cmd.sessions.Dir)
 	if err != nil {
@@ -216,7 +215,7 @@ func (cmd chatCommands) choose(ctx context.Context, list []journal.Session, menu
 	return cmd.resumeSession(ctx, list[at])
 }
 
-// resume goes on with a session, or with a copy of one that another process has.
+// resumeSession resumes a session, or a copy of it if another process has it open.
 func (cmd chatCommands) resumeSession(ctx context.Context, s journal.Session) error {
 	if s.ID == cmd.c.Journal.ID() {
 		return unavailable("that is the session you are in; /fork resumes a copy of it")
@@ -325,7 +324,7 @@ func (cmd chatCommands) export(ctx context.Context, name string) error {
 	return sentences(cmd.out, "wrote session "+text.ShortID(talk.ID)+" to "+text.PrintableLine(cmd.path(name)))
 }
 
-// mayWrite asks before a file is written over.
+// mayWrite asks before a file is overwritten.
 func (cmd chatCommands) mayWrite(ctx context.Context, name string) (bool, error) {
 	if _, err := export.FormatOf(name); err != nil {
 		return false, &Error{Message: err.Error(), Misused: true}
@@ -336,7 +335,7 @@ func (cmd chatCommands) mayWrite(ctx context.Context, name string) (bool, error)
 	return cmd.sessions.Confirm(ctx, text.PrintableLine(name)+" is there already; write over it?")
 }
 
-// path returns where a file is that the user names.
+// path returns the path of a file that the user names.
 func (cmd chatCommands) path(name string) string {
 	return disk.Absolute(name, cmd.c.Workspace.Roots()[0], cmd.home)
 }

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Clipboard puts text on the clipboard of the desktop with the first of the
-// usual programs that is there, and returns its name. getenv tells which
-// desktop it is, and the program is given environ.
+// Clipboard puts text on the clipboard of the desktop with the first clipboard program that is
+// installed, and returns the name of the program. getenv is the environment that names the desktop;
+// the program gets environ.
 func Clipboard(ctx context.Context, getenv func(string) string, environ []string, text string) (string, error) {
 	p := clipboard(getenv)
 	if p == nil {
@@ -25,11 +25,11 @@ func Clipboard(ctx context.Context, getenv func(string) string, environ []string
 	return "by " + p[0], nil
 }
 
-// TmuxBuffer puts text into tmux's buffer, and on the clipboard of the terminal
-// that tmux runs in, where both know how. It says which it was.
+// TmuxBuffer puts text into tmux's buffer, and on the clipboard of tmux's terminal if both support
+// that. It returns the place that got the text.
 func TmuxBuffer(ctx context.Context, environ []string, text string) (string, error) {
 	var err error
-	for _, args := range [][]string{{"load-buffer", "-w", "-"}, {"load-buffer", "-"}} { // older ones hand nothing on
+	for _, args := range [][]string{{"load-buffer", "-w", "-"}, {"load-buffer", "-"}} { // older versions of tmux pass nothing to the terminal
 		cmd := exec.CommandContext(ctx, "tmux", args...)
 		cmd.Stdin, cmd.Env = strings.NewReader(text), environ
 		if err = cmd.Run(); err == nil {
@@ -39,7 +39,7 @@ func TmuxBuffer(ctx context.Context, environ []string, text string) (string, err
 	return "", fmt.Errorf("tmux: %w", err)
 }
 
-// clipboard returns the first of the usual programs that is there, with its arguments.
+// clipboard returns the first clipboard program that is installed, with its arguments.
 func clipboard(getenv func(string) string) []string {
 	for _, p := range clipboards(getenv) {
 		if _, err := exec.LookPath(p[0]); err == nil {

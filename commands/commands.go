@@ -3,16 +3,16 @@
 //
 // # Owners do the work
 //
-// A command asks the owner of its subject: the [Conversation], or a function in [Deps]. Each
-// file is a family of commands, a struct of the two to six owners that the family needs.
-// A command writes plain lines and knows of no terminal.
+// A command asks the owner of its subject: the [Conversation], or a function in [Deps]. Each file
+// is a family of commands, a struct of the two to six owners that the family needs. A command
+// writes plain lines; it does not know the terminal.
 //
 // # Three outcomes
 //
 // A command is done, has something sent to the model, or ends the session with
 // [input.ErrQuit].
 //
-// # Nothing is done twice
+// # Sub-commands are not written twice
 //
 // A slash command with the purpose of a sub-command is made from the grammar of
 // [gemline/commands/cli], and passes its words on to the sub-command.
@@ -48,25 +48,24 @@ type Command struct {
 	Aliases []string
 	Args    string // synopsis of the arguments, such as "[NAME]"
 	Summary string // one line, for /help
-	Usual   bool   // it is in the short list of /help
-	Custom  bool   // somebody has written it, as a file
-	Words   bool   // it judges words behind it itself, though Args names none
+	Usual   bool   // /help lists it in its short list
+	Custom  bool   // read from a file that somebody wrote
+	Words   bool   // checks the words behind it itself, though Args is empty
 	Sub     Set
 
-	// Run carries the command out. It is nil for a command that is only its
-	// sub-commands, or that has a Prompt.
+	// Run carries the command out. It is nil if the command has only sub-commands, or has a Prompt.
 	Run func(ctx context.Context, args string) error
 
-	// Prompt carries it out and returns the parts for the model, if any. The
-	// line is the whole typed line.
+	// Prompt carries the command out and returns the parts for the model, if any. The line is the
+	// whole typed line.
 	Prompt func(ctx context.Context, line, args string) ([]*genai.Part, error)
 
-	// Typed says that what Prompt returns is the user's words, which go through the
-	// steps that follow as others do.
+	// Typed says that Prompt returns words of the user, which go through the later steps of the
+	// chain like other input.
 	Typed bool
 
-	// Complete, if not nil, returns what the last word of the arguments may
-	// become, behind those before it. The word begins with prefix.
+	// Complete, if not nil, returns candidates for the last word of the arguments. The word begins
+	// with prefix, and stands behind the words in before.
 	Complete func(ctx context.Context, before, prefix string) []string
 }
 
@@ -84,7 +83,7 @@ type MenuItem struct {
 type Deps struct {
 	Conversation *Conversation
 	Out          io.Writer
-	Home         string // what ~ stands for
+	Home         string // the directory that ~ stands for
 	Sessions     Sessions
 	Customs      *Customs
 	Questions    Questions
@@ -96,44 +95,44 @@ type Deps struct {
 	// Manage runs a sub-command of the command line, such as config list.
 	Manage func(ctx context.Context, args ...string) error
 
-	// LocateCommand says in a sentence where a name is a command, if that is not
-	// here: in a folder of commands, perhaps.
+	// LocateCommand says in a sentence where else a name is a command: perhaps in a folder of
+	// commands.
 	LocateCommand func(name string) string
 
-	// ServerModels asks the server of a provider, "" is Google's, which models it has. It is
-	// nil where no server answers.
+	// ServerModels asks the server of a provider which models it has; the provider "" is Google. It
+	// is nil if no server answers.
 	ServerModels func(ctx context.Context, provider string) ([]string, error)
 
 	// Restart ends the conversation and returns an empty one. It is nil in a run of a
 	// single prompt.
 	Restart func(ctx context.Context) (*Conversation, error)
 
-	// Discard has the session deleted when it ends. It is nil where none is kept.
+	// Discard deletes the session when it ends. It is nil if the session is not stored.
 	Discard func()
 
-	// Compress makes the conversation shorter, and tells how much. What is to be
-	// kept above all is in the user's words, or "".
+	// Compress shortens the conversation, and prints by how much. Keep names what the summary must
+	// hold, in the user's words, or is "".
 	Compress func(ctx context.Context, keep string) error
 
-	// Ran, if not nil, is told of each command that is over, and how it ended.
+	// Ran, if not nil, is called after each command, with its outcome.
 	Ran func(path []string, err error)
 }
 
-// Questions are how the user is asked. Each is nil where nobody can be asked.
+// Questions are the ways to ask the user. Each is nil if no user can be asked.
 type Questions struct {
-	// Permit asks whether a folder is trusted, the working directory if it is
-	// "", keeps the answer, and says what it means.
+	// Permit asks whether a folder is trusted, stores the answer, and explains it. The folder "" is
+	// the working directory.
 	Permit func(ctx context.Context, folder string) (string, error)
 
-	// Confirm asks something that is answered yes or no.
+	// Confirm asks a question with the answer yes or no.
 	Confirm func(ctx context.Context, about string) (bool, error)
 
-	// Choose asks for an item of a list, and returns its index, or -1 for the choice that enter
-	// names.
+	// Choose asks for an item of a list, and returns its index, or -1 if the user presses enter.
+	// Enter names that choice.
 	Choose func(ctx context.Context, ask, enter string, list []MenuItem) (at int, err error)
 }
 
-// A Terminal is what commands reach where the user sits: the screen, the editor around it, the
+// A Terminal is the user's terminal as commands use it: the screen, the editor around it, the
 // keyboard and the clipboard. A field is nil if the front end lacks it.
 type Terminal struct {
 	Screen *Screen // the session's own
@@ -142,7 +141,7 @@ type Terminal struct {
 	// and install.
 	Editor func(ctx context.Context, word string) (said string, err error)
 
-	// Detach has the session go on without its terminal.
+	// Detach lets the session continue without its terminal.
 	Detach func() error
 
 	// Prefill offers a text as the next input, to be changed and sent.
@@ -168,16 +167,15 @@ type Conversation struct {
 	Plan      func() (Plan, error)
 	About     func() []Property // what /about says
 
-	// Mode changes the approval mode, unless word is empty, and says which it
-	// is and its meaning.
+	// Mode changes the approval mode, unless word is empty, and returns the mode and its meaning.
 	Mode func(word string) (state string, err error)
 
-	// Directories records which directories are worked in, the first one
-	// aside, so that they are there when the conversation is gone on with.
+	// Directories records the directories of the workspace, without the first, so that a resumed
+	// conversation has them again.
 	Directories func(dirs []string) error
 }
 
-// A Plan is what the model means to do, as a file says it. The zero Plan is none.
+// A Plan is the model's plan, read from its file. The zero Plan is no plan.
 type Plan struct {
 	Path, Text string
 	Approved   bool
@@ -211,7 +209,7 @@ func Builtin(d *Deps) Set {
 	return all
 }
 
-// Commands returns the commands that there are at the moment.
+// Commands returns all commands: built-in and custom.
 func (d *Deps) Commands() Set { return d.Customs.with(Builtin(d)) }
 
 // Find returns the command that line names, without its slash, and the rest of the
@@ -258,10 +256,10 @@ func (s Set) named(name string) *Command {
 }
 
 // Step returns the link of the input chain that runs slash commands. A line that begins with a
-// slash but names no command goes to the model, since a path may well stand first. Names of
+// slash but names no command goes to the model, since a prompt may begin with a path. Names of
 // commands that only the Gemini CLI has, of custom commands that can't be used, and likely
-// misspellings are errors. In a session /word alone on a line is meant for a command, unless
-// there is a file of that name. Out, Customs and LocateCommand are needed before the first line.
+// misspellings are errors. In a session /word alone on a line is meant for a command, unless there
+// is a file of that name. Out, Customs and LocateCommand are needed before the first line.
 func Step(d *Deps) input.Step {
 	return func(next input.Processor) input.Processor {
 		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
@@ -322,8 +320,8 @@ func (s Set) path(line string, c *Command) (names []string) {
 	return names
 }
 
-// unknown returns the error about a line that names no command here, nil if it
-// is for the model.
+// unknown returns the error for a line that begins with an unknown command. It returns nil if the
+// line is a prompt.
 func (s Set) unknown(d *Deps, line string) error {
 	words := strings.Fields(line)
 	if len(words) == 0 || strings.Contains(words[0], "/") {
@@ -346,9 +344,9 @@ func (s Set) unknown(d *Deps, line string) error {
 	return nil
 }
 
-// nearest returns the name that a word was meant to be, "" if that is not certain:
-// two letters are swapped, or else one is missing or too many. A wrong letter
-// makes of a short name another word.
+// nearest returns the command that a misspelled word means, "" if that is uncertain: two letters
+// are swapped, or one letter is missing or too many. In a short name, a wrong letter makes another
+// word.
 func (s Set) nearest(word string) (name string) {
 	if len(word) < 4 || len(word) > 20 {
 		return ""
@@ -365,14 +363,14 @@ func (s Set) nearest(word string) (name string) {
 	return name
 }
 
-// letters returns the letters of a word, in order.
+// letters returns the sorted letters of a word.
 func letters(word string) string {
 	all := []rune(word)
 	slices.Sort(all)
 	return string(all)
 }
 
-// superfluous returns the error about words that c would ignore, nil if there are none.
+// superfluous returns the error for words that c would ignore, nil if there are none.
 func (c *Command) superfluous(name, args string) error {
 	switch {
 	case args == "" || c.Args != "" || c.Custom || c.Words:
@@ -383,8 +381,8 @@ func (c *Command) superfluous(name, args string) error {
 	return misused("/%s takes no words behind it", name)
 }
 
-// checkArgs says which sub-commands c has, and which word is none of them. The name is that of c
-// behind the names of the commands above c.
+// checkArgs returns an error that lists the sub-commands of c, and names the word that is not a
+// sub-command. The name is c's, behind the names of its parent commands.
 func (c *Command) checkArgs(name, args string) error {
 	names := lists.Map(c.Sub, func(sub *Command) string { return sub.Name })
 	if word, _, _ := strings.Cut(args, " "); word != "" {

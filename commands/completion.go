@@ -8,22 +8,19 @@ import (
 	"gemline/repl/input"
 )
 
-// Completion is what lines are completed from: the commands of a session and
-// their arguments, and files behind an @.
+// Completion completes a line: the commands of a session and their arguments, and files behind an
+// @.
 type Completion struct {
 	Commands func() Set
 
-	// Files returns the files that a name behind an @ may become, such as
-	// those of [input.Names].
+	// Files returns candidates for the name of a file behind an @, such as those of [input.Names].
 	Files func(ctx context.Context, name string) []input.Name
 
-	// Resources returns what else a name behind an @ may become, as a whole. It may
-	// be nil.
+	// Resources returns other candidates for a name behind an @, each a whole name. It may be nil.
 	Resources func(ctx context.Context, name string) []input.Candidate
 
-	// Words returns what an argument of a command may be, such as the names
-	// of the models; by the command's name, such as "model". They are asked
-	// where the command itself knows nothing.
+	// Words returns candidates for the argument of a command, by the command's name, such as the
+	// names of models for "model". It serves commands without a Complete of their own.
 	Words map[string]func(ctx context.Context) []string
 }
 
@@ -91,8 +88,8 @@ func (c Completion) command(ctx context.Context, before string) (start int, foun
 	return start, found, len(found) > 0
 }
 
-// named returns the commands whose names begin with prefix, and the aliases
-// that do where no name does.
+// named returns the commands whose names begin with prefix. An alias is a candidate if the name of
+// its command is not.
 func named(set Set, slash, prefix string) (found []input.Candidate) {
 	for _, aliases := range []bool{false, true} {
 		for _, c := range set {
@@ -113,7 +110,7 @@ func named(set Set, slash, prefix string) (found []input.Candidate) {
 	return found
 }
 
-// arguments returns what the last word of a command's arguments may become.
+// arguments returns candidates for the last word of a command's arguments.
 func (c Completion) arguments(ctx context.Context, command *Command, path, before, last string) []input.Candidate {
 	var words []string
 	switch {

@@ -27,16 +27,15 @@ type Customs struct {
 	Notify  func(string)
 	Sources custom.Sources
 
-	// Served returns the commands of MCP servers, each with another name to go by if
-	// its own is taken. It may be nil.
+	// Served returns the commands of MCP servers, each with a substitute name for use if its own is
+	// taken. It may be nil.
 	Served func() Set
 
 	// Narrow limits which tools may be called until the answer is complete.
 	Narrow func(name string, only custom.Only)
 }
 
-// with returns set, and the commands that people have written. It tells nothing, since a line
-// may be half typed.
+// with returns set plus the custom commands. It prints nothing, since a line may be half typed.
 func (cs *Customs) with(set Set) Set {
 	for _, c := range cs.found() {
 		set = append(set, &Command{Name: c.Name, Aliases: c.Others, Args: c.Arguments,
@@ -77,7 +76,8 @@ func (cs *Customs) found() []custom.Command {
 	return cs.Library.Commands(func(name string) bool { return set.named(name) != nil || isAbsent(name) })
 }
 
-// sent says that a line which begins like a command is none, and no path either.
+// sent warns that a line which looks like a command goes to the model, since it is neither a
+// command nor a path.
 func (cs *Customs) sent(line string) {
 	words := strings.Fields(line)
 	if cs.Notify == nil || len(words) == 0 || strings.ContainsAny(words[0], "/.") {
@@ -88,7 +88,8 @@ func (cs *Customs) sent(line string) {
 	}
 }
 
-// report names the faults of the files, once, but for the file of a command.
+// report prints each fault of the files once. It leaves out the fault of the file of the command
+// but.
 func (cs *Customs) report(but string) {
 	text.Each(cs.Library.Notes(but), cs.Notify)
 }
@@ -124,5 +125,5 @@ func (cmd customCommands) set() Set {
 	}}}
 }
 
-// isAbsent reports whether a name is a command of the Gemini CLI's that is answered here.
+// isAbsent reports whether a name is a command of the Gemini CLI that gemline lacks but answers.
 func isAbsent(name string) bool { return answerAbsent(name) != nil }

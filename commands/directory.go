@@ -15,7 +15,7 @@ import (
 	"gemline/engine/memory"
 )
 
-// directoryCommands are about the directories that are worked in.
+// directoryCommands are about the directories of the workspace.
 type directoryCommands struct {
 	c    *Conversation
 	out  io.Writer
@@ -35,8 +35,8 @@ func (cmd directoryCommands) showDirectories(_ context.Context, _ string) error 
 	return sentences(cmd.out, append([]string{"Current workspace directories:"}, roots...)...)
 }
 
-// addDirectories tells the model too, or it would not know where to look, and
-// has the context files of the directories count from now on.
+// addDirectories also tells the model about the directories, which it could not find otherwise, and
+// loads their context files.
 func (cmd directoryCommands) addDirectories(ctx context.Context, args string) error {
 	before := cmd.c.Memory.Contents().Files
 	roots := cmd.c.Workspace.Roots()
@@ -73,8 +73,8 @@ func (cmd directoryCommands) addDirectories(ctx context.Context, args string) er
 	return errors.Join(failed, cmd.c.Directories(cmd.c.Workspace.Roots()[1:]))
 }
 
-// loadContext reads the context files again and says which of them came with the
-// directories that were added, or why none did.
+// loadContext reads the context files again. It names the files that the added directories brought,
+// or says why they brought none.
 func (cmd directoryCommands) loadContext(before []memory.File, added []string) (ls []string) {
 	for _, f := range cmd.c.Memory.Reload().Files {
 		known := func(o memory.File) bool { return o.Path == f.Path }
@@ -90,7 +90,7 @@ func (cmd directoryCommands) loadContext(before []memory.File, added []string) (
 	return ls
 }
 
-// addError says why the model may not work in dir, which is as it was typed.
+// addError says why the model may not work in dir, which is spelled as the user typed it.
 func addError(dir string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: there is no such directory", dir)

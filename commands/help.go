@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// helpCommands say what commands and pages there are.
+// helpCommands list the commands and pages.
 type helpCommands struct {
 	out      io.Writer
 	commands func() Set
@@ -37,8 +37,8 @@ func (cmd helpCommands) help(ctx context.Context, topic string) error {
 	return cmd.about(ctx, topic)
 }
 
-// usual returns what fits on a usual screen: the commands that are most in use,
-// and the names of the others, without commands that are used once in a project.
+// usual returns help for a small screen: the common commands, and the names of the others, without
+// commands that a project needs once.
 func (s Set) usual() []string {
 	ls := []string{"Type a question or a task, !COMMAND for the shell, @PATH to add a file, or:"}
 	others := []string{"Also:"} // lines
@@ -61,8 +61,8 @@ func (s Set) usual() []string {
 		"/commands, /hooks and /agents list what people have set up. Also: /setup-github")
 }
 
-// about prints what the command that topic names can do, and where more is, or else the page
-// of that name.
+// about prints the synopsis of the command that topic names and the page with more about it. If
+// topic names no command, it prints the page of that name.
 func (cmd helpCommands) about(ctx context.Context, topic string) error {
 	name, slash := strings.CutPrefix(topic, "/")
 	page, wanted := strings.CutSuffix(topic, " page")

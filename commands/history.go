@@ -9,7 +9,7 @@ import (
 	"gemline/engine/journal"
 )
 
-// mostListed is how many inputs, or exchanges, are listed if nothing is said.
+// mostListed is how many inputs, or exchanges, are listed by default.
 const mostListed = 20
 
 func (cmd screenCommands) history(_ context.Context, arg string) error {
@@ -39,7 +39,7 @@ func (cmd screenCommands) showExchanges(said []journal.Turn) error {
 	return nil
 }
 
-// listInputs shows what the user typed last, or where that holds a text.
+// listInputs shows the user's last inputs, or the last inputs that contain a text.
 func (cmd screenCommands) listInputs(arg string) error {
 	entered := cmd.screen.Entered()
 	most, text := mostListed, strings.ToLower(arg)

@@ -10,9 +10,9 @@ import (
 	"gemline/repl/input"
 )
 
-// LoneWord returns the link of the input chain that takes a word alone on a line for the
-// command that it means to everybody. Where the answer before asks nothing, an answer to a
-// question of gemline's is no prompt.
+// LoneWord returns the link of the input chain for a line of one common word, such as help or exit,
+// which stands for a command. An answer such as y is refused if the model's last answer asks no
+// question.
 func LoneWord(history func() []*genai.Content) input.Step {
 	return func(next input.Processor) input.Processor {
 		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {

@@ -45,10 +45,10 @@ func (cmd modelCommands) set() Set {
 
 // Models are the models to choose from, and the chosen model.
 type Models struct {
-	Presets *preset.Table  // what names stand for
+	Presets *preset.Table  // what model names stand for
 	Chosen  func() string  // the name of the model, or a name such as auto
 	Choose  func(n string) // changes it
-	Think   func(l string) // changes how much it thinks: low, medium or high
+	Think   func(l string) // changes the thinking level: low, medium or high
 }
 
 // listTimeout is how long a server may take to list its models.
@@ -93,7 +93,7 @@ func (cmd modelCommands) useModel(ctx context.Context, args string) error {
 	return cmd.save(ctx, asked)
 }
 
-// A modelChange is what the arguments of /model ask for.
+// A modelChange holds the parsed arguments of /model.
 type modelChange struct {
 	name, thinking string // "" stays as it is
 	persist        bool
@@ -134,8 +134,8 @@ func ofProvider(name string) bool {
 	return provider != "" && !strings.ContainsAny(provider, ".~\\")
 }
 
-// save writes the model and how much it thinks into the user's settings, if the user has
-// said --persist.
+// save writes the model and its thinking level into the user's settings, if the user typed
+// --persist.
 func (cmd modelCommands) save(ctx context.Context, c modelChange) error {
 	for _, pair := range [][2]string{{"model.name", c.name}, {"model.thinking", c.thinking}} {
 		if !c.persist || pair[1] == "" {
@@ -162,7 +162,7 @@ func described(choices []preset.ListedModel) []string {
 	return lists.Map(choices, func(c preset.ListedModel) string { return c.Name + ": " + c.Note })
 }
 
-// pick prints the chosen model and the usual ones to choose from, and has one chosen.
+// pick prints the chosen model and the usual models, and lets the user choose.
 func (cmd modelCommands) pick(ctx context.Context) error {
 	choices := cmd.c.Model.Presets.CommonChoices(cmd.c.Model.Chosen())
 	all := fmt.Sprintf("/model list has all %d", len(cmd.c.Model.Presets.Choices()))
@@ -182,8 +182,8 @@ func (cmd modelCommands) pick(ctx context.Context) error {
 	return cmd.useModel(ctx, choices[at].Name)
 }
 
-// checkModel asks the server whether it has a model that the program does not
-// know. It is an error if it has not. If it can't be asked, the note says so.
+// checkModel asks the server whether it has a model that the program does not know. If it has not,
+// checkModel returns an error. If the server can't be asked, the note says so.
 func (cmd modelCommands) checkModel(ctx context.Context, name string) (note string, err error) {
 	known := func(c preset.ListedModel) bool { return cmd.c.Model.Presets.Resolve(c.Name) == name || c.Name == name }
 	choices := cmd.c.Model.Presets.Choices()
@@ -208,7 +208,7 @@ func (cmd modelCommands) checkModel(ctx context.Context, name string) (note stri
 	case slices.Contains(names, strings.TrimPrefix(own, "models/")):
 		return ", which the server has", nil
 	case provider != "":
-		return "; the server does not list this model", nil // which may go by several names
+		return "; the server does not list this model", nil // the server may know a model by several names
 	}
 	names = append(names, lists.Map(choices, func(c preset.ListedModel) string { return c.Name })...)
 	message := fmt.Sprintf("the server has no model %q", name)

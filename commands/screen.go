@@ -19,9 +19,8 @@ type screenCommands struct {
 	editor func(ctx context.Context, word string) (said string, err error)
 }
 
-// A Screen is how a session shows events and reads lines. Each
-// of the functions that take a word changes one thing, unless the word is
-// empty, and says the state that it is in.
+// A Screen is how a session shows events and reads lines. Each function with a word as its
+// parameter changes one setting, unless the word is empty, and returns the setting's state.
 type Screen struct {
 	Accessible func(word string) (state string, err error)
 	Stream     func(word string) (state string, err error)
@@ -29,21 +28,21 @@ type Screen struct {
 	Vi         func(word string) (state string, err error)
 
 	Patch   func(patch string) // shows a patch
-	Asked   func(text string)  // shows what the user has said, a line
+	Asked   func(text string)  // shows words of the user, a line
 	Answer  func(text string)  // shows an answer
-	Kept    func() []Output    // outputs that were not shown in full, the last one last
-	Entered func() []string    // typed lines, the last one last
+	Kept    func() []Output    // truncated outputs, the latest last
+	Entered func() []string    // typed lines, the latest last
 }
 
-// An Output is the output of a call that was not shown in full.
+// An Output is the full output of a call that was shown truncated.
 type Output struct {
 	Number int
 	Title  string
 	Text   string
 }
 
-// errNoScreen is the error of a command that is about the session's own screen
-// where there is none.
+// errNoScreen is the error of a command that needs the session's own screen, in a session without a
+// screen.
 var errNoScreen = unavailable("this is for a session at a terminal")
 
 func (cmd screenCommands) set() Set {
@@ -117,8 +116,8 @@ func (cmd screenCommands) listOutputs(kept []Output) error {
 	return sentences(cmd.out, ls...)
 }
 
-// edit is here to be listed: the reader of lines opens the editor where
-// there is a terminal to lend to it.
+// edit exists for the list of commands: the reader of lines opens the editor, if it can lend it the
+// terminal.
 func (cmd screenCommands) edit(_ context.Context, _ string) error {
 	if cmd.screen != nil {
 		return unavailable("no editor was found; set VISUAL, EDITOR or general.preferredEditor")

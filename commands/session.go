@@ -14,7 +14,7 @@ import (
 	"gemline/repl/input"
 )
 
-// sessionCommands are about the session that is held.
+// sessionCommands are about the current session.
 type sessionCommands struct {
 	c        *Conversation
 	out      io.Writer
@@ -90,7 +90,7 @@ func (cmd answerCommands) plan(ctx context.Context, _, said string) ([]*genai.Pa
 		return nil, misused("/plan takes a task, copy or nothing, not %q; /mode default leaves plan mode", said)
 	}
 	mode, err := cmd.c.Mode("plan")
-	if err == nil && (said == "" || cmd.restart != nil) { // else there is nothing but the answer to print
+	if err == nil && (said == "" || cmd.restart != nil) { // otherwise the answer is all there is to print
 		err = sentences(cmd.out, mode)
 	}
 	if err != nil {
@@ -106,7 +106,7 @@ func (cmd answerCommands) plan(ctx context.Context, _, said string) ([]*genai.Pa
 		strings.TrimSpace(plan.Text))
 }
 
-// State says in a word or two whether the plan was approved.
+// State says in one or two words whether the plan was approved.
 func (p Plan) State() string {
 	if p.Approved {
 		return "approved"
@@ -144,7 +144,7 @@ func (cmd sessionCommands) leave(_ context.Context, _ string) error {
 	return cmd.detach()
 }
 
-// discard is the word that has /quit delete the session.
+// discard is the argument with which /quit deletes the session.
 const discard = "--delete"
 
 func (cmd sessionCommands) quit(_ context.Context, word string) error {

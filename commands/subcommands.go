@@ -34,11 +34,11 @@ func (cmd subCommands) set() Set {
 	}
 }
 
-// takes are functions that parse the arguments of some sub-commands, by name.
+// takes holds parsers of the arguments of some sub-commands, by name.
 type takes map[string]func(args string) (words []string, err error)
 
-// relayed returns the slash command for the sub-command of that name. The command itself
-// does what the first of its own sub-commands does, unless c says otherwise.
+// relayed returns the slash command for the sub-command with c's name. The command itself runs its
+// first sub-command, unless c has a Run.
 func (cmd subCommands) relayed(c Command, take takes) *Command {
 	s := cli.Session(c.Name)
 	c.Aliases, c.Summary = s.Aliases, s.Summary
@@ -58,7 +58,7 @@ func (cmd subCommands) relay(s cli.Slash, path string, take func(string) ([]stri
 	c := &Command{Name: s.Name, Aliases: s.Aliases, Args: s.Args, Summary: s.Summary, Words: true}
 	if s.TakesKey {
 		c.Complete = func(_ context.Context, before, _ string) []string {
-			if before != "" && before[0] != '-' { // the key stands first, or behind flags
+			if before != "" && before[0] != '-' { // the key is the first word, or the first after flags
 				return nil
 			}
 			return cli.SettingKeys()
@@ -81,7 +81,7 @@ func (cmd subCommands) relay(s cli.Slash, path string, take func(string) ([]stri
 }
 
 func (cmd subCommands) authentication() *Command {
-	// What a mistaken word is may be a key, so none is repeated.
+	// A mistaken word may be a key, so no error repeats it.
 	none := func(args string) ([]string, error) {
 		if args != "" {
 			return nil, misused("/auth has status, use, signin and signout; none but use takes a word, and a key is never typed here")
@@ -107,15 +107,15 @@ func (cmd subCommands) authentication() *Command {
 
 func (cmd subCommands) permissions() *Command {
 	c := cmd.relayed(Command{Name: "permissions", Usual: true, Words: true}, nil)
-	// A bare word is a mistaken sub-command sooner than a folder, and that it
-	// is trusted would be no answer.
+	// A bare word is more likely a mistaken sub-command than a folder; the answer that it is
+	// trusted would mislead.
 	c.taking(func(args string) bool { return strings.ContainsAny(args, "/\\~.-") })
 	c.Sub = slices.Insert(c.Sub, 1, &Command{Name: "trust", Args: "[FOLDER]",
 		Summary: "ask about a folder, as at the start", Run: cmd.askPermit})
 	return c
 }
 
-// taking has c refuse words that are no sub-command and that mine does not know.
+// taking makes c refuse words that are neither a sub-command nor accepted by mine.
 func (c *Command) taking(mine func(args string) bool) {
 	run := c.Run
 	c.Run = func(ctx context.Context, args string) error {
@@ -147,7 +147,7 @@ func (cmd subCommands) askPermit(ctx context.Context, folder string) error {
 	return sentences(cmd.out, said)
 }
 
-// servers is /mcp. A word that is none of its own is a part of the names to list.
+// servers is /mcp. A word that is no sub-command of it is a part of the names to list.
 func (cmd subCommands) servers() *Command {
 	c := cmd.relayed(Command{Name: "mcp", Args: "[NAME]"}, nil)
 	list := c.Run
@@ -170,7 +170,7 @@ func (cmd subCommands) extensions() *Command {
 	return c
 }
 
-// reloadExtensions reads again what extensions bring and a session can take up.
+// reloadExtensions reads again the parts of extensions that a running session can change.
 func (cmd subCommands) reloadExtensions(ctx context.Context, _ string) error {
 	cmd.customs.Library.Forget()
 	cmd.customs.report("")

@@ -39,7 +39,7 @@ func (cmd taskCommands) listTasks(_ context.Context, _ string) error {
 	})...)
 }
 
-// taskState says in words how far j is.
+// taskState describes the state of j in words.
 func taskState(j shell.Job) string {
 	switch {
 	case j.Running:
@@ -54,7 +54,7 @@ func taskState(j shell.Job) string {
 	return "done"
 }
 
-// shownLines is how many lines /tasks show prints when nobody says.
+// shownLines is how many lines /tasks show prints by default.
 const shownLines = 20
 
 func (cmd taskCommands) showTask(_ context.Context, args string) error {
@@ -98,7 +98,7 @@ func (cmd taskCommands) stopTask(_ context.Context, args string) error {
 	return sentences(cmd.out, fmt.Sprintf("%d is ended", pid))
 }
 
-// taskOf returns the number that stands alone in words.
+// taskOf returns the number in words, which must be the only word.
 func taskOf(words []string) (int, error) {
 	if len(words) != 1 {
 		return 0, misused("which one? /tasks lists them by their process ids")

@@ -19,7 +19,7 @@ import (
 	"gemline/tools/checkpoint"
 )
 
-// undoCommands take back changes and messages.
+// undoCommands undo changes and remove messages.
 type undoCommands struct {
 	c        *Conversation
 	out      io.Writer
@@ -62,7 +62,8 @@ func (cmd undoCommands) undo(ctx context.Context, arg string) error {
 	return cmd.takeBack(ctx, list[:n])
 }
 
-// number reads a number from 1 on; without one it is 1. Taken says what the command takes.
+// number reads a number from 1 on; an empty arg is 1. Taken describes the command's arguments, for
+// the error.
 func number(arg, taken string) (int, error) {
 	if arg == "" {
 		return 1, nil
@@ -83,7 +84,7 @@ func (cmd undoCommands) takeBack(ctx context.Context, list []*checkpoint.Changed
 	return cmd.apply(ctx, p, "took back: "+strings.Join(lists.Map(list, (*checkpoint.ChangedTurn).String), "; "))
 }
 
-// apply does what a plan says, and asks about files that others have changed.
+// apply carries out a plan, and asks about files that others have changed.
 func (cmd undoCommands) apply(ctx context.Context, p *checkpoint.Plan, what string) error {
 	if err := sentences(cmd.out, escaped(p.Lines(cmd.c.Workspace.Rel))...); err != nil {
 		return err
@@ -152,7 +153,7 @@ func (cmd undoCommands) diff(ctx context.Context, _ string) error {
 		cmd.screen.Patch(patch)
 		return nil
 	}
-	columns := strings.Split(strings.TrimSuffix(patch, "\n"), "\t") // tabs are text
+	columns := strings.Split(strings.TrimSuffix(patch, "\n"), "\t") // a file name may contain tabs
 	return lines(cmd.out, strings.Join(lists.Map(columns, text.Printable), "\t"))
 }
 
@@ -178,7 +179,7 @@ func (cmd undoCommands) rewind(ctx context.Context, args string) error {
 	}
 	if what != "conversation" {
 		var list []*checkpoint.ChangedTurn
-		for _, q := range asked[:len(asked)-n+1] { // as /history and /fork count
+		for _, q := range asked[:len(asked)-n+1] { // counted as by /history and /fork
 			list = append(list, q.done...)
 		}
 		if list = slices.DeleteFunc(list, func(d *checkpoint.ChangedTurn) bool { return d.Undone }); len(list) > 0 {
@@ -196,7 +197,7 @@ func (cmd undoCommands) rewind(ctx context.Context, args string) error {
 	return cmd.forget(asked[len(asked)-n])
 }
 
-// forget goes back to before a question, and offers its words again.
+// forget returns to the state before a question, and offers the question's words as the next input.
 func (cmd undoCommands) forget(q asked) error {
 	if err := cmd.c.Engine.Rewrite(slices.Clone(cmd.c.Engine.History()[:q.at])); err != nil {
 		return err
@@ -210,15 +211,15 @@ func (cmd undoCommands) forget(q asked) error {
 	return nil
 }
 
-// A question of the user's, where it stands in the history, and the turns that
-// changed something after it and before the next one, the last one first.
+// A question of the user's, its place in the history, and the turns between it and the next
+// question that changed files, the latest first.
 type asked struct {
 	at   int
 	text string
 	done []*checkpoint.ChangedTurn
 }
 
-// questions returns what the user has asked, the last one first.
+// questions returns the user's questions, the latest first.
 func (cmd undoCommands) questions(ctx context.Context) (list []asked, err error) {
 	turns, err := cmd.c.Keeper.Turns(ctx)
 	if err != nil && !errors.Is(err, checkpoint.ErrNothing) && !errors.Is(err, checkpoint.ErrOff) &&
@@ -297,11 +298,11 @@ func (cmd undoCommands) restore(ctx context.Context, arg string) error {
 	return cmd.forgetCall(ctx, calls[n-1])
 }
 
-// forgetCall goes back to before the question that has led to a call, if the user wants that.
+// forgetCall returns to the state before the question that led to a call, if the user agrees.
 func (cmd undoCommands) forgetCall(ctx context.Context, call checkpoint.State) error {
 	list, err := cmd.questions(ctx)
 	i := slices.IndexFunc(list, func(q asked) bool {
-		return len(q.done) > 0 && q.done[len(q.done)-1].Of.ID == call.Turn // the others are of forgotten questions
+		return len(q.done) > 0 && q.done[len(q.done)-1].Of.ID == call.Turn // the other turns belong to forgotten questions
 	})
 	if err != nil || i < 0 || cmd.confirm == nil {
 		return err
@@ -313,7 +314,7 @@ func (cmd undoCommands) forgetCall(ctx context.Context, call checkpoint.State) e
 	return cmd.forget(list[i])
 }
 
-// listCalls lists calls that can be gone back to, and checkpoints of the Gemini CLI.
+// listCalls lists the calls that can be undone, and checkpoints of the Gemini CLI.
 func (cmd undoCommands) listCalls(calls []checkpoint.State, theirs []string) error {
 	if len(calls)+len(theirs) == 0 {
 		return sentences(cmd.out, "No restorable tool calls found.")
@@ -326,8 +327,8 @@ func (cmd undoCommands) listCalls(calls []checkpoint.State, theirs []string) err
 	return sentences(cmd.out, append(ls, escaped(theirs)...)...)
 }
 
-// restoreOriginal goes back to a checkpoint of the Gemini CLI: to its conversation, and to
-// the files if the user agrees.
+// restoreOriginal restores a checkpoint of the Gemini CLI: its conversation, and the files if the
+// user agrees.
 func (cmd undoCommands) restoreOriginal(ctx context.Context, name string) error {
 	if cmd.sessions.Resume == nil || cmd.confirm == nil {
 		return errOnePrompt
@@ -351,8 +352,8 @@ func (cmd undoCommands) restoreOriginal(ctx context.Context, name string) error 
 	return sentences(cmd.out, "not made yet: the call of "+text.PrintableLine(c.Tool)+"; say go on, and the model may make it")
 }
 
-// discarded parses arguments in which the words before --to are the name of one file, as are the
-// words behind it.
+// discarded parses arguments in which all words before --to are the name of one file, and all words
+// behind it the name of another.
 func discarded(args string) ([]string, error) {
 	var flags []string
 	args = strings.TrimSpace(args)
@@ -372,7 +373,7 @@ func discarded(args string) ([]string, error) {
 		flags = append(flags, "--to="+to)
 	}
 	if file == "" {
-		return flags, nil // which says that a file is needed
+		return flags, nil // the error says that a file is needed
 	}
 	return append(flags, "--", file), nil
 }

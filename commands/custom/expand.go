@@ -13,19 +13,18 @@ import (
 	"gemline/repl/input"
 )
 
-// Sources are what a prompt is filled in from.
+// Sources supply the values for the marks of a prompt.
 type Sources struct {
-	// Run runs a command, judged and asked about like a call of the model's, and
-	// returns the text for its place. Its error ends the expansion.
+	// Run runs a command, which is judged and asked about like a call of the model, and returns the
+	// text for its place. Its error ends the expansion.
 	Run func(ctx context.Context, command string) (string, error)
 
-	// Files returns what a path holds, nil if it can't be used, which the user
-	// was told then. Own says that the user has written the command. Its error ends
-	// the expansion.
+	// Files returns the contents of a path, nil if the path can't be used, which Files then has
+	// printed. Own says that the user has written the command. Its error ends the expansion.
 	Files func(ctx context.Context, path string, own bool) ([]*genai.Part, error)
 
-	// Insert returns a command line with values in the place of marks, which is data for
-	// the shell whatever stands around it.
+	// Insert returns a command line with values in the place of marks. The shell reads a value as
+	// data, whatever quotes surround the mark.
 	Insert func(line string, marks *regexp.Regexp, value func(mark string) string) (string, error)
 }
 
@@ -35,11 +34,11 @@ type Invocation struct {
 	Args string // the text behind the name, as it was typed
 }
 
-// A piece is a part of a prompt: bare text, or a mark that is replaced.
+// A piece is a part of a prompt: plain text, or a mark to be replaced.
 type piece struct {
 	kind kind
-	text string // the bare text, or the text in the braces
-	raw  string // as it stands in the prompt
+	text string // the plain text, or the text in the braces
+	raw  string // its spelling in the prompt
 }
 
 type kind int
@@ -50,7 +49,7 @@ const (
 	file
 )
 
-// arguments finds where arguments are put into a prompt of TOML, and words of Markdown.
+// arguments finds the marks for arguments in a prompt of TOML, and words of Markdown.
 var (
 	arguments = text.Pattern(`\{\{args\}\}`)
 	words     = text.Pattern(`\$(ARGUMENTS|[1-9])`)
@@ -97,7 +96,7 @@ func split(prompt string, markdown bool) (pieces []piece, err error) {
 	return pieces, nil
 }
 
-// Expand returns the message that the command stands for.
+// Expand returns the command's message for the model.
 func (c Command) Expand(ctx context.Context, call Invocation, from Sources) ([]*genai.Part, error) {
 	var parts []*genai.Part
 	var said strings.Builder
@@ -145,7 +144,7 @@ func (c Command) Expand(ctx context.Context, call Invocation, from Sources) ([]*
 	return parts, nil
 }
 
-// marks finds where the prompt says that its arguments go.
+// marks returns the pattern of the marks for arguments in the prompt.
 func (c Command) marks() *regexp.Regexp {
 	if c.Dir.Markdown {
 		return words()
@@ -153,12 +152,12 @@ func (c Command) marks() *regexp.Regexp {
 	return arguments()
 }
 
-// argument returns what a mark stands for.
+// argument returns the value of a mark.
 func argument(mark, args string) string {
 	n, err := strconv.Atoi(mark[1:])
 	list := strings.Fields(args)
 	switch {
-	case err != nil: // all of them
+	case err != nil: // the mark of all arguments
 		return args
 	case n <= len(list):
 		return list[n-1]

@@ -8,14 +8,14 @@ import (
 // A Library is the commands of directories. It reads them when it is first asked for
 // commands, and again after [Library.Forget]. It is safe for concurrent use.
 type Library struct {
-	Dirs func() []Dir // those there are at the moment, later ones before earlier ones
+	Dirs func() []Dir // returns the current directories, later ones before earlier ones
 
 	mu    sync.Mutex
 	files *loader // the files read, nil before the first reading
 	named bool    // its commands have names
 }
 
-// read returns what the files hold.
+// read returns the loaded files.
 func (l *Library) read() *loader {
 	if l.files == nil {
 		l.files, l.named = read(l.Dirs()), false
@@ -45,8 +45,8 @@ func (l *Library) Faults(but string) []string {
 	return slices.DeleteFunc(faults, func(fault string) bool { return fault == noteOf+f.lost[but] })
 }
 
-// Notes returns the faults, what else means nothing in the files, and which names were not given, as
-// Faults does.
+// Notes returns the faults, the parts of the files without a meaning, and the names that were not
+// given, as Faults does.
 func (l *Library) Notes(but string) []string {
 	faults := l.Faults(but)
 	l.mu.Lock()
@@ -57,15 +57,15 @@ func (l *Library) Notes(but string) []string {
 	return append(faults, notes...)
 }
 
-// Lost returns why there is no command of a name although a file is there for it, "" if
-// there is none.
+// Lost returns why there is no command of a name although a file for it exists, "" if there is no
+// such file.
 func (l *Library) Lost(name string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.read().lost[name]
 }
 
-// Forget has the files read again.
+// Forget makes the next call read the files again.
 func (l *Library) Forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

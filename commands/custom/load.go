@@ -24,8 +24,8 @@ type Dir struct {
 	Path  string
 	Owner string // "user", "workspace", or the name of an extension
 
-	// Extension says that the Owner is an extension, and Within that links out of
-	// Path are not followed, since somebody else may have made them.
+	// Extension says that the Owner is an extension. Within says that links out of Path are not
+	// followed, since somebody else may have made them.
 	Extension, Within bool
 
 	// Markdown says that the files are Markdown rather than TOML.
@@ -35,7 +35,7 @@ type Dir struct {
 // A Command is a custom command, read from a file.
 type Command struct {
 	Name        string   // such as "git:commit"
-	Others      []string // further names of it
+	Others      []string // aliases
 	Description string
 	Arguments   string // its arguments, such as "[FILE]"; may be empty
 	Only        Only   // the tools that may be called for it; nil allows all
@@ -73,7 +73,7 @@ func read(dirs []Dir) *loader {
 func named(commands []Command, notes []string, taken func(string) bool) ([]Command, []string) {
 	plain := map[string]*Command{}
 	for i := range commands {
-		plain[commands[i].Name] = &commands[i] // the last one counts
+		plain[commands[i].Name] = &commands[i] // the last command wins
 	}
 	used := map[string]bool{}
 	free := func(name string) string {
@@ -111,7 +111,7 @@ func named(commands []Command, notes []string, taken func(string) bool) ([]Comma
 	return commands, notes
 }
 
-// whose returns the owner as a sentence begins with it.
+// whose returns the owner, as the first words of a sentence.
 func (c *Command) whose() string {
 	if c.Dir.Extension {
 		return "Extension " + c.Dir.Owner + "'s"
@@ -138,11 +138,11 @@ type loader struct {
 	files  int // of dir
 	found  []Command
 	faults []string          // faults of files that are used in part
-	notes  []string          // what means nothing
-	lost   map[string]string // why the file of a name is not used
+	notes  []string          // parts of files without a meaning
+	lost   map[string]string // by name, why the command's file is not used
 }
 
-// noteOf begins a notice about a file.
+// noteOf is the first words of a notice about a file.
 const noteOf = "the command "
 
 func (l *loader) note(path, format string, args ...any) {
@@ -158,7 +158,7 @@ func commandName(path []string) string {
 	return strings.Join(lists.Map(path, segment), ":")
 }
 
-// unknown says which keys of a file mean nothing here, in a line for all of them.
+// unknown notes the unknown keys of a file, in one line.
 func (l *loader) unknown(c *Command, keys []string) {
 	if len(keys) == 0 {
 		return
@@ -170,8 +170,8 @@ func (l *loader) unknown(c *Command, keys []string) {
 	l.notes = append(l.notes, "the command "+text.PrintableLine(c.File)+": "+text.PrintableLine(what)+" nothing here")
 }
 
-// walk reads the files in dir, whose name below the loader's directory is segments. The
-// directories above it are in way, so that links lead nowhere for ever.
+// walk reads the files in dir, whose path below the loader's directory is segments. Way holds the
+// directories above it, so that a cycle of links ends.
 func (l *loader) walk(dir string, segments []string, way map[string]bool) {
 	real := disk.ResolveLinks(dir)
 	if way[real] || len(segments) > maxDepth {

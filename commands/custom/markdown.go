@@ -40,14 +40,14 @@ func (l *loader) markdown(c *Command, source string) {
 	l.unknown(c, keys)
 }
 
-// A fact is one line of a front matter, with the items below it.
+// A fact is one line of a front matter, with its list items.
 type fact struct {
 	key, value string
 	items      []string
 }
 
-// frontMatter splits a file into its front matter and its text. It takes
-// more than YAML does, since people write more, such as "argument-hint: [a] [b]".
+// frontMatter splits a file into its front matter and its text. It accepts more than YAML does,
+// since people write lines such as "argument-hint: [a] [b]".
 func frontMatter(source string) (head []fact, body string) {
 	lines, body, ok := text.FrontMatter(source)
 	if !ok {
@@ -67,8 +67,7 @@ func frontMatter(source string) (head []fact, body string) {
 	return head, strings.TrimPrefix(body, "\n")
 }
 
-// values returns what a fact lists: its items, or the words between its commas that
-// stand in no parentheses.
+// values returns the values of a fact: its items, or the words between commas outside parentheses.
 func (f fact) values() []string {
 	if len(f.items) > 0 {
 		return f.items

@@ -9,18 +9,18 @@ import (
 	"gemline/engine/text"
 )
 
-// Only are the tools that may be called for a command. Nil are all tools.
+// Only are the tools that may be called for a command. Nil allows all tools.
 type Only []Allowed
 
-// Allowed is a tool that may be called: with any arguments, or for programs whose words
-// begin with one of Prefixes.
+// Allowed is a tool that may be called: with any arguments, or only for programs whose words begin
+// with an element of Prefixes.
 type Allowed struct {
 	Tool     string
 	Prefixes []string
 }
 
-// parseOnly reads a list of tools such as "Read" and "Bash(git diff:*)". A name in small letters
-// is taken for a tool of gemline's; other names that are no tool's are returned as unknown.
+// parseOnly reads a list of tools such as "Read" and "Bash(git diff:*)". It takes a name in small
+// letters for a tool of gemline, and returns other names without a tool as unknown.
 func parseOnly(list []string) (only Only, unknown []string) {
 	only = Only{}
 	for _, entry := range list {
@@ -43,7 +43,7 @@ func parseOnly(list []string) (only Only, unknown []string) {
 	return only, unknown
 }
 
-// Offers reports whether some calls of a tool may be allowed.
+// Offers reports whether at least some calls of a tool may be allowed.
 func (o Only) Offers(t engine.Tool) bool {
 	return o == nil || slices.ContainsFunc(o, func(a Allowed) bool { return a.Tool == t.Name() })
 }
