@@ -4,28 +4,26 @@ import (
 	"os"
 	"time"
 
-	_ "gemline/commands/program/garbage" // collected later than usual
+	_ "gemline/commands/program/garbage" // delays the first garbage collection
 	"gemline/commands/program/project"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
 
-// stdout and stderr are the streams that the program itself writes to. They are not os.Stdout and
-// os.Stderr, once redirectOutput has been called.
+// stdout and stderr are the streams that the program itself writes to. After a call of
+// redirectOutput they differ from os.Stdout and os.Stderr.
 var stdout, stderr = kept(os.Stdout), kept(os.Stderr)
 
 func kept(f *os.File) *os.File { file := *f; return &file }
 
-// redirectOutput sends to f what libraries write to standard output and standard error,
-// whenever they took hold of these. A crash is still seen: the runtime does
-// not write to files.
+// redirectOutput sends the output of libraries to f, even if they copied os.Stdout or os.Stderr
+// earlier. A crash is still printed: the runtime does not write through an os.File.
 func redirectOutput(f *os.File) { *os.Stdout, *os.Stderr = *f, *f }
 
-// Main is the process: it runs the program with the process's own arguments,
-// streams and environment, and returns the exit code. The version, the commit
-// and its date (RFC 3339) are those of the build; today is the day by which prices
-// change and models end. No other file touches the process, so that a test binary
-// that calls Main is the program.
+// Main runs the program with the process's own arguments, streams and environment, and returns the
+// exit code. The version, the commit and its date (RFC 3339) are those of the build; today is the
+// day by which prices change and models end. No other file uses the process itself, so a test
+// binary that calls Main behaves like the program.
 func Main(version, commit, date string, today time.Time) int {
 	if code, ok := sandbox.Init(os.Args, os.Stderr); ok {
 		return code

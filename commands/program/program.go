@@ -1,5 +1,5 @@
-// Package program is one start of gemline: it reads the command line, has a front end carry
-// it out, and says how that ended. [Main] is the process, [Run] the program in it.
+// Package program is one start of gemline: it reads the command line, starts a front end for it,
+// and reports how the run ended. [Main] is the process, [Run] the program in it.
 //
 // # Four packages below this one
 //
@@ -10,14 +10,13 @@
 //
 // # Settings end here
 //
-// These packages turn settings into the plain values that the packages of engine, tools and
-// repl are given. Nothing imports them but main and what drives its tests.
+// These packages turn settings into the plain values that the packages of engine, tools and repl
+// are given. Only main and the drivers of its tests import them.
 //
-// # One last word
+// # The outcome is reported once
 //
-// However a run ends, by an error, a signal, a deadline or a panic, [Run]
-// classifies it once, in one table, has the reporter say so once, and returns
-// the code.
+// However a run ends, by an error, a signal, a deadline or a panic, [Run] classifies the end once,
+// in one table, reports it once, and returns the exit code.
 //
 // # The process is given
 //
@@ -48,16 +47,16 @@ import (
 	"gemline/tools/shell"
 )
 
-// Run runs the program and returns its exit code. Whatever happens, the
-// reporter has the last word, once.
+// Run runs the program and returns its exit code. Whatever happens, the outcome is reported once,
+// at the end.
 func Run(p project.Process) (code int) {
-	log.SetOutput(io.Discard) // where libraries write what nobody asked for
+	log.SetOutput(io.Discard) // libraries log messages that no user asked for
 	if null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
 		p.RedirectOutput(null)
 	}
 	r, command, err := front.New(p)
 	subcommand := command != nil
-	shell.Conceal() // where it can't be had, children still lack the keys
+	shell.Conceal() // if the system refuses, children still lack the keys
 	defer r.Options.Ledger.Close()
 	ctx, stop := context.WithCancelCause(context.Background())
 	defer stop(nil)
@@ -68,7 +67,7 @@ func Run(p project.Process) (code int) {
 	}
 	reporter := sync.OnceValue(func() report.Reporter { return r.Reporter(subcommand, stop) })
 	defer listen(ctx, stop, r.Options.User.Interactive, r.SurvivesHangup, p.Exit, func(err error) { // until the last word is written
-		defer func() { recover() }() // nobody is left to tell
+		defer func() { recover() }() // the run is over, and nobody can get the panic
 		r.Abandon()
 		r.Finish(ctx, reporter(), err)
 	})()
@@ -87,13 +86,13 @@ func Run(p project.Process) (code int) {
 	}
 	switch {
 	case err != nil:
-		r.Options.ReadHere(subcommand) // which format do the settings say?
+		r.Options.ReadHere(subcommand) // it finds the output format in the settings
 	case !r.Options.Flags.Version && !r.Options.Flags.Help:
 		if !subcommand {
 			tables.Go(func() { readTables(p.Getenv) })
 		}
 		if err = r.Options.ReadHere(subcommand); err != nil && subcommand && command[0] == "update" {
-			err = r.Options.Read(os.TempDir(), subcommand) // it wants no directory, and the working directory may be gone
+			err = r.Options.Read(os.TempDir(), subcommand) // a sub-command needs no directory, and the working directory may be gone
 		}
 	}
 	switch {
@@ -112,12 +111,12 @@ func Run(p project.Process) (code int) {
 	return r.Finish(ctx, reporter(), err)
 }
 
-// readTables reads the tables of rules and providers while the settings are read, and has
-// encoding/json know the type of parts. A caller that needs a table earlier waits for it, and gets
+// readTables reads the tables of rules and providers while the settings are read, and makes
+// encoding/json cache the type of parts. A caller that needs a table earlier waits for it, and gets
 // the panic of a table with a mistake.
 func readTables(getenv func(string) string) {
 	defer func() { recover() }()
 	policy.New(policy.Default)
 	model.NewProviders(nil, getenv)
-	json.Marshal((*genai.Part)(nil)) // which the session's file holds
+	json.Marshal((*genai.Part)(nil)) // the type in the session's file
 }

@@ -11,15 +11,15 @@ import (
 	"gemline/commands/program/ending"
 )
 
-// listen lets the signals that end a program end the run instead, so that it
-// can write its final record. In a session, Ctrl-C is the session's. What was
-// ignored when the program began, as by nohup, stays ignored.
+// listen makes the signals that end a program end the run instead, so that the run can write its
+// final record. In a session, Ctrl-C is the session's. A signal that was ignored when the program
+// started, as by nohup, stays ignored.
 //
-// A run that gets a signal may not stop, as when nobody reads what it writes. If it does not end
-// soon, or gets another signal, it is left behind, and last has a moment to write how it ended. The
-// same holds for a run whose time is up.
+// A run may not stop after a signal, for example if nobody reads its output. If it does not end
+// soon, or gets another signal, it is abandoned, and last has a second to write the outcome. The
+// same holds for a run that reached its time limit.
 //
-// HungUp reports whether the run goes on although the terminal has gone away.
+// HungUp reports whether the run continues although the terminal has gone away.
 //
 // The signals stay caught until the process is gone. So the exit code is the same
 // if a terminal that goes away is noticed before its signal comes.
@@ -32,7 +32,7 @@ func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool,
 			signal.Notify(signals, sig)
 		}
 	}
-	// A broken pipe is an error of a write, which is told apart by stream.
+	// SIGPIPE must not end the process: the failed write tells which stream is broken.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	done := make(chan struct{})
 	var wg sync.WaitGroup
@@ -54,7 +54,7 @@ func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool,
 		}
 		soon := 3 * time.Second
 		if cause == ending.Signal(syscall.SIGPIPE) {
-			soon *= 10 // nobody has told it to hurry, and there may be much to put down
+			soon *= 10 // nobody asked it to hurry, and it may have much to store
 		}
 		if !overdue(soon, signals, done) {
 			return
@@ -70,9 +70,9 @@ func listen(ctx context.Context, stop context.CancelCauseFunc, interactive bool,
 	return func() { close(done); wg.Wait() }
 }
 
-// overdue waits for a run that got a signal, and reports whether it is left behind: when it does not
-// end soon, or at once after another signal. A signal that comes together with the first, as where a
-// program and its group get the same, does not count.
+// overdue waits for a run that got a signal, and reports whether the run is abandoned: if it does
+// not end soon, or gets another signal. A second signal within half a second does not count, since
+// a program and its process group may get the same signal.
 func overdue(soon time.Duration, again <-chan os.Signal, done <-chan struct{}) bool {
 	const together = 500 * time.Millisecond
 	late, told := time.After(soon), time.Now()

@@ -1,4 +1,4 @@
-// Package attack tries the program out as those would who mean harm.
+// Package attack attacks the program, as somebody with bad intent would.
 //
 // It has no code but tests. They build the program as it is given to users, and
 // run it on the cases of testdata: cases.jsonl can test similar programs as well,
@@ -7,14 +7,13 @@
 //
 // # Every run
 //
-// Whatever a case wants to see, some things hold for each run: the program ends
-// by itself; no control character reaches the outside; the key is in no output,
-// no file and no request's body; nothing outside of the workspace changes, but
-// for gemline's own directory.
+// Whatever a case requires, each run must meet these conditions: the program ends by itself; no
+// control character reaches the outside; the key is in no output, no file and no request's body;
+// nothing outside of the workspace changes, but for gemline's own directory.
 //
-// # Pending
+// # Cases of absent features
 //
-// A case about a feature that gemline does not have can only pass for the wrong
-// reason. Such cases are not run, and named with the feature. Each feature has a
-// trial, which fails the test as soon as the feature is there.
+// A case about a feature that gemline does not have could only pass for the wrong reason. The test
+// skips such cases, and prints them with the feature. A trial of each feature fails the test as
+// soon as gemline has the feature.
 package attack

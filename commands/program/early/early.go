@@ -1,4 +1,4 @@
-// Package early begins before main what each start needs.
+// Package early starts, before main, the work that each start of the program needs.
 //
 // Libraries are initialized one after the other, which takes a third of a start, half of it for
 // the schemas of JSON Schema. Meanwhile other goroutines make the parser of the command line and
@@ -17,7 +17,7 @@ import (
 func init() {
 	for _, prepare := range []func(){flags.Prepare, func() { catalog.Shipped() }} {
 		go func() {
-			defer func() { recover() }() // whoever needs it gets the panic
+			defer func() { recover() }() // the caller that needs the table gets the panic
 			prepare()
 		}()
 	}

@@ -39,7 +39,7 @@ import (
 // Crash is a panic that was recovered.
 type Crash struct {
 	Value         any    // what panic was called with
-	ResumeCommand string // the command that goes on with the session, "" if nothing of it is kept
+	ResumeCommand string // the command that resumes the session, "" if nothing of it is stored
 }
 
 // Error returns the first line: further lines tell where the crash happened.
@@ -48,7 +48,7 @@ func (c *Crash) Error() string {
 	return fmt.Sprintf("a bug in gemline: %.500s", what)
 }
 
-// Hint says what to do about it.
+// Hint says how to proceed.
 func (c *Crash) Hint() string {
 	hint := "please report this; -d shows where it happened"
 	if c.ResumeCommand != "" {
@@ -57,8 +57,7 @@ func (c *Crash) Hint() string {
 	return hint
 }
 
-// OutputError is the error of a run whose output can't be written, or that nobody
-// reads any more.
+// OutputError is the error of a run whose output can't be written, or that nobody reads any more.
 func OutputError(err error) error {
 	if errors.Is(err, syscall.EPIPE) {
 		return Signal(syscall.SIGPIPE)
@@ -75,8 +74,8 @@ func OutputError(err error) error {
 	return fmt.Errorf("%s: %w", where, err)
 }
 
-// Of classifies what went wrong, once: the exit code, the reason that a
-// record gives, and the class that scripts written for the Gemini CLI know.
+// Of classifies an error, once: into the exit code, the reason for the records, and the class that
+// scripts written for the Gemini CLI know.
 func Of(err error) report.Outcome {
 	o := report.Outcome{Err: err}
 	if err == nil {
@@ -91,8 +90,7 @@ func Of(err error) report.Outcome {
 	return hinted(o)
 }
 
-// hinted gives an outcome without a hint the hint of its error, or of a wrapped
-// error.
+// hinted adds the hint of an error, or of a wrapped error, to an outcome without a hint.
 func hinted(o report.Outcome) report.Outcome {
 	var h interface {
 		error
@@ -104,17 +102,16 @@ func hinted(o report.Outcome) report.Outcome {
 	return o
 }
 
-// An end is how a run is over.
+// An end is the exit code, the reason and the class of an outcome.
 type end struct {
 	code          int
 	reason, class string
 }
 
-// set has o be the end e.
+// set copies e into o.
 func (e end) set(o *report.Outcome) { o.ExitCode, o.Reason, o.ErrorType = e.code, e.reason, e.class }
 
-// endings is how runs end, by what went wrong. The first row that knows an error
-// counts.
+// endings are the ends of runs, by error. The first row that matches an error counts.
 var endings = []func(error, *report.Outcome) bool{
 	as(end{0, "", "FatalCancellationError"}, func(e Signal, o *report.Outcome) {
 		o.ExitCode, o.Reason = 128+int(e), strings.ToLower(signalName(syscall.Signal(e)))
@@ -185,7 +182,7 @@ var endings = []func(error, *report.Outcome) bool{
 	is(context.Canceled, end{130, "cancelled", "FatalCancellationError"}, ""),
 }
 
-// The ends that several errors come to.
+// The ends that several errors have in common.
 var (
 	usageEnd    = end{2, "usage", "UsageError"}
 	authEnd     = end{41, "auth", "FatalAuthenticationError"}
@@ -212,7 +209,7 @@ var modelEnds = map[model.Kind]end{
 	model.Unavailable: {68, "unavailable", "NetworkError"},
 }
 
-// as is a row for errors of a type. More says what they bring.
+// as is a row for errors of a type. More adds details of the error to the outcome.
 func as[E error](to end, more func(E, *report.Outcome)) func(error, *report.Outcome) bool {
 	return func(err error, o *report.Outcome) bool {
 		var e E

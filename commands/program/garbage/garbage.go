@@ -1,9 +1,9 @@
 // Package garbage delays the first collection of garbage.
 //
-// The runtime collects first when 4 MB are allocated, which is in the middle of a start:
-// libraries make their tables, and what is made then stays. One collection costs a fifth of
-// a start. So the first collection waits for 16 MB, which one turn does not allocate; later
-// collections are as usual. A GOGC other than the usual 100 is left as it is set.
+// The runtime collects first when 4 MB are allocated, which is in the middle of a start: libraries
+// make their tables, which then stay in use. One collection costs a fifth of a start. So the first
+// collection waits for 16 MB, which one turn does not allocate; later collections are as usual. A
+// GOGC other than the usual 100 is left as it is set.
 //
 // A program imports the package for its init alone. The package imports little, and is therefore
 // initialized before the packages that allocate.
@@ -21,6 +21,6 @@ func init() {
 		debug.SetGCPercent(was)
 		return
 	}
-	// A pointer, since a value without pointers may share its memory with values that stay.
+	// A pointer, since a value without pointers may share memory with values that stay in use.
 	runtime.AddCleanup(new(*int), func(percent int) { debug.SetGCPercent(percent) }, usual)
 }

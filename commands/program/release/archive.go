@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// tarred returns an archive of files, each with the directories above it, all from one second
-// and of nobody in particular.
+// tarred returns an archive of files, each with its parent directories, all with the same time and
+// without an owner.
 func tarred(prefix string, files []file, at time.Time) []byte {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -71,7 +71,7 @@ func zipped(dir string, files []file, at time.Time) []byte {
 	return b.Bytes()
 }
 
-// must ends the program if something failed that can't, as writing to memory.
+// must ends the program on an error that can't happen, such as a failed write to memory.
 func must(err error) {
 	if err != nil {
 		panic(err)
@@ -124,8 +124,8 @@ func (r *release) image(arch string, program []byte) error {
 	return r.write(r.name("linux/"+arch)+".oci.tar", tarred("", all, r.date))
 }
 
-// certificates returns the authorities that Mozilla trusts without a condition, as a file of
-// OpenSSL's, which can't hold the conditions.
+// certificates returns the authorities that Mozilla trusts unconditionally, as a file of OpenSSL's.
+// That format can't hold conditions.
 func (r *release) certificates() ([]byte, error) {
 	out, err := r.run(nil, "go", "mod", "download", "-json", roots)
 	if err != nil {

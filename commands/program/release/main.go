@@ -25,28 +25,28 @@ import (
 	"time"
 )
 
-// What a release is made with, beside Go.
+// Versions of the tools for a release, beside Go.
 const (
 	nfpm  = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.2"
 	sbom  = "github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0"
 	roots = "golang.org/x/crypto/x509roots/fallback@v0.0.0-20261030153154-30a33513ff6d" // Mozilla's certificates, for the image
 )
 
-// targets are the systems that a release is for.
+// targets are the systems of a release.
 var targets = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64",
 	"windows/amd64", "windows/arm64", "freebsd/amd64", "freebsd/arm64"}
 
-// A release is what all files of a release have in common.
+// A release holds what all files of a release have in common.
 type release struct {
 	version, commit string
 	date            time.Time // of the commit, and of each file
-	url             string    // where the files will be found, "" if that is not known
-	dir             string    // where they are written, absolute
-	work            string    // a directory for what is in between
-	pages           []file    // what each archive has beside the program
+	url             string    // the address of the files, "" if unknown
+	dir             string    // the directory for the files, absolute
+	work            string    // a directory for intermediate files
+	pages           []file    // the files of each archive beside the program
 }
 
-// A file is one of an archive, a package or an image.
+// A file in an archive, a package or an image.
 type file struct {
 	name string
 	mode int64
@@ -125,7 +125,7 @@ func (r *release) run(env []string, name string, args ...string) ([]byte, error)
 	return out, nil
 }
 
-// binary returns where the program for a system is.
+// binary returns the path of the program for a system.
 func (r *release) binary(system string) string {
 	name := "gemline"
 	if strings.HasPrefix(system, "windows/") {
@@ -138,7 +138,7 @@ func (r *release) binary(system string) string {
 func (r *release) build(system string) error {
 	goos, arch, _ := strings.Cut(system, "/")
 	env := []string{"GOOS=" + goos, "GOARCH=" + arch}
-	if goos == "linux" { // the only system for which it is embedded
+	if goos == "linux" { // only Linux has an embedded helper
 		helper := "tools/sandbox/helper_linux_" + arch + ".bin"
 		if _, err := r.run(env, "go", "build", "-buildvcs=false", "-ldflags", "-s -w", "-o", helper, "./tools/sandbox/helper"); err != nil {
 			return err
@@ -186,7 +186,7 @@ func (r *release) describe(systems []string) error {
 	return err
 }
 
-// licences returns the licences of all that is linked into the programs.
+// licences returns the licences of all modules that are linked into the programs.
 func (r *release) licences(systems []string) ([]byte, error) {
 	root, err := r.run(nil, "go", "env", "GOROOT")
 	if err != nil {
@@ -344,8 +344,8 @@ func (r *release) packaged(format, arch string, program []byte) error {
 	return err
 }
 
-// shared returns what is below usr beside the program. The file that says how gemline was
-// installed is what gemline update reads.
+// shared returns the files below usr beside the program, among them the file from which gemline
+// update reads how gemline was installed.
 func (r *release) shared(how, zsh string) []file {
 	return []file{
 		{"usr/share/gemline/installed-by", 0o644, []byte(how + "\n")},
@@ -360,8 +360,7 @@ func (r *release) shared(how, zsh string) []file {
 	}
 }
 
-// formula writes the Homebrew formula for the archives, unless the project has no address to
-// fetch them from.
+// formula writes the Homebrew formula for the archives, unless the project has no download address.
 func (r *release) formula(systems []string) error {
 	if r.url == "" {
 		fmt.Println("no Homebrew formula: it needs the project's address; make dist URL=https://... writes it")

@@ -40,7 +40,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 	var e *engine.Engine
 	judge := t.Policy(s.Rules)
 	f := s.Tools.Families
-	f.Files.Known = nil // what the user showed to another model
+	f.Files.Known = nil // files that the user showed to another model
 	f.Topics, f.Model = false, func() string { return e.Model() }
 	asker := s.Models.asker.For(f.Model)
 	f.Web.Asker, f.Commands.Outputs.Asker = asker, asker
@@ -58,7 +58,7 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 	judge = s.Hooks.Policy(s.Tools.Rehearsal.Policy(judge))
 	ts = t.Tools(s.Hooks.Tools(ts, judge))
 	approver := engine.Approver(t)
-	if s.Config.Approver == nil { // nobody can be asked which model is to stand in for another
+	if s.Config.Approver == nil { // nobody can be asked about a fallback model
 		approver = nil
 	}
 	router := s.Models.newRouter(s.agents.model(t), approver)
@@ -85,14 +85,14 @@ func (s *Session) beginAgent(t *agent.Task) (*agent.Session, error) {
 	}
 	return &agent.Session{Run: run, End: func(goal string) {
 		if goal != "" && cfg.Journal != nil {
-			file.SetSummary(s.Project.Options.Secrets.Text(text.OneLine(goal, longestAbout))) // what it says is in the file already
+			file.SetSummary(s.Project.Options.Secrets.Text(text.OneLine(goal, longestAbout))) // the file stores what the agent says already
 		}
 		saver.Close()
 		servers.Close()
 	}}, nil
 }
 
-// agentPrompt returns what the instruction and the opening message of an agent depend on.
+// agentPrompt returns the facts for the instruction and the opening message of an agent.
 func (s *Session) agentPrompt(t *agent.Task, ts engine.Toolset, judge engine.Policy, model string) prompt.Config {
 	cfg := s.prompt()
 	cfg.Interactive, cfg.Agents, cfg.Override.WriteSystemMD = false, nil, ""

@@ -34,26 +34,26 @@ const (
 	mostAgents   = 100 // agents that are listed
 )
 
-// agents are the agents that one conversation may call. Agents on other servers remember what the
-// conversation has said to them.
+// agents are the agents that one conversation may call. Agents on other servers remember their part
+// of the conversation.
 type agents struct {
 	project  *project.Project
-	record   func(map[string]journal.RemoteTask) error // stores the places; nil if nothing is recorded
-	describe func(*remote.Client) string               // reads a card
+	record   func(map[string]journal.RemoteTask) error // stores the places; nil without a record
+	describe func(*remote.Client) string               // reads an agent card
 	stop     context.CancelFunc                        // ends describe
-	reading  sync.WaitGroup                            // for cards that are read
+	reading  sync.WaitGroup                            // for running reads of cards
 
 	mu      sync.Mutex
 	clients map[string]*remoteAgent       // by name and contents of the definition
-	places  map[string]journal.RemoteTask // likewise: where conversations are
-	moved   bool                          // since the places were recorded
+	places  map[string]journal.RemoteTask // likewise: the task on the server
+	moved   bool                          // places changed since they were recorded
 }
 
 // A remoteAgent is an agent on another server.
 type remoteAgent struct {
 	client   *remote.Client
-	about    string // what its card says
-	cardRead bool   // the card is read, or was
+	about    string // the description in its card
+	cardRead bool   // reading the card has started
 }
 
 // newAgents returns the agents of the conversation in a session file.
@@ -67,20 +67,20 @@ func newAgents(p *project.Project, c *Journal) *agents {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop, r.describe = stop, func(c *remote.Client) string {
-		about, _ := c.Describe(ctx) // what is wrong is told when it is called
+		about, _ := c.Describe(ctx) // a call reports the error
 		return about
 	}
 	return r
 }
 
-// Close ends the reading of cards.
+// Close stops the reading of cards.
 func (r *agents) Close() {
 	r.stop()
 	r.reading.Wait()
 }
 
-// callable returns the agents that the prompt lists. Problems of others are printed with the next
-// event, once.
+// callable returns the agents that the prompt lists. The problems of agents that can't be called
+// are printed with the next event, once.
 func (r *agents) callable() []agent.Definition {
 	list, _ := r.project.Options.Agents().List()
 	list = slices.DeleteFunc(list, func(d agent.Definition) bool { return d.DisabledReason != "" })
@@ -102,7 +102,7 @@ func (r *agents) callable() []agent.Definition {
 	return list
 }
 
-// servers returns the MCP servers of an agent's own, nil if it has none.
+// servers returns the MCP servers of the agent, nil if it has none.
 func (r *agents) servers(d agent.Definition, notify func(string)) *mcp.Set {
 	if len(d.Access.Servers)+len(d.Access.UserServers) == 0 {
 		return nil
@@ -110,8 +110,8 @@ func (r *agents) servers(d agent.Definition, notify func(string)) *mcp.Set {
 	return r.project.MCP.AgentServers(d, notify)
 }
 
-// model returns the model that an agent begins with: its own, unless that is one of
-// another vendor and no alias of the user's.
+// model returns the first model of an agent: the agent's own, unless it belongs to another vendor
+// and is no alias of the user's.
 func (r *agents) model(t *agent.Task) string {
 	own := t.Agent.Model.Name
 	if provider, _ := catalog.Provider(own); provider != "" {
@@ -139,8 +139,8 @@ func (r *agents) asker(d agent.Definition) agent.Asker {
 	return r.remoteAgent(d).client
 }
 
-// description returns what an agent is for whose definition does not say it. Its card does, which
-// is read meanwhile.
+// description returns the description of a remote agent whose definition has none. It comes from
+// the agent's card, which is read in the background.
 func (r *agents) description(d agent.Definition) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,7 +177,7 @@ func (r *agents) remoteAgent(d agent.Definition) *remoteAgent {
 	return a
 }
 
-// setPlace notes where the conversation with an agent is.
+// setPlace notes the task of the conversation with an agent.
 func (r *agents) setPlace(key string, to remote.TaskRef) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -186,7 +186,7 @@ func (r *agents) setPlace(key string, to remote.TaskRef) {
 	}
 }
 
-// recordPlaces records where the conversations are, as soon as something has come of one.
+// recordPlaces records changed tasks when a call is finished.
 func (r *agents) recordPlaces(ev engine.Event) error {
 	if _, over := ev.(engine.CallFinished); !over {
 		return nil
@@ -200,8 +200,8 @@ func (r *agents) recordPlaces(ev engine.Event) error {
 	return r.record(r.places)
 }
 
-// agentValue returns what $NAME or !COMMAND stands for in the definition of an agent. A
-// project's sees no secrets, and runs nothing unconfined, if the user has not said so.
+// agentValue returns the value of $NAME or !COMMAND in the definition of an agent. A definition of
+// the project sees no secrets and runs no unconfined command, unless the user has allowed it.
 func agentValue(ctx context.Context, p *project.Project, d agent.Definition, said string) (string, error) {
 	rights, own, rest := p.Options.Agents().ServerRights(d), p.Options.Agents().OwnedByUser(d), said[1:]
 	if said[0] != '$' {
@@ -217,7 +217,7 @@ func agentValue(ctx context.Context, p *project.Project, d agent.Definition, sai
 	return "", fmt.Errorf("%s is not set, or may not be seen by the agent", text.OneLine(rest, 100))
 }
 
-// agentOutput returns what a command of an agent's definition writes.
+// agentOutput returns the output of a command in an agent's definition.
 func agentOutput(ctx context.Context, p *project.Project, command string, free bool) (string, error) {
 	const patience = time.Minute
 	o := p.Launcher.Run(ctx, launch.Command{Text: command, Dir: p.Options.Paths.Cwd, SplitStderr: true, KillLeftovers: true, Limit: launch.Limit{Timeout: patience}, Unconfined: free})
@@ -237,7 +237,7 @@ func agentOutput(ctx context.Context, p *project.Project, command string, free b
 	}
 }
 
-// googleTokens returns tokens of the user's Google account for agents of Google's.
+// googleTokens returns tokens of the user's Google account for agents on Google's servers.
 func googleTokens(o *project.Options) func(ctx context.Context, at *url.URL, scopes []string) (string, error) {
 	return func(ctx context.Context, at *url.URL, scopes []string) (string, error) {
 		account := auth.NewAccount(o.Env.Getenv, runtime.GOOS)

@@ -16,7 +16,7 @@ import (
 	"gemline/tools/checkpoint"
 )
 
-// Begin returns a conversation that can be asked: a new or a resumed one.
+// Begin returns a new or a resumed conversation, ready for prompts.
 func Begin(ctx context.Context, p *project.Project, c Config) (*Session, error) {
 	if c.policy == nil {
 		c.policy = p.Policy.WithUnattended(c.Approver == nil)
@@ -32,7 +32,7 @@ func Begin(ctx context.Context, p *project.Project, c Config) (*Session, error) 
 	s.newHooks(recorder)
 	planned := func() bool { return s.Tools != nil && s.Tools.Families.Plans.Approved() != "" }
 	s.Models = newModels(p, s.Config, recorder, s.Hooks, s.ModelName, planned, s.Journal.ResumeCommand)
-	var found engine.Tools // that a command has declared
+	var found engine.Tools // tools that a command has declared
 	if s.Config.Generator == nil {
 		found, err = p.Options.DiscoveredTools(ctx, p.Launcher, p.Status.Notify)
 	}
@@ -54,9 +54,9 @@ func Begin(ctx context.Context, p *project.Project, c Config) (*Session, error) 
 	return s, nil
 }
 
-// keptModel returns the model of a conversation. A resumed conversation keeps its model if the wanted
-// model is another vendor's: nobody has agreed that the other vendor reads the conversation. A
-// session file from elsewhere chooses no vendor.
+// keptModel returns the model of a conversation. A resumed conversation keeps its model if the
+// configured model belongs to another vendor: nobody has agreed that the other vendor reads the
+// conversation. An imported session file chooses no vendor.
 func keptModel(p *project.Project, c Config, resumed *journal.LoadedSession, notify func(string)) string {
 	if resumed == nil || resumed.Model == "" || c.Open.Import != "" || p.Options.Flags.Model != "" {
 		return c.Model
@@ -80,7 +80,7 @@ func BeginNext(ctx context.Context, s *Session, open journal.OpenOptions, count 
 	return Begin(ctx, s.Project, next)
 }
 
-// Close ends the conversation, and leaves its file to others.
+// Close ends the conversation, and releases its file.
 func (s *Session) Close() {
 	recordEnd(s.Models.recorder, s.Config.policy.Mode())
 	s.agents.Close()
@@ -89,8 +89,8 @@ func (s *Session) Close() {
 	s.Journal.close()
 }
 
-// checkInstructions finds out whether the system instruction can be had: a file of the
-// user's that can't be used is no accident.
+// checkInstructions returns the error of a system instruction that can't be read: the user has
+// asked for the file, so gemline does not fall back to its own.
 func checkInstructions(o *project.Options, cfg func() prompt.Config) error {
 	if o.Env.Getenv("GEMINI_SYSTEM_MD")+o.Env.Getenv("GEMINI_WRITE_SYSTEM_MD") == "" {
 		return nil
@@ -101,8 +101,8 @@ func checkInstructions(o *project.Options, cfg func() prompt.Config) error {
 	return nil
 }
 
-// keepInterrupted keeps what commands have done that were running when the session ended
-// before its end, so that it can be taken back.
+// keepInterrupted stores the changes of commands that an abrupt end of the session interrupted, so
+// that the changes can be undone.
 func (s *Session) keepInterrupted(ctx context.Context) {
 	if !s.Journal.continues() {
 		return
@@ -122,7 +122,7 @@ func (s *Session) keepInterrupted(ctx context.Context) {
 	}
 }
 
-// Info returns what records say of the conversation.
+// Info returns the facts about the conversation for the records.
 func (s *Session) Info() *project.SessionInfo {
 	return &project.SessionInfo{ID: s.Journal.File.ID, Mode: func() string { return string(s.Config.policy.Mode()) }, ResumeCommand: s.Journal.ResumeCommand,
 		Stored: s.Journal.File.Stored, Collected: s.Tools.collected}

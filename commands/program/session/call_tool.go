@@ -13,8 +13,8 @@ import (
 	"gemline/engine/text"
 )
 
-// CallTool makes a call of another program's, as one prompt would be carried out. The call is added to
-// the conversation if it may have changed something, or if the model knows of the program's calls
+// CallTool carries out a call of a client program, as one prompt. The call is added to the
+// conversation if it may have changed something, or if the model knows of the program's calls
 // (known).
 func (s *Session) CallTool(ctx context.Context, title string, t engine.Tool, args map[string]any,
 	known bool, show func(engine.Event)) (failed error) {
@@ -47,7 +47,7 @@ func (s *Session) CallTool(ctx context.Context, title string, t engine.Tool, arg
 	return nil
 }
 
-// callNote returns the message that tells the model of a call of another program's.
+// callNote returns the message that tells the model about a client's call.
 func callNote(title string, f engine.CallFinished) string {
 	const most = 10_000 // characters
 	args, _ := text.JSON(f.Args, "")

@@ -15,8 +15,8 @@ import (
 	"gemline/tools"
 )
 
-// newCompressor returns what keeps a conversation within the model's context. Asker asks for
-// summaries, and keep stores outputs.
+// newCompressor returns the compressor that keeps a conversation within the model's context. Asker
+// asks for summaries, and keep stores outputs.
 func newCompressor(o *settings.Settings, asker *oneshot.Asker, h *hook.Hooks, keep func(name, text string) (string, error)) *compress.Compressor {
 	var window compress.Window
 	if o.ManageContext {
@@ -36,8 +36,8 @@ func newCompressor(o *settings.Settings, asker *oneshot.Asker, h *hook.Hooks, ke
 	})
 }
 
-// Compress makes the conversation shorter. Keep says in words what the summary must hold, "" for
-// nothing special; show prints the events.
+// Compress shortens the conversation. Keep names what the summary must hold, "" for nothing
+// special; show prints the events.
 func (s *Session) Compress(ctx context.Context, keep string, show func(engine.Event)) error {
 	by := &compress.Command{Compressor: s.compressor, Keep: keep}
 	var err error
@@ -56,9 +56,8 @@ func (s *Session) Compress(ctx context.Context, keep string, show func(engine.Ev
 	return cmp.Or(stopped, err, by.Err, s.Journal.sync())
 }
 
-// observe takes note of an event: where conversations with agents are, and that a summary
-// stands for the answers with which context files came. These come with the next call there
-// once more.
+// observe acts on an event. It records the places of conversations with agents. After a summary it
+// makes the memory forget which context files the model has seen: the summary has replaced them.
 func (s *Session) observe(ev engine.Event) {
 	n, _ := ev.(engine.Notice)
 	if by := (*engine.ConversationShortened)(nil); errors.As(n.Cause, &by) && by.Summarized {

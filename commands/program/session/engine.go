@@ -24,7 +24,7 @@ func (s *Session) newEngine() {
 	s.compressor = newCompressor(s.Project.Options.Settings, s.Models.asker, s.Hooks, s.Tools.Families.Commands.Outputs.Store)
 	judge := s.Hooks.Policy(s.Tools.Rehearsal.Policy(s.Rules))
 	asker := s.Rules.asker
-	if s.Config.Approver != nil { // else nobody is asked
+	if s.Config.Approver != nil { // otherwise no user is asked
 		asker = s.Hooks.Approver(asker)
 	}
 	cfg := engine.Config{
@@ -40,7 +40,7 @@ func (s *Session) newEngine() {
 			if s.Config.System != "" {
 				return s.Config.System
 			}
-			text, _ := prompt.System(s.prompt()) // checkInstructions has seen what may be wrong
+			text, _ := prompt.System(s.prompt()) // checkInstructions has reported the error
 			return text
 		},
 		Opening: func(ctx context.Context) *genai.Content { return prompt.Opening(ctx, s.prompt()) },
@@ -58,7 +58,7 @@ func (s *Session) newEngine() {
 	s.Journal.history = nil
 }
 
-// prompt returns what the system instruction and the opening message depend on, as it is now.
+// prompt returns the current facts for the system instruction and the opening message.
 func (s *Session) prompt() prompt.Config {
 	m := s.Memory.Contents()
 	cfg := prompt.Config{

@@ -17,7 +17,7 @@ import (
 func (s *Session) newHooks(r *telemetry.Recorder) {
 	cfg := s.Project.Options.Hooks().Config(s.Project.Launcher, func() hook.Session {
 		plans := ""
-		if s.Tools != nil && s.Tools.Families.Plans != nil { // which are made after the hooks
+		if s.Tools != nil && s.Tools.Families.Plans != nil { // the plans are made after the hooks
 			plans = s.Tools.Families.Plans.Dir
 		}
 		return hook.Session{ID: s.Journal.File.ID(), Transcript: s.Journal.File.Path(), Cwd: s.Project.Options.Paths.Cwd,
@@ -32,7 +32,7 @@ func (s *Session) newHooks(r *telemetry.Recorder) {
 	s.Hooks = hook.New(cfg)
 }
 
-// RunStartHooks runs the hooks of the beginning of the conversation, and returns the text that the
+// RunStartHooks runs the hooks for the start of the conversation, and returns the text that the
 // model reads before the first prompt, "" for none.
 func (s *Session) RunStartHooks(ctx context.Context, source string) string {
 	more := ""
@@ -40,7 +40,8 @@ func (s *Session) RunStartHooks(ctx context.Context, source string) string {
 	return more
 }
 
-// RunEndHooks runs the hooks of the end of the conversation. If ctx is done, they have two seconds.
+// RunEndHooks runs the hooks for the end of the conversation. If ctx is done, they have two
+// seconds.
 func (s *Session) RunEndHooks(ctx context.Context, reason string) {
 	const moment = 2 * time.Second
 	if ctx.Err() != nil {
@@ -58,7 +59,7 @@ func (s *Session) waitForHooks(ctx context.Context, run func(context.Context)) {
 	s.Notices.PrintHooks(s.Hooks)
 }
 
-// AddContext adds the text of the hooks of the beginning to the conversation; "" adds nothing.
+// AddContext adds the text of the start hooks to the conversation; "" adds nothing.
 func (s *Session) AddContext(ctx context.Context, more string) {
 	if more == "" {
 		return

@@ -15,20 +15,20 @@ import (
 	dirs "gemline/settings/project"
 )
 
-// A Journal stores a conversation: it has the file of the session, and the conversation that the
-// session continues.
+// A Journal stores a conversation: in the session's file, with the conversation that the session
+// resumes.
 type Journal struct {
 	opts    *project.Options
 	store   dirs.Store
-	File    *journal.File          // its session's
+	File    *journal.File          // of the session
 	saver   *journal.Saver         // writes it; nil if nothing is recorded
 	Resumed *journal.LoadedSession // the resumed conversation, nil for a new one
 	history []*genai.Content       // of the resumed conversation, nil once the engine has it
 	copyOf  string                 // the session that was copied, "" for no copy
 }
 
-// openJournal finds the conversation that is resumed, or begins another. The directories that it
-// was about are worked in again.
+// openJournal opens the conversation to resume, or begins another. It adds the directories of a
+// resumed conversation to the workspace.
 func openJournal(p *project.Project, c Config, notify func(string)) (*Journal, error) {
 	o, err := journal.Open(journal.Config{Dir: p.Store.Chats(), ProjectHash: p.Store.Hash, Directories: c.directories}, c.Open)
 	text.Each(o.Damaged, notify)
@@ -56,7 +56,7 @@ func openJournal(p *project.Project, c Config, notify func(string)) (*Journal, e
 	}
 	at.saver = journal.NewSaver(o.File, func(n engine.Notice) { p.Status.Queue.Add(n) })
 	at.saver.Expected = p.Store.Unsaved
-	if o.Copy { // which the user has asked for
+	if o.Copy { // the user has asked for the copy
 		if err := o.File.StoreCopy(); err != nil {
 			notify(fmt.Sprintf("the copy is not saved yet: %v", err))
 		}
@@ -64,13 +64,14 @@ func openJournal(p *project.Project, c Config, notify func(string)) (*Journal, e
 	return at, nil
 }
 
-// close leaves the file to others.
+// close releases the file.
 func (j *Journal) close() {
 	j.saver.WriteMissing() // the last attempt
 	j.File.Close()
 }
 
-// Missing tries to write what is not written yet, and says what is missing in the file, "" if nothing is.
+// Missing tries once more to write pending records. It describes the records that are still missing
+// in the file, "" if there are none.
 func (j *Journal) Missing() string { return j.saver.WriteMissing() }
 
 // Recorded reports whether the conversation is written to the file.
@@ -80,7 +81,7 @@ func (j *Journal) Recorded() bool { return j.saver != nil }
 // has a session of its own.
 func (j *Journal) continues() bool { return j.Resumed != nil && j.Resumed.ID == j.File.ID() }
 
-// Source returns how the conversation has begun, as hooks name it: resume or startup.
+// Source returns how the conversation began, in the words of hooks: resume or startup.
 func (j *Journal) Source() string {
 	if j.Resumed != nil {
 		return "resume"
@@ -96,7 +97,7 @@ func (j *Journal) ResumeCommand() string {
 	return j.opts.WorktreePrefix() + "gemline --resume " + text.ShortID(j.File.ID())
 }
 
-// outputDir returns the directory of files that belong to the session, "" if there is none.
+// outputDir returns the directory for the session's other files, "" if there is none.
 func (j *Journal) outputDir() string {
 	if j.store.Temp == "" {
 		return ""

@@ -26,7 +26,7 @@ import (
 	"gemline/tools/mcp"
 )
 
-// Models answer in a conversation, and requests beside it.
+// Models answer the prompts of a conversation, and requests beside it.
 type Models struct {
 	server    *project.ModelServer
 	settings  *settings.Settings
@@ -34,16 +34,15 @@ type Models struct {
 	attempt   engine.Generator // of one request
 	generator engine.Generator // of the conversation
 	Router    *route.Router    // decides which model answers
-	routing   route.Config     // of routers, but for the model and who is asked
-	thinking  string           // how much models think, "" is as the settings say
-	asker     *oneshot.Asker   // asks beside the conversation; nil if nobody can be asked
+	routing   route.Config     // of all routers, without the model and the approver
+	thinking  string           // the thinking level, "" is that of the settings
+	asker     *oneshot.Asker   // asks beside the conversation; nil if no model can be asked
 	budget    *limit.Budget    // the conversation's own, beside the project's; may be nil
 }
 
-// newModels returns what answers in a conversation. Asked returns the model that is asked,
-// planned whether a plan is carried out, and resume the command that goes on with the
-// conversation. Hooks see every attempt of a request, and the records hold what is sent after
-// these.
+// newModels returns the models of a conversation. Asked returns the current model, planned whether
+// a plan is carried out, and resume the command that resumes the conversation. Hooks see every
+// attempt of a request, and the records hold the request after the hooks.
 func newModels(p *project.Project, c Config, r *telemetry.Recorder, h *hook.Hooks, asked func() string, planned func() bool, resume func() string) *Models {
 	m := &Models{server: &p.Model, settings: p.Options.Settings, recorder: r, thinking: c.thinking}
 	attempt := r.Generator(p.Model.Generator)
@@ -57,7 +56,7 @@ func newModels(p *project.Project, c Config, r *telemetry.Recorder, h *hook.Hook
 		attempt = m.budget.Generator(attempt)
 	}
 	m.attempt = h.Generator(attempt)
-	if c.Generator == nil { // else nobody is there who could be asked beside the conversation
+	if c.Generator == nil { // otherwise no model can be asked beside the conversation
 		m.asker = &oneshot.Asker{Generator: attempt, Presets: p.Model.Presets, Attempts: p.Options.Settings.MaxAttempts,
 			Health: &p.Model.Health, Model: asked}
 	}
@@ -69,8 +68,8 @@ func newModels(p *project.Project, c Config, r *telemetry.Recorder, h *hook.Hook
 	return m
 }
 
-// routerConfig returns what the routers of a conversation have in common. Nothing is asked about a prompt that is a
-// trial, or whose answer is there.
+// routerConfig returns the common configuration of a conversation's routers. They score no prompt
+// of a trial, and none that a given generator answers.
 func (m *Models) routerConfig(p *project.Project, c Config, planned func() bool) route.Config {
 	cfg := route.Config{Presets: p.Model.Presets, Health: &p.Model.Health, Action: route.Action(p.Options.Settings.Fallback)}
 	if m.recorder != nil {
@@ -93,9 +92,8 @@ func (m *Models) routerConfig(p *project.Project, c Config, planned func() bool)
 	return cfg
 }
 
-// newRouter makes what decides which model answers, where a model is wanted. If the settings
-// don't say which one answers a prompt without a score, it is not the dearer one by accident
-// where nobody watches.
+// newRouter returns the router for a wanted model. If the settings don't choose the model for a
+// prompt without a score, the smaller model answers where nobody watches, since it is cheaper.
 func (m *Models) newRouter(wanted string, approver engine.Approver) *route.Router {
 	cfg, o := m.routing, m.settings
 	unscored := "larger"
@@ -107,14 +105,14 @@ func (m *Models) newRouter(wanted string, approver engine.Approver) *route.Route
 	return route.New(cfg)
 }
 
-// routedGenerator returns the generator that asks the models that a router decides on.
+// routedGenerator returns the generator that asks the model that a router chooses.
 func (m *Models) routedGenerator(r *route.Router) engine.Generator {
 	return r.Generator(func(most int) engine.Generator {
 		return m.recorder.Retries(model.Retry(m.attempt, m.server.RetryOptions(most)))
 	})
 }
 
-// withinBudget returns a run that ends where the budget does.
+// withinBudget returns a run that ends when the budget is used up.
 func (m *Models) withinBudget(run engine.Run) engine.Run {
 	if run = m.server.Budget.Watch(run); m.budget != nil {
 		run = m.budget.Watch(run)
@@ -122,7 +120,7 @@ func (m *Models) withinBudget(run engine.Run) engine.Run {
 	return run
 }
 
-// requireSchema has the generator ask for an answer by the schema of d; a nil d changes nothing.
+// requireSchema makes the generator ask for an answer by the schema of d; a nil d changes nothing.
 func (m *Models) requireSchema(d *report.OutputSchema) error {
 	if d == nil || d.Schema == nil {
 		return nil
@@ -141,13 +139,14 @@ func (m *Models) Choose(e *engine.Engine, name string) {
 	e.SetModel(m.Router.Model())
 }
 
-// Think changes how much models think, in the conversations after this one, too.
+// Think changes the thinking level of models, also for later conversations.
 func (m *Models) Think(level string) {
 	m.thinking = level
 	m.Router.Think(level)
 }
 
-// answerServer has the model of the conversation answer an MCP server, beside the conversation.
+// answerServer answers a request of an MCP server with the conversation's model, beside the
+// conversation.
 func (m *Models) answerServer(ctx context.Context, host engine.Host, q mcp.Sampling) (a mcp.Answer, err error) {
 	const (
 		thoughts = 8 << 10 // tokens; they count as tokens of the answer

@@ -13,8 +13,8 @@ import (
 // Notices prints warnings beside the answers of a conversation.
 type Notices struct {
 	status *project.Status
-	warn   func(string)       // nil is the status's
-	queue  project.EventQueue // of requests while a call was prepared
+	warn   func(string)       // nil uses the project's status
+	queue  project.EventQueue // notices of requests that came while a call was prepared
 }
 
 // Notify prints a warning: with the next event of a run, or at once.
@@ -39,8 +39,8 @@ func (n *Notices) PrintHooks(h *hook.Hooks) {
 }
 
 // withNotices returns a run that also yields the queued notices of requests, servers and agents,
-// with the next event that is no piece of an answer. Note is called with each event of run
-// before it is yielded.
+// with the next event that is not a part of an answer. Note is called with each event of run before
+// it is yielded.
 func (n *Notices) withNotices(run engine.Run, note func(engine.Event)) engine.Run {
 	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
 		told := func() bool {
@@ -67,7 +67,7 @@ func (n *Notices) withNotices(run engine.Run, note func(engine.Event)) engine.Ru
 	})
 }
 
-// isAnswerPart reports whether ev is a piece of an answer, which nothing may interrupt.
+// isAnswerPart reports whether ev is a part of an answer. No notice may interrupt an answer.
 func isAnswerPart(ev engine.Event) bool {
 	switch ev.(type) {
 	case engine.Text, engine.Thought:

@@ -17,8 +17,8 @@ import (
 	"gemline/tools/plan"
 )
 
-// newPlans returns the plans of a session, nil if none are kept. Which of them are the
-// session's is written down if the session is recorded.
+// newPlans returns the plans of a session, nil if plans can't be stored. A file lists the session's
+// plans if the session is recorded.
 func newPlans(p *project.Project, r *Rules, session string, recorded bool) *plan.Folder {
 	dir, warning := PlanDir(p.Options, p.Workspace.Roots()[0])
 	if warning != "" {
@@ -44,9 +44,9 @@ func newPlans(p *project.Project, r *Rules, session string, recorded bool) *plan
 	}
 }
 
-// PlanDir returns the folder of the plans below root: a folder in the project that the settings
-// name, or else the first extension with such a folder. It returns "" if the plans are kept with
-// the session, with a warning if a folder is named that can't have them.
+// PlanDir returns the folder of the plans below root: the folder in the project that the settings
+// name, or the folder of the first extension with such a setting. It returns "" if the plans are
+// stored with the session, with a warning if a named folder can't be used.
 func PlanDir(o *project.Options, root string) (path, warning string) {
 	dir, whose := o.Settings.PlanDir, "general.plan.directory"
 	if dir == "" {
@@ -67,11 +67,11 @@ func PlanDir(o *project.Options, root string) (path, warning string) {
 		"plans are kept with the session", whose, text.PrintableLine(dir))
 }
 
-// steeringFolders are the folders below .gemini whose files steer sessions to come.
+// steeringFolders are the folders below .gemini whose files control later sessions.
 var steeringFolders = []string{"agents", "commands", "extensions", "hooks", "policies", "skills", "worktrees"}
 
-// holdsPlans reports whether a folder of the project may hold plans. It has to be visible, or
-// below .gemini in a folder from which nothing is read.
+// holdsPlans reports whether a folder of the project may hold plans. The folder must be visible, or
+// a folder below .gemini that gemline does not read.
 func holdsPlans(dir string) bool {
 	parts := strings.Split(filepath.ToSlash(filepath.Clean(dir)), "/")
 	if parts[0] == ".gemini" && len(parts) > 1 {
@@ -84,8 +84,8 @@ func holdsPlans(dir string) bool {
 	return !slices.ContainsFunc(parts, func(name string) bool { return strings.HasPrefix(name, ".") })
 }
 
-// keepsState reports whether gemline keeps its own state in a folder, as where the project is
-// the user's home.
+// keepsState reports whether a folder holds gemline's own state, for example if the project is the
+// user's home.
 func keepsState(paths dirs.Paths, dir string) bool {
 	return slices.ContainsFunc([]string{"tmp", "history", "gemline"}, func(name string) bool {
 		own := paths.User(name)

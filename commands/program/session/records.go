@@ -26,7 +26,7 @@ import (
 	dirs "gemline/settings/project"
 )
 
-// newRecorder begins the records of a session, nil if there are none.
+// newRecorder starts the records of a session. It returns nil if records are off.
 func newRecorder(p *project.Project, c Config, session string) *telemetry.Recorder {
 	if p.Telemetry == nil || c.Trial {
 		return nil
@@ -104,7 +104,7 @@ func recordHook(r *telemetry.Recorder, c hook.Call) {
 		Private: []slog.Attr{slog.String("hook_name", c.Hook.ID()), slog.String("hook_input", string(c.Input)),
 			slog.String("hook_output", hookOutput(c)),
 			slog.String("stdout", o.Stdout), slog.String("stderr", o.Stderr)}}
-	if o.Err == nil && !o.TimedOut && o.Signal == "" { // else it has none
+	if o.Err == nil && !o.TimedOut && o.Signal == "" { // otherwise it has no exit code
 		ev.Attrs = append(ev.Attrs, slog.Int("exit_code", o.Code))
 	}
 	if failed != "" {
@@ -123,7 +123,7 @@ func recordEnd(r *telemetry.Recorder, mode policy.Mode) {
 	r.Close()
 }
 
-// programOf returns the program of a command, behind variables that are set for it.
+// programOf returns the program of a command line, without leading assignments of variables.
 func programOf(command string) string {
 	for _, word := range strings.Fields(command) {
 		if !strings.Contains(word, "=") {
@@ -146,7 +146,7 @@ func hookOutput(c hook.Call) string {
 	return string(b)
 }
 
-// installationID returns the id that the user's records have in common, made if there is
+// installationID returns the id that all records of the user share. It makes the id if there is
 // none.
 func installationID(paths dirs.Paths) string {
 	name := paths.User("installation_id")
@@ -155,7 +155,7 @@ func installationID(paths dirs.Paths) string {
 	}
 	id := uuid.NewString()
 	if os.MkdirAll(filepath.Dir(name), 0o700) == nil {
-		disk.Replace(name, []byte(id), 0o600) // else the next run makes another one
+		disk.Replace(name, []byte(id), 0o600) // if that fails, the next run makes another id
 	}
 	return id
 }

@@ -23,18 +23,18 @@ import (
 	"gemline/tools/skill"
 )
 
-// Rules judge the calls of a conversation: by its policy, and by what holds for the
-// conversation alone. They are an [engine.Policy].
+// Rules judge the calls of a conversation: by its policy, and by rules for this conversation alone.
+// They are an [engine.Policy].
 type Rules struct {
 	Policy       *policy.Policy             // the mode, the rules and the grants of the conversation
-	guarded      engine.Policy              // the same, and guards the files that are not edited like others
-	asker        engine.Approver            // who is asked about calls
-	hasUser      bool                       // somebody can be asked
-	GuardedFiles func() policy.GuardedFiles // the files that are protected from unasked edits, as they are now
+	guarded      engine.Policy              // the same, and protects guarded files from edits
+	asker        engine.Approver            // decides about calls that need approval
+	hasUser      bool                       // a user can be asked
+	GuardedFiles func() policy.GuardedFiles // the files that need approval for edits, as they are now
 	project      *project.Project
 	keeper       *checkpoint.Keeper
 	skills       *skill.ActiveSkills
-	model        func() string // that is asked
+	model        func() string // the current model
 	recorder     *telemetry.Recorder
 	notify       func(string)
 	allowedTools atomic.Pointer[allowedTools] // the command that allows only some tools; nil if all are allowed
@@ -54,9 +54,9 @@ func (r *Rules) Offers(t engine.Tool) bool {
 	return r.guarded.Offers(t) && (by == nil || by.only.Offers(t))
 }
 
-// Judge implements [engine.Policy]. It judges by the mode that can be used at the moment,
-// denies what the custom command that is answered does not allow, and lets skills be
-// activated that nobody need be asked about.
+// Judge implements [engine.Policy]. It judges by the mode that is usable at the moment. It denies
+// calls that the current custom command does not allow. It allows the activation of a skill that
+// needs no approval.
 func (r *Rules) Judge(ctx context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
 	r.LeaveAuto()
 	if by := r.allowedTools.Load(); by != nil && !by.only.Allows(q) {
@@ -73,7 +73,7 @@ func (r *Rules) Judge(ctx context.Context, q engine.Proposal) (engine.Verdict, e
 // Learn implements [engine.Policy].
 func (r *Rules) Learn(g engine.Grant, s engine.Scope) error { return r.guarded.Learn(g, s) }
 
-// Explain says what would become of a call.
+// Explain says how a call would be judged.
 func (r *Rules) Explain(ctx context.Context, q engine.Proposal) policy.Explanation {
 	e := r.GuardedFiles().Explain(r.Policy, q)
 	if verdict, reason := r.Judge(ctx, q); verdict != e.Verdict {
@@ -135,8 +135,8 @@ func (r *Rules) SetMode(m policy.Mode) error {
 	return err
 }
 
-// ModeCommand carries out /mode: it changes the approval mode unless word is empty, and says which it
-// is.
+// ModeCommand carries out /mode: it changes the approval mode unless word is empty, and prints the
+// mode.
 func (r *Rules) ModeCommand(word string) (string, error) {
 	if word != "" {
 		if err := r.SetMode(policy.Mode(word)); err != nil {
@@ -161,7 +161,7 @@ func (r *Rules) checkFirstMode() error {
 	return nil
 }
 
-// LeaveAuto changes from the mode auto to default, where it can't be used any more.
+// LeaveAuto changes from the mode auto to default, if auto is no longer usable.
 func (r *Rules) LeaveAuto() {
 	if r.Policy.Mode() != policy.Auto {
 		return
@@ -173,13 +173,13 @@ func (r *Rules) LeaveAuto() {
 	}
 }
 
-// revertible reports whether commands that are confined and can be taken back run unasked.
+// revertible reports whether confined, reversible commands run without approval.
 func (r *Rules) revertible() bool {
 	return r.Policy.Mode() == policy.Auto && r.CheckMode(policy.Auto) == nil
 }
 
-// afterPlan returns the approval mode that plan mode was entered from, and the others that
-// may follow it. It is never yolo that nobody watches.
+// afterPlan returns the modes that may follow plan mode, first the mode before plan mode. Yolo is
+// among them only if a user is present.
 func (r *Rules) afterPlan() []policy.Mode {
 	before := r.Policy.PreviousMode()
 	if r.CheckMode(before) != nil || before == policy.Yolo && !r.hasUser {
@@ -213,7 +213,7 @@ func (r *Rules) leavePlanMode(word string) (string, error) {
 	}[m], nil
 }
 
-// denied returns the programs that are not there for commands, with the rules.
+// denied returns the programs that commands may not run, each with its rule.
 func (r *Rules) denied() (list []command.DeniedProgram) {
 	rules := r.Policy.Denied()
 	if len(rules) == 0 {
@@ -225,8 +225,8 @@ func (r *Rules) denied() (list []command.DeniedProgram) {
 	return list
 }
 
-// AllowingFlags returns the narrowest flags with which a call that is asked about would
-// run unasked, "" if there are none. It says nothing that it has not tried.
+// AllowingFlags returns the narrowest flags with which a call that needs approval would run
+// without, "" if there are none. It has tried the flags that it returns.
 func (r *Rules) AllowingFlags(q engine.Proposal) string {
 	allows := func(m policy.Mode, rules ...policy.Rule) bool {
 		return r.GuardedFiles().Explain(r.Policy.With(m, rules...), q).Verdict == engine.Allow
@@ -254,7 +254,7 @@ func flagList(values []string) string {
 	return `"` + joined + `"`
 }
 
-// longestFlag is how many characters of a flag are worth typing.
+// longestFlag is the length in characters above which a flag is not suggested.
 const longestFlag = 400
 
 // ModeMeanings say what runs without a question in each approval mode.
@@ -266,14 +266,13 @@ var ModeMeanings = map[policy.Mode]string{
 	policy.Plan:     "nothing but plans is changed",
 }
 
-// allowedTools is a command that limits which tools may be called.
+// allowedTools holds a command and the tools that it allows.
 type allowedTools struct {
 	command string
 	only    custom.Only
 }
 
-// RestrictTools allows only the tools that a custom command allows, until the next prompt has been
-// answered.
+// RestrictTools allows only the tools of a custom command, until the next prompt has been answered.
 func (r *Rules) RestrictTools(command string, only custom.Only) {
 	r.allowedTools.Store(&allowedTools{command, only})
 }

@@ -17,14 +17,14 @@ import (
 	"gemline/engine/media"
 )
 
-// Run says parts to the model, within what may be spent. It is an [engine.Run].
+// Run sends parts to the model, within the budget. It is an [engine.Run].
 func (s *Session) Run(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 	return s.PromptRun()(ctx, parts...)
 }
 
-// PromptRun returns the Run of one prompt. If it is called again, the parts are about the same
-// prompt: the same model answers, and the counts of repetitions go on. Hooks and checks wrap it, and
-// may call it again; a prompt that a hook holds back reaches no model.
+// PromptRun returns the Run of one prompt. Later calls of the Run belong to the same prompt: the
+// same model answers, and the counts of repetitions continue. Hooks and checks wrap the Run, and
+// may call it again; a prompt that a hook blocks reaches no model.
 func (s *Session) PromptRun() engine.Run {
 	run := s.Hints.Run(s.Engine, s.Notices.withNotices(s.Journal.File.RecordCalls(media.Store(s.Engine.Run, s.Engine.History, s.Journal.outputDir)), s.observe), s.Hooks.Hint)
 	if !s.Project.Options.Settings.SkipNextSpeaker {
@@ -40,8 +40,8 @@ func (s *Session) PromptRun() engine.Run {
 	})
 }
 
-// withContextReload returns a run that reads the context files again at its end, if run has made
-// a context file, as /init does. Where no prompt follows, it does not.
+// withContextReload returns a run that reloads the context files at its end, if run has made a
+// context file, as /init does. It reloads nothing if no prompt follows.
 func (s *Session) withContextReload(run engine.Run) engine.Run {
 	if !s.Project.Options.User.AnswersQuestions() {
 		return run
@@ -66,8 +66,8 @@ func (s *Session) withContextReload(run engine.Run) engine.Run {
 	})
 }
 
-// newContext returns the name of a context file that was made in one of roots, "" if none
-// was.
+// newContext returns the name of a context file that was created in one of roots, "" if there is
+// none.
 func newContext(changes []engine.Change, roots, names []string) string {
 	for _, c := range changes {
 		dir, name := filepath.Split(c.Path)
@@ -78,8 +78,8 @@ func newContext(changes []engine.Change, roots, names []string) string {
 	return ""
 }
 
-// maxTurns returns how many requests a prompt may take where nobody watches and no setting limits
-// them; 0 is no limit.
+// maxTurns returns the limit of requests for a prompt without a user and without a setting; 0 is no
+// limit.
 func maxTurns(o *project.Options, c Config) int {
 	const most = 200
 	if o.User.HasUser() || c.MaxTurns != 0 || o.Flags.MaxTurns != 0 || o.Settings.IsSet("model.maxSessionTurns") {

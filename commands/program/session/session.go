@@ -1,16 +1,16 @@
 // Package session begins conversations: [Begin] makes a [Session] in a project, with its file,
 // rules, tools and engine. A front end ranges over [Session.Run].
 //
-// # A conversation is a value
+// # A conversation is complete from the start
 //
 // A Session is complete when Begin returns it, and closes what it owns. A prompt, a session at
 // a terminal, /clear, a program that talks and each item of a batch begin in
 // the same way, and differ in their [Config].
 //
-// # Nothing is shared but the project
+// # Conversations share only the project
 //
-// Conversations of one project may go on side by side: each has its own rules, grants, file
-// and models.
+// Conversations of one project may run side by side: each has its own rules, grants, file and
+// models.
 package session
 
 import (
@@ -41,10 +41,10 @@ type Session struct {
 	Engine     *engine.Engine
 	compressor *compress.Compressor
 	guard      *loop.Guard // against loops; nil if the settings switch it off
-	Hints      steer.Hints // the user's, not sent to the model yet
+	Hints      steer.Hints // the user's hints that were not sent to the model yet
 }
 
-// ModelName returns the name of the model that is asked, "" before the engine is made.
+// ModelName returns the name of the current model, "" before the engine is made.
 func (s *Session) ModelName() string {
 	if s.Engine == nil {
 		return ""

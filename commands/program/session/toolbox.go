@@ -30,10 +30,10 @@ type Toolbox struct {
 	rules      *Rules
 	keeper     *checkpoint.Keeper
 	memory     *memory.Memory
-	Skills     *skill.ActiveSkills // nil if there are to be none
+	Skills     *skill.ActiveSkills // nil if skills are off
 	Rehearsal  *tools.Rehearsal    // of a run that changes nothing, else nil
 	Families   tools.Families      // the built-in tools
-	discovered engine.Tools        // what the command of the settings has declared
+	discovered engine.Tools        // tools that the command of the settings has declared
 	Toolset    engine.Toolset      // all tools, as they work in the conversation
 }
 
@@ -43,7 +43,8 @@ func (t *Toolbox) withServers(f tools.Families, judge engine.Policy, servers *mc
 	return engine.Join(f.Plans.Tools(slices.Concat(tools.New(f), t.discovered)), t.serverTools(servers, judge))
 }
 
-// serverTools returns the tools of servers, as they are judged and answered in a conversation.
+// serverTools returns the tools of servers, wrapped for the judge and the answers of a
+// conversation.
 func (t *Toolbox) serverTools(servers *mcp.Set, judge engine.Policy) engine.Toolset {
 	c := mcp.Callbacks{Policy: judge, Trusting: func() bool { return t.rules.Policy.Mode() == policy.Yolo },
 		Cut: t.Families.Commands.Outputs.Cut}
@@ -53,8 +54,8 @@ func (t *Toolbox) serverTools(servers *mcp.Set, judge engine.Policy) engine.Tool
 	return servers.Tools(c)
 }
 
-// wrap returns the tools of ts as they work in a conversation, also tools that come later. Sync flushes
-// the conversation's record to the disk.
+// wrap adapts the tools of ts to a conversation, including tools that come later. Sync flushes the
+// conversation's record to the disk.
 func (t *Toolbox) wrap(ts engine.Toolset, sync func() error) engine.Toolset {
 	ts = t.Families.Commands.Outputs.Distilled(wrap.Tools(files.WithMemory(ts, t.memory.Discover), t.project.Options.Secrets))
 	return journal.SyncTools(t.keeper.Tools(t.Rehearsal.Tools(ts)), sync)
@@ -73,7 +74,7 @@ func (t *Toolbox) Title(ctx context.Context, fc *genai.FunctionCall) string {
 	return fc.Name
 }
 
-// Kind returns the kind that a call of a tool has.
+// Kind returns the kind of a call of a tool.
 func (t *Toolbox) Kind(name string, args map[string]any) engine.Kind {
 	for _, tool := range t.Toolset.Tools() {
 		if tool.Name() == name && tool.KindOf != nil {
@@ -98,8 +99,7 @@ func (t *Toolbox) OfferedToModel() []engine.Tool {
 	})
 }
 
-// offeredSkills returns the skills as the model is told about them, if it has the tool for
-// them.
+// offeredSkills returns the skills for the prompt, if the model has the tool for skills.
 func (t *Toolbox) offeredSkills(names []string) []prompt.Entry {
 	if t.Skills == nil || !slices.Contains(names, skill.ToolName) {
 		return nil
@@ -118,7 +118,7 @@ func (t *Toolbox) printSkillProblems(notify func(string)) {
 	text.Each(t.Skills.Library.Notes(), notify)
 }
 
-// collected returns what a run would have done that changes nothing.
+// collected returns the changes that a dry run would have made.
 func (t *Toolbox) collected() report.DryRun {
 	c := report.DryRun{Patch: t.Rehearsal.Patch()}
 	if !t.project.Options.Flags.DryRun {

@@ -19,8 +19,8 @@ import (
 	"gemline/tools/web"
 )
 
-// newTools makes the memory, the keeper, the rules and the tools. A command has declared the
-// tools that were found.
+// newTools makes the memory, the keeper, the rules and the tools. Found are the tools that a
+// command has declared.
 func (s *Session) newTools(found engine.Tools) {
 	s.Config.Tally.Cost = s.Project.Model.Cost
 	s.Memory = project.NewMemory(s.Project.Options, s.Project.Workspace, s.Project.Store.Temp, s.Notices.Notify)
@@ -35,7 +35,7 @@ func (s *Session) newTools(found engine.Tools) {
 	}
 }
 
-// newToolbox returns the tools of a conversation, none of which is offered yet.
+// newToolbox returns the tools of a conversation, before any is offered to the model.
 func newToolbox(s *Session, skills *skill.ActiveSkills, found engine.Tools) *Toolbox {
 	p, o := s.Project, s.Project.Options
 	t := &Toolbox{project: p, models: s.Models, rules: s.Rules, keeper: s.Keeper, memory: s.Memory, Skills: skills,
@@ -82,7 +82,7 @@ func newToolbox(s *Session, skills *skill.ActiveSkills, found engine.Tools) *Too
 	return t
 }
 
-// newSkills returns the skills of a conversation, nil if there are to be none.
+// newSkills returns the skills of a conversation, nil if skills are off.
 func newSkills(p *project.Project, c Config) *skill.ActiveSkills {
 	if !p.Options.Settings.Skills || c.Generator != nil {
 		return nil
@@ -90,7 +90,7 @@ func newSkills(p *project.Project, c Config) *skill.ActiveSkills {
 	return &skill.ActiveSkills{Library: p.Skills, Lend: p.Workspace.Lend}
 }
 
-// newKeeper returns what keeps the states of files for a conversation.
+// newKeeper returns the keeper, which stores states of files for a conversation.
 func newKeeper(p *project.Project, c Config, at *Journal, notify func(string)) *checkpoint.Keeper {
 	cfg := checkpoint.Config{Dir: p.Store.History(), Workspace: p.Workspace, Ledger: p.Options.Ledger,
 		Except: project.UntrackedDirs(p.Options), Session: at.File.ID,
@@ -101,7 +101,7 @@ func newKeeper(p *project.Project, c Config, at *Journal, notify func(string)) *
 	case c.Scratch != "":
 		cfg.Dir = c.Scratch
 	case c.Trial, p.Workspace.Overlay != nil, p.Options.Flags.DryRun:
-		cfg.Off, cfg.Notify = "nothing is changed by this run", func(string) {} // so that nothing can be taken back
+		cfg.Off, cfg.Notify = "nothing is changed by this run", func(string) {} // the run changes no file, so nothing can be undone
 	}
 	k := checkpoint.New(cfg)
 	if err := k.Copy(at.copyOf); err != nil && at.copyOf != "" {
