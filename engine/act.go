@@ -17,7 +17,7 @@ import (
 // MaxParallel is how many calls run at once, at most.
 const MaxParallel = 10
 
-// A job is one function call on its way from the model's wish to our answer.
+// A job is a function call of the model, from the request to its answer.
 type job struct {
 	fc      *genai.FunctionCall
 	tool    Tool
@@ -26,13 +26,13 @@ type job struct {
 	asked   bool
 	agreed  bool // to the call that runs
 	unasked string
-	aside   bool   // it is no part of the conversation
-	note    string // about arguments that were passed over, for the model
+	aside   bool   // it is outside the conversation
+	note    string // for the model, about arguments that were dropped
 	result  Result
 	err     error
 	at      time.Time // when it was over, zero until then
 
-	answer, injected []*genai.Part // what the model is told, once it is over
+	answer, injected []*genai.Part // for the model, once the call is over
 }
 
 // newJob returns the job of a call. The arguments are fitted to the tool first, so that the
@@ -44,8 +44,8 @@ func newJob(tools []Tool, fc *genai.FunctionCall) *job {
 	return j
 }
 
-// act carries out the calls of one message and puts their answers into the
-// history, one for each call and in the same order, even when it fails.
+// act carries out the calls of one message and puts their answers into the history, in the order
+// of the calls. A failed call has an answer, too.
 //
 // Neighbouring read-only calls run side by side. Every other call is prepared
 // only when those before it are over, since it may depend on them.
@@ -123,8 +123,8 @@ func (j *job) parallel() bool {
 	return j.tool.Kind.ReadOnly() && (j.tool.Kind != Think || j.tool.Parallel) && fmt.Sprint(j.fc.Args["wait_for_previous"]) != "true"
 }
 
-// judge prepares j and decides whether it may run. What goes wrong with the
-// call itself is left in j.err, for the model; an error ends the Run.
+// judge prepares j and decides whether it may run. An error of the call itself is stored in
+// j.err, for the model; a returned error ends the Run.
 func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc) error {
 	id := CallID(j.fc)
 	state := func(s CallState) error { return emit(CallStateChanged{ID: id, Name: j.fc.Name, State: s}) }
@@ -155,7 +155,7 @@ func (e *Engine) judge(ctx context.Context, tools []Tool, j *job, emit emitFunc)
 	return state(Scheduled)
 }
 
-// An Authorized is a call with the decision whether to run it.
+// An Authorized is a call with the decision on it.
 type Authorized struct {
 	Call
 	Args    map[string]any // of the run
@@ -217,7 +217,7 @@ func Authorize(ctx context.Context, p Proposal, policy Policy, approver Approver
 	}
 }
 
-// Refusal returns what the model is told of an answer that is no, nil if the call is allowed.
+// Refusal returns the error that tells the model of a refusal, nil if answer allows the call.
 func Refusal(t Tool, answer Answer) error {
 	switch a := answer.(type) {
 	case Allowed:
@@ -298,7 +298,7 @@ func (e *Engine) finish(j *job, emit emitFunc, took time.Duration) error {
 }
 
 // An eventLoop carries the events and questions of jobs that run side by side to the one
-// goroutine that may show and ask: the reader of notes.
+// goroutine that may show and ask, which reads notes.
 type eventLoop struct {
 	notes    chan func()
 	approver Approver
@@ -306,12 +306,12 @@ type eventLoop struct {
 	finish   func(j *job, took time.Duration) error
 	cancel   context.CancelFunc
 
-	// Touched by the reader of notes only.
+	// Used only by the goroutine that reads notes.
 	err   error // first failure
 	panic any   // what a tool panicked with
 }
 
-// do has the reader of notes call f, unless something failed before.
+// do has the goroutine that reads notes call f, unless something failed before.
 func (d *eventLoop) do(f func() error) {
 	d.notes <- func() {
 		if d.err != nil {
@@ -323,7 +323,7 @@ func (d *eventLoop) do(f func() error) {
 	}
 }
 
-// finished has the reader of notes finish j, which is over whatever else failed.
+// finished has the goroutine that reads notes finish j, even if another job failed.
 func (d *eventLoop) finished(j *job, took time.Duration) {
 	d.notes <- func() {
 		if err := d.finish(j, took); d.err == nil && err != nil {
@@ -333,8 +333,8 @@ func (d *eventLoop) finished(j *job, took time.Duration) {
 	}
 }
 
-// panicked lets the reader of notes panic with v once all jobs are over, so that
-// whoever ranges over Run can recover.
+// panicked has the goroutine that reads notes panic with v once all jobs are over, so that the
+// consumer of the Run can recover.
 func (d *eventLoop) panicked(v any) {
 	d.notes <- func() {
 		d.panic = v
@@ -343,7 +343,7 @@ func (d *eventLoop) panicked(v any) {
 	}
 }
 
-// A host is the event loop, for one call.
+// A host offers the event loop to one call.
 type host struct {
 	*eventLoop
 	id string

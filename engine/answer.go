@@ -33,13 +33,13 @@ func (e *Engine) answer(jobs []*job, emit emitFunc) error {
 	return err
 }
 
-// record returns a job that is over as the journal keeps it.
+// record returns the journal's record of a finished job.
 func (j *job) record() CallRecord {
 	return CallRecord{ID: CallID(j.fc), Tool: j.tool, Name: j.fc.Name, Args: j.fc.Args,
 		Intent: j.intent, Answer: j.answer, Result: j.result, Err: j.err, At: j.at}
 }
 
-// recordResult keeps how j ended.
+// recordResult records the outcome of j.
 func (e *Engine) recordResult(j *job, emit emitFunc) error {
 	if e.cfg.Journal == nil || j.aside {
 		return nil
@@ -50,8 +50,8 @@ func (e *Engine) recordResult(j *job, emit emitFunc) error {
 	return nil
 }
 
-// response shapes the answer to one call: the parts that stand for it, and the
-// media that can't stand in an answer and follow in a message of their own.
+// response returns the answer to a call: its parts, and in injected the media that the API does
+// not accept in an answer, for a message of their own.
 func response(fc *genai.FunctionCall, r Result, err error, model string) (parts, injected []*genai.Part) {
 	fr := &genai.FunctionResponse{ID: fc.ID, Name: fc.Name, Response: map[string]any{}}
 	output := r.Text
@@ -90,7 +90,7 @@ func response(fc *genai.FunctionCall, r Result, err error, model string) (parts,
 	return append([]*genai.Part{{FunctionResponse: fr}}, siblings...), injected
 }
 
-// addNote puts the note about arguments that were passed over behind the answer.
+// addNote appends the note about dropped arguments to the answer.
 func (j *job) addNote() {
 	if j.note == "" {
 		return
@@ -120,7 +120,7 @@ func DisplayError(err error) string {
 	return err.Error()
 }
 
-// ErrorType returns the class of a failed call, as scripts read it.
+// ErrorType returns the class of a failed call, for scripts.
 func ErrorType(err error) string {
 	if ce := (*CallError)(nil); errors.As(err, &ce) && ce.Type != "" {
 		return ce.Type

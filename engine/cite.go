@@ -8,14 +8,14 @@ import (
 	"google.golang.org/genai"
 )
 
-// A Reference is a page or the like that an answer rests on, or repeats. Its words are
-// not to be trusted.
+// A Reference is a source, such as a page, that an answer rests on or repeats. Its text is
+// untrusted.
 type Reference struct {
 	Title string // may be empty
 	URI   string
 }
 
-// String returns the reference as a line has it: "(title) uri".
+// String returns the reference on one line: "(title) uri".
 func (r Reference) String() string {
 	if r.Title == "" {
 		return r.URI
@@ -23,10 +23,10 @@ func (r Reference) String() string {
 	return "(" + r.Title + ") " + r.URI
 }
 
-// mostReferences is how many references of an answer are told.
+// mostReferences is how many references of an answer are reported.
 const mostReferences = 100
 
-// references returns what a candidate refers to.
+// references returns the sources of a candidate.
 func references(c *genai.Candidate) (all []Reference) {
 	if m := c.CitationMetadata; m != nil {
 		for _, r := range m.Citations {
@@ -45,7 +45,7 @@ func references(c *genai.Candidate) (all []Reference) {
 	return all
 }
 
-// sorted returns each of the references once, in order.
+// sorted returns the references in order, without duplicates.
 func sorted(all []Reference) []Reference {
 	slices.SortFunc(all, func(a, b Reference) int {
 		return cmp.Or(strings.Compare(a.Title, b.Title), strings.Compare(a.URI, b.URI))

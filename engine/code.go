@@ -9,8 +9,8 @@ import (
 	"gemline/engine/text"
 )
 
-// CodeText returns what a part of an answer that is code, which the model's server has run, or
-// the result of that is read as: a block in Markdown. It is "" for other parts.
+// CodeText returns code that the model's server has run, or its result, as a block in Markdown.
+// It returns "" for other parts.
 func CodeText(p *genai.Part) string {
 	switch {
 	case p == nil || p.Thought:

@@ -16,7 +16,7 @@ type Command struct {
 	Risk string
 }
 
-// Facts are the properties of a program that a policy goes by. All are false for an unknown
+// Facts are the properties of a program that a policy depends on. All are false for an unknown
 // program.
 type Facts struct {
 	Writes           bool // it may create or change what its arguments name
@@ -33,9 +33,8 @@ type Word struct {
 	Known bool
 }
 
-// Program returns the name of the program without its directory, and whether
-// it is known. On some systems names differ in nothing but case, so who
-// compares names folds them.
+// Program returns the name of the program without its directory, and whether it is known. On some
+// systems names ignore case, so a comparison must fold them.
 func (c Command) Program() (name string, known bool) {
 	if len(c.Argv) == 0 {
 		return "", len(c.Env) > 0 // nothing is run
@@ -44,7 +43,7 @@ func (c Command) Program() (name string, known bool) {
 	return w.Text[strings.LastIndexByte(w.Text, '/')+1:], w.Known
 }
 
-// Words returns the words of c as far as the first that is not known.
+// Words returns the words of c before the first unknown word.
 func (c Command) Words() []string {
 	var words []string
 	for _, w := range c.Argv {
@@ -56,7 +55,7 @@ func (c Command) Words() []string {
 	return words
 }
 
-// String returns c on a line, each word as it is or as it is written.
+// String returns c on one line, each word by its value or, if that is unknown, as written.
 func (c Command) String() string {
 	words := append([]string{}, c.Env...)
 	for _, w := range c.Argv {
@@ -105,7 +104,7 @@ type Class int
 // The classes.
 const (
 	Opaque   Class = iota // it may run more than its Commands
-	Readable              // it runs its Commands and no others, or some of them
+	Readable              // it runs all or some of its Commands, and nothing else
 	Plain                 // Readable, and each word is known
 )
 

@@ -14,9 +14,9 @@ import (
 
 // A Context keeps a conversation within what the model's context holds.
 type Context interface {
-	// Fit is given the conversation before each request, and once more when the
-	// server has refused it, and returns what to say instead. What goes wrong
-	// it tells by s.Notify: the conversation then goes on as it is.
+	// Fit is called before each request, and again after the server has refused the request as
+	// too long. It returns the conversation to send instead. It reports failures by s.Notify; the
+	// conversation then stays unchanged.
 	Fit(ctx context.Context, s FitRequest) FitResult
 }
 
@@ -24,22 +24,22 @@ type Context interface {
 type FitRequest struct {
 	Model   string
 	History []*genai.Content // without the opening message; not to be changed
-	Size    int              // tokens of the request, as far as they are known
+	Size    int              // known or estimated tokens of the request
 	Limit   int              // tokens that the model's context holds, 0 if nobody knows
 	Refused bool             // the server has refused it as too long
 	Notify  func(Event)      // to be called on the goroutine that calls Fit
 }
 
-// A FitResult is a conversation that takes the place of a longer one. In the zero
-// FitResult it stays as it is.
+// A FitResult is a conversation that replaces a longer one. The zero FitResult leaves it
+// unchanged.
 type FitResult struct {
 	History    []*genai.Content
 	Action     string // the change, in a clause for the user
 	Summarized bool   // a summary replaces earlier turns
 }
 
-// ErrCompressing is the cause of a [Notice] that a summary is being made, which takes its
-// time: until the next request, or the end of the Run.
+// ErrCompressing is the cause of a [Notice] that the conversation is being summarized. That lasts
+// until the next request or the end of the Run.
 var ErrCompressing = errors.New("compressing the conversation")
 
 // A ConversationShortened is the cause of a [Notice] that the conversation was made shorter.
@@ -48,12 +48,12 @@ type ConversationShortened struct {
 	Summarized    bool
 }
 
-// Error says by how much.
+// Error states both sizes.
 func (s *ConversationShortened) Error() string {
 	return fmt.Sprintf("%s tokens became %s", thousands(s.Before), thousands(s.After))
 }
 
-// thousands returns n as a person reads a number that is a guess.
+// thousands returns an estimated number, rounded for people.
 func thousands(n int) string {
 	if n < 10_000 {
 		return text.Number(n)
@@ -61,11 +61,11 @@ func thousands(n int) string {
 	return fmt.Sprintf("%dk", (n+500)/1000)
 }
 
-// ErrTooLong is what the error of a request is that the server has refused since
-// the model's context does not hold it.
+// ErrTooLong marks the error of a request that the server refused as larger than the model's
+// context.
 var ErrTooLong = errors.New("the conversation is too long for the model")
 
-// HintTooLong says what to do where a conversation is too long.
+// HintTooLong advises the user when a conversation is too long.
 const HintTooLong = "send less, sum up the conversation (/compress in a session), or begin another (/clear)"
 
 // An OverflowError ends a Run whose next request does not fit into the model's
@@ -89,7 +89,7 @@ func (e *OverflowError) Hint() string {
 	return HintTooLong
 }
 
-// fit sees to it that the next request fits into the model's context.
+// fit shortens the conversation if the next request does not fit into the model's context.
 func (e *Engine) fit(ctx context.Context, emit emitFunc) error {
 	last, err := e.measure(ctx)
 	if err != nil {
@@ -108,13 +108,13 @@ func (e *Engine) fit(ctx context.Context, emit emitFunc) error {
 	return nil
 }
 
-// Shorten has c make the conversation shorter, and reports whether it did. It is told
-// by emit, whose error it returns. It must not be called during a Run.
+// Shorten has c shorten the conversation, and reports whether it did. It emits a [Notice] about
+// that, and returns emit's error. It must not be called during a Run.
 func (e *Engine) Shorten(ctx context.Context, c Context, emit func(Event) error) (bool, error) {
 	if _, err := e.measure(ctx); err != nil {
 		return false, err
 	}
-	if s := &e.estimate; !s.whole { // no answer of the server has said it, as in a resumed conversation
+	if s := &e.estimate; !s.whole { // no answer has counted it yet, as in a resumed conversation
 		s.tokens, s.whole = s.tokens+size(declare(e.cfg.Tools.Tools(), e.cfg.Policy))/4, true
 		if e.cfg.System != nil {
 			s.tokens += int(estimateText(e.cfg.System()))
@@ -158,7 +158,7 @@ func (e *Engine) limit() int {
 	return e.cfg.TokenLimit(e.cfg.Model)
 }
 
-// replace makes history the history.
+// replace sets the history.
 func (e *Engine) replace(history []*genai.Content) {
 	same := 0
 	for same < min(len(history), len(e.history)) && history[same] == e.history[same] {

@@ -1,13 +1,11 @@
-// Package engine holds a conversation with a model: it sends what the user
-// said, carries out the calls the model asks for, and goes on until the model
-// asks for nothing more. A first caller makes an Engine with [New] and ranges over
-// [Engine.Run].
+// Package engine holds a conversation with a model: it sends what the user said, carries out the
+// calls that the model requests, and continues until the model requests no more. A first caller
+// makes an Engine with [New] and ranges over [Engine.Run].
 //
-// The engine knows no terminal, no settings file and no particular tool. What
-// it needs from the world it declares here as small interfaces and is given in
-// a [Config]: a [Generator] to talk to, a [Toolset] to run, a [Policy] that
-// judges calls, an [Approver] that decides the calls that the policy leaves open, and a
-// [Journal] that stores the conversation.
+// The engine knows no terminal, no settings file and no particular tool. The engine declares its
+// dependencies as small interfaces, and gets them in a [Config]: a [Generator] to talk to, a
+// [Toolset] to run, a [Policy] that judges calls, an [Approver] that decides the calls that the
+// policy leaves open, and a [Journal] that stores the conversation.
 //
 // # One goroutine
 //
@@ -29,19 +27,19 @@
 //
 // # Size
 //
-// Before each request its size is known: what the server has counted, and a guess of
-// the messages since. A [Context] may then put a shorter conversation in its place.
-// Otherwise earlier content is sent again in the same bytes.
+// Before each request its size is estimated: the server's last count, plus a guess for the
+// messages since. A [Context] may then replace the conversation by a shorter one. Otherwise
+// earlier content is sent again byte for byte.
 //
 // # Calls
 //
 // Neighbouring calls of read-only tools that keep no notes run side by side, [MaxParallel] at
-// most. Every other call runs alone, and is prepared only when those before it
-// are over. No tool runs that the policy has not judged.
+// most. Every other call runs alone, and is prepared only when those before it are over. A tool
+// runs only after the policy has judged the call.
 //
 // # Agents
 //
-// A call may hold a conversation of its own, by an Engine of its own. It asks by
-// the [Host] of the call and tells its events as [NestedEvent], so the one user sees
-// and answers for all, on the one goroutine.
+// A call may run an agent: a conversation with an Engine of its own. The agent puts its questions
+// through the [Host] of the call and emits its events as [NestedEvent], so one user sees and
+// answers all agents, on one goroutine.
 package engine

@@ -24,15 +24,15 @@ type Config struct {
 	Policy    Policy
 	Approver  Approver
 
-	// System returns the system instruction. It is asked for each request, since
-	// its text depends on the approval mode and the memory files.
+	// System returns the system instruction. It is called for each request, since the text
+	// depends on the approval mode and the memory files.
 	System func() string
 
-	// Opening, if not nil, returns the message that stands before all
-	// others. It is asked once, before the first request.
+	// Opening, if not nil, returns the first message of the conversation. It is called once,
+	// before the first request.
 	Opening func(ctx context.Context) *genai.Content
 
-	// Journal, if not nil, is told everything that is said.
+	// Journal, if not nil, records the conversation.
 	Journal Journal
 
 	// MaxTurns is how many requests the Engine may make; 0 means no limit.
@@ -42,15 +42,14 @@ type Config struct {
 	// means that nobody checks.
 	TokenLimit func(model string) int
 
-	// Context, if not nil, keeps the conversation within that.
+	// Context, if not nil, keeps the conversation within the TokenLimit.
 	Context Context
 }
 
 // ErrMaxTurns ends a Run that has used up [Config.MaxTurns].
 var ErrMaxTurns = errors.New("reached max session turns for this session")
 
-// ErrCut is the cause of a [Notice] that the model's server has ended an answer
-// before it was whole.
+// ErrCut is the cause of a [Notice] that the model's server ended an answer early.
 var ErrCut = errors.New("the answer is not whole")
 
 // errStopped unwinds a Run whose consumer has left the loop.
@@ -90,8 +89,7 @@ func (e *Engine) Model() string { return e.cfg.Model }
 // SetModel changes the model for the requests to come.
 func (e *Engine) SetModel(name string) { e.cfg.Model = name }
 
-// Add puts something the user did into the history, for the model to know
-// when it is asked next.
+// Add appends an action of the user to the history; the model learns of it with the next request.
 func (e *Engine) Add(ctx context.Context, parts ...*genai.Part) error {
 	drop := func(Event) error { return nil }
 	e.open(ctx, drop)
@@ -113,8 +111,8 @@ func (e *Engine) Interject(emit func(Event) error, parts ...*genai.Part) error {
 // Run in another one.
 type Run func(ctx context.Context, parts ...*genai.Part) iter.Seq2[Event, error]
 
-// A Yield takes an event, or an error, to the consumer of a [Run], and reports whether the consumer
-// is still there.
+// A Yield passes an event, or an error, to the consumer of a [Run], and reports whether the
+// consumer continues.
 type Yield = func(Event, error) bool
 
 // NewRun returns a Run whose events do yields.
@@ -170,7 +168,7 @@ func (e *Engine) converse(ctx context.Context, parts []*genai.Part, emit emitFun
 			said, err = e.request(ctx, emit)
 		}
 		if said == nil && err != nil {
-			if asked && ctx.Err() == nil { // the possible cause is not sent again
+			if asked && ctx.Err() == nil { // so that the possible cause is not sent again
 				e.takeBack(emit)
 			}
 			return err
@@ -207,8 +205,8 @@ func (e *Engine) open(ctx context.Context, emit emitFunc) {
 	e.record(Entry{Content: c, Opening: true}, emit)
 }
 
-// RefreshOpening asks for the opening message again, for requests to come, where there
-// was one. It must not be called during a Run.
+// RefreshOpening replaces the opening message, if there is one, for later requests. It must not
+// be called during a Run.
 func (e *Engine) RefreshOpening(ctx context.Context) {
 	at := slices.Index(e.history, e.opening)
 	if e.opening == nil || at < 0 {
@@ -229,8 +227,8 @@ func (e *Engine) say(c *genai.Content, emit emitFunc) error {
 	return e.record(Entry{Content: c}, emit)
 }
 
-// record keeps en. A journal that fails is told of once and then left alone:
-// the conversation matters more than its record.
+// record stores en. The first failure of the journal is reported, and the journal is not used any
+// more: the conversation matters more than its record.
 func (e *Engine) record(en Entry, emit emitFunc) error {
 	if e.cfg.Journal == nil {
 		return nil
@@ -246,17 +244,17 @@ func (e *Engine) unrecorded(err error) error {
 	return fmt.Errorf("this session is no longer saved: %w", err)
 }
 
-// takeBack takes back a question whose request failed.
+// takeBack removes a question whose request failed.
 func (e *Engine) takeBack(emit emitFunc) {
 	if err := e.Rewrite(e.history[:len(e.history)-1]); err != nil {
 		emit(Notice{Text: err.Error()})
 	}
 }
 
-// Rewrite makes said the conversation, as a compression or a rewind does. Every
-// call in it has its answer; the opening message stands before it in any case.
-// It is recorded first. The error is the journal's, which is then left alone. It
-// must not be called during a Run.
+// Rewrite replaces the conversation by said, as a compression or a rewind does. Every call in
+// said must have its answer; the opening message stays first. The journal records the change
+// first; after an error of the journal, which Rewrite returns, the journal is not used any more.
+// Rewrite must not be called during a Run.
 func (e *Engine) Rewrite(said []*genai.Content) (err error) {
 	said = e.unopened(said)
 	if e.cfg.Journal != nil {
@@ -274,7 +272,7 @@ func (e *Engine) Rewrite(said []*genai.Content) (err error) {
 	return err
 }
 
-// unopened returns said without the opening message.
+// unopened returns said without an opening message.
 func (e *Engine) unopened(said []*genai.Content) []*genai.Content {
 	if len(said) > 0 && said[0] == e.opening {
 		return said[1:]
@@ -298,10 +296,9 @@ func (e *Engine) index(said []*genai.Content) {
 	}
 }
 
-// request reads the model's answer to its end and appends it to the history. An answer that it
-// returns beside an error came before a cancellation; a failed answer is
-// not kept. A request that the server refuses as too long is made once more, if
-// it can be made shorter.
+// request reads the model's answer to the end and appends it to the history. An answer beside an
+// error arrived before a cancellation; a failed answer is dropped. If the server refuses the
+// request as too long and the conversation can be shortened, request repeats it once.
 func (e *Engine) request(ctx context.Context, emit emitFunc) (*genai.Content, error) {
 	e.turns++
 	if err := emit(RequestStarted{Number: e.turns, Model: e.cfg.Model}); err != nil {
@@ -388,7 +385,7 @@ func (e *Engine) keepAnswer(m *message, took time.Duration, cut error, emit emit
 	}
 	cut = cmp.Or(cut, e.record(entry, emit))
 	cut = cmp.Or(cut, emit(AnswerFinished{}))
-	if entry.Usage != nil { // which counts in any case
+	if entry.Usage != nil { // tokens count in any case
 		cut = cmp.Or(cut, emit(*entry.Usage))
 	}
 	if cut == nil && len(m.cited) > 0 {

@@ -19,7 +19,7 @@ type (
 	// RequestStarted says that a request is about to be sent.
 	RequestStarted struct {
 		Number int    // counted from 1 over the life of the Engine
-		Model  string // that is asked; another one may answer
+		Model  string // the requested model; another one may answer
 	}
 
 	// Text is a piece of the model's answer.
@@ -28,15 +28,15 @@ type (
 	// Thought is a piece of the model's reasoning.
 	Thought struct{ Delta string }
 
-	// CallRequested says that the model asks for a call. Every CallRequested is followed
-	// by a CallFinished with its ID, unless the consumer leaves before.
+	// CallRequested says that the model asks for a call. Every CallRequested is followed by a
+	// CallFinished with its ID, unless the consumer leaves the loop before.
 	CallRequested struct {
 		ID   string // unique in the conversation, "<name>__<the API's id>"
 		Name string
 		Args map[string]any
 	}
 
-	// CallStateChanged says how far a call has come.
+	// CallStateChanged reports the new state of a call.
 	CallStateChanged struct {
 		ID    string
 		Name  string
@@ -51,8 +51,8 @@ type (
 		Agreed bool // the approver was shown this very call, and allowed it
 	}
 
-	// Output is a piece of what a running call prints, or, as a Stage, says how far the
-	// call has come: the next one takes its place.
+	// Output is a piece of a running call's output or, as a Stage, a progress message, which the
+	// next Output replaces.
 	Output struct {
 		ID, Delta string
 		Stage     bool
@@ -78,7 +78,7 @@ type (
 	// failed answer does not count.
 	AnswerFinished struct{}
 
-	// Citations says what the answer rests on, as the model's server says.
+	// Citations lists the sources of the answer, as reported by the model's server.
 	Citations struct{ References []Reference }
 
 	// Usage counts the tokens of an answered request, or of a failed request beside the
@@ -95,7 +95,7 @@ type (
 	// Retry says that a request failed and is made again after Delay.
 	Retry struct {
 		Attempt     int // the number of the failed attempt, from 1
-		MaxAttempts int // how many there may be
+		MaxAttempts int // the maximum number of attempts
 		Delay       time.Duration
 		Err         error
 		Restart     bool   // text shown since the last RequestStarted no longer counts
@@ -108,29 +108,28 @@ type (
 	// which adds up the tokens of the requests.
 	AnswerContinued struct{}
 
-	// Notice is the engine speaking for itself.
+	// Notice is a message of the engine to the user.
 	Notice struct {
 		Text  string
 		Cause error // identifies the Notice to programs, such as [ErrCut]; may be nil
 		Info  bool  // nothing is wrong
 	}
 
-	// Recovery is the Cause of a Notice that an agent ended without a report and is asked for
-	// the report again.
+	// Recovery is the Cause of a Notice that an agent ended without a report and gets a second
+	// request for it.
 	Recovery struct{ Reason string }
 
-	// CheckFinished says that a check of the work is over, whose CallStarted has its ID.
+	// CheckFinished says that a check of the work is over. The ID is that of its CallStarted.
 	CheckFinished struct {
 		ID      string
 		Command string
-		Round   int   // counted from 1 over the prompt
+		Round   int   // the number of the check for this prompt, from 1
 		Code    int   // the exit code, as a shell has it: of a signal, 128 and its number
-		Err     error // why the check is red, nil if it is not
+		Err     error // why the check failed, nil if it passed
 		Took    time.Duration
 	}
 
-	// NestedEvent is an event of a conversation inside a running call: of an
-	// agent's, which asks its questions by the [Host] of the call.
+	// NestedEvent is an event of an agent's conversation inside a running call.
 	NestedEvent struct {
 		ID    string // of the call
 		Agent string
@@ -138,8 +137,8 @@ type (
 	}
 )
 
-// Unnest returns what ev says, however deep it is nested, and the agents whose it
-// is, the outermost first. The model that the user talks to is "".
+// Unnest returns the innermost event of ev, and the agents around it, the outermost first. For an
+// event of the user's conversation, agents is "".
 func Unnest(ev Event) (agents string, said Event) {
 	for {
 		n, ok := ev.(NestedEvent)
@@ -153,12 +152,11 @@ func Unnest(ev Event) (agents string, said Event) {
 	}
 }
 
-// NewUsage returns the Usage of a request that a model was asked, before
-// anything is known of its answer.
+// NewUsage returns the Usage of a request to a model before its answer.
 func NewUsage(asked string) Usage { return Usage{Model: asked, RequestedModel: asked} }
 
-// Update takes in what a piece of the answer says of the model and the tokens, and
-// reports whether it counts them. No number is negative, whatever a server says.
+// Update takes over the model and the token counts from a piece of the answer, and reports
+// whether the piece has counts. Negative counts become 0.
 func (u *Usage) Update(chunk *genai.GenerateContentResponse) (counted bool) {
 	u.Model = cmp.Or(strings.TrimPrefix(chunk.ModelVersion, "models/"), u.Model)
 	m := chunk.UsageMetadata
@@ -181,7 +179,7 @@ func (u Usage) plus(o Usage) Usage {
 	return u
 }
 
-// Sum returns all tokens of the request, also if the server did not add them up.
+// Sum returns the total tokens of the request, even if the server sent no total.
 func (u Usage) Sum() int {
 	if u.Total > 0 {
 		return u.Total
@@ -209,7 +207,7 @@ func (Citations) event()        {}
 func (CheckFinished) event()    {}
 func (NestedEvent) event()      {}
 
-// A CallState is how far a call has come.
+// A CallState is a stage in the life of a call.
 type CallState string
 
 // The states of a call, in order; the last three are final.

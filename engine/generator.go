@@ -17,23 +17,23 @@ type Generator interface {
 	Count(ctx context.Context, req *Request) (int, error)
 }
 
-// A Request is one question to a Generator, which must not change the values behind the
-// fields. Nobody else changes a message either, once a request other than a OneShot has
-// contained it: a new message replaces it.
+// A Request is a question to a Generator, which must not change the values behind the fields. A
+// message never changes after a request other than a OneShot has contained it: a new message
+// replaces it.
 type Request struct {
 	Model    string
 	Contents []*genai.Content
 	Config   *genai.GenerateContentConfig
 
-	// OneShot says that the request is a question of its own, beside any
-	// conversation: the answer comes in one piece, and only the settings of Config apply.
+	// OneShot says that the request belongs to no conversation: the answer comes in one piece,
+	// and only the settings of Config apply.
 	OneShot bool
 
-	// Role is what the request counts for, such as "utility_router"; "" is the
+	// Role is the purpose that the request is counted under, such as "utility_router"; "" is the
 	// conversation with the user.
 	Role string
 
-	// Again says that the request is repeated since its first answer was unusable.
+	// Again says that the request is a retry after an unusable answer.
 	Again bool
 
 	// Notify, if not nil, tells the user about a [Retry] or passes on a

@@ -10,9 +10,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// skipSignature stands for the signature of a call whose own was lost or never
-// given; the API takes it instead of checking. On the wire it is the text
-// skip_thought_signature_validator.
+// skipSignature replaces a missing signature of a call; the API accepts it unchecked. On the wire
+// it is the text skip_thought_signature_validator.
 var skipSignature = func() []byte {
 	b, err := base64.URLEncoding.DecodeString("skip_thought_signature_validator")
 	if err != nil {
@@ -44,12 +43,12 @@ func WithoutSignatures(c *genai.Content, refused func(signature []byte) bool) *g
 	return out
 }
 
-// interruption stands where the model's answer would have been.
+// interruption takes the place of a missing answer of the model.
 const interruption = "[The previous response was interrupted before it completed.]"
 
-// InterruptionMessage returns what stands for the model between the answers to its calls and
-// parts of the user: that it was interrupted, or, if parts are nothing but sound
-// and film that an answer has no room for, that it has received them.
+// InterruptionMessage returns the model's message between the answers to its calls and parts of
+// the user. It says that the model was interrupted or, if parts are only audio and video, which
+// the API does not accept in an answer, that the model has received them.
 func InterruptionMessage(parts []*genai.Part) *genai.Content {
 	if slices.ContainsFunc(parts, func(p *genai.Part) bool { return !isAudioVideo(p.InlineData) }) {
 		return genai.NewContentFromText(interruption, genai.RoleModel)
@@ -58,18 +57,19 @@ func InterruptionMessage(parts []*genai.Part) *genai.Content {
 		{Text: "Binary content received. Proceeding with analysis.", Thought: true, ThoughtSignature: skipSignature}}}
 }
 
-// isAudioVideo reports whether b is of a kind that the answer to a call has no room for.
+// isAudioVideo reports whether b is audio or video, which the API does not accept in the answer
+// to a call.
 func isAudioVideo(b *genai.Blob) bool {
 	return b != nil && (strings.HasPrefix(b.MIMEType, "audio/") || strings.HasPrefix(b.MIMEType, "video/"))
 }
 
-// Note returns what the model is told with the next question, and nobody has said.
+// Note returns a note of the program to the model, which goes with the next question.
 func Note(text string) *genai.Part { return genai.NewPartFromText("<note>" + text + "</note>") }
 
-// MidTurnNote returns what the model is told in the midst of a turn, and nobody has said.
+// MidTurnNote returns a note of the program to the model during a turn.
 func MidTurnNote(text string) string { return "<system_note>\n" + text + "\n</system_note>" }
 
-// NoteText returns what a note says, "" if a text is none.
+// NoteText returns the text inside a note, "" if the given text is no note.
 func NoteText(text string) string {
 	said, ok := strings.CutPrefix(strings.TrimSpace(text), "<note>")
 	if !ok {
@@ -78,8 +78,7 @@ func NoteText(text string) string {
 	return strings.TrimSuffix(said, "</note>")
 }
 
-// ShellCommand is the beginning of the message that tells the model of a command of the user's;
-// the command follows.
+// ShellCommand begins the message about a command that the user ran; the command follows.
 const ShellCommand = "I ran the following shell command:\n```sh\n"
 
 // Waiting reports whether the last message of a conversation waits for an answer. Notes and
@@ -94,8 +93,8 @@ func Waiting(said []*genai.Content) bool {
 	return false
 }
 
-// interrupted closes a history whose last message waits for an answer that
-// never came, so that the next question stands by itself.
+// interrupted closes a history whose last message got no answer, so that the next question is a
+// message of its own.
 func (e *Engine) interrupted(emit emitFunc) error {
 	if !e.waiting {
 		return nil
@@ -106,7 +105,7 @@ func (e *Engine) interrupted(emit emitFunc) error {
 	return e.record(Entry{Content: c, Model: e.cfg.Model}, emit)
 }
 
-// A wire is the history in the form of requests, as far as it was converted.
+// A wire is the converted part of the history, in the form of requests.
 type wire struct {
 	contents []*genai.Content
 	made     int // messages of the history that are in contents
@@ -151,7 +150,7 @@ func withSignature(c *genai.Content) *genai.Content {
 	return c
 }
 
-// cancelCalls answers calls that never got as far as being carried out.
+// cancelCalls answers calls that were cancelled before they ran.
 func (e *Engine) cancelCalls(fcs []*genai.FunctionCall, cause error) {
 	if len(fcs) == 0 {
 		return
@@ -164,8 +163,8 @@ func (e *Engine) cancelCalls(fcs []*genai.FunctionCall, cause error) {
 	e.answer(jobs, func(Event) error { return nil })
 }
 
-// cancelled is the error of a call that a cancellation reached; cause is kept
-// so that the call's outcome is told from a failure.
+// cancelled returns the error of a cancelled call; it wraps cause, which distinguishes it from a
+// failure.
 func cancelled(cause error, why string) error {
 	if cause == nil || cause == errStopped {
 		cause = context.Canceled
@@ -180,5 +179,5 @@ type cancellation struct {
 
 func (c *cancellation) Error() string { return c.why }
 
-// Unwrap makes every cancellation a context.Canceled, also one by deadline.
+// Unwrap makes every cancellation a context.Canceled, even after a deadline.
 func (c *cancellation) Unwrap() []error { return []error{context.Canceled, c.cause} }

@@ -11,8 +11,8 @@ type Journal interface {
 	// Record appends e.
 	Record(e Entry) error
 
-	// Result records how a call of the model's last message ended, before
-	// anybody else is told. The Entry with the answers to all calls follows.
+	// Result records the outcome of a call of the model's last message, before the outcome is
+	// shown or sent. The Entry with the answers to all calls follows.
 	Result(c CallRecord) error
 
 	// Rewrite records that said replaces the conversation, except for its opening message.
@@ -26,14 +26,14 @@ type Entry struct {
 	// Opening marks the message that sets up the conversation's context.
 	Opening bool
 
-	// For a message of the model. Model is the name of the model that answered.
+	// For a message of the model: Model is the name of the model that answered.
 	Model    string
 	Thoughts []string // one for each thought, as the model wrote it
-	Usage    *Usage   // nil if the API did not say
+	Usage    *Usage   // nil if the API sent no counts
 	Cut      bool     // the user, or the end of the program, cut it off
 	Cited    []Reference
 
-	// For a message that answers calls: how each went, in order.
+	// For a message that answers calls: the outcome of each call, in order.
 	Calls []CallRecord
 }
 

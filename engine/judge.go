@@ -15,7 +15,7 @@ type Proposal struct {
 	Intent    Intent
 }
 
-// A Verdict is what the policy makes of a Proposal. The zero Verdict asks.
+// A Verdict is the policy's decision on a Proposal. The zero Verdict asks.
 type Verdict int
 
 // The verdicts.
@@ -28,14 +28,13 @@ const (
 // A Policy judges proposals and learns from the user's answers. It must be safe for
 // concurrent use, since agents share it.
 type Policy interface {
-	// Offers reports whether the model is told about t. A call of a tool
-	// that is not offered is judged all the same.
+	// Offers reports whether the model is told about t. A call of a hidden tool is judged, too.
 	Offers(t Tool) bool
 
 	// Judge returns a verdict and, for Deny, the reason. It may wait for another program.
 	Judge(ctx context.Context, p Proposal) (Verdict, Reason)
 
-	// Learn remembers that the user allows whatever g covers.
+	// Learn remembers that the user allows the calls that g covers.
 	Learn(g Grant, s Scope) error
 }
 
@@ -47,19 +46,19 @@ type Reason struct {
 
 // A Rule is what denied a call, as a Policy names its rules.
 type Rule struct {
-	File  string // where it stands, as people name it
-	Line  int    // 0 if that is not a file of rules
-	Tier  string // whose it is, such as "user"
-	About string // its subject, in a line
+	File  string // the file's name, for messages
+	Line  int    // 0 if File is no file of rules
+	Tier  string // the rule's origin, such as "user"
+	About string // its subject, on one line
 }
 
-// A Grant is a possible meaning of "always". It is learned and compared as a whole: a call is
-// covered if one of its own grants was learned.
+// A Grant is a possible meaning of "always". It is compared as a whole: a call is covered if an
+// equal grant was learned before.
 type Grant struct {
 	Label  string // how the user is offered it, such as "always for main.go"
 	Tool   string // name of the tool
 	Target string // a command or a path; empty for any
-	Names  string // the argument with the target, if a rule can match it; else empty
+	Names  string // the name of the argument with the target, if a rule can match it; else empty
 
 	// Rule is the text of the rule that would store the grant beyond the session; empty if it
 	// can't be stored. A ProjectOnly grant means nothing outside of the project, and a
@@ -68,7 +67,7 @@ type Grant struct {
 	ProjectOnly, SessionOnly bool
 }
 
-// Scope is how long an answer holds. The zero Scope is the shortest.
+// Scope is how long a grant holds. The zero Scope is the shortest.
 type Scope int
 
 // The scopes.
@@ -93,7 +92,7 @@ type Answer interface{ answer() }
 type (
 	// Allowed lets the call run.
 	Allowed struct {
-		Scope Scope // how long that holds
+		Scope Scope // how long the permission holds
 		Grant Grant // the calls that it covers, if longer than Once
 	}
 
@@ -117,7 +116,7 @@ type (
 
 	// Replied answers the Intent's Questions.
 	Replied struct {
-		Replies []string // to each of them, empty where the user said nothing
+		Replies []string // one per question, empty where the user said nothing
 	}
 )
 

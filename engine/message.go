@@ -9,7 +9,7 @@ import (
 	"google.golang.org/genai"
 )
 
-// A message collects what the model says, chunk by chunk.
+// A message collects the model's answer, chunk by chunk.
 type message struct {
 	parts   []*genai.Part
 	usage   Usage // of the last request
@@ -21,7 +21,7 @@ type message struct {
 	cited   []Reference
 }
 
-// goOn is told that the answer goes on in another request.
+// goOn prepares for another request that continues the answer.
 func (m *message) goOn() {
 	if m.counted && m.prompt == 0 {
 		m.prompt = m.usage.Prompt
@@ -29,16 +29,16 @@ func (m *message) goOn() {
 	m.before, m.usage = m.total(), NewUsage(m.usage.RequestedModel)
 }
 
-// total returns what all requests took that made the answer.
+// total returns the tokens of all requests for the answer.
 func (m *message) total() Usage { return m.usage.plus(m.before) }
 
-// add takes in one chunk and emits its text.
+// add appends a chunk and emits its text.
 func (m *message) add(chunk *genai.GenerateContentResponse, emit emitFunc) error {
 	m.counted = m.usage.Update(chunk) || m.counted
 	if len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil {
 		return nil
 	}
-	c := chunk.Candidates[0] // the others were not asked for
+	c := chunk.Candidates[0] // only one was requested
 	m.finish = cmp.Or(c.FinishReason, m.finish)
 	if more := references(c); more != nil {
 		m.cited = sorted(append(m.cited, more...))
@@ -74,10 +74,10 @@ func (m *message) add(chunk *genai.GenerateContentResponse, emit emitFunc) error
 	return nil
 }
 
-// content returns the message as the history keeps it, or nil if nothing was
-// said: without thoughts that nobody wants back, and with neighbouring plain texts
-// joined. Whatever carries a signature stays a part of its own, since the API wants
-// it back where it was; the pieces of a thought are one with the signature behind them.
+// content returns the message for the history, nil if it is empty. Thoughts that no provider
+// needs back are dropped, and neighbouring plain texts joined. A signed part stays a part of its
+// own, since the API needs its signature back at the same place; the pieces of a thought are
+// joined with the signature behind them.
 func (m *message) content() *genai.Content {
 	c := &genai.Content{Role: genai.RoleModel}
 	var text strings.Builder
@@ -145,7 +145,7 @@ func HasData(p *genai.Part) bool {
 	return !reflect.ValueOf(&data).Elem().IsZero() // covers new fields of the library, too
 }
 
-// TextOf returns what parts say: their texts, without thoughts.
+// TextOf returns the text of parts, without thoughts.
 func TextOf(parts []*genai.Part) string {
 	var b strings.Builder
 	for _, p := range parts {

@@ -2,9 +2,9 @@ package engine
 
 import "context"
 
-// NotRun yields the end of calls that never ran, with the reason in words for the user. A
-// wrapper of a [Run] calls it when it leaves the Run before the calls begin. It reports false
-// if the consumer has stopped.
+// NotRun yields a [CallFinished] for each call that never ran, with the reason for the user. A
+// wrapper of a [Run] calls it when it leaves the Run before the calls begin. It returns false if
+// the consumer has stopped.
 func NotRun(calls []CallRequested, why string, yield func(Event, error) bool) bool {
 	for _, c := range calls {
 		if !yield(CallStateChanged{ID: c.ID, Name: c.Name, State: Cancelled}, nil) ||

@@ -12,15 +12,15 @@ type Rights struct {
 	Read, Write []string // absolute paths, of directories with all they hold
 	Protected   bool     // the workspace's protected files can be written to
 
-	// Files are the paths of Read and Write that are single files, or will be, and Missing
-	// the paths where nothing exists yet. The others are directories.
+	// Files are the paths in Read and Write of present or future files; all other paths are
+	// directories. Missing are the paths that do not exist yet.
 	Files, Missing []string
 }
 
 // Empty reports whether r holds nothing.
 func (r Rights) Empty() bool { return !r.Network && !r.HasPaths() }
 
-// HasPaths reports whether r holds anything about files or directories.
+// HasPaths reports whether r grants access to files or directories.
 func (r Rights) HasPaths() bool { return r.Protected || len(r.Read) > 0 || len(r.Write) > 0 }
 
 // String returns the rights in words, such as "the network, writing to the file

@@ -9,15 +9,14 @@ import (
 // signedBy begins the signature of a thought that a provider other than Google has made.
 const signedBy = "gemline:"
 
-// Sign returns the signature of a thought that goes back to the provider that has made it,
-// and to nobody else. The provider's own signature may be empty. Signatures of Google's are
-// as they came.
+// Sign returns the signature of a thought that is sent back only to the provider that made it.
+// The provider's own signature may be empty. Google's signatures are used unchanged.
 func Sign(provider string, signature []byte) []byte {
 	return append([]byte(signedBy+provider+":"), signature...)
 }
 
-// SignedBy returns the provider that has made a signature by [Sign], and its own signature;
-// "" for any other.
+// SignedBy returns the provider that a signature made by [Sign] names, and the provider's own
+// signature; "" for other signatures.
 func SignedBy(signature []byte) (provider string, own []byte) {
 	rest, ok := bytes.CutPrefix(signature, []byte(signedBy))
 	if !ok {
@@ -30,7 +29,7 @@ func SignedBy(signature []byte) (provider string, own []byte) {
 	return string(name), own
 }
 
-// IsSignedThought reports whether p is a thought that goes back to the provider that has made it.
+// IsSignedThought reports whether p is a thought that must be sent back to its provider.
 func IsSignedThought(p *genai.Part) bool {
 	by, _ := SignedBy(p.ThoughtSignature)
 	return p.Thought && by != ""

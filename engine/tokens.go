@@ -14,7 +14,7 @@ import (
 type tokenEstimate struct {
 	tokens   int
 	messages int
-	whole    bool // the rest of a request is in tokens
+	whole    bool // tokens include the rest of a request
 }
 
 // counted takes over the server's count of tokens. The last message is the answer, which may be
@@ -52,7 +52,7 @@ func (e *Engine) measure(ctx context.Context) (last int, err error) {
 	return last, nil
 }
 
-// cut forgets the messages of history behind the first n.
+// cut drops the messages of history after the first n.
 func (s *tokenEstimate) cut(history []*genai.Content, n int) {
 	if n < s.messages {
 		s.tokens = max(0, s.tokens-Estimate(history[n:s.messages]))
@@ -69,9 +69,9 @@ func Estimate(said []*genai.Content) (tokens int) {
 	return tokens
 }
 
-// EstimateTokens guesses how many tokens parts take, and reports whether some
-// hold binary data, which makes the guess a coarse one. The weights are those of
-// the Gemini CLI, whose users' limits and thresholds are tuned to them.
+// EstimateTokens guesses how many tokens parts take. Binary reports that some hold binary data,
+// for which the guess is coarse. The weights are the Gemini CLI's, since users have tuned limits
+// and thresholds to them.
 func EstimateTokens(parts []*genai.Part) (tokens int, binary bool) {
 	sum := 0.0
 	for _, p := range parts {
@@ -112,7 +112,7 @@ func blob(mime string, data []byte) float64 {
 }
 
 func estimateText(s string) float64 {
-	const exact = 100_000 // bytes; a longer text is not worth counting through
+	const exact = 100_000 // bytes; a longer text is estimated by its length
 	if len(s) > exact {
 		return float64(len(s)) / 4
 	}

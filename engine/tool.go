@@ -13,7 +13,7 @@ import (
 	"gemline/engine/text"
 )
 
-// A Tool is something the model can ask for.
+// A Tool is a function that the model can call.
 type Tool struct {
 	// Declaration is what the model is told about the tool.
 	Declaration *genai.FunctionDeclaration
@@ -39,7 +39,7 @@ type Tool struct {
 	ServerTool  string
 	Annotations map[string]any
 
-	// Origin says how the server is reached, for hooks: command, args and cwd, or url.
+	// Origin describes the connection to the server, for hooks: command, args and cwd, or url.
 	Origin map[string]any
 
 	// Agent is the agent that the tool is declared to, empty for the user's conversation.
@@ -92,8 +92,8 @@ type Call struct {
 	// Args are the arguments that Run goes by, nil if they are the model's.
 	Args map[string]any
 
-	// Idle reports that the call would change nothing. It runs without a question unless a
-	// rule denies it.
+	// Idle says that the call would change nothing. It runs without a question unless a rule
+	// denies it.
 	Idle bool
 
 	// Rehearsed says that Run does not carry out the call, and at most collects its edits.
@@ -104,8 +104,8 @@ type Call struct {
 	// not use host after it has returned.
 	Run func(ctx context.Context, host Host) (Result, error)
 
-	// Extend, if not nil, adds changes of files since Run returned to the call's own. Hooks may
-	// change files after the call.
+	// Extend, if not nil, adds the file changes since Run returned to the call's own changes:
+	// hooks may change files after the call.
 	Extend func(ctx context.Context)
 }
 
@@ -119,8 +119,8 @@ type Host interface {
 	Emit(ev Event)
 }
 
-// An Intent describes a call before it runs: the policy judges it, the
-// approver shows it, the printer titles the call with it.
+// An Intent describes a call before it runs. The policy judges the Intent, the approver shows it,
+// and the printer takes the call's title from it.
 type Intent struct {
 	Title  string   // one line, such as "edit main.go"
 	Detail string   // the whole action: a diff, a command
@@ -133,7 +133,7 @@ type Intent struct {
 	// Edit is the call's change of a text file, nil for other calls.
 	Edit *TextEdit
 
-	// Yes and No describe these answers, where they do more than let a call run or refuse it.
+	// Yes and No describe these answers, if they do more than allow or refuse the call.
 	Yes, No string
 
 	// Plan describes the programs that the call runs. It is empty if the call runs none.
@@ -151,7 +151,7 @@ type TextEdit struct {
 	Before, After string
 }
 
-// A Plan is the effect of a call that runs programs, as far as it can be foreseen.
+// A Plan is the predicted effect of a call that runs programs.
 type Plan struct {
 	// Commands are the commands that may run, in order; Class says how well they are known,
 	// and Why the reason if the class is not the best. Writes are the paths that
@@ -172,7 +172,7 @@ type Plan struct {
 	// Rights are the rights that the call asks for beyond those of every call.
 	Rights Rights
 
-	// Failure is the attempt before, if the call is proposed again.
+	// Failure is the previous attempt, if the call is proposed again.
 	Failure FailedAttempt
 
 	// Revertible reports whether the commands are confined, can neither write to guarded files
@@ -196,15 +196,15 @@ type Plan struct {
 	NetworkPrograms []string
 }
 
-// A FailedAttempt says why a call that is proposed again has failed before. The zero FailedAttempt
-// is none.
+// A FailedAttempt is a previous failed run of a call that is proposed again. The zero
+// FailedAttempt means that there was none.
 type FailedAttempt struct {
 	// Reason names the missing rights; after a read-only attempt, it says why that failed.
 	Reason   string
 	ReadOnly bool // the attempt was read-only
 
-	// Unwritable are the paths that the call reported as not writable, where the rights
-	// cover more than these.
+	// Unwritable are the paths that the call could not write to, if the requested rights cover
+	// more.
 	Unwritable []string
 }
 
@@ -221,8 +221,7 @@ type Question struct {
 // An Option is one possible answer to a MultipleChoice.
 type Option struct{ Label, Description string }
 
-// QuestionKind is how a question may be answered. Other words than those of
-// the options are an answer to a MultipleChoice, too.
+// QuestionKind is the form of the answer. A MultipleChoice also accepts words beside the options.
 type QuestionKind int
 
 // The kinds of questions.
@@ -259,7 +258,7 @@ const (
 	Execute              // runs programs
 	AskUser              // asks the user, and changes nothing
 	Planning             // begins and ends planning, and changes nothing else
-	Query                // asks a server; read-only by the server's word
+	Query                // queries a server; read-only according to the server
 )
 
 // String returns the kind in a word.
@@ -272,7 +271,7 @@ func (k Kind) ReadOnly() bool {
 	return k == Read || k == Search || k == Fetch || k == Think || k == Query
 }
 
-// ServerPrefix is what the names of the tools of an MCP server begin with.
+// ServerPrefix returns the prefix of the names of an MCP server's tools.
 func ServerPrefix(server string) string {
 	return "mcp_" + strings.TrimPrefix(FunctionName(server), "mcp_") + "_"
 }
@@ -296,7 +295,7 @@ type Result struct {
 	Display string        // for the user; may be empty
 	Changes []Change      // the changed files
 	Cut     Cut           // of Text
-	Verdict string        // how it went, for the user; "" is ok
+	Verdict string        // the outcome, for the user; "" is ok
 	Tails   []TailCall    // the calls that took its place, in order
 }
 
@@ -308,7 +307,7 @@ type TailCall struct {
 	Display string // for the user
 }
 
-// A Cut says how much of an output the model is given. It is zero for a whole output.
+// A Cut says how much of an output the model gets. It is zero for a complete output.
 type Cut struct {
 	Total, Shown int // characters
 }
@@ -320,20 +319,19 @@ type Change struct {
 	Added, Removed int    // lines
 }
 
-// A CallError is a call that failed, told to two readers.
+// A CallError is the error of a failed call, with texts for the model and for the user.
 type CallError struct {
 	Type    string // the class of the failure, such as "file_not_found"
 	Message string // for the model
 	Display string // for the user; Message if empty
 
-	// MissingRights names the rights that the call lacked and nobody could be asked for, empty if
-	// the call itself had to be allowed, and Advice says how to grant them; otherwise both are
-	// empty.
+	// If nobody could be asked, MissingRights names the rights that the call lacked, "" if the
+	// call itself needed approval, and Advice says how to grant them. Otherwise both are empty.
 	MissingRights, Advice string
 
 	Rule *Rule // of a call that a rule denies
 
-	// Cause is what ended a conversation inside the call, nil if nothing did.
+	// Cause is the error that ended an agent's conversation inside the call, or nil.
 	Cause error
 }
 
@@ -403,11 +401,10 @@ func (m mapped) Tools() []Tool {
 	return tools
 }
 
-// ReportTool is the name of the tool that an agent hands in its report by.
+// ReportTool is the name of the tool with which an agent submits its report.
 const ReportTool = "complete_task"
 
-// KindOf returns the kind of the tool of a name that ts has at the moment, and
-// [Other] if there is none.
+// KindOf returns the kind of the named tool in ts, [Other] if ts has no such tool now.
 func KindOf(ts Toolset, name string) Kind {
 	return find(ts.Tools(), name).Kind
 }
@@ -426,7 +423,7 @@ func declare(tools []Tool, policy Policy) []*genai.Tool {
 	return []*genai.Tool{{FunctionDeclarations: fds}}
 }
 
-// find returns the tool of a name, the zero Tool if there is none.
+// find returns the named tool, the zero Tool if there is none.
 func find(tools []Tool, name string) Tool {
 	for _, t := range tools {
 		if t.Name() == name {
