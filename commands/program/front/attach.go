@@ -38,7 +38,7 @@ func (i *interactive) share() (end func()) {
 	return i.frontend.hub.Close
 }
 
-// detach has the session go on without its terminal.
+// detach lets the session continue without its terminal.
 func (i *interactive) detach() error {
 	return i.screen.Detach(repl.LeaveOptions{
 		Files: slices.DeleteFunc([]*os.File{i.opts.Env.Process.Stdin, i.opts.Env.Process.Stdout, i.opts.Env.Process.Stderr},
@@ -70,7 +70,7 @@ func (t terminal) attach(ctx context.Context, c *attach.Conn) error {
 	if name == stdin {
 		name = "its name is not known here"
 	}
-	keys, _ := readKeymap(t.opts.Paths) // what is wrong with it the session tells
+	keys, _ := readKeymap(t.opts.Paths) // the session prints its problems
 	shown := attach.Terminal{Out: out, Interrupts: interrupts, Name: name,
 		Lines: repl.LinesConfig{In: t.opts.Env.Process.Stdin, Screen: t.opts.Env.Process.Stdout,
 			Mode:   output.Mode{Smart: mode.Smart, Limited: mode.Limited},
@@ -81,7 +81,7 @@ func (t terminal) attach(ctx context.Context, c *attach.Conn) error {
 // socketsIn returns the directory of the sockets of a project's sessions, below its stored state at temp.
 func socketsIn(temp string) string { return filepath.Join(temp, "sockets") }
 
-// SurvivesHangup reports whether the session goes on although its terminal has gone away.
+// SurvivesHangup reports whether the session continues although its terminal has gone away.
 func (r *Run) SurvivesHangup() bool {
 	screen := r.screen.Load()
 	return screen != nil && screen.Console.Sharing.HungUp()

@@ -74,7 +74,7 @@ func (r *Run) batch(ctx context.Context) (err error) {
 	return batch.Run(ctx, c)
 }
 
-// batchItem answers one item of a batch, in a conversation of its own.
+// batchItem answers one item of a batch, in a separate conversation.
 func (r *Run) batchItem(ctx context.Context, p *project.Project, t batch.Task) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -99,7 +99,7 @@ func (r *Run) batchItem(ctx context.Context, p *project.Project, t batch.Task) (
 	return f.reply(ctx, t.Reporter, t.Tally, report.Prompt{Text: t.Item.Text(), Context: s.RunStartHooks(ctx, "startup")})
 }
 
-// schemaKey returns what answers must hold, as it is part of the key of a batch.
+// schemaKey returns the schema of answers, as a part of the key of a batch.
 func schemaKey(d *report.OutputSchema, f *flags.Set) string {
 	if d != nil && d.Schema != nil {
 		return string(d.Schema.JSON())
@@ -107,7 +107,7 @@ func schemaKey(d *report.OutputSchema, f *flags.Set) string {
 	return fmt.Sprint(f.Extract)
 }
 
-// isOverBudget reports whether a request was not made because nothing is left.
+// isOverBudget reports whether a request was not made because the budget is used up.
 func isOverBudget(err error) bool {
 	var over *limit.Error
 	return errors.As(err, &over) && over.Unsent
@@ -120,12 +120,12 @@ func isRefused(err error) bool {
 	return errors.As(err, &none) || errors.As(err, &e) && e.Kind == model.Auth
 }
 
-// itemSchema returns what the answer to an item of a batch must hold.
+// itemSchema returns the schema for the answer to an item of a batch.
 func itemSchema(all *flags.Set, it batch.Item) (d *report.OutputSchema, err error) {
 	f := *all
 	if len(it.Schema) > 0 {
 		f.JSONSchema = string(it.Schema)
-		json.Unmarshal(it.Schema, &f.JSONSchema) // a text names a file
+		json.Unmarshal(it.Schema, &f.JSONSchema) // a JSON string names a file
 	}
 	if d, err = outputSchema(&f); err != nil {
 		return nil, &input.Error{Message: fmt.Sprintf("line %d: %v", it.Line, err)}

@@ -12,10 +12,10 @@ import (
 // shells are the programs that close a descriptor by >&-.
 var shells = []string{"ash", "bash", "dash", "fish", "ksh", "mksh", "sh", "zsh"}
 
-// outputClosed reports whether a shell started this program with its standard
-// output closed. Go opens the null device for reading and writing in its place.
-// Programs that discard the output of others do the same; a shell does not. So
-// it counts only if the parent is a shell whose own output is another.
+// outputClosed reports whether a shell started this program with its standard output closed. Go
+// opens the null device for reading and writing in its place, as do programs that discard the
+// output of others; a shell opens it for writing only. So outputClosed reports true only if the
+// parent is a shell whose own output is not the null device.
 func outputClosed() bool {
 	const stdout = 1
 	flags, err := unix.FcntlInt(stdout, unix.F_GETFL, 0)
@@ -30,7 +30,7 @@ func outputClosed() bool {
 	return !isNull(parent + "fd/1")
 }
 
-// isNull reports whether path, of an open file, leads to the null device.
+// isNull reports whether path, the link of an open file, leads to the null device.
 func isNull(path string) bool {
 	to, err := os.Readlink(path)
 	return err == nil && to == os.DevNull

@@ -2,5 +2,5 @@
 
 package front
 
-// outputClosed reports false: it can be found out on Linux only.
+// outputClosed reports false: only Linux shows whether the output was closed.
 func outputClosed() bool { return false }

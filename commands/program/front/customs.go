@@ -30,7 +30,7 @@ import (
 func (f *frontend) customs(out io.Writer, show func(engine.Event)) *commands.Customs {
 	return &commands.Customs{Library: &f.session.Project.Commands, Notify: func(text string) { f.session.Project.Status.Notify(text) },
 		Served: func() commands.Set { return append(f.skillCommands(show), f.promptCommands(out)...) },
-		Narrow: func(command string, only custom.Only) { f.session.Rules.RestrictTools(command, only) }, // of the session by then
+		Narrow: func(command string, only custom.Only) { f.session.Rules.RestrictTools(command, only) }, // of the session at the time of the call
 		Sources: custom.Sources{
 			Run: func(ctx context.Context, command string) (string, error) { return f.commandOutput(ctx, command, show) },
 			Files: func(ctx context.Context, path string, own bool) ([]*genai.Part, error) {
@@ -40,15 +40,15 @@ func (f *frontend) customs(out io.Writer, show func(engine.Event)) *commands.Cus
 		}}
 }
 
-// commandOutput runs a command that a prompt holds, judged and asked about like a call of the
-// model's, and returns what stands in its place.
+// commandOutput runs a command in a prompt, which is judged and asked about like a call of the
+// model, and returns the text for its place.
 func (f *frontend) commandOutput(ctx context.Context, command string, show func(engine.Event)) (string, error) {
 	result, err := f.runCall(ctx, "run_shell_command", map[string]any{"command": command}, show)
 	var failed *engine.CallError
 	switch {
 	case err == nil:
 		return result.Display, nil
-	case errors.As(err, &failed) && result.Text != "": // it has run
+	case errors.As(err, &failed) && result.Text != "": // the command has run
 		how := failed.Display
 		if code, ok := strings.CutPrefix(how, "failed exit "); ok {
 			how = "exited with code " + code
@@ -60,17 +60,17 @@ func (f *frontend) commandOutput(ctx context.Context, command string, show func(
 	return "", userError(err)
 }
 
-// userError returns the error of a call as the user reads it.
+// userError returns the error of a call, reworded for the user.
 func userError(err error) error {
-	if errors.Is(err, context.Canceled) { // no more words than that
+	if errors.Is(err, context.Canceled) { // the user has cancelled it and needs no details
 		return err
 	}
 	return errors.New(engine.DisplayError(err))
 }
 
-// fileContent returns what a path in a prompt holds, nil if it can't be used. What may hold
-// secrets is asked about, like a call of the model's, unless the user has named it in a
-// command of their own.
+// fileContent returns the contents of a path in a prompt, nil if the path can't be used. A file
+// that may hold secrets needs approval, like a call of the model, unless it stands in a command
+// that the user has written.
 func (f *frontend) fileContent(ctx context.Context, path string, own bool, show func(engine.Event)) ([]*genai.Part, error) {
 	places, mark := f.files(), "@{"+path+"}"
 	places.Search = false
@@ -115,8 +115,8 @@ func (f *frontend) fileContent(ctx context.Context, path string, own bool, show 
 	return parts, nil
 }
 
-// insertArguments returns a command line for the shell that runs commands with values in
-// the place of marks.
+// insertArguments returns a command line with values in the place of marks, quoted for the shell
+// that runs commands.
 func insertArguments(line string, marks *regexp.Regexp, value func(string) string) (string, error) {
 	if runtime.GOOS != "windows" {
 		return script.Insert(line, marks, value)
@@ -150,7 +150,7 @@ func (f *frontend) skillCommands(show func(engine.Event)) (set commands.Set) {
 				if err != nil {
 					return nil, input.UnsentError(ctx, "/"+name, userError(err))
 				}
-				f.session.Memory.Contents() // before the history has something
+				f.session.Memory.Contents() // load the context files before the history has an entry
 				if err := f.session.Engine.Add(ctx, genai.NewPartFromText(result.Text)); err != nil {
 					return nil, err
 				}
@@ -163,7 +163,7 @@ func (f *frontend) skillCommands(show func(engine.Event)) (set commands.Set) {
 
 // skillHint says why the name of a skill is no command.
 func skillHint(p *project.Project, name string) string {
-	_, bare, _ := strings.Cut(name, ":") // behind the name of its extension
+	_, bare, _ := strings.Cut(name, ":") // the name without that of its extension
 	for _, one := range p.Skills.All() {
 		switch known := skill.CommandName(one.Name); {
 		case known == bare && !one.Disabled:
@@ -172,7 +172,7 @@ func skillHint(p *project.Project, name string) string {
 			return "the skill is switched off; gemline skills enable " + text.PrintableLine(one.Name) + " switches it on"
 		}
 	}
-	list, _ := p.Options.InstalledExtensions() // problems are printed where an extension is used
+	list, _ := p.Options.InstalledExtensions() // the code that uses an extension prints its problems
 	for _, x := range list {
 		if x.Active {
 			continue

@@ -18,7 +18,7 @@ func (r *Run) Finish(ctx context.Context, reporter report.Reporter, err error) i
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		err = cause
 	}
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == r.Options.Env.Process.Stdout.Name() { // of what needs no run
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && pe.Path == r.Options.Env.Process.Stdout.Name() { // the error of --version, --help and the lists
 		err = ending.OutputError(err)
 	}
 	o, left := r.finalOutcome(err), r.finalOutcome(ending.Signal(syscall.SIGPIPE)).ExitCode
@@ -40,8 +40,8 @@ func (r *Run) Finish(ctx context.Context, reporter report.Reporter, err error) i
 	return o.ExitCode
 }
 
-// finalOutcome returns the outcome of a run that ended with err. A closed pipe is reported to nobody,
-// and is no failure with --pipe-ok.
+// finalOutcome returns the outcome of a run that ended with err. A closed pipe is not reported, and
+// is no failure with --pipe-ok.
 func (r *Run) finalOutcome(err error) report.Outcome {
 	o := ending.Of(err)
 	switch goOn := r.Status.StoredResumeCommand(); {

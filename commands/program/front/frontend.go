@@ -20,13 +20,13 @@ import (
 type frontend struct {
 	opts         *project.Options
 	run          *Run
-	session      *session.Session // once it has begun
+	session      *session.Session // nil before it has begun
 	notify       func(string)     // prints a warning
-	startContext string           // what hooks want the model to know before the first prompt
-	discard      bool             // the session is deleted when it is over
-	confirm      confirm          // asks in the name of a command; nil if nobody can be asked
+	startContext string           // text of hooks for the model, before the first prompt
+	discard      bool             // the session is deleted at its end
+	confirm      confirm          // asks on behalf of a command; nil if no user can be asked
 	closers      []func()
-	hub          *attach.Hub // by which other terminals reach a session at one; nil if they can't
+	hub          *attach.Hub // lets other terminals reach a session at a terminal; nil if they can't
 }
 
 // newFrontend returns a front end that has begun no conversation yet.
@@ -47,15 +47,15 @@ func (f *frontend) setSession(s *session.Session) {
 	}
 }
 
-// say is the [engine.Run] of the conversation that is held.
+// say is the [engine.Run] of the current conversation.
 func (f *frontend) say(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 	return f.session.Run(ctx, parts...)
 }
 
-// confirm asks something that is answered yes or no.
+// confirm asks a question with the answer yes or no.
 type confirm func(ctx context.Context, about string) (bool, error)
 
-// files has what @PATH refers to.
+// files returns the step that reads files behind an @.
 func (f *frontend) files() input.Files {
 	return input.Files{Workspace: f.session.Project.Workspace, Notify: f.notify, Search: f.opts.Settings.FileSearch,
 		Contents: func(ctx context.Context, paths []string) ([]*genai.Part, error) {
@@ -74,7 +74,7 @@ func (f *frontend) files() input.Files {
 		}}
 }
 
-// attachedNotice says how much stands beside a prompt, "" if that is no more than a screen shows.
+// attachedNotice says how much is attached to a prompt, "" if it is no more than a screenful.
 func attachedNotice(parts []*genai.Part) string {
 	const screen = 24 * 80 / 4 // tokens
 	tokens, _ := engine.EstimateTokens(parts)

@@ -42,7 +42,7 @@ func (f *frontend) beginIn(ctx context.Context, p *project.Project, c journal.Op
 	return nil
 }
 
-// confirmBy asks by an Approver, nil if there is none.
+// confirmBy returns a confirm that asks an Approver, nil without an Approver.
 func confirmBy(asker engine.Approver) confirm {
 	if asker == nil {
 		return nil
@@ -62,7 +62,7 @@ func confirmBy(asker engine.Approver) confirm {
 	}
 }
 
-// close ends the conversation and the work in the project.
+// close ends the conversation and closes the project.
 func (f *frontend) close() {
 	for _, end := range slices.Backward(f.closers) {
 		end()

@@ -26,8 +26,8 @@ import (
 	"gemline/tools/workspace"
 )
 
-// commands returns what the slash commands use. They write to out, and show prints the events of
-// their calls.
+// commands returns the dependencies of the slash commands. They write to out, and show prints the
+// events of their calls.
 func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.Deps {
 	app := &commands.Deps{Conversation: conversation(f.session), Out: out, Customs: f.customs(out, show),
 		Home: f.opts.Paths.Home, LocateCommand: func(name string) string { return skillHint(f.session.Project, name) },
@@ -62,7 +62,7 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 				ask.Browse, ask.Line = terminal{f.opts}.browse, func(ctx context.Context, question string) (string, error) {
 					line, err := screen.Console.Line(ctx, question)
 					if err != nil {
-						screen.Console.Out.Fresh() // what follows is no answer
+						screen.Console.Out.Fresh() // the following lines are no part of an answer
 					}
 					return line, err
 				}
@@ -86,7 +86,7 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 	return app
 }
 
-// conversation returns what the slash commands use of a conversation.
+// conversation returns the part of a conversation that the slash commands use.
 func conversation(s *session.Session) *commands.Conversation {
 	models := commands.Models{Presets: s.Project.Model.Presets, Chosen: s.Models.Router.Shown,
 		Choose: func(name string) { s.Models.Choose(s.Engine, name) }, Think: s.Models.Think}
@@ -101,8 +101,8 @@ func conversation(s *session.Session) *commands.Conversation {
 		}}
 }
 
-// replace ends the conversation and begins or resumes another. The budget starts anew. Hooks are
-// told the reason. If the other conversation can't begin, the current one stays.
+// replace ends the conversation and begins or resumes another. The budget is reset. Hooks are told
+// the reason. If the other conversation can't begin, the current one stays.
 func (f *frontend) replace(ctx context.Context, c journal.OpenOptions, reason, source string) error {
 	s, err := session.BeginNext(ctx, f.session, c, ending.NewTally())
 	if err != nil {

@@ -18,27 +18,26 @@ import (
 	dirs "gemline/settings/project"
 )
 
-// startBytes is how long a start is at most, prompt included: it is read at 300 baud, by
-// ear, and by finger.
+// startBytes is the limit of a start's output, prompt included: people read it at 300 baud, by ear
+// or in Braille.
 const startBytes = 200
 
-// keyless says where a key comes from.
+// keyless says how to get a key.
 const keyless = "no key: make one at aistudio.google.com/apikey, then /auth signin"
 
-// greet begins a session with a line that names the mode, the model, the folder and the command
-// that lists the commands; and one more if the first answer would fail for want
-// of a key. The name of the folder gives way.
+// greet starts a session with a line: mode, model, folder, and the command that lists the commands.
+// If the key is missing, a second line says so. A long folder name is shortened.
 func (i *interactive) greet() {
 	const around = len("warning: \r\n") // the longest label and the end of a line
 	room := startBytes - around - len(output.Ready)
 	if i.screen.Mode.Smart {
-		room -= 50 // colours, and what the editor of the line needs
+		room -= 50 // colours, and the control sequences of the line editor
 	}
 	if i.frontend.session.Project.Model.MissingKey {
 		room -= around + len(keyless)
 	}
 	model := i.frontend.session.Models.Router.Shown()
-	if model == preset.Default { // which is the name of an approval mode, too
+	if model == preset.Default { // default is also the name of an approval mode
 		model = "model " + model
 	}
 	name := "gemline"
@@ -46,7 +45,7 @@ func (i *interactive) greet() {
 		name += ", " + mode
 	}
 	line := greeting(name, model, folderName(i.opts.Paths), room)
-	if i.screen.Mode.Asked { // who listens hears it at each start
+	if i.screen.Mode.Asked { // a screen reader would read it at each start
 		line = strings.TrimSuffix(line, "; type /help")
 	}
 	i.screen.Console.Out.Line(output.Info, "%s", line)
@@ -55,7 +54,7 @@ func (i *interactive) greet() {
 	}
 }
 
-// folderName returns the folder that is worked in, as a person writes it.
+// folderName returns the working directory, in the spelling of a person.
 func folderName(p dirs.Paths) string {
 	if home := p.Home; home != "" {
 		if rest, ok := strings.CutPrefix(p.Cwd, home); ok && (rest == "" || rest[0] == '/') {
@@ -65,15 +64,14 @@ func folderName(p dirs.Paths) string {
 	return p.Cwd
 }
 
-// greeting returns the line with which a session starts, in at most room bytes
-// if they can hold the name of the model.
+// greeting returns the first line of a session. It takes at most room bytes, unless the model's
+// name is too long.
 func greeting(name, model, folder string, room int) string {
 	line := fmt.Sprintf("%s, %s, in ; type /help", name, output.EscapeLine(model))
 	return strings.Replace(line, "in ;", "in "+pathEnd(output.EscapeLine(folder), max(12, room-len(line)))+";", 1)
 }
 
-// pathEnd returns the end of a path in at most size bytes, and from the beginning of
-// a name if there is one in them.
+// pathEnd returns the end of a path in at most size bytes. It starts at a name if it can.
 func pathEnd(path string, size int) string {
 	const left = "..."
 	if len(path) <= size {
@@ -89,8 +87,8 @@ func pathEnd(path string, size int) string {
 	return left + end
 }
 
-// welcome prints the state of a resumed session: its subject, the work that was under way when
-// it ended, and the last question and answer.
+// welcome prints the state of a resumed session: its subject, the interrupted work, and the last
+// question and answer.
 func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *commands.Screen) {
 	if i.frontend.session.Journal.Resumed == nil {
 		return
@@ -124,7 +122,7 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 	}
 }
 
-// printCutCalls names calls that the end of a session has cut off, and what became of them.
+// printCutCalls prints the calls that the end of a session cut off, and their outcome.
 func (i *interactive) printCutCalls(ctx context.Context, out *output.Writer, what string, calls []*genai.FunctionCall) {
 	const most = 3 // calls
 	for n, fc := range calls {
@@ -152,7 +150,7 @@ func afterCalls(turn []*genai.Content) string {
 	return " after " + text.Count(n, "call")
 }
 
-// beginning returns the beginning of a text, and whether that is all.
+// beginning returns the beginning of a text, and whether it is the whole text.
 func beginning(text string, most, lines int) (begin string, whole bool) {
 	all := strings.SplitAfterN(strings.TrimSpace(text), "\n", lines+1)
 	begin = strings.TrimSpace(strings.Join(all[:min(lines, len(all))], ""))

@@ -18,18 +18,18 @@ import (
 	"gemline/tools/workspace"
 )
 
-// ideKey switches the connection to the editor on.
+// ideKey is the setting that switches the connection to the editor on.
 const ideKey = "ide.enabled"
 
-// newCompanion returns the connection to the editor that the terminal belongs to, which
-// does nothing yet.
+// newCompanion returns the connection to the editor that the terminal belongs to, not yet
+// connected.
 func (i *interactive) newCompanion() *ide.Client {
 	return ide.New(ide.Config{Version: i.opts.Env.Process.Version, Network: i.opts.Network(),
 		Environment: ide.Environment{Lookup: i.opts.Env.Process.Lookup, Temp: os.TempDir(), Cwd: i.opts.Paths.Cwd},
 		Hidden: func(path string) bool {
 			return i.frontend.session.Project.Workspace.Private(path) || i.frontend.session.Project.Workspace.Ignore.NamesBy(path, false, workspace.Rules{Gemini: true})
 		},
-		Start: func(argv []string) (rpc.Stream, error) { // as the environment says, which is the user's
+		Start: func(argv []string) (rpc.Stream, error) { // the command comes from the environment, which the user controls
 			p, err := i.frontend.session.Project.Launcher.Open(launch.Command{Argv: argv, Unconfined: true, Vars: launch.Usual})
 			if err != nil {
 				return nil, err
@@ -42,15 +42,16 @@ func (i *interactive) newCompanion() *ide.Client {
 		}})
 }
 
-// startCompanion begins to connect to the editor while the user types, where there is one
-// and the user wants that.
+// startCompanion connects to the editor in the background while the user types, if there is an
+// editor and the user wants it.
 func (i *interactive) startCompanion() {
 	if i.opts.Settings.IDE && i.companion.InEditor() {
 		i.companion.Start()
 	}
 }
 
-// sayWithCompanion says parts to the model, after what is newly open in the editor.
+// sayWithCompanion sends parts to the model, after the files that were opened in the editor since
+// the last prompt.
 func (i *interactive) sayWithCompanion(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {
 		i.updates.begin(ctx, i.opts,
@@ -68,7 +69,7 @@ func (i *interactive) sayWithCompanion(ctx context.Context, parts ...*genai.Part
 // editorCommand carries out /ide.
 func (i *interactive) editorCommand(app *commands.Deps) func(context.Context, string) (string, error) {
 	set := func(ctx context.Context, value string) error {
-		if i.opts.Paths.Home == "" { // it holds for this session
+		if i.opts.Paths.Home == "" { // it lasts for this session only
 			return nil
 		}
 		return app.Manage(ctx, "config", "set", "--holds", "--", ideKey, value)
@@ -105,7 +106,7 @@ func (i *interactive) editorCommand(app *commands.Deps) func(context.Context, st
 	}
 }
 
-// editorStatus says in lines whether there is a connection, and what is open.
+// editorStatus describes the connection and the open files in lines.
 func editorStatus(st ide.Status, rel func(string) string) (lines []string) {
 	editor := text.PrintableLine(st.Editor)
 	switch st.State {
@@ -145,7 +146,7 @@ func editorStatus(st ide.Status, rel func(string) string) (lines []string) {
 	return lines
 }
 
-// howInstalled says how an editor gets a companion.
+// howInstalled says how to install a companion for an editor.
 func howInstalled(editor string) string {
 	const id = "google.gemini-cli-vscode-ide-companion"
 	family := map[string]string{"VS Code": "code", "Cursor": "cursor", "Positron": "positron",

@@ -17,12 +17,12 @@ import (
 	"gemline/settings/flags"
 )
 
-// WantsInfo reports whether the command line asks for what PrintInfo prints, and for no answer.
+// WantsInfo reports whether the command line asks only for output of PrintInfo.
 func WantsInfo(f *flags.Set) bool {
 	return f.Version || f.Help || f.ListSessions || f.ListExtensions
 }
 
-// PrintInfo prints what needs no run: the version, the help, the sessions or the extensions.
+// PrintInfo prints output that needs no run: the version, the help, the sessions or the extensions.
 func PrintInfo(o *project.Options) error {
 	switch {
 	case o.Flags.Version:
@@ -41,11 +41,11 @@ func PrintInfo(o *project.Options) error {
 	if err != nil {
 		return err
 	}
-	_, err = o.Env.Process.Stdout.Write(output.JSON(list.Bytes())) // what the files say of themselves is in it
+	_, err = o.Env.Process.Stdout.Write(output.JSON(list.Bytes())) // it includes texts from the extensions' files
 	return err
 }
 
-// warn prints warnings, unless the user wants none.
+// warn prints warnings, unless the user switched them off.
 func warn(o *project.Options, warnings []string) {
 	for _, w := range warnings {
 		if !o.Flags.Quiet {
@@ -54,7 +54,7 @@ func warn(o *project.Options, warnings []string) {
 	}
 }
 
-// listSessions prints which sessions there are.
+// listSessions prints the sessions.
 func listSessions(o *project.Options, w io.Writer, asJSON bool) error {
 	store, _ := o.Paths.Register(context.Background())
 	warn(o, journal.Damaged(store.Chats()))
@@ -83,7 +83,7 @@ func printJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// listExtensions prints which extensions there are.
+// listExtensions prints the extensions.
 func listExtensions(o *project.Options, w io.Writer, asJSON bool) error {
 	list, warnings := o.InstalledExtensions()
 	warn(o, warnings)
@@ -106,7 +106,7 @@ func listExtensions(o *project.Options, w io.Writer, asJSON bool) error {
 	}
 	for _, x := range list {
 		text += "- " + x.Name + map[bool]string{true: "", false: " (switched off)"}[x.Active] +
-			"\n" // a name has letters, digits and hyphens
+			"\n" // a name consists of letters, digits and hyphens
 	}
 	_, err := io.WriteString(w, text)
 	return err

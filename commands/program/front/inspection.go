@@ -20,16 +20,16 @@ import (
 	"gemline/tools/workspace"
 )
 
-// An inspection finds out what a project has, for sub-commands. It begins nothing, and a
-// failure is an error only of the sub-commands that need the missing part.
+// An inspection finds the parts of a project for sub-commands. It starts nothing. A failure is an
+// error only of the sub-commands that need the missing part.
 type inspection struct {
 	opts           *project.Options
 	run            *Run
 	launcher       func() (*launch.Launcher, error)
 	findOnce       func() (findings, error)
 	problemsOnce   func() []cli.Problem
-	problemsListed atomic.Bool                     // Problems was asked, so that its caller says what is wrong with the rules
-	madeLauncher   atomic.Pointer[launch.Launcher] // what launcher has returned, if it was asked
+	problemsListed atomic.Bool                     // Problems was called, so its caller prints the problems of rules
+	madeLauncher   atomic.Pointer[launch.Launcher] // the result of launcher, nil before a call
 }
 
 // findings are the rules of a run, and the directories that it works in.
@@ -38,8 +38,7 @@ type findings struct {
 	workspace *workspace.Workspace
 }
 
-// newInspection returns an inspection that has looked at nothing yet. It may be asked for
-// several things at once.
+// newInspection returns an inspection that has read nothing yet. It is safe for concurrent use.
 func newInspection(r *Run) *inspection {
 	s := &inspection{opts: r.Options, run: r}
 	s.launcher = sync.OnceValues(func() (*launch.Launcher, error) {
@@ -59,7 +58,7 @@ func (s *inspection) Close() {
 	}
 }
 
-// find finds the rules of a run.
+// find returns the rules and directories of a run.
 func (s *inspection) find() (v findings, err error) {
 	if v.workspace, err = s.openWorkspace(s.opts.Paths.Expected().Temp); err != nil {
 		return v, err
@@ -84,7 +83,7 @@ func (s *inspection) openWorkspace(temp string) (*workspace.Workspace, error) {
 	return project.NewWorkspace(s.opts, temp, nil, s.unlisted())
 }
 
-// unlisted returns a function that prints a warning. It prints nothing if Problems has listed all.
+// unlisted returns a function that prints a warning, unless Problems has already listed it.
 func (s *inspection) unlisted() func(string) {
 	if s.problemsListed.Load() {
 		return func(string) {}
@@ -100,7 +99,7 @@ func (s *inspection) Rules() (*policy.Policy, error) {
 
 // Trial implements [cli.Project].
 func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, error) {
-	if _, err := s.findOnce(); err != nil { // which says what is wrong with the rules
+	if _, err := s.findOnce(); err != nil { // the error says what is wrong with the rules
 		return nil, err
 	}
 	switch err := s.opts.Trust.Refuse(); {
@@ -123,7 +122,7 @@ func (s *inspection) Trial(ctx context.Context, headless bool) (*cli.Trial, erro
 	end := func() { os.RemoveAll(scratch); p.Close() }
 	c := session.Config{Trial: true, Scratch: scratch, Tally: ending.NewTally()}
 	if !headless {
-		c.Approver = &question.Headless{} // nothing is asked
+		c.Approver = &question.Headless{} // no user is asked
 	}
 	t, err := session.Begin(ctx, p, c)
 	if err != nil {
@@ -145,7 +144,7 @@ func (s *inspection) Launcher() (*launch.Launcher, error) { return s.launcher() 
 func (s *inspection) Keeper() (kept *cli.Kept, err error) {
 	cfg := checkpoint.Config{Ledger: s.opts.Ledger, Except: project.UntrackedDirs(s.opts),
 		Session: func() string { return "" }, Hide: s.opts.Secrets.Text, Notify: s.run.notify}
-	store := s.opts.Paths.Expected() // a folder without a session has nothing to take back
+	store := s.opts.Paths.Expected() // a folder without a session has nothing to undo
 	cfg.Dir = store.History()
 	if cfg.Workspace, err = s.openWorkspace(store.Temp); err != nil {
 		return nil, err
@@ -160,7 +159,7 @@ func (s *inspection) Problems() []cli.Problem {
 	return s.problemsOnce()
 }
 
-// findProblems returns what is wrong with the files of the directory.
+// findProblems returns the problems of the directory's files.
 func (s *inspection) findProblems() []cli.Problem {
 	l, err := s.launcher()
 	if err != nil {

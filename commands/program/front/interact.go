@@ -25,8 +25,8 @@ import (
 	"gemline/tools/shell"
 )
 
-// interact holds a session at a terminal. Unregistered is why the project could not be
-// registered, or nil.
+// interact runs a session at a terminal. Unregistered is the error of registering the project, or
+// nil.
 func (r *Run) interact(ctx context.Context, unregistered error) error {
 	i := &interactive{opts: r.Options, frontend: newFrontend(r)}
 	i.typed = i.shellStep()
@@ -36,7 +36,7 @@ func (r *Run) interact(ctx context.Context, unregistered error) error {
 	}
 	i.frontend.run.screen.Store(i.screen)
 	console, out := i.screen.Console, i.screen.Console.Out
-	if i.screen.Mode.Smart && i.opts.Settings.Layout != "plain" { // questions come before the session
+	if i.screen.Mode.Smart && i.opts.Settings.Layout != "plain" { // trust and consent are asked before the session
 		out.Wrap(terminal{i.opts}.width)
 	}
 	defer i.screen.Close()
@@ -73,9 +73,9 @@ func (r *Run) interact(ctx context.Context, unregistered error) error {
 	loop := &repl.REPL{Console: console, Printer: i.screen.Printer, Asker: asker, Outcome: i.frontend.run.outcome,
 		Prompt: i.readyPrompt,
 		Expand: input.Chain(
-			i.typed.Step, // !ls: run, nothing sent
-			commands.LoneWord(func() []*genai.Content { return i.frontend.session.Engine.History() }), // help: /help
-			commands.Step(app), // /stats: done, or yields parts
+			i.typed.Step, // !ls: runs, sends nothing
+			commands.LoneWord(func() []*genai.Content { return i.frontend.session.Engine.History() }), // help: becomes /help
+			commands.Step(app), // /stats: runs, or returns parts
 			input.ExpandCommands(i.substitute, i.screen.Pasted), // !{date}: judged, asked about, replaced
 			i.frontend.references,                               // @main.go: the file's text
 			i.frontend.loadContext,
@@ -89,7 +89,7 @@ func (r *Run) interact(ctx context.Context, unregistered error) error {
 	return i.talk(ctx, loop)
 }
 
-// commands returns what the slash commands use.
+// commands returns the dependencies of the slash commands.
 func (i *interactive) commands() *commands.Deps {
 	app := i.frontend.commands(i.screen.Console.Out, i.show)
 	app.Questions.Permit, app.Terminal.Screen = project.Permit(i.opts, i.screen.Console, i.frontend.run.notify), screenCommands(i.screen)
@@ -115,7 +115,7 @@ func (i *interactive) commands() *commands.Deps {
 	return app
 }
 
-// choose has the user choose one of a list.
+// choose lets the user choose from a list.
 func (i *interactive) choose(ctx context.Context, ask, enter string, list []commands.MenuItem) (at int, err error) {
 	choices := lists.Map(list, func(c commands.MenuItem) repl.MenuChoice { return repl.MenuChoice(c) })
 	return i.screen.Console.Choose(ctx, repl.Menu{Ask: ask, Enter: enter, Choices: choices})
@@ -141,8 +141,8 @@ func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
 	return err
 }
 
-// startServers begins to connect to servers while the user types. Warnings of the beginning are
-// printed together, when that disturbs nobody.
+// startServers connects to servers in the background while the user types. It collects warnings of
+// the start and prints them when they interrupt nothing.
 func (i *interactive) startServers() {
 	c := i.frontend.session.Project.MCP
 	if c.Servers == nil {
@@ -167,7 +167,7 @@ func (i *interactive) startServers() {
 	}()
 }
 
-// talk carries out the prompt of the command line and then what is typed.
+// talk carries out the prompt of the command line, and then the typed lines.
 func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 	if text := input.PromptText(i.opts.Flags.Text(), project.Charsets(i.opts), i.frontend.notify); text != "" {
 		if err := r.Do(ctx, text); errors.Is(err, input.ErrQuit) {
@@ -191,7 +191,7 @@ func (i *interactive) talk(ctx context.Context, r *repl.REPL) error {
 	return err
 }
 
-// leftRunning says what still runs in the background and ends with the session, "" if nothing does.
+// leftRunning lists the background commands that end with the session, "" if there are none.
 func leftRunning(jobs *shell.Jobs) string {
 	const longest = 60 // characters of a command
 	running := lists.Filter(jobs.List(), func(j shell.Job) bool { return j.Running })
@@ -203,7 +203,8 @@ func leftRunning(jobs *shell.Jobs) string {
 	}))
 }
 
-// offerScreenReader says how screen reader mode is for good, once, if the command line switches it on.
+// offerScreenReader says once how to make screen reader mode permanent, if the command line
+// switches it on.
 func (i *interactive) offerScreenReader() {
 	const key = "ui.accessibility.screenReader"
 	on := i.opts.Flags.ScreenReader

@@ -20,19 +20,19 @@ type interactive struct {
 	opts       *project.Options
 	frontend   *frontend
 	screen     *repl.Screen
-	interrupts chan os.Signal // Ctrl-C that the editor does not see
+	interrupts chan os.Signal // Ctrl-C that the line editor does not see
 	typed      *input.Shell   // the commands that the user types
 	companion  *ide.Client    // of the editor
 	updates    updates        // of extensions
 	complete   func(ctx context.Context, line string, at int) (int, []input.Candidate)
 }
 
-// cycle are the approval modes that Shift-Tab goes through. Yolo has to be
-// asked for by its name.
+// cycle lists the approval modes that Shift-Tab goes through. Yolo is not among them: the user must
+// name it.
 var cycle = []policy.Mode{policy.Default, policy.AutoEdit, policy.Auto, policy.Plan}
 
-// nextMode goes on to the next approval mode that may be used here, says which
-// it is, and returns the prompt.
+// nextMode changes to the next approval mode that is allowed here, prints its name, and returns the
+// prompt.
 func (i *interactive) nextMode() string {
 	at := slices.Index(cycle, i.frontend.session.Rules.Policy.Mode())
 	for n := range cycle {
@@ -46,8 +46,8 @@ func (i *interactive) nextMode() string {
 	return i.readyPrompt()
 }
 
-// readyPrompt returns the prompt, which shows any approval mode but default.
-// Programs that wait for a prompt get the same one in all modes.
+// readyPrompt returns the prompt, which names the approval mode unless it is default. Programs that
+// wait for a prompt get the same prompt in all modes.
 func (i *interactive) readyPrompt() string {
 	switch {
 	case i.typed.Mode():
@@ -58,7 +58,7 @@ func (i *interactive) readyPrompt() string {
 	return output.ReadyIn(string(i.frontend.session.Rules.Policy.Mode()))
 }
 
-// show prints what happens in a call that is no part of an answer.
+// show prints an event of a call outside of an answer.
 func (i *interactive) show(ev engine.Event) {
 	if _, ok := ev.(engine.CallRequested); ok {
 		i.screen.Printer.Begin(time.Now())

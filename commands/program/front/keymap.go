@@ -10,8 +10,7 @@ import (
 	dirs "gemline/settings/project"
 )
 
-// readKeymap reads the user's keybindings.json, which need not be there. The problems are a
-// line each.
+// readKeymap reads the user's keybindings.json, if it exists. Each problem is one line.
 func readKeymap(p dirs.Paths) (keymap.Map, []string) {
 	path := p.User("keybindings.json")
 	b, err := jsonc.ReadFile(path)
@@ -24,7 +23,7 @@ func readKeymap(p dirs.Paths) (keymap.Map, []string) {
 	}
 	if err != nil {
 		said := err.Error()
-		if !strings.HasPrefix(said, ":") { // else it begins with a place
+		if !strings.HasPrefix(said, ":") { // otherwise it begins with a position in the file
 			said = ": " + said
 		}
 		return keymap.Map{}, []string{text.PrintableLine(path + said + "; the keys keep their meaning")}
@@ -36,8 +35,8 @@ func readKeymap(p dirs.Paths) (keymap.Map, []string) {
 	return m, problems
 }
 
-// readKeys reads which keys the user has given another meaning. Where the terminal edits the line by
-// itself (edits is false) they have no effect, which is printed once.
+// readKeys reads the user's key bindings. If the terminal edits the line by itself (edits is
+// false), they have no effect, and a warning says so once.
 func readKeys(o *project.Options, edits bool) keymap.Map {
 	m, problems := readKeymap(o.Paths)
 	o.Warnings = append(o.Warnings, problems...)

@@ -31,8 +31,8 @@ func (r *Run) once(ctx context.Context, reporter report.Reporter) error {
 	return f.reply(ctx, reporter, r.count, p)
 }
 
-// approver returns who decides in a run without a session. With --ask-tty it is the
-// user at the terminal, wherever the streams lead; else it is nobody, which is nil.
+// approver returns the approver of a run without a session. With --ask-tty, it asks the user at the
+// terminal, wherever the streams lead; otherwise it is nil.
 func (f *frontend) approver(ctx context.Context) (engine.Approver, error) {
 	if !f.opts.Flags.AskTTY {
 		return nil, nil
@@ -54,7 +54,7 @@ func (f *frontend) approver(ctx context.Context) (engine.Approver, error) {
 	return &repl.Asker{Console: console}, f.run.enterFolder(ctx, console)
 }
 
-// readPrompt returns the prompt of the command line and of standard input.
+// readPrompt joins the prompt of the command line with that of standard input.
 func readPrompt(ctx context.Context, o *project.Options, notify func(string)) (report.Prompt, error) {
 	p := report.Prompt{Text: input.PromptText(o.Flags.Text(), project.Charsets(o), notify)}
 	in := input.Stdin{Terminal: isTerminal(o.Env.Process.Stdin), Force: o.Flags.Stdin || o.Flags.Dash(),

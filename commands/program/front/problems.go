@@ -12,13 +12,13 @@ import (
 	"gemline/tools/launch"
 )
 
-// problems returns what a run would say about the files of a directory, by the readers of a
-// run.
+// problems returns the warnings that a run would print about the files of a directory. It uses the
+// readers of a run.
 func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	note := func(about string) func(string) {
 		return func(said string) {
 			said = text.OneLine(said, project.MaxNoticeLength)
-			known := func(p cli.Problem) bool { return p.Message == said } // context files have extensions read, too
+			known := func(p cli.Problem) bool { return p.Message == said } // extensions also list problems of context files
 			if !slices.ContainsFunc(list, known) {
 				list = append(list, cli.Problem{About: about, Message: said})
 			}
@@ -48,7 +48,7 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 		note("sandbox")(l.FallbackNotice.Message)
 	}
 	_, err := project.NewPolicy(o, l, !o.User.Interactive, note("rules"), func(string) {})
-	if o.LoadError == nil { // else the rules can't be known for it
+	if o.LoadError == nil { // otherwise the error hides the rules
 		list = append(list, endingProblem("rules", err)...)
 	}
 	for _, w := range project.HookProblems(o) {
@@ -85,7 +85,7 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	return list
 }
 
-// endingProblem returns the problem that ends a run, none if there is no error.
+// endingProblem returns an error as a problem that would end a run, none without an error.
 func endingProblem(about string, err error) []cli.Problem {
 	if err == nil {
 		return nil

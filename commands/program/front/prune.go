@@ -13,15 +13,15 @@ import (
 	"gemline/engine/text"
 )
 
-// prune deletes the ended session if the user wants that, and then old sessions as the settings
-// say. It prints how many it has deleted.
+// prune deletes the ended session if the user wants that, and then old sessions by the settings. It
+// prints how many it has deleted.
 func (f *frontend) prune() {
 	shelf := cli.SessionStorage(f.run.store)
 	if f.discard {
 		switch err := shelf.Remove(f.session.Journal.File.ID()); {
 		case err == nil:
 			f.session.Project.Status.PrintInfo("the session is deleted")
-		case !errors.Is(err, fs.ErrNotExist): // nothing of it was written
+		case !errors.Is(err, fs.ErrNotExist): // the session wrote no file
 			f.notify(err.Error())
 		}
 	}
@@ -29,7 +29,7 @@ func (f *frontend) prune() {
 		return
 	}
 	r, err := cli.Retention(f.opts.Settings)
-	if err != nil { // which the warnings about the settings say
+	if err != nil { // the warnings about the settings print the error
 		return
 	}
 	sessions, err := journal.List(shelf.Chats)

@@ -13,16 +13,16 @@ import (
 	"gemline/repl/report"
 )
 
-// reply answers the one prompt of a run, with its numbers in count.
+// reply answers the prompt of a one-shot run, and counts its use in count.
 func (f *frontend) reply(ctx context.Context, reporter report.Reporter, count *tally.Tally, p report.Prompt) error {
-	f.session.Project.MCP.Await(ctx, f.session.Project.Status.PrintInfo) // whose prompts are commands
+	f.session.Project.MCP.Await(ctx, f.session.Project.Status.PrintInfo) // their prompts are commands
 	app := f.commands(report.CommandWriter(reporter), func(ev engine.Event) {
 		count.Observe(ev, time.Now())
 		reporter.Event(ev)
 	})
-	app.Restart, app.Sessions.Resume = nil, nil // one prompt has nothing to forget, and what it may spend is not its own
-	ask := f.session.PromptRun()                // a schema has it asked again
-	if f.session.Config.Schema == nil {         // which knows better what is missing
+	app.Restart, app.Sessions.Resume = nil, nil // one prompt has nothing to forget, and shares the budget of the run
+	ask := f.session.PromptRun()                // for a schema, it may be called again
+	if f.session.Config.Schema == nil {         // the check of a schema reports a missing part better
 		ask = report.FailTruncated(ask)
 	}
 	ask = report.WithWaitingNotices(ask, f.session.Project.Model.LastHeard, reporter.Event)

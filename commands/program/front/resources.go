@@ -18,7 +18,7 @@ import (
 	"gemline/tools/mcp"
 )
 
-// resources is the [input.Source] of what MCP servers have to read, by SERVER:URI.
+// resources is the [input.Source] of the resources of MCP servers, by SERVER:URI.
 type resources struct {
 	servers *mcp.Set
 	notify  func(string)
@@ -30,7 +30,7 @@ func (r resources) Find(_ context.Context, ref input.Ref) (input.Target, error) 
 	if !ok || text.PrintableLine(ref.Name) != ref.Name {
 		return input.Target{}, nil
 	}
-	uri = strings.TrimRight(uri, ".:'\"*_>`") // of the sentence around it
+	uri = strings.TrimRight(uri, ".:'\"*_>`") // punctuation of the sentence around it
 	return input.Target{Names: []string{server + ":" + uri}}, nil
 }
 
@@ -48,8 +48,8 @@ func (r resources) Read(ctx context.Context, names []string) (parts []*genai.Par
 	return parts, nil
 }
 
-// promptCommands returns the prompts of MCP servers, as commands. What they say of
-// themselves goes to out.
+// promptCommands returns the prompts of MCP servers, as commands. Their descriptions are printed to
+// out.
 func (f *frontend) promptCommands(out io.Writer) (set commands.Set) {
 	for _, p := range f.session.Project.MCP.Servers.Prompts() {
 		name := engine.FunctionName(strings.Join(strings.Fields(p.Name), "-"))
@@ -62,7 +62,7 @@ func (f *frontend) promptCommands(out io.Writer) (set commands.Set) {
 			}
 			args = append(args, word)
 		}
-		c := &commands.Command{Name: name, // or its alias, in the end
+		c := &commands.Command{Name: name, // or its alias, if the name is taken
 			Aliases: []string{engine.FunctionName(p.Server) + "." + name}, Args: strings.Join(args, " "),
 			Summary: summary, Custom: true,
 			Complete: func(ctx context.Context, before, prefix string) []string {
@@ -88,8 +88,8 @@ func (f *frontend) promptCommands(out io.Writer) (set commands.Set) {
 	return set
 }
 
-// completePrompt returns what an argument of a prompt may become, behind others: its name, or a
-// value that the server offers.
+// completePrompt returns candidates for an argument of a prompt: the argument's name, or a value
+// that the server offers.
 func (f *frontend) completePrompt(ctx context.Context, p mcp.Prompt, before, prefix string) (words []string) {
 	values, open := p.Read(before)
 	offer := func(argument, name, begins string) {
@@ -120,7 +120,7 @@ func (f *frontend) completePrompt(ctx context.Context, p mcp.Prompt, before, pre
 	return words
 }
 
-// describePrompt says what a prompt takes.
+// describePrompt describes the arguments of a prompt.
 func describePrompt(name string, p mcp.Prompt) (lines []string) {
 	if len(p.Arguments) == 0 {
 		return []string{"/" + name + " takes nothing"}
@@ -139,7 +139,7 @@ func describePrompt(name string, p mcp.Prompt) (lines []string) {
 	return lines
 }
 
-// completeResource returns what of MCP servers a name behind an @ may become.
+// completeResource returns resources of MCP servers that match a name behind an @.
 func (f *frontend) completeResource(ctx context.Context, name string) []input.Candidate {
 	names, open := f.session.Project.MCP.Servers.CompleteResource(ctx, name)
 	return lists.Map(names, func(n string) input.Candidate { return input.Candidate{Text: n, Show: n, Open: open[n]} })

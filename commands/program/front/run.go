@@ -1,12 +1,11 @@
 // Package front has the front ends of a run: the terminal, the one-shot prompt, batches, the
-// servers of protocols and the sub-commands. [New] parses a command line into a [Run],
-// [Run.Start] has the front end that it names hold a conversation, and [Run.Finish] reports
-// how that ended.
+// servers of protocols and the sub-commands. [New] parses a command line into a [Run], [Run.Start]
+// starts the front end that the command line names, and [Run.Finish] reports the outcome.
 //
-// # A front end is a consumer
+// # A front end has no agent loop
 //
-// A front end opens the project, begins a session, ranges over its Run and answers its
-// questions as an engine.Approver. It owns no loop of its own over models and tools.
+// A front end opens the project, begins a session, ranges over its Run and answers its questions as
+// an engine.Approver. The loop over models and tools is the engine's.
 package front
 
 import (
@@ -31,14 +30,14 @@ type Run struct {
 	Options   *project.Options
 	Status    *project.Status
 	store     dirs.Store           // of the directory
-	json      *os.File             // of --json-fd, nil without
+	json      *os.File             // of --json-fd, nil without it
 	output    *report.Destination  // nil for standard output
 	schema    *report.OutputSchema // nil if any answer will do
 	stream    *report.Stream       // of a conversation with a program
 	count     *tally.Tally
-	onBroken  func(error)                 // is called when standard output is gone
-	screen    atomic.Pointer[repl.Screen] // of the terminal that is read from
-	abandoned atomic.Bool                 // the run did not end when it was told to
+	onBroken  func(error)                 // called when nobody reads standard output any more
+	screen    atomic.Pointer[repl.Screen] // of the terminal that lines are read from
+	abandoned atomic.Bool                 // the run did not end in time
 }
 
 // notify prints a warning at once.
@@ -60,7 +59,7 @@ func (r *Run) printsText(d *report.OutputSchema) bool {
 	return asText && d == nil && !f.Patch && !f.DryRun
 }
 
-// outputSchema returns what the answer must hold, nil if any will do.
+// outputSchema returns the schema of the answer, nil if any answer will do.
 func outputSchema(f *flags.Set) (*report.OutputSchema, error) {
 	switch {
 	case f.JSONSchema != "":
@@ -80,7 +79,7 @@ func (r *Run) outcome(err error) report.Outcome {
 	return ending.Redacted(ending.Of(err), r.Options.Secrets)
 }
 
-// Abandon leaves the run behind, and the terminal as it was found, whoever reads from it.
+// Abandon gives the run up, and restores the terminal's mode.
 func (r *Run) Abandon() {
 	r.abandoned.Store(true)
 	if screen := r.screen.Load(); screen != nil {
@@ -90,7 +89,7 @@ func (r *Run) Abandon() {
 
 // stdioStream returns the stream of messages at standard input and output.
 func stdioStream(p project.Process) rpc.Stream {
-	in, feed := io.Pipe() // since reading from standard input has no end of its own
+	in, feed := io.Pipe() // a read of standard input can't be cancelled
 	go func() {
 		_, err := io.Copy(feed, p.Stdin)
 		feed.CloseWithError(err)

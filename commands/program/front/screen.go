@@ -20,7 +20,7 @@ import (
 	"gemline/tools/shell"
 )
 
-// labels returns the words of the user's for labels, and what is wrong with them.
+// labels returns the user's words for labels, and the problem of the setting.
 func labels(s *settings.Settings) (words output.Words, wrong string) {
 	words, err := output.Rename(s.Labels())
 	if err != nil {
@@ -72,8 +72,8 @@ func (i *interactive) openScreen() error {
 	return i.screen.Open()
 }
 
-// setUpScreen adds what the screen has once the settings are known, and who shows
-// what on it.
+// setUpScreen sets the parts of the screen that depend on the settings, and connects the printers
+// of events.
 func (i *interactive) setUpScreen() {
 	i.screen.Pace, i.screen.Detail, i.screen.Vi = i.opts.Settings.Stream, i.opts.Settings.Detail, i.opts.Settings.Vi
 	i.screen.Printer = &repl.Printer{Out: i.screen.Console.Out, Tally: i.frontend.run.count, Uncited: !i.opts.Settings.Cite, Thoughts: i.opts.Settings.Thinking == "full",
@@ -102,7 +102,7 @@ func (i *interactive) setUpScreen() {
 	i.screen.Console.Notifier = n
 }
 
-// screenCommands returns what the slash commands may do to a screen.
+// screenCommands returns the functions with which slash commands change a screen.
 func screenCommands(s *repl.Screen) *commands.Screen {
 	return &commands.Screen{
 		Accessible: s.SetAccessible, Stream: s.SetPace, Detail: s.SetDetail, Vi: s.SetVi,
@@ -123,7 +123,7 @@ func screenCommands(s *repl.Screen) *commands.Screen {
 	}
 }
 
-// history is what was typed before, prompts and commands each in its file.
+// history returns earlier inputs; prompts and commands each have a file.
 func (i *interactive) history(warn func(string)) repl.InputHistory {
 	file := func(name string) repl.HistoryConfig {
 		c := repl.HistoryConfig{Secrets: i.opts.Secrets,
@@ -137,7 +137,7 @@ func (i *interactive) history(warn func(string)) repl.InputHistory {
 		repl.CommandHistory(file("shell_history")), i.typed.Mode)
 }
 
-// completion says what the Tab key may make of a line.
+// completion returns the completion for the Tab key.
 func (i *interactive) completion(app *commands.Deps) commands.Completion {
 	names := input.Names{Workspace: i.frontend.session.Project.Workspace, Fuzzy: i.opts.Settings.FuzzySearch}
 	models := func(context.Context) []string {

@@ -26,7 +26,7 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// checkServing returns why flags can't go with what serves clients, nil if they can.
+// checkServing returns the error of flags that can't be combined with a server, nil if they can.
 func checkServing(f *flags.Set, server string) error {
 	others := []string{"a prompt", "--batch", "--input-format stream-json", "--output", "--json-schema", "--extract", "--patch", "--dry-run",
 		"--json-fd", "--resume", "--session", "--session-id", "--session-file", "--ask-tty", "--ask-trust"}
@@ -42,7 +42,7 @@ func checkServing(f *flags.Set, server string) error {
 	return nil
 }
 
-// acpFlag has an editor be served.
+// acpFlag starts the server for editors.
 const acpFlag = "--acp"
 
 // serveMCP serves clients of the Model Context Protocol, which work in p.

@@ -77,7 +77,7 @@ func clientCommands() (list []a2a.Command) {
 		case c.Args != "":
 			told.Arguments = []a2a.Argument{{Name: strings.Trim(c.Args, "[]"), Description: c.Args, Required: c.Args[0] != '['}}
 		}
-		if strings.Contains(name, " ") { // its parent command came last
+		if strings.Contains(name, " ") { // the parent command is the last entry
 			parent := &list[len(list)-1]
 			parent.Sub = append(parent.Sub, told)
 		} else {
@@ -89,8 +89,8 @@ func clientCommands() (list []a2a.Command) {
 
 const restoreList = "restore list" // as the Gemini CLI calls it
 
-// clientCommand carries out a command of a client's, and returns its result in the form of the Gemini
-// CLI's server, or else a prompt for the model.
+// clientCommand runs a client's command, and returns its result in the form of the Gemini CLI's
+// server, or a prompt for the model.
 func clientCommand(ctx context.Context, r *Run, p *project.Project, name, args string) (data any, prompt string, err error) {
 	switch name {
 	case "extensions", "extensions list":
@@ -114,8 +114,8 @@ func extensionData(o *project.Options) []map[string]any {
 	})
 }
 
-// commandOutside carries out a slash command outside of any conversation, and returns what it
-// prints, or else its prompt for the model.
+// commandOutside runs a slash command outside of any conversation, and returns its output, or a
+// prompt for the model.
 func commandOutside(ctx context.Context, r *Run, p *project.Project, line string) (printed, prompt string, err error) {
 	s, err := session.Begin(ctx, p, session.Config{Tally: ending.NewTally()})
 	if err != nil {
@@ -134,7 +134,7 @@ func commandOutside(ctx context.Context, r *Run, p *project.Project, line string
 	return out.String(), prompt, err
 }
 
-// connectedServers returns the MCP servers of the project, and what they have.
+// connectedServers returns the MCP servers of the project, with their tools, prompts and resources.
 func connectedServers(p *project.Project) []a2a.Connected {
 	return lists.Map(p.MCP.Servers.Status(), func(st mcp.Status) a2a.Connected {
 		return a2a.Connected{Name: st.Name, Status: string(st.State), Tools: lists.Map(st.Tools, func(t mcp.ToolInfo) a2a.Tool {

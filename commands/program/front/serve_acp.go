@@ -41,7 +41,7 @@ type acpServer struct {
 	opts    *project.Options
 	run     *Run
 	mu      sync.Mutex
-	gateway map[string]string // variables that the editor has given in the place of the environment's
+	gateway map[string]string // variables from the editor, which replace those of the environment
 }
 
 // serveACP is the agent of the editor at the standard streams.
@@ -65,7 +65,7 @@ func (r *Run) serveACP(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// signInMethods are the ways to sign in that an editor offers its user.
+// signInMethods are the sign-in methods that an editor offers its user.
 var signInMethods = []acp.Method{
 	{ID: string(auth.APIKey), Name: "Gemini API key", About: "Use a key of the Gemini API",
 		Meta: map[string]any{"api-key": map[string]any{"provider": "google"}}},
@@ -75,7 +75,8 @@ var signInMethods = []acp.Method{
 	{ID: "terminal", Name: "At a terminal", About: "Type a key of the Gemini API at a terminal", Words: []string{"auth", "signin"}},
 }
 
-// authenticate stores how the user signs in, and a key. A gateway is the editor's, and is not stored.
+// authenticate stores the user's sign-in method and a key. It does not store a gateway, which
+// belongs to the editor.
 func (e *acpServer) authenticate(ctx context.Context, l acp.Login) error {
 	m, known := auth.ParseMethod(l.Method)
 	if !known || !slices.Contains(auth.Methods(), m) {
@@ -125,8 +126,8 @@ func (e *acpServer) list(_ context.Context, dir string) (all []protocol.SessionI
 	return all, nil
 }
 
-// begin begins a session of an editor's, in a project of its own: the editor names servers
-// for it.
+// begin begins a session of an editor, in a separate project: the editor names the session's
+// servers.
 func (e *acpServer) begin(ctx context.Context, w acp.SessionRequest) (*acp.Session, error) {
 	if info, err := os.Stat(w.Dir); err != nil || !info.IsDir() {
 		return nil, &input.Error{Message: w.Dir + " is not a folder"}
@@ -167,13 +168,13 @@ func (e *acpServer) open(ctx context.Context, f *frontend, w acp.SessionRequest)
 		return err
 	}
 	f.closers = append(f.closers, p.Close)
-	if find := p.Model.Setup.API.FindKey; find != nil { // before the first prompt, or the editor can't offer to sign in
+	if find := p.Model.Setup.API.FindKey; find != nil { // before the first prompt, so that the editor can offer to sign in
 		if _, err := find(ctx); err != nil {
 			return err
 		}
 	}
 	choice := journal.OpenOptions{}
-	if w.Session != "" { // by its id alone, and no number or name
+	if w.Session != "" { // only an id identifies it, not a number or a name
 		list, err := journal.List(p.Store.Chats())
 		if err != nil {
 			return err
@@ -200,7 +201,7 @@ func (e *acpServer) open(ctx context.Context, f *frontend, w acp.SessionRequest)
 // errEditorsSession is the error of a command that would leave the session.
 var errEditorsSession = &input.Error{Message: "another session is for the editor to begin or to resume"}
 
-// refuseQuit has /quit say that it ends no session of an editor.
+// refuseQuit makes /quit an error: it does not end a session of an editor.
 func refuseQuit(next input.Processor) input.Processor {
 	return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
 		parts, err := next(ctx, parts)
@@ -246,7 +247,7 @@ func (e *acpServer) conversation(f *frontend, w acp.SessionRequest) *acp.Session
 	}
 }
 
-// modelPositions returns the models to choose from.
+// modelPositions returns the models for the editor's menu.
 func modelPositions(s *session.Session) (all []acp.Position) {
 	all = lists.Map(s.Project.Model.Presets.Choices(), func(c preset.ListedModel) acp.Position {
 		return acp.Position{ID: c.Name, Name: c.Name, About: c.Note}
@@ -257,13 +258,13 @@ func modelPositions(s *session.Session) (all []acp.Position) {
 	return all
 }
 
-// modePositions returns the approval modes that may be used.
+// modePositions returns the allowed approval modes for the editor's menu.
 func modePositions(s *session.Session) []acp.Position {
 	modes := lists.Filter(policy.Modes[:], func(m policy.Mode) bool { return s.Rules.CheckMode(m) == nil || m == s.Rules.Policy.Mode() })
 	return lists.Map(modes, func(m policy.Mode) acp.Position { return acp.Position{ID: string(m), About: session.ModeMeanings[m]} })
 }
 
-// terminalCommands are about a terminal, or about another session than the editor's.
+// terminalCommands are commands for a terminal, or for another session than the editor's.
 var terminalCommands = []string{"accessible", "again", "brief", "chat", "clear", "copy", "detach",
 	"detail", "editor", "fork", "history", "ide", "last", "quit", "resume", "show", "stream", "vim"}
 
@@ -317,7 +318,7 @@ func serversOf(named []acp.Server) (list []settings.Server) {
 	return list
 }
 
-// A writer writes by a function.
+// A writer calls a function with each write.
 type writer func(string)
 
 // Write implements [io.Writer].

@@ -17,13 +17,13 @@ import (
 	"gemline/tools/checkpoint"
 )
 
-// A restorable is a call that a client may go back to before.
+// A restorable is a call whose changes a client may undo.
 type restorable struct {
-	Message    string `json:"messageId"` // of the turn
+	Message    string `json:"messageId"` // of the turn's message
 	Checkpoint string `json:"checkpoint"`
 }
 
-// A restoreReply is what the Gemini CLI's server says of restoring.
+// A restoreReply is the reply of the Gemini CLI's server to a restore request.
 type restoreReply struct {
 	Type    string `json:"type"`
 	Kind    string `json:"messageType"`
@@ -33,14 +33,14 @@ type restoreReply struct {
 // restoreMessage returns a reply with a text.
 func restoreMessage(kind, content string) restoreReply { return restoreReply{"message", kind, content} }
 
-// checkpointName names a call for clients, which may name it again later.
+// checkpointName returns the name of a call, by which clients identify it in later requests.
 func checkpointName(c checkpoint.State) string {
 	at := strings.ReplaceAll(c.Time.UTC().Format("2006-01-02T15-04-05.000Z"), ".", "_")
 	return at + "-" + c.Tool
 }
 
-// eachRestorable calls do for each session of the project's that has changed something, the
-// last one first, with the calls that did. These are what gemline undo finds.
+// eachRestorable calls do for each session of the project that changed files, the latest first,
+// with the calls that did. gemline undo finds the same calls.
 func eachRestorable(ctx context.Context, p *project.Project,
 	do func(k *checkpoint.Keeper, calls []checkpoint.State) (more bool, err error)) error {
 	s, err := session.Begin(ctx, p, session.Config{Tally: ending.NewTally()})
@@ -70,7 +70,7 @@ func eachRestorable(ctx context.Context, p *project.Project,
 	return nil
 }
 
-// restorables lists the calls that can be gone back to, the last one first.
+// restorables lists the calls that can be undone, the latest first.
 func restorables(ctx context.Context, p *project.Project) (restoreReply, error) {
 	all := []restorable{}
 	err := eachRestorable(ctx, p, func(_ *checkpoint.Keeper, calls []checkpoint.State) (bool, error) {
@@ -81,7 +81,7 @@ func restorables(ctx context.Context, p *project.Project) (restoreReply, error) 
 	return restoreMessage("info", string(b)), cmp.Or(err, jerr)
 }
 
-// restoreTo goes back to before a call, as far as nobody else has changed its files since.
+// restoreTo restores the state before a call, except files that others have changed since.
 func restoreTo(ctx context.Context, p *project.Project, name string) ([]restoreReply, error) {
 	name = strings.TrimSuffix(name, ".json")
 	if name == "" {
@@ -107,7 +107,7 @@ func restoreTo(ctx context.Context, p *project.Project, name string) ([]restoreR
 	return said, err
 }
 
-// restoreReport says what became of going back to before a call.
+// restoreReport describes the outcome of restoring the state before a call.
 func restoreReport(c checkpoint.State, p *checkpoint.Plan, o checkpoint.Outcome, rel func(string) string) []restoreReply {
 	done := fmt.Sprintf("Restored project to the state before the tool call: %s (%s)", text.OneLine(c.Title, 100), o.Count())
 	said := []restoreReply{restoreMessage("info", done)}

@@ -14,7 +14,7 @@ import (
 	"gemline/repl/talk"
 )
 
-// serveStream holds a session with a program that writes JSON lines to standard input.
+// serveStream runs a session with a program that writes JSON lines to standard input.
 func (r *Run) serveStream(ctx context.Context) error {
 	f := newFrontend(r)
 	defer f.close()

@@ -19,9 +19,8 @@ import (
 	dirs "gemline/settings/project"
 )
 
-// New returns a run with its command line parsed, and the sub-command to carry out
-// instead, if any. If the command line can't be parsed, the run at least knows where to print
-// the error, and in which form.
+// New returns a run with its command line parsed, and the sub-command to carry out instead, if any.
+// Even after an error, the run knows where to print the error, and in which format.
 func New(p project.Process) (r *Run, command []string, err error) {
 	args := p.Args
 	before, command, subcommand := flags.Subcommand(args, cli.Names())
@@ -52,7 +51,7 @@ func New(p project.Process) (r *Run, command []string, err error) {
 	case line.ACP && !subcommand:
 		err = checkServing(line, acpFlag)
 	}
-	if err == nil && line.DeleteSession != "" && !subcommand { // as the Gemini CLI spells it
+	if err == nil && line.DeleteSession != "" && !subcommand { // the Gemini CLI's spelling of a sub-command
 		command = []string{"sessions", "delete", "--", line.DeleteSession}
 	}
 	if err == nil && line.Export != "" && !subcommand {
@@ -79,7 +78,7 @@ func New(p project.Process) (r *Run, command []string, err error) {
 	return r, command, err
 }
 
-// PrepareOutput finds what the answer must hold and where it goes, before anything is asked.
+// PrepareOutput finds the schema and the destination of the answer, before the first request.
 func (r *Run) PrepareOutput(subcommand bool) (err error) {
 	if !subcommand {
 		if r.schema, err = outputSchema(r.Options.Flags); err != nil {
@@ -99,9 +98,8 @@ func (r *Run) PrepareOutput(subcommand bool) (err error) {
 	return nil
 }
 
-// Reporter returns what reports how the run goes and ends, and has stop called when standard output
-// is gone. A sub-command has the text form: the document that it prints is its own, and no record
-// of a run.
+// Reporter returns the reporter of the run. It calls stop when standard output is closed. A
+// sub-command has the text format: the document that it prints is its own, not a record of a run.
 func (r *Run) Reporter(subcommand bool, stop context.CancelCauseFunc) report.Reporter {
 	r.onBroken = func(err error) { stop(ending.OutputError(err)) }
 	out := report.Config{
@@ -113,11 +111,11 @@ func (r *Run) Reporter(subcommand bool, stop context.CancelCauseFunc) report.Rep
 		Broken:    r.onBroken,
 		Unwritten: func(err error) report.Outcome { return r.finalOutcome(ending.OutputError(err)) },
 	}
-	if subcommand || r.Options.User.Serving != nil || r.Options.Flags.ACP { // standard output is for what was asked for
+	if subcommand || r.Options.User.Serving != nil || r.Options.Flags.ACP { // standard output is for documents or a protocol
 		return report.New("text", out)
 	}
 	if r.Options.Flags.Batch != "" && r.Options.Flags.Format() != "text" {
-		return batch.ReportEnding(report.New("stream-json", out)) // a line, like those of the items
+		return batch.ReportEnding(report.New("stream-json", out)) // one JSON line, like the items
 	}
 	if r.output != nil {
 		out.Out, out.Done = r.output, r.output.End
@@ -130,7 +128,7 @@ func (r *Run) Reporter(subcommand bool, stop context.CancelCauseFunc) report.Rep
 		out.JSON = r.json
 	}
 	format := cmp.Or(r.Options.Flags.Format(), r.Options.Settings.Format)
-	if r.Options.User.Interactive { // a session has more than the answer that the format is for
+	if r.Options.User.Interactive { // the format is for a single answer
 		format = "text"
 	}
 	if r.Options.Flags.Talks() && format == "stream-json" {
@@ -140,7 +138,7 @@ func (r *Run) Reporter(subcommand bool, stop context.CancelCauseFunc) report.Rep
 	return report.New(format, out)
 }
 
-// Start has the front end that the command line names hold a conversation, and waits for its end.
+// Start runs the front end that the command line names, until it ends.
 func (r *Run) Start(ctx context.Context, reporter report.Reporter) error {
 	r.Options.Ledger.Sweep()
 	var perr error
@@ -152,7 +150,7 @@ func (r *Run) Start(ctx context.Context, reporter report.Reporter) error {
 		return r.Options.Redacting(func(text string) { reporter.Event(engine.Notice{Text: text, Info: info}) })
 	}
 	r.Status.PrintWarning, r.Status.PrintInfo = told(false), told(true)
-	if r.Options.Flags.Batch != "" { // standard output is for its items
+	if r.Options.Flags.Batch != "" { // standard output is for the items
 		r.Status.PrintWarning, r.Status.PrintInfo = batch.NoteWriter(r.Options.Env.Process.Stderr, "warning: ",
 			r.Options.Flags.Quiet), batch.NoteWriter(r.Options.Env.Process.Stderr, "info: ", r.Options.Flags.Quiet)
 	}
@@ -162,7 +160,7 @@ func (r *Run) Start(ctx context.Context, reporter report.Reporter) error {
 	if perr != nil {
 		r.notify(perr.Error())
 	}
-	if !r.Options.User.AsksForTrust() { // else a question comes first
+	if !r.Options.User.AsksForTrust() { // otherwise the user is asked first
 		if err := r.checkOutWorktree(ctx); err != nil {
 			return err
 		}
@@ -181,7 +179,8 @@ func (r *Run) Start(ctx context.Context, reporter report.Reporter) error {
 	return r.once(ctx, reporter)
 }
 
-// serveClients serves other programs: the one at the standard streams, or all that come by HTTP.
+// serveClients serves other programs: the program at the standard streams, or all clients over
+// HTTP.
 func (r *Run) serveClients(ctx context.Context) error {
 	p, err := r.openProject()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"gemline/tools/shell"
 )
 
-// references is the step that reads what @NAME refers to.
+// references is the step that reads what an @NAME refers to.
 func (f *frontend) references(next input.Processor) input.Processor {
 	sources := func() []input.Source {
 		return []input.Source{agentReferences{f.session}, resources{f.session.Project.MCP.Servers, f.notify}, f.files()}
@@ -26,8 +26,7 @@ func (f *frontend) references(next input.Processor) input.Processor {
 	return rs.Step(next)
 }
 
-// loadContext is the step that reads the context files, before the first prompt
-// needs them.
+// loadContext is the step that reads the context files, right before the first prompt.
 func (f *frontend) loadContext(next input.Processor) input.Processor {
 	return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
 		f.session.Memory.Contents()
@@ -46,7 +45,7 @@ func (i *interactive) shellStep() *input.Shell {
 		},
 		Run: func(ctx context.Context, command string) (string, error) {
 			out := i.screen.Console.Out
-			if shown := output.Escape(command); shown != command { // pasted, perhaps
+			if shown := output.Escape(command); shown != command { // a pasted command may contain control characters
 				out.Line(output.Warning, "the command has invisible characters: %s", output.EscapeLine(command))
 			}
 			if text := i.frontend.session.Project.Once.WithheldNotice(); text != "" {
@@ -62,8 +61,7 @@ func (i *interactive) shellStep() *input.Shell {
 	}
 }
 
-// runOwn runs a command of the user's, which has the terminal to itself where
-// there is one.
+// runOwn runs a command of the user, which gets the whole terminal if there is a terminal.
 func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outcome) {
 	c := launch.Command{Text: command, Dir: i.opts.Paths.Cwd, Unconfined: true}
 	lent := isTerminal(i.opts.Env.Process.Stdout) && !i.screen.Console.Sharing.IsAway() &&
@@ -81,13 +79,13 @@ func (i *interactive) runOwn(ctx context.Context, command string) (o shell.Outco
 	return o
 }
 
-// substitute runs a command that the user put into a prompt: judged and asked
-// about like a call of the model's.
+// substitute runs a command in the user's prompt, which is judged and asked about like a call of
+// the model.
 func (i *interactive) substitute(ctx context.Context, command string) (string, error) {
 	return i.frontend.commandOutput(ctx, command, i.show)
 }
 
-// lateHints returns the hints that came when the model was done.
+// lateHints returns the hints that came after the model's answer.
 func lateHints(h *steer.Hints) []string {
 	return lists.Map(h.Take(), func(h steer.Hint) string { return h.Text })
 }

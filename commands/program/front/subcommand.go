@@ -58,7 +58,7 @@ func cliOutput(o *project.Options, out io.Writer, notify func(string)) *cli.Outp
 	return &cli.Output{Out: out, Notify: notify, Terminal: isTerminal(o.Env.Process.Stdout), Width: terminal{o}.columns()}
 }
 
-// subcommandDeps returns what sub-commands take, from the command line and in a session.
+// subcommandDeps returns the dependencies of sub-commands, from the command line and in a session.
 func subcommandDeps(o *project.Options, p cli.Project, notify func(string)) []any {
 	return []any{p, o.Folder(), project.ManagedHooks{Options: o, Launcher: p.Launcher}, project.Skills(o), o.Agents(),
 		cli.Extensions(o.InstalledExtensions), cli.Network(o.Network),

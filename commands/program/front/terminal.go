@@ -18,22 +18,23 @@ import (
 	"gemline/tools/shell"
 )
 
-// A terminal is what the user sits at, as the process and the settings have it.
+// A terminal is the user's terminal, by the process and the settings.
 type terminal struct{ opts *project.Options }
 
 // isTerminal reports whether a file is a terminal.
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// smart reports whether a session there is more than lines: for nobody else do commands lay out columns.
+// smart reports whether a session would do more than print lines. Only then do commands print
+// columns.
 func (t terminal) smart() bool { return output.Decide(t.opts.Signs()).Smart }
 
-// width returns how wide the terminal is now, 0 if it does not say.
+// width returns the present width of the terminal, 0 if it is unknown.
 func (t terminal) width() int {
 	columns, _, _ := term.GetSize(int(t.opts.Env.Process.Stdout.Fd()))
 	return columns
 }
 
-// columns returns how wide the terminal is, 0 if there is none and nobody says.
+// columns returns the width of the terminal for layout, 0 without a terminal and a setting.
 func (t terminal) columns() int {
 	if isTerminal(t.opts.Env.Process.Stdout) {
 		return t.width()
@@ -42,7 +43,7 @@ func (t terminal) columns() int {
 	return n
 }
 
-// password asks for what is not shown.
+// password asks for a text that is not shown.
 func (t terminal) password(_ context.Context, question string) (string, error) {
 	fmt.Fprint(t.opts.Env.Process.Stderr, output.EscapeLine(question))
 	defer fmt.Fprintln(t.opts.Env.Process.Stderr)
@@ -61,11 +62,11 @@ func (t terminal) editor() string {
 		t.opts.Env.Process.Getenv("VISUAL"), t.opts.Env.Process.Getenv("EDITOR"), repl.DefaultEditor(inPath))
 }
 
-// inPath reports whether a program is found.
+// inPath reports whether a program is installed.
 func inPath(program string) bool { _, err := exec.LookPath(program); return err == nil }
 
-// pager returns what shows a long text with the program that PAGER names, nil
-// in plain mode and where there is no terminal at both ends.
+// pager returns a function that shows a long text with the program in PAGER. It is nil in plain
+// mode, or if a standard stream is not a terminal.
 func (t terminal) pager() func(context.Context, string) error {
 	command := strings.TrimSpace(t.opts.Env.Process.Getenv("PAGER"))
 	if command == "" || command == "cat" || !isTerminal(t.opts.Env.Process.Stdin) || !isTerminal(t.opts.Env.Process.Stdout) ||
@@ -75,16 +76,16 @@ func (t terminal) pager() func(context.Context, string) error {
 	return func(ctx context.Context, text string) error {
 		cmd := exec.CommandContext(ctx, "sh", "-c", command)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), t.opts.Env.Process.Stdout, t.opts.Env.Process.Stderr
-		cmd.Env = append([]string{"LESS=FRX"}, shell.UserEnvironment(t.opts.Env.Process.Environ())...) // the last one counts
+		cmd.Env = append([]string{"LESS=FRX"}, shell.UserEnvironment(t.opts.Env.Process.Environ())...) // the last value of LESS counts
 		if err := cmd.Run(); err == nil || ctx.Err() != nil {
 			return nil
 		}
-		_, err := t.opts.Env.Process.Stdout.WriteString(text) // a pager that can't be had is no reason to show nothing
+		_, err := t.opts.Env.Process.Stdout.WriteString(text) // if the pager fails, the text is printed
 		return err
 	}
 }
 
-// browse opens an address for the user who sits at a terminal.
+// browse opens an address for a user at a terminal.
 func (t terminal) browse(address string, wanted bool) string {
 	if t.opts.Settings.Offline || !wanted && (!isTerminal(t.opts.Env.Process.Stdin) || t.opts.Flags.NoInput) {
 		return ""

@@ -12,8 +12,8 @@ import (
 	"gemline/settings/extension"
 )
 
-// updates are of extensions that the user has installed with --auto-update. They run beside the
-// session, and begin with the first prompt, so that no start waits for them.
+// updates update the extensions that the user has installed with --auto-update. They run in the
+// background from the first prompt on, so they delay no start.
 type updates struct {
 	once   sync.Once
 	cancel context.CancelFunc
@@ -21,14 +21,14 @@ type updates struct {
 	panic  parallel.Panic
 }
 
-// begin begins the updates, once. Tell prints the outcome, and deps returns the dependencies of
-// the sub-command that updates.
+// begin starts the updates, once. Tell prints the outcome, and deps returns the dependencies of the
+// update sub-command.
 func (u *updates) begin(ctx context.Context, o *project.Options, tell func(string), deps func() []any) {
 	u.once.Do(func() {
 		if !slices.ContainsFunc(o.ActiveExtensions(), func(x extension.Extension) bool { return x.Install.AutoUpdate }) {
 			return
 		}
-		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // a turn's end is not theirs
+		ctx, cancel := context.WithCancel(context.WithoutCancel(ctx)) // they outlive the turn
 		u.cancel = cancel
 		out, all := &cli.Output{Out: io.Discard, Notify: tell}, deps()
 		u.done.Go(func() {

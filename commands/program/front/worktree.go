@@ -12,9 +12,8 @@ import (
 	"gemline/tools/worktree"
 )
 
-// checkOutWorktree makes the worktree that the command line wants, and goes there. It comes
-// after the user was asked whether the folder is trusted, and before anything of it is
-// used but its settings.
+// checkOutWorktree makes the worktree that the command line names, and changes to it. It comes
+// after the question of trust. Only the settings of the worktree were read before.
 func (r *Run) checkOutWorktree(ctx context.Context) error {
 	if !r.Options.Flags.Worktree.Set || r.Options.Worktree != "" {
 		return nil
@@ -54,7 +53,7 @@ func (r *Run) checkOutWorktree(ctx context.Context) error {
 	return nil
 }
 
-// printWorktree prints how to continue in, and remove, the run's worktree.
+// printWorktree prints how to continue in the run's worktree, and how to remove it.
 func printWorktree(o *project.Options, st *project.Status, tell func(string)) {
 	if o.Worktree == "" {
 		return
@@ -65,8 +64,7 @@ func printWorktree(o *project.Options, st *project.Status, tell func(string)) {
 	tell("the worktree stays; gemline worktree remove " + o.Worktree + " removes it")
 }
 
-// enterFolder asks about a folder that nobody has decided about, before anything of
-// it is used.
+// enterFolder asks about a folder without a decision, before anything of it is used.
 func (r *Run) enterFolder(ctx context.Context, user project.Consenter) error {
 	if err := r.Options.AskTrust(ctx, user, r.notify); err != nil {
 		return err

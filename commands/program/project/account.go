@@ -15,19 +15,19 @@ import (
 // An account pays for requests.
 type account struct {
 	api        model.Options
-	access     preset.Access // which models it can use
-	method     string        // how the user signs in, "" if nobody does
-	missingKey bool          // no key is known
+	access     preset.Access // the models that it can use
+	method     string        // how the user signs in, "" without a sign-in
+	missingKey bool          // no key was found
 }
 
-// APIOptions returns the options of requests to the model's server, with the user's credential.
-// Notify prints which of several credentials is used.
+// APIOptions returns the options of requests to the model's server, with the user's credential. If
+// there are several credentials, notify prints the chosen credential.
 func APIOptions(o *Options, notify func(string)) (model.Options, error) {
 	a, err := findAccount(o, notify)
 	return a.api, err
 }
 
-// findAccount finds the account that pays for requests. A stored key is read with the first
+// findAccount returns the account that pays for requests. A stored key is read with the first
 // request.
 func findAccount(o *Options, notify func(string)) (a account, err error) {
 	c, err := o.Folder().Credential(o.Settings, notify)
@@ -40,7 +40,7 @@ func findAccount(o *Options, notify func(string)) (a account, err error) {
 	idle := time.Duration(min(o.Settings.Idle, math.MaxInt32)) * time.Second
 	switch {
 	case !o.Settings.IsSet("model.streamIdleTimeoutSeconds"):
-		idle = 0 // as long as the model may think
+		idle = 0 // a silence is allowed while the model thinks
 	case idle <= 0:
 		idle = -1
 	}

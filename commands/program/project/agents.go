@@ -25,26 +25,26 @@ import (
 	"gemline/tools/agent"
 )
 
-// An AgentSet is the agents of a directory, and which of them may be called.
+// An AgentSet holds the agents of a directory, and the switches for them.
 type AgentSet struct {
 	opts    *Options
 	library agent.Library
 
 	mu       sync.Mutex
-	switched map[string]bool // in this run
+	switched map[string]bool // switches of this run
 
-	Ask    asking       // asks the user of a session; nil where nobody can be asked
-	Notify func(string) // prints that an answer could not be stored
+	Ask    asking       // asks the user of a session; nil if no user can be asked
+	Notify func(string) // prints why an answer could not be stored
 }
 
-// newAgentSet returns the agents. No file is read yet.
+// newAgentSet returns the agents. It reads no file yet.
 func newAgentSet(o *Options) *AgentSet {
 	a := &AgentSet{opts: o, switched: map[string]bool{}}
 	a.library.Sources = a.sources
 	return a
 }
 
-// Agents returns the agents of the directory, during a session the session's.
+// Agents returns the agents of the directory. In a session, they are those of the session.
 func (o *Options) Agents() *AgentSet {
 	if o.found.agents == nil {
 		o.found.agents = newAgentSet(o)
@@ -52,7 +52,7 @@ func (o *Options) Agents() *AgentSet {
 	return o.found.agents
 }
 
-// sources returns everything that may bring agents, the strongest first.
+// sources returns the sources of agents, the strongest first.
 func (a *AgentSet) sources() (list []agent.Source) {
 	if dir := a.opts.Paths.Workspace("agents"); a.opts.projectFileCounts(dir) {
 		list = append(list, agent.Source{Name: AgentOfProject, Dir: dir, Within: true})
@@ -63,11 +63,11 @@ func (a *AgentSet) sources() (list []agent.Source) {
 
 // The sources of agents, beside extensions.
 const (
-	AgentOfProject = "project" // from the folder that is worked in
+	AgentOfProject = "project" // from the working directory
 	AgentOfUser    = "user"    // from the user's folder of agents
 )
 
-// List returns the agents as the settings change them, and the problems of unusable ones.
+// List returns the agents with the overrides of the settings, and the problems of unusable agents.
 func (a *AgentSet) List() (list []agent.Definition, wrong []error) {
 	if !a.opts.Settings.Agents {
 		return nil, nil
@@ -112,13 +112,13 @@ func (a *AgentSet) List() (list []agent.Definition, wrong []error) {
 	return list, wrong
 }
 
-// overrides returns what settings change in agents, by name.
+// overrides returns the overrides of agents in settings, by name.
 func overrides(s *settings.Settings) map[string]any {
 	return settings.In[map[string]any](s.Merged, "agents", "overrides")
 }
 
-// addGivenServers gives an agent the MCP servers that the user's own settings have for it,
-// beside those of its definition. A project can give it none: they would be started.
+// addGivenServers adds MCP servers from the user's settings to an agent. A project's settings add
+// none, since gemline would start them.
 func addGivenServers(d *agent.Definition, own, all any) error {
 	read := func(said any) any {
 		m, _ := said.(map[string]any)
@@ -180,7 +180,7 @@ func applyOverrides(d *agent.Definition, said any) (on bool, err error) {
 	return over.Enabled == nil || *over.Enabled, nil
 }
 
-// item returns an agent with its own servers, in the form that the user agrees to.
+// item returns an agent with its servers, as an item for consent.
 func (a *AgentSet) item(d agent.Definition) item {
 	return item{ofProject: d.Source == AgentOfProject,
 		consent: question.ConsentItem{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File},
@@ -207,28 +207,28 @@ func (a *AgentSet) refusal(d agent.Definition) string {
 
 const notAgreed = "nobody has agreed to this project's agent as it is now" + howAgreed
 
-// items returns the agents of the project that the user has not decided about.
+// items returns the project's agents that need the user's consent.
 func (a *AgentSet) items() []item {
 	all, _ := a.List()
 	return lists.Map(lists.Filter(all, isNotAgreed), a.item)
 }
 
-// isNotAgreed reports whether nobody has agreed to an agent of the project.
+// isNotAgreed reports whether an agent of the project lacks consent.
 func isNotAgreed(d agent.Definition) bool { return d.DisabledReason == notAgreed }
 
-// ServerRights returns the rights of the MCP servers that an agent brings, "" if the user has not
-// decided about them.
+// ServerRights returns the rights of an agent's own MCP servers, "" if the user has not decided
+// about them.
 func (a *AgentSet) ServerRights(d agent.Definition) consent.Rights {
 	return a.opts.consents.rights(a.item(d))
 }
 
-// OwnedByUser reports whether an agent lies in the user's own folder. Its source alone does not tell:
-// an extension may have any name.
+// OwnedByUser reports whether an agent lies in the user's own folder. The source is not enough: an
+// extension may have any name.
 func (a *AgentSet) OwnedByUser(d agent.Definition) bool {
 	return d.Source == AgentOfUser && filepath.Dir(d.File) == a.opts.Paths.User("agents")
 }
 
-// Problems returns a line for each agent that is set up and can't be called.
+// Problems returns a line for each configured agent that can't be called.
 func (a *AgentSet) Problems() (lines []string) {
 	list, wrong := a.List()
 	lines = lists.Map(wrong, func(err error) string { return "agents: " + text.OneLine(err.Error(), MaxNoticeLength) })

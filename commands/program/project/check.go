@@ -6,8 +6,7 @@ import (
 	"gemline/settings/consent"
 )
 
-// checkItem returns the settings' command that checks the work, in the form that the user
-// agrees to.
+// checkItem returns the settings' command that checks the work, as an item for consent.
 func checkItem(o *Options) item {
 	command := o.Settings.Check
 	return item{ofProject: command != "" && command != o.userSettings.Check, confined: true,
@@ -18,8 +17,8 @@ func checkItem(o *Options) item {
 		}}
 }
 
-// loadCheck returns the command that checks the work. If the user has not agreed to the
-// project's command, it prints so and returns the user's own.
+// loadCheck returns the command that checks the work. Without consent to the project's command, it
+// prints a note and returns the user's own command.
 func (o *Options) loadCheck(notify func(string)) (check string) {
 	check = o.Settings.Check
 	i := checkItem(o)

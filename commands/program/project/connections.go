@@ -19,19 +19,19 @@ type Connections struct {
 	roots       func() []string                         // the directories of the workspace
 	notify      func(string)                            // prints why a wanted server is not started
 	log         func(server, said string)               // logs what a server writes to its standard error; may be nil
-	keep        func(server, said string) (path string) // stores the same, and returns the file, "" if it can't
-	Servers     *mcp.Set                                // nil if none is set up
-	events      *EventQueue                             // takes notices about servers
-	PrintNotice func(text string)                       // prints a notice when that disturbs nobody; nil has it wait for the next event
-	late        sync.Once                               // says which servers are not ready
+	keep        func(server, said string) (path string) // stores the same text, and returns the file, "" after an error
+	Servers     *mcp.Set                                // nil if none is configured
+	events      *EventQueue                             // gets notices about servers
+	PrintNotice func(text string)                       // prints a notice when it interrupts nothing; nil queues the notice for the next event
+	late        sync.Once                               // prints once which servers are not ready
 	until       func() time.Time                        // the end of all waiting for servers
 }
 
-// SilentWait is how long servers are waited for before the user is told about the wait.
+// SilentWait is how long the program waits for servers before it prints that it waits.
 const SilentWait = 3 * time.Second
 
-// Await begins to connect to servers. Where no user sits at a terminal it also waits for them, and
-// tell prints that if it takes long. Notices about servers come with the next event.
+// Await starts the connections to servers. Without a user at a terminal, it also waits for them,
+// and tell prints that a wait is long. Notices about servers come with the next event.
 func (c *Connections) Await(ctx context.Context, tell func(string)) {
 	if c.Servers == nil {
 		return
@@ -56,7 +56,7 @@ func (c *Connections) Await(ctx context.Context, tell func(string)) {
 	})
 }
 
-// note prints a notice about a server, or has it wait for the next event.
+// note prints a notice about a server, or queues it for the next event.
 func (c *Connections) note(text string) {
 	if c.PrintNotice != nil {
 		c.PrintNotice(text)

@@ -24,8 +24,8 @@ import (
 	"gemline/tools/shell"
 )
 
-// serve returns the servers of a directory, nil if there are none. Open prints which are
-// unused because the user has not decided about them.
+// serve returns the servers of a directory, nil if there are none. Open prints which servers are
+// unused for lack of a decision.
 func (c *Connections) serve(set *serverSet, open func(string)) *mcp.Set {
 	if len(set.list) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func (c *Connections) serve(set *serverSet, open func(string)) *mcp.Set {
 func (c *Connections) connect(list []mcpServer, rights func(mcpServer) consent.Rights) *mcp.Set {
 	cfg := mcp.Config{Launcher: c.launcher, Version: c.opts.Env.Process.Version, Roots: c.roots, Notify: c.note,
 		Log: c.log, Keep: c.keep}
-	logins := sync.OnceValue(func() oauth.Config { return newLogins(c.opts) }) // when the first remote server is connected to
+	logins := sync.OnceValue(func() oauth.Config { return newLogins(c.opts) }) // made for the first remote server
 	remote := map[string]oauth.Server{}                                        // by name
 	cfg.Transport = func(s mcp.Server) (http.RoundTripper, error) { return oauth.New(logins(), remote[s.Name]) }
 	cfg.Pins = &mcp.ToolPins{Path: c.opts.Paths.User("gemline", "mcp-tools.json"),
@@ -58,7 +58,7 @@ func (c *Connections) connect(list []mcpServer, rights func(mcpServer) consent.R
 			s.DisabledReason = "it is gemline itself"
 		}
 		s.Rights = func() (bool, error) {
-			r := rights(m) // as they are now
+			r := rights(m) // the present rights
 			return r == consent.All, startable(r)
 		}
 		if s.URL != "" {
@@ -69,13 +69,13 @@ func (c *Connections) connect(list []mcpServer, rights func(mcpServer) consent.R
 	return mcp.New(cfg)
 }
 
-// AgentServers returns the MCP servers of an agent's own, which are not connected to yet. Servers of its
-// definition run with the agent's rights, servers of the user's settings with the user's rights.
-// Notify prints why a server can't start.
+// AgentServers returns an agent's own MCP servers, not yet connected. Servers of its definition run
+// with the agent's rights, servers of the user's settings with the user's rights. Notify prints why
+// a server can't start.
 func (c *Connections) AgentServers(d agent.Definition, notify func(string)) *mcp.Set {
 	o := c.opts
 	set := &serverSet{opts: o}
-	for _, m := range settings.ServersIn(d.Access.UserServers, nil) { // which was filled in with the settings
+	for _, m := range settings.ServersIn(d.Access.UserServers, nil) { // their variables are already expanded
 		m.Scope = settings.User
 		set.list = append(set.list, mcpServer{Server: m})
 	}
@@ -86,7 +86,7 @@ func (c *Connections) AgentServers(d agent.Definition, notify func(string)) *mcp
 		switch x, brings := extensionOf(o, d); {
 		case brings:
 			m = broughtBy(o, x, m)
-		case d.Source == AgentOfProject: // whose variables are filled in by what it may see
+		case d.Source == AgentOfProject: // the rights decide which variables it sees
 			m.Scope = settings.Workspace
 		default:
 			m.Scope = settings.User
@@ -120,7 +120,7 @@ func extensionOf(o *Options, d agent.Definition) (extension.Extension, bool) {
 	return list[i], true
 }
 
-// filled returns a server with the project's variables filled in by the rights, switched off
+// filled returns a server with its variables expanded within the rights. The server is switched off
 // if it must not start.
 func (c *Connections) filled(m mcpServer, rights consent.Rights) mcpServer {
 	if m.ofProject() && m.off == "" {
@@ -134,7 +134,7 @@ func (c *Connections) filled(m mcpServer, rights consent.Rights) mcpServer {
 	return m
 }
 
-// serverConfig returns a server as package mcp takes it.
+// serverConfig returns a server in the form of package mcp.
 func (c *Connections) serverConfig(m mcpServer) mcp.Server {
 	s := mcp.Server{Name: m.Name, Description: m.Description, Extension: m.extension, Command: m.argv(),
 		Dir: m.Dir, Env: m.Env,
@@ -148,21 +148,21 @@ func (c *Connections) serverConfig(m mcpServer) mcp.Server {
 	return s
 }
 
-// oauthServer returns how gemline authenticates to a remote server at url.
+// oauthServer returns the OAuth configuration of a remote server at url.
 func (m mcpServer) oauthServer(url string) oauth.Server {
 	var said struct {
 		AuthProviderType, TargetAudience, TargetServiceAccount string
 		OAuth                                                  oauth.Server
 	}
 	b, _ := json.Marshal(m.Raw)
-	json.Unmarshal(b, &said) // wrong types were printed with the settings' problems
+	json.Unmarshal(b, &said) // the settings' problems include a wrong type
 	s := said.OAuth
 	s.Name, s.URL, s.Provider = m.Name, url, said.AuthProviderType
 	s.Audience, s.ServiceAccount = said.TargetAudience, said.TargetServiceAccount
 	return s
 }
 
-// newLogins returns what all log-ins to servers share.
+// newLogins returns the configuration that all log-ins to servers share.
 func newLogins(o *Options) oauth.Config {
 	account := auth.NewAccount(o.Env.Getenv, runtime.GOOS)
 	return oauth.Config{Transport: o.Network().Transport(), Web: WebConfig(o),
@@ -170,7 +170,7 @@ func newLogins(o *Options) oauth.Config {
 		AddSecret: o.Secrets.Add, Getenv: o.Env.Getenv, Account: account.Read, Metadata: account.Host}
 }
 
-// startable returns the reason why a server with these rights must not start, nil if it may.
+// startable returns why a server with these rights must not start, nil if it may.
 func startable(r consent.Rights) error {
 	switch r {
 	case consent.All, consent.Confined:
@@ -181,8 +181,8 @@ func startable(r consent.Rights) error {
 	return errors.New("nobody has agreed to what this project's server is now" + howAgreed)
 }
 
-// isServing reports whether a command starts gemline's own MCP server: a folder's list of
-// servers may be meant for several agents.
+// isServing reports whether a command starts gemline's own MCP server. Such a server is skipped: a
+// folder's list of servers may be meant for several agents.
 func isServing(argv []string) bool {
 	return len(argv) > 0 && strings.HasPrefix(filepath.Base(argv[0]), "gemline") &&
 		slices.Contains(argv, "mcp") && slices.Contains(argv, "serve")
@@ -203,12 +203,12 @@ func (c *Connections) VariablesFor(r consent.Rights) func(string) (string, bool)
 	return func(name string) (string, bool) { return launch.Lookup(env, name) }
 }
 
-// ServerProblems says which servers of the directory can never run, or not as they are set up. Notify
-// prints what else is wrong with servers.
+// ServerProblems lists servers of the directory that can't run, or only with limits. Notify prints
+// other problems of servers.
 func ServerProblems(o *Options, notify func(string)) (list []string) {
 	c := &Connections{opts: o, notify: notify}
 	for _, m := range o.servers(notify).list {
-		m = c.filled(m, consent.All) // whoever agrees may let it see less
+		m = c.filled(m, consent.All) // a user may grant less
 		if m.off != "" {
 			continue
 		}

@@ -30,16 +30,16 @@ type consents struct {
 
 	mu             sync.Mutex
 	given          map[string]consent.Rights
-	protectedPaths map[string]bool // files and directories of what may run with all rights
-	outdated       bool            // something stored has an earlier form of fingerprint
+	protectedPaths map[string]bool // files and directories of programs that may run with all rights
+	outdated       bool            // a stored fingerprint has an earlier form
 
-	links struct { // the last search for hard links, which may take long
+	links struct { // the last search for hard links, which may be slow
 		mu       sync.Mutex
-		of, hard []string // the paths and roots, and what was found
+		of, hard []string // the paths and roots, and the result
 	}
 }
 
-// newConsents returns the consents for the folder, which are read at first use.
+// newConsents returns the consents for the folder. They are read at the first use.
 func newConsents(o *Options) *consents {
 	a := &consents{record: consent.RecordOf(o.Paths), folder: func() string { return o.Trust.Folder },
 		given: map[string]consent.Rights{}, protectedPaths: map[string]bool{}, config: sync.OnceValues(func() (config, elsewhere []string) { return configPaths(o) })}
@@ -59,8 +59,8 @@ func newConsents(o *Options) *consents {
 type item struct {
 	ofProject   bool                             // the project brings it, and not the user
 	consent     question.ConsentItem             // for the question, without what the item starts
-	findStarted func() (consent.Started, string) // finds what the item starts now, with its fingerprint
-	confined    bool                             // confined whatever the user agrees to
+	findStarted func() (consent.Started, string) // finds the files that the item starts now, with their fingerprint
+	confined    bool                             // it runs confined, whatever the user agrees to
 }
 
 // granted returns the rights that the user gave an item in its present form, "" if the user has
@@ -73,8 +73,8 @@ func (a *consents) granted(i item) consent.Rights {
 	return a.rightsOf(print)
 }
 
-// rights returns the rights of an item that is about to start. If it starts with all rights, the
-// project's files that it runs are protected from then on, whoever has set up the item.
+// rights returns the rights of an item that is about to start. If it starts with all rights, its
+// files in the project are protected from then on, also if the user configured the item.
 func (a *consents) rights(i item) consent.Rights {
 	s, print := i.findStarted()
 	r := consent.All
@@ -89,7 +89,7 @@ func (a *consents) rights(i item) consent.Rights {
 
 // rightsOf returns the rights that were given to a fingerprint.
 func (a *consents) rightsOf(print string) consent.Rights {
-	a.readStored() // why it can't be read is told where it matters
+	a.readStored() // callers that need the record print its error
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.given[print]
@@ -120,9 +120,9 @@ func (a *consents) protect(s consent.Started) {
 	}
 }
 
-// guardedPaths returns the files and directories that confined programs can't change, and tools not
-// without a question: what runs with all rights, other names of the configuration of gemline and
-// git, and hard links of these in roots.
+// guardedPaths returns the files and directories that confined programs can't change, and that
+// tools change only with approval. They are files of programs with all rights, other paths to the
+// configuration of gemline and git, and hard links to either in roots.
 func (a *consents) guardedPaths(roots []string) []string {
 	config, elsewhere := a.config()
 	a.mu.Lock()
@@ -138,12 +138,12 @@ func (a *consents) guardedPaths(roots []string) []string {
 	return slices.Concat(runs, elsewhere, a.links.hard)
 }
 
-// configPaths returns the configuration of gemline and git, and the paths elsewhere by which it can be
-// changed, too: those of [namedConfig], and targets of links in the user's directory.
+// configPaths returns the configuration of gemline and git, and other paths through which it can be
+// changed: those of [namedConfig], and targets of links in the user's directory.
 func configPaths(o *Options) (config, elsewhere []string) {
 	config = []string{o.Paths.Folder(".git/config"), o.Paths.Folder(".git/hooks")}
 	for _, dir := range []string{o.Paths.User(), o.Paths.Workspace()} {
-		entries, _ := os.ReadDir(dir) // there need not be one
+		entries, _ := os.ReadDir(dir) // the directory may not exist
 		for _, e := range entries {
 			if slices.Contains([]string{"tmp", "history", "worktrees"}, e.Name()) {
 				continue
@@ -160,8 +160,8 @@ func configPaths(o *Options) (config, elsewhere []string) {
 	return config, elsewhere
 }
 
-// namedConfig returns the files and directories of gemline's configuration that flags, settings and
-// variables name, inside and outside of the workspace.
+// namedConfig returns the configuration of gemline that flags, settings and variables name, inside
+// and outside of the workspace.
 func namedConfig(o *Options) (paths []string) {
 	named := slices.Concat(o.Flags.Policy, o.Flags.AdminPolicy, o.userSettings.PolicyPaths, o.userSettings.AdminPolicyPaths,
 		[]string{trust.Folders(o.Paths, o.Env.Lookup).Path, prompt.OverridePath(o.Env.Getenv("GEMINI_SYSTEM_MD"), promptEnvironment(o))})
@@ -181,8 +181,8 @@ func workspaceRoots(o *Options) []string {
 	return append([]string{o.Paths.Cwd}, lists.Map(o.Settings.IncludeDirs, o.Paths.Folder)...)
 }
 
-// startedFiles finds the project's files that start in a directory with the variables of env,
-// by command lines (texts) or by a program and its arguments.
+// startedFiles finds the project's files that a program starts: by command lines (texts), or by a
+// program and its arguments, in a directory with the variables of env.
 func startedFiles(o *Options, dir string, env map[string]string, argv []string, texts ...string) consent.Started {
 	return startOf(o, dir, env, argv, texts...).Find()
 }
@@ -205,15 +205,15 @@ func sortedVariables(env map[string]string) []string {
 	return lists.Map(slices.Sorted(maps.Keys(env)), func(name string) string { return name + "=" + env[name] })
 }
 
-// add notes rights by fingerprint.
+// add stores rights by fingerprint.
 func (a *consents) add(given map[string]consent.Rights) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	maps.Copy(a.given, given)
 }
 
-// agreedByFlag reports whether the user has agreed to an item by trusting the folder on the command
-// line or in the environment, which counts if nobody can be asked. It notes the agreement for this run.
+// agreedByFlag reports whether the command line or the environment trusts the folder. That counts
+// as consent to an item if no user can be asked. The consent lasts for this run.
 func agreedByFlag(o *Options, i item) bool {
 	why := o.Trust.Why
 	by := o.Trust.State == trust.Trusted && !o.User.AsksForTrust() &&
@@ -225,23 +225,23 @@ func agreedByFlag(o *Options, i item) bool {
 	return by
 }
 
-// howAgreed says where the user can consent to a project's programs.
+// howAgreed says how to consent to a project's programs.
 const howAgreed = "; a session at a terminal asks, --skip-trust agrees for one run"
 
-// An undecided is a program that the project wants to run and that the user has not decided about.
-// Its fingerprint is taken before it is shown: a later change makes it another item.
+// An undecided is a program of the project that the user has not decided about. Its fingerprint is
+// taken before the question: a later change makes it another item.
 type undecided struct {
 	question.ConsentItem
 	print string
 }
 
-// shown returns what the user is asked about.
+// shown returns the item for the question.
 func (w undecided) shown() question.ConsentItem { return w.ConsentItem }
 
-// asking asks whether a folder's items may run, as a [Consenter] does.
+// An asking asks whether a folder's items may run, as a [Consenter] does.
 type asking func(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error)
 
-// ask asks for consent to items, and stores the answer unless all is left open.
+// ask asks for consent to items, and stores the answer unless it decides nothing.
 func (a *consents) ask(ctx context.Context, ask asking, wishes []undecided, notify func(string)) error {
 	if len(wishes) == 0 {
 		return nil
@@ -256,7 +256,7 @@ func (a *consents) ask(ctx context.Context, ask asking, wishes []undecided, noti
 	return err
 }
 
-// store writes the answer to the record, unless it leaves all open.
+// store writes the answer to the record, unless it decides nothing.
 func (a *consents) store(ctx context.Context, wishes []undecided, answer question.Consent, notify func(string)) {
 	rights := map[question.Consent]consent.Rights{question.RunConfined: consent.Confined, question.RunFree: consent.All,
 		question.NeverRun: consent.None}[answer]
@@ -276,5 +276,5 @@ func (a *consents) store(ctx context.Context, wishes []undecided, answer questio
 	a.add(given)
 }
 
-// notSaved says that a decision holds for this run only.
+// notSaved says that a decision lasts for this run only.
 func notSaved(err error) string { return fmt.Sprintf("the decision was not saved: %v", err) }

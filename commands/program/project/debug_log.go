@@ -9,7 +9,7 @@ import (
 	"gemline/engine/redact"
 )
 
-// openDebugLog returns the log of -d, to which libraries write, too, and a function that closes
+// openDebugLog returns the log of -d, which libraries write to as well, and a function that closes
 // it.
 func openDebugLog(p Process, secrets *redact.Redactor) (l *slog.Logger, stop func(), err error) {
 	w := p.Stderr
@@ -41,7 +41,7 @@ func redactedAttr(secrets *redact.Redactor) func([]string, slog.Attr) slog.Attr 
 	}
 }
 
-// redactingWriter is where libraries log to.
+// A redactingWriter writes the log of libraries without secrets.
 type redactingWriter struct {
 	io.Writer
 	secrets *redact.Redactor

@@ -13,12 +13,12 @@ import (
 	"gemline/tools/skill"
 )
 
-// Skills returns the skills of the directory, which are read when they are asked for.
+// Skills returns the skills of the directory. It reads them at the first use.
 func Skills(o *Options) *skill.Library {
 	return &skill.Library{Dirs: func() []skill.Dir { return skillDirs(o) }, Off: func() []string { return o.Settings.DisabledSkills }}
 }
 
-// skillDirs returns where skills are looked for, the strongest last.
+// skillDirs returns the directories of skills, the strongest last.
 func skillDirs(o *Options) (dirs []skill.Dir) {
 	dirs = lists.Map(o.ActiveExtensions(), cli.SkillsOf)
 	agents := func(top string) string { return filepath.Join(top, ".agents", "skills") }
@@ -32,7 +32,7 @@ func skillDirs(o *Options) (dirs []skill.Dir) {
 	return dirs
 }
 
-// CommandDirs returns where commands are looked for, the strongest last.
+// CommandDirs returns the directories of commands, the strongest last.
 func CommandDirs(o *Options) (dirs []custom.Dir) {
 	dirs = lists.Map(o.ActiveExtensions(), cli.CommandsOf)
 	trusted := o.Trust.State == trust.Trusted

@@ -14,19 +14,20 @@ import (
 	"gemline/tools/launch"
 )
 
-// A discovery holds the settings' command that declares tools, and the command that calls them.
+// A discovery holds the command that declares tools, and the command that calls them, from the
+// settings.
 type discovery struct {
 	tools.Discovery
-	ofProject bool // the project's settings have a part in it
+	ofProject bool // the project's settings set one of the two
 	consents  *consents
-	start     func() consent.Started // finds the files that start
+	start     func() consent.Started // finds the files that the commands start
 
 	mu    sync.Mutex
 	done  bool
 	found engine.Tools
 }
 
-// newDiscovery returns the discovery of the settings. Nothing runs yet.
+// newDiscovery returns the discovery of the settings. It runs no command.
 func newDiscovery(o *Options) (d *discovery, err error) {
 	d = &discovery{consents: o.consents}
 	said, user := o.Settings, o.userSettings
@@ -40,7 +41,7 @@ func newDiscovery(o *Options) (d *discovery, err error) {
 	return d, err
 }
 
-// loadDiscovery finds the commands, unless the user was asked about them.
+// loadDiscovery finds the commands, unless the question of consent has already found them.
 func (o *Options) loadDiscovery(notify func(string)) {
 	if o.found.discovery != nil {
 		return
@@ -51,7 +52,7 @@ func (o *Options) loadDiscovery(notify func(string)) {
 	}
 }
 
-// item returns the commands in the form that the user agrees to.
+// item returns the commands as an item for consent.
 func (d *discovery) item() item {
 	return item{ofProject: d.ofProject,
 		consent: question.ConsentItem{Title: "tools that the first command declares and the second carries out",
@@ -62,8 +63,8 @@ func (d *discovery) item() item {
 		}}
 }
 
-// rights returns the rights of the commands, "" if the user has not decided about their
-// present form.
+// rights returns the rights of the commands, "" if the user has not decided about their present
+// form.
 func (d *discovery) rights() consent.Rights { return d.consents.rights(d.item()) }
 
 // runsUnconfined reports whether the commands run unconfined; see [tools.Discovery.Rights].
@@ -78,8 +79,8 @@ func (d *discovery) runsUnconfined() (bool, error) {
 		"the next session asks about it")
 }
 
-// DiscoveredTools returns the tools that the command, started by l, declares. It runs once, for
-// the first conversation.
+// DiscoveredTools returns the tools that the command declares. The command runs once, started by l,
+// for the first conversation.
 func (o *Options) DiscoveredTools(ctx context.Context, l *launch.Launcher, notify func(string)) (engine.Tools, error) {
 	d := o.found.discovery
 	d.mu.Lock()
@@ -109,10 +110,10 @@ func (o *Options) DiscoveredTools(ctx context.Context, l *launch.Launcher, notif
 // A DiscoveryError is the failure of the command that declares tools.
 type DiscoveryError struct{ error }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the cause.
 func (e *DiscoveryError) Unwrap() error { return e.error }
 
-// Hint says what to do.
+// Hint says how to proceed.
 func (*DiscoveryError) Hint() string {
 	return "mend the command, or take it out of the settings (gemline config list --origin names the file)"
 }

@@ -6,12 +6,12 @@ import (
 	"gemline/engine"
 )
 
-// An EventQueue holds events that were not yielded yet. It is safe for concurrent use: tools run
-// side by side, and only the run that yields events may write to the terminal meanwhile.
+// An EventQueue holds events until a turn yields them. It is safe for concurrent use: tools run in
+// parallel, and only the run that yields events may write to the terminal.
 type EventQueue struct {
 	mu     sync.Mutex
 	events []engine.Event
-	turns  int // that run now, and yield what is added
+	turns  int // running turns, which yield added events
 }
 
 // Open lets [EventQueue.Offer] add events until the function that it returns is called.
@@ -36,14 +36,14 @@ func (q *EventQueue) Offer(ev engine.Event) bool {
 	return true
 }
 
-// Add adds an event, which the next turn yields if none runs.
+// Add adds an event. The running turn yields it, or else the next turn.
 func (q *EventQueue) Add(ev engine.Event) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.events = append(q.events, ev)
 }
 
-// Take returns the events that were added, and empties the queue.
+// Take removes and returns the events in the queue.
 func (q *EventQueue) Take() []engine.Event {
 	q.mu.Lock()
 	defer q.mu.Unlock()

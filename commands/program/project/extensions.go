@@ -20,8 +20,8 @@ func (o *Options) InstalledExtensions() ([]extension.Extension, []string) {
 	return extension.Installed(extensionConfig(o, o.Settings))
 }
 
-// ActiveExtensions returns the extensions that are switched on. Problems of others are printed by the
-// commands that list extensions.
+// ActiveExtensions returns the extensions that are switched on. The commands that list extensions
+// print the problems of others.
 func (o *Options) ActiveExtensions() []extension.Extension {
 	list, _ := o.InstalledExtensions()
 	return slices.DeleteFunc(list, func(x extension.Extension) bool { return !x.Active })
@@ -39,7 +39,7 @@ func extensionValues(o *Options, x extension.Extension) map[string]string {
 	if len(x.Settings) == 0 {
 		return nil
 	}
-	if known, ok := o.extensionValues.Load(x.Home); ok { // the keyring is slow
+	if known, ok := o.extensionValues.Load(x.Home); ok { // reading the keyring is slow
 		return known.(map[string]string)
 	}
 	cwd := ""

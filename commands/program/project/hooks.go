@@ -21,7 +21,7 @@ import (
 	"gemline/tools/launch"
 )
 
-// A HookSet is the hooks that are set in a directory, and which of them run.
+// A HookSet holds the hooks of a directory, and the switches for them.
 type HookSet struct {
 	opts  *Options
 	list  []hook.Hook
@@ -31,20 +31,20 @@ type HookSet struct {
 	switched map[string]bool // by [hook.Hook.ID], in this run
 }
 
-// Hooks returns the hooks of the directory, during a session the session's.
+// Hooks returns the hooks of the directory. In a session, they are those of the session.
 func (o *Options) Hooks() *HookSet {
-	if o.found.hooks == nil { // else they were found when the user was asked about them
+	if o.found.hooks == nil { // otherwise the question of consent has found them
 		o.found.hooks = findHooks(o)
 	}
 	return o.found.hooks
 }
 
-// HookProblems returns what is wrong with the hooks in the files of the directory, which are read anew.
+// HookProblems reads the hooks in the files of the directory again, and returns their problems.
 func HookProblems(o *Options) []hook.Problem { return findHooks(o).wrong }
 
-// findHooks returns the hooks that the files of settings and the extensions set. A project's
-// hook that says the same as another hook adds nothing, and is left out. The project's come
-// last: no other hook is left out for having the name and command of one of them.
+// findHooks returns the hooks of the settings files and the extensions. It leaves out a project's
+// hook that repeats another hook. The project's hooks come last, so that none of them can displace
+// another hook of the same name and command.
 func findHooks(o *Options) *HookSet {
 	h := &HookSet{opts: o, switched: map[string]bool{}}
 	add := func(value any, whose hook.Source, file hook.File) {
@@ -89,7 +89,7 @@ func findHooks(o *Options) *HookSet {
 	return h
 }
 
-// item returns a hook as it is agreed to.
+// item returns a hook as an item for consent.
 func (h *HookSet) item(k hook.Hook) item {
 	env := sortedVariables(k.Env)
 	title := "hook " + string(k.Event)
@@ -105,20 +105,20 @@ func (h *HookSet) item(k hook.Hook) item {
 	return item{ofProject: k.Source == hook.Project, consent: question.ConsentItem{Title: title, Command: k.Command},
 		findStarted: func() (consent.Started, string) {
 			start := startOf(h.opts, h.opts.Paths.Cwd, k.Env, nil, k.Command)
-			start.Reads = k.Event.Guards() // which may read a list of forbidden commands
+			start.Reads = k.Event.Guards() // a guard may read a list of forbidden commands
 			s := start.Find()
 			return s, s.Fingerprint(append(slices.Clone(env), "hook", string(k.Event), k.Matcher, k.Name, k.Command,
 				fmt.Sprint(k.Timeout, k.Sequential, len(env)))...)
 		}}
 }
 
-// items returns the hooks that are switched on, as they are agreed to.
+// items returns the hooks that are switched on, as items for consent.
 func (h *HookSet) items() []item { return lists.Map(lists.Filter(h.list, h.isOn), h.item) }
 
 // rights returns a hook's rights, "" if the user has not decided about its present form.
 func (h *HookSet) rights(k hook.Hook) consent.Rights { return h.opts.consents.rights(h.item(k)) }
 
-// isOn reports whether a hook is switched on. A project switches off only its own.
+// isOn reports whether a hook is switched on. A project can switch off only its own hooks.
 func (h *HookSet) isOn(k hook.Hook) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -134,7 +134,7 @@ func (h *HookSet) isOn(k hook.Hook) bool {
 	})
 }
 
-// IDs returns the names of the hooks that are switched on, or off, without names that can't
+// IDs returns the names of the hooks that are switched on, or off. It leaves out names that can't
 // be typed.
 func (h *HookSet) IDs(on bool) []string {
 	list := lists.Filter(h.list, func(k hook.Hook) bool { return h.isOn(k) == on && text.PrintableLine(k.ID()) == k.ID() })
@@ -148,8 +148,8 @@ func (h *HookSet) turn(id string, on bool) {
 	h.switched[id] = on
 }
 
-// loadHooks finds the hooks of the project, and prints which of them do not run. An
-// unattended run ends with an [UnusableHookError] if one of them could block an action.
+// loadHooks finds the hooks of the project, and prints which of them do not run. If one of them
+// could block an action, an unattended run ends with an [UnusableHookError].
 func (o *Options) loadHooks(notify func(string)) error {
 	h := o.Hooks()
 	watched := o.User.HasUser() && o.Settings.ApprovalMode != "yolo"
@@ -159,7 +159,7 @@ func (o *Options) loadHooks(notify func(string)) error {
 		}
 		notify(text.OneLine(w.Text, MaxNoticeLength))
 	}
-	for _, x := range o.ActiveExtensions() { // commands may write to a linked one
+	for _, x := range o.ActiveExtensions() { // commands may write to a linked extension
 		if x.Misread.Hooks != nil && !watched && !o.Flags.IgnoreUnsupported {
 			return &UnusableHookError{fmt.Sprintf("extension %s: %v", x.Name, x.Misread.Hooks)}
 		}
@@ -182,14 +182,14 @@ type UnusableHookError struct{ what string }
 // Error returns one line.
 func (e *UnusableHookError) Error() string { return e.what }
 
-// Hint says what to do.
+// Hint says how to proceed.
 func (*UnusableHookError) Hint() string {
 	return "mend it or take it out (gemline hooks list), or run without it by --ignore-unsupported"
 }
 
 const (
-	mercy      = 5 * time.Second // for a hook to end after its time is up
-	mostOutput = 1 << 20         // bytes that are read of a hook's output
+	mercy      = 5 * time.Second // between the timeout of a hook and its kill
+	mostOutput = 1 << 20         // of a hook's output that are read
 )
 
 // run returns a runner of hooks. The user's hooks, and hooks agreed to with all rights, run
@@ -201,7 +201,7 @@ func (h *HookSet) run(l *launch.Launcher) hook.Runner {
 			return hook.Outcome{Err: hook.ErrChanged}
 		}
 		env, clean := p.Env, h.opts.Secrets.RedactKnown
-		if p.Hook.Source == hook.Project { // which is not to learn how the user's servers are reached
+		if p.Hook.Source == hook.Project { // the project must not learn how the user's servers are reached
 			p.Input = []byte(clean(string(maskedOrigin(p.Input))))
 			env = append(h.opts.Env.projectEnviron(), env...)
 		}
@@ -226,8 +226,8 @@ func (h *HookSet) run(l *launch.Launcher) hook.Runner {
 	}
 }
 
-// maskedOrigin returns the input of a hook with the secrets of how a server is reached hidden, as lists
-// of servers hide them: a password may be a word that is no secret anywhere else.
+// maskedOrigin returns the input of a hook with the secrets of a server's configuration masked, as
+// in lists of servers. A redactor would miss a password that is an ordinary word.
 func maskedOrigin(input []byte) []byte {
 	var in struct {
 		Server json.RawMessage `json:"mcp_context"`
@@ -236,11 +236,11 @@ func maskedOrigin(input []byte) []byte {
 	if json.Unmarshal(input, &in) != nil || json.Unmarshal(in.Server, &server) != nil {
 		return input
 	}
-	b, _ := text.JSON(settings.MaskWritten(nil, server), "") // which was JSON
+	b, _ := text.JSON(settings.MaskWritten(nil, server), "") // it was parsed from JSON, so it can't fail
 	return bytes.ReplaceAll(input, in.Server, b)
 }
 
-// Config returns the configuration of the hooks that may run in their present form, which l starts.
+// Config returns the configuration of the hooks that may run in their present form. L starts them.
 func (h *HookSet) Config(l *launch.Launcher, session func() hook.Session) hook.Config {
 	runnable := slices.DeleteFunc(slices.Clone(h.list), func(k hook.Hook) bool {
 		r := h.rights(k)
@@ -252,7 +252,7 @@ func (h *HookSet) Config(l *launch.Launcher, session func() hook.Session) hook.C
 // ManagedHooks are the hooks of a directory for sub-commands. They are a [cli.Hooks].
 type ManagedHooks struct {
 	Options  *Options
-	Launcher func() (*launch.Launcher, error) // starts a hook that is tried
+	Launcher func() (*launch.Launcher, error) // starts a hook for a trial
 }
 
 // List implements [cli.Hooks].

@@ -15,7 +15,7 @@ import (
 	"gemline/tools/shell"
 )
 
-// NewLauncher makes what starts commands, as the settings have them confined.
+// NewLauncher returns the launcher of commands, with the confinement of the settings.
 func NewLauncher(o *Options) (*launch.Launcher, error) {
 	if o.LoadError != nil {
 		return nil, o.LoadError
@@ -28,7 +28,7 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 	cfg := launch.Config{Shell: shellSettings(o), Request: launch.Request{Word: s.Word, By: s.By, Commanded: s.By == settings.SandboxFlag,
 		Inside: o.Env.Process.Getenv("SANDBOX"), Image: s.Image, Getenv: o.Env.Getenv},
 		Hidden: at.hidden(), Hooks: at.hooks(), Temp: below(at.cache(), "tmp"), Built: at.goCache(),
-		Caches:  below(at.cache(), project.Hash(o.Paths.Folder(""))), // not the user's: whoever reads a cache runs what a command has put there
+		Caches:  below(at.cache(), project.Hash(o.Paths.Folder(""))), // not the user's cache: a command could put files there that an unconfined program runs
 		Network: s.Network, Write: lists.Map(s.Paths, at.resolve), Offline: s.Offline, Cut: s.Cut, Asked: s.Asked}
 	if s.File != "" {
 		cfg.Request.Where = "tools.sandbox in " + text.PrintableLine(s.File)
@@ -46,7 +46,7 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 		l.Roots = func() []string { return []string{o.Paths.Folder("")} }
 		l.Agreed = func() []string {
 			paths := o.consents.guardedPaths(l.Roots())
-			if disk.ResolveLinks(o.Paths.User()) != o.Paths.Folder(".gemini") { // which the sandbox protects by its name
+			if disk.ResolveLinks(o.Paths.User()) != o.Paths.Folder(".gemini") { // the sandbox protects the folder .gemini by its name
 				paths = append(paths, o.Paths.User())
 			}
 			return paths
@@ -55,7 +55,7 @@ func NewLauncher(o *Options) (*launch.Launcher, error) {
 	return l, err
 }
 
-// shellSettings returns how commands run.
+// shellSettings returns the settings for running commands.
 func shellSettings(o *Options) shell.Settings {
 	return shell.Settings{
 		Environ:    o.Env.Environ(),

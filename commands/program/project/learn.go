@@ -8,12 +8,12 @@ import (
 	"gemline/tools/shell"
 )
 
-// learnSettings learns values of the user's settings that are secrets by their names or looks:
-// of variables, headers and flags in arguments, and in addresses. Values that may be ordinary
-// words are redacted only in stored texts.
+// learnSettings registers secrets in the user's settings, found by their names or form: values of
+// variables, headers and flags, and parts of addresses. Values that may be ordinary words are
+// redacted only in stored texts.
 func learnSettings(o *Options) {
 	learn := func(name, value string) {
-		words := strings.Fields(value) // such as Bearer and a token
+		words := strings.Fields(value) // for example Bearer and a token
 		if len(words) == 0 {
 			return
 		}
@@ -63,7 +63,7 @@ func learnSettings(o *Options) {
 	}
 }
 
-// Redacting returns a function that prints a text by tell, without secrets.
+// Redacting returns a function that passes a text to tell without secrets.
 func (o *Options) Redacting(tell func(string)) func(string) {
 	return func(text string) { tell(o.Secrets.Text(text)) }
 }

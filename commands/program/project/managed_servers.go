@@ -18,7 +18,8 @@ type ManagedServers struct {
 	Notify    func(string)
 	Connected *mcp.Set // the servers of the session, nil outside of a session
 
-	// Open returns what starts local servers, and the workspace whose directories servers are given.
+	// Open returns the launcher of local servers, and the workspace with the directories for
+	// servers.
 	Open func() (*launch.Launcher, *workspace.Workspace, error)
 }
 
@@ -27,7 +28,7 @@ func (m ManagedServers) Status(ctx context.Context, most time.Duration, names ..
 	if m.Connected != nil {
 		return m.Connected.Status(), nil
 	}
-	quiet := func(string) {} // what fails is in the Status
+	quiet := func(string) {} // the Status holds the errors
 	c := &Connections{opts: m.Options, notify: m.Notify, PrintNotice: quiet}
 	only := *m.Options.servers(m.Notify)
 	only.list = slices.Clone(only.list)
@@ -38,7 +39,7 @@ func (m ManagedServers) Status(ctx context.Context, most time.Duration, names ..
 			s.off = "it is not asked for"
 		}
 	}
-	if len(only.list) > 0 { // whose variables are filled in from the launcher's environment
+	if len(only.list) > 0 { // their variables come from the launcher's environment
 		l, w, err := m.Open()
 		if err != nil {
 			return nil, err
@@ -83,7 +84,7 @@ func (m ManagedServers) Turn(name string, on bool) {
 		why = ""
 	}
 	if m.Connected != nil {
-		m.Connected.Switch(name, why) // it is there, as Status has said
+		m.Connected.Switch(name, why) // Status has found the server
 	}
 }
 

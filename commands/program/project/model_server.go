@@ -33,22 +33,21 @@ type ModelServer struct {
 	options    *Options
 	notify     func(string)  // prints a warning
 	resume     func() string // returns the command that resumes the conversation
-	atEnd      func(func())  // has something be closed with the project
+	atEnd      func(func())  // registers a function that closes something with the project
 	Budget     *limit.Budget // of all conversations together
 	Setup      model.Setup
 	Generator  engine.Generator
-	access     preset.Access // what the credential can use
-	AuthMethod string        // how the user signs in, "" if nobody does
-	MissingKey bool          // no key is known that pays for requests
-	heard      atomic.Int64  // when something last came from the model's server
+	access     preset.Access // the models that the credential can use
+	AuthMethod string        // how the user signs in, "" without a sign-in
+	MissingKey bool          // no key was found that pays for requests
+	heard      atomic.Int64  // the time of the last data from the model's server
 	Presets    *preset.Table
 	providers  *provider.Set
 	Health     route.Health // of the models
 	Cost       func(engine.Usage) (dollars float64, unpriced string, priced bool)
 }
 
-// Resolve returns the name of the model that is asked where the user wants the first of wanted
-// that is not empty.
+// Resolve returns the name of the model for the first of the wanted names that is not empty.
 func (s *ModelServer) Resolve(wanted ...string) string {
 	return s.Presets.Resolve(cmp.Or(wanted...))
 }
@@ -67,7 +66,7 @@ func (s *ModelServer) ListModels(ctx context.Context, provider string) (names []
 	return lists.Map(listed, func(m model.ModelInfo) string { return m.Name }), err
 }
 
-// BatchAPI returns the client of Google's API that works on many requests by itself. The caller closes it.
+// BatchAPI returns the client of Google's API for batch jobs. The caller closes it.
 func (s *ModelServer) BatchAPI() (*model.Genai, error) {
 	if api := s.Setup.API; s.Setup.Fake != "" || api.Google.Vertex || api.Google.CodeAssist {
 		return nil, &flags.UsageError{Message: "--batch-api works with the Gemini API only, not with Vertex AI, Code Assist or a recording"}
@@ -75,7 +74,7 @@ func (s *ModelServer) BatchAPI() (*model.Genai, error) {
 	return model.NewGenai(s.Setup.API)
 }
 
-// newBudget makes the budget that all conversations share. Prices are read when they are needed first.
+// newBudget makes the budget that all conversations share. It reads prices at their first use.
 func (s *ModelServer) newBudget() error {
 	var told sync.Once
 	load := sync.OnceValues(func() (limit.Prices, error) {
@@ -86,7 +85,7 @@ func (s *ModelServer) newBudget() error {
 		if err != nil {
 			told.Do(func() { s.notify(err.Error()) })
 		}
-		if s.access == preset.ByAssist { // which is not paid by tokens
+		if s.access == preset.ByAssist { // that account is not billed by tokens
 			return nil
 		}
 		return ps
@@ -101,7 +100,7 @@ func (s *ModelServer) newBudget() error {
 			return price, ok || s.access == preset.ByAssist || s.isFree(name)
 		},
 		Resume: s.resume}
-	if s.options.Flags.Batch != "" { // time and calls are each item's own
+	if s.options.Flags.Batch != "" { // each item has limits of time and calls
 		cfg.Calls, cfg.Resume = 0, nil
 	}
 	if s.options.User.SeveralAnswers() {
@@ -116,11 +115,11 @@ func (s *ModelServer) newBudget() error {
 	return nil
 }
 
-// waiting is how long one request may be put off by a busy server in all.
+// waiting limits how long a busy server may delay one request in all.
 const waiting = 10 * time.Minute
 
-// RetryOptions says how often, and for how long, a request is tried. Most is the largest number of
-// attempts; 0 leaves that to the settings.
+// RetryOptions returns how often, and for how long, a request is tried. Most is the largest number
+// of attempts; 0 uses the settings.
 func (s *ModelServer) RetryOptions(most int) model.RetryOptions {
 	o := model.RetryOptions{Attempts: s.options.Settings.MaxAttempts, Budget: waiting}
 	if most > 0 && (o.Attempts <= 0 || most < o.Attempts) {
@@ -132,10 +131,11 @@ func (s *ModelServer) RetryOptions(most int) model.RetryOptions {
 	return o
 }
 
-// LastHeard returns when something last came from the model's server, 1970 if nothing has come.
+// LastHeard returns the time of the last data from the model's server, 1970 if there was none.
 func (s *ModelServer) LastHeard() time.Time { return time.Unix(0, s.heard.Load()) }
 
-// open makes the generator of single attempts: the API or a recording, and its wrappers.
+// open makes the generator for single attempts, which asks the API or a recording, and its
+// wrappers.
 func (s *ModelServer) open() error {
 	setup := model.Setup{Fake: s.options.Flags.FakeResponses, Strict: true, Record: s.options.Flags.RecordResponses,
 		Meter: s.Budget.Generator}
@@ -186,14 +186,14 @@ func (s *ModelServer) open() error {
 func (s *ModelServer) wantedProvider() string {
 	presets := s.Presets
 	if presets == nil {
-		presets, _ = s.readPresets() // what is wrong with it, newPresets says
+		presets, _ = s.readPresets() // newPresets prints the problems
 	}
 	provider, _ := catalog.Provider(presets.Chat(s.options.Settings.Model, false).Model)
 	return provider
 }
 
-// CheckProvider returns why the provider of the model that the user wants can't be asked. Vertex AI
-// has models with names like those of other providers.
+// CheckProvider returns why the provider of the user's model can't be asked. Models of Vertex AI
+// are no error, although their names resemble those of other providers.
 func CheckProvider(o *Options) error {
 	name := (&ModelServer{options: o}).wantedProvider()
 	if c, _ := o.Folder().Credential(o.Settings, func(string) {}); name == "" || c.Method == auth.Vertex {
@@ -203,10 +203,10 @@ func CheckProvider(o *Options) error {
 	return err
 }
 
-// ModelProblems returns what is wrong with the parameters of requests, and with the user's
-// providers but for that of the model.
+// ModelProblems returns the problems of request parameters, and of the user's providers except the
+// provider of the model.
 func ModelProblems(o *Options) (said []string) {
-	if presets, err := (&ModelServer{options: o}).readPresets(); err == nil { // else that ends the run
+	if presets, err := (&ModelServer{options: o}).readPresets(); err == nil { // otherwise the error ends the run
 		said = presets.Unknown
 	}
 	custom, _ := o.Settings.Merged["providers"].(map[string]any)
@@ -231,8 +231,8 @@ func (s *ModelServer) isFree(name string) bool {
 	return err == nil && found.Free(own)
 }
 
-// newProviders adds the models of other providers than Google. If the user wants one of them, no key
-// of Google's is missing.
+// newProviders adds the models of other providers than Google. If the user's model is one of them,
+// a missing key of Google is no problem.
 func (s *ModelServer) newProviders(setup *model.Setup) {
 	text.Each(ModelProblems(s.options), s.notify)
 	set := FindProviders(s.options)
@@ -244,7 +244,7 @@ func (s *ModelServer) newProviders(setup *model.Setup) {
 	s.atEnd(func() { s.providers.Close() })
 }
 
-// newPresets reads the models, and the parameters of their requests.
+// newPresets reads the presets of models, with the parameters of their requests.
 func (s *ModelServer) newPresets() (err error) {
 	s.Presets, err = s.readPresets()
 	return err
@@ -264,7 +264,7 @@ func (s *ModelServer) readPresets() (*preset.Table, error) {
 	return presets, nil
 }
 
-// Provider says who provides the model, and where.
+// Provider describes the provider of the model, and its location, for records.
 func (s *ModelServer) Provider() []slog.Attr {
 	api := s.Setup.API
 	name, base := "gcp.gen_ai", "https://generativelanguage.googleapis.com"

@@ -16,8 +16,8 @@ import (
 	"gemline/settings"
 )
 
-// OfferLocalModels offers a user without a key the models of servers on this machine. The model that
-// the user chooses is asked from now on.
+// OfferLocalModels offers a user without a key the models of servers on this machine. The chosen
+// model is used from now on.
 func OfferLocalModels(ctx context.Context, o *Options, console *repl.Console, notify func(string)) error {
 	if o.Settings.Model != "" || o.Flags.FakeResponses != "" || o.Flags.FakeNonStrict != "" {
 		return nil
@@ -47,7 +47,8 @@ func OfferLocalModels(ctx context.Context, o *Options, console *repl.Console, no
 	return nil
 }
 
-// withLocalModels adds to the error of a missing key the flag that asks a model on this machine.
+// withLocalModels adds a hint to the error of a missing key: the flag that uses a model on this
+// machine.
 func withLocalModels(ctx context.Context, o *Options, err error) error {
 	var missing *auth.Error
 	if !errors.As(err, &missing) {
@@ -62,8 +63,8 @@ func withLocalModels(ctx context.Context, o *Options, err error) error {
 	return &with
 }
 
-// localModels returns the models of servers that listen on this machine, models with tools
-// first. Nothing else is contacted.
+// localModels returns the models of servers that listen on this machine, models with tools first.
+// It contacts no other address.
 func localModels(ctx context.Context, o *Options) (names []string) {
 	set := FindProviders(o)
 	defer set.Close()
@@ -72,7 +73,7 @@ func localModels(ctx context.Context, o *Options) (names []string) {
 	var others []string
 	for _, p := range set.Local(ctx) {
 		listed, err := set.List(ctx, p)
-		if err != nil { // something else listens there
+		if err != nil { // another program listens there
 			continue
 		}
 		for _, m := range listed {
@@ -87,7 +88,7 @@ func localModels(ctx context.Context, o *Options) (names []string) {
 	return append(names, others...)
 }
 
-// FindProviders returns the providers of the user, with the keys that are stored.
+// FindProviders returns the user's providers, with their stored keys.
 func FindProviders(o *Options) *provider.Set {
 	custom, _ := o.Settings.Merged["providers"].(map[string]any)
 	return &provider.Set{Providers: model.NewProviders(custom, o.Env.Getenv), Getenv: o.Env.Getenv,

@@ -36,18 +36,18 @@ func OpenTrial(o *Options, store dirs.Store) (*Project, error) {
 	return p.runSteps(p.loadRules, p.openWorkspace, p.Model.newBudget, p.Model.newPresets)
 }
 
-// newProject returns a project that has opened nothing yet.
+// newProject returns a project without open parts.
 func newProject(o *Options, status *Status, store dirs.Store) *Project {
 	p := &Project{Options: o, Status: status, Store: store}
 	p.Model.options, p.Model.notify, p.Model.resume = o, status.Notify, status.ResumeCommand
 	p.Model.atEnd = func(end func()) { p.closers = append(p.closers, end) }
-	p.Options.Agents() // which conversations share
+	p.Options.Agents() // all conversations share the agents
 	p.Commands.Dirs = func() []custom.Dir { return CommandDirs(o) }
 	p.Skills = Skills(o)
 	return p
 }
 
-// runSteps carries out steps in their order, and returns p. After an error nothing stays open.
+// runSteps runs the steps in order, and returns p. After an error nothing stays open.
 func (p *Project) runSteps(steps ...func() error) (*Project, error) {
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -60,7 +60,7 @@ func (p *Project) runSteps(steps ...func() error) (*Project, error) {
 
 // loadRules makes the launcher, the policy and the hooks.
 func (p *Project) loadRules() error {
-	l, err := NewLauncher(p.Options) // before the warnings, since what is wrong may be refused
+	l, err := NewLauncher(p.Options) // before the warnings, since it may end the run
 	text.Each(p.Options.Warnings, p.Status.Notify)
 	if wide := p.Options.TooWide(""); wide != "" && (p.Options.Settings.WarnHome || wide != homeDirectory) {
 		p.Status.Notify("this is " + wide + ": commands and edits reach all that is in it, and the mode auto can't be used; start in the folder of a project")
@@ -86,12 +86,12 @@ func (p *Project) loadRules() error {
 			p.Status.Notify(text)
 		}
 	})
-	if l.Sandbox == nil { // else that is asked when there is a command, which takes a moment
+	if l.Sandbox == nil { // asking for the sandbox is slow, and waits for the first command
 		l.Before()
 	}
 	if format := cmp.Or(p.Options.Flags.Format(), p.Options.Settings.Format, "text"); format != "text" || p.Options.Flags.JSONFd != nil {
-		// The records say what confines commands: that may have to be tried, while the
-		// rest begins.
+		// The records name the sandbox. Finding it may need a trial, which runs in parallel with
+		// the rest of the start.
 		tried := make(chan struct{})
 		go func() { defer close(tried); l.State() }()
 		p.closers = append(p.closers, func() { <-tried })
@@ -100,7 +100,7 @@ func (p *Project) loadRules() error {
 	return err
 }
 
-// limitUntrusted limits a session in a folder that is not trusted to approval modes that ask.
+// limitUntrusted limits a session in an untrusted folder to approval modes that ask.
 func (p *Project) limitUntrusted() {
 	if p.Options.Trust.State >= trust.Unneeded {
 		return
@@ -113,7 +113,7 @@ func (p *Project) limitUntrusted() {
 	}
 }
 
-// howToTrust says how a folder is trusted after all.
+// howToTrust says how to trust the folder.
 func (p *Project) howToTrust() string {
 	if why := p.Options.Trust.WhyForbidden(); why != "" {
 		return why
@@ -124,7 +124,7 @@ func (p *Project) howToTrust() string {
 	return "gemline trust add trusts it"
 }
 
-// forbidPlanMode has a session that may not use plan mode begin in another one.
+// forbidPlanMode changes the first mode of a session that may not use plan mode.
 func (p *Project) forbidPlanMode() {
 	if p.Options.Settings.ApprovalMode == string(policy.Plan) && !p.Options.Settings.PlanMode {
 		p.Options.Settings.ApprovalMode = string(policy.Default)
@@ -158,7 +158,7 @@ func (p *Project) openWorkspace() (err error) {
 	return nil
 }
 
-// printUnused says what is set up and not in use yet.
+// printUnused prints the settings that have no effect yet.
 func (p *Project) printUnused() {
 	unused := p.Options.unused()
 	p.Status.unused.Store(&unused)
@@ -167,7 +167,7 @@ func (p *Project) printUnused() {
 	}
 }
 
-// connect makes the connections of a project. None is made before it is needed.
+// connect prepares the connections of a project. Each is made at its first use.
 func (p *Project) connect() {
 	o := p.Options
 	c := &Connections{opts: o, launcher: p.Launcher, roots: p.Workspace.Roots, notify: p.Status.Notify, events: &p.Status.Queue,
@@ -186,8 +186,8 @@ func (p *Project) connect() {
 	p.MCP = c
 }
 
-// keepErrors stores in temp what a server has written to its standard error, until it does
-// again, and returns where.
+// keepErrors stores the standard error of a server in temp, until the server's next output, and
+// returns the path.
 func keepErrors(temp, server, said string) (path string) {
 	if temp == "" {
 		return ""
@@ -199,7 +199,7 @@ func keepErrors(temp, server, said string) (path string) {
 	return path
 }
 
-// withheldNotice says which variables are withheld from commands, "" if there are none.
+// withheldNotice lists the variables that commands do not get, "" if there are none.
 func withheldNotice(names []string) string {
 	const most = 8
 	if len(names) == 0 {

@@ -1,18 +1,18 @@
-// Package project opens a directory to work in: it finds what the directory brings to its
-// conversations, and which parts count. A front end makes [Options] by [New], reads them for
-// a directory, and calls [Open] for the [Project] that all conversations there share.
+// Package project opens a directory to work in: it finds the configuration of the directory, and
+// decides which parts of it count. A front end makes [Options] by [New], reads them for a
+// directory, and calls [Open] for the [Project] that all conversations there share.
 //
 // [Options] join the command line, the environment and the settings files for a folder; the
 // folder's own settings count if it is trusted.
 //
-// # Five things run, and the user agrees to each
+// # The user consents to each program of a project
 //
-// Hooks, MCP servers, agents, commands that declare tools and the check of the work are
-// found here. What a project wants to run is an item with a fingerprint of all that would
-// run. [Options.AskTrust] asks about the folder and [Options.Agree] for consent; the
-// project runs nothing before.
+// Hooks, MCP servers, agents, commands that declare tools and the check of the work are found here.
+// Each program of a project is an item, with a fingerprint of all files that would run.
+// [Options.AskTrust] asks about the folder and [Options.Agree] for consent; no program of the
+// project runs before.
 //
-// # What the options make
+// # Options make the parts of a project
 //
 // [NewLauncher] makes the launcher that confines commands, [NewWorkspace] the workspace,
 // and [NewPolicy] the policy that judges calls. [Open] makes all of these, the [Connections] to MCP
@@ -44,8 +44,8 @@ import (
 	"gemline/tools/web"
 )
 
-// Options are the user's wishes for a directory: the command line, the environment and the
-// settings files joined. They start and create nothing.
+// Options join the command line, the environment and the settings files for a directory. They start
+// and create nothing.
 type Options struct {
 	Env             Env
 	User            User
@@ -53,18 +53,18 @@ type Options struct {
 	Flags           *flags.Set
 	Paths           project.Paths
 	Settings        *settings.Settings
-	userSettings    *settings.Settings // without the project's
+	userSettings    *settings.Settings // without the project's settings
 	Warnings        []string           // about the settings; printed once
-	LoadError       error              // of the settings, for sub-commands; a run ends with it
+	LoadError       error              // of the settings; it ends a run, but not a sub-command
 	Trust           trust.Status
 	consents        *consents        // to programs that the project wants to run
 	Worktree        string           // the name of the run's worktree, "" for none
-	Secrets         *redact.Redactor // takes secrets out of all stored, printed and sent texts
-	Ledger          *disk.Ledger     // of the files that are being written
+	Secrets         *redact.Redactor // removes secrets from all stored, printed and sent texts
+	Ledger          *disk.Ledger     // of files that are being written
 	extensionValues *sync.Map        // by the extension's directory
 }
 
-// found holds what the folder brings. A field is nil until it is looked for.
+// found holds parts of the folder's configuration. A field is nil until its first use.
 type found struct {
 	hooks     *HookSet
 	discovery *discovery
@@ -72,8 +72,8 @@ type found struct {
 	agents    *AgentSet
 }
 
-// New returns options that know only the command line, until [Options.Read]. Serving is nil if no other
-// programs are served.
+// New returns options of the command line only; [Options.Read] adds the rest. Serving is nil unless
+// the run serves other programs.
 func New(p Process, line *flags.Set, serving *cli.Serving) *Options {
 	return &Options{Env: Env{Process: p}, User: User{Serving: serving, flags: line}, Flags: line,
 		Secrets: &redact.Redactor{}, Settings: settings.Default()}
@@ -85,26 +85,26 @@ func (o *Options) projectFileCounts(path string) bool {
 	return o.Trust.State == trust.Trusted && !o.Paths.AtHome() && settings.LinksOutside(path, o.Paths.Cwd) == ""
 }
 
-// Charsets returns what decodes texts: by the settings and the user's language.
+// Charsets returns the decoder of texts by the settings and the user's language.
 func Charsets(o *Options) charset.Decoder {
 	return charset.New(o.Settings.FileEncoding, cmp.Or(o.Env.Process.Getenv("LC_ALL"), o.Env.Process.Getenv("LC_CTYPE"), o.Env.Process.Getenv("LANG")))
 }
 
-// SessionToOpen returns which conversation the command line resumes, forks or begins.
+// SessionToOpen returns the conversation that the command line resumes, forks or begins.
 func SessionToOpen(o *Options) journal.OpenOptions {
 	return journal.OpenOptions{Resume: o.Flags.Resume.Set, Selector: o.Flags.Resume.Value, Fork: o.Flags.Fork,
 		Session: o.Flags.Session, ID: o.Flags.SessionID, Import: o.Flags.SessionFile}
 }
 
-// Signs returns the values that the mode of a terminal depends on.
+// Signs returns the values that decide the mode of a terminal.
 func (o *Options) Signs() output.Signs {
 	flag, off := o.Flags.PlainFlag()
 	return output.Signs{Flag: flag, FlagOff: off, Setting: &o.Settings.ScreenReader, Terminal: true,
 		Lookup: o.Env.Process.Lookup}
 }
 
-// WorktreePrefix returns a prefix that makes a command of the user's run in the run's worktree, "" if
-// the run has none.
+// WorktreePrefix returns the text before a command of the user that makes it run in the run's
+// worktree, "" without a worktree.
 func (o *Options) WorktreePrefix() string {
 	if o.Worktree == "" {
 		return ""
@@ -154,7 +154,7 @@ func (o *Options) TooWide(dirs ...string) string {
 	return ""
 }
 
-// unused lists what is set up and not in use yet.
+// unused lists settings that have no effect yet.
 func (o *Options) unused() []settings.Unused {
 	return o.Settings.Unused(o.Env.Lookup)
 }
@@ -166,15 +166,15 @@ func (o *Options) Folder() *cli.Folder {
 		Trusted: o.Trust.State == trust.Trusted, Withheld: o.Trust.State < trust.Unneeded && slices.ContainsFunc(o.Trust.Contents, brings), Unused: o.unused}
 }
 
-// Network returns how other machines are reached: by the user's proxy, if there is one, or not
-// at all.
+// Network returns the way to other machines: through the user's proxy, directly, or none when
+// offline.
 func (o *Options) Network() network.Network {
 	n := network.From(o.Env.Getenv)
 	n.Offline = o.Settings.Offline
 	return n
 }
 
-// WebConfig says how the public web is reached.
+// WebConfig returns the configuration of the public web.
 func WebConfig(o *Options) web.Config {
 	return web.Config{UserAgent: "gemline/" + cmp.Or(o.Env.Process.Version, "0"), Network: o.Network()}
 }

@@ -15,8 +15,8 @@ import (
 	"gemline/tools/launch"
 )
 
-// A policyBuilder makes a policy of the rules of a directory: built-in rules, rule files, and the rules that
-// settings and command line stand for.
+// A policyBuilder makes a policy from the rules of a directory: built-in rules, rule files, and
+// rules for settings and flags.
 type policyBuilder struct {
 	opts     *Options
 	launcher *launch.Launcher
@@ -24,9 +24,9 @@ type policyBuilder struct {
 	tell     func(string) // prints a note that is no warning
 }
 
-// NewPolicy returns the policy that judges calls by the rules, for commands that l starts. Warn
-// prints the problems of rules, and tell which rules were stored. A file that can't be read as
-// rules is an error, since nobody knows what it would deny.
+// NewPolicy returns the policy that judges calls, for commands that l starts. Warn prints the
+// problems of rules, and tell prints which rules were stored. An unreadable file of rules is an
+// error, since nobody knows what it denies.
 func NewPolicy(o *Options, l *launch.Launcher, unattended bool, warn, tell func(string)) (*policy.Policy, error) {
 	b := policyBuilder{o, l, warn, tell}
 	if b.opts.LoadError != nil {
@@ -62,7 +62,7 @@ func NewPolicy(o *Options, l *launch.Launcher, unattended bool, warn, tell func(
 	return p, nil
 }
 
-// store returns where "always" is stored: nowhere if other files replace the user's own rules.
+// store returns the file for "always" answers: none if other files replace the user's own rules.
 func (b policyBuilder) store() policy.Store {
 	if b.opts.Paths.Home == "" || len(b.opts.Flags.Policy)+len(b.opts.userSettings.PolicyPaths) > 0 {
 		return policy.Store{}
@@ -73,7 +73,7 @@ func (b policyBuilder) store() policy.Store {
 		About:   "You said always to this in " + here + ".", Failed: b.warn, Saved: b.tell}
 }
 
-// listKeys are the settings that stand for rules.
+// listKeys maps settings to the rules that they stand for.
 var listKeys = map[string]func(l *policy.Lists, values []string){
 	"tools.core":                 func(l *policy.Lists, values []string) { l.Core = values },
 	"tools.allowed":              func(l *policy.Lists, values []string) { l.Allowed = values },
@@ -82,7 +82,7 @@ var listKeys = map[string]func(l *policy.Lists, values []string){
 	"mcp.excluded":               func(l *policy.Lists, values []string) { l.Excluded = values },
 }
 
-// settingRules returns the rules that settings stand for, each with the setting's place.
+// settingRules returns the rules for settings, each with the position of its setting.
 func (b policyBuilder) settingRules(unattended bool) (all []policy.Rule) {
 	add := func(tier policy.Tier, from string, l policy.Lists) {
 		more, wrong := l.Rules(tier, from)
@@ -136,7 +136,7 @@ func (b policyBuilder) serverRules(unattended bool, add func(from string, l poli
 	}
 }
 
-// files returns where rules are looked for.
+// files returns the sources of rules.
 func (b policyBuilder) files() []policy.Source {
 	system := policy.Source{Path: settings.SystemPolicies(b.opts.Env.Process.Lookup), Tier: policy.Admin, WorldWritable: disk.WorldWritable}
 	list := []policy.Source{system}
@@ -166,7 +166,7 @@ func (b policyBuilder) files() []policy.Source {
 	if dir := b.opts.Paths.Workspace("policies"); b.opts.projectFileCounts(dir) {
 		list = append(list, policy.Source{Path: dir, Tier: policy.Project})
 	}
-	if b.opts.userSettings.Extensions { // they can only narrow, so a project that switches an extension off keeps its rules
+	if b.opts.userSettings.Extensions { // they can only restrict, so they hold even if a project switches the extension off
 		for _, dir := range extension.Policies(extensionConfig(b.opts, b.opts.userSettings)) {
 			list = append(list, policy.Source{Path: dir, Tier: policy.Extension})
 		}

@@ -17,7 +17,7 @@ type Process struct {
 	Environ               func() []string
 	Lookup                func(name string) (value string, ok bool) // a variable of the environment
 	Exit                  func(code int)                            // ends the process at once
-	RedirectOutput        func(*os.File)                            // sends there what libraries write to standard output and error
+	RedirectOutput        func(*os.File)                            // sends the output of libraries to the file, in place of standard output and error
 	Version, Commit, Date string                                    // of the build; Date is the commit's, RFC 3339
 	Today                 time.Time                                 // decides prices and which models have ended; zero is before all dates
 }
@@ -34,8 +34,7 @@ type Env struct {
 	dotenv  settings.DotEnv
 }
 
-// Lookup returns a variable of the environment or else of the .env files, as it counts
-// for gemline itself.
+// Lookup returns a variable of the environment, or else of the .env files, for gemline's own use.
 func (e *Env) Lookup(name string) (string, bool) {
 	if v, ok := e.Process.Lookup(name); ok {
 		return v, true
@@ -48,8 +47,8 @@ func (e *Env) Lookup(name string) (string, bool) {
 // the user's own .env files.
 func (e *Env) Environ() []string { return append(envList(e.dotenv.User), e.Process.Environ()...) }
 
-// projectEnviron returns the variables of the project's own .env file, for those programs of
-// the project that the user has agreed to.
+// projectEnviron returns the variables of the project's own .env file, for programs of the project
+// that the user has agreed to.
 func (e *Env) projectEnviron() []string { return envList(e.dotenv.Project) }
 
 // Getenv returns the value of a variable, "" if it is not set.
@@ -67,12 +66,12 @@ func (e *Env) projectVars() map[string]string {
 	return vars
 }
 
-// envList returns variables as the environment has them.
+// envList returns variables in the form NAME=value.
 func envList(vars map[string]settings.EnvValue) []string {
 	return lists.Map(slices.Sorted(maps.Keys(vars)), func(name string) string { return name + "=" + vars[name].Value })
 }
 
-// merged returns both, where b wins.
+// merged returns the union of a and b. For common names, b wins.
 func merged(a, b map[string]string) map[string]string {
 	out := maps.Clone(a)
 	if out == nil {

@@ -25,18 +25,17 @@ func (o *Options) ReadHere(subcommand bool) error {
 	return o.Read(here, subcommand)
 }
 
-// In returns the options for another directory, with the same command line and environment.
-// Nobody is asked whether it is trusted.
+// In returns the options for another directory, with the same command line and environment. It asks
+// no user whether the directory is trusted.
 func (o *Options) In(dir string) (*Options, error) {
 	in := o.Copy(false)
 	return in, in.Move(dir)
 }
 
-// Read reads the options for a directory. The environment overrides the settings files, and
-// the command line the environment. A sub-command needs no trust, and may mend
-// broken files.
+// Read reads the options for a directory. The environment overrides the settings files, and the
+// command line the environment. A sub-command needs no trust, and may repair broken files.
 func (o *Options) Read(dir string, subcommand bool) error {
-	home, _ := os.UserHomeDir() // without one, nothing is kept
+	home, _ := os.UserHomeDir() // without a home, nothing is stored
 	o.Paths = project.New(home, o.Env.Process.Getenv("GEMINI_CLI_HOME"), dir)
 	o.extensionValues, o.consents = &sync.Map{}, newConsents(o)
 	err := o.load(false)
@@ -62,20 +61,20 @@ func (o *Options) Read(dir string, subcommand bool) error {
 		}
 		return err
 	case o.User.AsksForTrust():
-		return nil // the user is asked
+		return nil // a question follows
 	case o.Flags.ACP:
-		return nil // what the folder brings is not used
+		return nil // the folder's configuration is not used
 	}
 	return o.Trust.Refuse()
 }
 
-// load reads the files of settings, the project's among them if it is trusted.
+// load reads the settings files; those of the project only if it is trusted.
 func (o *Options) load(project bool) (err error) {
 	o.Settings, o.Warnings, err = settings.Load(settings.Sources(o.Paths, o.Env.Process.Lookup, project), o.Env.Process.Lookup)
 	vars, warnings := o.Settings.DotEnv(o.Paths, project, o.Env.Process.Lookup)
 	o.Env.dotenv = vars
-	// What is kept from commands must not be stored, printed or sent either. Credentials for requests
-	// are learned where they are found.
+	// Secrets that commands do not get must not be stored, printed or sent either. Credentials for
+	// requests are registered where they are found.
 	for name, value := range shell.Secrets(append(o.Env.Environ(), o.Env.projectEnviron()...), shellSettings(o)) {
 		o.Secrets.Add(name, value)
 	}
@@ -84,7 +83,7 @@ func (o *Options) load(project bool) (err error) {
 		o.userSettings = o.Settings
 		learnSettings(o)
 	}
-	for _, name := range []string{"DEBUG", "DEBUG_MODE"} { // as the Gemini CLI has it
+	for _, name := range []string{"DEBUG", "DEBUG_MODE"} { // the Gemini CLI reads both
 		o.Flags.Debug = o.Flags.Debug || slices.Contains([]string{"true", "1"}, o.Env.Getenv(name))
 	}
 	if project {
@@ -97,7 +96,7 @@ func (o *Options) load(project bool) (err error) {
 	return cmp.Or(err, o.Settings.Override(o.Flags, o.Env.Lookup), o.Settings.StrictError())
 }
 
-// projectPlaces returns the places in a project that are read beside its settings and .env.
+// projectPlaces returns the paths in a project that are read beside its settings and .env.
 func projectPlaces(o *Options) (list []string) {
 	for _, name := range []string{"skills", "agents", "commands", "policies", "system.md"} {
 		list = append(list, o.Paths.Workspace(name))
@@ -105,15 +104,15 @@ func projectPlaces(o *Options) (list []string) {
 	return append(list, filepath.Join(o.Paths.Cwd, ".agents", "skills"), filepath.Join(o.Paths.Cwd, ".mcp.json"))
 }
 
-// Copy returns a copy of the options, for a session at a terminal or for none. Its agents are
-// switched on and off apart.
+// Copy returns a copy of the options, for a session at a terminal or without one. Its agents have
+// separate switches.
 func (o *Options) Copy(interactive bool) *Options {
 	in := *o
 	in.User.Interactive, in.found.agents = interactive, nil
 	return &in
 }
 
-// Move goes to another directory.
+// Move changes to another directory.
 func (o *Options) Move(dir string) error {
 	o.Warnings, o.Env.dotenv, o.found.hooks, o.found.discovery, o.found.servers = nil, settings.DotEnv{}, nil, nil, nil
 	return o.Read(dir, false)

@@ -23,7 +23,7 @@ import (
 	"gemline/tools/shell"
 )
 
-// A serverSet is the MCP servers that are set up for a directory, and which of them run.
+// A serverSet holds the MCP servers of a directory, and which of them run.
 type serverSet struct {
 	opts *Options
 	list []mcpServer
@@ -32,15 +32,15 @@ type serverSet struct {
 // An mcpServer is a configured server with its origin.
 type mcpServer struct {
 	settings.Server
-	extension string // the extension that brings it, "" if none does
-	off       string // the reason why it is not used
+	extension string // the extension that the server comes from, or ""
+	off       string // why the server is not used
 }
 
 // ofProject reports whether the project defines the server.
 func (m mcpServer) ofProject() bool { return m.Scope == settings.Workspace }
 
-// newServerSet returns the servers of the files of settings, of a trusted project's
-// .mcp.json and of the extensions, the strongest for each name.
+// newServerSet returns the servers of the settings files, of a trusted project's .mcp.json and of
+// the extensions. For each name, the strongest source wins.
 func newServerSet(o *Options, notify func(string)) *serverSet {
 	set := &serverSet{opts: o}
 	add := func(s settings.Server, from string) {
@@ -73,7 +73,7 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 			add(s, x.Name)
 		}
 	}
-	for _, s := range o.User.EditorServers { // from the user's editor
+	for _, s := range o.User.EditorServers { // the user's editor
 		set.list = slices.DeleteFunc(set.list, func(m mcpServer) bool { return m.Name == s.Name })
 		set.list = append(set.list, mcpServer{Server: s})
 	}
@@ -85,7 +85,7 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 	for _, said := range o.Settings.Values("mcp.excluded") {
 		set.warnUnknown("mcp.excluded", said.Values, notify)
 	}
-	if len(o.Flags.Servers) == 0 { // which counts instead of mcp.allowed
+	if len(o.Flags.Servers) == 0 { // the flag replaces mcp.allowed
 		for _, said := range o.Settings.Values("mcp.allowed") {
 			set.warnUnknown("mcp.allowed", said.Values, notify)
 		}
@@ -98,7 +98,7 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 	return set
 }
 
-// broughtBy returns a server that an extension brings, with the values of its settings.
+// broughtBy returns a server of an extension, with the extension's settings applied.
 func broughtBy(o *Options, x extension.Extension, s settings.Server) settings.Server {
 	values, variables := extensionValues(o, x), x.Variables(o.Paths.Cwd)
 	s.Place(x.Manifest())
@@ -120,11 +120,11 @@ func broughtBy(o *Options, x extension.Extension, s settings.Server) settings.Se
 	return s
 }
 
-// fromFlag is where the command line names the servers to use.
+// fromFlag is the flag that names the servers to use.
 const fromFlag = "--allowed-mcp-server-names"
 
-// warnUnknown prints a warning for each name of a list that no server has. Lists in settings are for
-// many folders: only a name close to that of a server here is a mistake.
+// warnUnknown warns about names in a list that no server has. Lists in settings serve many folders,
+// so there only a name close to a server's name counts as a mistake.
 func (set *serverSet) warnUnknown(from string, list []string, notify func(string)) {
 	known := lists.Map(set.list, func(m mcpServer) string { return m.Name })
 	for _, name := range list {
@@ -169,7 +169,7 @@ func withUserSettings(s, user settings.Server) settings.Server {
 	return s
 }
 
-// switchOff notes for each server that is not used the reason.
+// switchOff stores the reason for each server that is not used.
 func (set *serverSet) switchOff(notify func(string)) {
 	o := set.opts
 	if len(set.list) == 0 {
@@ -211,8 +211,8 @@ func (set *serverSet) switchOff(notify func(string)) {
 	}
 }
 
-// disabledServers returns the names that the user has switched off. A server whose entry is not
-// understood counts as switched off.
+// disabledServers returns the names of servers that the user has switched off. An unreadable entry
+// switches its server off.
 func disabledServers(path string, notify func(string)) (names []string, err error) {
 	const most = 1 << 20
 	b, err := disk.Read(path, most)
@@ -232,7 +232,7 @@ func disabledServers(path string, notify func(string)) (names []string, err erro
 			said = on
 		}
 		switch fmt.Sprint(said) {
-		case "true", "<nil>": // which says nothing
+		case "true", "<nil>": // the entry has no effect
 			continue
 		case "false":
 		default:
@@ -243,7 +243,7 @@ func disabledServers(path string, notify func(string)) (names []string, err erro
 	return names, nil
 }
 
-// item returns a server in the form that the user agrees to.
+// item returns a server as an item for consent.
 func (set *serverSet) item(m mcpServer) item {
 	w := question.ConsentItem{Title: "MCP server " + m.Name}
 	if m.Dir != "" {
@@ -265,12 +265,12 @@ func (set *serverSet) item(m mcpServer) item {
 	}}
 }
 
-// items returns the used servers, in the form that the user agrees to.
+// items returns the used servers, as items for consent.
 func (set *serverSet) items() []item {
 	return lists.Map(lists.Filter(set.list, func(m mcpServer) bool { return m.off == "" }), set.item)
 }
 
-// startedBy finds what a server of the project starts.
+// startedBy finds the files that a server of the project starts.
 func startedBy(o *Options, m settings.Server) (s consent.Started) {
 	if m.Command == "" {
 		return s
@@ -299,7 +299,7 @@ func (m mcpServer) argv() []string {
 	return append([]string{m.Command}, m.Args...)
 }
 
-// printProblem prints why a wanted server can't start, or which of its variables stay unfilled.
+// printProblem prints why a configured server can't start, or which of its variables have no value.
 func (m mcpServer) printProblem(notify func(string)) {
 	switch {
 	case m.Err != nil && m.off == m.Err.Error():
@@ -313,7 +313,7 @@ func (m mcpServer) printProblem(notify func(string)) {
 
 // servers returns the MCP servers of the directory.
 func (o *Options) servers(notify func(string)) *serverSet {
-	if o.found.servers == nil { // else they were found when the user was asked about them
+	if o.found.servers == nil { // otherwise the question of consent has found them
 		o.found.servers = newServerSet(o, notify)
 	}
 	return o.found.servers

@@ -13,36 +13,36 @@ import (
 )
 
 // A Status prints warnings and notices beside the answers, and knows the state of the run for
-// records. It may be asked at any time: after a signal the last record is printed while the run
-// still goes on.
+// records. It is safe for concurrent use: after a signal, the last record is printed while the run
+// still works.
 type Status struct {
 	PrintWarning func(string) // prints at once; see Notify
 	PrintInfo    func(string) // prints a note that is no warning
 
-	// Wait does work outside of a turn, and may print what it waits for. It returns an
-	// error if the user ends it.
+	// Wait runs work outside of a turn, and may print its progress (doing). It returns an error if
+	// the user stops the work.
 	Wait func(ctx context.Context, doing func() string, work repl.Work) error
 
-	Queue    EventQueue                      // printed with a turn's next event
-	launcher atomic.Pointer[launch.Launcher] // nil before it is known
+	Queue    EventQueue                      // yielded with a turn's next event
+	launcher atomic.Pointer[launch.Launcher] // nil before it is made
 	unused   atomic.Pointer[[]settings.Unused]
-	Session  atomic.Pointer[SessionInfo] // of the front end's conversation; empty if it has none
+	Session  atomic.Pointer[SessionInfo] // of the front end's conversation; empty without a conversation
 }
 
-// Limits for texts from a settings file that are printed.
+// Limits for printed texts from a settings file.
 const (
 	MaxNoticeLength = 500 // characters
 	MaxNameLength   = 60  // characters
 )
 
-// A SessionInfo is what a record says of the conversation that a front end holds.
+// A SessionInfo holds facts for the records about the front end's conversation.
 type SessionInfo struct {
 	ID, Mode, ResumeCommand func() string
 	Stored                  func() bool          // the session file has messages
-	Collected               func() report.DryRun // what a dry run would have done
+	Collected               func() report.DryRun // the changes that a dry run would have made
 }
 
-// NewStatus returns a status that prints nothing, until its fields say where.
+// NewStatus returns a status that prints nothing, until its functions are set.
 func NewStatus() *Status {
 	s := &Status{PrintWarning: func(string) {}, PrintInfo: func(string) {},
 		Wait: func(ctx context.Context, _ func() string, work repl.Work) error {
@@ -55,14 +55,14 @@ func NewStatus() *Status {
 	return s
 }
 
-// Notify prints a warning: with the next event of a turn that runs, or at once.
+// Notify prints a warning: with the next event of a running turn, or at once.
 func (s *Status) Notify(text string) {
 	if !s.Queue.Offer(engine.Notice{Text: text}) {
 		s.PrintWarning(text)
 	}
 }
 
-// Sandbox returns what confines commands, nil before that is known.
+// Sandbox describes the sandbox of commands, nil before it is known.
 func (s *Status) Sandbox() *report.Sandbox {
 	if l := s.launcher.Load(); l != nil {
 		st := l.State()
@@ -71,7 +71,7 @@ func (s *Status) Sandbox() *report.Sandbox {
 	return nil
 }
 
-// Unused counts what is set up and not in use yet, feature by feature.
+// Unused counts, by feature, settings that have no effect yet.
 func (s *Status) Unused() (list []report.UnusedFeature) {
 	all := s.unused.Load()
 	if all == nil {
@@ -102,5 +102,5 @@ func (s *Status) StoredResumeCommand() string {
 	return ""
 }
 
-// Collected returns what the conversation would have done, if it changes nothing.
+// Collected returns the changes that a dry run would have made.
 func (s *Status) Collected() report.DryRun { return s.Session.Load().Collected() }

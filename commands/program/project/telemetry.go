@@ -18,8 +18,8 @@ import (
 	"gemline/engine/text"
 )
 
-// newTelemetry makes the provider of telemetry, if the settings name a target. A target that can't be
-// used is printed and left out.
+// newTelemetry makes the telemetry provider, if the settings name a target. An unusable target is
+// skipped with a warning.
 func (p *Project) newTelemetry() error {
 	var targets []telemetry.Target
 	add := func(t telemetry.Target, err error) {
@@ -46,8 +46,8 @@ func (p *Project) newTelemetry() error {
 	return nil
 }
 
-// How long a target may take at the end: a file is to be complete, a collector is not
-// waited for.
+// How long a target may take at the end: a file must be complete, but a collector must not delay
+// the end.
 const (
 	fileGrace      = 10 * time.Second
 	collectorGrace = time.Second
@@ -81,7 +81,7 @@ func telemetryTarget(o *Options) (t telemetry.Target, err error) {
 	return t, nil
 }
 
-// TelemetryRefused returns why telemetry that is switched on records nothing, nil if it may record.
+// TelemetryRefused returns why configured telemetry records nothing, nil if it may record.
 func TelemetryRefused(o *Options) error {
 	s := o.Settings
 	switch {
@@ -98,8 +98,8 @@ func TelemetryRefused(o *Options) error {
 	return nil
 }
 
-// RecordsPrompts reports whether records hold prompts and answers: in a file, which stays on the
-// machine, or if the user says so.
+// RecordsPrompts reports whether records contain prompts and answers: in a file, which stays on the
+// machine, or if the user has asked for it.
 func RecordsPrompts(o *Options) bool {
 	s := o.Settings
 	said := s.TelemetryOutfile != "" || s.IsSet("telemetry.logPrompts") || o.Env.Getenv("GEMINI_TELEMETRY_LOG_PROMPTS") != ""
@@ -114,7 +114,7 @@ func asExporter(f *outfile.File, err error) (telemetry.Exporter, error) {
 	return f, nil
 }
 
-// activityTarget returns the log of activity of a name.
+// activityTarget returns the activity log with a name.
 func activityTarget(o *Options, name string) (telemetry.Target, error) {
 	t := telemetry.Target{Prompts: true, Only: true, Grace: fileGrace, Trouble: "activity is not logged to " + name}
 	if strings.Contains(name, "://") {
@@ -125,8 +125,8 @@ func activityTarget(o *Options, name string) (telemetry.Target, error) {
 	return t, err
 }
 
-// resource says what all records are about: the program, the process and the machine.
-// The command line is not in it, since it may hold the prompt.
+// resource returns the attributes that all records share: the program, the process and the machine.
+// The command line is not among them, since it may contain the prompt.
 func resource(o *Options) []slog.Attr {
 	host, _ := os.Hostname()
 	attrs := []slog.Attr{
@@ -148,7 +148,7 @@ func resource(o *Options) []slog.Attr {
 		attrs = append(attrs, slog.String("gcp.project_id", project))
 	}
 	for key, value := range keyValues(o.Env.Getenv("OTEL_RESOURCE_ATTRIBUTES")) {
-		if key == "service.name" && o.Env.Getenv("OTEL_SERVICE_NAME") != "" { // as OpenTelemetry has it
+		if key == "service.name" && o.Env.Getenv("OTEL_SERVICE_NAME") != "" { // this precedence is OpenTelemetry's
 			continue
 		}
 		attrs = slices.DeleteFunc(attrs, func(a slog.Attr) bool { return a.Key == key })

@@ -14,7 +14,7 @@ import (
 	"gemline/settings/trust"
 )
 
-// A Consenter decides what a folder may bring and run: the user at the terminal, or a program.
+// A Consenter decides what a folder may configure and run: the user at the terminal, or a program.
 type Consenter interface {
 	Trust(context.Context, question.Folder) (question.TrustAnswer, error)
 	Consent(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error)
@@ -46,7 +46,7 @@ func itemsIfTrusted(o *Options) []undecided {
 	in := &copied
 	in.Trust.State = trust.Trusted
 	in.consents = newConsents(in)
-	if in.load(true) != nil { // printed when the settings are read for use
+	if in.load(true) != nil { // the later reading of the settings prints the error
 		return nil
 	}
 	return undecidedItems(in, func(string) {})
@@ -75,8 +75,8 @@ func decide(ctx context.Context, o *Options, user Consenter, notify func(string)
 	return trust.Trusted, said, nil
 }
 
-// Permit returns a function that asks the user about a folder in the middle of a session, and returns
-// what was decided.
+// Permit returns a function that asks the user about a folder during a session, and returns the
+// decision.
 func Permit(o *Options, user Consenter, notify func(string)) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, folder string) (string, error) {
 		paths := project.Paths{Home: o.Paths.Home, Cwd: o.Paths.Folder(folder)}
@@ -103,7 +103,7 @@ func Permit(o *Options, user Consenter, notify func(string)) func(context.Contex
 // Agree asks for consent to the project's items that are new or have changed, and stores the
 // answer.
 func (o *Options) Agree(ctx context.Context, user Consenter, notify func(string)) error {
-	said := o.consents.given // together with the folder
+	said := o.consents.given // given together with trust in the folder
 	o.consents = newConsents(o)
 	o.consents.add(said)
 	return o.consents.ask(ctx, user.Consent, undecidedItems(o, notify), notify)

@@ -10,8 +10,8 @@ import (
 // A User is the other side of the conversations: a person at the terminal, or programs.
 type User struct {
 	Interactive   bool              // a person sits at the terminal
-	Serving       *cli.Serving      // how programs are served; nil if none are
-	Editor        workspace.Editor  // has files open
+	Serving       *cli.Serving      // how programs are served; nil if none are served
+	Editor        workspace.Editor  // the editor with open files
 	EditorServers []settings.Server // MCP servers that the editor names
 	flags         *flags.Set
 }
@@ -21,10 +21,10 @@ func (u *User) SeveralAnswers() bool {
 	return u.Interactive || u.flags.Talks() || u.flags.ACP || u.Serving != nil
 }
 
-// HasUser reports whether anybody is there to ask.
+// HasUser reports whether a user can be asked.
 func (u *User) HasUser() bool { return u.Interactive || u.flags.AskTTY }
 
-// AsksForTrust reports whether anybody is asked about the folder's trust and for consent.
+// AsksForTrust reports whether a user or a program is asked about trust and consent.
 func (u *User) AsksForTrust() bool { return u.HasUser() || u.flags.AskTrust }
 
 // AnswersQuestions reports whether a person or a program answers the model's questions.

@@ -10,10 +10,10 @@ import (
 	"gemline/tools/gitconfig"
 )
 
-// userDirs knows the paths that commands must not read, and the directories that they share.
+// userDirs returns paths that commands must not read, and directories that commands share.
 type userDirs struct{ opts *Options }
 
-// resolve returns the path that a word of the user's means.
+// resolve returns the path for a word that the user typed.
 func (p userDirs) resolve(path string) string {
 	return disk.Absolute(path, p.opts.Paths.Cwd, p.opts.Paths.Home)
 }
@@ -37,7 +37,7 @@ func (p userDirs) hidden() []string {
 	o, env := p.opts, p.opts.Env.Process.Getenv
 	homes := o.Paths.Homes()
 	if len(homes) == 0 {
-		homes = []string{""} // variables say where some lie
+		homes = []string{""} // variables give the places of some
 	}
 	var list []string
 	for _, home := range homes {
@@ -62,11 +62,10 @@ func (p userDirs) secretPaths() []string {
 	return list
 }
 
-// cache returns gemline's directory among the user's caches, "" if there is no
-// place for it.
+// cache returns gemline's directory among the user's caches, "" without a directory of caches.
 func (p userDirs) cache() string { return below(p.userCaches(), "gemline") }
 
-// goCache returns the build cache of the user's go command, "" if there is no place for it.
+// goCache returns the build cache of the user's go command, "" without such a directory.
 func (p userDirs) goCache() string {
 	if dir := p.opts.Env.Process.Getenv("GOCACHE"); filepath.IsAbs(dir) {
 		return dir
@@ -90,7 +89,7 @@ func below(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// UntrackedDirs returns the directories that checkpoints leave out: those of gemline's own files, which
+// UntrackedDirs returns the directories that checkpoints leave out: gemline's own files, which
 // change with every run, and the worktrees of other runs.
 func UntrackedDirs(o *Options) []string {
 	list := []string{o.Paths.Workspace("worktrees")}

@@ -19,7 +19,7 @@ import (
 // UserContextFile returns the user's context file for all projects, "" without a home directory.
 func UserContextFile(o *Options) string { return o.Paths.User(memory.DefaultName) }
 
-// NewWorkspace makes the workspace of the working directory and the directories that the settings
+// NewWorkspace returns the workspace of the working directory and the directories that the settings
 // add. Its stored state is at temp.
 func NewWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(string)) (*workspace.Workspace, error) {
 	ws, err := workspace.New(workspace.Config{Roots: []string{o.Paths.Cwd}, Temp: temp, File: UserContextFile(o),
@@ -43,13 +43,13 @@ func NewWorkspace(o *Options, temp string, over *workspace.Overlay, notify func(
 // addDirectory adds a directory to the workspace.
 func addDirectory(o *Options, ws *workspace.Workspace, dir string) error {
 	err := ws.Add(o.Paths.Folder(dir))
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) { // which system call failed says nothing to a user
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) { // the name of the system call means nothing to a user
 		err = fmt.Errorf("%s: %w", pe.Path, pe.Err)
 	}
 	return notAdded(err)
 }
 
-// notAdded wraps the error that kept a directory out of the workspace.
+// notAdded wraps the error of adding a directory to the workspace.
 func notAdded(err error) error {
 	if err != nil {
 		err = fmt.Errorf("the directory is not added: %w", err)
@@ -57,8 +57,8 @@ func notAdded(err error) error {
 	return err
 }
 
-// checkProjectDir returns an error if only the project's settings add a directory, and it holds the
-// user's secrets. A user who trusts a project has not seen every setting in it.
+// checkProjectDir returns an error for a directory with secrets of the user that only the project's
+// settings add. A user who trusts a project may not have read all its settings.
 func checkProjectDir(o *Options, dir string) error {
 	if slices.Contains(o.userSettings.IncludeDirs, dir) {
 		return nil
@@ -76,11 +76,11 @@ func checkProjectDir(o *Options, dir string) error {
 	return notAdded(fmt.Errorf("%s: a project can't add it, since %s is private; gemline --include-directories can", text.PrintableLine(path), text.PrintableLine(secret[i])))
 }
 
-// NewMemory makes the memory that holds the context files of ws. The directory's stored state
-// is at temp.
+// NewMemory returns the memory that holds the context files of ws. The directory's stored state is
+// at temp.
 func NewMemory(o *Options, ws *workspace.Workspace, temp string, warn func(string)) *memory.Memory {
 	cfg := memory.Config{User: o.Paths.User(), Names: o.Settings.FileNames,
-		Roots: func() []string { // those that are trusted
+		Roots: func() []string { // the trusted roots
 			if o.Trust.State < trust.Unneeded {
 				return nil
 			}
@@ -93,7 +93,7 @@ func NewMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 		},
 		OwnedByOther: func(path string) string { return disk.OwnedByOther(path, o.Paths.Cwd) },
 		Undecided:    func() bool { return o.Trust.State == trust.Unneeded },
-		Markers:      append([]string{}, o.Settings.Markers...), // none is not the default
+		Markers:      append([]string{}, o.Settings.Markers...), // an empty list is not the default
 		Flat:         o.Settings.ImportFormat == "flat", Withheld: workspace.IsWithheld, Ledger: o.Ledger,
 		Charsets: Charsets(o), Warn: warn}
 	if temp != "" {
@@ -115,8 +115,8 @@ func NewMemory(o *Options, ws *workspace.Workspace, temp string, warn func(strin
 	return memory.New(cfg)
 }
 
-// GuardedFiles returns the files that are protected from unasked edits, among them those with
-// the given names. The directory's stored state is at temp.
+// GuardedFiles returns the files whose edits need approval, among them files with the given names.
+// The directory's stored state is at temp.
 func GuardedFiles(o *Options, roots func() []string, temp string, names []string) policy.GuardedFiles {
 	g := policy.GuardedFiles{Names: names, Roots: roots, Own: append(namedConfig(o), o.Paths.Workspace())}
 	if o.consents != nil {
@@ -131,7 +131,7 @@ func GuardedFiles(o *Options, roots func() []string, temp string, names []string
 		g.Notes = []string{filepath.Join(temp, "memory")}
 	}
 	for _, x := range o.ActiveExtensions() {
-		if !x.Linked { // it is in the user's directory
+		if !x.Linked { // it lies in the user's directory
 			continue
 		}
 		for _, path := range append(x.Contents.ContextFiles, x.ConfigPaths()...) {

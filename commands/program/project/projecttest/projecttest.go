@@ -1,5 +1,5 @@
-// Package projecttest opens projects for tests, each in a home of its own. A test calls
-// [Process] for the arguments of a command line, and [Open] for a project of its options.
+// Package projecttest opens projects for tests, each in a separate home. A test calls [Process] for
+// the arguments of a command line, and [Open] for a project of its options.
 package projecttest
 
 import (
@@ -11,8 +11,7 @@ import (
 	"gemline/settings/flags"
 )
 
-// Process returns a process with a command line and a home of its own, which reads and
-// writes nothing.
+// Process returns a process with a command line and a separate home. It reads and writes nothing.
 func Process(t *testing.T, args ...string) project.Process {
 	t.Helper()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
@@ -37,7 +36,7 @@ func Options(t *testing.T, args ...string) *project.Options {
 	return project.New(p, line, nil)
 }
 
-// Open returns the project of a directory. Warn is told what is odd.
+// Open returns the project of a directory. Warn gets the warnings.
 func Open(t *testing.T, o *project.Options, dir string, warn func(string)) *project.Project {
 	t.Helper()
 	o, err := o.In(dir)
