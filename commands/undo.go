@@ -185,7 +185,7 @@ func (cmd undoCommands) rewind(ctx context.Context, args string) error {
 		if list = slices.DeleteFunc(list, func(d *checkpoint.ChangedTurn) bool { return d.Undone }); len(list) > 0 {
 			err = cmd.takeBack(ctx, list)
 		} else {
-			err = sentences(cmd.out, "no files were changed since")
+			err = sentences(cmd.out, "no changes of files since then are recorded")
 		}
 		if err != nil {
 			return err
@@ -217,6 +217,9 @@ type asked struct {
 	at   int
 	text string
 	done []*checkpoint.ChangedTurn
+
+	// Whether calls may have changed files that no record tells of, such as calls in another program.
+	unrecorded bool
 }
 
 // questions returns the user's questions, the latest first.
@@ -237,9 +240,19 @@ func (cmd undoCommands) questions(ctx context.Context) (list []asked, err error)
 		if j := slices.IndexFunc(turns, mine); j >= 0 {
 			q.done, turns = turns[:j+1], turns[j+1:]
 		}
+		q.unrecorded = len(q.done) == 0 && slices.ContainsFunc(history[t.From:t.To], cmd.mayChange)
 		list = append(list, q)
 	}
 	return list, nil
+}
+
+// mayChange reports whether a message has calls of tools that are not known to be read-only.
+func (cmd undoCommands) mayChange(c *genai.Content) bool {
+	return slices.ContainsFunc(c.Parts, func(p *genai.Part) bool {
+		return p.FunctionCall != nil && !slices.ContainsFunc(cmd.c.Tools.Tools(), func(t engine.Tool) bool {
+			return t.Name() == p.FunctionCall.Name && t.Kind.ReadOnly()
+		})
+	})
 }
 
 func (cmd undoCommands) listQuestions(ctx context.Context, list []asked) error {
@@ -259,11 +272,13 @@ func (cmd undoCommands) listQuestions(ctx context.Context, list []asked) error {
 				added, removed = added+s.Added, removed+s.Removed
 			}
 		}
-		what := "no files changed"
+		what := " (no files changed)"
 		if n := len(files); n > 0 {
-			what = fmt.Sprintf("%s, +%d -%d", text.Count(n, "file"), added, removed)
+			what = fmt.Sprintf(" (%s, +%d -%d)", text.Count(n, "file"), added, removed)
+		} else if q.unrecorded {
+			what = ""
 		}
-		ls = append(ls, fmt.Sprintf("%d: %s (%s)", len(list)-i, text.PrintableLine(text.OneLine(q.text, 100)), what))
+		ls = append(ls, fmt.Sprintf("%d: %s%s", len(list)-i, text.PrintableLine(text.OneLine(q.text, 100)), what))
 	}
 	return sentences(cmd.out, append(ls, "/rewind N goes back to before one of them, with its files; /rewind N conversation or files does half of that")...)
 }
