@@ -15,35 +15,35 @@ import (
 	"gemline/engine/text"
 )
 
-// ErrBinary is returned for bytes that are no text.
+// ErrBinary is the error of bytes that are no text.
 var ErrBinary = errors.New("is not text")
 
-// A Format is how a text is written in a file. The zero Format is UTF-8
-// without a byte order mark.
+// A Format is the encoding of a text in a file. The zero Format is UTF-8 without a byte order
+// mark.
 type Format struct {
 	Charset string // in the spelling of the WHATWG, or utf-32le, utf-32be; "" is utf-8
 	BOM     bool   // a byte order mark comes first
 
-	// Raw tells that some bytes mean nothing in the charset. In the text each of them is a
-	// private character, which [Format.Encode] makes the byte again; [Readable] shows it.
+	// Raw says that some bytes are invalid in the charset. In the text, a private character
+	// represents each of them. [Format.Encode] turns it into the byte again; [Readable] shows it.
 	Raw bool
 
-	// Guessed tells that neither a mark nor the bytes say for sure what the charset is.
+	// Guessed says that neither a mark nor the bytes determine the charset.
 	Guessed bool
 
-	// Lossy tells that the text is not all that is in the file, since some
-	// bytes mean nothing in any likely charset.
+	// Lossy says that the text lacks a part of the file, since some bytes are invalid in every
+	// likely charset.
 	Lossy bool
 
-	// How lines ended when the text was read; not used in writing.
+	// The number of line ends of each kind when the text was read; Encode ignores them.
 	LF, CRLF int
 }
 
-// ErrLossy is why a text can't be written in the format it was read in.
+// ErrLossy is the error of a text that can't be written in the format in which it was read.
 var ErrLossy = errors.New("some bytes of the file are not text in any known encoding and would be lost")
 
-// Encode returns s as it is written in a file. It fails rather than write
-// another text: if f is lossy, or its charset lacks a character.
+// Encode returns the bytes of s in a file. If f is lossy or its charset lacks a character of s,
+// Encode returns an error rather than another text.
 func (f Format) Encode(s string) ([]byte, error) {
 	if f.Lossy {
 		return nil, ErrLossy
@@ -75,19 +75,19 @@ func (f Format) Encode(s string) ([]byte, error) {
 	return b, nil
 }
 
-// Part returns the text that b holds, which is a part of a text in the format.
+// Part decodes b, a part of a text in the format.
 func (f Format) Part(b []byte) string {
 	if text, _, ok := decodeAs(b, f.Charset); ok && f.Charset != "utf-8" {
 		return text
 	}
-	return string([]rune(string(b))) // each byte that means nothing is marked
+	return string([]rune(string(b))) // with a mark for each invalid byte
 }
 
 // Wide reports whether every character has two bytes or more, so that NUL bytes are text.
 func (f Format) Wide() bool { return width(f.Charset) > 1 }
 
-// Reader returns the text that r has in the format, with its byte order mark. What means
-// nothing is marked.
+// Reader decodes the text of r, in the format and with its byte order mark. Marks replace invalid
+// bytes.
 func (f Format) Reader(r io.Reader) io.Reader {
 	enc, err := encodingOf(f.Charset)
 	if err != nil {
@@ -106,7 +106,7 @@ func HasOtherBOM(b []byte) bool {
 	return false
 }
 
-// lacks says which character of text the charset does not have.
+// lacks returns an error that names the character of text that the charset lacks.
 func lacks(enc encoding.Encoding, charset, text string) error {
 	e := enc.NewEncoder()
 	for _, r := range text {
@@ -130,12 +130,11 @@ func ToUTF8(b []byte) []byte {
 	return b
 }
 
-// Decode is [Decoder.Decode] where nothing but the bytes says what b is written in.
+// Decode is [Decoder.Decode] with no hint beside the bytes.
 func Decode(b []byte) (string, Format, error) { return Decoder{}.Decode(b) }
 
-// Decode returns the text that b holds and how it is written there. What
-// [Format.Encode] makes of the text is b again, unless the format is lossy. The
-// error is [ErrBinary] if b is something else than text.
+// Decode returns the text in b and its format. [Format.Encode] returns b again, unless the format
+// is lossy. The error is [ErrBinary] if b is no text.
 func (d Decoder) Decode(b []byte) (string, Format, error) {
 	text, f, err := d.decode(b)
 	if err != nil {
@@ -235,7 +234,7 @@ func guessUTF16(b []byte) (text, charset string, ok bool) {
 	return text, charset, exact && controls([]byte(text[:min(len(text), 4096)])) == 0
 }
 
-// controls counts the bytes of b that texts seldom hold.
+// controls counts the control characters in b that texts seldom have.
 func controls(b []byte) int {
 	n := 0
 	for _, c := range b {
@@ -246,7 +245,7 @@ func controls(b []byte) int {
 	return n
 }
 
-// encodingOf returns how charset is read and written. The WHATWG has no UTF-32.
+// encodingOf returns the encoding of a charset, UTF-32 included, which the WHATWG lacks.
 func encodingOf(charset string) (encoding.Encoding, error) {
 	switch charset {
 	case "utf-32le":

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// A Decoder decodes texts. It knows what decides where the bytes don't say what a text is
-// written in; the zero Decoder knows nothing.
+// A Decoder decodes texts. It has hints that decide where the bytes don't determine the charset;
+// the zero Decoder has none.
 type Decoder struct {
 	Declared      string   // the charset of texts that are not UTF-8, from a setting or a file
 	LocaleCharset string   // the likeliest charset for the user's language
@@ -53,8 +53,7 @@ func Name(label string) string {
 	return name
 }
 
-// around returns the charset that b and the texts beside it are written in, if that is sure,
-// or "".
+// around returns the common charset of b and the neighbouring files, "" if it is uncertain.
 func (d Decoder) around(b []byte) string {
 	own := sample(b)
 	all := slices.Clone(own)

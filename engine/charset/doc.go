@@ -1,9 +1,9 @@
-// Package charset makes text of the bytes of files, of standard input and of what commands
-// print, whatever they are written in, and bytes of the text again. A caller begins with
-// [Decode], or with a [Decoder] that knows the user's language and settings.
+// Package charset decodes files, standard input and the output of commands from any encoding, and
+// encodes the text again. A caller begins with [Decode], or with a [Decoder] that knows the
+// user's language and settings.
 //
 // # Nothing is lost
 //
-// An unedited text comes out as the bytes that it came from. Bytes that mean nothing are
-// carried along as private characters. Where all that can't be promised, writing is refused.
+// An unedited text encodes to the bytes that it was decoded from. Private characters represent
+// invalid bytes. If this can't be guaranteed, encoding fails.
 package charset

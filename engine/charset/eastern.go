@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// easterns are the charsets of languages whose texts are known by their commonest characters,
-// even if they are short.
+// easterns are the charsets of languages whose texts, even short ones, can be recognized by the
+// most frequent characters.
 var easterns = []struct {
 	charset, common string
 	kana            bool

@@ -11,12 +11,10 @@ import (
 	"github.com/saintfish/chardet"
 )
 
-// western is the charset of a text without any mark of another. It gives all
-// but five bytes a character.
+// western is the default charset. All but five of its bytes are characters.
 const western = "windows-1252"
 
-// guess decodes a text in a charset that it does not name and that is not
-// UTF-8.
+// guess decodes a text that is not UTF-8 and has no byte order mark.
 func (d Decoder) guess(b []byte) (string, Format, error) {
 	if damaged(b) {
 		text, f := withRaw(b, b, Format{Charset: "utf-8"})
@@ -42,7 +40,7 @@ func (d Decoder) guess(b []byte) (string, Format, error) {
 		case exact:
 			return text, Format{Charset: c.Charset, Guessed: true}, nil
 		case i == 0 && c.Confidence >= sure && !single(c.Charset):
-			// Another charset would keep the bytes and show nonsense.
+			// Decoding as western would keep the bytes, but show nonsense.
 			text, f := withRaw(b, b, Format{Charset: c.Charset, Guessed: true})
 			return text, f, nil
 		}
@@ -54,8 +52,8 @@ func (d Decoder) guess(b []byte) (string, Format, error) {
 	return text, Format{Charset: western, Guessed: true, Lossy: !exact}, nil
 }
 
-// usual decodes b as the files beside it are decoded, or as is usual for the user's language,
-// where the detector leaves a doubt. The name is "" if neither fits.
+// usual decodes b in the charset of the files beside it or, if the detector is uncertain, of the
+// user's language. The name is "" if neither charset fits.
 func (d Decoder) usual(b []byte, candidates []chardet.Result) (text, name string) {
 	for _, name := range []string{d.around(b), d.LocaleCharset} {
 		if name == "" || len(candidates) > 0 && !doubtful(candidates[0], name, b) {
@@ -74,7 +72,7 @@ func (d Decoder) usual(b []byte, candidates []chardet.Result) (text, name string
 	return "", ""
 }
 
-// locals are the charsets of languages before UTF-8, by the beginning of a locale.
+// locals are the legacy charsets of languages, by the beginning of a locale.
 var locals = []struct{ locale, charset string }{
 	{"zh_tw", "big5"}, {"zh_hk", "big5"}, {"zh", "gb18030"}, {"ja", "shift_jis"}, {"ko", "euc-kr"},
 	{"ru", "windows-1251"}, {"uk", "windows-1251"}, {"be", "windows-1251"}, {"bg", "windows-1251"}, {"sr", "windows-1251"},
@@ -84,11 +82,11 @@ var locals = []struct{ locale, charset string }{
 	{"vi", "windows-1258"}, {"th", "windows-874"},
 }
 
-// standards are the charsets that were written beside those of locals, and differ in a few letters.
+// standards are charsets that were used beside those of locals for the same languages.
 var standards = map[string]string{"windows-1250": "iso-8859-2", "windows-1251": "koi8-r"}
 
-// doubtful reports whether b may be in the charset of the user's locale though the detector
-// takes it for found: English words between make it sure of Western ones.
+// doubtful reports whether b may be in the charset of the user's locale, although the detector
+// chose found: English words in between make the detector sure of a Western charset.
 func doubtful(found chardet.Result, local string, b []byte) bool {
 	whole := found.Charset != western || latin[local] || wholeWords(b)
 	if found.Confidence < sure {
@@ -97,11 +95,11 @@ func doubtful(found chardet.Result, local string, b []byte) bool {
 	return whole && !latin[local] && single(found.Charset) && (found.Charset == western || !single(local))
 }
 
-// latin are the charsets of locals whose words have letters of ASCII among the others.
+// latin are the charsets in locals of languages whose words contain ASCII letters.
 var latin = map[string]bool{"windows-1250": true, "windows-1254": true, "windows-1257": true, "windows-1258": true}
 
-// swapped reports whether small letters of text stand where capitals are usual, and the other
-// way round, as in Cyrillic that is read in another charset than it was written in.
+// swapped reports whether text has small letters in the place of capitals and vice versa, as
+// Cyrillic in the wrong charset has.
 func swapped(text string) bool {
 	small, capitals, inside, before := 0, 0, 0, ' '
 	for _, r := range text {
@@ -120,8 +118,8 @@ func swapped(text string) bool {
 	return inside > 0 && capitals > small
 }
 
-// wholeWords reports whether words of b are rather all outside of ASCII than partly, as those
-// of languages that are not written in Latin letters.
+// wholeWords reports whether more words of b are wholly outside of ASCII than partly, as in
+// languages without Latin letters.
 func wholeWords(b []byte) bool {
 	whole, mixed := 0, 0
 	for _, word := range bytes.FieldsFunc(b, func(r rune) bool { return r < utf8.RuneSelf && !unicode.IsLetter(r) }) {
@@ -141,8 +139,8 @@ func wholeWords(b []byte) bool {
 	return whole > mixed
 }
 
-// localCharset returns the charset in which users of a locale wrote texts before UTF-8: the
-// charset that the locale names, else the charset of its language, else "".
+// localCharset returns the legacy charset of a locale: the charset that the locale names, else
+// the charset of its language, else "".
 func localCharset(locale string) string {
 	locale = strings.ToLower(locale)
 	if _, named, ok := strings.Cut(locale, "."); ok {
@@ -159,7 +157,7 @@ func localCharset(locale string) string {
 	return ""
 }
 
-// spoken reports whether what of a text is not ASCII is mostly letters.
+// spoken reports whether the non-ASCII characters of a text are mostly letters.
 func spoken(text string) bool {
 	all := 0
 	for _, r := range text {
@@ -170,7 +168,7 @@ func spoken(text string) bool {
 	return 3*letters(text) > 2*all
 }
 
-// letters returns how many letters are in text that are not ASCII.
+// letters returns the number of non-ASCII letters in text.
 func letters(text string) (n int) {
 	for _, r := range text {
 		if r >= utf8.RuneSelf && unicode.IsLetter(r) && !unicode.Is(unicode.Co, r) {
@@ -180,8 +178,8 @@ func letters(text string) (n int) {
 	return n
 }
 
-// How confident, of 100, the detector is when there is little doubt, and when
-// it knows nothing.
+// The detector's confidence, of 100, above which its result is nearly certain, and below which it
+// is worthless.
 const sure, clueless = 80, 10
 
 // single reports whether every character of charset is one byte.
@@ -190,7 +188,7 @@ func single(charset string) bool {
 		strings.HasPrefix(charset, "koi8-")
 }
 
-// damaged reports whether b is UTF-8 but for a few bytes.
+// damaged reports whether b is UTF-8 except for a few bytes.
 func damaged(b []byte) bool {
 	good, bad := 0, 0
 	for len(b) > 0 {
@@ -212,7 +210,7 @@ func damaged(b []byte) bool {
 	return good > 0 && good >= bad // in other charsets few bytes are UTF-8 by chance
 }
 
-// decodeAs decodes b as charset and reports whether encoding gives b again.
+// decodeAs decodes b as charset. Exact reports whether encoding the text gives b again.
 func decodeAs(b []byte, charset string) (text string, exact, ok bool) {
 	enc, err := encodingOf(charset)
 	if err != nil {
@@ -233,7 +231,7 @@ func likely(b []byte) []chardet.Result {
 	if err != nil {
 		return nil
 	}
-	// The order of equals is not always the same.
+	// The detector's order of equal results varies.
 	slices.SortFunc(found, func(a, b chardet.Result) int {
 		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(a.Charset, b.Charset))
 	})
@@ -259,8 +257,7 @@ func likely(b []byte) []chardet.Result {
 	return named
 }
 
-// sample returns the lines of b that are not plain ASCII, as far as they are
-// needed for telling their charset.
+// sample returns lines of b that are not plain ASCII, enough to detect their charset.
 func sample(b []byte) []byte {
 	const enough = 1 << 16
 	var s []byte

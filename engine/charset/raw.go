@@ -6,14 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// firstRaw is the private character that stands for the byte 0; the others follow. Nobody
-// gives characters of this plane a meaning.
+// firstRaw is the private character that represents the byte 0; those of the other bytes follow.
+// No known software gives characters of this plane a meaning.
 const firstRaw = 0x10ff00
 
-// Readable returns a text with a replacement mark in the place of bytes that are
-// no text.
+// Readable returns a text with a replacement character in the place of each invalid byte.
 func Readable(text string) string {
-	if !strings.Contains(text, "\xf4\x8f") { // with which they all begin
+	if !strings.Contains(text, "\xf4\x8f") { // the first bytes of all raw characters
 		return text
 	}
 	return strings.Map(func(r rune) rune {
@@ -24,9 +23,9 @@ func Readable(text string) string {
 	}, text)
 }
 
-// withRaw returns the text that rest is, which follows the mark of all in the format f, with
-// private characters for the bytes that mean nothing. If it could not be written back, the
-// format is lossy.
+// withRaw decodes rest, which is all without its byte order mark, in the format f. Private
+// characters represent invalid bytes. If the text could not be encoded again, the format is
+// lossy.
 func withRaw(all, rest []byte, f Format) (string, Format) {
 	f.Raw = true
 	var b strings.Builder
@@ -60,7 +59,7 @@ func withRaw(all, rest []byte, f Format) (string, Format) {
 	return string(bytes.ToValidUTF8(rest, []byte("\ufffd"))), f
 }
 
-// width returns how many bytes a unit of a charset has.
+// width returns the bytes per code unit of a charset.
 func width(charset string) int {
 	switch charset {
 	case "utf-16le", "utf-16be":
@@ -71,7 +70,7 @@ func width(charset string) int {
 	return 1
 }
 
-// writeRaw writes what of b is UTF-8, and its other bytes as private characters.
+// writeRaw writes the UTF-8 in b, and its other bytes as private characters.
 func writeRaw(to *strings.Builder, b []byte) {
 	for len(b) > 0 {
 		r, n := utf8.DecodeRune(b)
@@ -84,7 +83,7 @@ func writeRaw(to *strings.Builder, b []byte) {
 	}
 }
 
-// writeASCII writes what of b is ASCII, and its other bytes as private characters.
+// writeASCII writes the ASCII in b, and its other bytes as private characters.
 func writeASCII(to *strings.Builder, b []byte) {
 	for _, c := range b {
 		if c < utf8.RuneSelf {
@@ -95,7 +94,7 @@ func writeASCII(to *strings.Builder, b []byte) {
 	}
 }
 
-// encodeRaw is Encode for a text with bytes that are none.
+// encodeRaw is Encode for a text with private characters for bytes.
 func (f Format) encodeRaw(text string) ([]byte, error) {
 	f.Raw = false
 	bom, err := f.Encode("")

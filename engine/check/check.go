@@ -1,4 +1,4 @@
-// Package check runs a command after the model's work, and has the model mend the faults that the
+// Package check runs a command after the model's work, and has the model fix the faults that the
 // command finds. A first caller wraps a Run with [Config.Wrap].
 //
 // # After the work
@@ -7,12 +7,12 @@
 // a command that was not confined to read-only, or by a tool of unknown effect. An answer
 // alone is not checked.
 //
-// # Red is an error
+// # A failed check is an error
 //
-// What the command prints is the next message to the model, a few times. A Run whose last
-// check fails ends with an [*Error], whatever the model says about it.
+// The output of a failed command is the next message to the model, a few times. A Run whose last
+// check fails ends with an [*Error], whatever the model says.
 //
-// # The command is somebody else's
+// # The caller runs the command
 //
 // [Config.Run] starts the command, bounds its output and ends all its processes with the
 // context.
@@ -33,18 +33,18 @@ import (
 type Config struct {
 	Command string // as the user knows it
 
-	// MaxRepairs is how often the model gets the findings to mend them.
+	// MaxRepairs is how often the model gets the findings, to fix them.
 	MaxRepairs int
 
-	// Run runs the command once. The Result's text is for the model, and the error
-	// why the check is red, such as an [*engine.CallError]; code is the exit code.
+	// Run runs the command once. The Result's text is for the model; code is the exit code. A
+	// failed check is an error, such as an [*engine.CallError].
 	Run func(ctx context.Context) (res engine.Result, code int, err error)
 
 	// Kind returns the kind of a tool.
 	Kind func(name string) engine.Kind
 }
 
-// An Error is a Run whose last check was red.
+// An Error is the error of a Run whose last check failed.
 type Error struct {
 	Command string
 	Why     string // such as "exit 2"
@@ -53,7 +53,7 @@ type Error struct {
 // Error returns one line.
 func (e *Error) Error() string { return fmt.Sprintf("the check is red: %s: %s", e.Command, e.Why) }
 
-// Hint says what else there is.
+// Hint names the flag for more repairs.
 func (*Error) Hint() string { return "--check-rounds N lets the model mend its findings more often" }
 
 // id is the check's ID among the running calls.
@@ -82,8 +82,7 @@ type work struct {
 	changed      bool // files may have changed since the last check
 }
 
-// do says parts to the model, and then what the check finds. Its error is left to be
-// yielded.
+// do sends parts to the model, and then the findings of the check. The caller yields its error.
 func (w *work) do(ctx context.Context, run engine.Run, parts []*genai.Part) error {
 	var red *Error // of the last check
 	for round := 1; ; round++ {
@@ -97,7 +96,7 @@ func (w *work) do(ctx context.Context, run engine.Run, parts []*genai.Part) erro
 				return nil
 			}
 		}
-		if !w.changed { // so the check would find the same
+		if !w.changed { // so a check would find the same
 			if red == nil {
 				return nil
 			}
@@ -114,7 +113,7 @@ func (w *work) do(ctx context.Context, run engine.Run, parts []*genai.Part) erro
 	}
 }
 
-// message is what the model is told of a check that failed.
+// message tells the model of a failed check.
 const message = "The work is not done: the check failed (%s). Mend its findings. It printed:\n\n%s"
 
 // watch notes whether files may have changed.
@@ -135,8 +134,8 @@ func (w *work) watch(ev engine.Event) {
 	w.changed = w.changed || len(f.Result.Changes) > 0
 }
 
-// check runs the command. It returns the output for the model, and why the check is red, ""
-// if it is not. The error is ctx's.
+// check runs the command. It returns the output for the model, and why the check failed, "" if it
+// passed. The error is ctx's.
 func (w *work) check(ctx context.Context, round int) (text, why string, err error) {
 	title := "check: " + w.Command
 	if !w.tell(engine.CallStarted{ID: id, Name: id, Intent: engine.Intent{Title: title}}) {
@@ -157,7 +156,7 @@ func (w *work) check(ctx context.Context, round int) (text, why string, err erro
 	return res.Text, why, nil
 }
 
-// tell yields an event. It reports whether the consumer is still there.
+// tell yields an event, and reports whether the consumer continues.
 func (w *work) tell(ev engine.Event) bool {
 	w.consumerGone = w.consumerGone || !w.yield(ev, nil)
 	return !w.consumerGone

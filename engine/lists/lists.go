@@ -1,4 +1,4 @@
-// Package lists makes a new list from another. A first caller calls [Map] or [Filter]; neither returns nil.
+// Package lists makes new lists from others. Call [Map] or [Filter]; neither returns nil.
 package lists
 
 // Map returns the results of a function for the members of a list, in their order.

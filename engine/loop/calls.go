@@ -10,17 +10,17 @@ import (
 	"gemline/engine/text"
 )
 
-// The numbers are the Gemini CLI's, but for the last one.
+// The numbers are the Gemini CLI's, except for the last.
 const (
 	longestCycle = 5  // calls in a round
 	mostRounds   = 5  // equal rounds that make a loop
 	mostAlike    = 20 // calls in a row, whatever their results
 )
 
-// A digest tells calls, or results, from others.
+// A digest identifies equal calls, or equal results.
 type digest = [sha256.Size]byte
 
-// A call is one that was made, or is about to be.
+// A call is a finished, running or requested call.
 type call struct {
 	id     string
 	key    digest // of the name and the arguments
@@ -30,17 +30,17 @@ type call struct {
 	detail string // for the model
 }
 
-// repeats reports whether c does what o did. As long as one of them is not over, it is
-// taken to end like the other.
+// repeats reports whether c and o have the same name, arguments and result. An unfinished call
+// matches any result.
 func (c call) repeats(o call) bool {
 	return c.key == o.key && (c.result == o.result || !c.over || !o.over)
 }
 
-// calls are the last ones of a prompt, longestCycle*mostRounds at most.
+// calls are the last calls of a prompt, longestCycle*mostRounds at most.
 type calls []call
 
-// begin notes a call that is about to be made. If it would go on with a loop, it is not
-// noted, and what repeats is returned.
+// begin records a requested call. If the call would continue a loop, begin does not record it,
+// and returns the loop.
 func (cs *calls) begin(ev engine.CallRequested) *Error {
 	last, args := *cs, text.Compact(ev.Args)
 	c := call{id: ev.ID, key: sha256.Sum256([]byte(ev.Name + ":" + args)), title: text.OneLine(ev.Name, longestTitle)}
@@ -58,13 +58,13 @@ func (cs *calls) begin(ev engine.CallRequested) *Error {
 	return nil
 }
 
-// cycle reports whether the last calls are a round of n, as often as makes a loop.
+// cycle reports whether the last calls are a round of n calls, repeated often enough for a loop.
 func (cs calls) cycle(n int) bool {
 	first := len(cs) - n*mostRounds
 	return first >= 0 && slices.EqualFunc(cs[first:len(cs)-n], cs[first+n:], call.repeats)
 }
 
-// end notes what came of a call.
+// end records the result of a call.
 func (cs calls) end(ev engine.CallFinished) {
 	i := slices.IndexFunc(cs, func(c call) bool { return c.id == ev.ID })
 	if i < 0 {
@@ -82,7 +82,7 @@ const (
 	longestDetail = 500 // and for the model
 )
 
-// resultOf returns what tells the result of a call from others.
+// resultOf returns the digest of a call's result.
 func resultOf(ev engine.CallFinished) (d digest) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%v", ev.Result.Text, ev.Err)
@@ -95,7 +95,7 @@ func resultOf(ev engine.CallFinished) (d digest) {
 	return d
 }
 
-// repeated returns the error of a round of calls that ev would go on with.
+// repeated returns the error of a round of calls that ev would continue.
 func repeated(ev *engine.CallRequested, round []call, times int, how string) *Error {
 	var titles, details []string
 	for _, c := range round {

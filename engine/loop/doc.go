@@ -1,40 +1,39 @@
-// Package loop notices when a conversation does not get anywhere: when it goes in circles,
-// and when it stops halfway. A first caller makes a Guard with [New] and wraps each Run with
-// [Guard.Run].
+// Package loop detects a conversation that makes no progress: a loop, or a turn that ends before
+// the work is done. A first caller makes a Guard with [New] and wraps each Run with [Guard.Run].
 //
 // # A call repeats another only if its result was the same
 //
-// A [Guard] watches what a Run yields. Calls are a loop when the last ones are one to
-// five different ones, five times in a row, with the same arguments and the same
-// results each time: whoever polls, or builds what fails differently each time, gets
-// somewhere. Twenty calls in a row that are alike are a loop, whatever came back.
+// A [Guard] watches the events of a Run. Calls are a loop if a round of one to five calls occurs
+// five times in a row, with the same arguments and results. Polling, or a build that fails
+// differently each time, is progress. Twenty equal calls in a row are a loop, whatever their
+// results.
 //
-// A text is a loop when the same fifty characters come ten times, close to each other,
-// and the text between them repeats, too. Equal lines and rows of numbers may have been
-// asked for: these are a loop after 20,000 characters. Code is not looked at, and a list, a
-// table, a heading or a quote begins anew.
+// A text is a loop if the same fifty characters occur ten times, close to each other, and the
+// text between them repeats, too. Since a user may ask for equal lines or rows of numbers, these
+// are a loop only after 20,000 characters. Code is ignored, and a list, a table, a heading or a
+// quote resets the detection.
 //
-// After thirty requests for one prompt a model is asked now and then whether the turn gets
-// anywhere; another one has to be of the same opinion. One that does not answer, twice in a
-// row, is not asked again.
+// After thirty requests for one prompt, a model judges now and then whether the turn makes
+// progress. A second model must agree that it does not. After two judgements in a row without an
+// answer, no more are requested.
 //
-// # It stops before the next round
+// # The Run ends before the next round
 //
-// What happened can't be taken back, so the call that would begin the next round is not
-// made: the Run is left before that, and the engine closes its history as for every
-// consumer that leaves.
+// Effects of calls can't be undone, so the call that would begin the next round does not run: the
+// Guard leaves the Run before, and the engine closes its history as for every consumer that
+// leaves.
 //
 // # Advice first
 //
-// The first time, the model is told. The second time for the same prompt, the user is
-// asked; where nobody can be, the Run ends with an [*Error].
+// At the first loop of a prompt, the model gets advice. At the second, the user is asked; if no
+// user is present, the Run ends with an [*Error].
 //
-// # The other way round
+// # Continuation of unfinished turns
 //
-// [Continue] goes on where a model has stopped and says that it has not finished.
+// [Continue] has a model continue if its last message says that it has not finished.
 //
 // # Constant memory
 //
-// Of a conversation the package keeps the digests of its last calls and the last 5,000
-// characters of an answer.
+// The package stores the digests of a conversation's last calls and the last 5,000 characters of
+// an answer.
 package loop

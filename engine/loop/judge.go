@@ -22,10 +22,10 @@ const (
 	judged         = 20  // messages that the judge reads
 	certain        = 0.9 // confidence from which a loop is certain
 
-	mostVain = 2 // questions in a row that may stay without an answer
+	mostVain = 2 // judgements in a row without an answer
 )
 
-// A verdict is the answer of a model to the question whether a turn gets anywhere.
+// A verdict is a model's judgement whether a turn makes progress.
 type verdict struct {
 	Analysis   string  `json:"unproductive_state_analysis"`
 	Confidence float64 `json:"unproductive_state_confidence"`
@@ -51,9 +51,9 @@ const (
 	judgeQuestion = "These were the last messages. Does the agent go in circles?"
 )
 
-// judge asks about the turn before another request is made, if it is time. Without an
-// answer nobody knows, and the turn goes on; a second time in a row, nobody is asked again.
-// Another model is asked before it is a loop.
+// judge has a model judge the turn before the next request, if a judgement is due. Without an
+// answer the turn continues; after a second failure in a row, no more judgements are requested. A
+// second model must confirm a loop.
 func (p *prompt) judge(ctx context.Context) *Error {
 	p.requests++
 	if p.cfg.Asker == nil || p.off || p.vain == mostVain || p.requests < max(firstJudgement, p.judgeAt) {
@@ -92,7 +92,7 @@ const (
 // verdict asks a model for its verdict on the turn so far.
 func (p *prompt) verdict(ctx context.Context, purpose string) (o verdict, err error) {
 	request := fmt.Sprintf(judgeRequest, text.Shorten(p.prompt, longestRequest))
-	contents := []*genai.Content{genai.NewContentFromText(request, genai.RoleUser)} // no call may stand first
+	contents := []*genai.Content{genai.NewContentFromText(request, genai.RoleUser)} // a conversation must not begin with a call
 	contents = append(append(contents, recent(p.cfg.History())...),
 		genai.NewContentFromText(judgeQuestion, genai.RoleUser))
 	err = p.cfg.Asker.JSON(ctx, oneshot.Question{Purpose: purpose, System: judgeSystem, Contents: contents,
@@ -100,8 +100,8 @@ func (p *prompt) verdict(ctx context.Context, purpose string) (o verdict, err er
 	return o, err
 }
 
-// recent returns the last messages of a conversation, without answers to calls at their
-// beginning and calls at their end.
+// recent returns the last messages of a conversation, without answers at the beginning and calls
+// at the end.
 func recent(history []*genai.Content) []*genai.Content {
 	history = history[max(0, len(history)-judged):]
 	for len(history) > 0 && engine.HasAnswers(history[0]) {

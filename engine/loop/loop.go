@@ -14,8 +14,8 @@ import (
 
 // Config is what a [Guard] needs from the world.
 type Config struct {
-	// Approver is asked whether the conversation is to go on, where advice has not
-	// helped. Nil ends it.
+	// Approver is asked whether the conversation continues if advice has not helped. Nil ends the
+	// Run.
 	Approver engine.Approver
 
 	// Asker, if not nil, judges long turns, and History returns the
@@ -23,25 +23,24 @@ type Config struct {
 	Asker   *oneshot.Asker
 	History func() []*genai.Content
 
-	// Resume, if not nil, returns the command that goes on with the session, or ""
-	// if there is none.
+	// Resume, if not nil, returns the command that resumes the session, or "" if there is none.
 	Resume func() string
 }
 
 // A Guard watches one conversation. It must not be used concurrently.
 type Guard struct {
 	cfg  Config
-	off  bool // the user does not want to be asked again
-	vain int  // how often the judge has not answered since it last did
+	off  bool // the user disabled the detection
+	vain int  // failed judgements since the last answer
 }
 
 // New returns a Guard.
 func New(cfg Config) *Guard { return &Guard{cfg: cfg} }
 
-// An Error is a conversation that was stopped since it went in circles.
+// An Error is the error of a Run that was ended because of a loop.
 type Error struct {
-	What   string // what repeats, on a line or two
-	Advice string // how to go on, on one line
+	What   string // the repeated calls or text, on a line or two
+	Advice string // how to continue, on one line
 
 	detail string                // for the model
 	call   *engine.CallRequested // the call that would continue the loop, nil if none
@@ -51,12 +50,12 @@ type Error struct {
 // Error returns what repeats.
 func (e *Error) Error() string { return "stopped: the model goes in circles: " + e.What }
 
-// Hint says how to go on.
+// Hint says how to continue.
 func (e *Error) Hint() string { return e.Advice }
 
-// Run returns a Run for one prompt, which yields the events of run, and sends messages to
-// lead the model out of a loop. If it stops in a loop, its error is an [*Error]. Its further
-// calls, to mend an answer, continue the counts. A nil Guard returns run.
+// Run returns a Run for one prompt, which yields the events of run, and sends advice to the model
+// in a loop. If a loop ends the Run, its error is an [*Error]. Further calls of the Run, to
+// repair an answer, continue the counts. A nil Guard returns run.
 func (g *Guard) Run(run engine.Run) engine.Run {
 	if g == nil {
 		return run
@@ -84,15 +83,15 @@ type prompt struct {
 	prompt       string // what the user has said
 
 	requests  int
-	judgeAt   int // the request before which a model is asked next
+	judgeAt   int // the request before which the next judgement is due
 	calls     calls
 	said      repetition
 	openCalls []engine.CallRequested // calls of the last message that are not over
-	begun     bool                   // a call of the last message has begun; later requests come from hooks
+	begun     bool                   // a call of the last message has begun, so that hooks made later requests
 	advised   bool
 }
 
-// say says parts to the model. It returns the next parts to say, nil if none.
+// say sends parts to the model. It returns the next parts to send, nil if none.
 func (p *prompt) say(ctx context.Context, parts []*genai.Part) (next []*genai.Part, err error) {
 	var stop *Error
 	first := !p.advised
@@ -126,7 +125,7 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) (next []*genai.Pa
 	return next, err
 }
 
-// watch takes an event into account. It returns the repetition, nil if none.
+// watch observes an event. It returns the loop, nil if none.
 func (p *prompt) watch(ctx context.Context, ev engine.Event) *Error {
 	switch ev := ev.(type) {
 	case engine.RequestStarted:
@@ -169,12 +168,12 @@ func (p *prompt) index(id string) int {
 	return slices.IndexFunc(p.openCalls, func(c engine.CallRequested) bool { return c.ID == id })
 }
 
-// advice is what the model is told of a loop.
+// advice tells the model of a loop.
 const advice = "System: Potential loop detected. Details: %s. Look at what the last steps have changed. " +
 	"Do not repeat them as they were: find another way, or say what keeps you from going on."
 
-// decide says what becomes of a loop: whether the Run goes on as if there was none, or
-// else the next message, or the error that ends it.
+// decide returns the reaction to a loop: the next message, or goOn if the Run continues, or the
+// error that ends it.
 func (p *prompt) decide(ctx context.Context, why *Error) (next []*genai.Part, goOn bool, err error) {
 	if !p.advised {
 		p.advised = true
@@ -217,7 +216,7 @@ func (p *prompt) decide(ctx context.Context, why *Error) (next []*genai.Part, go
 	return nil, false, &stop
 }
 
-// question asks whether the conversation is to go on.
+// question asks whether the conversation continues.
 func question(why *Error) engine.Proposal {
 	q := engine.Proposal{ID: "loop", Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "loop"}}}
 	q.Intent.Title = "go on all the same?"
@@ -230,7 +229,7 @@ func question(why *Error) engine.Proposal {
 	return q
 }
 
-// leave reports how the engine has closed a Run that was left.
+// leave yields the events of a Run that is left: its unfinished calls or its partial answer.
 func (p *prompt) leave(why *Error) {
 	if why.text { // in the middle of an answer; the history keeps its text so far
 		p.tell(engine.AnswerFinished{})
@@ -240,7 +239,7 @@ func (p *prompt) leave(why *Error) {
 	p.openCalls = nil
 }
 
-// tell yields an event. It reports whether the consumer is still there.
+// tell yields an event, and reports whether the consumer continues.
 func (p *prompt) tell(ev engine.Event) bool {
 	p.consumerGone = p.consumerGone || !p.yield(ev, nil)
 	return !p.consumerGone

@@ -9,7 +9,7 @@ import (
 	"gemline/engine/text"
 )
 
-// The numbers are the Gemini CLI's, but for the last two.
+// The numbers are the Gemini CLI's, except for the last two.
 const (
 	chunk       = 50   // characters that are compared
 	mostChunks  = 10   // equal ones before it is a loop
@@ -20,8 +20,8 @@ const (
 	mostRun     = 3    // of one character in a row that count, unless the run is longer than a divider
 )
 
-// patience is how many characters may repeat where the user may have asked for them: rows of
-// numbers, equal statements, refrains. A model that is stuck goes on to the limit of its answer.
+// patience is how many characters may repeat in text that the user may have asked for: rows of
+// numbers, equal statements, refrains. A stuck model repeats text up to the limit of its answer.
 const patience = 20_000
 
 const longestDivider = 500 // characters of a line that does nothing but divide
@@ -32,9 +32,8 @@ var (
 	divider   = text.Pattern(`^[-+_=*\s\x{2500}-\x{257f}]*\n$`)
 )
 
-// A repetition finds a Markdown text that repeats itself, in pieces as they come. Characters
-// in code and in lines that only divide don't count. The zero repetition is ready for use,
-// for one answer.
+// A repetition detects repeated text in streamed Markdown. Characters in code and in dividing
+// lines don't count. The zero repetition is ready for use, for one answer.
 type repetition struct {
 	line   []rune // the beginning of a line, until its end or as many characters as a divider has
 	inside bool   // the line has been longer than that
@@ -43,13 +42,13 @@ type repetition struct {
 
 	text   []rune // the last characters that count, 2*window at most
 	before rune   // the last character
-	run    int    // how often it has come in a row
+	run    int    // how often it occurred in a row
 	n      int    // characters so far
 	began  int    // n when the present repetition was noticed first
-	latest int    // and last; 0 is never
+	latest int    // the same for the last time; 0 is never
 }
 
-// add takes in a piece of the text, and returns what repeats, nil if nothing does.
+// add appends a piece of the text, and returns the loop, nil if there is none.
 func (c *repetition) add(delta string) *Error {
 	for _, r := range delta {
 		c.line = append(c.line, r)
@@ -71,7 +70,8 @@ func (c *repetition) add(delta string) *Error {
 	return nil
 }
 
-// begin looks at the beginning of a line: whether it counts, and the text before it still does.
+// begin decides by the beginning of a line whether the line counts, and whether the text before
+// it still counts.
 func (c *repetition) begin(line string) {
 	mark := strings.TrimSpace(line)
 	opens := fence().FindStringSubmatch(line)
@@ -92,10 +92,10 @@ func (c *repetition) begin(line string) {
 	}
 }
 
-// forget begins anew within an answer.
+// forget resets the detection within an answer.
 func (c *repetition) forget() { c.text, c.latest = c.text[:0], 0 }
 
-// stuck takes in a character, and reports whether the text is stuck.
+// stuck appends a character, and reports whether the text repeats itself.
 func (c *repetition) stuck(r rune) bool {
 	if c.run++; r != c.before {
 		c.before, c.run = r, 1
@@ -121,8 +121,8 @@ func (c *repetition) stuck(r rune) bool {
 	return talk(c.text[starts[1]:starts[0]]) || c.n-c.began > patience
 }
 
-// starts returns where the last chunk begins and where equal ones do, the last first; nil
-// if they are few, far apart, or have ever other texts between them.
+// starts returns the starts of the last chunk and of equal chunks, the last first; nil if they
+// are few, far apart, or separated by many different texts.
 func (c *repetition) starts() (starts []int) {
 	last := len(c.text) - chunk
 	if last < 0 {
@@ -150,7 +150,7 @@ func (c *repetition) starts() (starts []int) {
 	return starts
 }
 
-// fromWord returns the last n characters of a text, or some more that begin with a word.
+// fromWord returns the last n characters of a text, or a few more, to begin with a word.
 func fromWord(text []rune, n int) string {
 	at := len(text) - n
 	for from := at; from > max(0, at-farApart); from-- {
@@ -162,7 +162,7 @@ func fromWord(text []rune, n int) string {
 	return string(text[at:])
 }
 
-// talk reports whether a text is words in one line.
+// talk reports whether a text is words on one line.
 func talk(text []rune) bool {
 	letters := 0
 	for _, r := range text {

@@ -9,8 +9,8 @@ import (
 	"gemline/engine/model/oneshot"
 )
 
-// mostContinued is how often a model is told to go on for one prompt. It is the Gemini
-// CLI's limit for turns that nobody typed.
+// mostContinued is how often a model is told to continue for one prompt. It is the Gemini CLI's
+// limit for turns without user input.
 const mostContinued = 100
 
 var speakerSchema = map[string]any{"type": "object",
@@ -24,9 +24,9 @@ const speakerQuestion = "Look at your last message alone, and decide who speaks 
 	"message announces what you will do next and does not do it, or breaks off in the middle. It is the user if the " +
 	"message asks the user something, or says all that there is to say."
 
-// Continue returns a Run around run that tells the model to go on where its last message
-// says that it is not through, which asker is asked after each. History returns the
-// conversation. Without an answer it is the user's turn.
+// Continue returns a Run around run. After each message asker judges whether the model has
+// finished; if not, the model is told to continue. Without a judgement it is the user's turn.
+// History returns the conversation.
 func Continue(run engine.Run, asker *oneshot.Asker, history func() []*genai.Content) engine.Run {
 	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
 		left := false
@@ -45,7 +45,7 @@ func Continue(run engine.Run, asker *oneshot.Asker, history func() []*genai.Cont
 	})
 }
 
-// modelNext reports whether the model is to speak next.
+// modelNext reports whether it is the model's turn.
 func modelNext(ctx context.Context, asker *oneshot.Asker, history []*genai.Content, tell func(engine.Event)) bool {
 	if len(history) == 0 {
 		return false

@@ -1,8 +1,8 @@
 // Package media stores the images, sounds and films in a model's answers as files. A first caller
 // wraps a Run with [Store].
 //
-// The user reads a line with the path of the file, at the place of the picture or behind the text
-// of the answer. The conversation itself stays as it is.
+// The user reads a line with the file's path, at the place of the picture or after the text of
+// the answer. The conversation does not change.
 package media
 
 import (
@@ -25,7 +25,7 @@ import (
 var errNowhere = errors.New("this session keeps no files")
 
 // Store returns a Run around run that stores the media of answers in the directory that dir
-// returns; "" stores nothing. The function history returns the history of the engine below.
+// returns; "" stores nothing. The function history returns the history of the engine.
 func Store(run engine.Run, history func() []*genai.Content, dir func() string) engine.Run {
 	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
 		line := true // the shown text ends with its line
@@ -80,8 +80,8 @@ func storeMedia(history []*genai.Content, dir string, line bool) (shown []engine
 	return shown
 }
 
-// write writes a file that only the user may read, under the first number that is free, and
-// returns its path.
+// write writes a file that only the user may read, under the first free number, and returns its
+// path.
 func write(dir, name, ending string, data []byte) (path string, err error) {
 	if dir == "" {
 		return "", errNowhere

@@ -1,11 +1,11 @@
-// Package network says how the program reaches other machines. Every client of the program
-// connects by the [Network] that is made for the run.
+// Package network configures connections to other machines: proxy, certificates and the offline
+// switch. Every client of the program connects through the [Network] of the run.
 //
-// # Offline is one refusal
+// # Offline is enforced in the dialer
 //
-// An offline Network refuses in its dialer whatever is not this machine, before a name is looked
-// up: no client can forget to ask. It goes by no proxy, since a proxy on this machine leads
-// elsewhere.
+// The dialer of an offline Network refuses every other machine before it resolves a name, so no
+// client can forget the check. An offline Network uses no proxy, since a proxy on this machine
+// leads to other machines.
 package network
 
 import (
@@ -27,20 +27,20 @@ import (
 	"gemline/engine/text"
 )
 
-// A Network says how other machines are reached. The zero Network reaches all directly.
+// A Network configures how other machines are reached. The zero Network connects directly.
 type Network struct {
 	Proxy   httpproxy.Config
 	CAs     []string // files and directories with certificates, in PEM, to trust beside the system's
-	Offline bool     // nothing but this machine is reached
+	Offline bool     // only this machine is reached
 }
 
 // A DialFunc makes connections.
 type DialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// OfflineError is the error about a machine that is not contacted.
+// OfflineError is the error of a connection that an offline Network refuses.
 type OfflineError struct{ Host string }
 
-// Error says which machine.
+// Error names the machine.
 func (e *OfflineError) Error() string {
 	return text.PrintableLine(e.Host) + " is not contacted: gemline is offline (--offline or general.offline)"
 }
@@ -89,7 +89,7 @@ func (n Network) Dial(d *net.Dialer) DialFunc {
 	}
 }
 
-// ProxyFor returns the proxy that leads to u, nil for none.
+// ProxyFor returns the proxy for requests to u, nil for none.
 func (n Network) ProxyFor(u *url.URL) (*url.URL, error) {
 	if n.Offline {
 		return nil, nil
@@ -106,7 +106,7 @@ func (n Network) Pool() *x509.CertPool {
 	return pool
 }
 
-// Transport returns a transport that reaches other machines as n says.
+// Transport returns a transport for n.
 func (n Network) Transport() *http.Transport {
 	t := n.Proxied(30 * time.Second)
 	t.ForceAttemptHTTP2, t.MaxIdleConns, t.IdleConnTimeout = true, 100, 90*time.Second
@@ -114,8 +114,7 @@ func (n Network) Transport() *http.Transport {
 	return t
 }
 
-// Proxied returns a transport that reaches other machines as n says, with a time to connect in
-// and none of the other limits, which its caller sets.
+// Proxied returns a transport for n with a connect timeout. The caller sets all other limits.
 func (n Network) Proxied(connect time.Duration) *http.Transport {
 	t := n.Direct(connect)
 	t.Proxy = func(r *http.Request) (*url.URL, error) { return n.ProxyFor(r.URL) }
@@ -125,16 +124,16 @@ func (n Network) Proxied(connect time.Duration) *http.Transport {
 	return t
 }
 
-// Direct returns a transport to this machine and its neighbours: as n says, but by no proxy and
-// with the system's certificates.
+// Direct returns a transport for n to this machine and its network, without a proxy and with the
+// system's certificates.
 func (n Network) Direct(connect time.Duration) *http.Transport {
 	return &http.Transport{DialContext: n.Dial(&net.Dialer{Timeout: connect})}
 }
 
-// From returns the Network that an environment asks for. Its proxy is the first of
-// HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, ALL_PROXY and all_proxy, whatever is
-// asked for through it, less what NO_PROXY or no_proxy exclude. The addresses may lack
-// their http://; desktops write socks:// for socks5://.
+// From returns the Network that an environment configures. Its proxy, for all schemes, is the
+// first of HTTPS_PROXY, https_proxy, HTTP_PROXY, http_proxy, ALL_PROXY and all_proxy, except for
+// the hosts in NO_PROXY or no_proxy. The addresses may lack http://; desktops write socks:// for
+// socks5://.
 func From(getenv func(string) string) Network {
 	first := func(names ...string) string {
 		for _, name := range names {

@@ -1,9 +1,9 @@
 // Package parallel does work on several goroutines, and waits.
 //
-// # Nothing falls alone
+// # Panics reach the caller
 //
-// A panic of a goroutine would be the end of the program. It goes on where
-// somebody waits for the work and can recover, with the place where it began.
+// A panic in a goroutine would end the program. This package raises it again in the goroutine
+// that waits for the work and can recover, with the original stack.
 package parallel
 
 import (
@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// Each calls f with the numbers from 0 to n-1 and returns when all calls are over.
-// At most so many run at once, which must be 1 or more. After a panic in one of them,
-// Each panics as [Panic.Raise] does.
+// Each calls f with the numbers from 0 to n-1 and returns when all calls are over. At most that
+// many calls run at once; most must be 1 or more. After a panic in a call, Each panics as
+// [Panic.Raise] does.
 func Each(n, most int, f func(int)) {
 	var wg sync.WaitGroup
 	var p Panic
@@ -34,7 +34,7 @@ func Each(n, most int, f func(int)) {
 	p.Raise()
 }
 
-// A Panic keeps the first panic of several goroutines for the one they work for. The
+// A Panic passes the first panic of several goroutines to the goroutine that they work for. The
 // zero Panic is ready for use.
 type Panic struct{ text atomic.Pointer[string] }
 
@@ -67,8 +67,8 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	return ctx.Err()
 }
 
-// Every calls do each time d has passed, until end is called, which waits for a call that
-// runs. After a panic of do, end panics as [Panic.Raise] does.
+// Every calls do at intervals of d until end is called. The function end waits for a running
+// call; after a panic of do, it panics as [Panic.Raise] does.
 func Every(d time.Duration, do func()) (end func()) {
 	done := make(chan struct{})
 	var calls sync.WaitGroup

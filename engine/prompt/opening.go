@@ -8,7 +8,7 @@ import (
 	"google.golang.org/genai"
 )
 
-// An Environment is where the conversation takes place.
+// An Environment describes the system and the workspace of a conversation.
 type Environment struct {
 	Now     time.Time
 	OS      string                           // such as linux
@@ -19,9 +19,8 @@ type Environment struct {
 	Ignored func(path string, dir bool) bool // nil means that nothing is
 }
 
-// Opening returns the message that stands before all others: where the
-// conversation takes place and what the project says about itself. When ctx is
-// done it returns the finished part.
+// Opening returns the first message of a conversation: the environment and the project's context
+// files. If ctx ends, Opening returns the finished part.
 func Opening(ctx context.Context, cfg Config) *genai.Content {
 	var b strings.Builder
 	b.WriteString("<session_context>\n")

@@ -11,9 +11,9 @@ import (
 	"gemline/engine/disk"
 )
 
-// An Override says what changes the sections of the instruction.
+// An Override changes the sections of the instruction.
 type Override struct {
-	// Own stands in the place of all sections but the skills, unless it is empty.
+	// Own, unless empty, replaces all sections but the skills.
 	Own string
 
 	// Disabled holds the keys of sections that are left out: see [Disabled].
@@ -34,7 +34,7 @@ func (o Override) Check(env Environment) error {
 	return err
 }
 
-// maxReplacement is the size of a system.md that is too large to be meant.
+// maxReplacement is the maximum size of a system.md.
 const maxReplacement = 1 << 20
 
 // replacement returns the user's own system instruction.
@@ -49,7 +49,7 @@ func replacement(path string, cfg Config) (string, error) {
 	return expand(strings.ToValidUTF8(string(b), "\ufffd"), cfg), nil
 }
 
-// expand puts values in the place of the placeholders in text.
+// expand replaces the placeholders in text by their values.
 func expand(text string, cfg Config) string {
 	var list strings.Builder
 	for i, t := range cfg.Tools {
@@ -72,7 +72,7 @@ func expand(text string, cfg Config) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// writeCopy keeps the instruction in the file that GEMINI_WRITE_SYSTEM_MD names.
+// writeCopy writes the instruction to the file that GEMINI_WRITE_SYSTEM_MD names.
 func writeCopy(cfg Config, text string) error {
 	path := OverridePath(cfg.Override.WriteSystemMD, cfg.Environment)
 	if path == "" {

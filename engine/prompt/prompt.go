@@ -1,5 +1,4 @@
-// Package prompt writes what the model is told before the user says anything:
-// the system instruction and the message that opens a conversation.
+// Package prompt writes the system instruction and the first message of a conversation.
 //
 // # Short
 //
@@ -27,7 +26,7 @@ import (
 //go:embed section/*.md
 var texts embed.FS
 
-// Config is what the texts depend on.
+// Config has the values that the texts depend on.
 type Config struct {
 	Tools       []string // names of the tools that the model is offered
 	Interactive bool     // the user can answer
@@ -37,7 +36,7 @@ type Config struct {
 	Hooks       bool     // hooks may add context
 	Agents      []Entry
 	Skills      []Entry
-	Servers     []Entry // what MCP servers want the model to know
+	Servers     []Entry // the instructions of MCP servers
 	More        string  // a text below the sections; may be empty
 	Override    Override
 	Files       Files
@@ -45,9 +44,9 @@ type Config struct {
 	Environment Environment
 }
 
-// A Context is what the context files say: the user's and the private notes about the project
-// go into the system instruction, the others into the opening message. Names are the names
-// that the files may have.
+// A Context is the content of the context files. The user's files and the private notes about the
+// project go into the system instruction, the others into the opening message. Names are the
+// names that the files may have.
 type Context struct {
 	Global, Private, Extension, Project string
 	Names                               []string
@@ -105,9 +104,8 @@ func Disabled(getenv func(string) string) map[string]bool {
 	return off
 }
 
-// System returns the system instruction. It can be used even beside an error
-// about the file it should have been written to; if the user's own text can't
-// be read, it is empty.
+// System returns the system instruction. It is complete even beside an error of the file that it
+// should be written to. If the user's own text can't be read, the instruction is empty.
 func System(cfg Config) (string, error) {
 	text, err := instruction(cfg)
 	if err != nil {
@@ -125,7 +123,7 @@ func System(cfg Config) (string, error) {
 	return text, writeCopy(cfg, text)
 }
 
-// instruction returns the instruction without memory: the user's text, or ours.
+// instruction returns the instruction without memory: the user's text, or the built-in text.
 func instruction(cfg Config) (string, error) {
 	text, err := cfg.Override.Own, error(nil)
 	if text == "" {
@@ -139,7 +137,7 @@ func instruction(cfg Config) (string, error) {
 	return text, err
 }
 
-// usual is the instruction of a conversation with the user.
+// usual returns the built-in instruction of a conversation with the user.
 func usual(cfg Config) (string, error) {
 	if path := OverridePath(cfg.Override.SystemMD, cfg.Environment); path != "" {
 		return replacement(path, cfg)
@@ -155,7 +153,7 @@ func usual(cfg Config) (string, error) {
 		"${global}", cfg.Files.Global).Replace(text), nil
 }
 
-// written returns a section, with what more adds to it.
+// written returns a section followed by the text of more.
 func written(key string, more func(Config) string, cfg Config) string {
 	b, err := texts.ReadFile("section/" + strings.ToLower(key) + ".md")
 	if err != nil {
@@ -168,7 +166,7 @@ func written(key string, more func(Config) string, cfg Config) string {
 	return strings.TrimSpace(text)
 }
 
-// conditions returns a function that tells which conditions hold.
+// conditions returns a function that reports whether a condition holds.
 func conditions(cfg Config) func(string) bool {
 	return func(name string) bool {
 		switch name {
@@ -250,7 +248,7 @@ func skills(cfg Config) string {
 	return b.String() + "</available_skills>"
 }
 
-// unmarked returns a text that is no mark of ours.
+// unmarked returns s in a form that is no mark of the program.
 func unmarked(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
@@ -292,8 +290,8 @@ func (e Environment) workdir() string {
 	return "."
 }
 
-// OverridePath returns the file that the value of GEMINI_SYSTEM_MD or
-// GEMINI_WRITE_SYSTEM_MD names, or nothing if it names none.
+// OverridePath returns the file that the value of GEMINI_SYSTEM_MD or GEMINI_WRITE_SYSTEM_MD
+// names, "" if it names none.
 func OverridePath(value string, env Environment) string {
 	value = strings.TrimSpace(value)
 	switch strings.ToLower(value) {

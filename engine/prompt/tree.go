@@ -14,7 +14,7 @@ import (
 
 const (
 	maxItems   = 200  // shown
-	maxEntries = 4096 // looked at in one directory
+	maxEntries = 4096 // read in one directory
 )
 
 // A node is a directory or a file in the tree.
@@ -25,9 +25,9 @@ type node struct {
 	children []*node
 }
 
-// tree draws the files below root, limit items at most: all of one level before
-// any of the next, files before directories, each sorted. It reads only the
-// directories whose contents it shows.
+// tree draws the files below root, limit items at most. It completes a level before the next
+// level; files come before directories, each sorted. It reads only the directories whose contents
+// it shows.
 func tree(ctx context.Context, root string, limit int, ignored func(string, bool) bool) string {
 	type place struct {
 		*node
@@ -103,7 +103,7 @@ func branch(last bool) string {
 	return "├───"
 }
 
-// readDir returns the names in dir, sorted, and whether those are all.
+// readDir returns the names in dir, sorted, and whether the lists are complete.
 func readDir(dir string) (files, dirs []string, complete bool) {
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
@@ -130,8 +130,8 @@ func readDir(dir string) (files, dirs []string, complete bool) {
 	return files, dirs, err == io.EOF
 }
 
-// quote returns name as it is if it can stand in a line of text, else quoted:
-// a name may hold anything, line ends included.
+// quote returns name, quoted unless it fits on a line of text: a name may hold any character,
+// even line ends.
 func quote(name string) string {
 	for _, r := range name {
 		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {

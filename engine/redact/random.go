@@ -9,13 +9,13 @@ import (
 // longRun matches a possible key: letters and digits without a word's usual breaks.
 var longRun = text.Pattern(`[0-9A-Za-z]{16,}`)
 
-// RandomRuns returns the long runs of letters and digits in s that look drawn by lot, as keys do.
+// RandomRuns returns the long runs of letters and digits in s that look random, as keys do.
 func RandomRuns(s string) []string {
 	return slices.DeleteFunc(longRun().FindAllString(s, -1), func(run string) bool { return !looksRandom(run) })
 }
 
-// looksRandom reports whether letters and digits look drawn by lot: digits among
-// letters, or capitals where no word would begin.
+// looksRandom reports whether letters and digits look random: digits among letters, or capitals
+// where no word would begin.
 func looksRandom(s string) bool {
 	letter := func(r rune) bool { return r|0x20 >= 'a' }
 	digits, capitals := 0, 0

@@ -3,16 +3,16 @@
 // such as [redacted: API key]. A first caller gives each secret to [Redactor.Add], cleans text for the
 // model with [Redactor.RedactKnown], and text to store with [Redactor.Text].
 //
-// # Known, then shaped
+// # Known secrets and shapes
 //
-// A known secret is a secret everywhere, so it is removed from everything that is stored,
-// shown or sent. A shape is a guess. It is good enough for sessions and logs, and too bold
-// for the model's own work: a test's made-up key in a file would differ from the file.
+// A known secret is removed from everything that is stored, shown or sent. A shape is a guess. It
+// is good enough for sessions and logs, but not for the model's work: a test's made-up key would
+// be replaced in the text of a file.
 //
-// # Once is enough
+// # Cleaning is idempotent
 //
-// A cleaned text is not changed by cleaning it again, and a text takes time
-// in proportion to its length, whoever wrote it.
+// Cleaning a cleaned text does not change it. The time is proportional to the length of the text,
+// whatever it contains.
 package redact
 
 import (
@@ -24,7 +24,7 @@ import (
 	"sync/atomic"
 )
 
-// minLength is how many bytes a secret has. Shorter ones would be found by chance.
+// minLength is how many bytes a secret has at least. Shorter texts would match by chance.
 const minLength = 4
 
 // markPrefix is how every mark begins.
@@ -41,16 +41,16 @@ type Redactor struct {
 	marks []string
 	used  atomic.Bool
 
-	recalled []string // marks of other runs
+	recalled []string // marks of earlier runs
 
-	stored *Redactor // knows secrets that are taken out of stored text only; may be nil
+	stored *Redactor // has the secrets that are removed from stored text only; may be nil
 }
 
 type known struct{ value, mark string }
 
 // Add has r remove secret from now on, also in its forms in URLs and in JSON; what names the
 // secret in a word or two. Of a URL with a password, the password is removed. A secret that is
-// too short to be told from other text is ignored.
+// too short is ignored.
 func (r *Redactor) Add(what, secret string) {
 	secret = strings.TrimSpace(secret)
 	if u, err := url.Parse(secret); err == nil && u.User != nil && u.Host != "" {
@@ -62,7 +62,7 @@ func (r *Redactor) Add(what, secret string) {
 	if what == "" || len(what) > 60 || strings.ContainsAny(what, "[]") || Shapes(what, "") != what {
 		what = "secret"
 	}
-	quoted, _ := json.Marshal(secret) // a string can be written
+	quoted, _ := json.Marshal(secret) // no error for a string
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, v := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret),
@@ -77,8 +77,8 @@ func (r *Redactor) Add(what, secret string) {
 	}
 }
 
-// AddStored has [Redactor.Text] take out secret from now on, and nothing else: a password
-// that is a plain word stays in what the model works with.
+// AddStored has only [Redactor.Text] remove secret from now on: a password that is a plain word
+// stays in the texts that the model works with.
 func (r *Redactor) AddStored(what, secret string) {
 	if r == nil {
 		return
@@ -109,7 +109,7 @@ func (r *Redactor) RedactKnown(s string) string {
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	var next []int // where each of r.known is found next; len(s) is nowhere
+	var next []int // the next index of each of r.known; len(s) if there is none
 	for i, k := range r.known {
 		if at := strings.Index(s, k.value); at >= 0 {
 			if next == nil {
@@ -151,7 +151,7 @@ func (r *Redactor) replace(s string, next []int) string {
 		}
 		if marked <= at {
 			end := marked + r.markLength(s[marked:])
-			if end == marked { // it only looks like one
+			if end == marked { // the text only looks like a mark
 				end = min(marked+1, at)
 				marked = indexFrom(s, markPrefix, marked+1)
 			}
@@ -166,7 +166,7 @@ func (r *Redactor) replace(s string, next []int) string {
 	}
 }
 
-// indexFrom returns where value is in s from a place on, len(s) if it is not.
+// indexFrom returns the index of value in s from a place on, len(s) if there is none.
 func indexFrom(s, value string, from int) int {
 	if i := strings.Index(s[from:], value); i >= 0 {
 		return from + i
@@ -214,8 +214,7 @@ func (r *Redactor) AddFrom(s string) {
 	}
 }
 
-// Marks counts the marks in s that stand for something which r has taken out of
-// a text, or which was recalled.
+// Marks counts the marks in s of secrets that r has removed from texts, and of recalled marks.
 func (r *Redactor) Marks(s string) map[string]int {
 	if r == nil || !strings.Contains(s, markPrefix) {
 		return nil
@@ -235,8 +234,8 @@ func (r *Redactor) Marks(s string) map[string]int {
 	return found
 }
 
-// A Stream takes the secrets that a Redactor knows out of a text that comes
-// piece by piece, wherever it is cut. It must not be used concurrently.
+// A Stream removes the secrets that a Redactor knows from a text in pieces, even if a cut splits
+// a secret. It must not be used concurrently.
 type Stream struct {
 	r    *Redactor
 	tail string // may be the beginning of a secret

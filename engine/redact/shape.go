@@ -7,16 +7,16 @@ import "strings"
 type shape struct {
 	prefix, what string
 	minLength    int
-	loose        bool // no other word has the prefix, so any character may precede it
-	digit        bool // without a digit among them it is a word
+	loose        bool // the prefix occurs in no other word, so any character may precede it
+	digit        bool // without a digit the text is a word
 
 	// find, if not nil, finds the secret in a text with the prefix, for keys with a form
 	// beyond prefix and length; to is 0 if there is no secret.
 	find func(s string) (from, to int)
 }
 
-// shapes are the kinds of keys that can be told by their looks, as their makers
-// describe them. The lengths here are shorter, since a truncated key is still a secret.
+// shapes are the kinds of keys with a recognizable form, as their vendors document it. The
+// lengths here are shorter, since a truncated key is still a secret.
 var shapes = []shape{
 	{"AIza", "API key", 20, true, false, nil},
 	{"ya29.", "access token", 16, true, false, nil},
@@ -62,8 +62,7 @@ var shapes = []shape{
 	{"&key=", "API key", 0, true, false, parameter},
 }
 
-// starts has the shapes that begin with a byte, so that most bytes are passed by
-// at once.
+// starts has the shapes by their first byte, so that most bytes are skipped at once.
 var starts = func() (all [256][]shape) {
 	for _, s := range shapes {
 		all[s.prefix[0]] = append(all[s.prefix[0]], s)
@@ -71,11 +70,11 @@ var starts = func() (all [256][]shape) {
 	return all
 }()
 
-// Shapes returns s without text in the shape of a well-known kind of key. In
-// its place stands with, or a mark if that is empty.
+// Shapes returns s with each text in the shape of a well-known key replaced by with, or by a mark
+// if with is "".
 func Shapes(s, with string) string {
 	var b strings.Builder
-	done := 0 // how much of s is dealt with
+	done := 0 // how much of s is done
 	for i := 0; i < len(s); i++ {
 		kinds := starts[s[i]]
 		if kinds == nil {
@@ -99,15 +98,15 @@ func Shapes(s, with string) string {
 	return b.String() + s[done:]
 }
 
-// Value reports whether the value of a variable is, or holds, a secret: values
-// are not prose, and what begins like a key there is one.
+// Value reports whether the value of a variable is, or holds, a secret: a value is no prose, so a
+// text that begins like a key is a key.
 func Value(v string) bool {
 	return strings.Contains(v, "-----BEGIN ") || strings.HasPrefix(v, "eyJ") &&
 		runLength(v[3:], isWordOrDot) >= 30 || Shapes(v, "") != v
 }
 
-// findShape finds the secret of one of kinds at the start of s, or right behind what
-// s begins with; free says that no word reaches into s.
+// findShape finds a secret of one of kinds at the start of s, or right after the prefix there;
+// free says that no word extends into s.
 func findShape(kinds []shape, s string, free bool) (from, to int, what string) {
 	for _, k := range kinds {
 		if !free && !k.loose || !strings.HasPrefix(s, k.prefix) {
@@ -141,7 +140,7 @@ func isBoundary(s string) bool {
 		strings.IndexByte("nrt", s[n-1]) >= 0 // as JSON writes line ends
 }
 
-// What a byte can belong to.
+// Character classes.
 func isWordByte(b byte) bool {
 	return '0' <= b && b <= '9' || 'a' <= b|0x20 && b|0x20 <= 'z' || b == '_' || b == '-'
 }
@@ -197,8 +196,7 @@ func password(s string) (from, to int) {
 	return from, to
 }
 
-// webhook finds what of the address of a web hook lets anybody send something: all
-// behind the host.
+// webhook finds the secret part of a web hook's address: everything after the host.
 func webhook(s string) (from, to int) {
 	const minLength = 20
 	if from = strings.IndexByte(s, '/') + 1; from == 0 || strings.ContainsAny(s[:from], " \t\n") {
@@ -214,7 +212,7 @@ func webhook(s string) (from, to int) {
 	return from, to
 }
 
-// pem finds a private key in the form of letters.
+// pem finds a private key in PEM.
 func pem(s string) (from, to int) {
 	const begin, end, most = "-----BEGIN ", "PRIVATE KEY-----", 12 // as in ENCRYPTED
 	head := s[len(begin):min(len(s), len(begin)+most+len(end))]

@@ -10,12 +10,11 @@ import (
 	"gemline/engine/disk"
 )
 
-// A builder is a program that reads its files at every run, and ends with an error if it can't:
-// nothing would be built in confinement. So they are secret only where a password stands in
-// them.
+// A builder is a build tool that fails if it can't read its files, so that it could not build
+// anything in confinement. Its files are therefore secret only if they contain a password.
 type builder struct {
 	home     string // below the home directory, as patterns
-	variable string // which says where the last elements of home lie instead, "" for none
+	variable string // replaces the last elements of home, "" for none
 	holds    string // matches a credential, but nothing encrypted and no variable
 }
 
@@ -23,9 +22,9 @@ type builder struct {
 const inAddress = `://([^/@\s"'$]*:[^/@\s"'$]+|[^/@\s"':$]{20,})@`
 
 // builders are Maven (the key to its encrypted passwords is in the other table), Gradle,
-// Composer, Bundler, NuGet, Yarn (version 1 fails without ~/.npmrc, too: that is hidden
-// nevertheless, since npm, pnpm, bun and later Yarns go on without), pnpm 12 (older ones have
-// files that they go on without), Poetry, Dart, conda and Cargo.
+// Composer, Bundler, NuGet, Yarn, pnpm 12 (older versions work without their files), Poetry,
+// Dart, conda and Cargo. Yarn 1 fails without ~/.npmrc, too. That file is hidden nevertheless,
+// since npm, pnpm, bun and later Yarns work without it.
 var builders = []builder{
 	{".m2/settings.xml", "", `<(password|passphrase)>\s*[^<{$\s]|(?i)(authorization|token)\s*</name>\s*<value>\s*[^<$\s]`},
 	{".gradle/gradle.properties", "GRADLE_USER_HOME",
@@ -42,8 +41,8 @@ var builders = []builder{
 	{".cargo/config.toml .cargo/config", "CARGO_HOME", `(?m)^\s*(token|secret-key)\s*=\s*["'][^"']`},
 }
 
-// StoredFiles returns the files of programs that build which hold a password, a key or a token at
-// the moment, below the home directory or where variables say that they lie.
+// StoredFiles returns the files of build tools that now hold a password, a key or a token: below
+// the home directory, or where variables place them.
 func StoredFiles(home string, getenv func(string) string) (list []string) {
 	inside := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(inAddress) })
 	for _, b := range builders {
@@ -62,7 +61,7 @@ func StoredFiles(home string, getenv func(string) string) (list []string) {
 				found = append(found, filepath.Join(to, filepath.Base(pattern)))
 			}
 		}
-		if moved { // some name the file
+		if moved { // some variables name the file itself
 			found = append(found, to)
 		}
 		slices.Sort(found)

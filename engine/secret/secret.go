@@ -1,13 +1,11 @@
-// Package secret knows, by their names, the files in which people and programs
-// keep what lets somebody in elsewhere: keys, passwords, tokens, and histories,
-// in which passwords end up.
+// Package secret recognizes, by name, files in which people and programs store credentials: keys,
+// passwords, tokens, and histories, in which passwords end up.
 //
 // # One table
 //
-// Whoever reads, searches, shows or hides files asks here. An entry is a
-// program, the names of its files anywhere, and where they lie below the home
-// directory, unless a variable says otherwise. A name is a hint and no proof:
-// such a file is asked about.
+// All code that reads, searches, shows or hides files uses this table. An entry is a program, the
+// names of its files anywhere, and their places below the home directory, unless a variable moves
+// them. A name is a hint and no proof: the user is asked about such a file.
 package secret
 
 import (
@@ -19,9 +17,8 @@ import (
 	"gemline/engine/disk"
 )
 
-// Path reports whether a path, or a directory on its way, has a name that may
-// stand for a secret. Names count as the same that some file system takes for
-// the same.
+// Path reports whether a path, or a directory on its way, has a name that may stand for a secret.
+// Names are equal if any file system treats them as equal.
 func Path(name string) bool {
 	name = filepath.ToSlash(name)
 	source := isSource(name[strings.LastIndexByte(name, '/')+1:])
@@ -43,8 +40,8 @@ func isSource(name string) bool {
 	return sources[path.Ext(disk.FoldName(name))] // and no stream of another file
 }
 
-// named reports whether an element of a path is named like a secret. last says that the
-// element is the path's last, and source that the path is a source file's.
+// named reports whether an element of a path has the name of a secret. Last says that it is the
+// last element, and source that the path is a source file's.
 func named(part string, last, source bool) bool {
 	if lower := strings.ToLower(part); fits(lower, last, source) {
 		return true
@@ -82,16 +79,15 @@ func fit(list []form, name string) bool {
 	return slices.ContainsFunc(list, func(f form) bool { return f.fits(name) })
 }
 
-// kept reports whether name is one of the plain words with an ending of data.
+// kept reports whether name is one of the plain words with the extension of a data file.
 func kept(name string) bool {
 	dot := strings.LastIndexByte(name, '.')
 	return dot >= 0 && slices.Contains(data, name[dot:]) &&
 		slices.ContainsFunc(plain, func(p string) bool { return matchesName(p, name[:dot]) })
 }
 
-// Files returns the files and directories of secrets below the home directory,
-// and below gemline's own there, also where variables say that they lie
-// elsewhere. Commands have no business with them.
+// Files returns the files and directories of secrets below the home directory and below gemline's
+// own directory, or where variables place them. Commands must not access them.
 func Files(home, own string, getenv func(string) string) (list []string) {
 	if home != "" {
 		for _, e := range table {
@@ -120,8 +116,8 @@ func Files(home, own string, getenv func(string) string) (list []string) {
 	return list
 }
 
-// moved returns the secrets of the table below the directory from, at their places below to. If
-// to holds all of the home directory, it is no secret itself.
+// moved returns the secrets of the table below the directory from, with to in the place of from.
+// If all is true, to contains the home directory and is no secret itself.
 func moved(from, to string, all bool) (list []string) {
 	for _, e := range table {
 		for name := range strings.FieldsSeq(e.home) {
@@ -156,7 +152,7 @@ var exact, begins, ends = func() (exact map[string]bool, begins, ends map[byte][
 	for _, n := range names {
 		if slices.Contains(data, path.Ext(n)) &&
 			slices.ContainsFunc(plain, func(p string) bool { return strings.HasPrefix(n, p) }) {
-			continue // which kept does in one go
+			continue // handled by kept
 		}
 		before, after, star := strings.Cut(n, "*")
 		switch {
@@ -172,8 +168,7 @@ var exact, begins, ends = func() (exact map[string]bool, begins, ends map[byte][
 	return exact, begins, ends
 }()
 
-// A form is a pattern with one star, taken apart: every file that is searched is
-// compared with all of them.
+// A form is a split pattern with one star: every searched file is compared with all of them.
 type form struct{ before, after string }
 
 func (f form) fits(name string) bool {
@@ -181,14 +176,14 @@ func (f form) fits(name string) bool {
 		strings.HasSuffix(name, f.after)
 }
 
-// plain are words that name files of secrets, and source files about them. The
-// former have an ending of data, or none.
+// plain are words that name files of secrets, and source files about secrets. A file of secrets
+// has the extension of a data file, or none.
 var plain = []string{"credentials*", "secrets*", "passwords*", "*credentials", "*_secret"}
 
 var data = []string{".json", ".yaml", ".yml", ".toml", ".ini", ".txt", ".xml", ".env",
 	".properties", ".conf", ".cfg", ".csv", ".enc", ".db", ".plist", ".bak", ".old"}
 
-// sources are the endings of source code.
+// sources are the extensions of source code.
 var sources = set(".go", ".py", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".c", ".h", ".cc",
 	".cpp", ".hpp", ".rs", ".java", ".kt", ".scala", ".rb", ".php", ".cs",
 	".swift", ".ex", ".exs", ".erl", ".hs", ".ml", ".clj", ".lua", ".pl", ".sql", ".vue", ".svelte", ".html", ".css", ".md", ".rst", ".adoc", ".tf", ".proto")

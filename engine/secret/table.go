@@ -2,7 +2,7 @@ package secret
 
 import "strings"
 
-// An entry is what a program, or a habit, calls its secrets.
+// An entry has the names of a program's secret files, or of a kind of secret file.
 type entry struct {
 	program string
 	names   string // anywhere, as patterns in lower case
@@ -12,12 +12,12 @@ type entry struct {
 // ours are gemline's own, below its directory.
 const ours = ".env gemini-credentials.json oauth_creds.json mcp-oauth-tokens.json mcp-oauth-tokens-v2.json a2a-oauth-tokens.json google_accounts.json"
 
-// Not below the home directory is what a program reads at every run and ends with an error if it
-// can't: that is in the table of [StoredFiles]. Nor is Julia's ~/.julia/logs, where Pkg writes down
-// the packages in use, but for the history.
+// The table omits files without which a program fails: these are in the table of [StoredFiles].
+// It also omits Julia's ~/.julia/logs except for the history: Pkg records the packages in use
+// there.
 //
-// pip's configuration says where packages come from, which is no secret: who
-// builds without it may get another package by the same name.
+// pip's configuration names the package index, which is no secret: without it, pip may install
+// another package of the same name.
 var table = []entry{
 	// Variables, keys and certificates.
 	{"dotenv", ".env .env.* .env-* .env_* .env~ env~* *.env .envrc", ".env"},
@@ -171,7 +171,7 @@ var table = []entry{
 	{"irssi", "", ".irssi"},
 	{"chat", "", ".purple .config/hexchat .config/Slack .config/discord .config/Signal .config/Element .local/share/TelegramDesktop Library/Application_/_Support/Slack Library/Application_/_Support/discord Library/Application_/_Support/Signal Library/Application_/_Support/Element"},
 
-	// Browsers and programs that live in a box of their own.
+	// Browsers and sandboxed applications.
 	{"mozilla", "logins.json key4.db cookies.sqlite", ".mozilla .config/mozilla .thunderbird Library/Application_/_Support/Firefox Library/Thunderbird"},
 	{"chrome", "", ".config/google-chrome .config/google-chrome-beta .config/google-chrome-unstable .config/chromium Library/Application_/_Support/Google/Chrome Library/Application_/_Support/Google/Chrome_/_Beta Library/Application_/_Support/Google/Chrome_/_Canary Library/Application_/_Support/Chromium"},
 	{"browsers", "", ".config/BraveSoftware .config/microsoft-edge .config/vivaldi .config/opera Library/Application_/_Support/BraveSoftware Library/Application_/_Support/Microsoft_/_Edge Library/Application_/_Support/Vivaldi"},
@@ -197,8 +197,8 @@ var table = []entry{
 	{"repls", "", ".irb_history .config/irb/irb_history .pry_history .local/share/pry/pry_history .php_history .lua_history .gdb_history .Rhistory .ghc/ghci_history .local/share/ghc/ghci_history .config/ghc/ghci_history .julia/logs/repl_history.jl .julia_history"},
 }
 
-// moves are variables that say where the files of a program lie instead, with
-// where they lie otherwise. What a variable names may be many files.
+// moves are variables that move the files of a program, each with the default place. A variable
+// may name several files.
 var moves = strings.Fields(`
 	XDG_CONFIG_HOME=.config XDG_DATA_HOME=.local/share XDG_STATE_HOME=.local/state XDG_CACHE_HOME=.cache
 	GNUPGHOME=.gnupg XAUTHORITY=.Xauthority ICEAUTHORITY=.ICEauthority SOPS_AGE_KEY_FILE=.config/sops/age/keys.txt

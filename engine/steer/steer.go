@@ -1,19 +1,18 @@
-// Package steer has the model hear what its user says while it works: a [Hint] goes to it
-// with the next request, and the work is not stopped for it.
+// Package steer passes messages of the user to the working model: a [Hint] goes with the next
+// request, and the work is not interrupted.
 //
 // # For front ends
 //
-// The reader of the user's input calls [Hints.Add], on any goroutine, while the Run goes
-// on. The Run that [Hints.Run] returns reports the hints that a
-// request takes along, by a [engine.Notice] whose cause is a [*GivenHints]. When the Run is
-// over, [Hints.Take] returns those that came too late: they are the next prompt, or, if
-// the user has stopped the Run, the REPL names them as kept.
+// The reader of the user's input calls [Hints.Add], on any goroutine, during the Run. The Run
+// that [Hints.Run] returns reports the hints of a request by an [engine.Notice] whose cause is a
+// [*GivenHints]. After the Run, [Hints.Take] returns the hints that came too late. They are the
+// next prompt or, if the user has stopped the Run, the REPL lists them as kept.
 //
-// # A hint is said once
+// # A hint is sent once
 //
-// A hint is either in the history and the journal, or it is returned by Take. It goes with
-// a request that follows calls: the first one of a Run has a question of its own, which is
-// taken back if the request fails.
+// A hint is either in the history and the journal, or it is returned by Take. It goes with a
+// request that follows calls. The first request of a Run takes no hint, since its question is
+// removed if the request fails.
 package steer
 
 import (
@@ -29,27 +28,27 @@ import (
 	"gemline/engine/text"
 )
 
-// A Hint is something that the user says while a Run goes on.
+// A Hint is a message of the user during a Run.
 type Hint struct {
-	ID   string // the front end's own name for it
+	ID   string // the front end's id for the hint
 	Text string
 }
 
-// Hints are those of a conversation that the model has not been told yet. They are safe
-// for concurrent use. A nil Hints has none.
+// Hints are the pending hints of a conversation. They are safe for concurrent use. A nil Hints is
+// empty.
 type Hints struct {
 	mu      sync.Mutex
 	waiting []Hint
 }
 
-// Add has the model be told h with the next request that follows calls.
+// Add has h sent with the next request that follows calls.
 func (s *Hints) Add(h Hint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waiting = append(s.waiting, h)
 }
 
-// Take returns the hints that the model has not been told, which it then will not be.
+// Take removes and returns the pending hints.
 func (s *Hints) Take() []Hint {
 	if s == nil {
 		return nil
@@ -61,8 +60,7 @@ func (s *Hints) Take() []Hint {
 	return hs
 }
 
-// Drop takes back the hints of an id that the model has not been told, and reports whether
-// there were any.
+// Drop removes the pending hints with an id, and reports whether there were any.
 func (s *Hints) Drop(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,13 +81,13 @@ func (g *GivenHints) Error() string {
 	return "the model is told: " + strings.Join(texts, "; ")
 }
 
-// An Interjector takes messages beside its Run, as an [engine.Engine] does.
+// An Interjector accepts messages during its Run, as an [engine.Engine] does.
 type Interjector interface {
 	Interject(emit func(engine.Event) error, parts ...*genai.Part) error
 }
 
-// Run returns a Run that yields what run does, which is c's own, and gives the hints. Check, if
-// not nil, returns a text for the model to read behind a hint, and whether the hint is given.
+// Run returns a Run around run, the Run of c, that gives the hints to the model. Check, if not
+// nil, returns a text to append to a hint, and whether the hint is given.
 func (s *Hints) Run(c Interjector, run engine.Run, check func(context.Context, string) (more string, ok bool)) engine.Run {
 	if s == nil {
 		return run
@@ -110,7 +108,7 @@ func (s *Hints) Run(c Interjector, run engine.Run, check func(context.Context, s
 	})
 }
 
-// give gives the hints that wait, and reports whether the consumer is still there.
+// give gives the pending hints to the model, and reports whether the consumer continues.
 func (s *Hints) give(ctx context.Context, c Interjector, yield engine.Yield,
 	check func(context.Context, string) (string, bool)) bool {
 	var added []*genai.Part
@@ -149,7 +147,7 @@ const (
 		"Change your plan by no more than it asks for, say in one short sentence that you have read it, and go on working."
 )
 
-// HintPart returns what the model is told.
+// HintPart returns the part that tells the model of hints.
 func HintPart(hs ...Hint) *genai.Part {
 	var b strings.Builder
 	b.WriteString(opening)
@@ -162,8 +160,7 @@ func HintPart(hs ...Hint) *genai.Part {
 	return genai.NewPartFromText(b.String() + closing + advice)
 }
 
-// HintLines returns the hints in what the user has said to the model, a line each, "" if that
-// is no hint.
+// HintLines returns the hints in a text of the user, one per line, "" if it has none.
 func HintLines(text string) string {
 	hints, ok := strings.CutPrefix(text, opening)
 	hints, _, whole := strings.Cut(hints, closing)

@@ -8,7 +8,7 @@ import (
 	"gemline/engine/text"
 )
 
-// subagent is the role of the conversations of agents.
+// subagent is the role of agents' requests.
 const subagent = "subagent"
 
 // A scope identifies the conversation of an event: the enclosing calls, and the agent. Both
@@ -31,14 +31,14 @@ type agent struct {
 	Runs        int    `json:"runs"`
 	Failed      int    `json:"failed"`
 	Took        millis `json:"durationMs"`
-	all                // its requests, whose fields stand beside the others
+	all                // its requests, whose fields are inlined in JSON
 	Calls       int    `json:"totalCalls"`
 	CallsFailed int    `json:"totalFail"`
 }
 
 type all = role
 
-// agentLines returns what agents did, a sentence each.
+// agentLines returns a sentence about each agent.
 func agentLines(agents list[agent]) (lines []string) {
 	for i, name := range agents.keys {
 		a := agents.values[i]

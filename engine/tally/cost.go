@@ -13,8 +13,8 @@ type spent struct {
 	Date string  `json:"prices_date,omitempty"` // of the oldest price; empty if a price has no date
 }
 
-// cost returns the cost of requests to a millionth of a cent, as sums of fractions have tails. It
-// is nil if there are none, or if the price of a request is not known.
+// cost returns the cost of requests, rounded to a millionth of a cent. It is nil if there are no
+// requests or if a price is unknown.
 func (t *Tally) cost(requests []engine.Usage) (s *spent) {
 	if t.Cost == nil {
 		return nil

@@ -18,10 +18,10 @@ type counts struct {
 	files   map[string]bool
 }
 
-// Add adds the counts of o, which must be over, except for the counts of its prompt.
+// Add adds the counts of o, a finished session, except for the counts of its prompt.
 func (t *Tally) Add(o *Tally) { t.counts.add(&o.counts, t.Cost != nil) }
 
-// add adds the counts of o, with its single requests if these have a cost.
+// add adds the counts of o, with the single requests if cost is set.
 func (c *counts) add(o *counts, cost bool) {
 	for i, name := range o.models.keys {
 		m, from := c.models.at(name), o.models.values[i]
@@ -32,7 +32,7 @@ func (c *counts) add(o *counts, cost bool) {
 		for j, what := range from.Roles.keys {
 			m.Roles.at(what).plus(from.Roles.values[j])
 		}
-		if cost { // else nobody asks for single requests
+		if cost { // otherwise single requests are not needed
 			m.used = append(m.used, from.used...)
 		}
 	}
@@ -52,7 +52,7 @@ func (c *counts) add(o *counts, cost bool) {
 	}
 }
 
-// of returns the counts that a request of a model belongs to.
+// of returns the counts to which a request of a model adds.
 func (c *counts) of(in scope, m *model, what string) []*role {
 	all := []*role{&m.all, m.Roles.at(what)}
 	if in.agent != "" {
@@ -71,7 +71,7 @@ func (c *counts) finished(ev engine.CallFinished, allowed bool) {
 		} else {
 			one.Fail++
 		}
-		switch { // no decision was taken about a call that could not be made
+		switch { // a call that failed before its judgement has no decision
 		case errors.Is(ev.Err, engine.ErrRefused):
 			one.Decisions.Reject++
 		case allowed:
@@ -88,7 +88,7 @@ func (c *counts) finished(ev engine.CallFinished, allowed bool) {
 	}
 }
 
-// tokens returns what all requests took.
+// tokens returns the tokens of all requests.
 func (c *counts) tokens() (sum tokens) {
 	for _, m := range c.models.values {
 		sum = sum.plus(m.all.Tokens)

@@ -1,12 +1,12 @@
 // Package tally counts what a session costs and does: requests, tokens, calls,
 // lines changed.
 //
-// # Derived
+// # Counted from events
 //
-// A [Tally] knows nothing but the events that it was shown, and is asked for
-// nothing but numbers. Nobody else keeps counts.
+// A [Tally] counts only the events that it observes, and returns only numbers. No other code
+// counts.
 //
-// Conversations inside calls are counted with the one that they are inside of.
+// A conversation inside a call is counted with the outer conversation.
 //
 // # The wire form
 //

@@ -11,14 +11,14 @@ import (
 	"gemline/engine/text"
 )
 
-// A list is a map that keeps the order in which its keys came.
+// A list is a map that keeps the insertion order of its keys.
 type list[T any] struct {
 	keys   []string
 	values []*T
 	index  map[string]int
 }
 
-// at returns the value of key, made if there is none.
+// at returns the value of key, and creates it if there is none.
 func (l *list[T]) at(key string) *T {
 	key = printable(key)
 	if i, ok := l.index[key]; ok {
@@ -69,12 +69,12 @@ const main = "main"
 type model struct {
 	all    role           // all of them together
 	ByType list[int]      // errors
-	Roles  list[role]     // by what for
-	used   []engine.Usage // what Tokens is the sum of
-	cost   *spent         // as it is written; nil if it is not known
+	Roles  list[role]     // by the role of the request
+	used   []engine.Usage // the requests whose sum is Tokens
+	cost   *spent         // for JSON; nil if unknown
 }
 
-// A role is what a model was asked in one role.
+// A role holds the counts of a model's requests in one role.
 type role struct {
 	calls
 	Tokens tokens `json:"tokens"`
@@ -198,8 +198,7 @@ type flatModel struct {
 	*spent
 }
 
-// Flat returns the JSON of the "stats" in the last record of a stream that
-// took so long.
+// Flat returns the JSON of the "stats" in the last record of a stream, whose duration was took.
 func (t *Tally) Flat(took time.Duration) json.RawMessage {
 	var models list[flatModel]
 	for i, name := range t.counts.models.keys {
@@ -215,7 +214,7 @@ func (t *Tally) Flat(took time.Duration) json.RawMessage {
 		*spent
 	}{flat(t.counts.tokens()), millis(took), t.counts.all.Count, models, t.counts.agents, t.costs()}, "")
 	if err != nil {
-		panic(err) // numbers and names always have a form
+		panic(err) // no error for numbers and names
 	}
 	return b
 }

@@ -10,7 +10,7 @@ import (
 	"gemline/engine/text"
 )
 
-// A prompt holds the counts of the prompt that is answered.
+// A prompt holds the counts of the current prompt.
 type prompt struct {
 	span    Span
 	start   time.Time
@@ -63,7 +63,7 @@ type Span struct {
 
 	Failed, Denied, Refused, Cancelled int // of Calls
 
-	brief bool // a second is the least to tell
+	brief bool // times under a second are omitted
 }
 
 // String returns the span as the line at the end of a turn, such as "12 s, 3
@@ -104,8 +104,8 @@ func (s Span) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Brief returns the span without its only tool, if the call went well, and without a time
-// under a second: a listener has just heard both.
+// Brief returns the span without the only tool, if its call succeeded, and without a time under a
+// second: a user of a screen reader has just heard both.
 func (s Span) Brief() Span {
 	if s.Calls == 1 && s.Failed+s.Denied+s.Refused+s.Cancelled == 0 {
 		s.Calls = 0

@@ -31,13 +31,13 @@ type Tally struct {
 	part   *Tally // counts the same; nil if there is none
 }
 
-// Begin has part count what t counts from now on, in the place of the part before.
+// Begin has part, instead of the earlier part, count the events that t counts from now on.
 func (t *Tally) Begin(part *Tally) { t.part = part }
 
 // A Check is how the last check of the work went.
 type Check struct {
 	Command string `json:"command"`
-	Rounds  int    `json:"rounds"`    // of checks that there were
+	Rounds  int    `json:"rounds"`    // the number of checks
 	Code    int    `json:"exit_code"` // of the last one
 	OK      bool   `json:"ok"`
 }
@@ -106,7 +106,7 @@ func (t *Tally) observe(in scope, ev engine.Event, now time.Time) {
 	case engine.CallFinished:
 		inside := in.calls + ev.ID + "/"
 		t.end(inside, ev.Err, now)
-		ev.Took = max(0, ev.Took-t.open.waited[inside]) // while an agent asked, it did nothing
+		ev.Took = max(0, ev.Took-t.open.waited[inside]) // without the time in which the agent waited for answers
 		delete(t.open.waited, inside)
 		delete(t.open.within, in.agent+"/"+ev.ID)
 		t.finished(in, ev)
@@ -132,7 +132,7 @@ func (t *Tally) end(in string, err error, now time.Time) {
 	t.fail(p, err, now)
 }
 
-// settle counts a request that was answered without a word on its tokens.
+// settle counts a request that was answered without token counts.
 func (t *Tally) settle(in string, now time.Time) {
 	if p := t.open.requests[in]; p != nil {
 		delete(t.open.requests, in)
@@ -142,8 +142,8 @@ func (t *Tally) settle(in string, now time.Time) {
 	}
 }
 
-// Asking returns an Approver that asks a, and keeps the time until the answer out of the
-// times of requests. Nil asks nobody.
+// Asking returns an Approver that asks a, and subtracts the waiting time from the times of
+// requests. If a is nil, so is the result.
 func (t *Tally) Asking(a engine.Approver) engine.Approver {
 	if a == nil {
 		return nil
@@ -163,7 +163,8 @@ func (a asking) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, 
 	return a.Approver.Approve(ctx, p)
 }
 
-// pause takes the time until an answer out of the prompt's, and out of what waits for it.
+// pause subtracts the time until an answer from the time of the prompt, and from the request or
+// call that waits for the answer.
 func (t *Tally) pause(p engine.Proposal, d time.Duration) {
 	t.prompt.idle += d
 	t.open.pause(p, d)
@@ -204,7 +205,7 @@ func (t *Tally) usage(in scope, ev engine.Usage, now time.Time) {
 		r.add(took, false)
 		r.Tokens.add(ev)
 	}
-	if ev.Sum() > 0 { // else the server has not said
+	if ev.Sum() > 0 { // otherwise the server has not sent counts
 		m.used, t.prompt.used = append(m.used, ev), append(t.prompt.used, ev)
 	}
 	t.prompt.span.Tokens += ev.Sum()
@@ -231,5 +232,5 @@ func (t *Tally) finished(in scope, ev engine.CallFinished) {
 
 func elapsed(from, to time.Time) time.Duration { return max(0, to.Sub(from)) }
 
-// Tokens returns how many tokens all requests took.
+// Tokens returns the tokens of all requests.
 func (t *Tally) Tokens() int { return t.counts.tokens().Total }

@@ -10,7 +10,7 @@ import (
 	"gemline/engine/text"
 )
 
-// Overview returns what the session did, as of now, one sentence a line.
+// Overview summarizes the session until now, one sentence per line.
 func (t *Tally) Overview(now time.Time) []string {
 	var api millis
 	for _, m := range t.counts.models.values {
@@ -105,7 +105,7 @@ func (t *Tally) Tools() []string {
 	return append(ls, "All tools: "+outcome(t.counts.all)+approvals(t.counts.asked, t.counts.all.Decisions.Reject))
 }
 
-// inSentence returns a name that came from outside as it can stand in a sentence.
+// inSentence returns an untrusted name in a form for a sentence.
 func inSentence(name string) string {
 	for _, r := range name {
 		if !unicode.IsPrint(r) || r == utf8.RuneError {
@@ -144,7 +144,7 @@ func percent(part, whole int) string {
 	return fmt.Sprintf("%d %%", 100*part/whole)
 }
 
-// Duration returns d as people say it: "0.3 s", "12 s", "2 min 5 s", "1 h 0 min".
+// Duration formats d for people: "0.3 s", "12 s", "2 min 5 s", "1 h 0 min".
 func Duration(d time.Duration) string {
 	switch d = max(0, d); {
 	case d < 9950*time.Millisecond:

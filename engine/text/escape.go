@@ -16,8 +16,7 @@ func Compact(v any) string {
 	return Printable(string(b))
 }
 
-// Printable writes the characters of a text of JSON that can't be printed, such as controls, in
-// the way of JSON.
+// Printable escapes the unprintable characters of a JSON text, such as controls, as JSON does.
 func Printable(s string) string {
 	if !strings.ContainsFunc(s, unseen) {
 		return s

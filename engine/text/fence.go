@@ -2,8 +2,8 @@ package text
 
 import "strings"
 
-// Fenced returns s as a block of code in Markdown, between fences that are not in it and
-// without the last line feed.
+// Fenced returns s as a block of code in Markdown, without its last line feed and between fences
+// that s does not contain.
 func Fenced(s, language string) string {
 	fence := "```"
 	for strings.Contains(s, fence) {

@@ -11,7 +11,7 @@ import (
 func FrontMatter(source string) (head, body string, ok bool) {
 	source = strings.TrimPrefix(strings.ReplaceAll(source, "\r\n", "\n"), "\ufeff")
 	start := strings.TrimLeft(source, " \n")
-	blank := strings.Repeat("\n", strings.Count(source[:len(source)-len(start)], "\n")) // lines keep their numbers
+	blank := strings.Repeat("\n", strings.Count(source[:len(source)-len(start)], "\n")) // so that lines keep their numbers
 	rest, ok := strings.CutPrefix(start, "---\n")
 	if !ok {
 		return "", source, false
@@ -23,9 +23,9 @@ func FrontMatter(source string) (head, body string, ok bool) {
 	return blank + strings.TrimPrefix(head, "\n"), strings.TrimSuffix(body, "\n"), true
 }
 
-// QuoteFrontMatter mends front matter that is invalid YAML: it quotes values that YAML would
-// take for more than words, such as a description with a colon. Indented lines behind a
-// quoted value become part of the value.
+// QuoteFrontMatter repairs front matter that is invalid YAML: it quotes plain values that YAML
+// would read as syntax, such as a description with a colon. Indented lines behind a quoted value
+// become part of the value.
 func QuoteFrontMatter(head string) string {
 	var out []string
 	lines := strings.Split(head, "\n")
@@ -59,7 +59,7 @@ func QuoteFrontMatter(head string) string {
 	return strings.Join(out, "\n")
 }
 
-// structured matches a value that is more than words: the head of a block, a list, an object.
+// structured matches a value that is no plain text: the head of a block, a list, an object.
 var structured = Pattern(`^(?:[|>][-+0-9]*(?:\s+#.*)?|\[.*\]|\{.*\}|[\[{][^\]}]*)$`)
 
 // isWord reports whether s is the name of a key.
@@ -69,7 +69,7 @@ func isWord(s string) bool {
 	}) && s[0] != '-'
 }
 
-// wantsQuotes reports whether YAML takes a plain value for more than words.
+// wantsQuotes reports whether YAML would read syntax in a plain value.
 func wantsQuotes(value string) bool {
 	quoted := value != "" && (value[0] == '"' || value[0] == '\'')
 	if quoted {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// ErrLong is the error of a line that is longer than a line may be.
+// ErrLong is the error of a line above the length limit.
 var ErrLong = errors.New("the line is too long")
 
 // Lines reads lines of a bounded length.
@@ -20,7 +20,7 @@ type Lines struct {
 	buf  []byte
 }
 
-// NewLines returns the Lines of r. Each ends with the byte end, and has at most the given
+// NewLines returns the Lines of r. Each line ends with the byte end, and has at most the given
 // number of bytes before it.
 func NewLines(r io.Reader, end byte, most int) *Lines {
 	return &Lines{r: bufio.NewReaderSize(r, 64<<10), end: end, most: most}
@@ -33,7 +33,7 @@ func (l *Lines) Next() (line []byte, err error) {
 	if l.Torn {
 		return nil, io.EOF // a terminal would be read on
 	}
-	const kept = 1 << 20 // one long line must not stay for ever
+	const kept = 1 << 20 // a larger buffer is released
 	if l.buf = l.buf[:0]; cap(l.buf) > kept {
 		l.buf = nil
 	}
@@ -46,7 +46,7 @@ func (l *Lines) Next() (line []byte, err error) {
 		switch {
 		case long || len(l.buf)+len(piece) > l.most:
 			long, line = true, l.buf
-		case len(l.buf) == 0 && err != bufio.ErrBufferFull: // the usual one, which is not copied
+		case len(l.buf) == 0 && err != bufio.ErrBufferFull: // the usual line, which is not copied
 			line = piece
 		default:
 			l.buf = append(l.buf, piece...)

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Loopback reports whether host is this machine by its name or its address: the only one to
-// which a secret may go unencrypted.
+// Loopback reports whether host is this machine, by name or address. Only there may a secret go
+// unencrypted.
 func Loopback(host string) bool {
 	ip, name := net.ParseIP(host), strings.ToLower(host)
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
-// PublicAddress returns an address without possible secrets: its user, its password, its
-// query, and in an address that lacks its https:// all before the @, which no parser tells apart.
+// PublicAddress returns an address without possible secrets: user, password and query. In an
+// address without https://, which no parser can split, everything before the @ is removed.
 func PublicAddress(u *url.URL) string {
 	out := *u
 	if out.User != nil {

@@ -1,7 +1,7 @@
-// Package text writes values, numbers, times and other people's words as texts, in
-// the one way that all of gemline has. It reads the lines that programs exchange, too.
+// Package text formats values, numbers, times and untrusted texts for all of gemline. It also
+// reads the lines that programs exchange.
 //
-// # A terminal wants more
+// # Terminals need more
 //
 // [Printable] and [PrintableLine] escape for a line of a text or of JSON, and [Untrusted] marks a
 // text for a model. Package repl/output makes texts fit for a terminal.
@@ -44,7 +44,7 @@ func Object(members iter.Seq2[string, any]) ([]byte, error) {
 		if len(all) > 1 {
 			all = append(all, ',')
 		}
-		name, _ := JSON(key, "") // a text has a form
+		name, _ := JSON(key, "") // no error for a string
 		b, err := JSON(value, "")
 		if err != nil {
 			return nil, err
@@ -63,8 +63,7 @@ func OneLine(s string, most int) string {
 // Words returns the words of s with a single space between each two.
 func Words(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Name returns the name of a file as it stands in a list: quoted where it
-// would not stay on its line or is not text.
+// Name returns the name of a file for a list: quoted if it has line ends or is not valid text.
 func Name(name string) string {
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 		return strconv.Quote(name)
@@ -145,8 +144,7 @@ func Plural(noun string, n int) string {
 	return noun + "s"
 }
 
-// List returns the first few of names as a sentence has them, and how many there are
-// besides.
+// List returns the first few of names for a sentence, and the number of the others.
 func List(names []string) string {
 	const most = 20
 	if n := len(names); n > most {
@@ -158,7 +156,7 @@ func List(names []string) string {
 	return strings.Join(names, "")
 }
 
-// IsASCII reports whether s has no other characters than those of ASCII.
+// IsASCII reports whether s has only ASCII characters.
 func IsASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -189,8 +187,8 @@ func Money(usd float64) string {
 	return fmt.Sprintf("$%.2f", usd)
 }
 
-// Nearest returns the one of names that a misspelled name comes nearest to, "" if none
-// is near.
+// Nearest returns the member of names that is most similar to a misspelled name, "" if none is
+// similar.
 func Nearest(name string, names []string) (nearest string) {
 	least := max(2, len(name)/3) + 1
 	for _, n := range names {
@@ -211,10 +209,10 @@ func Likely(key string, names []string) string {
 	return Nearest(key, slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, key[:1]) }))
 }
 
-// Misspelled returns the known name that a name of a list is likely meant for, "" if there is none.
-// A name of the list that is known is not misspelled, and known names in the list are not meant. Nor
-// are short names, or names that begin with different letters, have different digits or differ in more
-// than two letters: a go-reviewer is no ts-reviewer, and a test-1 no test-2.
+// Misspelled returns the known name of which a name in a list is likely a misspelling, "" if
+// there is none. A known name is no misspelling, and a known name in the list is no result.
+// Neither are short names, nor names that begin with different letters, have different digits or
+// differ in more than two letters: a go-reviewer is no ts-reviewer, and a test-1 no test-2.
 func Misspelled(name string, list, known []string) string {
 	name = strings.TrimSpace(name)
 	if Among(known, name) {
@@ -226,7 +224,7 @@ func Misspelled(name string, list, known []string) string {
 	}))
 }
 
-// Among reports whether a list has a name, in whatever case and between whatever blanks.
+// Among reports whether a list has a name; case and surrounding blanks are ignored.
 func Among(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
 }

@@ -1,5 +1,5 @@
-// Package google exchanges the credentials of a Google account for tokens: credentials from a
-// file, or from the machine if it belongs to Google.
+// Package google exchanges the credentials of a Google account for tokens. Credentials come from
+// a file, or from the metadata server of a Google machine.
 //
 // # Nothing is stored
 //
@@ -47,12 +47,12 @@ var types = map[string]credentials.CredType{
 
 // A Source makes tokens.
 type Source struct {
-	Scopes   []string     // what a token is good for
+	Scopes   []string     // the token's scopes
 	Audience string       // the service that an identity token is for; "" for an access token with Scopes
-	Client   *http.Client // asks servers of tokens; not the machine's own
+	Client   *http.Client // for token servers, but not for the metadata server
 
-	// Host is the server that tells a machine about itself, "" for the usual one. Network says
-	// whether it is reached.
+	// Host is the metadata server, "" for the usual server. Network says whether it can be
+	// reached.
 	Host    string
 	Network network.Network
 
@@ -60,10 +60,10 @@ type Source struct {
 	AddSecret func(what, secret string)
 }
 
-// A Token is good for a while.
+// A Token is an access token or an identity token.
 type Token struct {
 	Secret  string
-	Expires time.Time // zero if nobody said
+	Expires time.Time // zero if unknown
 	Quota   string    // the project that requests are counted for, "" if the credentials name none
 }
 
@@ -119,20 +119,20 @@ func (s Source) file(ctx context.Context, data []byte) (Token, error) {
 	return Token{Secret: token.Value, Expires: token.Expiry, Quota: file.Quota}, nil
 }
 
-// UnusableCredentials says why credentials make no sense.
+// UnusableCredentials says why credentials can't be used.
 type UnusableCredentials string
 
 // Error returns the reason.
 func (u UnusableCredentials) Error() string { return string(u) }
 
-// metadata is where machines of Google's are told about themselves.
+// metadata is the address of the metadata server of Google's machines.
 const metadata = "169.254.169.254"
 
-// ErrNoMetadata is the error of a machine that has no account.
+// ErrNoMetadata is the error of a machine without a metadata server.
 var ErrNoMetadata = errors.New("no metadata server")
 
-// machine asks for a token of the account that the machine has. That goes by no proxy: whoever
-// answers is next door.
+// machine asks the metadata server for a token of the machine's account. It uses no proxy, since
+// the server is in the local network.
 func (s Source) machine(ctx context.Context) (Token, error) {
 	u := url.URL{Scheme: "http", Host: cmp.Or(s.Host, metadata),
 		Path:     "/computeMetadata/v1/instance/service-accounts/default/token",
@@ -156,7 +156,7 @@ func (s Source) machine(ctx context.Context) (Token, error) {
 		return Token{}, &url.Error{Op: "Get", URL: u.String(), Err: err}
 	}
 	defer resp.Body.Close()
-	if s.Host == "" && resp.Header.Get("Metadata-Flavor") != "Google" { // whoever that is
+	if s.Host == "" && resp.Header.Get("Metadata-Flavor") != "Google" { // the answer is some other server's
 		return Token{}, ErrNoMetadata
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
@@ -184,7 +184,7 @@ func (s Source) machine(ctx context.Context) (Token, error) {
 	return Token{Secret: token.Value, Expires: time.Now().Add(time.Duration(token.Expires) * time.Second)}, nil
 }
 
-// Expiry returns when a token ends that says so itself (RFC 7519), zero if it does not.
+// Expiry returns the expiry time in a JSON Web Token (RFC 7519), zero if it has none.
 func Expiry(token string) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -82,8 +82,7 @@ func Part(p *genai.Part, clean func(string) string) *genai.Part {
 	return &d
 }
 
-// Args returns m with all texts in it cleaned, at any depth, and whether that
-// is another one.
+// Args returns m with all texts in it cleaned, at any depth, and whether that changed anything.
 func Args(m map[string]any, clean func(string) string) (map[string]any, bool) {
 	var out map[string]any
 	for name, v := range m {
@@ -129,8 +128,8 @@ func cleanValue(v any, clean func(string) string) (any, bool) {
 	return v, false
 }
 
-// cleanError returns the error of a call with its texts cleaned, in the same
-// class. An error with nothing to clean is returned as it is.
+// cleanError returns the error of a call with its texts cleaned, in the same class. It returns a
+// clean error unchanged.
 func cleanError(err error, clean func(string) string) error {
 	if err == nil || engine.Outcome(err) == engine.Cancelled { // its words are the program's own
 		return err

@@ -1,9 +1,8 @@
-// Package wrap keeps secrets out of a conversation, by wrappers around its parts:
-// [Tools] out of results and output of calls, [Journal] out of stored messages, and
-// [Content] out of any message. What [redact] finds in a text is found here in
-// everything that holds texts.
+// Package wrap keeps secrets out of a conversation by wrappers around its parts: [Tools] cleans
+// results and output of calls, [Journal] stored messages, and [Content] any message. It applies
+// package [redact] to every value that holds texts.
 //
-// # Arguments are not changed
+// # Inputs are not changed
 //
 // A message with a secret is copied, and the copy cleaned; others are not copied.
 package wrap

@@ -10,9 +10,9 @@ import (
 	"gemline/engine/redact"
 )
 
-// Tools returns the tools of ts with the secrets that r knows removed from the output of
-// calls. A call that would overwrite a secret with its mark fails: the model has read the
-// mark, and the file has the secret.
+// Tools returns the tools of ts with the secrets that r knows removed from the output of calls. A
+// call that would overwrite a secret with its mark fails: the model has read the mark in the
+// place of the file's secret.
 func Tools(ts engine.Toolset, r *redact.Redactor) engine.Toolset {
 	return engine.Map(ts, func(t engine.Tool) engine.Tool { return redactTool(t, r) })
 }
@@ -44,8 +44,8 @@ func redactTool(t engine.Tool, r *redact.Redactor) engine.Tool {
 	return t
 }
 
-// addsMark reports whether a diff adds a mark, or is cut. A file
-// may talk of marks, and that is kept.
+// addsMark reports whether a diff adds a mark, or is cut. A mark that the file already has is no
+// addition.
 func addsMark(diff string, r *redact.Redactor) bool {
 	var added, removed strings.Builder
 	for line := range strings.Lines(diff) {
@@ -65,7 +65,7 @@ func addsMark(diff string, r *redact.Redactor) bool {
 	return added.Len() == 0
 }
 
-// A redactingHost shows what a call puts out, wherever that is cut into pieces.
+// A redactingHost cleans the output of a call, even if a cut splits a secret.
 type redactingHost struct {
 	engine.Host
 	r *redact.Redactor
