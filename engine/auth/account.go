@@ -14,29 +14,28 @@ import (
 // maxFile is how large a file of credentials may be, in bytes.
 const maxFile = 1 << 20
 
-// An Account says where the credentials of a Google account may be, the first
-// place first. Nothing is looked at before Read.
+// An Account lists the places where the credentials of a Google account may be, in order. Only
+// Read opens them.
 type Account struct {
-	// File is the path in GOOGLE_APPLICATION_CREDENTIALS. If it is set, the file has to exist,
-	// and nothing else counts.
+	// File is the path in GOOGLE_APPLICATION_CREDENTIALS. If it is set, the file must exist, and
+	// all other places are ignored.
 	File string
 
-	// DefaultFile is where gcloud auth application-default login leaves them.
+	// DefaultFile is the file that gcloud auth application-default login writes.
 	DefaultFile string
 
-	// Host is the server that tells a machine of Google's about itself;
-	// empty for its usual address.
+	// Host is the metadata server of Google's machines, empty for its usual address.
 	Host string
 
-	cloud bool // the environment is a Google machine's
+	cloud bool // the environment is that of a Google machine
 }
 
-// NewAccount returns where to look, by the environment.
+// NewAccount returns the Account for an environment.
 func NewAccount(getenv func(string) string, goos string) *Account {
 	return account(Config{GOOS: goos}, func(name string) string { return strings.TrimSpace(getenv(name)) })
 }
 
-// account returns where to look.
+// account returns the Account for cfg.
 func account(cfg Config, get func(string) string) *Account {
 	a := &Account{File: get("GOOGLE_APPLICATION_CREDENTIALS"), Host: get("GCE_METADATA_HOST"),
 		cloud: get("K_SERVICE")+get("GAE_SERVICE") != "" || on(get("CLOUD_SHELL")) ||
@@ -55,8 +54,8 @@ func account(cfg Config, get func(string) string) *Account {
 	return a
 }
 
-// Read returns the credentials, and the file they are in. If there is no file,
-// both are empty, and the machine itself is to be asked.
+// Read returns the credentials and their file. If there is no file, both are empty, and the
+// metadata server is the next place.
 func (a *Account) Read() (data []byte, from string, err error) {
 	const hint = "make the file with gcloud auth application-default login, or correct GOOGLE_APPLICATION_CREDENTIALS"
 	from = a.File
@@ -77,14 +76,14 @@ func (a *Account) Read() (data []byte, from string, err error) {
 	return data, from, nil
 }
 
-// absent reports whether there is no file of credentials, and no machine to ask.
+// absent reports whether there is neither a file of credentials nor a metadata server.
 func (a *Account) absent() bool {
 	_, from, _ := a.Read()
 	return from == "" && !a.OnGoogleMachine()
 }
 
-// OnGoogleMachine reports whether this seems to be a machine of Google's, which has an
-// account of its own.
+// OnGoogleMachine reports whether this seems to be a machine of Google's, with an account of its
+// own.
 func (a *Account) OnGoogleMachine() bool {
 	if a.cloud || a.Host != "" {
 		return true

@@ -12,16 +12,16 @@ import (
 	"gemline/engine/text"
 )
 
-// A Method is a way to pay for requests, by its name in the settings.
+// A Method is a way to authenticate requests, by its name in the settings.
 type Method string
 
 // The methods.
 const (
 	APIKey  Method = "gemini-api-key"              // the Gemini API with a key
 	Vertex  Method = "vertex-ai"                   // Vertex AI with a Google account or an express key
-	Gateway Method = "gateway"                     // another server, whose key and headers are its own affair
-	Compute Method = "compute-default-credentials" // Code Assist with a Google account, which may be that of the machine
-	Google  Method = "oauth-personal"              // the log-in of another program, which is not ours to use
+	Gateway Method = "gateway"                     // another server, with its own key and headers
+	Compute Method = "compute-default-credentials" // Code Assist with a Google account, perhaps the machine's
+	Google  Method = "oauth-personal"              // the log-in of another program, which gemline must not use
 )
 
 // Methods returns the methods that can be chosen, in the order to offer them.
@@ -80,23 +80,21 @@ type Config struct {
 	Request, Shared string
 }
 
-// A Setting is a value, and the variable or flag that gave it. Both are empty if nothing was
-// said.
+// A Setting is a value and its origin, a variable or flag. Both are empty if there is no value.
 type Setting struct{ Value, From string }
 
-// Credentials say how requests are paid for.
+// Credentials say how requests are authenticated.
 type Credentials struct {
 	Method Method
 
-	// From is the setting or the variable that decided, empty if nothing
-	// was said.
+	// From is the setting or the variable that decided, empty if none did.
 	From string
 
 	// Instead is a message if the requested log-in is not available here: it names this log-in
 	// and its replacement.
 	Instead string
 
-	// Key is the key. With Stored, it is the key in the user's store, and has to be there.
+	// Key is the key. With Stored, it is the key in the user's store, which must be there.
 	Key    Setting
 	Stored bool
 
@@ -108,16 +106,15 @@ type Credentials struct {
 	Account *Account
 
 	Project, Location Setting
-	Quota             string // the project that the quota is of, if another
+	Quota             string // the project for the quota, if different
 
-	BaseURL    Setting // where the API is, if elsewhere
-	APIVersion Setting // the first element of its paths, if another
-	External   bool    // credentials are none of our business
+	BaseURL    Setting // the address of the API, if not the usual address
+	APIVersion Setting // the first element of its paths, if not the usual version
+	External   bool    // something outside the program adds credentials
 }
 
-// Choose returns how requests are paid for: as the settings say, or else the
-// environment. The error, if any, is an [Error]; the Credentials then hold all
-// that is known.
+// Choose returns the credentials for requests, by the settings or else by the environment. The
+// error, if any, is an [Error]; the Credentials beside it are incomplete.
 func Choose(cfg Config) (Credentials, error) {
 	c := Credentials{External: cfg.External}
 	get := func(name string) string { return strings.TrimSpace(cfg.Getenv(name)) }
@@ -148,11 +145,12 @@ func Choose(cfg Config) (Credentials, error) {
 	return c, err
 }
 
-// noGoogle is why the log-in of another program is not used, behind who asks for it.
+// noGoogle says why the log-in of another program is not used. The name of the setting or
+// variable precedes it.
 const noGoogle = " asks for the log-in with Google, which belongs to another program, whose terms do not let gemline use it"
 
-// fallBack goes by the environment, or by a stored key, where the log-in that was chosen
-// can't be had here.
+// fallBack chooses by the environment, or takes a stored key, if the selected log-in is not
+// available.
 func (c *Credentials) fallBack(cfg Config, get func(string) string, why string) bool {
 	method, from := c.requestedMethod(cfg, get)
 	if method == Google {
@@ -184,8 +182,7 @@ const (
 // selectedType is the setting that chooses.
 const selectedType = "security.auth.selectedType"
 
-// lacks says why the method that the settings select can't be had here at all, "" if
-// anything of it is set up.
+// lacks says why the selected method is not available at all, "" if any part of it is set up.
 func (c *Credentials) lacks(cfg Config, get func(string) string) string {
 	set := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return get(name) != "" })
@@ -200,7 +197,7 @@ func (c *Credentials) lacks(cfg Config, get func(string) string) string {
 	return ""
 }
 
-// ErrNoKey returns the error of a choice whose stored key is not there.
+// ErrNoKey returns the error of credentials whose stored key is missing.
 func (c Credentials) ErrNoKey() error {
 	message := "no API key: neither GEMINI_API_KEY nor GOOGLE_API_KEY is set, and none is stored"
 	hint := hintNothing
@@ -257,8 +254,8 @@ func unknown(key, value string) error {
 		Advice: "there are gemini-api-key, vertex-ai, gateway, compute-default-credentials and oauth-personal"}
 }
 
-// requestedMethod returns the method that the environment or a given key asks for, and
-// what says so.
+// requestedMethod returns the method that the environment or a given key requests, and the
+// variable or setting that requests it.
 func (c *Credentials) requestedMethod(cfg Config, get func(string) string) (Method, string) {
 	vertex, vertexFrom := asksVertex(get)
 	keyed := cfg.Key.Value != "" || get("GEMINI_API_KEY") != "" || get("GOOGLE_API_KEY") != ""
@@ -288,13 +285,13 @@ func (c *Credentials) requestedMethod(cfg Config, get func(string) string) (Meth
 // GOOGLE_GENAI_USE_GCA.
 const accessToken = "GOOGLE_CLOUD_ACCESS_TOKEN"
 
-// tokenGiven reports whether Code Assist is to be asked with a token that is there.
+// tokenGiven reports whether the environment has a token for Code Assist.
 func tokenGiven(get func(string) string) bool {
 	return on(get("GOOGLE_GENAI_USE_GCA")) && get(accessToken) != ""
 }
 
-// asksVertex reports whether a variable asks for Vertex AI, and which one decides: the
-// newer name counts, whatever the older one says.
+// asksVertex reports whether a variable requests Vertex AI, and which variable decides: the newer
+// name takes precedence.
 func asksVertex(get func(string) string) (asks bool, from string) {
 	for _, from = range []string{"GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI"} {
 		if value := get(from); value != "" {
@@ -306,15 +303,15 @@ func asksVertex(get func(string) string) (asks bool, from string) {
 
 func on(value string) bool { return strings.EqualFold(value, "true") || value == "1" }
 
-// key finds the key of the Gemini API. A key in GOOGLE_API_KEY is one of
-// Vertex AI if anything says Vertex AI.
+// key finds the key of the Gemini API. A key in GOOGLE_API_KEY is for Vertex AI if a setting or
+// variable selects Vertex AI.
 func (c *Credentials) key(cfg Config, get func(string) string) {
 	c.BaseURL = named("GOOGLE_GEMINI_BASE_URL", get)
 	c.given(cfg, get)
 	c.Stored = c.Key.Value == "" && !c.External
 }
 
-// gateway finds what another server wants.
+// gateway finds the credentials for another server.
 func (c *Credentials) gateway(cfg Config, get func(string) string) error {
 	if c.BaseURL = named("GOOGLE_GEMINI_BASE_URL", get); c.BaseURL.Value == "" && !c.External {
 		return &Error{Message: "the gateway has no address: GOOGLE_GEMINI_BASE_URL is not set",
@@ -335,8 +332,8 @@ func (c *Credentials) given(cfg Config, get func(string) string) {
 	}
 }
 
-// vertex finds what Vertex AI wants: an express key, or a project, a location
-// and an account.
+// vertex finds the credentials for Vertex AI: an express key, or a project, a location and an
+// account.
 func (c *Credentials) vertex(cfg Config, get func(string) string) error {
 	c.BaseURL = named("GOOGLE_VERTEX_BASE_URL", get)
 	for name, value := range map[string]string{
@@ -388,9 +385,9 @@ func (c *Credentials) vertex(cfg Config, get func(string) string) error {
 // cloudShell is the project for all users of Cloud Shell.
 const cloudShell = "cloudshell-gca"
 
-// assist finds what Code Assist wants: an account, and a project if that has
-// none of its own. In Cloud Shell, GOOGLE_CLOUD_PROJECT in the environment is
-// the project that gcloud is set to, which need not have Code Assist.
+// assist finds the credentials for Code Assist: an account, and a project if the account has
+// none. In Cloud Shell, GOOGLE_CLOUD_PROJECT is gcloud's current project, which need not have
+// Code Assist.
 func (c *Credentials) assist(cfg Config, get func(string) string) error {
 	c.BaseURL = named("CODE_ASSIST_ENDPOINT", get)
 	c.APIVersion = named("CODE_ASSIST_API_VERSION", get)
@@ -450,7 +447,7 @@ func (c *Credentials) check() error {
 	return nil
 }
 
-// plain reports whether s may stand in an address as it is.
+// plain reports whether s needs no escaping in an address.
 func plain(s, more string) bool {
 	for i := range len(s) {
 		b := s[i]
@@ -461,7 +458,7 @@ func plain(s, more string) bool {
 	return !strings.Contains(s, "..")
 }
 
-// checkKey returns what keeps s from being a key.
+// checkKey returns the reason why s can't be a key.
 func checkKey(s string) error {
 	switch {
 	case s == "":
@@ -475,8 +472,7 @@ func checkKey(s string) error {
 	return nil
 }
 
-// Address returns where the API is, fit to be shown; empty for the usual
-// place.
+// Address returns the address of the API in a form to show; empty for the usual address.
 func (c Credentials) Address() string {
 	if c.BaseURL.Value == "" {
 		return ""

@@ -1,9 +1,9 @@
-// Package auth decides how requests are paid for, and keeps the user's key.
+// Package auth chooses the credentials of requests, and stores the user's key.
 //
-// # Choosing touches nothing
+// # Choosing opens no files
 //
-// [Choose] looks at settings and variables only. Files, the keyring and the
-// network are left alone until a request, or the user, asks for a credential.
+// [Choose] reads only settings and variables. Files, the keyring and the network are used only
+// when a request, or the user, needs a credential.
 //
 // # Secrets
 //

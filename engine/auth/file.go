@@ -25,10 +25,9 @@ import (
 // FileName is the name of the file of credentials in the user's directory.
 const FileName = "gemini-credentials.json"
 
-// A File is a file of credentials in the format of the Gemini CLI: an object of services,
-// each an object of values, encrypted for a user on a machine. Encryption protects the values
-// in backups and from searches, not from the user's programs; the file's mode keeps other
-// users out.
+// A File is a file of credentials in the format of the Gemini CLI: an object of services, each an
+// object of values, encrypted for a user on a machine. Encryption protects the values in backups
+// and from searches, but not from the user's programs; the file's mode excludes other users.
 type File struct {
 	Path string
 	key  func() ([]byte, error) // for this user and machine; the first call is slow
@@ -68,7 +67,7 @@ func (f File) Get(service, account string) (string, error) {
 	}
 	var value string
 	if raw, ok := all[service][account]; ok && json.Unmarshal(raw, &value) != nil {
-		value = string(raw) // an object, unpacked
+		value = string(raw) // an object, as JSON
 	}
 	return value, nil
 }
@@ -111,7 +110,7 @@ func (f File) Clear(ctx context.Context, service string) error {
 	})
 }
 
-// remove is change, where there may be nothing to remove from.
+// remove is change, for a file that may be missing.
 func (f File) remove(ctx context.Context, edit func(entries) bool) error {
 	if _, err := os.Stat(f.Path); f.Path == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil

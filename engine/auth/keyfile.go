@@ -9,12 +9,12 @@ import (
 	"gemline/engine/disk"
 )
 
-// maxKeyFile is how many bytes of a file are looked at for a key.
+// maxKeyFile is how many bytes of a key file are read.
 const maxKeyFile = 64 << 10
 
-// ReadKey returns the key in the file called name: its only line. The file may
-// be a pipe, such as a shell makes of <(command). The warning says that other users may read
-// the file. Without a name there is no key. The error is an [Error].
+// ReadKey returns the key in the named file: its only line. The file may be a pipe, such as a
+// shell's <(command). The warning says that other users may read the file. If name is "", so is
+// the key. The error is an [Error].
 func ReadKey(name string) (key, warning string, err error) {
 	if name == "" {
 		return "", "", nil

@@ -4,6 +4,5 @@ package auth
 
 import "io/fs"
 
-// exposed reports nothing where the mode of a file does not say who may read
-// it.
+// exposed returns false: here the mode of a file does not say who may read it.
 func exposed(fs.FileInfo) bool { return false }

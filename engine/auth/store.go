@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Where the key is in the keyring and in the file.
+// The place of the key in the keyring and in the file.
 const (
 	service = "gemini-cli-api-key"
 	entry   = "default-api-key"
@@ -23,8 +23,8 @@ func NewProviderStore(dir string, getenv func(string) string, provider string) *
 // Key returns the key that is stored and where it was, empty if none is.
 func (s *Store) Key(ctx context.Context) (key, from string, err error) { return s.load(ctx) }
 
-// A Store keeps the user's key: in the keyring of the system, or in a file
-// where there is none. The Gemini CLI's key is the same one.
+// A Store stores the user's key in the system's keyring or, without one, in a file. The key is
+// shared with the Gemini CLI.
 type Store struct {
 	vault Vault
 	entry string // in the keyring and in the file
@@ -47,15 +47,15 @@ func (s *Store) load(ctx context.Context) (key, from string, err error) {
 	return unwrap(value), from, err
 }
 
-// MayHaveKey reports whether there may be a key for c, without asking the keyring,
-// which may ask the user. A key is in the keyring if it was put there from here;
-// the Gemini CLI chooses it in the settings.
+// MayHaveKey reports whether there may be a key for c. It does not access the keyring, which may
+// ask the user. The keyring has a key if this program stored it, or if the settings, perhaps of
+// the Gemini CLI, select it.
 func (s *Store) MayHaveKey(c Credentials) bool {
 	is := func(path string) bool { _, err := os.Stat(path); return err == nil }
 	return is(s.vault.file.Path) || s.vault.ring != nil && (c.From != "" || is(s.mark))
 }
 
-// marked notes whether the keyring has a key. The note affects only messages to the user.
+// marked records whether the keyring has a key. The record affects only messages to the user.
 func (s *Store) marked(there bool) {
 	switch {
 	case s.mark == "":
@@ -66,8 +66,7 @@ func (s *Store) marked(there bool) {
 	}
 }
 
-// Find returns the key that c pays with and where it was. It is an error if
-// none is stored.
+// Find returns the stored key for c and its place. A missing key is an error.
 func (s *Store) Find(ctx context.Context, c Credentials) (key, from string, err error) {
 	key, from, err = s.load(ctx)
 	if err == nil && key == "" {
@@ -76,8 +75,8 @@ func (s *Store) Find(ctx context.Context, c Credentials) (key, from string, err 
 	return key, from, err
 }
 
-// Save stores the key and returns where. With filed, that is the file in any
-// case. An older key is gone then.
+// Save stores the key, replaces an older key, and returns the place. With filed, the place is
+// always the file.
 func (s *Store) Save(ctx context.Context, key string, filed bool) (where string, err error) {
 	if err := checkKey(key); err != nil {
 		return "", err
@@ -89,7 +88,7 @@ func (s *Store) Save(ctx context.Context, key string, filed bool) (where string,
 	return where, err
 }
 
-// Remove forgets the key, and returns where it was.
+// Remove deletes the key, and returns its places.
 func (s *Store) Remove(ctx context.Context) (from []string, err error) {
 	if s.vault.ring != nil {
 		s.marked(false)
@@ -97,7 +96,7 @@ func (s *Store) Remove(ctx context.Context) (from []string, err error) {
 	return s.vault.Delete(ctx, service, s.entry)
 }
 
-// A token is how the Gemini CLI writes a key down.
+// A token is the Gemini CLI's form of a stored key.
 type token struct {
 	ServerName string `json:"serverName"`
 	Token      struct {
@@ -117,8 +116,8 @@ func wrap(entry, key string, now time.Time) string {
 	return string(b)
 }
 
-// unwrap returns the key in a stored value, which may be the bare key, and
-// nothing if it is neither.
+// unwrap returns the key in a stored value: a token or the bare key. It returns "" for other
+// values.
 func unwrap(value string) string {
 	value = strings.TrimSpace(value)
 	if strings.HasPrefix(value, "{") {

@@ -9,18 +9,18 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// patience is how long the keyring may take. Behind it there may be a service
-// that asks the user something nobody sees.
+// patience is how long the keyring may take. Its service may ask the user a question that is not
+// visible.
 const patience = 3 * time.Second
 
 // inRing says that a value is in the keyring.
 const inRing = "keyring"
 
-// A Vault keeps secrets by service and account, which are the Gemini CLI's own: in the
-// keyring of the system, or in a [File] where there is none.
+// A Vault stores secrets by the Gemini CLI's names of services and accounts: in the system's
+// keyring or, without one, in a [File].
 type Vault struct {
 	file   File
-	ring   keyring.Keyring // nil if it is not to be used
+	ring   keyring.Keyring // nil if it must not be used
 	waited time.Duration
 }
 
@@ -42,7 +42,7 @@ func (system) Set(s, user, secret string) error   { return keyring.Set(s, user, 
 func (system) Delete(s, user string) error        { return keyring.Delete(s, user) }
 func (system) DeleteAll(s string) error           { return keyring.DeleteAll(s) }
 
-// Get returns a value that is fit, and where it was, empty if there is none.
+// Get returns a value that fit accepts, and its place; both are empty if there is none.
 func (v *Vault) Get(ctx context.Context, service, account string,
 	fit func(string) bool) (value, from string, err error) {
 	if v.ring != nil {
@@ -53,20 +53,20 @@ func (v *Vault) Get(ctx context.Context, service, account string,
 		if err := ctx.Err(); err != nil {
 			return "", "", err
 		}
-	} // whatever is wrong with the keyring, the file may do
+	} // after any error of the keyring, the file is tried
 	if value, err = v.file.Get(service, account); err != nil || !fit(value) {
 		return "", "", err
 	}
 	return value, "file " + v.file.Path, nil
 }
 
-// Set stores a value and returns where. With filed, that is the file in any case. An older
-// value is gone then.
+// Set stores a value, replaces an older value, and returns the place. With filed, the place is
+// always the file.
 func (v *Vault) Set(ctx context.Context, service, account, value string, filed bool) (where string, err error) {
 	if v.ring != nil && !filed {
 		_, err := v.wait(ctx, func() (string, error) { return "", v.ring.Set(service, account, value) })
 		if err == nil {
-			v.file.Delete(ctx, service, account) // if it can't be, the keyring still comes first
+			v.file.Delete(ctx, service, account) // after an error, the keyring still takes precedence
 			return inRing, nil
 		}
 		if ctx.Err() != nil {
@@ -76,13 +76,13 @@ func (v *Vault) Set(ctx context.Context, service, account, value string, filed b
 	if err := v.file.Set(ctx, service, account, value); err != nil {
 		return "", err
 	}
-	if v.ring != nil { // it would come first
+	if v.ring != nil { // since the keyring takes precedence
 		v.forget(ctx, service, account)
 	}
 	return "file " + v.file.Path, nil
 }
 
-// Delete forgets a value, and returns where it was.
+// Delete deletes a value, and returns its places.
 func (v *Vault) Delete(ctx context.Context, service, account string) (from []string, err error) {
 	if v.ring != nil && v.forget(ctx, service, account) == nil {
 		from = append(from, inRing)
@@ -94,7 +94,7 @@ func (v *Vault) Delete(ctx context.Context, service, account string) (from []str
 	return from, err
 }
 
-// Clear forgets all values of a service. A keyring that has not answered may keep some.
+// Clear deletes all values of a service. If the keyring did not answer, it may still have values.
 func (v *Vault) Clear(ctx context.Context, service string) (answered bool, err error) {
 	answered = true
 	if v.ring != nil { // as with one value, only the file is reliable
@@ -116,8 +116,7 @@ var (
 	errFell = errors.New("the keyring can't be used")
 )
 
-// wait runs f, which may not return for a long time, and goes on without it if
-// it takes too long: nothing can end it.
+// wait runs f with a timeout. Since f can't be stopped, it may continue after the timeout.
 func (v *Vault) wait(ctx context.Context, f func() (string, error)) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, v.waited, errSlow)
 	defer cancel()

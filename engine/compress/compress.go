@@ -17,8 +17,8 @@ import (
 
 // Config is what a Compressor needs from the world.
 type Config struct {
-	// Threshold is the share of the model's context that a conversation may take
-	// before it is compressed; 0 means half.
+	// Threshold is the part of the model's context from which on a conversation is compressed; 0
+	// means half.
 	Threshold float64
 	Window    Window
 	Masking   Masking
@@ -34,27 +34,27 @@ type Config struct {
 	// Before, if not nil, is called when a conversation is about to be compressed.
 	Before func(ctx context.Context, trigger Trigger)
 
-	// PinnedResult, if not nil, returns a word for a call's answer that counts until the next
-	// answer with the same word, such as a list of tasks, and "" for others. The last answer
-	// of each word stays.
+	// PinnedResult, if not nil, returns a key for a call's answer that stays valid until the next
+	// answer with the same key, such as a list of tasks, and "" for other answers. The last
+	// answer of each key is not removed.
 	PinnedResult func(answer *genai.FunctionResponse) string
 }
 
 // A Window bounds a conversation in tokens, whatever its model's context holds.
 type Window struct {
-	MaxTokens  int // from this on it is compressed; 0 is no bound
-	KeptTokens int // about so many of the newest are not summed up
+	MaxTokens  int // the size from which on it is compressed; 0 is no bound
+	KeptTokens int // about so many of the newest tokens are not summarized
 }
 
-// A Question is a request to a model beside the conversation.
+// A Question is a request to a model outside the conversation.
 type Question struct {
-	Model    string // that the conversation is held with
+	Model    string // the model of the conversation
 	System   string
 	Contents []*genai.Content
 	Notify   func(engine.Event)
 }
 
-// A Trigger is what a compression is begun by.
+// A Trigger is what starts a compression.
 type Trigger string
 
 // The triggers.
@@ -66,13 +66,14 @@ const (
 const (
 	half = 0.5
 
-	// budget is how many tokens of outputs stay in a conversation that is compressed.
+	// budget is how many tokens of outputs remain in a compressed conversation.
 	budget = 50_000
 
-	// worth is the least part of a conversation, as 1/worth, that is compressed unasked.
+	// worth limits automatic compression: the compressed part is at least 1/worth of the
+	// conversation.
 	worth = 10
 
-	// longest is how long a compression may take, whatever it asks.
+	// longest is the timeout of a compression, with all its requests.
 	longest = 5 * time.Minute
 )
 
@@ -82,10 +83,10 @@ type Compressor struct {
 	cfg     Config
 	sizes   map[*genai.FunctionResponse]int // tokens
 	unkept  bool                            // a failure to write files was reported
-	model   string                          // the model that refused is about
+	model   string                          // the model to which refused applies
 	refused int                             // tokens that the server has refused, 0 if it has not
-	next    int                             // tokens of a conversation for the next attempt
-	fresh   bool                            // it has been compressed, and its new size is not known yet
+	next    int                             // the size in tokens from which on the next attempt is made
+	fresh   bool                            // it has been compressed, and its new size is unknown
 	larger  bool                            // a snapshot was larger than the turns it replaced
 }
 
@@ -111,7 +112,7 @@ func (c *Compressor) Fit(ctx context.Context, s engine.FitRequest) engine.FitRes
 	return engine.FitResult{History: c.mask(s, c.cfg.Masking), Action: unburdened}
 }
 
-// due reports whether s is to be compressed unasked.
+// due reports whether s must be compressed automatically.
 func (c *Compressor) due(s engine.FitRequest) bool {
 	if s.Model != c.model {
 		c.model, c.refused, c.next = s.Model, 0, 0
@@ -134,7 +135,7 @@ func (c *Compressor) due(s engine.FitRequest) bool {
 	return full > 0 && s.Size >= full && s.Size >= c.next
 }
 
-// growth returns by how many tokens a conversation has to grow before it is tried again.
+// growth returns by how many tokens a conversation must grow before the next attempt.
 func (c *Compressor) growth(limit int) int {
 	const part = 20
 	if most := c.cfg.Window.MaxTokens; most > 0 {
@@ -147,7 +148,7 @@ func (c *Compressor) growth(limit int) int {
 type Command struct {
 	Compressor *Compressor
 	Keep       string // the user's words about the most important content
-	Err        error  // why it stays as it is
+	Err        error  // why the conversation was not compressed
 }
 
 // Fit implements [engine.Context].
@@ -180,8 +181,8 @@ type failure struct{ err error }
 func (f *failure) Error() string { return "the conversation was not compressed: " + f.err.Error() }
 func (f *failure) Unwrap() error { return f.err }
 
-// compress returns s with a snapshot in the place of its older part. If it can't make one, it
-// says why, and at most moves outputs to files.
+// compress replaces the older part of s by a snapshot. If that fails, it returns the reason, and
+// at most moves outputs to files.
 func (c *Compressor) compress(ctx context.Context, s engine.FitRequest, by Trigger, keep string) (engine.FitResult, error) {
 	c.next = s.Size + c.growth(s.Limit)
 	short := c.mask(s, Masking{Protected: budget})
@@ -213,8 +214,8 @@ func (c *Compressor) compress(ctx context.Context, s engine.FitRequest, by Trigg
 	said = append(said, rest(short, at)...)
 	if n := engine.Estimate(said); n >= before {
 		c.larger = true
-		whole := max(s.Size, before)                                                  // as told above, with the system prompt and the tools
-		again := map[Trigger]string{Auto: "; /compress in a session tries again"}[by] // who typed /compress knows it
+		whole := max(s.Size, before)                                                  // with the system prompt and the tools, as in the earlier notice
+		again := map[Trigger]string{Auto: "; /compress in a session tries again"}[by] // not needed after /compress
 		return lighter, &failure{fmt.Errorf("with its summary it would take about %s tokens instead of %s%s",
 			text.Number(whole+n-before), text.Number(whole), again)}
 	}
@@ -222,12 +223,12 @@ func (c *Compressor) compress(ctx context.Context, s engine.FitRequest, by Trigg
 	return engine.FitResult{History: said, Action: compressed, Summarized: true}, nil
 }
 
-// share is how much of a conversation is summed up, as far as its messages let it.
+// share is about how much of a conversation is summarized.
 const share = 0.7
 
-// split returns how many messages of said are summed up: so many that the rest begins with
-// a question of the user's, or else with a step towards the answer to one. A snapshot is
-// not summed up by itself. About stay tokens are not, if there are more and it is not 0.
+// split returns how many messages of said are summarized. The rest begins with a question of the
+// user or, if that is not possible, with a step towards an answer. A snapshot alone is not
+// summarized again. If stay is not 0, about stay tokens remain.
 func split(said []*genai.Content, stay int) int {
 	known := 0
 	if len(said) > 1 && isSnapshot(said[0]) {
@@ -263,11 +264,11 @@ func split(said []*genai.Content, stay int) int {
 	return question
 }
 
-// longQuestion is how many tokens a question has that is not said again.
+// longQuestion is the size in tokens from which on a question is not repeated.
 const longQuestion = 10_000
 
-// rest returns what stays of said behind the first at messages. If these are steps, the
-// question that they are about stands before them.
+// rest returns said without the first at messages. If the rest begins within a turn, the turn's
+// question is put before it.
 func rest(said []*genai.Content, at int) []*genai.Content {
 	if at == len(said) || asks(said[at]) {
 		return said[at:]
@@ -284,8 +285,8 @@ func rest(said []*genai.Content, at int) []*genai.Content {
 	return said[at:]
 }
 
-// standing returns the calls of said before at that stand, and their answers: a message of
-// the model and one of the user, nothing if there are none.
+// standing returns the calls with pinned results in said before at, with their answers, as a
+// message of the model and a message of the user. It returns nil if there are none.
 func (c *Compressor) standing(said []*genai.Content, at int) []*genai.Content {
 	if c.cfg.PinnedResult == nil {
 		return nil
@@ -317,7 +318,7 @@ func (c *Compressor) standing(said []*genai.Content, at int) []*genai.Content {
 	return []*genai.Content{{Role: genai.RoleModel, Parts: made}, {Role: genai.RoleUser, Parts: answered}}
 }
 
-// callOf returns the call of an id, nil if there is none in said.
+// callOf returns the call with an id in said, nil if there is none.
 func callOf(said []*genai.Content, id string) *genai.FunctionCall {
 	for _, m := range slices.Backward(said) {
 		for _, p := range m.Parts {
@@ -329,5 +330,5 @@ func callOf(said []*genai.Content, id string) *genai.FunctionCall {
 	return nil
 }
 
-// asks reports whether the user says c, and it answers no calls.
+// asks reports whether c is a message of the user that answers no calls.
 func asks(c *genai.Content) bool { return c.Role == genai.RoleUser && !engine.HasAnswers(c) }

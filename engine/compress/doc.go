@@ -5,10 +5,10 @@
 //
 // # Nothing is lost
 //
-// An output that is taken out of a conversation is in a file first, which the model can
-// read. Where a snapshot can't be had, or is no shorter, the conversation stays.
+// An output is removed from a conversation only after it is in a file that the model can read. If
+// no snapshot can be made, or it is no shorter, the conversation stays unchanged.
 //
-// # Nothing is changed
+// # Messages are immutable
 //
 // The given messages stay as they are; their replacements share unchanged parts with them.
 //
@@ -17,13 +17,13 @@
 // A snapshot is made from contents of files, pages and programs. It is therefore marked as a
 // report, and its whole text is inside the marks.
 //
-// # Sent content is not changed
+// # Pinned calls stay unchanged
 //
-// The last call that sets a standing text, such as the list of tasks, stays behind the
-// snapshot unchanged, so that a resumed session finds it, too.
+// The last call that sets a pinned result, such as the list of tasks, follows the snapshot
+// unchanged, so that a resumed session finds it, too.
 //
-// # Not again and again
+// # Attempts are limited
 //
-// After an attempt, however it ended, the next one waits until the conversation has grown.
-// An attempt asks three times at most, and takes five minutes at most.
+// After an attempt, even a failed one, the next waits until the conversation has grown. An
+// attempt makes at most three requests and takes at most five minutes.
 package compress

@@ -13,25 +13,25 @@ import (
 	"gemline/engine/text"
 )
 
-// A Masking says which outputs of tools are put into files.
+// A Masking says which outputs of tools are moved to files.
 type Masking struct {
-	Protected int  // tokens of the newest outputs that stay
-	Least     int  // tokens of older outputs below which all stay
-	Latest    bool // those of the last message stay in any case
+	Protected int  // tokens of the newest outputs, which stay
+	Least     int  // if older outputs have fewer tokens, all stay
+	Latest    bool // the outputs of the last message stay, too
 }
 
 // exempt are the tools whose outputs stay: they are short, or the user's words.
 var exempt = []string{"activate_skill", "ask_user", "enter_plan_mode", "exit_plan_mode"}
 
-// leastWorth is the size in tokens from which an output is worth a file: a preview and a path
+// leastWorth is the size in tokens from which an output is moved to a file: a preview and a path
 // take almost as many.
 const leastWorth = 250
 
-// A place is where an answer to a call stands in a conversation.
+// A place is the position of an answer to a call in a conversation.
 type place struct{ message, part int }
 
-// mask returns what s says with older outputs in files, nil if there are none to put there.
-// Where a file can't be written the output stays, which is told once.
+// mask returns the conversation of s with older outputs moved to files, nil if there are none to
+// move. If a file can't be written, the output stays, and the failure is reported once.
 func (c *Compressor) mask(s engine.FitRequest, m Masking) []*genai.Content {
 	out, err := c.masked(s.History, m)
 	if err != nil && !c.unkept {
@@ -76,7 +76,7 @@ func (c *Compressor) masked(said []*genai.Content, m Masking) (out []*genai.Cont
 			short = excerpt
 		}
 		if p, err = c.maskPart(was.Parts[at.part], short); err != nil {
-			break // those before it are in files
+			break // earlier outputs are in files
 		}
 		if p == nil {
 			continue
@@ -85,14 +85,14 @@ func (c *Compressor) masked(said []*genai.Content, m Masking) (out []*genai.Cont
 		parts[at.part] = p
 		out[at.message], changed = &genai.Content{Role: was.Role, Parts: parts}, true
 	}
-	c.sizes = nil // which also count removed content
+	c.sizes = nil // since the sizes also count removed content
 	if !changed {
 		return nil, err
 	}
 	return out, err
 }
 
-// size returns about how many tokens the texts of an answer take. It is worked out once.
+// size returns about how many tokens the texts of an answer take, and caches the result.
 func (c *Compressor) size(fr *genai.FunctionResponse) int {
 	if n, ok := c.sizes[fr]; ok {
 		return n
@@ -117,8 +117,8 @@ const (
 	maskEnd   = "</tool_output_masked>"
 )
 
-// output returns the text that an answer consists of, and its key; all of it as JSON, and
-// the usual key, if it is more than a text.
+// output returns the only text of an answer and its key. It returns any other answer as JSON,
+// with the usual key.
 func output(fr *genai.FunctionResponse) (key, s string) {
 	rest := 0
 	for k, v := range fr.Response {
@@ -143,7 +143,7 @@ func output(fr *genai.FunctionResponse) (key, s string) {
 	return "", string(b)
 }
 
-// maskPart returns p with the output in a file, nil if that would save nothing.
+// maskPart returns p with the output moved to a file, nil if that would save nothing.
 func (c *Compressor) maskPart(p *genai.Part, shorten func(string) string) (*genai.Part, error) {
 	fr := *p.FunctionResponse
 	key, all := output(&fr)
@@ -167,8 +167,8 @@ func (c *Compressor) maskPart(p *genai.Part, shorten func(string) string) (*gena
 	return &q, nil
 }
 
-// preview returns the beginning and the end of an output, by lines if it has many, so that
-// marks around it and how a command ended are still there.
+// preview returns the beginning and the end of an output, by lines if it has many. So marks
+// around it and the exit status of a command remain.
 func preview(s string) string {
 	const lines, most = 10, 250
 	if all := strings.Split(s, "\n"); len(all) > 2*lines {
@@ -200,7 +200,7 @@ func ends(s string, first, last int) string {
 	return s[:from] + "\n... [TRUNCATED] ...\n" + s[to:]
 }
 
-// fileName returns a name that a file can have.
+// fileName returns s as a valid file name.
 func fileName(s string) string {
 	const most = 100
 	s = strings.Map(func(r rune) rune {

@@ -14,26 +14,25 @@ import (
 	"gemline/engine/text"
 )
 
-// largest is how many tokens the answers of today's models may have. A request
-// for more than that can be refused, so a larger rest bounds nothing.
+// largest is the maximum answer of today's models, in tokens. A server may refuse a larger bound,
+// so a larger rest sets no bound.
 const largest = 65536
 
-// A Budget is the unspent part of the user's limits. It is safe for concurrent use:
-// concurrent requests share it, and wait for each other where it is too small for all of
-// them.
+// A Budget is the unspent part of the user's limits. It is safe for concurrent use: concurrent
+// requests share it, and wait for each other if it is too small for all.
 type Budget struct {
 	cfg  Config
-	gate chan struct{} // held by the request that is the next to be made
+	gate chan struct{} // held by the next request
 
 	mu           sync.Mutex
 	tokens       int
 	cost         float64
 	calls        int
 	last         answered
-	longest      int           // answer so far, in tokens
+	longest      int           // the longest answer so far, in tokens
 	short        int           // the most by which a prompt had more tokens than was guessed
 	openRequests int           // requests under way
-	reserved     share         // what these may take
+	reserved     share         // the shares of these requests
 	freed        chan struct{} // closed when one of them is over
 }
 
@@ -44,8 +43,8 @@ type answered struct {
 	prompt   int // tokens
 }
 
-// An UnpricedError is of a request that is not made, since money is limited and nobody knows
-// what the model costs.
+// An UnpricedError is the error of a request that is not made, since the cost is limited and the
+// price of the model is unknown.
 type UnpricedError struct{ Model string }
 
 // Error implements error.
@@ -70,8 +69,8 @@ func (b *Budget) Reset() {
 	b.tokens, b.cost, b.calls = 0, 0, 0
 }
 
-// Generator returns a Generator that asks g as long as something is left. It belongs below
-// any Generator that repeats requests, to count every attempt.
+// Generator returns a Generator that asks g until the Budget is spent. It belongs below any
+// Generator that repeats requests, to count every attempt.
 //
 // An answer cut by the bound counts as whole if it has text; its Notice has an [*Error] as
 // its Cause, with which a [Budget.Watch] above ends the Run once the answer is in the
@@ -126,7 +125,7 @@ func (b *Budget) cut(k Kind, more string) *Error {
 	return b.cfg.stopped(k, "the answer was cut short: %s is used up%s", k.flag(), more)
 }
 
-// A bound is how long an answer may be, by which limit.
+// A bound is the maximum length of an answer, and the limit that sets it.
 type bound struct {
 	kind   Kind
 	tokens int
@@ -156,7 +155,7 @@ type attempt struct {
 	cut     bool // by the bound
 }
 
-// observe takes in a chunk and may change it. If the bound has cut the answer, the finish reason
+// observe processes a chunk and may change it. If the bound has cut the answer, the finish reason
 // is removed: the server did not cut the answer, and a repeated request would be cut again.
 func (a *attempt) observe(chunk *genai.GenerateContentResponse) {
 	a.counted = a.usage.Update(chunk) || a.counted
@@ -175,15 +174,15 @@ func (a *attempt) observe(chunk *genai.GenerateContentResponse) {
 	}
 }
 
-// reached reports whether the answer is about as long as the bound. A model
-// may have a lower one of its own.
+// reached reports whether the answer is about as long as the bound. A model may have a lower
+// bound of its own.
 func (a *attempt) reached() bool {
 	n := a.usage.Output + a.usage.Thoughts
-	return n == 0 || 2*n >= a.bound.tokens // 0 is what nobody says
+	return n == 0 || 2*n >= a.bound.tokens // 0 if unknown
 }
 
-// room returns how long the answer to req may be beside the tokens reserved for
-// others, or why req is not made.
+// room returns the bound of the answer to req, with the shares of other requests reserved, or the
+// reason to refuse req.
 func (b *Budget) room(req *engine.Request, held share) (most bound, err error) {
 	prompt := b.least(req)
 	most.tokens = math.MaxInt32
@@ -205,8 +204,8 @@ func (b *Budget) room(req *engine.Request, held share) (most bound, err error) {
 	return most, nil
 }
 
-// byTokens returns how long an answer to a prompt of at least so many tokens
-// may be.
+// byTokens returns the bound of an answer by the token limit, for a prompt of at least so many
+// tokens.
 func (b *Budget) byTokens(prompt, held int) (bound, error) {
 	limit, left := quoted(Tokens, strconv.Itoa(b.cfg.Tokens)), b.cfg.Tokens-b.tokens-held
 	switch {
@@ -219,7 +218,7 @@ func (b *Budget) byTokens(prompt, held int) (bound, error) {
 	return bound{Tokens, min(left-prompt, math.MaxInt32)}, nil
 }
 
-// byCost is the same for money.
+// byCost returns the bound of an answer by the cost limit.
 func (b *Budget) byCost(price Price, prompt int, held float64) (bound, error) {
 	limit, left := quoted(Cost, strconv.FormatFloat(b.cfg.Cost, 'f', -1, 64)), b.cfg.Cost-b.cost-held
 	input := price.of(engine.Usage{Prompt: prompt, Cached: prompt}) // at least

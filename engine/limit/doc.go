@@ -1,15 +1,15 @@
 // Package limit limits what a conversation may spend: tokens, money, calls of tools, time. A
 // first caller makes a [Budget] with [New], and wraps the Generator and the Run with it.
 //
-// # Two ends
+// # Generator and Run
 //
-// A Budget wraps both ends of a conversation, and the engine between them knows nothing of it.
-// [Budget.Generator] stands below the Generator that repeats requests: it counts each attempt,
-// refuses it when nothing is left, and bounds its answer by the rest. [Budget.Watch] counts the
-// calls that the model wants, and leaves the Run when they are too many, so that the engine
-// closes the history as for every consumer that leaves.
+// A Budget wraps both the Generator and the Run; the engine does not know it. [Budget.Generator]
+// belongs below the Generator that repeats requests. It counts each attempt, refuses an attempt
+// when the Budget is spent, and bounds the answer by the rest. [Budget.Watch] counts the calls
+// that the model requests, and leaves the Run when they are too many, so that the engine closes
+// the history as for every consumer that leaves.
 //
-// # Side by side
+// # Concurrent requests
 //
 // Concurrent requests share the rest: each reserves its estimated need, and waits for the
 // others if too little is left. Together they spend as much as the same requests in sequence.

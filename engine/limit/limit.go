@@ -29,14 +29,14 @@ func (k Kind) flag() string { return "--" + strings.ReplaceAll(k.String(), "_", 
 type Error struct {
 	Kind    Kind
 	Message string // names the limit, on one line
-	Advice  string // how to go on, on one line; it names the flag
+	Advice  string // how to continue, on one line; it names the flag
 	Unsent  bool   // a request was stopped before it was sent
 }
 
 // Error returns the message and the hint, on one line.
 func (e *Error) Error() string { return e.Message + "; " + e.Advice }
 
-// Hint says how to go on.
+// Hint says how to continue.
 func (e *Error) Hint() string { return e.Advice }
 
 // Timeout returns the error of a run that took longer than d.
@@ -52,12 +52,10 @@ type Config struct {
 	Calls  int           // of tools; 0 means no limit
 	Time   time.Duration // of each Run; 0 means no limit
 
-	// Price returns what the tokens of a model cost, if that is known. Nil
-	// means that nothing is.
+	// Price returns the price of a model's tokens, if known. Nil means that no price is known.
 	Price func(model string) (Price, bool)
 
-	// Resume, if not nil, returns the command that goes on with the session,
-	// or "" if there is none.
+	// Resume, if not nil, returns the command that resumes the session, or "" if there is none.
 	Resume func() string
 }
 
@@ -74,10 +72,10 @@ func (c *Config) stopped(k Kind, format string, args ...any) *Error {
 	return e
 }
 
-// quoted returns a limit as it stands on a command line.
+// quoted returns a limit as an argument of a command line.
 func quoted(k Kind, value string) string { return k.flag() + " " + value }
 
-// brief writes d as a command line has it: 1m30s, and 5m rather than 5m0s.
+// brief formats d for a command line: 1m30s, and 5m rather than 5m0s.
 func brief(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {

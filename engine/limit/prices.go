@@ -18,11 +18,10 @@ import (
 	"gemline/engine/text"
 )
 
-// A Rate is what tokens cost, in US dollars for a million of them. Thoughts
-// cost what answers do.
+// A Rate is the price of tokens, in US dollars per million. Thoughts cost as much as answers.
 type Rate struct{ Input, Cached, Output float64 }
 
-// A Price is what the tokens of a model cost.
+// A Price is the price of a model's tokens.
 type Price struct {
 	Rate
 	Above int    // tokens of a prompt beyond which Long applies; 0 is never
@@ -38,7 +37,7 @@ func (p Price) rate(prompt int) Rate {
 	return p.Rate
 }
 
-// of returns what a request has cost, in US dollars.
+// of returns the cost of a request, in US dollars.
 func (p Price) of(u engine.Usage) float64 {
 	r := p.rate(u.Prompt)
 	cached := min(max(0, u.Cached), max(0, u.Prompt))
@@ -56,7 +55,7 @@ func (p Price) affords(usd float64, prompt int) int {
 	return int(min(usd/r.Output*1e6, math.MaxInt32))
 }
 
-// Prices are what models cost, by their exact names.
+// Prices are the prices of models, by exact name.
 type Prices map[string]Price
 
 // Cost returns the cost of a request in US dollars and the date of the price, by the price of
@@ -84,8 +83,8 @@ func (e *PricesError) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.Message)
 }
 
-// maxPrices is how large a file of prices may be, in bytes; the largest real
-// ones are a hundredth of it.
+// maxPrices is the maximum size of a file of prices, in bytes; the largest real files have a
+// hundredth of it.
 const maxPrices = 1 << 20
 
 // LoadPrices returns the prices of a day: the built-in prices, overridden by the user's file at
@@ -104,8 +103,8 @@ func LoadPrices(path string, today time.Time) (Prices, error) {
 	return readPrices(path, content, Shipped(today), today)
 }
 
-// Shipped returns the prices that come with the program, as of a day. A model that has
-// ended costs what its successor does.
+// Shipped returns the built-in prices on a day. A discontinued model has the price of its
+// successor.
 func Shipped(today time.Time) Prices {
 	c := catalog.Shipped()
 	ps := Prices{}
@@ -127,9 +126,9 @@ type table struct {
 // An entry is a model's row in a file. An empty entry says that no price is known.
 type entry struct {
 	Input  *float64 `toml:"input"`
-	Cached *float64 `toml:"cached"` // as Input if left out
+	Cached *float64 `toml:"cached"` // defaults to Input
 	Output *float64 `toml:"output"`
-	Until  string   `toml:"until"` // the last day on which this holds
+	Until  string   `toml:"until"` // the last day of the price
 	Long   *struct {
 		Above  *int     `toml:"above"`
 		Input  *float64 `toml:"input"`
@@ -138,7 +137,7 @@ type entry struct {
 	} `toml:"long"`
 }
 
-// readPrices returns base with what b, the file at path, says instead.
+// readPrices returns base, overridden by b, the file at path.
 func readPrices(path string, b []byte, base Prices, today time.Time) (Prices, error) {
 	wrong := func(line int, format string, args ...any) error {
 		return &PricesError{Path: path, Line: line, Message: fmt.Sprintf(format, args...)}
@@ -175,7 +174,7 @@ func readPrices(path string, b []byte, base Prices, today time.Time) (Prices, er
 	return ps, nil
 }
 
-// price returns what e says, if it says something for today.
+// price returns the price of e, if e is valid today.
 func (e entry) price(today time.Time) (p Price, known bool, err error) {
 	if e.Until != "" && !isDate(e.Until) {
 		return p, false, errors.New("until must be a day such as 2026-12-31")

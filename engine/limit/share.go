@@ -9,8 +9,8 @@ import (
 	"gemline/engine"
 )
 
-// leastAnswer is how long an answer is taken to be at least, in tokens, however
-// short those before it were.
+// leastAnswer is the least estimate of an answer's length, in tokens, however short the earlier
+// answers were.
 const leastAnswer = 1000
 
 // A share is the estimated need of a request that is under way, until its cost is known.
@@ -20,19 +20,18 @@ type share struct {
 	cost   float64
 }
 
-// A pass lets a request be made.
+// A pass is the permission to make a request.
 type pass struct {
 	bound bound
 	share share
 }
 
-// admit waits until a request may be made, and keeps its share until
-// [Budget.spend] is called with the pass. Requests are let through in the
-// order in which they came.
+// admit waits until a request may be made, and reserves its share until [Budget.spend] is called
+// with the pass. Requests are admitted in the order of arrival.
 //
-// A single request has the whole rest. A further request waits until the rest covers its
-// share beside those under way. The sum exceeds a limit no more than a single request may,
-// unless concurrent answers are far longer than all before.
+// A single request gets the whole rest. A further request waits until the rest covers its share
+// and the reserved shares. The sum exceeds a limit no more than a single request may, unless
+// concurrent answers are far longer than all earlier answers.
 func (b *Budget) admit(ctx context.Context, req *engine.Request) (p pass, err error) {
 	select {
 	case b.gate <- struct{}{}:
@@ -53,8 +52,8 @@ func (b *Budget) admit(ctx context.Context, req *engine.Request) (p pass, err er
 	}
 }
 
-// try admits a request if there is enough for it now. Else freed tells when
-// there is more. The error says why it is not made at all.
+// try admits a request if the rest suffices now. Otherwise freed is closed when more is
+// available. The error says why the request can't be made at all.
 func (b *Budget) try(req *engine.Request, p *pass) (freed <-chan struct{}, admitted bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -67,7 +66,7 @@ func (b *Budget) try(req *engine.Request, p *pass) (freed <-chan struct{}, admit
 			return b.freed, false, nil
 		}
 		if p.bound, err = b.room(req, b.reserved); err != nil {
-			return b.freed, false, nil // those under way leave nothing
+			return b.freed, false, nil // running requests have reserved everything
 		}
 	}
 	b.openRequests++
@@ -103,7 +102,7 @@ func (b *Budget) covers(s share) bool {
 		(b.cfg.Cost <= 0 || s.cost == 0 || b.cost+b.reserved.cost+s.cost <= b.cfg.Cost)
 }
 
-// release gives back the share of a request that is over.
+// release releases the share of a finished request.
 func (b *Budget) release(s share) {
 	b.openRequests--
 	b.reserved.tokens -= s.tokens

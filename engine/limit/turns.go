@@ -10,9 +10,9 @@ import (
 	"gemline/engine/text"
 )
 
-// Turns returns a Run for one prompt, which yields what run does, and ends before it makes
-// more than n requests, however often something is said by it. Its error then wraps
-// [engine.ErrMaxTurns]. If n is 0 there is no limit.
+// Turns returns a Run for one prompt around run, which makes n requests at most, even if the Run
+// is called several times. Beyond that its error wraps [engine.ErrMaxTurns]. If n is 0 there is
+// no limit.
 func Turns(run engine.Run, n int) engine.Run {
 	if n <= 0 {
 		return run

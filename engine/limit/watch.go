@@ -15,8 +15,8 @@ import (
 // Watch returns a Run that yields what run does, and ends when a limit is
 // reached. Its error is then an [*Error], also where ctx has one as its cause.
 //
-// When a message wants more calls than are left, none of its calls is made;
-// each is told as finished, with an error that is a cancellation.
+// If a message requests more calls than remain, none of its calls runs; each is reported as
+// finished, with an error that is a cancellation.
 func (b *Budget) Watch(run engine.Run) engine.Run {
 	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
 		if d := b.cfg.Time; d > 0 {
@@ -32,13 +32,13 @@ func (b *Budget) Watch(run engine.Run) engine.Run {
 	})
 }
 
-// watch yields the events of run. Its error is still to be yielded; it is nil if
-// the consumer has left.
+// watch yields the events of run. The caller yields its error, which is nil if the consumer has
+// left.
 func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error],
 	yield func(engine.Event, error) bool) error {
 	var cut, over error
-	var wanted []engine.CallRequested // by the last message, while none has begun
-	begun := false                    // a call has begun; a hook's replacement for a call is not wanted by the model
+	var wanted []engine.CallRequested // requested by the last message, if none has begun
+	begun := false                    // a call has begun; later calls are replacements by hooks, not requests of the model
 	for ev, err := range run {
 		if err != nil {
 			return because(ctx, err)
@@ -49,7 +49,7 @@ func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error],
 				return over
 			}
 			cut, wanted, begun = nil, nil, false
-		case engine.CallFinished: // perhaps the call of an agent, which a limit stopped
+		case engine.CallFinished: // perhaps the call of an agent that a limit stopped
 			if by := (*Error)(nil); errors.As(ev.Err, &by) {
 				over = by
 			}
@@ -82,7 +82,7 @@ func (b *Budget) watch(ctx context.Context, run iter.Seq2[engine.Event, error],
 	return cut
 }
 
-// because returns err, or the error of the limit if a limit ended ctx.
+// because returns the error of the limit that ended ctx, or else err.
 func because(ctx context.Context, err error) error {
 	var late *Error
 	if errors.Is(err, ctx.Err()) && errors.As(context.Cause(ctx), &late) {
@@ -91,7 +91,7 @@ func because(ctx context.Context, err error) error {
 	return err
 }
 
-// claim takes n calls from the rest, if there are so many.
+// claim subtracts n calls from the rest, if that suffices.
 func (b *Budget) claim(n int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
