@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// effort is how much may be done to check a value. A unit is about what the library does
-	// to check a small value by a small schema: a few microseconds.
+	// effort is the limit of work for a check. A unit is about the library's work to check a
+	// small value by a small schema: a few microseconds.
 	effort = 1_000_000
 
-	deepest    = 200     // schemas that speak of the same value, in each other
+	deepest    = 200     // nested schemas for the same value
 	maxPattern = 200_000 // steps of the programs of all patterns
-	most       = 20      // problems that are told
+	most       = 20      // reported problems
 )
 
-// errTooLong is the panic of a check that is given up. The library has no other way out.
+// errTooLong is the panic that ends a check. The library has no other way to end it.
 var errTooLong = errors.New("takes too long to hold to this schema")
 
-// spend counts what a check does.
+// spend counts units of work of a check.
 func (s *Schema) spend(units int) {
 	if s.budget -= units; s.budget < 0 {
 		panic(errTooLong)
@@ -45,9 +45,8 @@ func (s *Schema) within(check func()) (ended bool) {
 	return true
 }
 
-// bound gives a meter to each schema that a check can come to. It refuses schemas that lead to
-// themselves, or too far, without a step into the value: a check would never end, or overflow
-// the stack.
+// bound adds a meter to each reachable schema. It refuses chains of schemas that are circular, or
+// too long, without a step into the value: a check would never end, or overflow the stack.
 func (s *Schema) bound() *Problem {
 	const open = -1
 	depth := map[*jsonschema.Schema]int{}
@@ -79,7 +78,7 @@ func (s *Schema) bound() *Problem {
 		for _, u := range inside {
 			m.child += weight(u)
 		}
-		if len(t.Properties) > 0 { // a property has one of them
+		if len(t.Properties) > 0 { // each property is checked by one of them
 			m.child = max(1, m.child/len(t.Properties))
 		}
 		s.heaviest = max(s.heaviest, m.each+m.child)
@@ -97,7 +96,8 @@ func (s *Schema) bound() *Problem {
 	return nil
 }
 
-// parts returns the schemas in t: those about the same value, and those about values in it.
+// parts returns the schemas in t: the schemas for the same value, and the schemas for values
+// inside it.
 func parts(t *jsonschema.Schema) (same, inside []*jsonschema.Schema) {
 	same = list(t.Ref, t.AllOf, t.AnyOf, t.OneOf, t.Not, t.If, t.Then, t.Else, t.DependentSchemas, t.Dependencies)
 	inside = list(t.Properties, t.AdditionalProperties, t.PropertyNames, t.UnevaluatedProperties, t.Contains, t.PatternProperties,
@@ -105,7 +105,7 @@ func parts(t *jsonschema.Schema) (same, inside []*jsonschema.Schema) {
 	return same, inside
 }
 
-// list returns the schemas that values of keywords are or hold, in the order of their places.
+// list returns the schemas in values of keywords, in order.
 func list(values ...any) (all []*jsonschema.Schema) {
 	for _, v := range values {
 		switch v := v.(type) {
@@ -140,7 +140,7 @@ func weight(t *jsonschema.Schema) int {
 	return n
 }
 
-// size returns how many values are in v, with itself. A number counts twice.
+// size returns the number of values in v, including v. A number counts twice.
 func size(v any) int {
 	n := 1
 	switch v := v.(type) {
@@ -160,12 +160,12 @@ func size(v any) int {
 	return n
 }
 
-// A meter counts what the library does by one schema, after it did. It also counts the schemas
-// below, whose own meters are not asked if a value is of another type.
+// A meter counts the library's work for a schema, afterwards. It also counts the subschemas,
+// since the library skips their meters if a value has another type.
 type meter struct {
 	schema *Schema
-	each   int // weight of the schema and of subschemas about the same value
-	child  int // weight of subschemas about a value inside it
+	each   int // weight of the schema and of subschemas for the same value
+	child  int // weight of subschemas for a value inside it
 }
 
 // Validate implements [jsonschema.SchemaExt].
@@ -177,7 +177,7 @@ func (m meter) Validate(at *jsonschema.ValidatorContext, v any) {
 	case map[string]any:
 		children = len(v)
 	}
-	m.schema.spend((m.each + children*m.child) * (1 + len(at.ValueLocation())/8)) // each error has its place
+	m.schema.spend((m.each + children*m.child) * (1 + len(at.ValueLocation())/8)) // each error copies its location
 }
 
 // A pattern is a regular expression of the schema.
@@ -194,7 +194,8 @@ func (p pattern) MatchString(text string) bool {
 
 func (p pattern) String() string { return p.program.String() }
 
-// patterns returns what compiles patterns. What their programs would take is found out before.
+// patterns returns the compiler of patterns, which estimates the size of a program before it
+// compiles.
 func (s *Schema) patterns() jsonschema.RegexpEngine {
 	known, total := map[string]pattern{}, 0
 	return func(text string) (jsonschema.Regexp, error) {

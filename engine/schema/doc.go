@@ -2,21 +2,19 @@
 // that a model can act on. A first caller reads a [Schema] with [Parse] or [Load] and calls
 // [Schema.Check].
 //
-// # Everything ends
+// # Every check ends
 //
-// santhosh-tekuri/jsonschema decides what fits. It would follow all paths that
-// references make, so a meter in each schema counts its steps, and a check is
-// given up after a number of steps, which no clock counts. A schema that is too large or too
-// deep, or leads to itself, is refused before. TestBombs and TestTooLarge hold that.
+// santhosh-tekuri/jsonschema decides what fits. Since it follows all paths of references, a meter
+// in each schema counts its steps. A check ends after a number of steps, independent of time.
+// [Parse] refuses a schema that is too large, too deep or circular. TestBombs and TestTooLarge
+// show that.
 //
-// # Everything is told
+// # All faults are reported
 //
-// All faults are reported at once: each with its place, a JSON pointer, and the value that was
-// expected there.
+// Each fault has its place, a JSON pointer, and the expected value.
 //
-// # Nothing is loaded
+// # No document is loaded
 //
-// A schema is the text that the user gave. References into other documents, which the
-// library would read from files, are refused. [Parse] compiles; nothing is compiled
-// before it is called.
+// A schema is the given text alone. References into other documents, which the library would read
+// from files, are refused. Only [Parse] compiles.
 package schema

@@ -16,22 +16,21 @@ import (
 	"gemline/engine/text"
 )
 
-// deepestFit is how deep in arguments mistakes are mended.
+// deepestFit is the depth up to which arguments are corrected.
 const deepestFit = 20
 
-// safeInteger is the largest number up to which all integers are exact in JSON.
+// safeInteger is the number up to which all integers are exact in JSON.
 const safeInteger = 1 << 53
 
-// Fit returns the arguments of a call as the schema wants them, where it is plain which
-// ones were meant: values of another type that say the same, such as "1" for an integer,
-// without null for optional values, and without names that the schema does not take,
-// which note lists. The problem says in one line all that still does not fit, and names that are
-// unknown; it is "" if the rest fits. Args are not changed.
+// Fit corrects the arguments of a call where their meaning is clear. It converts values of
+// another type, such as "1" for an integer, and drops null for optional values and names that the
+// schema forbids, which note lists. The problem lists on one line everything that still does not
+// fit, with unknown names; it is "" if the rest fits. Args are not changed.
 func (s *Schema) Fit(args map[string]any) (fitted map[string]any, note, problem string) {
 	if args == nil {
 		args = map[string]any{}
 	}
-	b, _ := json.Marshal(args) // which were JSON
+	b, _ := json.Marshal(args) // no error, since they were JSON
 	v, _, p := read(b, maxNested)
 	if p != nil {
 		return args, "", problemText(p)
@@ -58,13 +57,13 @@ func problemText(p *Problem) string { return "params" + p.At + " " + p.Message }
 
 // A fitter makes values fit.
 type fitter struct {
-	unknown []string // names that were left out, in words
+	unknown []string // messages about dropped names
 }
 
 // accepts reports whether v fits s.
 func accepts(s *jsonschema.Schema, v any) bool { return s.Validate(v) == nil }
 
-// fit returns the value that the one at a place was meant to be.
+// fit returns the corrected value at a place.
 func (f *fitter) fit(s *jsonschema.Schema, v any, at []string) any {
 	if len(at) > deepestFit || accepts(s, v) {
 		return v
@@ -73,7 +72,7 @@ func (f *fitter) fit(s *jsonschema.Schema, v any, at []string) any {
 	if s.Enum != nil && isPlain(v) {
 		for _, one := range s.Enum.Values {
 			if isPlain(one) && fmt.Sprint(one) == fmt.Sprint(v) {
-				return one // a number as a text, or the other way round
+				return one // a number as a text, or vice versa
 			}
 		}
 	}
@@ -92,10 +91,10 @@ func (f *fitter) fit(s *jsonschema.Schema, v any, at []string) any {
 	return v
 }
 
-// isPlain reports whether v is neither null nor has values in it.
+// isPlain reports whether v is a string, a number or a boolean.
 func isPlain(v any) bool { return !slices.Contains([]string{"null", "array", "object"}, kindOf(v)) }
 
-// items returns the schema of all items of a list, nil if they have none or several.
+// items returns the common schema of the items of a list, nil if there is none.
 func items(s *jsonschema.Schema) *jsonschema.Schema {
 	if one, ok := s.Items.(*jsonschema.Schema); ok {
 		return one
@@ -106,7 +105,7 @@ func items(s *jsonschema.Schema) *jsonschema.Schema {
 	return s.Items2020
 }
 
-// object returns the object that v was meant to be.
+// object returns the corrected object v.
 func (f *fitter) object(s *jsonschema.Schema, v map[string]any, at []string) any {
 	object := map[string]any{}
 	var unknown []string
@@ -126,7 +125,7 @@ func (f *fitter) object(s *jsonschema.Schema, v map[string]any, at []string) any
 	return object
 }
 
-// matches reports whether a pattern of s takes a name.
+// matches reports whether a pattern of s matches a name.
 func matches(s *jsonschema.Schema, name string) bool {
 	for pattern := range s.PatternProperties {
 		if pattern.MatchString(name) {
@@ -136,14 +135,14 @@ func matches(s *jsonschema.Schema, name string) bool {
 	return false
 }
 
-// saysNothing reports whether v is null, or a text that is empty or says null.
+// saysNothing reports whether v is null, "" or the text null.
 func saysNothing(v any) bool {
 	text, isText := v.(string)
 	return v == nil || isText && slices.Contains([]string{"", "null", "none"}, strings.ToLower(strings.TrimSpace(text)))
 }
 
-// tellUnknown notes names that an object does not take, each with the name that was probably
-// meant: the only missing name, or the nearest.
+// tellUnknown records the unknown names in an object, each with the probable name: the only
+// missing name, or the most similar.
 func (f *fitter) tellUnknown(s *jsonschema.Schema, at []string, object map[string]any, unknown []string) {
 	var lacking, free []string
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -167,8 +166,8 @@ func (f *fitter) tellUnknown(s *jsonschema.Schema, at []string, object map[strin
 	}
 }
 
-// likely returns the name of names that a misspelt name stands for: the only name that contains
-// it or is contained in it, or the nearest in spelling; "" if several are as likely.
+// likely returns the correction of a misspelt name in names: the only name that contains it or is
+// contained in it, or the most similar; "" if several are as likely.
 func likely(name string, names []string) string {
 	bare := func(s string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s)) }
 	var akin []string
@@ -189,8 +188,7 @@ func likely(name string, names []string) string {
 	return text.Nearest(name, names)
 }
 
-// plain returns the schema that s is another word for: of a reference, and of a choice
-// between one schema and null.
+// plain resolves s, if it is a reference or a choice between a schema and null.
 func plain(s *jsonschema.Schema) *jsonschema.Schema {
 	for range 10 {
 		var others []*jsonschema.Schema
@@ -213,7 +211,7 @@ func plain(s *jsonschema.Schema) *jsonschema.Schema {
 	return s
 }
 
-// types returns the types that s asks for, without null.
+// types returns the types that s allows, without null.
 func types(s *jsonschema.Schema) []string {
 	if s.Types != nil {
 		return slices.DeleteFunc(s.Types.ToStrings(), func(name string) bool { return name == "null" })
@@ -224,8 +222,8 @@ func types(s *jsonschema.Schema) []string {
 	return nil
 }
 
-// converted returns v in another form that says the same, if it is not of the only type that s
-// asks for and the form is.
+// converted returns v converted to the only type that s allows, or v if it has that type or no
+// conversion fits.
 func converted(s *jsonschema.Schema, v any) any {
 	types := types(s)
 	if len(types) != 1 || is(v, types[0]) {
@@ -239,7 +237,7 @@ func converted(s *jsonschema.Schema, v any) any {
 	return v
 }
 
-// forms returns what a value of another type may be written for.
+// forms returns the values of other types that v may represent.
 func forms(s *jsonschema.Schema, v any) (forms []any) {
 	switch t := v.(type) {
 	case string:
@@ -266,7 +264,7 @@ func forms(s *jsonschema.Schema, v any) (forms []any) {
 		}
 	}
 	if t, _ := v.(string); items(s) == nil || strings.HasPrefix(t, "[") || strings.HasPrefix(t, "{") {
-		return forms // no list, or a text that was to be JSON
+		return forms // no list, or a text meant as JSON
 	}
 	if of := types(plain(items(s))); len(of) == 1 && is(v, of[0]) {
 		forms = append(forms, []any{v})

@@ -14,33 +14,32 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A Schema is sound. It may be used concurrently.
+// A Schema is a valid, compiled schema. It may be used concurrently.
 type Schema struct {
 	text json.RawMessage
 	doc  any
 	root *jsonschema.Schema
 
 	mu       sync.Mutex // held while a value is checked: the meters share left
-	budget   int        // of the effort; below zero the check has been given up
+	budget   int        // of the effort; below zero the check has ended
 	effort   int
-	heaviest int // what the library does for one value before a meter is asked
+	heaviest int // the maximum work of the library for a value before it calls a meter
 }
 
 // How large a schema and a value may be.
 const (
 	maxText    = 1 << 20  // bytes of a schema
 	maxValue   = 64 << 20 // bytes of a value
-	maxDepth   = 100      // objects and lists in each other, in a schema
-	maxNested  = 500      // and in a value
+	maxDepth   = 100      // nested objects and lists in a schema
+	maxNested  = 500      // nested objects and lists in a value
 	maxSchemas = 5_000    // objects, and the schemas true and false; the library's time grows with their square
-	maxOdd     = 100      // references to other places than definitions, each of which costs the library a copy of all places
+	maxOdd     = 100      // references to other places than definitions; for each the library copies all places
 )
 
-// location is the address that the library knows a schema by.
+// location is the address of a schema inside the library.
 const location = "schema:///"
 
-// Load reads the schema that an argument is, or the file that it names, as
-// [Parse] does: what begins with a brace is a schema.
+// Load parses an argument: a schema, which begins with a brace, or the name of its file.
 func Load(arg string) (*Schema, error) {
 	if strings.HasPrefix(strings.TrimSpace(arg), "{") {
 		return Parse([]byte(arg))
@@ -111,8 +110,8 @@ func (noLoader) Load(string) (any, error) {
 // must not modify it.
 func (s *Schema) JSON() json.RawMessage { return s.text }
 
-// schemas returns how many values in a document may be schemas, and notes the references in it
-// that are not to definitions at the top.
+// schemas returns how many values in a document may be schemas, and adds to odd the references to
+// other places than top-level definitions.
 func schemas(v any, odd map[string]bool) (n int) {
 	switch v := v.(type) {
 	case bool:
@@ -134,7 +133,7 @@ func schemas(v any, odd map[string]bool) (n int) {
 	return n
 }
 
-// unsound explains why the library does not compile a schema.
+// unsound explains the library's compile error of a schema.
 func (s *Schema) unsound(err error) error {
 	var invalid *jsonschema.SchemaValidationError
 	var violation *jsonschema.ValidationError

@@ -15,9 +15,9 @@ import (
 	"gemline/engine/text"
 )
 
-// read returns the value that text is, with numbers as float64, and the text without white
-// space. The problem is why it is no value that everybody reads in the same way: the library
-// would take the last of two fields of one name, and all the memory for a number like 1e999999999.
+// read parses text, with numbers as float64, and returns its value and the text without white
+// space. The problem explains why text is invalid or ambiguous: the library would take the last
+// of two fields with the same name, and all memory for a number like 1e999999999.
 func read(text []byte, deepest int) (any, json.RawMessage, *Problem) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, nil, &Problem{Message: "is empty, and no JSON"}
@@ -43,7 +43,7 @@ func read(text []byte, deepest int) (any, json.RawMessage, *Problem) {
 	return v, b.Bytes(), p
 }
 
-// next reads the value at a place from sound JSON.
+// next reads the value at a place from valid JSON.
 func next(d *json.Decoder, deepest int, at []string) (any, *Problem) {
 	t, _ := d.Token()
 	if number, ok := t.(json.Number); ok {
@@ -100,7 +100,7 @@ func pointer(at []string) string {
 	return b.String()
 }
 
-// pointerOf returns the place that the fragment of an address is.
+// pointerOf returns the place in the fragment of an address.
 func pointerOf(address string) []string {
 	_, fragment, _ := strings.Cut(address, "#")
 	fragment, _ = url.PathUnescape(fragment) // as the library has escaped it
@@ -156,6 +156,6 @@ func is(v any, name string) bool {
 
 // quoted returns a value as JSON.
 func quoted(v any) string {
-	b, _ := text.JSON(v, "") // which was read as JSON
+	b, _ := text.JSON(v, "") // no error, since it was parsed
 	return string(b)
 }

@@ -14,7 +14,7 @@ import (
 	"gemline/engine/text"
 )
 
-// A Problem is something about a value that does not fit.
+// A Problem is a mismatch between a value and the schema.
 type Problem struct {
 	At      string // the place as a JSON pointer; "" is the whole
 	Message string
@@ -28,7 +28,7 @@ func (p *Problem) Error() string {
 	return p.At + ": " + p.Message
 }
 
-// problem describes a fault at a place, in one line for people.
+// problem describes a fault at a place, on one line for people.
 func problem(at []string, format string, args ...any) *Problem {
 	return &Problem{pointer(at), oneLine(fmt.Sprintf(format, args...))}
 }
@@ -40,8 +40,8 @@ func oneLine(s string) string {
 	return text.Shorten(line, longest)
 }
 
-// Check returns the JSON value that text is, without the white space between
-// its parts and otherwise as it stands, or its problems.
+// Check returns the JSON value in text, without white space between its parts and otherwise
+// unchanged, or its problems.
 func (s *Schema) Check(text string) (json.RawMessage, []*Problem) {
 	if len(text) > maxValue {
 		return nil, []*Problem{{Message: "is larger than 64 MiB"}}
@@ -56,7 +56,7 @@ func (s *Schema) Check(text string) (json.RawMessage, []*Problem) {
 	return compact, nil
 }
 
-// check returns what about a value does not fit.
+// check returns the problems of a value.
 func (s *Schema) check(v any) (problems []*Problem) {
 	var err error
 	if size(v)*s.heaviest/10 > s.effort || !s.within(func() { err = s.root.Validate(v) }) {
@@ -68,7 +68,7 @@ func (s *Schema) check(v any) (problems []*Problem) {
 	return explain(err.(*jsonschema.ValidationError), v, s.doc)
 }
 
-// explain says in words what the library found about v, in the order of places.
+// explain describes the library's errors about v, in the order of places.
 func explain(e *jsonschema.ValidationError, v, schema any) (problems []*Problem) {
 	for _, f := range (explainer{v, schema}).findings(e) {
 		for _, p := range f.problems {
@@ -82,24 +82,24 @@ func explain(e *jsonschema.ValidationError, v, schema any) (problems []*Problem)
 
 // A finding is a group of problems that are reported together.
 type finding struct {
-	at       []string // where it is told
+	at       []string // the reported place
 	problems []*Problem
 	alien    bool // the value is of another type
 }
 
-// found returns a finding about a place.
+// found returns a finding for a place.
 func found(at []string, format string, args ...any) finding {
 	return finding{at: at, problems: []*Problem{problem(at, format, args...)}}
 }
 
-// under returns f, told where at is.
+// under returns f, reported at the place at.
 func (f finding) under(at []string) finding {
 	f.at = at
 	return f
 }
 
-// An explainer puts errors of the library into words.
-type explainer struct{ value, schema any } // the schema is nil if the value is one
+// An explainer describes errors of the library.
+type explainer struct{ value, schema any } // the schema is nil if the value is itself a schema
 
 // nearest begins the message about a value that fits none of several schemas.
 const nearest = "fits none of the "
@@ -187,7 +187,7 @@ func (x explainer) nearestBranch(e *jsonschema.ValidationError, keyword string) 
 	return []finding{f}
 }
 
-// forbidden tells of a value for which a schema has false.
+// forbidden describes a value for which the schema is false.
 func (x explainer) forbidden(schema, at []string) finding {
 	if len(at) == 0 || len(schema) == 0 {
 		return found(at, "must not be there")
@@ -231,7 +231,7 @@ var formats = map[string]string{"date": "a date such as 2026-11-21", "time": "a 
 	"email": "an e-mail address", "hostname": "the name of a host", "ipv4": "an IPv4 address",
 	"uri": "a URI with its scheme", "uuid": "a UUID"}
 
-// words says what the value here must be.
+// words describes the requirement of k for the value here.
 func words(k jsonschema.ErrorKind, here any) string {
 	number := func(words string, want *big.Rat) string {
 		f, _ := want.Float64()
@@ -291,7 +291,7 @@ func words(k jsonschema.ErrorKind, here any) string {
 	return fmt.Sprintf("does not fit the schema: %T", k)
 }
 
-// but says what a value is instead, if that is short.
+// but describes the actual value, if it is short.
 func but(v any) string {
 	const most = 60
 	if s, _ := v.(string); len(s) > most || size(v) > most {

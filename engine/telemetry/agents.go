@@ -27,7 +27,7 @@ func (p *prompt) nested(ev engine.NestedEvent, c *call) {
 	}
 }
 
-// An again is a second request for an agent's report: its reason and its time.
+// An again is a second request for an agent's report, with its reason and time.
 type again struct {
 	reason string
 	at     time.Time

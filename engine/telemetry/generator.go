@@ -44,7 +44,7 @@ func (g recording) Generate(ctx context.Context, req *engine.Request) iter.Seq2[
 					x.failed(errLeft)
 					return
 				}
-				break // it was answered, with more than anybody wants to hear
+				break // answered; the consumer needs no more chunks
 			}
 		}
 		x.answered()
@@ -58,7 +58,7 @@ type exchange struct {
 	req    *engine.Request
 	prompt string
 	span   Span
-	sent   bool // it is recorded
+	sent   bool // the request is recorded
 	usage  engine.Usage
 	answer genai.Content
 	finish []string
@@ -73,7 +73,7 @@ func (r *Recorder) exchange(req *engine.Request) *exchange {
 	return x
 }
 
-// requestAttrs are the attributes of everything that is about the request.
+// requestAttrs are the attributes of all events about the request.
 func (x *exchange) requestAttrs(model string) []slog.Attr {
 	role := slog.String("role", cmp.Or(x.req.Role, "main"))
 	return []slog.Attr{slog.String("model", model), slog.String("prompt_id", x.prompt), role}
@@ -196,14 +196,14 @@ func (x *exchange) end(err error) {
 	x.r.end(x.span, err)
 }
 
-// operation are the attributes that the conventions ask of metrics.
+// operation are the attributes that the conventions require for metrics.
 func (x *exchange) operation() []slog.Attr {
 	return append([]slog.Attr{slog.String("gen_ai.operation.name", "generate_content"),
 		slog.String("gen_ai.request.model", x.req.Model),
 		slog.String("gen_ai.response.model", x.usage.Model)}, x.r.session.Model...)
 }
 
-// conventions are the attributes that the conventions ask of events and spans.
+// conventions are the attributes that the conventions require for events and spans.
 func (x *exchange) conventions() []slog.Attr {
 	attrs := x.operation()
 	number := func(key string, f *float32) {

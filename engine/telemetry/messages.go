@@ -8,7 +8,7 @@ import (
 	"gemline/engine/text"
 )
 
-// maxText is how many characters of one text a span holds.
+// maxText is the maximum number of characters of a text in a span.
 const maxText = 10000
 
 func short(s string) string { return text.Shorten(s, maxText) }

@@ -50,8 +50,8 @@ func latency(name, about string) *Instrument {
 	return &Instrument{Name: name, Unit: "ms", About: about, Bounds: bounds}
 }
 
-// maxPoints is how many points an instrument has in a session, at most: the names in
-// their attributes may be the model's.
+// maxPoints is the maximum number of points of an instrument in a session: the model may choose
+// the names in their attributes.
 const maxPoints = 1000
 
 // A series holds the measurements of an instrument.

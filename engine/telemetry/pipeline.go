@@ -13,8 +13,8 @@ import (
 	"gemline/engine/text"
 )
 
-// How often records are carried on, and how many may wait for it. A record that takes
-// long texts along counts by their bytes.
+// How often records are exported, and how many may wait. A record with long texts counts by its
+// bytes.
 const (
 	interval        = time.Second
 	metricsInterval = 10 * time.Second
@@ -24,15 +24,15 @@ const (
 	maxBatch        = 2 << 20 // collectors take 4 MB at a time
 )
 
-// errSlow is the error of an Exporter that was not waited for any longer.
+// errSlow is the error of an Exporter that timed out.
 var errSlow = errors.New("it takes too long")
 
-// A pipeline carries records to one Target.
+// A pipeline exports records to one Target.
 type pipeline struct {
 	Target
 	provider *Provider
-	trouble  atomic.Pointer[string] // what went wrong and has not been said yet
-	wake     chan struct{}          // there is something to do at once
+	trouble  atomic.Pointer[string] // an unreported error
+	wake     chan struct{}          // an export is due
 	ending   chan struct{}          // the program ends
 	ended    chan struct{}
 	ctx      context.Context // of exports
@@ -40,23 +40,23 @@ type pipeline struct {
 
 	backlog backlog
 
-	telling sync.Once // of the first thing that went wrong
+	telling sync.Once // of the first error
 
-	// Touched by the goroutine only.
+	// Used only by the goroutine.
 	failing  bool
 	measured time.Time
 }
 
-// A backlog is what waits to be carried on. It is safe for concurrent use.
+// A backlog is a queue of records to export. It is safe for concurrent use.
 type backlog struct {
 	mu      sync.Mutex
 	queue   []item
 	bytes   int
-	due     bool // the metrics are wanted at once
+	due     bool // an export of the metrics is due
 	dropped int
 }
 
-// An item is one record, and whose it is.
+// An item is a record and its Recorder.
 type item struct {
 	of      *Recorder
 	event   *Event
@@ -73,14 +73,14 @@ func startPipeline(p *Provider, t Target) *pipeline {
 	return l
 }
 
-// put has a record carried on, if there is room.
+// put adds a record to the queue, if there is room.
 func (l *pipeline) put(i item, size int) {
 	if i.size = size; l.backlog.add(i) {
 		l.rouse()
 	}
 }
 
-// add adds a record, if there is room, and reports whether much waits.
+// add adds a record, if there is room, and reports whether the queue is long.
 func (b *backlog) add(i item) (much bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,7 +93,7 @@ func (b *backlog) add(i item) (much bool) {
 	return len(b.queue) > maxItems/4 || b.bytes > maxBytes/8
 }
 
-// take returns what waits, and leaves nothing.
+// take empties the queue and returns its records.
 func (b *backlog) take() (queue []item, due bool, dropped int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,7 +102,7 @@ func (b *backlog) take() (queue []item, due bool, dropped int) {
 	return queue, due, dropped
 }
 
-// measure has the metrics carried on at once.
+// measure has the metrics exported at once.
 func (l *pipeline) measure() {
 	l.backlog.mu.Lock()
 	l.backlog.due = true
@@ -144,7 +144,7 @@ func (l *pipeline) run() {
 	}
 }
 
-// close sends the rest, for as long as that may take.
+// close exports the rest, within the time limit.
 func (l *pipeline) close() {
 	close(l.ending)
 	late := time.AfterFunc(l.Grace, func() { l.cancel(errSlow) })
@@ -152,12 +152,12 @@ func (l *pipeline) close() {
 	defer l.cancel(nil)
 	select {
 	case <-l.ended:
-	case <-time.After(l.Grace + l.Grace/10): // it does not even let itself be stopped
+	case <-time.After(l.Grace + l.Grace/10): // the Exporter ignores the cancellation
 		l.fail(errSlow)
 	}
 }
 
-// flush carries on what waits, and the metrics if it is time for them.
+// flush exports the queue, and the metrics if they are due.
 func (l *pipeline) flush(last bool) {
 	queue, due, dropped := l.backlog.take()
 	if now := time.Now(); !l.Only && (due || last || now.Sub(l.measured) >= metricsInterval) {
@@ -207,7 +207,7 @@ func (l *pipeline) export(r *Recorder, items []item) {
 	}
 }
 
-// fail keeps what went wrong, the first time.
+// fail stores the first error.
 func (l *pipeline) fail(err error) {
 	l.telling.Do(func() {
 		said := l.provider.cfg.Redact(fmt.Sprintf("%s: %v", l.Trouble, err))
@@ -215,7 +215,7 @@ func (l *pipeline) fail(err error) {
 	})
 }
 
-// event returns ev as the Target is to have it.
+// event returns ev in the form for the Target.
 func (l *pipeline) event(r *Recorder, ev Event) Event {
 	attrs := slices.Concat(r.common, []slog.Attr{slog.String("event.name", ev.Name),
 		slog.String("event.timestamp", text.Timestamp(ev.Time))}, ev.Attrs)
@@ -255,7 +255,7 @@ func (l *pipeline) metrics(r *Recorder, all []Metric) []Metric {
 	return clean
 }
 
-// clean takes the secrets out of attrs, which are changed.
+// clean removes the secrets from attrs, in place.
 func (l *pipeline) clean(attrs []slog.Attr) []slog.Attr {
 	for i, a := range attrs {
 		switch v := a.Value.Any().(type) {

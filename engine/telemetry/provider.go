@@ -9,12 +9,12 @@ import (
 // Config is what a Provider needs from the world.
 type Config struct {
 	Targets  []Target
-	Resource []slog.Attr         // what all records are about: the program and the machine
+	Resource []slog.Attr         // attributes of all records: the program and the machine
 	Version  string              // of the program
-	Redact   func(string) string // takes secrets out
+	Redact   func(string) string // removes secrets
 }
 
-// A Provider carries the records of sessions to its targets. A nil Provider has none.
+// A Provider exports the records of sessions to its targets. A nil Provider has none.
 type Provider struct {
 	cfg       Config
 	pipelines []*pipeline
@@ -35,7 +35,7 @@ func New(cfg Config) *Provider {
 	return p
 }
 
-// Begin returns a Recorder of a session that begins.
+// Begin returns a Recorder for a new session.
 func (p *Provider) Begin(s Session) *Recorder {
 	if p == nil {
 		return nil
@@ -57,8 +57,7 @@ func (p *Provider) Begin(s Session) *Recorder {
 	return r
 }
 
-// Close gives the targets the rest, and a short time for it. It returns failures
-// that have not been reported yet.
+// Close exports the rest to the targets, with a short timeout. It returns unreported failures.
 func (p *Provider) Close() []string {
 	if p == nil {
 		return nil
@@ -71,7 +70,7 @@ func (p *Provider) Close() []string {
 	return p.troubles()
 }
 
-// troubles returns the problems that were not reported yet.
+// troubles returns the unreported problems.
 func (p *Provider) troubles() (all []string) {
 	for _, l := range p.pipelines {
 		if said := l.trouble.Swap(nil); said != nil {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// An Event is something that has happened, a record of a log. Values of attributes
-// are strings, numbers, booleans and lists of strings.
+// An Event is a log record. Values of attributes are strings, numbers, booleans and lists of
+// strings.
 type Event struct {
 	Name    string // such as gemini_cli.tool_call
 	Body    string // a sentence for people
@@ -18,7 +18,7 @@ type Event struct {
 	within  spanContext
 }
 
-// A Span is something that took time.
+// A Span is an operation with a duration.
 type Span struct {
 	Name       string
 	Start, End time.Time
@@ -29,7 +29,7 @@ type Span struct {
 	Parent SpanID // zero if it is the first of its trace
 }
 
-// A TraceID names the spans that belong together, a SpanID one of them.
+// A TraceID identifies a group of related spans, a SpanID a span in the group.
 type (
 	TraceID [16]byte
 	SpanID  [8]byte
@@ -40,18 +40,17 @@ type spanContext struct {
 	ID    SpanID
 }
 
-// Within returns what ev happened in; both are zero if that is no span.
+// Within returns the span in which ev happened; both ids are zero if there is none.
 func (ev *Event) Within() (TraceID, SpanID) { return ev.within.Trace, ev.within.ID }
 
-// An Instrument is what numbers are measured with. One with Bounds is a histogram, one
-// without a counter.
+// An Instrument measures numbers. With Bounds it is a histogram, otherwise a counter.
 type Instrument struct {
 	Name, Unit, About string
 	Bounds            []float64 // the upper ends of all buckets but the last
-	Fraction          bool      // its numbers are no whole ones
+	Fraction          bool      // its numbers are not integers
 }
 
-// A Metric is what an Instrument has measured since the session began.
+// A Metric has the measurements of an Instrument since the session began.
 type Metric struct {
 	*Instrument
 	Points []Point
@@ -71,26 +70,26 @@ type Point struct {
 // A Batch is a unit of export to a Target. It belongs to a single session, and has no secrets
 // in it.
 type Batch struct {
-	Resource []slog.Attr // what the records are about
+	Resource []slog.Attr // attributes of all records
 	Version  string      // of the program
 	Events   []Event     // with all their attributes in Attrs
 	Spans    []Span      // with all their attributes in Attrs
 	Metrics  []Metric
 }
 
-// An Exporter writes batches somewhere, one after the other. If Export fails, the Batch is
+// An Exporter writes batches to a destination, one after the other. If Export fails, the Batch is
 // lost.
 type Exporter interface {
 	Export(ctx context.Context, b *Batch) error
 	Close() error
 }
 
-// A Target is somewhere that records go to.
+// A Target is a destination of records.
 type Target struct {
 	Exporter
 	Trouble string        // the words before the error if it fails
-	Prompts bool          // it gets messages
-	Traces  bool          // it is to have whole conversations, if it has Prompts
-	Only    bool          // it takes events, no metrics and no spans
-	Grace   time.Duration // how long it may take at the end
+	Prompts bool          // it gets messages, too
+	Traces  bool          // it gets whole conversations, if Prompts is set
+	Only    bool          // it gets events, but no metrics and no spans
+	Grace   time.Duration // the timeout at the end
 }

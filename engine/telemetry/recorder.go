@@ -10,12 +10,12 @@ import (
 	"gemline/engine/text"
 )
 
-// A Session is what a Recorder is about.
+// A Session describes the session of a Recorder.
 type Session struct {
 	ID    string
 	Attrs []slog.Attr // of all its events and metrics
 
-	// Model are the attributes of a model: who provides it, and where.
+	// Model returns the attributes of a model's provider and server.
 	Model []slog.Attr
 
 	// Class names the class of a failed request and its HTTP status, 0 if there is
@@ -62,7 +62,7 @@ func (r *Recorder) each(i item, size int) {
 	}
 }
 
-// Log records an event, which happened now if it does not say when.
+// Log records an event, with the current time if it has none.
 func (r *Recorder) Log(ev Event) {
 	if r == nil {
 		return
@@ -89,7 +89,7 @@ func (r *Recorder) end(s Span, err error) {
 	r.each(item{of: r, span: &s}, sizeOf(s.Attrs)+sizeOf(s.Large))
 }
 
-// begin returns a span that begins, within another one.
+// begin returns a new span within another span.
 func (r *Recorder) begin(name string, within spanContext) Span {
 	s := Span{Name: name, Start: time.Now(), spanContext: within, Parent: within.ID}
 	if s.Trace == (TraceID{}) {
@@ -106,7 +106,7 @@ func (r *Recorder) now() (prompt string, span spanContext) {
 	return r.prompt, r.current
 }
 
-// next begins the answer to another prompt.
+// next starts the next prompt.
 func (r *Recorder) next(span spanContext) (prompt string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,7 +115,7 @@ func (r *Recorder) next(span spanContext) (prompt string) {
 	return r.prompt
 }
 
-// Name is what the program is called in records, as dashboards know it.
+// Name is the program's name in records, as dashboards expect it.
 const Name = "gemini-cli"
 
 // sizeOf returns roughly how many bytes attributes take.
@@ -132,7 +132,7 @@ func sizeOf(attrs []slog.Attr) (n int) {
 // millis is an attribute that is a number of milliseconds.
 func millis(key string, d time.Duration) slog.Attr { return slog.Int64(key, d.Milliseconds()) }
 
-// stated are the attributes of an error, under the names that readers look for.
+// stated returns the attributes of an error, under the usual names.
 func stated(err error, class string) []slog.Attr {
 	attrs := []slog.Attr{slog.String("error", err.Error()), slog.String("error.message", err.Error())}
 	if class != "" {

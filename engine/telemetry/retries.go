@@ -11,8 +11,8 @@ import (
 	"gemline/engine"
 )
 
-// Retries returns a Generator around g, which makes several attempts of a request, that
-// records each further one.
+// Retries returns a Generator around g, which repeats failed requests. It records each further
+// attempt.
 func (r *Recorder) Retries(g engine.Generator) engine.Generator {
 	if r == nil {
 		return g
@@ -71,8 +71,8 @@ func (r *Recorder) retry(model string, ev engine.Retry) {
 	r.Measure(NetworkRetries, 1, of, slog.Int("attempt", ev.Attempt))
 }
 
-// gaveUp records that the last attempt was answered with nothing of use. Where there was
-// no answer at all, the attempt itself says so.
+// gaveUp records that the last attempt got a useless answer. An attempt without an answer is
+// recorded by itself.
 func (r *Recorder) gaveUp(model string, err error, attempts int) {
 	class, _ := r.session.Class(err)
 	if class != invalid {

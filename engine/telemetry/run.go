@@ -16,8 +16,8 @@ import (
 	"gemline/engine"
 )
 
-// Run returns a Run that yields what run does, and records the prompt and the calls.
-// What went wrong with a target is a Notice at the end.
+// Run returns a Run that yields the events of run, and records the prompt and the calls. It
+// reports failures of targets by Notices at the end.
 func (r *Recorder) Run(run engine.Run) engine.Run {
 	if r == nil {
 		return run
@@ -46,24 +46,24 @@ func (r *Recorder) Run(run engine.Run) engine.Run {
 	})
 }
 
-// errLeft is the error of what nobody wanted any more.
+// errLeft is the error of spans whose consumer has left.
 var errLeft = fmt.Errorf("left: %w", context.Canceled)
 
-// A prompt is a prompt during its answer.
+// A prompt is a prompt that is being answered.
 type prompt struct {
 	r        *Recorder
 	id       string
 	span     Span
-	schedule Span             // of the calls that are not over
-	calls    map[string]*call // that are not over
+	schedule Span             // of the unfinished calls
+	calls    map[string]*call // unfinished
 }
 
-// A call is a call that is not over.
+// A call is an unfinished call.
 type call struct {
 	span    Span
 	allowed bool
 	agent   string           // that works on it, "" if none does
-	calls   map[string]*call // the agent's, that are not over
+	calls   map[string]*call // the agent's unfinished calls
 	turns   int              // the agent's requests
 	again   again            // its last chance to report
 }
@@ -101,8 +101,7 @@ func (p *prompt) end(err error) {
 	p.r.end(p.span, err)
 }
 
-// observe records what an event says of a call. The requests of an agent are recorded
-// where they are made.
+// observe records the events of calls. An agent's requests are recorded by its Generator.
 func (p *prompt) observe(ev engine.Event) {
 	p.r.Compression(ev)
 	open := len(p.calls)
@@ -115,7 +114,7 @@ func (p *prompt) observe(ev engine.Event) {
 	}
 }
 
-// call records an event about calls, which are those of the conversation or of an agent.
+// call records an event of calls of the conversation or of an agent.
 func (p *prompt) call(ev engine.Event, calls map[string]*call, within spanContext) {
 	switch ev := ev.(type) {
 	case engine.CallRequested:
@@ -130,7 +129,7 @@ func (p *prompt) call(ev engine.Event, calls map[string]*call, within spanContex
 		}
 	case engine.CallFinished:
 		c := calls[ev.ID]
-		if c == nil { // nobody asked for it
+		if c == nil { // an unknown call
 			return
 		}
 		delete(calls, ev.ID)
@@ -138,7 +137,7 @@ func (p *prompt) call(ev engine.Event, calls map[string]*call, within spanContex
 	}
 }
 
-// Compression records that a conversation was summed up, if ev says so.
+// Compression records that a conversation was summarized, if ev says so.
 func (r *Recorder) Compression(ev engine.Event) {
 	n, _ := ev.(engine.Notice)
 	by := (*engine.ConversationShortened)(nil)
@@ -181,7 +180,7 @@ func (p *prompt) finished(ev engine.CallFinished, c *call) {
 		if engine.Outcome(ev.Err) == engine.Cancelled {
 			class = "cancelled"
 		}
-		failed = errors.New(engine.DisplayError(ev.Err)) // the text for the model may hold output
+		failed = errors.New(engine.DisplayError(ev.Err)) // since the text for the model may contain output
 		attrs, private = append(attrs, stated(failed, class)...), stated(ev.Err, "")
 	}
 	added, removed := 0, 0
@@ -220,7 +219,7 @@ func (p *prompt) finished(ev engine.CallFinished, c *call) {
 	}
 }
 
-// cut records that the model was given only a part of an output.
+// cut records that the model got only a part of an output.
 func (p *prompt) cut(ev engine.CallFinished) {
 	c := ev.Result.Cut
 	if c == (engine.Cut{}) {
@@ -232,7 +231,7 @@ func (p *prompt) cut(ev engine.CallFinished) {
 			slog.String("prompt_id", p.id)}})
 }
 
-// touched records an operation on a file.
+// touched records a file operation.
 func (p *prompt) touched(ev engine.CallFinished, operation, path string, more ...slog.Attr) {
 	attrs := []slog.Attr{slog.String("operation", operation)}
 	if ext := filepath.Ext(path); ext != "" {

@@ -11,15 +11,14 @@ import (
 	"gemline/engine/telemetry"
 )
 
-// A message is one of the protocol, as far as it is written. The numbers are those of
-// the fields in opentelemetry/proto.
+// A message is an encoded protocol message. Field numbers are from opentelemetry/proto.
 type message []byte
 
 func (m *message) bytes(field protowire.Number, b []byte) {
 	*m = protowire.AppendBytes(protowire.AppendTag(*m, field, protowire.BytesType), b)
 }
 
-// text adds a string. Strings of the protocol are valid UTF-8, others end a request.
+// text adds a string. Collectors reject requests with strings that are not valid UTF-8.
 func (m *message) text(field protowire.Number, s string) {
 	if s != "" {
 		m.bytes(field, []byte(strings.ToValidUTF8(s, "\uFFFD")))
@@ -145,7 +144,7 @@ func metrics(b *telemetry.Batch) []byte {
 		}
 		data.varint(2, cumulative)
 		if in.Bounds == nil {
-			data.varint(3, 1) // it only grows
+			data.varint(3, 1) // monotonic
 			m.bytes(7, data)
 		} else {
 			m.bytes(9, data)

@@ -9,14 +9,13 @@
 // fixed set of messages, which this package appends field by field; the tests read
 // them with the protocol's own packages.
 //
-// gRPC is spoken as it is on the wire: a POST over HTTP/2 with five bytes before
-// the message and the status in the trailers, which net/http can do, also without
-// encryption.
+// The package implements gRPC by net/http: a POST over HTTP/2, perhaps unencrypted, with five
+// bytes before the message and the status in the trailers.
 //
-// # Once
+// # No retries
 //
-// What a collector does not take is lost. Nothing is sent twice, so that nothing is
-// counted twice.
+// A batch that a collector rejects is lost. No batch is sent twice, so that no record is counted
+// twice.
 package otlp
 
 import (
@@ -37,7 +36,7 @@ import (
 	"gemline/engine/text"
 )
 
-// Config says where a collector is and how it is spoken to.
+// Config has the address, the protocol and the headers of a collector.
 type Config struct {
 	Endpoint string // the address; over gRPC its path does not count
 	GRPC     bool

@@ -1,16 +1,16 @@
 // Package outfile writes telemetry to files: in the format of the Gemini CLI, and as a
 // log of activity in JSON Lines.
 //
-// # What readers go by
+// # The format for readers
 //
-// A file in the Gemini CLI's format holds objects one after the other, printed over
-// several lines, with nothing but a newline between } and {. Readers split it there and
-// tell the kinds by their fields: a span has a name, an event attributes and a body, and
-// metrics scopeMetrics. Several runs append to one file.
+// A file in the Gemini CLI's format is a sequence of objects, printed over several lines, with
+// only a newline between } and {. Readers split it there and distinguish the kinds by their
+// fields: a span has a name, an event attributes and a body, and metrics scopeMetrics. Several
+// runs append to one file.
 //
-// # All of a record or nothing
+// # Records are whole
 //
-// Of a record that finds no room on the disk, nothing stays in the file.
+// If the disk is full, the written part of a record is removed from the file.
 package outfile
 
 import (
@@ -35,8 +35,7 @@ type File struct {
 	failed error // what ended the writing
 }
 
-// Open opens a file in the Gemini CLI's format, which only the user may read if it is
-// made here.
+// Open opens a file in the Gemini CLI's format. A new file is readable only by the user.
 func Open(name string) (*File, error) { return open(name, encode) }
 
 // OpenLines opens a log of activity: the attributes of each event, on a line of its own.
@@ -74,7 +73,7 @@ func (f *File) Export(ctx context.Context, b *telemetry.Batch) error {
 	return f.failed
 }
 
-// bare returns err without the name of the file, which is known.
+// bare returns err without the name of the file, which the caller knows.
 func bare(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err
@@ -82,7 +81,7 @@ func bare(err error) error {
 	return err
 }
 
-// takeBack takes the last n bytes out of the file.
+// takeBack removes the last n bytes of the file.
 func (f *File) takeBack(n int64) {
 	if end, err := f.f.Seek(0, io.SeekEnd); err == nil && end >= n {
 		f.f.Truncate(end - n)
@@ -204,7 +203,7 @@ type (
 	}
 )
 
-// Numbers that stand for words in the format.
+// Numeric constants of the format.
 const (
 	cumulative     = 1
 	histogramPoint = 0

@@ -7,9 +7,8 @@ import (
 	"iter"
 )
 
-// Read yields the attributes of each event in a file that this package has written, in
-// either format. Spans and metrics are passed over. An unreadable event is an error,
-// and the last thing yielded.
+// Read yields the attributes of each event in a file of this package, in either format. It skips
+// spans and metrics. It ends at an unreadable event, with an error.
 func Read(r io.Reader) iter.Seq2[map[string]any, error] {
 	return func(yield func(map[string]any, error) bool) {
 		for dec := json.NewDecoder(r); ; {
@@ -23,7 +22,7 @@ func Read(r io.Reader) iter.Seq2[map[string]any, error] {
 				return
 			}
 			if _, recorded := object["resource"]; recorded {
-				object, _ = object["attributes"].(map[string]any) // nil of metrics
+				object, _ = object["attributes"].(map[string]any) // nil for metrics
 			}
 			if name, _ := object["event.name"].(string); name != "" && !yield(object, nil) {
 				return
