@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Why a file can't be used, beside the errors of [io/fs].
+// Reasons why a file can't be used, beside the errors of [io/fs].
 var (
 	ErrLink      = errors.New("is a link, or lies behind one")
 	ErrDirectory = errors.New("is a directory")
@@ -19,7 +19,7 @@ var (
 	ErrKernel    = errors.New("is made up by the kernel and is not a file on a disk")
 )
 
-// longest is how long a file that can make its reader wait may be read.
+// longest is the time limit for reading a file whose reads may block.
 const longest = 10 * time.Second
 
 // A Dir is an open directory. It is safe for concurrent use. Names of files
@@ -57,8 +57,7 @@ func (d *Dir) Gone() bool {
 	return err != nil || LinkCount(info) == 0
 }
 
-// Is reports whether the directory is the one that info, of package os,
-// describes.
+// Is reports whether info, which must come from package os, describes the directory.
 func (d *Dir) Is(info fs.FileInfo) bool {
 	is, err := d.root.Stat(".")
 	return err == nil && os.SameFile(info, is)
@@ -98,8 +97,8 @@ func (d *Dir) File(name string) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, d.blame(err, "open", name)
 	}
-	// Some files are read like a pipe and only say that they are regular; for
-	// all others there is no deadline.
+	// Some files claim to be regular, but are read like a pipe; other regular files ignore the
+	// deadline.
 	f.SetReadDeadline(time.Now().Add(longest))
 	return f, info, nil
 }
@@ -113,9 +112,9 @@ func (d *Dir) fileSlow(name string) (*os.File, fs.FileInfo, error) {
 	return openRegular(at, filepath.Base(name))
 }
 
-// openRegular opens the regular file called name, which at holds.
+// openRegular opens the regular file called name in at.
 func openRegular(at *os.Root, name string) (*os.File, fs.FileInfo, error) {
-	was, err := at.Lstat(name) // opening a device may already do something
+	was, err := at.Lstat(name) // since opening a device may have an effect
 	if err == nil {
 		err = Regular(was)
 	}
@@ -141,7 +140,7 @@ func openRegular(at *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// Regular returns why the file that info describes has no content to be read.
+// Regular returns an error if the file that info describes is not a regular file.
 func Regular(info fs.FileInfo) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -154,8 +153,8 @@ func Regular(info fs.FileInfo) error {
 	return nil
 }
 
-// List returns the entries of the directory called name, in no order. There
-// may be some beside an error. Their Info is not to be used: it goes by path.
+// List returns the entries of the directory called name, unsorted, perhaps some even beside an
+// error. Their Info must not be used, since it follows the path.
 func (d *Dir) List(name string) ([]fs.DirEntry, error) {
 	entries, err := d.list(name)
 	return entries, d.blame(err, "open", name)
@@ -203,13 +202,12 @@ func (d *Dir) walk(name string, step func(at *os.Root, part string) (*os.Root, e
 	return at, err
 }
 
-// Make is Sub for a directory whose last elements may be missing: it makes them. The function end
-// closes the directory; with undo it removes the directories that Make has made and that are
-// still empty.
+// Make is Sub for a directory whose last elements may be missing: it creates them. The function
+// end closes the directory; with undo it removes the created directories that are still empty.
 func (d *Dir) Make(name string) (at *os.Root, end func(undo bool), err error) {
 	type maker struct {
 		at   *os.Root
-		part string // that was made there, or ""
+		part string // the created element, or ""
 	}
 	var way []maker
 	end = func(undo bool) {
@@ -244,7 +242,7 @@ func (d *Dir) Make(name string) (at *os.Root, end func(undo bool), err error) {
 	return at, end, nil
 }
 
-// step opens the directory called part, which at holds.
+// step opens the directory called part in at.
 func step(at *os.Root, part string) (*os.Root, error) {
 	was, err := at.Lstat(part)
 	switch {
@@ -255,13 +253,13 @@ func step(at *os.Root, part string) (*os.Root, error) {
 	case !was.IsDir():
 		return nil, syscall.ENOTDIR
 	}
-	next, err := at.OpenRoot(part + string(filepath.Separator) + ".") // which waits for no pipe
+	next, err := at.OpenRoot(part + string(filepath.Separator) + ".") // which does not block on a pipe
 	if err != nil {
 		return nil, err
 	}
 	is, err := next.Stat(".")
 	if err == nil && !os.SameFile(was, is) {
-		err = ErrLink // a link was put there, and followed
+		err = ErrLink // the element became a link meanwhile
 	}
 	if err != nil {
 		next.Close()
@@ -270,7 +268,7 @@ func step(at *os.Root, part string) (*os.Root, error) {
 	return next, nil
 }
 
-// blame returns err, if not nil, as an error with the whole path of name.
+// blame wraps err, if not nil, with the full path of name.
 func (d *Dir) blame(err error, op, name string) error {
 	if err == nil {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// NoWait keeps an open from waiting for the other end of a pipe, and from
-// taking a terminal; NoFollow from following a link, too.
+// NoWait prevents open from waiting for the other end of a pipe and from making a terminal the
+// controlling terminal. NoFollow also prevents it from following a link.
 const (
 	NoWait   = syscall.O_NONBLOCK | syscall.O_NOCTTY
 	NoFollow = NoWait | syscall.O_NOFOLLOW

@@ -4,5 +4,5 @@ package disk
 
 import "errors"
 
-// exchange is not to be had here in one step.
+// exchange is not supported here.
 func exchange(a, b string) error { return errors.ErrUnsupported }

@@ -9,17 +9,16 @@ import (
 	"os"
 )
 
-// A File is written to take the place of another. It must be ended by Commit
-// or Discard.
+// A File is a temporary file that replaces another file. It must be ended by Commit or Discard.
 type File struct {
 	file *os.File
 	old  fs.FileInfo
 	name string   // of file
-	dir  *os.Root // that name is in; nil if it is a path
+	dir  *os.Root // the directory of name; nil if name is a path
 }
 
-// create makes a file whose name begins with prefix, after it has called note with the name. The
-// mode is less the umask.
+// create creates a file whose name begins with prefix, after a call of note with the name. The
+// umask applies to the mode.
 func (f *File) create(prefix string, mode fs.FileMode, note func(name string)) (_ *File, err error) {
 	open := os.OpenFile
 	if f.dir != nil {
@@ -61,9 +60,8 @@ func (f *File) Copy(w io.Writer) error {
 	return err
 }
 
-// Commit puts the file at path, which is in the same directory. After an error,
-// the file at path is unchanged, and the new content can still be copied until
-// Discard.
+// Commit renames the file to path, in the same directory. After an error, the file at path is
+// unchanged, and the new content can still be copied until Discard.
 func (f *File) Commit(path string) error {
 	if f.old != nil {
 		own(f.file, f.old)
@@ -81,8 +79,8 @@ func (f *File) Commit(path string) error {
 	return nil
 }
 
-// Swap is Commit for many files that are written together, and sets the mode. If the system can
-// flush all of them at once, by [Dir.Flush], it does not wait for the disk.
+// Swap is Commit for many files that are written together; it also sets the mode. If the system
+// can flush all files at once, by [Dir.Flush], Swap does not wait for the disk.
 func (f *File) Swap(path string, mode fs.FileMode) error {
 	if f.old != nil {
 		own(f.file, f.old)
@@ -98,7 +96,7 @@ func (f *File) Swap(path string, mode fs.FileMode) error {
 	return f.rename(path)
 }
 
-// move gives the file its last name.
+// move gives the file its final name.
 func (f *File) move(path string) error {
 	if f.dir != nil {
 		return f.dir.Rename(f.name, path)
@@ -106,7 +104,7 @@ func (f *File) move(path string) error {
 	return os.Rename(f.name, path)
 }
 
-// Discard gives the file up. After a Commit it does nothing.
+// Discard removes the file. After a Commit it does nothing.
 func (f *File) Discard() {
 	switch {
 	case f.file.Close() != nil:

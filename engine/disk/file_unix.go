@@ -14,12 +14,11 @@ func (f *File) rename(path string) error {
 	if err := f.move(path); err != nil {
 		return err
 	}
-	f.file.Close() // it is flushed
+	f.file.Close() // no error matters, since the file is flushed
 	return nil
 }
 
-// own gives f to the owner of the file that info describes, where that is
-// possible.
+// own changes the owner of f to the owner of the file that info describes, if possible.
 func own(f *os.File, info fs.FileInfo) {
 	was, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -27,12 +26,12 @@ func own(f *os.File, info fs.FileInfo) {
 	}
 	if is, err := f.Stat(); err == nil {
 		if now, ok := is.Sys().(*syscall.Stat_t); ok && (now.Uid != was.Uid || now.Gid != was.Gid) {
-			f.Chown(int(was.Uid), int(was.Gid)) // only root can
+			f.Chown(int(was.Uid), int(was.Gid)) // only root may
 		}
 	}
 }
 
-// settle makes the rename to path last.
+// settle flushes the rename to path to the disk.
 func (f *File) settle(path string) {
 	open, dir := os.Open, filepath.Dir(path)
 	if f.dir != nil {

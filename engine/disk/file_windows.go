@@ -20,13 +20,13 @@ func (f *File) rename(path string) error {
 	return err
 }
 
-// own does nothing: a file belongs to whoever made it.
+// own does nothing: a file belongs to its creator.
 func own(*os.File, fs.FileInfo) {}
 
 // settle does nothing: directories can't be flushed.
 func (*File) settle(string) {}
 
-// reopen opens the file by the name it was made with.
+// reopen opens the file by its original name.
 func (f *File) reopen(flags int) (*os.File, error) {
 	if f.dir != nil {
 		return f.dir.OpenFile(f.name, flags, 0)

@@ -14,14 +14,14 @@ type Stat struct {
 	Size     int64
 	Dev, Ino uint64
 
-	Modified, Changed int64 // nanoseconds since 1970; 0 is a time that is not known
+	Modified, Changed int64 // nanoseconds since 1970; 0 if unknown
 }
 
-// soon is how long ago a change on a disk of this machine has to be, so that the
-// next one surely comes with another time: more than a tick of the kernel's clock.
+// soon is the age of a change on a disk of this machine from which on the next change surely gets
+// another time: more than a tick of the kernel's clock.
 const soon = 50 * time.Millisecond
 
-// Stable reports whether every change from at on results in another Stat; local says that
+// Stable reports whether every change since the time at results in another Stat; local says that
 // the file is on a disk of this machine.
 func (l Stat) Stable(at time.Time, local bool) bool {
 	before := at.Add(-settled)
@@ -38,8 +38,8 @@ func statOf(info fs.FileInfo) Stat {
 	return s
 }
 
-// A RawDir is an open directory whose entries are looked at one by one. Names are
-// those of entries; no link is followed.
+// A RawDir is an open directory whose entries are read one by one. Names are names of entries; no
+// link is followed.
 type RawDir struct {
 	path string
 	root *os.Root
@@ -92,7 +92,7 @@ func (f *RawDir) StatAt(name string) (Stat, error) {
 	return statOf(info), nil
 }
 
-// File opens a regular file for reading. It never waits.
+// File opens a regular file for reading. It never blocks.
 func (f *RawDir) File(name string) (*os.File, error) {
 	file, _, err := openRegular(f.root, name)
 	if err != nil {

@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// Inside reports whether path is dir or lies below it. It goes by the letters of
-// both, which have to be clean, and follows no link. Nothing is inside of "".
+// Inside reports whether path is dir or lies below it. It compares the text of both, which must
+// be clean, and follows no link. No path is inside of "".
 func Inside(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return dir != "" && err == nil && filepath.IsLocal(rel)
 }
 
-// Within reports whether path is in dirs or below one of them. Neither has links.
+// Within reports whether path is one of dirs or lies below it. Neither may contain links.
 func Within(dirs []string, path string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return Inside(dir, path) })
 }
 
-// InsideAny reports whether path, which has no links, is in dirs or below one of them, after
-// links in dirs are followed.
+// InsideAny reports whether path, which has no links, is one of dirs or lies below it, with links
+// in dirs resolved.
 func InsideAny(dirs []string, path string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return dir != "" && Inside(ResolveLinks(dir), path) })
 }
@@ -36,8 +36,8 @@ func Upward(path string) iter.Seq[string] {
 	}
 }
 
-// Absolute returns the absolute path that a user means by path: ~ stands for
-// the home directory, unless that is "", and a relative path begins in dir.
+// Absolute returns the absolute form of a user's path: ~ stands for home, unless home is "", and
+// a relative path starts at dir.
 func Absolute(path, dir, home string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && home != "" && (rest == "" || os.IsPathSeparator(rest[0])) {
 		path = filepath.Join(home, rest)
@@ -48,11 +48,11 @@ func Absolute(path, dir, home string) string {
 	return path
 }
 
-// mostLinks is how many links of a path are followed: more than any system does.
+// mostLinks is how many links of a path are followed: more than any system follows.
 const mostLinks = 255
 
-// ResolveLinks resolves the symbolic links of path, also links to files that do not exist yet.
-// From a circle of links on, the path stays as it is.
+// ResolveLinks resolves the symbolic links of path, even links to files that do not exist yet.
+// The path stays unresolved from a cycle of links on.
 func ResolveLinks(path string) string {
 	if runtime.GOOS == "windows" { // where names have short forms, too
 		if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -62,23 +62,22 @@ func ResolveLinks(path string) string {
 	return follow(path, func(string) {})
 }
 
-// Way returns the links on the way to where path leads, each in its real directory, and that place
-// last.
+// Way returns the links on the way to the target of path, each in its real directory, and last
+// the target.
 func Way(path string) (places []string) {
 	real := follow(path, func(link string) { places = append(places, link) })
 	return append(places, real)
 }
 
-// mostLeads is how many entries of directories [LinkTargets] looks at, and leadDepth how deep they
-// may lie.
+// mostLeads is how many directory entries [LinkTargets] reads, and leadDepth their maximum depth.
 const (
 	mostLeads = 2000
 	leadDepth = 3
 )
 
-// LinkTargets follows the links at path and a few levels below it, and returns the places that
-// they pass: each further link, and the final targets. A link to a directory that contains path
-// is left out.
+// LinkTargets follows the links at path and a few levels below it. It returns the places on the
+// way: each further link, and the final targets. A link to a directory that contains path is
+// skipped.
 func LinkTargets(path string) (places []string) {
 	path = filepath.Join(ResolveLinks(filepath.Dir(path)), filepath.Base(path))
 	left := mostLeads
@@ -110,11 +109,11 @@ func LinkTargets(path string) (places []string) {
 	return slices.Compact(places)
 }
 
-// mostTwins is how many files [HardLinks] looks at.
+// mostTwins is how many files [HardLinks] checks.
 const mostTwins = 200_000
 
-// HardLinks returns the other names below roots of the files at or below paths that have several,
-// on Linux: who writes to one of these hard links writes to the file.
+// HardLinks returns, on Linux, the further hard links below roots of the files at or below paths:
+// a program that writes to such a link writes to the file.
 func HardLinks(paths, roots []string) (twins []string) {
 	left, files := mostTwins, map[Stamp]bool{}
 	visit := func(top string, see func(path string, file Stamp)) {
@@ -162,7 +161,7 @@ func follow(path string, visit func(link string)) string {
 	at, rest := split(path)
 	for links := 0; len(rest) > 0; {
 		up := at
-		at, rest = filepath.Join(at, rest[0]), rest[1:] // .. leads up from where a link has led
+		at, rest = filepath.Join(at, rest[0]), rest[1:] // .. leads up from a link's target
 		to, err := os.Readlink(at)
 		if err != nil || links == mostLinks {
 			continue

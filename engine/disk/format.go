@@ -5,13 +5,12 @@ import (
 	"strconv"
 )
 
-// A Format is the version of a format, as a file says it in formatVersion. A file that says
-// nothing, or null, has the first format, 0. A value that is no whole number, or is beyond any
-// version, is an UnknownFormat: only a newer program can have written it, so it is newer than
-// every other.
+// A Format is the format version of a file, in its field formatVersion. A file without the field,
+// or with null, has the first format, 0. A value that is no integer, or too large, is an
+// UnknownFormat: only a newer program can have written it, so it is newer than every other.
 type Format int
 
-// UnknownFormat is the version of a format that nobody here knows.
+// UnknownFormat is a version that this program can't read.
 const UnknownFormat Format = math.MaxInt32
 
 // String returns the number, or "unknown".
@@ -22,7 +21,7 @@ func (f Format) String() string {
 	return strconv.Itoa(int(f))
 }
 
-// UnmarshalJSON reads any value, so that a version of another kind hides no other field.
+// UnmarshalJSON accepts any value, so that an invalid version hides no other field.
 func (f *Format) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil

@@ -5,11 +5,11 @@ import (
 	"syscall"
 )
 
-// ErrFull says that there is no room left for a file.
+// ErrFull is the error of a write to a full disk.
 var ErrFull = errors.New("the disk is full")
 
-// AsFull returns an error that means [ErrFull], and says it in the words that users read, if
-// err says that there is no room left; else err.
+// AsFull returns an error that wraps [ErrFull], with its text for users, if err means that the
+// disk is full; else err.
 func AsFull(err error) error {
 	if err == nil || !full(err) {
 		return err
@@ -17,7 +17,7 @@ func AsFull(err error) error {
 	return fullError{Cause(err)}
 }
 
-// A fullError is the cause of an error that means [ErrFull].
+// A fullError is an error that means [ErrFull].
 type fullError struct{ error }
 
 func (e fullError) Error() string {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// full reports whether err says that there is no room left.
+// full reports whether err means that the disk is full.
 func full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// full reports whether err says that there is no room left.
+// full reports whether err means that the disk is full.
 func full(err error) bool {
 	const (
 		handleDiskFull = syscall.Errno(39)

@@ -15,50 +15,48 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// A Ledger notes the names of files that are being written, before they are
-// there. Files noted by a process that has died are nobody's, and are removed by
-// [Ledger.Sweep]; without the note, it could be anybody's.
+// A Ledger records the names of temporary files before they are created. [Ledger.Sweep] removes
+// the recorded files of a dead process; without a record, such a file could belong to a living
+// process.
 //
-// The notes of a process are a file of its own, which it holds a lock on as long
-// as it lives. Nil is a Ledger that notes nothing, as is one of no directory. A
-// Ledger is safe for concurrent use.
+// The records of a process are in a file of its own, which it locks until it exits. A nil Ledger,
+// or a Ledger without a directory, records nothing. A Ledger is safe for concurrent use.
 type Ledger struct {
 	dir string
 
 	mu     sync.Mutex
-	lock   *flock.Flock // nil before the first note
+	lock   *flock.Flock // nil before the first record
 	out    *os.File
-	failed bool // there is no place for notes
+	failed bool // the records can't be written
 }
 
-// NewLedger returns a Ledger whose notes are in dir. Nothing is touched before
-// the first one.
+// NewLedger returns a Ledger whose records are in dir. It creates nothing before the first
+// record.
 func NewLedger(dir string) *Ledger { return &Ledger{dir: dir} }
 
-// Create begins a file in the directory of path, with a note. If it is to replace a file, old, it
-// gets the mode of old and, as far as the user may set it, the owner. A symbolic link at path
+// Create creates a recorded temporary file in the directory of path. If it will replace a file,
+// old, it gets the mode of old and, if the user may set it, the owner. A symbolic link at path
 // would be replaced.
 func (l *Ledger) Create(path string, old fs.FileInfo) (*File, error) {
 	f := &File{old: old}
 	return f.create(filepath.Join(filepath.Dir(path), begin), 0o666, l.note)
 }
 
-// CreateIn is [Ledger.Create] for a file in an open directory, which was found at
-// path and must stay open until the File is ended. Commit then takes the name of
-// the file in it.
+// CreateIn is [Ledger.Create] for a file in an open directory, which was opened at path and must
+// stay open until the File is ended. The path for Commit is then a name in dir.
 func (l *Ledger) CreateIn(dir *os.Root, path string, old fs.FileInfo) (*File, error) {
 	f := &File{old: old, dir: dir}
 	return f.create(begin, 0o666, func(name string) { l.note(filepath.Join(path, name)) })
 }
 
-// CreatePrivate begins a file in an open directory, for the user alone, without a note.
+// CreatePrivate creates a temporary file in an open directory, for the user alone and without a
+// record.
 func CreatePrivate(dir *os.Root) (*File, error) {
 	f := &File{dir: dir}
 	return f.create(begin, 0o600, func(string) {})
 }
 
-// note writes a path down. Where that can't be done, the file is written all the
-// same.
+// note records a path. If that fails, the file is written nevertheless.
 func (l *Ledger) note(path string) {
 	if l == nil || l.dir == "" {
 		return
@@ -74,8 +72,8 @@ func (l *Ledger) note(path string) {
 	}
 }
 
-// open creates the file for this process's notes. Before the lock, another process may remove
-// the file as a dead process's; then open creates another.
+// open creates the file for this process's records. Before it is locked, another process may
+// remove it as a dead process's; then open creates another.
 func (l *Ledger) open() error {
 	for range 100 {
 		if err := os.MkdirAll(l.dir, 0o700); err != nil {
@@ -83,7 +81,7 @@ func (l *Ledger) open() error {
 		}
 		path := filepath.Join(l.dir, fmt.Sprintf("%d-%016x", os.Getpid(), rand.Uint64()))
 		out, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, fs.ErrNotExist) { // somebody has removed the directory
+		if errors.Is(err, fs.ErrNotExist) { // the directory was removed
 			continue
 		}
 		if err != nil {
@@ -104,7 +102,7 @@ func (l *Ledger) open() error {
 	return fs.ErrInvalid
 }
 
-// Close ends the notes: nothing is being written any more.
+// Close removes the records: all files are written.
 func (l *Ledger) Close() {
 	if l == nil {
 		return
@@ -117,21 +115,20 @@ func (l *Ledger) Close() {
 		l.out.Close()
 		l.lock.Close()
 		l.lock = nil
-		os.Remove(l.dir) // unless there are others
+		os.Remove(l.dir) // fails if there are other files
 	}
 }
 
-// begin is how the name of a File begins until it is whole.
+// begin is the prefix of the names of temporary files.
 const begin = ".gemline-"
 
-// temporary is what a File is called until it is whole.
+// temporary matches the names of temporary files.
 var temporary = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.gemline-[0-9a-f]{16}$`) })
 
-// IsUnfinished reports whether name is the name of a File that is not committed yet.
+// IsUnfinished reports whether name is the name of an uncommitted File.
 func IsUnfinished(name string) bool { return temporary().MatchString(name) }
 
-// Sweep removes the files that processes have noted and left, now that they are
-// dead.
+// Sweep removes the recorded files of dead processes.
 func (l *Ledger) Sweep() {
 	if l == nil || l.dir == "" {
 		return
@@ -143,11 +140,11 @@ func (l *Ledger) Sweep() {
 		}
 	}
 	if len(entries) > 0 {
-		os.Remove(l.dir) // unless somebody lives
+		os.Remove(l.dir) // fails if a process is alive
 	}
 }
 
-// sweep removes what the notes in a file name, and the file, if nobody holds it.
+// sweep removes the files recorded in notes, and notes itself, unless a process has locked it.
 func sweep(notes string) {
 	lock := flock.New(notes, flock.SetFlag(os.O_RDWR))
 	defer lock.Close()

@@ -10,18 +10,18 @@ import (
 	"gemline/engine/text"
 )
 
-// SameName reports whether a file called name may be the one called guarded.
-// Both are one element of a path.
+// SameName reports whether the names name and guarded may denote the same file. Both are single
+// elements of a path.
 func SameName(name, guarded string) bool { return SameFoldedName(FoldName(name), guarded) }
 
-// SameFoldedName is [SameName] for a name that was folded already.
+// SameFoldedName is [SameName] for a folded name.
 func SameFoldedName(folded, guarded string) bool {
 	guarded = FoldName(guarded)
 	return folded == guarded || strings.Contains(folded, "~") && shortName(folded, guarded)
 }
 
-// FoldName returns a spelling common to all names, except 8.3 names, that may name the file
-// called name. For a stream of a file it returns the file's name.
+// FoldName returns a canonical spelling of name: all names, except 8.3 names, that may denote the
+// same file have the same spelling. For a stream of a file it returns the file's name.
 func FoldName(name string) string {
 	if !text.IsASCII(name) {
 		name = strings.Map(func(r rune) rune {
@@ -30,7 +30,7 @@ func FoldName(name string) string {
 			}
 			return r
 		}, name)
-		// Some characters fold to others that compose anew.
+		// Some characters fold to characters that compose again.
 		name = norm.NFKC.String(lower(norm.NFKC.String(name)))
 	}
 	name = lower(name)
@@ -40,8 +40,7 @@ func FoldName(name string) string {
 	return cmp.Or(strings.TrimRight(name, ". "), name)
 }
 
-// lower folds case: by way of upper case, since some letters have no other way
-// to the one they are taken for.
+// lower folds case by way of upper case, since some equivalent letters share only their capital.
 func lower(name string) string {
 	if text.IsASCII(name) {
 		return strings.ToLower(name)
@@ -49,14 +48,14 @@ func lower(name string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.ToUpper(name)), "ß", "ss")
 }
 
-// invisible reports whether file systems may pass over r, or people do.
+// invisible reports whether file systems may ignore r, or people can't see it.
 func invisible(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// shortName reports whether a folded name may be Windows' short name of the file called guarded:
-// the first characters of guarded without dots, a tilde and a number; or two characters and four
-// digits of a hash.
+// shortName reports whether a folded name may be Windows' short name of the file called guarded.
+// A short name has the first characters of guarded without dots, a tilde and a number; or two
+// characters and four digits of a hash.
 func shortName(name, guarded string) bool {
 	stem, rest, ok := strings.Cut(name, "~")
 	number, ext, _ := strings.Cut(rest, ".")
@@ -79,7 +78,7 @@ func shortName(name, guarded string) bool {
 	if len(stem) == 6 && len(full) >= 2 && stem[:2] == full[:2] && strings.Trim(stem[2:], "0123456789abcdef") == "" {
 		return true
 	}
-	// The more digits the number has, the fewer characters come before it.
+	// The longer the number, the fewer characters precede it.
 	least := min(len(full), max(1, 7-len(number)))
 	return len(stem) >= min(least, 6) && len(stem) <= 6 && strings.HasPrefix(full, stem)
 }

@@ -12,8 +12,8 @@ import (
 	"gemline/engine/text"
 )
 
-// ChangeObject changes the members of the JSON object that a file holds, with a lock that keeps
-// other processes from it. A file that is empty or not there holds an object without members.
+// ChangeObject changes the members of the JSON object in a file, under a lock against other
+// processes. An empty or missing file counts as an object without members.
 func ChangeObject[V any](ctx context.Context, path string, change func(map[string]V)) error {
 	const most = 1 << 20
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)

@@ -4,15 +4,14 @@ package disk
 
 import "os"
 
-// WorldWritable says nothing: who may write the directory of all users is for this
-// system to say.
+// WorldWritable returns "": this system protects shared directories in other ways.
 func WorldWritable(string) string { return "" }
 
-// WritableByOthers says nothing, for the same reason.
+// WritableByOthers returns "", for the same reason.
 func WritableByOthers(string) string { return "" }
 
-// OwnedByOther says nothing, for the same reason.
+// OwnedByOther returns "", for the same reason.
 func OwnedByOther(string, string) string { return "" }
 
-// OwnedByUser says yes, for the same reason.
+// OwnedByUser returns true, for the same reason.
 func OwnedByUser(os.FileInfo) bool { return true }

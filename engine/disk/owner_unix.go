@@ -17,7 +17,7 @@ func WorldWritable(path string) string {
 		return ""
 	}
 	if _, err := os.Stat(path); err != nil {
-		return "" // whoever reads it says so
+		return "" // the reader reports it
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func WorldWritable(path string) string {
 	return ""
 }
 
-// open says why somebody other than the administrator may write path.
+// open says why somebody other than the administrator may write to path.
 func open(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -52,8 +52,8 @@ func open(path string) string {
 	return ""
 }
 
-// OwnedByOther says why the file at path is not used, "" if it may be: it belongs to somebody
-// who is neither the user nor the administrator nor the owner of the working directory.
+// OwnedByOther says why the file at path must not be used, "" if it may be used. The owner must
+// be the user, the administrator or the owner of the working directory.
 func OwnedByOther(path, cwd string) string {
 	file, here := owner(path), owner(cwd)
 	if file < 0 || file == 0 || file == here || file == os.Geteuid() {
@@ -75,9 +75,8 @@ func owner(path string) int {
 	return int(st.Uid)
 }
 
-// WritableByOthers says why somebody other than the user and the administrator may have
-// written the file at path. A group that has the user's own number is the
-// user's alone, on the systems that give everybody one.
+// WritableByOthers says why somebody other than the user and the administrator may have written
+// the file at path. A group with the user's own number counts as the user's private group.
 func WritableByOthers(path string) string {
 	real := ResolveLinks(path)
 	for _, at := range []string{real, filepath.Dir(real)} {
@@ -92,7 +91,7 @@ func WritableByOthers(path string) string {
 			what = at
 		}
 		if info.IsDir() && mode&os.ModeSticky != 0 {
-			continue // only its own files can be replaced by a user
+			continue // in a sticky directory a user can replace only own files
 		}
 		switch {
 		case mode.Perm()&0o002 != 0:
@@ -107,7 +106,7 @@ func WritableByOthers(path string) string {
 	return ""
 }
 
-// OwnedByUser reports whether what info is about belongs to the user.
+// OwnedByUser reports whether the file that info describes belongs to the user.
 func OwnedByUser(info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Geteuid()

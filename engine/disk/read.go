@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// A TooLargeError says that a file has more than so many bytes.
+// A TooLargeError is the error of a file above a limit, in bytes.
 type TooLargeError int64
 
 // Error returns the reason.
@@ -20,10 +20,10 @@ func (e TooLargeError) Error() string {
 	return fmt.Sprintf("is larger than %d MiB", int64(e)>>20)
 }
 
-// Read returns the content of the regular file at path, which may be a link to
-// one and has at most so many bytes. Other kinds of files are not opened: a
-// pipe may have its reader wait, and opening a device may do something. An
-// error of such a file is [ErrDirectory], [ErrIrregular] or a [TooLargeError].
+// Read returns the content of the regular file at path, or at the target of a link there. Other
+// kinds of files are not opened: a pipe may block its reader, and opening a device may have an
+// effect. The error is [ErrDirectory], [ErrIrregular], a [TooLargeError] for a file with more
+// bytes than most, or an error of the system.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -42,7 +42,7 @@ func Open(path string) (*os.File, error) {
 	if err := Regular(info); err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|NoWait, 0) // it may be another by now
+	f, err := os.OpenFile(path, os.O_RDONLY|NoWait, 0) // the file may have been replaced
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// ReadOpen is [Read] of an open file, from where that stands.
+// ReadOpen is [Read] for an open file, from its current position.
 func ReadOpen(f *os.File, most int64) ([]byte, error) {
 	wrong := func(err error) ([]byte, error) { return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: err} }
 	info, err := f.Stat()
@@ -71,7 +71,7 @@ func ReadOpen(f *os.File, most int64) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	b.Grow(int(info.Size()) + bytes.MinRead)
-	switch n, err := b.ReadFrom(io.LimitReader(f, most+1)); { // its size may be anything by now
+	switch n, err := b.ReadFrom(io.LimitReader(f, most+1)); { // the size may have changed
 	case err != nil:
 		return nil, err
 	case n > most:
@@ -80,8 +80,7 @@ func ReadOpen(f *os.File, most int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Cause returns what went wrong with a file without the path: what the system
-// said.
+// Cause returns the system's error of a file, without the path.
 func Cause(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
 		return pe.Err

@@ -13,13 +13,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockPoll is how long to wait between attempts at a lock.
+// lockPoll is the time between attempts to get a lock.
 const lockPoll = 10 * time.Millisecond
 
-// Lock waits until no other process holds the lock of the file at path, which need
-// not be there, and keeps others from it until unlock is called. It fails when ctx
-// ends. The lock is on the directory, which is made if there is none, so that nothing
-// is left lying about, or on a file beside it where that can't be had.
+// Lock locks the file at path, which need not exist, against other processes until unlock is
+// called. It waits for the lock until ctx ends. The lock is on the directory, which is created if
+// necessary, so that no lock file remains; if a directory can't be locked, on a file beside the
+// file.
 func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -39,15 +39,15 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	return func() { lock.Close() }, nil
 }
 
-// Replace makes b the content of the file at path. A symbolic link stays one, and
-// the file it leads to is replaced. An existing file keeps its mode and, as far as the user
-// may, its owner; a file without permission to write is not replaced. A new file gets mode.
+// Replace sets the content of the file at path to b. A symbolic link stays, and its target is
+// replaced. An existing file keeps its mode and, if the user may set it, its owner; a read-only
+// file is not replaced. A new file gets mode.
 //
 // The caller holds a lock on the file, such as [Lock]: temporary files of killed processes
 // are removed.
 func Replace(path string, b []byte, mode fs.FileMode) error {
 	path = ResolveLinks(path)
-	failed := func(err error) error { // with the file's own path, not the temporary one
+	failed := func(err error) error { // with the file's own path, not the temporary path
 		return &fs.PathError{Op: "write", Path: path, Err: Cause(err)}
 	}
 	old, err := os.Stat(path)
@@ -99,21 +99,20 @@ func Change(ctx context.Context, path string, mode fs.FileMode, next func() ([]b
 	return Replace(path, b, mode)
 }
 
-// Restrict takes from all but its owner their rights to the file at path, if
-// there is one: another program may have made it for everybody.
+// Restrict removes the rights of all users but the owner to the file at path, if it exists:
+// another program may have created it for all users.
 func Restrict(path string) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&0o077 != 0 {
 		os.Chmod(path, info.Mode().Perm()&^0o077) // only the owner can
 	}
 }
 
-// writable refuses a file that is meant to stay as it is, which a rename would
-// not.
+// writable returns an error for a read-only file, which a rename would replace.
 func writable(path string, info fs.FileInfo) error {
 	if err := Regular(info); err != nil {
 		return err
 	}
-	if info.Mode()&0o222 == 0 { // root may write it all the same
+	if info.Mode()&0o222 == 0 { // root may write to any file
 		return errors.New("it is read-only (chmod u+w changes that)")
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -123,9 +122,9 @@ func writable(path string, info fs.FileInfo) error {
 	return f.Close()
 }
 
-// ReplaceTree has write create a directory, a file or a link at a path beside at, and
-// replaces at by it. If that fails, the old content stays. On Linux at has the old or the new
-// content at any time, even if the process is killed.
+// ReplaceTree has write create a directory, a file or a link at a path beside at, and replaces at
+// by it. If that fails, the old content stays. On Linux the replacement is atomic, even if the
+// process is killed.
 func ReplaceTree(at string, write func(fresh string) error) error {
 	dir := filepath.Dir(at)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -143,7 +142,7 @@ func ReplaceTree(at string, write func(fresh string) error) error {
 	if exchange(fresh, at) == nil {
 		return nil
 	}
-	err = os.Rename(at, old) // there is nothing, or a file system that can't exchange
+	err = os.Rename(at, old) // nothing to replace, or exchange is not supported
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

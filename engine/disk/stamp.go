@@ -2,16 +2,15 @@ package disk
 
 import "time"
 
-// A Stamp is what tells whether a file, or what a directory lists, is as it was:
-// on a disk that is this machine's own, two that are equal are of the same.
+// A Stamp identifies a state of a file, or of a directory's list: on a local disk, equal Stamps
+// mean that nothing changed.
 type Stamp struct {
 	Dev, Ino uint64
 	Changed  time.Time
 }
 
-// settled is how long ago a change has to be, so that the next one surely comes
-// with another time.
+// settled is the age of a change from which on the next change surely gets another time.
 const settled = 3 * time.Second
 
-// Stable reports whether whatever changes from at on gets another stamp.
+// Stable reports whether every change since the time at results in another Stamp.
 func (s Stamp) Stable(at time.Time) bool { return s.Changed.Before(at.Add(-settled)) }

@@ -18,12 +18,12 @@ func StampOf(info fs.FileInfo) (Stamp, bool) {
 	return Stamp{uint64(st.Dev), st.Ino, time.Unix(st.Ctim.Unix())}, true
 }
 
-// local are the file systems of a machine's own disks.
+// local are the types of local file systems.
 var local = []int64{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC,
 	unix.F2FS_SUPER_MAGIC, unix.TMPFS_MAGIC, unix.OVERLAYFS_SUPER_MAGIC}
 
-// OnLocalDisk reports whether a path is known to lie on a disk that nobody but this
-// machine writes to.
+// OnLocalDisk reports whether a path is known to be on a local disk, to which no other machine
+// writes.
 func OnLocalDisk(path string) bool {
 	var st unix.Statfs_t
 	return unix.Statfs(path, &st) == nil && slices.Contains(local, int64(st.Type))

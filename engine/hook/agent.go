@@ -10,11 +10,11 @@ import (
 	"gemline/engine"
 )
 
-// mostReturns is how often the hooks of a prompt may send the agent back to work. It is
-// the Gemini CLI's limit for turns that nobody typed.
+// mostReturns is how often the hooks of a prompt may send the agent back to work. It is the
+// Gemini CLI's limit for turns without user input.
 const mostReturns = 10
 
-// An end is the error of a request that a hook has kept from being made, or answered.
+// An end is the error of a request or an answer that a hook has blocked.
 type end struct {
 	stopped bool // the run is stopped, and not only this request blocked
 	why     string
@@ -27,8 +27,8 @@ func (e *end) Error() string {
 	return "Agent execution blocked: " + e.why
 }
 
-// Run returns a Run around run: hooks see each prompt before it is sent, and each
-// answer before the prompt is over. Their messages are yielded in between.
+// Run returns a Run around run: hooks see each prompt before it is sent, and each answer before
+// the prompt ends. Messages of hooks are yielded among the events.
 func (h *Hooks) Run(run engine.Run) engine.Run {
 	if h == nil || len(h.cfg.Hooks) == 0 {
 		return run
@@ -60,7 +60,7 @@ func (h *Hooks) Hint(ctx context.Context, text string) (more string, ok bool) {
 	return a.context(), !a.Stop && a.Decision != block
 }
 
-// ending returns the error of a run that a hook has stopped, nil if none has.
+// ending returns the error of a run that a hook has stopped, nil if no hook has.
 func (h *Hooks) ending() error {
 	if e := h.stopped.Load(); e != nil {
 		return e
@@ -68,7 +68,7 @@ func (h *Hooks) ending() error {
 	return nil
 }
 
-// A prompt is one thing that the user says, until it is answered.
+// A prompt is a message of the user that is being answered.
 type prompt struct {
 	hooks        *Hooks
 	run          engine.Run
@@ -78,7 +78,7 @@ type prompt struct {
 	said         reply
 }
 
-// tell yields the hooks' notices. It reports whether the consumer is still there.
+// tell yields the hooks' notices, and reports whether the consumer continues.
 func (p *prompt) tell() bool {
 	for _, n := range p.hooks.Notices() {
 		p.consumerGone = p.consumerGone || !p.yield(n, nil)
@@ -86,8 +86,8 @@ func (p *prompt) tell() bool {
 	return !p.consumerGone
 }
 
-// say says parts to the model, and what hooks answer to its answer. Its error is left
-// to be yielded.
+// say sends parts to the model, and then the hooks' replies to the answer. The caller yields its
+// error.
 func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
 	p.text = engine.TextOf(parts)
 	parts, err := p.before(ctx, parts)
@@ -118,15 +118,15 @@ func (p *prompt) say(ctx context.Context, parts []*genai.Part) error {
 			return nil
 		}
 		p.hooks.notices.warn("Agent execution blocked: %s", after.Why())
-		parts = []*genai.Part{{Text: engine.MidTurnNote(after.Why())}} // which is none of the user's words
+		parts = []*genai.Part{{Text: engine.MidTurnNote(after.Why())}} // which is not from the user
 		if !p.tell() {
 			return nil
 		}
 	}
 }
 
-// before returns the parts to send in place of the user's parts. A message by which hooks
-// send the agent back is no such prompt.
+// before returns the parts to send in place of the user's parts. It is not called for messages of
+// hooks that send the agent back to work.
 func (p *prompt) before(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
 	a := p.hooks.fire(ctx, BeforeAgent, "", fields{{"prompt", p.text}})
 	if a.Stop && p.hooks.cfg.Add != nil {

@@ -12,7 +12,7 @@ import (
 	"gemline/engine/text"
 )
 
-// An Answer is what a hook wants, or several hooks together.
+// An Answer is the answer of a hook, or the joint answer of several hooks.
 type Answer struct {
 	Stop     bool   // the run is to end
 	Decision string // "allow", "ask" or "block"; empty if nothing was said
@@ -20,7 +20,7 @@ type Answer struct {
 	// StopReason and Reason say why; see [Answer.Why].
 	StopReason, Reason string
 
-	// Message is for the user, and HookNames names the hooks whose Decision it is.
+	// Message is for the user, and HookNames names the hooks that made the Decision.
 	Message, HookNames string
 
 	// Specific are the fields that only some events have.
@@ -37,7 +37,7 @@ const (
 // warningMark begins a message that is a warning.
 const warningMark = "Warning: "
 
-// decision returns which decision a word of JSON is, in capitals or not, "" if it is none.
+// decision returns the decision that a word stands for, in any case, "" if there is none.
 func decision(word string) string {
 	switch word = strings.ToLower(strings.TrimSpace(word)); word {
 	case "deny", block:
@@ -56,7 +56,7 @@ func rank(decision string) int { return slices.Index([]string{"", allow, ask, bl
 // Why returns the reason for a stop or a block.
 func (a Answer) Why() string { return cmp.Or(a.StopReason, a.Reason, "No reason provided") }
 
-// text returns a specific field that is a text.
+// text returns a specific field that is a string, "" if it is none.
 func (a Answer) text(name string) string {
 	s, _ := a.Specific[name].(string)
 	return s
@@ -68,8 +68,8 @@ func (a Answer) object(name string) map[string]any {
 	return o
 }
 
-// context returns the additional context as the model is given it, empty if there is
-// none. What looks like a mark in it is none.
+// context returns the additional context in a form for the model, "" if there is none. Marks in
+// it are made harmless.
 func (a Answer) context() string {
 	text := a.text("additionalContext")
 	if text == "" {
@@ -78,7 +78,7 @@ func (a Answer) context() string {
 	return "<hook_context>" + strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(text) + "</hook_context>"
 }
 
-// answer returns what the output of a hook says, and false if it says nothing.
+// answer returns the answer in the output of a hook, and false if there is none.
 func (o Outcome) answer() (a Answer, ok bool) {
 	if o.failed() {
 		return a, false
@@ -104,9 +104,9 @@ func (o Outcome) answer() (a Answer, ok bool) {
 	return a, ok || a.Decision == block
 }
 
-// answer returns the hook's answer, and false if it has none. If the hook can prevent an action,
-// and it has changed or its unreadable output may mean a refusal, the user is asked about a call,
-// and a prompt or a request is blocked.
+// answer returns the hook's answer, and false if it has none. A hook that can prevent an action
+// may have changed, or its unreadable output may mean a refusal. Then the user is asked about a
+// call, and a prompt or a request is blocked.
 func (c Call) answer() (a Answer, ok bool) {
 	a, ok = c.Outcome.answer()
 	why := c.Outcome.misread()
@@ -119,7 +119,7 @@ func (c Call) answer() (a Answer, ok bool) {
 	switch c.Hook.Event {
 	case BeforeTool:
 		a.Decision, a.Reason = ask, why
-	case BeforeAgent, BeforeModel: // where nobody is asked
+	case BeforeAgent, BeforeModel: // where no question is possible
 		a.Decision, a.Reason = block, "hook "+name(c.Hook)+": "+why
 	default:
 		return a, ok
@@ -127,12 +127,12 @@ func (c Call) answer() (a Answer, ok bool) {
 	return a, true
 }
 
-// refusing finds words of an answer that may be meant to keep something from happening.
+// refusing matches words of an answer that may mean a refusal.
 var refusing = text.Pattern(`(?i)decision|continue|den(?:y|ied)|block|reject|refus|disallow|forbid`)
 
-// output returns the part of the hook's output that counts.
+// output returns the relevant part of the hook's output.
 func (o Outcome) output() string {
-	if o.IgnoredOutput != "" { // half an object is none
+	if o.IgnoredOutput != "" { // a truncated object is invalid
 		return ""
 	}
 	const mark = "\ufeff" // some programs of Windows write it before their text
@@ -140,8 +140,8 @@ func (o Outcome) output() string {
 	return cmp.Or(plain(o.Stdout), plain(o.Stderr))
 }
 
-// misread says what of the output means nothing although it was meant to, "" if that is
-// nothing: a hook that is to block something must not fail to in silence.
+// misread describes the parts of the output that are not understood, "" if there are none: a
+// failed attempt to block an action must not stay unnoticed.
 func (o Outcome) misread() string {
 	const most = 200 // characters of it
 	said := o.output()
@@ -183,8 +183,8 @@ func (o Outcome) misread() string {
 	return misfitting(specific)
 }
 
-// misfitting says which of the fields about a request to the model is not understood, "" if
-// all are.
+// misfitting names the field about a request to the model that is not understood, "" if there is
+// none.
 func misfitting(specific map[string]any) string {
 	understood := map[string]func(map[string]any) bool{
 		"llm_request":  func(o map[string]any) bool { _, ok := modelRequest{}.with(o); return ok },
@@ -204,12 +204,12 @@ func misfitting(specific map[string]any) string {
 	return ""
 }
 
-// selectionModes are what a hook may say of calls.
+// selectionModes are the modes of tool selection that a hook may set.
 var selectionModes = []string{"AUTO", "ANY", "NONE"}
 
-// parseJSON returns the JSON object that text is, nil if it is none, and reports whether
-// text is JSON. A JSON string may hold the object. Of a text with other lines before or
-// behind it the last object counts that begins a line.
+// parseJSON returns the JSON object in text, nil if there is none, and reports whether text is
+// JSON. A JSON string may contain the object. In a text with other lines, the last object that
+// begins a line counts.
 func parseJSON(text string) (object map[string]any, ok bool) {
 	var value any
 	if json.Unmarshal([]byte(text), &value) != nil {
@@ -223,8 +223,8 @@ func parseJSON(text string) (object map[string]any, ok bool) {
 	return object, true
 }
 
-// decided returns the decision in an answer. Hooks of Claude Code have it
-// among the specific fields.
+// decided returns the decision in an answer, which hooks of Claude Code have among the specific
+// fields.
 func decided(o map[string]any) (all []any) {
 	inner, _ := o["hookSpecificOutput"].(map[string]any)
 	for _, in := range []map[string]any{o, inner} {
@@ -237,7 +237,7 @@ func decided(o map[string]any) (all []any) {
 	return all
 }
 
-// opening finds where an object of JSON is meant to begin.
+// opening matches the probable beginning of a JSON object.
 var opening = text.Pattern(`^(?:\[\s*)?\{|(?m:^\s*\{\s*(?:["']|$))`)
 
 // answerKeys are the keys of an answer. An object in a hook's output is an answer if it has at
@@ -245,10 +245,9 @@ var opening = text.Pattern(`^(?:\[\s*)?\{|(?m:^\s*\{\s*(?:["']|$))`)
 var answerKeys = []string{"decision", "continue", "hookSpecificOutput", "systemMessage", "stopReason", "reason",
 	"permissionDecision", "permissionDecisionReason", "additionalContext"}
 
-// lastObject returns the last JSON object of text that ends its line and says something as
-// an answer.
+// lastObject returns the last JSON object of text that ends its line and has a key of an answer.
 func lastObject(text string) (last map[string]any) {
-	const most = 1 << 26 // bytes that are read for nothing
+	const most = 1 << 26 // bytes that are read in vain
 	for at, read := 0, 0; read < most; {
 		begins := strings.IndexByte(text[at:], '{')
 		if begins < 0 {
@@ -292,7 +291,7 @@ func newAnswer(o map[string]any) (a Answer) {
 	return a
 }
 
-// united returns what several hooks of an event want together.
+// united returns the joint answer of several hooks of an event.
 func united(e Event, answers []Answer) (all Answer) {
 	switch e {
 	case BeforeToolSelection:
@@ -328,7 +327,7 @@ func united(e Event, answers []Answer) (all Answer) {
 	return all
 }
 
-// replaced unites answers: a field of a later answer replaces the field of an earlier answer.
+// replaced unites answers: fields of later answers replace fields of earlier answers.
 func replaced(answers []Answer) (all Answer) {
 	for _, a := range answers {
 		all.Stop = all.Stop || a.Stop
@@ -339,7 +338,7 @@ func replaced(answers []Answer) (all Answer) {
 	return all
 }
 
-// selection is how answers are united that say which tools may be called.
+// selection unites answers about the tools that may be called.
 func selection(answers []Answer) (all Answer) {
 	if len(answers) == 0 {
 		return all
@@ -364,7 +363,7 @@ func selection(answers []Answer) (all Answer) {
 	return all
 }
 
-// merged returns a with the fields of b, which count.
+// merged returns a with the fields of b, which take precedence.
 func merged(a, b map[string]any) map[string]any {
 	if len(b) == 0 {
 		return a

@@ -7,8 +7,7 @@ import (
 	"gemline/engine/text"
 )
 
-// ClaudeEvents are the names that Claude Code has for events. Its hooks say their time in
-// seconds.
+// ClaudeEvents are Claude Code's names of events. The timeouts of its hooks are in seconds.
 var ClaudeEvents = map[string]Event{
 	"PreToolUse":       BeforeTool,
 	"PostToolUse":      AfterTool,

@@ -12,7 +12,7 @@ import (
 	"gemline/engine/text"
 )
 
-// An Event is when hooks run.
+// An Event is a point in a session at which hooks run.
 type Event string
 
 // The events.
@@ -30,11 +30,11 @@ const (
 	Notification        Event = "Notification"
 )
 
-// Events are all events, in the order in which a session comes to them.
+// Events are all events, in the order of a session.
 var Events = []Event{SessionStart, BeforeAgent, BeforeModel, BeforeToolSelection, AfterModel,
 	BeforeTool, Notification, AfterTool, AfterAgent, PreCompress, SessionEnd}
 
-// CanBlock reports whether a hook of e can keep something from happening.
+// CanBlock reports whether a hook of e can block an action.
 func (e Event) CanBlock() bool {
 	return slices.Contains([]Event{BeforeAgent, AfterAgent, BeforeModel, AfterModel, BeforeTool, AfterTool}, e)
 }
@@ -44,7 +44,7 @@ func (e Event) Guards() bool {
 	return slices.Contains([]Event{BeforeAgent, BeforeModel, BeforeTool}, e)
 }
 
-// A Source is whose a hook is. Hooks of the first source run first.
+// A Source is the origin of a hook. Hooks of the first source run first.
 type Source int
 
 // The sources.
@@ -71,10 +71,10 @@ type Hook struct {
 	Timeout     time.Duration     `json:"-"`
 	Env         map[string]string `json:"env,omitempty"`
 	Source      Source            `json:"-"`
-	File        string            `json:"file"` // that sets it
+	File        string            `json:"file"` // the file of settings
 }
 
-// ID returns what the user calls the hook by: its name, or else its command.
+// ID returns the hook's id for the user: its name, or else its command.
 func (h Hook) ID() string { return cmp.Or(h.Name, h.Command) }
 
 // key identifies a hook: two hooks of an event with one key are the same.
@@ -87,17 +87,17 @@ const timeout = time.Minute
 type Problem struct {
 	Event     Event
 	StillRuns bool   // the hook runs all the same, in the way that Text says
-	Empty     bool   // there is nothing that could have run
+	Empty     bool   // there is no command
 	Text      string // with the file that sets the hook, and the line if it is known
 }
 
-// Unguarded reports whether something may happen that a hook was set to keep from happening.
+// Unguarded reports whether an action may happen that the hook was meant to block.
 func (p Problem) Unguarded() bool { return p.Event.CanBlock() && !p.StillRuns && !p.Empty }
 
 // A File is a file that sets hooks.
 type File struct {
 	Path string
-	Line func(path ...string) int // of a key below "hooks", 0 if it is not known; nil knows none
+	Line func(path ...string) int // the line of a key below "hooks", 0 if unknown; may be nil
 }
 
 // Parse returns the hooks of a file of settings: value is its object "hooks", with the
@@ -122,7 +122,7 @@ func Parse(value any, source Source, file File) (hooks []Hook, wrong []Problem) 
 			}
 		}
 		switch {
-		case slices.Contains([]string{"enabled", "disabled", "notifications"}, name): // of older versions
+		case slices.Contains([]string{"enabled", "disabled", "notifications"}, name): // keys of older versions
 			continue
 		case !slices.Contains(Events, p.event):
 			p.complain(false, "there is no such event; its hooks do not run")
@@ -144,11 +144,11 @@ type parser struct {
 	file    File
 	event   Event
 	path    []string // of the value that is read
-	seconds bool     // the event has Claude Code's name, whose hooks say their time in seconds
+	seconds bool     // the event has Claude Code's name, so timeouts are in seconds
 	wrong   []Problem
 }
 
-// complain notes a problem with the value at the path, or at a key of it.
+// complain records a problem with the value at the path, or at a key below it.
 func (p *parser) complain(runs bool, format string, args ...any) {
 	at := p.file.Path
 	if p.file.Line != nil {
@@ -160,14 +160,13 @@ func (p *parser) complain(runs bool, format string, args ...any) {
 	p.wrong = append(p.wrong, Problem{Event: p.event, StillRuns: runs, Text: at + fmt.Sprintf(format, args...)})
 }
 
-// broken keeps a problem with a value that gives no hook.
+// broken records a problem with a value that results in no hook.
 func (p *parser) broken(value any, format string, args ...any) {
 	p.complain(false, format, args...)
 	p.wrong[len(p.wrong)-1].Empty = empty(value)
 }
 
-// empty reports whether a value of a file has nothing to run, under whatever key: only what
-// is said about it.
+// empty reports whether a value has no command under any key, but at most descriptions.
 func empty(value any) bool {
 	switch v := value.(type) {
 	case nil:
@@ -193,7 +192,7 @@ func (p *parser) group(n int, value any, source Source) (hooks []Hook) {
 	group, ok := value.(map[string]any)
 	list, isList := group["hooks"].([]any)
 	if command, is := group["command"].(string); is && command != "" && group["hooks"] == nil {
-		list, isList = []any{group}, true // a hook that stands for its group
+		list, isList = []any{group}, true // a hook in the place of its group
 	}
 	if !ok || !isList {
 		p.broken(value, "item %d has no list of hooks", n)
@@ -235,16 +234,16 @@ func (p *parser) group(n int, value any, source Source) (hooks []Hook) {
 	return hooks
 }
 
-// groupFields and hookFields are the keys of a group of hooks and of a hook, which may stand for
-// its group, with the types of the values that are checked nowhere else.
+// groupFields and hookFields are the keys of a group of hooks and of a hook, which may take the
+// place of its group. They have the types of the values that are checked nowhere else.
 var (
 	groupFields = map[string]string{"matcher": "", "sequential": "true or false", "hooks": ""}
 	hookFields  = map[string]string{"type": "", "command": "", "timeout": "", "matcher": "", "sequential": "true or false",
 		"name": "a string", "description": "a string", "env": "an object"}
 )
 
-// misread notes values that are not understood of a group, or of a hook in it, that runs all the same. An
-// extension may have keys for other programs.
+// misread records the values of a group, or of a hook in it, that are not understood. The hook
+// runs nevertheless. An extension may have keys for other programs.
 func (p *parser) misread(n int, object map[string]any, fields map[string]string, source Source) {
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		kind, known := fields[key]
@@ -273,7 +272,7 @@ func (p *parser) misread(n int, object map[string]any, fields map[string]string,
 	}
 }
 
-// variable returns the text of a variable that a hook gets.
+// variable returns the text of an environment variable for a hook.
 func variable(value any) (text string, ok bool) {
 	switch value.(type) {
 	case nil, []any, map[string]any:
@@ -282,8 +281,8 @@ func variable(value any) (text string, ok bool) {
 	return fmt.Sprint(value), true
 }
 
-// hasty says that a hook has less time than its command may take to start, as where
-// seconds were meant, or a time that is no number.
+// hasty describes a timeout that is too short for the start of a command, perhaps meant in
+// seconds, or that is no number.
 func hasty(h Hook, value any) string {
 	const least = 100 * time.Millisecond
 	said := value.(map[string]any)["timeout"]
@@ -312,7 +311,7 @@ func inMilliseconds(value any) any {
 	return h
 }
 
-// milliseconds returns the number that a timeout is.
+// milliseconds returns a timeout as a number.
 func milliseconds(value any) (ms float64, err error) {
 	return strconv.ParseFloat(fmt.Sprint(value), 64)
 }
@@ -344,11 +343,11 @@ func parse(value any) (h Hook, err error) {
 	return h, nil
 }
 
-// byName reports whether h's matcher is for names of tools.
+// byName reports whether h's matcher matches names of tools.
 func (h Hook) byName() bool { return h.Event == BeforeTool || h.Event == AfterTool }
 
-// Matches reports whether h is for what happens to subject: a tool by its name, the
-// source of a session or the reason of its end, the trigger of a compression.
+// Matches reports whether h matches subject: the name of a tool, the source of a session or the
+// reason of its end, or the trigger of a compression.
 func (h Hook) Matches(subject string) bool {
 	matcher := strings.TrimSpace(h.Matcher)
 	if matcher == "" || matcher == "*" {
@@ -360,7 +359,7 @@ func (h Hook) Matches(subject string) bool {
 	return subjects[h.Event] == nil || matcher == subject
 }
 
-// subjects are what matchers name at the events that are about no tool and have matchers.
+// subjects are the values that matchers match at events without a tool.
 var subjects = map[Event][]string{SessionStart: {"startup", "resume", "clear"}, SessionEnd: {"exit", "clear", "other"},
 	PreCompress: {"auto", "manual"}}
 

@@ -11,15 +11,15 @@ import (
 	"gemline/engine/text"
 )
 
-// An alternative is one of the expressions that a matcher joins with bars, or the matcher
-// as a whole. The zero alternative matches every name.
+// An alternative is an expression of a matcher, between bars, or the whole matcher. The zero
+// alternative matches every name.
 type alternative struct {
 	re   *regexp.Regexp // nil if the text is no expression
 	name string         // with asterisks for any characters
 }
 
-// matches reports whether the alternative is for a tool. A former name of the tool counts if it is
-// meant as a whole: an expression such as "file" is not for each tool that had it in its name.
+// matches reports whether the alternative matches a tool. A former name of the tool must match as
+// a whole: an expression such as "file" does not match each tool whose former name contained it.
 func (a alternative) matches(tool string) bool {
 	switch {
 	case slices.ContainsFunc(policy.OldNames(tool), func(old string) bool {
@@ -34,9 +34,9 @@ func (a alternative) matches(tool string) bool {
 	return a.name == tool || glob(a.name).MatchString(tool)
 }
 
-// alternatives returns what a matcher for names of tools stands for. A hook that blocks
-// must not be off because its matcher is not understood: an expression that Go does
-// not have matches every name, and a text that is no expression anywhere is a name.
+// alternatives parses a matcher for names of tools. A blocking hook must not be off because its
+// matcher is not understood: an expression that Go does not support matches every name, and a
+// text that is no valid expression is a name.
 func alternatives(matcher string) (list []alternative) {
 	whole := tight(matcher)
 	re, err := regexp.Compile(whole)
@@ -58,8 +58,8 @@ func alternatives(matcher string) (list []alternative) {
 	return append(list, alternative{name: whole})
 }
 
-// tight returns a matcher without the blanks around its bars: no tool has one in its name.
-// Names with commas between them are alternatives.
+// tight returns a matcher without the blanks around its bars, since no tool has a blank in its
+// name. Names separated by commas are alternatives.
 func tight(matcher string) string {
 	if names().MatchString(matcher) {
 		matcher = strings.ReplaceAll(matcher, ",", "|")
@@ -71,16 +71,16 @@ func tight(matcher string) string {
 	return strings.Join(parts, "|")
 }
 
-// names matches several names with commas between them.
+// names matches several names separated by commas.
 var names = text.Pattern(`^\s*[\w.*-]+(\s*,\s*[\w.*-]+)+\s*$`)
 
 // glob returns the expression for a name with asterisks for any characters.
 func glob(name string) *regexp.Regexp {
-	name = strings.ToValidUTF8(name, "\uFFFD") // an expression can have nothing else
+	name = strings.ToValidUTF8(name, "\uFFFD") // regexp requires valid UTF-8
 	return regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(name), `\*`, ".*") + "$")
 }
 
-// foreign reports whether an expression may be one of JavaScript, which Go does not have.
+// foreign reports whether an expression may be valid in JavaScript, but not in Go.
 func foreign(err error) bool {
 	se := (*syntax.Error)(nil)
 	if !errors.As(err, &se) {
@@ -94,8 +94,8 @@ func foreign(err error) bool {
 	return false
 }
 
-// misfit describes the mistake in the matcher of a hook as it is written, and its consequence;
-// "" if there is no mistake.
+// misfit describes the mistake in a hook's matcher, as written, and its consequence; "" if there
+// is no mistake.
 func misfit(h Hook, matcher string) string {
 	if matcher = tight(matcher); matcher == "*" || matcher == "" {
 		return ""
@@ -106,7 +106,7 @@ func misfit(h Hook, matcher string) string {
 		return ""
 	case words != nil:
 		return "matches nothing; it can be one of " + strings.Join(words, ", ")
-	case h.Event == Notification, !h.byName() && matcher == ".*": // it names a kind of notification, or says always
+	case h.Event == Notification, !h.byName() && matcher == ".*": // it names a kind of notification, or matches always
 		return ""
 	case !h.byName():
 		return "means nothing at this event; its hooks run always"

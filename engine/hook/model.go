@@ -60,8 +60,8 @@ func (g generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2[
 	}
 }
 
-// beforeModel returns what is asked in place of req, or what is answered to it without
-// asking a model.
+// beforeModel returns the request to make in place of req, or the hooks' answer without a
+// request.
 func (h *Hooks) beforeModel(
 	ctx context.Context, req *engine.Request,
 ) (asked *engine.Request, answer *genai.GenerateContentResponse, err error) {
@@ -107,7 +107,7 @@ func (h *Hooks) beforeModel(
 	return asked, nil, ctx.Err()
 }
 
-// only returns tools without the functions that have none of the names.
+// only returns tools with no other functions than those named.
 func only(tools []*genai.Tool, names []string) (left []*genai.Tool) {
 	for _, t := range tools {
 		next := *t
@@ -139,7 +139,7 @@ func (h *Hooks) afterModel(
 			if i >= len(chunk.Candidates) {
 				break
 			}
-			if was := chunk.Candidates[i].Content; was != nil { // its calls and thoughts stay
+			if was := chunk.Candidates[i].Content; was != nil { // keep the calls and thoughts
 				c.Content = withText(was, engine.TextOf(c.Content.Parts))
 			}
 			c.FinishReason = cmp.Or(c.FinishReason, chunk.Candidates[i].FinishReason)
@@ -150,8 +150,8 @@ func (h *Hooks) afterModel(
 	return chunk, nil
 }
 
-// A modelRequest is a request as hooks see it: its texts, without tools and the
-// instructions of the system.
+// A modelRequest is a request in the form for hooks: its texts, without tools and system
+// instruction.
 type modelRequest struct {
 	Model    string         `json:"model"`
 	Messages []modelMessage `json:"messages"`
@@ -183,8 +183,7 @@ func newModelRequest(req *engine.Request) modelRequest {
 	return m
 }
 
-// with returns m with the changes of a hook. A value that does not fit is left out, and ok
-// is false.
+// with returns m with the changes of a hook. An invalid value is dropped, and ok is false.
 func (m modelRequest) with(changes map[string]any) (changed modelRequest, ok bool) {
 	ok = true
 	decode := func(name string, into any) bool {
@@ -208,8 +207,8 @@ func (m modelRequest) with(changes map[string]any) (changed modelRequest, ok boo
 	return m, ok
 }
 
-// apply returns req with the texts of m in place of the messages' own. Messages that m does not
-// have are left out, and further messages of m are appended.
+// apply returns req with the texts of m in place of the messages' own. Messages that m lacks are
+// dropped, and further messages of m are appended.
 func (m modelRequest) apply(req *engine.Request) *engine.Request {
 	out := *req
 	out.Model = cmp.Or(m.Model, req.Model)
@@ -226,7 +225,7 @@ func (m modelRequest) apply(req *engine.Request) *engine.Request {
 	for _, c := range req.Contents {
 		text := engine.TextOf(c.Parts)
 		if text == "" {
-			if !dropping { // else the calls of a message that is gone, and their answers
+			if !dropping { // otherwise drop the calls of a dropped message, and their answers
 				out.Contents = append(out.Contents, c)
 			}
 			continue
@@ -234,7 +233,7 @@ func (m modelRequest) apply(req *engine.Request) *engine.Request {
 		same := len(left) > 0 && left[0] == modelMessage{c.Role, text}
 		gone := !same && texts > len(left)
 		texts--
-		if dropping { // answers in it are to calls that are gone
+		if dropping { // the answers in it belong to dropped calls
 			c = &genai.Content{Role: c.Role, Parts: slices.DeleteFunc(slices.Clone(c.Parts),
 				func(p *genai.Part) bool { return p.FunctionResponse != nil })}
 		}
@@ -260,8 +259,8 @@ func (m modelRequest) apply(req *engine.Request) *engine.Request {
 	return &out
 }
 
-// withText returns c with another text in the place of its first one, at the beginning if c has
-// none, and without the others.
+// withText returns c with text in the place of its first text, or at the beginning if c has none,
+// and without further texts.
 func withText(c *genai.Content, text string) *genai.Content {
 	out := &genai.Content{Role: c.Role}
 	for _, p := range c.Parts {
@@ -273,14 +272,13 @@ func withText(c *genai.Content, text string) *genai.Content {
 			text = ""
 		}
 	}
-	if text != "" { // it had none
+	if text != "" { // c had no text
 		out.Parts = slices.Insert(out.Parts, 0, genai.NewPartFromText(text))
 	}
 	return out
 }
 
-// A modelResponse is an answer, or a piece of an answer, in the form that hooks read and
-// write.
+// A modelResponse is an answer, or a piece of an answer, in the form for hooks.
 type modelResponse struct {
 	Text       string           `json:"text,omitempty"`
 	Candidates []modelCandidate `json:"candidates"`
@@ -297,7 +295,7 @@ type modelCandidate struct {
 	Safety       []modelSafety `json:"safetyRatings,omitempty"`
 }
 
-// modelParts are the texts of an answer. A hook may write each as a part of the API.
+// modelParts are the texts of an answer. A hook may write a text as a part of the API.
 type modelParts []string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -354,8 +352,8 @@ func newModelResponse(chunk *genai.GenerateContentResponse) modelResponse {
 	return m
 }
 
-// parseResponse returns the answer that a hook gives, nil if it has no part, and reports
-// whether it is understood.
+// parseResponse returns the answer in a hook's output, nil if it has no part, and reports whether
+// it is valid.
 func parseResponse(object map[string]any) (answer *genai.GenerateContentResponse, ok bool) {
 	var m modelResponse
 	b, err := json.Marshal(object)

@@ -8,7 +8,7 @@ import (
 	"gemline/engine/text"
 )
 
-// notices holds messages of hooks that the user has not read yet.
+// notices holds the unread messages of hooks.
 type notices struct {
 	mu      sync.Mutex
 	list    []engine.Notice
@@ -28,15 +28,15 @@ func (h *Hooks) Notices() []engine.Notice {
 	return list
 }
 
-// longest is how many characters of what a hook says the user reads.
+// longest is the maximum length of a shown message of a hook, in characters.
 const longest = 4000
 
-// warn keeps a warning for the user.
+// warn adds a warning for the user.
 func (n *notices) warn(format string, args ...any) {
 	n.keep(engine.Notice{Text: text.OneLine(fmt.Sprintf(format, args...), longest)})
 }
 
-// keep keeps a notice for the user.
+// keep adds a notice for the user.
 func (n *notices) keep(notice engine.Notice) {
 	const most = 100
 	n.mu.Lock()
@@ -46,7 +46,7 @@ func (n *notices) keep(notice engine.Notice) {
 	}
 }
 
-// first reports whether a hook fails in a way that the user does not know yet.
+// first reports whether a failure of a hook is new to the user.
 func (n *notices) first(k Hook, status string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

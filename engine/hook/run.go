@@ -20,7 +20,7 @@ import (
 // A Process is the command of a hook as it is run.
 type Process struct {
 	Hook    Hook
-	Command string // with what gemline fills in
+	Command string // with quoted variables
 	Env     []string
 	Input   []byte
 }
@@ -29,19 +29,19 @@ type Process struct {
 type Outcome struct {
 	Stdout, Stderr string
 	Code           int
-	Signal         string // that ended it, else empty
+	Signal         string // the signal that ended it, else empty
 	TimedOut       bool   // it ran longer than its Timeout, and was ended
 	IgnoredOutput  string // the reason why its output does not count, else empty
-	Err            error  // it could not be started, or the user does not want it to run
+	Err            error  // why it did not start, or was not allowed to
 }
 
-// failed reports whether o is no answer.
+// failed reports whether the process failed, so that its output is no answer.
 func (o Outcome) failed() bool { return o.Err != nil || o.TimedOut || o.Signal != "" }
 
 // missing reports whether the shell could not run the command.
 func (o Outcome) missing() bool { return o.Code == 126 || o.Code == 127 }
 
-// Status says how a process ended that did not end well, "" if it did.
+// Status describes the failure of a process, "" if it succeeded.
 func (o Outcome) Status(h Hook) string {
 	switch {
 	case o.Err != nil:
@@ -60,8 +60,8 @@ func (o Outcome) Status(h Hook) string {
 	return ""
 }
 
-// ErrChanged is the reason why a project's hook that ran at the start does not run any more. The
-// user is asked about a call that the hook guards; a prompt or a request is blocked.
+// ErrChanged is the reason why a project's hook no longer runs in this session. The user is asked
+// about a call that the hook guards; a prompt or a request is blocked.
 var ErrChanged = errors.New("it has changed since it was agreed to; the next session asks about it")
 
 // A Runner runs the commands of hooks. It must be safe for concurrent use.
@@ -77,7 +77,7 @@ type Call struct {
 	Took    time.Duration
 }
 
-// A Session is what hooks are told of the session.
+// A Session has the properties of a session that hooks get.
 type Session struct {
 	ID, Transcript string // Transcript is the path of its file
 	Cwd, Plans     string
@@ -85,7 +85,7 @@ type Session struct {
 
 // Config is what [Hooks] need from the world.
 type Config struct {
-	Hooks []Hook // of two that are the same, the first counts
+	Hooks []Hook // of two equal hooks, the first counts
 
 	// Enabled reports whether a hook is switched on; nil means that all are.
 	Enabled func(Hook) bool
@@ -93,8 +93,8 @@ type Config struct {
 	Run     Runner
 	Session func() Session
 
-	// Record, if not nil, is told of every hook that has run. It must be safe for
-	// concurrent use.
+	// Record, if not nil, is called after every run of a hook. It must be safe for concurrent
+	// use.
 	Record func(Call)
 
 	// Add puts a message of the user's into the history, and Clear empties it.
@@ -102,12 +102,12 @@ type Config struct {
 	Clear func() error
 }
 
-// Hooks are the hooks of a conversation. Nil are none.
+// Hooks are the hooks of a conversation. A nil Hooks is empty.
 type Hooks struct {
 	cfg     Config
-	tails   atomic.Int64 // calls that took the place of others
+	tails   atomic.Int64 // the number of calls that replaced others
 	notices notices
-	stopped atomic.Pointer[end] // why the run is to end; nil if it is not
+	stopped atomic.Pointer[end] // why the run must end; nil if it continues
 
 	mu      sync.Mutex
 	running []string // the names of the running hooks
@@ -123,14 +123,13 @@ func (h *Hooks) any(events ...Event) bool {
 	return h != nil && slices.ContainsFunc(h.cfg.Hooks, func(k Hook) bool { return slices.Contains(events, k.Event) })
 }
 
-// Start runs the hooks of the beginning of a session, and returns what the model is to
-// know before the first prompt, empty if that is nothing. The source is startup,
-// resume or clear.
+// Start runs the hooks at the beginning of a session, and returns their context for the model
+// before the first prompt, "" if there is none. The source is startup, resume or clear.
 func (h *Hooks) Start(ctx context.Context, source string) string {
 	return h.fire(ctx, SessionStart, source, fields{{"source", source}}).context()
 }
 
-// End runs the hooks of the end of a session, whose reason is exit or clear.
+// End runs the hooks at the end of a session, whose reason is exit or clear.
 func (h *Hooks) End(ctx context.Context, reason string) {
 	h.fire(ctx, SessionEnd, reason, fields{{"reason", reason}})
 }
@@ -184,14 +183,14 @@ func (f fields) json() []byte {
 	return b.Bytes()
 }
 
-// input returns the input of a hook of e in s at now; more are the members of this event
-// alone.
+// input returns the input of a hook of e in s at now; more are the members that only this event
+// has.
 func input(s Session, e Event, now time.Time, more fields) fields {
 	return append(fields{{"session_id", s.ID}, {"transcript_path", s.Transcript}, {"cwd", s.Cwd},
 		{"hook_event_name", string(e)}, {"timestamp", text.Timestamp(now)}}, more...)
 }
 
-// atOnce is how many hooks of an event run side by side, at most.
+// atOnce is the maximum number of hooks that run concurrently.
 const atOnce = 16
 
 // fire runs the hooks of an event and returns their joint answer.
@@ -233,16 +232,15 @@ func (h *Hooks) calls(ctx context.Context, e Event, subject string, more fields)
 	return calls
 }
 
-// settle tells the user what the hooks of an event have said, and returns what they
-// want together.
+// settle shows the user the messages of an event's hooks, and returns their joint answer.
 func (h *Hooks) settle(ctx context.Context, e Event, calls []Call) Answer {
-	if len(calls) == 0 || ctx.Err() != nil { // cancelled hooks want nothing
+	if len(calls) == 0 || ctx.Err() != nil { // the answers of cancelled hooks don't count
 		return Answer{}
 	}
 	var answers []Answer
 	for _, c := range calls {
 		answer, ok := c.answer()
-		if e == AfterAgent && c.Outcome.missing() { // the model could do nothing about it
+		if e == AfterAgent && c.Outcome.missing() { // the model could not fix it
 			answer, ok = Answer{Reason: answer.Reason}, false
 		}
 		status := c.Outcome.Status(c.Hook)
@@ -269,7 +267,7 @@ func (h *Hooks) settle(ctx context.Context, e Event, calls []Call) Answer {
 	return united(e, answers)
 }
 
-// name returns what the user reads a hook by.
+// name returns a hook's name in messages.
 func name(k Hook) string {
 	const most = 60
 	return text.OneLine(k.ID(), most)
@@ -314,8 +312,8 @@ func (h *Hooks) call(ctx context.Context, k Hook, in fields) Call {
 	return c
 }
 
-// process returns the command of a hook, with what gemline says of the session in its
-// environment. Nothing is filled in in its text: a value there would be run.
+// process returns the command of a hook, with the session's properties in its environment. No
+// value is inserted into the text of the command: the shell would run it.
 func process(s Session, k Hook, input []byte) Process {
 	p := Process{Hook: k, Input: input, Command: worded(k.Command)}
 	for v := range slices.Chunk([]string{"GEMINI_PROJECT_DIR", s.Cwd, "GEMINI_CWD", s.Cwd, "GEMINI_PLANS_DIR", s.Plans,
@@ -328,7 +326,7 @@ func process(s Session, k Hook, input []byte) Process {
 	return p
 }
 
-// chained returns the input of the next hook, when hooks run one after the other.
+// chained returns the input of the next hook, for hooks that run in sequence.
 func chained(e Event, in fields, a Answer) fields {
 	switch e {
 	case BeforeAgent:
@@ -351,8 +349,8 @@ func chained(e Event, in fields, a Answer) fields {
 	return in
 }
 
-// worded returns a command in which the variables that gemline sets are one word each, as
-// the Gemini CLI has them, though a directory may hold a blank: they are put in quotes.
+// worded returns a command with quotes around the variables that gemline sets. Each is then a
+// single word, as in the Gemini CLI, even if a directory has a blank in its name.
 func worded(command string) string {
 	if strings.Contains(command, "<<") { // in a here-document, quotes would become text
 		return command
@@ -370,7 +368,7 @@ func worded(command string) string {
 // quoted matches quoted text, and characters that a backslash quotes.
 var quoted = text.Pattern(`\\.|"(?:\\.|[^"\\])*"|'[^']*'`)
 
-// ours finds the variables that gemline sets: of a session, and of an extension.
+// ours matches the variables that gemline sets for a session and for an extension.
 var ours = text.Pattern(`\$(?:` + ourNames + `\b|\{` + ourNames + `\})`)
 
 const ourNames = `(?:GEMINI_PROJECT_DIR|GEMINI_CWD|GEMINI_PLANS_DIR|GEMINI_SESSION_ID|CLAUDE_PROJECT_DIR|extensionPath|workspacePath)`

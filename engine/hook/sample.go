@@ -9,9 +9,9 @@ import (
 	"gemline/engine/model/catalog"
 )
 
-// RunTest runs the hooks of e with a made-up input, in which more stands in the place of what
-// only this event has, and returns what each of them said. Nothing is done about it. The
-// subject, if it is not empty, is what matchers look at.
+// RunTest runs the hooks of e with a sample input, in which more replaces the members that only
+// this event has. It returns the record of each run, and ignores the answers. The subject, if not
+// empty, is the value for matchers.
 func (h *Hooks) RunTest(ctx context.Context, e Event, subject string, more map[string]any) []Call {
 	args := map[string]any{"command": "echo hello"}
 	response := map[string]any{"llmContent": "Output: hello", "returnDisplay": "hello"}
@@ -43,6 +43,6 @@ func (h *Hooks) RunTest(ctx context.Context, e Event, subject string, more map[s
 	for _, name := range slices.Sorted(maps.Keys(more)) {
 		in = append(in, field{name, more[name]})
 	}
-	subject, _ = in[0].value.(string) // of the events that have one
+	subject, _ = in[0].value.(string) // if the event has a subject
 	return h.calls(ctx, e, subject, in)
 }

@@ -13,7 +13,7 @@ import (
 	"gemline/engine/text"
 )
 
-// stopExecution is the class of a call that ends the run.
+// stopExecution is the error class of a call that ends the run.
 const stopExecution = "stop_execution"
 
 // mostTails is how often in a row hooks may replace a call by another.
@@ -30,15 +30,15 @@ func (h *Hooks) Tools(ts engine.Toolset, policy engine.Policy) engine.Toolset {
 	return engine.Map(ts, func(t engine.Tool) engine.Tool { return o.tool(t, "", mostTails) })
 }
 
-// observed are tools whose calls hooks see.
+// observed wraps tools so that hooks see their calls.
 type observed struct {
 	hooks  *Hooks
 	tools  engine.Toolset
 	policy engine.Policy
 }
 
-// tool returns t with its hooks. It replaces the tool original, if not empty; tails is how
-// many more calls may replace a call of t.
+// tool returns t with its hooks. A call of t replaces a call of the tool original, if not empty;
+// tails is how many more calls may replace it.
 func (o observed) tool(t engine.Tool, original string, tails int) engine.Tool {
 	prepare := t.Prepare
 	t.Prepare = func(ctx context.Context, args map[string]any) (engine.Call, error) {
@@ -86,7 +86,7 @@ func (o observed) tool(t engine.Tool, original string, tails int) engine.Tool {
 				res, err = appended(res, err,
 					"[System] Tool input parameters were modified by a hook before execution.")
 			}
-			if call.Rehearsed { // hooks would look at files that are as before, or change them
+			if call.Rehearsed { // hooks would read files without the edits, or change them
 				return res, err
 			}
 			r := ran{t, in.with("tool_input", args), res, err, call.Extend}
@@ -97,22 +97,22 @@ func (o observed) tool(t engine.Tool, original string, tails int) engine.Tool {
 	return t
 }
 
-// titled returns a call with the title of the call that args would make. It can't be run.
+// titled returns a call that has only the title of the call with args. It can't run.
 func titled(
 	ctx context.Context, prepare func(context.Context, map[string]any) (engine.Call, error), args map[string]any,
 ) (c engine.Call) {
-	call, _ := prepare(ctx, args) // whose error is no matter any more
+	call, _ := prepare(ctx, args) // the error does not matter here
 	c.Intent.Title = call.Intent.Title
 	return c
 }
 
-// halt ends the run, and returns the error of the call that it ends at.
+// halt ends the run, and returns the error of the current call.
 func (h *Hooks) halt(a Answer) error {
 	h.stopped.Store(&end{stopped: true, why: a.Why()})
 	return &engine.CallError{Type: stopExecution, Message: "Agent execution stopped by hook: " + a.Why()}
 }
 
-// toolInput returns what hooks are told of a call.
+// toolInput returns the input of hooks about a call.
 func toolInput(t engine.Tool, args map[string]any, original string) fields {
 	in := fields{{"tool_name", t.Name()}, {"tool_input", args}}
 	if t.Server != "" {
@@ -140,7 +140,7 @@ func (o observed) after(
 	in := append(r.in, field{"tool_response", toolResponse(r.res, r.err)})
 	calls := o.hooks.calls(ctx, AfterTool, r.tool.Name(), in)
 	if len(calls) > 0 && r.extend != nil {
-		r.extend(context.WithoutCancel(ctx)) // before a call that takes its place
+		r.extend(context.WithoutCancel(ctx)) // before a replacing call
 	}
 	after := o.hooks.settle(ctx, AfterTool, calls)
 	none := engine.Result{Changes: r.res.Changes}
@@ -186,7 +186,7 @@ func (o observed) replace(
 	host.Emit(engine.CallStateChanged{ID: tc.id, Name: tc.name, State: state})
 	host.Emit(f)
 	res := f.Result
-	res.Changes, res.Cut, res.Verdict = r.res.Changes, r.res.Cut, r.res.Verdict // those of tc are counted with its own call
+	res.Changes, res.Cut, res.Verdict = r.res.Changes, r.res.Cut, r.res.Verdict // since tc's own call counts its changes
 	res.Display = text.OneLine("a hook had "+tc.name+" take its place", longest)
 	last := engine.TailCall{Name: tc.name, Args: f.Args, State: state, Display: f.Result.Display}
 	var err error
@@ -233,7 +233,7 @@ func (o observed) tail(
 	return f
 }
 
-// A tailHost is the host of a call that takes the place of another.
+// A tailHost is the host of a call that replaces another.
 type tailHost struct {
 	engine.Host
 	id string
@@ -258,7 +258,7 @@ func (h tailHost) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 	return h.Host.Approve(ctx, p)
 }
 
-// appended returns the result of a call with a text below it.
+// appended returns the result of a call with an appended text.
 func appended(res engine.Result, err error, more string) (engine.Result, error) {
 	if err == nil {
 		res.Text += "\n\n" + more
@@ -267,7 +267,7 @@ func appended(res engine.Result, err error, more string) (engine.Result, error) 
 	return res, &noted{err, more}
 }
 
-// noted is the error of a call with a text below it.
+// noted is the error of a call with an appended text.
 type noted struct {
 	error
 	more string
@@ -286,7 +286,7 @@ func toolResponse(res engine.Result, err error) map[string]any {
 	return out
 }
 
-// Policy returns a policy that asks about calls that p allows if a hook wants the user asked.
+// Policy returns a policy around p that asks about an allowed call if a hook requires it.
 func (h *Hooks) Policy(p engine.Policy) engine.Policy {
 	if !h.any(BeforeTool, AfterTool) {
 		return p
@@ -305,7 +305,7 @@ func (a asking) Judge(ctx context.Context, p engine.Proposal) (engine.Verdict, e
 	return verdict, reason
 }
 
-// Approver returns an approver that has hooks know of each question before a asks it.
+// Approver returns an approver around a that notifies hooks of each question.
 func (h *Hooks) Approver(a engine.Approver) engine.Approver {
 	if !h.any(Notification) {
 		return a
@@ -338,7 +338,7 @@ func (n notifying) Approve(ctx context.Context, p engine.Proposal) (engine.Answe
 	case p.Tool.Kind == engine.Execute:
 		kind, message = "exec", "execution"
 		details["command"] = i.Detail
-		programs := []string{} // hooks expect a list
+		programs := []string{} // a list even if empty
 		for _, c := range i.Plan.Commands {
 			if name, known := c.Program(); known {
 				programs = append(programs, name)
