@@ -45,7 +45,7 @@ type askUserOption struct {
 	Description string `json:"description"`
 }
 
-// How much the model may ask at once. A user has to read it all.
+// Limits of a call, as the user must read all questions.
 const (
 	leastOptions        = 2
 	mostOptions         = 4
@@ -147,7 +147,7 @@ func (q askUserQuestion) offer(out *engine.Question, path string) error {
 	return nil
 }
 
-// answered tells what the user said.
+// answered returns the user's replies as a result.
 func answered(qs []engine.Question, replies []string) engine.Result {
 	answers := map[string]string{}
 	shown := make([]string, len(qs))
@@ -164,6 +164,6 @@ func answered(qs []engine.Question, replies []string) engine.Result {
 	if len(answers) == 0 {
 		return engine.Result{Text: dismissed, Display: dismissedForDisplay}
 	}
-	b, _ := text.JSON(map[string]any{"answers": answers}, "") // strings always can be
+	b, _ := text.JSON(map[string]any{"answers": answers}, "") // strings can always be marshalled
 	return engine.Result{Text: string(b), Display: strings.Join(shown, "\n")}
 }

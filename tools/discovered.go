@@ -20,26 +20,25 @@ import (
 	"gemline/tools/toolkit"
 )
 
-// A Discovery is how a command says which tools there are, and another one
-// carries them out.
+// A Discovery is a pair of commands: one lists tools, the other runs them.
 type Discovery struct {
 	Command string   // prints declarations of functions, as JSON
-	Call    string   // is given the name of one, and its arguments on standard input
-	Dir     string   // where both run
-	Env     []string // NAME=value, which both see beyond what commands do
+	Call    string   // runs the tool named by its argument; standard input has the tool's arguments
+	Dir     string   // the working directory of both
+	Env     []string // NAME=value, added to the environment of both
 
-	// Rights returns for each run whether it has all rights of the user; else it is
-	// confined like the model's commands. An error forbids the run.
+	// Rights is called before each run. If free is false, the run is confined like the
+	// model's commands. An error forbids the run.
 	Rights func() (free bool, err error)
 }
 
 // discoveredPrefix begins the names of discovered tools.
 const discoveredPrefix = "discovered_tool_"
 
-// discoveredFailed is the class of their failures.
+// discoveredFailed is the error class of discovered tools.
 const discoveredFailed = "discovered_tool_execution_error"
 
-// functionName is what the API takes for the name of a function.
+// functionName matches the function names that the API accepts.
 var functionName = text.Pattern(`^[A-Za-z_][A-Za-z0-9_.:-]*$`)
 
 // Tools runs d's command and returns the tools that it declares.
@@ -87,7 +86,7 @@ func (d Discovery) run(ctx context.Context, l *launch.Launcher, command, input s
 	return l.Run(ctx, launch.Command{Text: command, Dir: d.Dir, Env: d.Env, Input: input, SplitStderr: true, Unconfined: free, KillLeftovers: true})
 }
 
-// failureOf returns how the command of o failed, nil if it did not.
+// failureOf returns the failure of a command from its outcome, nil if it succeeded.
 func failureOf(o shell.Outcome) error {
 	said := strings.TrimSpace(o.Stderr)
 	switch {
@@ -107,7 +106,7 @@ func failureOf(o shell.Outcome) error {
 	return nil
 }
 
-// tool returns the tool that a declaration is about.
+// tool returns the tool of a declaration.
 func (d Discovery) tool(l *launch.Launcher, declaration []byte) (engine.Tool, error) {
 	var f struct {
 		Name, Description    string
@@ -159,7 +158,7 @@ func (d Discovery) tool(l *launch.Launcher, declaration []byte) (engine.Tool, er
 	}, nil
 }
 
-// discoveredResult returns what a call printed. Words on standard error are a failure.
+// discoveredResult returns the output of a call. Text on standard error is a failure.
 func discoveredResult(o shell.Outcome) (engine.Result, error) {
 	if o.Cancelled {
 		return engine.Result{}, context.Canceled

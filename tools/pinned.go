@@ -9,9 +9,9 @@ import (
 	"gemline/tools/skill"
 )
 
-// PinnedResult returns a word for what an answer to a call says that counts until the next one
-// with that word: what is left to do, that a plan was approved, the instructions of a skill.
-// It is "" for other answers.
+// PinnedResult returns a key for a result that stays valid until the next result with the
+// same key: the list of todos, the approval of a plan, the instructions of a skill. It
+// returns "" for other results.
 func PinnedResult(answer *genai.FunctionResponse) string {
 	said, _ := answer.Response["output"].(string)
 	switch answer.Name {

@@ -15,13 +15,12 @@ import (
 	"gemline/tools/workspace"
 )
 
-// A Rehearsal is a run that changes nothing. Its edits go to the overlay of
-// its workspace and become a patch; other calls that may change something are
-// not carried out. A nil Rehearsal is the real thing: it leaves tools and
-// policies as they are.
+// A Rehearsal is a run that changes nothing. Its edits go to the overlay of its workspace
+// and become a patch; other calls that may change something are not carried out. A nil
+// Rehearsal leaves tools and policies as they are: the run is real.
 //
-// Nothing needs an approval then, as nothing happens. What a policy denies
-// stays denied.
+// Calls in a rehearsal need no approval, as they change nothing. Calls that a policy denies
+// stay denied.
 type Rehearsal struct {
 	ws      *workspace.Workspace
 	over    *workspace.Overlay
@@ -43,10 +42,10 @@ type Step struct {
 // Rehearse returns a Rehearsal in a workspace that writes to over, or nil if
 // that is nil.
 //
-// With pretend, calls that are not carried out report success to the model, so that it continues
-// with the next step. Otherwise the model is told that the run only collects edits, and is
-// offered nothing else. Text that is not plain is in the patch in another form; nil means that
-// all text is.
+// With pretend, calls that are not carried out report success to the model, so that it
+// continues with the next step. Otherwise the model is told that the run only collects
+// edits, and is offered no other tools that change something. Files for which plain is false
+// are in the patch in another form; if plain is nil, all files are plain.
 func Rehearse(ws *workspace.Workspace, over *workspace.Overlay, pretend bool, plain func(text string) bool) *Rehearsal {
 	if over == nil {
 		return nil
@@ -64,8 +63,9 @@ func (r *Rehearsal) Steps() []Step {
 	return slices.Clone(r.steps)
 }
 
-// Patch returns the edits as a git patch. Its names are relative to the repository of the
-// workspace's first root, or else to the root, so that git apply works there.
+// Patch returns the edits as a git patch. Its paths are relative to the repository of the
+// workspace's first root, or to the root if it is in no repository, so that git apply works
+// there.
 func (r *Rehearsal) Patch() string {
 	if r == nil {
 		return ""
@@ -95,23 +95,23 @@ func (r *Rehearsal) ApplyDir() string {
 	return ""
 }
 
-// A part is what a tool does in a rehearsal.
-type part int
+// A role is the part of a tool in a rehearsal.
+type role int
 
 const (
-	asEver  part = iota // it changes nothing
-	written             // it edits through the workspace
-	unmoved             // it is not carried out
+	roleReads   role = iota // it changes nothing
+	roleEdits               // it edits through the workspace
+	roleSkipped             // it is not carried out
 )
 
-func partOf(t engine.Tool) part {
+func roleOf(t engine.Tool) role {
 	switch {
 	case t.Kind.ReadOnly() || t.Kind == engine.AskUser:
-		return asEver
+		return roleReads
 	case t.Name() == "replace" || t.Name() == "write_file":
-		return written
+		return roleEdits
 	}
-	return unmoved
+	return roleSkipped
 }
 
 // Tools returns the tools of ts as they are in the rehearsal.
@@ -120,14 +120,14 @@ func (r *Rehearsal) Tools(ts engine.Toolset) engine.Toolset {
 		return ts
 	}
 	return engine.Map(ts, func(t engine.Tool) engine.Tool {
-		if p := partOf(t); p != asEver {
+		if p := roleOf(t); p != roleReads {
 			t.Prepare = r.rehearse(t, p)
 		}
 		return t
 	})
 }
 
-func (r *Rehearsal) rehearse(t engine.Tool, p part) func(context.Context, map[string]any) (engine.Call, error) {
+func (r *Rehearsal) rehearse(t engine.Tool, p role) func(context.Context, map[string]any) (engine.Call, error) {
 	return func(ctx context.Context, args map[string]any) (engine.Call, error) {
 		call, err := t.Prepare(ctx, args)
 		if err != nil || call.Idle {
@@ -137,8 +137,8 @@ func (r *Rehearsal) rehearse(t engine.Tool, p part) func(context.Context, map[st
 		call.Rehearsed = true
 		run := call.Run
 		call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
-			if p == unmoved {
-				return r.unmoved(t, step)
+			if p == roleSkipped {
+				return r.skip(t, step)
 			}
 			if err := r.reachable(call.Intent); err != nil {
 				r.note(step)
@@ -160,8 +160,8 @@ func (r *Rehearsal) note(s Step) {
 	r.steps = append(r.steps, s)
 }
 
-// unmoved answers a call that is not carried out.
-func (r *Rehearsal) unmoved(t engine.Tool, s Step) (engine.Result, error) {
+// skip answers a call that is not carried out.
+func (r *Rehearsal) skip(t engine.Tool, s Step) (engine.Result, error) {
 	r.note(s)
 	if r.pretend {
 		return engine.Result{
@@ -175,7 +175,7 @@ func (r *Rehearsal) unmoved(t engine.Tool, s Step) (engine.Result, error) {
 		Display: "not done: this run only collects edits"}
 }
 
-// reachable returns why an edit can't be in the patch.
+// reachable returns an error if the patch can't contain the edit.
 func (r *Rehearsal) reachable(in engine.Intent) error {
 	if len(in.Paths) == 0 {
 		return nil
@@ -189,7 +189,7 @@ func (r *Rehearsal) reachable(in engine.Intent) error {
 		Display: "not done: it lies outside of " + r.base + ", which the patch is for"}
 }
 
-// title says in a line what a call would do.
+// title describes a call in one line.
 func (r *Rehearsal) title(t engine.Tool, args map[string]any, in engine.Intent) string {
 	switch command, _ := args["command"].(string); {
 	case t.Kind == engine.Edit && len(in.Paths) > 0:
@@ -218,13 +218,13 @@ type rehearsed struct {
 
 // Offers implements [engine.Policy].
 func (p rehearsed) Offers(t engine.Tool) bool {
-	return (p.pretend || partOf(t) != unmoved) && p.Policy.Offers(t)
+	return (p.pretend || roleOf(t) != roleSkipped) && p.Policy.Offers(t)
 }
 
 // Judge implements [engine.Policy].
 func (p rehearsed) Judge(ctx context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
 	verdict, reason := p.Policy.Judge(ctx, q)
-	if verdict == engine.Ask && partOf(q.Tool) != asEver {
+	if verdict == engine.Ask && roleOf(q.Tool) != roleReads {
 		return engine.Allow, engine.Reason{}
 	}
 	return verdict, reason

@@ -1,16 +1,16 @@
 // Package tools lists the tools that come with the program: those of its families, each in a
-// package of its own, and a few that need nothing. Whoever wants them calls [New].
+// package of its own, and a few that need nothing. A caller gets them from [New].
 //
-// # Told, never asking
+// # Tools never ask the user
 //
-// A tool gets its dependencies from its family. It never asks the user itself: it
-// describes the call in an [engine.Intent], and the engine has it judged. What
-// the model wants to know from the user goes the same way.
+// A tool gets its dependencies from its family. It never asks the user itself: it describes
+// the call in an [engine.Intent], and the engine has it judged. The model's questions to the
+// user go the same way.
 //
-// # Nothing before Run
+// # Preparing a call changes nothing
 //
-// Preparing a call reads at most. Whatever fails, in preparing or in running,
-// is a sentence for the model and leaves the files as they were.
+// Preparing a call reads at most. An error, in preparing or in running, is a sentence for
+// the model, and a call that fails leaves the files as they were.
 package tools
 
 import (
@@ -34,10 +34,10 @@ type Families struct {
 	Tasks    func() string // returns the directory of the tracker's tasks; nil offers no tracker
 	Plans    *plan.Folder  // nil offers no tools for plans
 	Topics   bool          // the model can name its topic
-	Model    func() string // the name of the model that is asked, by which a tool may be there or not; nil is any
+	Model    func() string // the name of the model, as some tools depend on it; nil means any model
 }
 
-// New returns the built-in tools, in the order the model is told about them.
+// New returns the built-in tools, in the order of their declarations to the model.
 func New(f Families) engine.Tools {
 	todos := f.Todos
 	if f.Tasks != nil { // the tracker takes their place
@@ -58,7 +58,8 @@ func New(f Families) engine.Tools {
 	return append(list, tracker.Tools(f.Tasks)...)
 }
 
-// located returns a tool whose arguments spell paths as the disk does, before they are judged.
+// located returns t with the paths in its arguments spelled as on the disk, before the
+// policy judges them.
 func located(t engine.Tool, ws *workspace.Workspace) engine.Tool {
 	fit := t.Fit
 	t.Fit = func(args map[string]any) (map[string]any, string, error) {

@@ -28,9 +28,8 @@ type updateTopicArgs struct {
 	Intent  string `json:"strategic_intent"`
 }
 
-// updateTopic returns the tool by which the model names its topic. The
-// topic is in the conversation alone: a line of the system instruction that
-// changes would cost the server's cache of all that follows it.
+// updateTopic returns the tool by which the model names its topic. The topic is only in the
+// conversation: in the system instruction, each change would invalidate the server's cache.
 func updateTopic(offered bool) engine.Tool {
 	var mu sync.Mutex
 	current := ""

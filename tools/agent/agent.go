@@ -1,5 +1,5 @@
-// Package agent has agents: a model with a task, tools and instructions of its own, whose
-// report is the outcome of a call.
+// Package agent has agents. An agent is a model with its own task, tools and instructions;
+// its report is the result of a call.
 //
 // A [Definition] describes an agent. [Tool] is the tool that calls agents. Another package
 // makes the agent's conversation from an [engine.Engine]; a [Task] tells it about the call
@@ -11,20 +11,20 @@
 // that ends without a report, or exceeds its requests or its time, is asked for the report
 // once more. Only the report reaches the calling model.
 //
-// # Judged as ever
+// # The same policy
 //
-// The same policy judges an agent's calls; it knows which agent makes them, and the user is
-// asked at the same place. The agent's clock stops while the user is asked and while its
-// output is shown.
+// The policy of the calling conversation judges an agent's calls, too. It knows which agent
+// makes them, and the same front end asks the user. The agent's clock stops while the user
+// is asked and while its output is shown.
 //
 // # Agents on other servers
 //
 // No policy here judges the work of a remote agent, so the user is asked about the call.
 // The agent's answer is its report.
 //
-// # No agent calls agents
+// # No nested agents
 //
-// Nor does one ask the user anything, or begin and end plan mode.
+// An agent calls no agents, asks the user no questions, and can't start or end plan mode.
 package agent
 
 import (
@@ -35,19 +35,19 @@ import (
 	"gemline/tools/agent/remote"
 )
 
-// A Definition is what an agent is.
+// A Definition describes an agent.
 type Definition struct {
 	Name        string
 	Label       string // the name that people read, may be empty
 	Description string // for the model that may call it
 
-	Source         string       // who brings it: built-in, project, user, or the name of an extension
+	Source         string       // the origin: built-in, project, user, or the name of an extension
 	File           string       // empty if it is built in
 	Fingerprint    string       // a hash of the file's contents
 	DisabledReason string       // why it can't be called, empty if it can
-	Notes          []*FileError // parts of the file with no effect or an unexpected one
+	Notes          []*FileError // parts of the file that have no effect or an unexpected effect
 
-	// Misread are values that are not used as they stand, with what becomes of the agent.
+	// Misread are values that are not used as written, each with the effect on the agent.
 	Misread []error
 
 	Prompt Prompt
@@ -78,7 +78,7 @@ type Access struct {
 	UserServers map[string]any // MCP servers from the user's settings; they win over Servers
 }
 
-// A Model says which model is asked, and how.
+// A Model is the choice of a model and its parameters.
 type Model struct {
 	Name   string // empty is the model of the calling conversation
 	Class  string // if Name is empty: a class within the calling model's family

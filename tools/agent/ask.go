@@ -10,7 +10,7 @@ import (
 	"gemline/tools/agent/remote"
 )
 
-// What the model is told behind what an agent on another server has said.
+// Notes for the model behind the report of a remote agent.
 const (
 	openNote = "[The agent waits for an answer. Call it again with that: it goes on where it is.]"
 	authNote = "[The agent needs an authorization that only the user can give, there and not here. Tell the user what it says, and call it again when that is done.]"
@@ -32,7 +32,7 @@ func (c call) remoteIntent() engine.Intent {
 
 func (c call) words() string { return cmp.Or(strings.TrimSpace(c.prompt), "Get Started!") }
 
-// ask has an agent on another server do its work.
+// ask sends the task to an agent on another server.
 func (c call) ask(ctx context.Context, host engine.Host) (engine.Result, error) {
 	tell := func(ev engine.Event) { host.Emit(engine.NestedEvent{Agent: c.agent.Name, Event: ev}) }
 	a, err := c.Remote(c.agent).Ask(ctx, c.words(), func(words string) {

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// errLate is why a conversation ends whose time is up.
+// errLate is the cause of a context whose time is up.
 var errLate = errors.New("the agent's time is up")
 
-// A clock ends a context when its time is up, which it is later for each moment that it
-// stands still.
+// A clock ends a context when its time is up. Time in which the clock is stopped does not
+// count.
 type clock struct {
 	timer *time.Timer
 	left  time.Duration
@@ -25,7 +25,7 @@ func (c *clock) start(ctx context.Context, d time.Duration) (context.Context, fu
 	return ctx, func() { c.timer.Stop(); cancel(nil) }
 }
 
-// still has f run while the clock stands still.
+// still runs f while the clock is stopped.
 func (c *clock) still(f func()) {
 	running := c.timer != nil && c.timer.Stop()
 	if running {

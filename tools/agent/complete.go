@@ -50,8 +50,8 @@ func (r Report) tool(done func(report any)) engine.Tool {
 	return t
 }
 
-// possibleReports returns what the report may be in arguments of another form: the only value, all
-// of them, or the only thing that the schema requires in it.
+// possibleReports returns candidates for the report in arguments of another form: the only
+// value, all values, or the only value that the schema requires.
 func possibleReports(args map[string]any, name, schema string) (reports []any) {
 	if v, there := args[name]; there {
 		reports = append(reports, v)
@@ -71,8 +71,8 @@ func possibleReports(args map[string]any, name, schema string) (reports []any) {
 	return reports
 }
 
-// displayReport returns a report for people: an object's values line by line, texts first, or ""
-// for any other report.
+// displayReport returns a report as the user reads it: an object's values line by line,
+// strings first, or "" for any other report.
 func displayReport(report any) string {
 	object, ok := report.(map[string]any)
 	if !ok {
@@ -97,7 +97,8 @@ func displayReport(report any) string {
 	return texts.String() + rest.String()
 }
 
-// onOneLine returns a part of a report: an object by its names, all else that is no text as JSON.
+// onOneLine returns a part of a report on one line: the keys and values of an object, a
+// string as it is, other values as JSON.
 func onOneLine(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -116,7 +117,7 @@ func onOneLine(v any) string {
 	return string(b)
 }
 
-// words returns a report as the model reads it that has called the agent.
+// words returns a report as text for the calling model.
 func (r Report) words(report any) string {
 	if r.Display != nil {
 		return r.Display(report)

@@ -12,12 +12,13 @@ import (
 	"gemline/engine/text"
 )
 
-// sameKeys are the names that other agents' files have for keys of ours, without signs and capitals.
+// sameKeys maps keys in files of other agents to our keys. They are in lower case, without
+// punctuation.
 var sameKeys = map[string]string{"tool": "tools", "allowedtools": "tools"}
 
-// ours returns the key of ours that a key is another spelling of, the key itself if there is none.
-// The servers of other agents' files, mcpServers or mcp-servers, are of another form.
-func ours(key string, keys []string) string {
+// knownKey returns our key for another spelling of it, or the key itself. The servers in
+// files of other agents, mcpServers or mcp-servers, have another form.
+func knownKey(key string, keys []string) string {
 	plain := func(s string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s)) }
 	for _, known := range keys {
 		if known != "mcp_servers" && (plain(key) == plain(known) || sameKeys[plain(key)] == known) {
@@ -30,10 +31,10 @@ func ours(key string, keys []string) string {
 // exceptKey is the key of Claude Code for tools that an agent may not call.
 const exceptKey = "disallowedTools"
 
-// names reads a list of tools: a list of YAML, or words with commas between them as Claude
-// Code has them. An entry that is not understood allows nothing, and is noted.
+// names reads a list of tools: a YAML list, or Claude Code's words with commas between them.
+// An unknown entry allows no tool and is noted.
 func (r *reader) names(key string, n *yaml.Node, d *Definition) []string {
-	list := []string{} // which is not none said
+	list := []string{} // not nil, which would allow all
 	switch {
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
 		return nil
@@ -90,7 +91,8 @@ func (r *reader) toolNames(n *yaml.Node, entry string, d *Definition) []string {
 	return []string{name}
 }
 
-// callers are tools of Claude Code that no agent has here.
+// callers are tools of Claude Code that agents never have here, so their names are dropped
+// without a note.
 var callers = []string{"Task", "Agent", "AskUserQuestion", "ExitPlanMode"}
 
 // words splits a text at commas and blanks outside of parentheses.
@@ -107,18 +109,18 @@ func words(s string) []string {
 	})
 }
 
-// note keeps a notice about an agent that works all the same.
+// note adds a notice that does not prevent the use of the agent.
 func (r *reader) note(n *yaml.Node, d *Definition, format string, args ...any) {
 	d.Notes = append(d.Notes, r.problem(n, format, args...))
 }
 
-// misread notes a value that is not used as it stands. It is no [FileError], which is about a
-// file that is no agent.
+// misread notes a value that is not used as written. A [FileError], in contrast, rejects the
+// file.
 func (r *reader) misread(n *yaml.Node, d *Definition, format string, args ...any) {
 	d.Misread = append(d.Misread, errors.New(r.problem(n, format, args...).Error()))
 }
 
-// OtherVendor reports whether a model is one that Google has not made, by its name.
+// OtherVendor reports whether the name of a model is from a vendor other than Google.
 func OtherVendor(model string) bool {
 	name := strings.ToLower(model)
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {
@@ -135,13 +137,13 @@ func OtherVendor(model string) bool {
 	})
 }
 
-// otherFamilies are what the names of other vendors' models begin with.
+// otherFamilies are prefixes of the names of other vendors' models.
 var otherFamilies = strings.Fields(`claude opus opusplan sonnet haiku gpt chatgpt codex o1 o3 o4 deepseek llama codellama
 mistral mixtral codestral devstral magistral qwen qwq grok kimi glm minimax command-r nova phi nemotron`)
 
-// oddKeys stores the keys that mean nothing here. A key that is probably a misspelled key of ours
-// is reported as misread. If it would have limited the tools, the agent has none.
-func (r *reader) oddKeys(odd [][2]*yaml.Node, d *Definition, keys []string) {
+// unknownKeys notes keys without effect. A key that is probably a misspelled key of ours is
+// reported as misread; if that key limits the tools, the agent gets no tools.
+func (r *reader) unknownKeys(odd [][2]*yaml.Node, d *Definition, keys []string) {
 	var names []string
 	for _, o := range odd {
 		key := o[0]

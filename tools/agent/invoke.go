@@ -15,7 +15,7 @@ import (
 // ToolName is the name of the tool that calls agents.
 const ToolName = "invoke_agent"
 
-// Config is what the tool needs from the world.
+// Config has the dependencies of the tool.
 type Config struct {
 	// Agents returns the current agents, including those that can't be called.
 	Agents func() []Definition
@@ -85,7 +85,7 @@ func Tool(cfg Config) engine.Tool {
 		case err != nil:
 		case d.Remote != nil:
 			return engine.Fetch
-		case !d.Access.looks(cfg.Tools):
+		case !d.Access.readOnly(cfg.Tools):
 			return engine.Other
 		}
 		return engine.Think
@@ -98,7 +98,7 @@ func Tool(cfg Config) engine.Tool {
 
 const longestTitle = 80 // characters of a task
 
-// find returns the agent of a name.
+// find returns the agent with a name.
 func (cfg Config) find(name string) (Definition, error) {
 	var names []string
 	for _, d := range cfg.Agents() {

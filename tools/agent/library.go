@@ -19,8 +19,7 @@ type Source struct {
 	Name string // the owner: project, user, or the name of an extension
 	Dir  string
 
-	// Within says that links out of Dir are not followed, since somebody else may
-	// have made them.
+	// Within says that links out of Dir are not followed, as others may have made them.
 	Within bool
 
 	// Fill replaces the variables in a string, or in the strings of a decoded YAML value;
@@ -33,8 +32,8 @@ const (
 	maxFiles = 200       // in a folder
 )
 
-// A Library is the agents of folders. It reads them when it is first asked, and again
-// after [Library.Forget]. It is safe for concurrent use.
+// A Library holds the agents of folders. It reads the files on first use, and again after
+// [Library.Forget]. It is safe for concurrent use.
 type Library struct {
 	Sources func() []Source // the strongest first
 
@@ -79,7 +78,7 @@ func (d Definition) where() string {
 	return text.PrintableLine(d.File)
 }
 
-// Forget has the files read again.
+// Forget makes the next call read the files again.
 func (l *Library) Forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"gemline/tools/agent/remote"
 )
 
-// A FileError is why a file is no agent.
+// A FileError is a fault that makes a file unusable as an agent.
 type FileError struct {
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
@@ -30,8 +30,8 @@ func (e *FileError) Error() string {
 	return fmt.Sprintf("%s:%d: %s", text.PrintableLine(e.File), e.Line, e.Message)
 }
 
-// Parse reads the agents of a file: one, or several that live on other servers. A value
-// that makes no sense is an error, a [*FileError]. Keys without effect are in the Notes.
+// Parse reads the agents of a file: one agent, or several remote agents. An invalid value is
+// an error, a [*FileError]. Keys without effect are in the Notes.
 func Parse(file, source string) ([]Definition, error) {
 	r := &reader{file: file}
 	if !utf8.ValidString(source) {
@@ -44,7 +44,7 @@ func Parse(file, source string) ([]Definition, error) {
 	var doc yaml.Node
 	err := yaml.Unmarshal([]byte(head), &doc)
 	if err != nil {
-		var mended yaml.Node // of words behind a key that hold a colon
+		var mended yaml.Node // values with a colon are quoted
 		if yaml.Unmarshal([]byte(text.QuoteFrontMatter(head)), &mended) == nil {
 			doc, err = mended, nil
 		}
@@ -75,7 +75,7 @@ func Parse(file, source string) ([]Definition, error) {
 	return list, r.err
 }
 
-// A reader keeps the first thing that is wrong with a file.
+// A reader reads a file and stores its first fault.
 type reader struct {
 	file string
 	err  error
@@ -172,14 +172,14 @@ func (r *reader) agent(n *yaml.Node, d *Definition) {
 	})
 	var odd [][2]*yaml.Node // keys with their values
 	r.each(n, "what stands between the lines ---", func(key, value *yaml.Node) {
-		name := ours(key.Value, keys)
+		name := knownKey(key.Value, keys)
 		if !slices.Contains(keys, name) {
 			odd = append(odd, [2]*yaml.Node{key, value})
 			return
 		}
 		r.fact(name, value, d)
 	})
-	r.oddKeys(odd, d, keys)
+	r.unknownKeys(odd, d, keys)
 	for _, want := range []struct{ key, value string }{{"name", d.Name}, {"description", d.Description}} {
 		if want.value == "" && (d.Remote == nil || want.key == "name") {
 			r.fail(r.real(n), "%s is missing", want.key)
@@ -199,7 +199,7 @@ func (r *reader) agent(n *yaml.Node, d *Definition) {
 	}
 }
 
-// slugOf returns a name as people write it, such as Code Reviewer, as an agent's name.
+// slugOf turns a label, such as Code Reviewer, into an agent's name.
 func slugOf(name string) string {
 	return strings.Join(strings.Fields(strings.ToLower(name)), "-")
 }
@@ -271,7 +271,7 @@ func (r *reader) text(key string, n *yaml.Node) string {
 	return strings.TrimSpace(n.Value)
 }
 
-// textless says why a value is no text, "" if it is one.
+// textless returns why a value is no string, "" if it is a string.
 func textless(n *yaml.Node) string {
 	switch {
 	case strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!"):
@@ -340,19 +340,19 @@ func (r *reader) server(n *yaml.Node) map[string]any {
 	return out
 }
 
-// auth reads what a server is shown.
+// auth reads the credentials for a server.
 func (r *reader) auth(n *yaml.Node) (a remote.Auth) {
 	values := map[string]string{"name": "", "scheme": ""}
 	r.each(n, "auth", func(key, value *yaml.Node) {
 		switch {
-		case slices.Contains(oauthKeys, key.Value): // of a log-in that is not in use yet
+		case slices.Contains(oauthKeys, key.Value): // OAuth is not supported yet
 		case !slices.Contains(authKeys, key.Value):
 			r.unknown(key, authKeys)
 		case key.Value == "scopes":
 			if value.Decode(&a.Scopes) != nil {
 				r.fail(value, "scopes is no list of texts")
 			}
-		case key.Value != "agent_card_requires_auth": // which is found out
+		case key.Value != "agent_card_requires_auth": // gemline finds out by itself
 			values[key.Value] = r.text(key.Value, value)
 		}
 	})
@@ -362,7 +362,7 @@ func (r *reader) auth(n *yaml.Node) (a remote.Auth) {
 	want := map[string][]string{"apiKey": {"key"}, "http": {"scheme"}, "google-credentials": nil}
 	needed, known := want[a.Type]
 	switch scheme := strings.ToLower(a.Scheme); {
-	case a.Type == "oauth": // whose agent can't be called
+	case a.Type == "oauth": // the agent can't be called
 	case !known:
 		r.fail(n, "the type of auth is apiKey, http or google-credentials")
 	case a.Type != "http" || a.Content != "":
@@ -381,7 +381,7 @@ func (r *reader) auth(n *yaml.Node) (a remote.Auth) {
 	return a
 }
 
-// camel returns a name with underscores as settings have it: http_url is httpUrl.
+// camel turns a name with underscores into the name of a setting: http_url becomes httpUrl.
 func camel(name string) string {
 	words := strings.Split(name, "_")
 	for i, w := range words[1:] {

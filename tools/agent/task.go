@@ -18,10 +18,10 @@ import (
 	"gemline/tools/agent/remote"
 )
 
-// A reason is why an agent's work was over.
+// A reason is why an agent stopped.
 type reason string
 
-// The reasons. Work that is cancelled, or fails, is no outcome.
+// The reasons. Work that is cancelled or fails has no reason.
 const (
 	goal       reason = "GOAL"
 	timeout    reason = "TIMEOUT"
@@ -29,25 +29,25 @@ const (
 	noComplete reason = "ERROR_NO_COMPLETE_TASK_CALL"
 )
 
-// class returns the reason as the class of a call that failed by it.
+// class returns the error class of a call that failed for the reason.
 func (r reason) class() string { return "agent_" + strings.ToLower(string(r)) }
 
-// grace is how long an agent has to report that should have been done.
+// grace is the extra time for the report of an agent that exceeded a limit.
 const grace = time.Minute
 
-// A Task is one call of an agent. Its methods are called by the conversation that the
-// agent has about it, on the goroutine that ranges over that.
+// A Task is one call of an agent. The agent's conversation calls its methods, on the
+// goroutine that ranges over the conversation.
 type Task struct {
 	ID     string
 	Agent  Definition
 	Prompt string
-	Model  string // of the conversation that calls the agent
+	Model  string // of the calling conversation
 
 	host     engine.Host
 	begin    func(*Task) (*Session, error)
 	clock    clock
 	report   engine.Tool
-	reported any // the report, nil before
+	reported any // the report; nil until there is one
 	last     bool
 	reason   reason
 }
@@ -62,7 +62,7 @@ func newTask(c call, host engine.Host) (*Task, error) {
 // Turns returns how many requests the agent may make.
 func (d Definition) Turns() int { return cmp.Or(d.Limits.Requests, DefaultTurns) }
 
-// Limit returns how long it may take.
+// Limit returns how long the agent may take.
 func (d Definition) Limit() time.Duration {
 	if d.Remote != nil {
 		return cmp.Or(d.Limits.Time, remote.DefaultTime)
@@ -70,7 +70,7 @@ func (d Definition) Limit() time.Duration {
 	return cmp.Or(d.Limits.Time, defaultTime)
 }
 
-// converse has the agent do its work. It returns why there is no outcome.
+// converse runs the agent's conversation. It returns an error if there is no outcome.
 func (t *Task) converse(ctx context.Context) error {
 	c, err := t.begin(t)
 	if err != nil {
@@ -101,7 +101,7 @@ func (t *Task) converse(ctx context.Context) error {
 	return err
 }
 
-// work says something to the agent, and returns why what followed was over.
+// work sends a message to the agent, and returns why its turn ended.
 func (t *Task) work(ctx context.Context, run engine.Run, said string, most int, d time.Duration) (reason, error) {
 	ctx, stop := t.clock.start(ctx, d)
 	defer stop()
@@ -130,14 +130,14 @@ func (t *Task) work(ctx context.Context, run engine.Run, said string, most int, 
 			open--
 			reported = reported || ev.Name == completeName && ev.Err == nil
 		}
-		if reported && open == 0 { // calls beside the report are done, too
+		if reported && open == 0 { // parallel calls have ended, too
 			return goal, nil
 		}
 	}
 	return noComplete, nil
 }
 
-// why says why the work was over without a report.
+// why returns why the work ended without a report.
 func (t *Task) why() string {
 	switch t.reason {
 	case timeout:
@@ -148,7 +148,7 @@ func (t *Task) why() string {
 	return "Agent stopped calling tools but did not call 'complete_task'"
 }
 
-// outcome is what came of the work.
+// outcome describes the result of the work.
 func (t *Task) outcome() string {
 	if t.reason == goal {
 		return t.Agent.Report.words(t.reported)
@@ -156,7 +156,7 @@ func (t *Task) outcome() string {
 	return t.why() + "."
 }
 
-// Emit tells an event of the agent's conversation to whoever has called it.
+// Emit passes an event of the agent's conversation to the calling conversation.
 func (t *Task) Emit(ev engine.Event) {
 	t.clock.still(func() { t.host.Emit(engine.NestedEvent{Agent: t.Agent.Name, Event: ev}) })
 }
@@ -168,8 +168,8 @@ func (t *Task) Approve(ctx context.Context, p engine.Proposal) (answer engine.An
 	return answer, err
 }
 
-// Instruction returns the agent's instruction, with what more says in the place of its
-// placeholders.
+// Instruction returns the agent's instruction, with its placeholders replaced by the values
+// in more.
 func (t *Task) Instruction(more map[string]string) string {
 	values := maps.Clone(more)
 	values[cmp.Or(t.Agent.Prompt.Input, "query")] = t.Prompt
@@ -234,7 +234,7 @@ func (a Access) allows(t engine.Tool) bool {
 	return matches(a.Tools, t.Name())
 }
 
-// matches reports whether one of the patterns stands for a name.
+// matches reports whether a pattern matches a name.
 func matches(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		ok, _ := path.Match(pattern, name)
@@ -242,14 +242,14 @@ func matches(patterns []string, name string) bool {
 	})
 }
 
-// looks reports whether the agent changes nothing, as far as its tools tell.
-func (a Access) looks(ts engine.Toolset) bool {
+// readOnly reports whether all of the agent's tools are read-only.
+func (a Access) readOnly(ts engine.Toolset) bool {
 	return len(a.Servers)+len(a.UserServers) == 0 && !slices.ContainsFunc(ts.Tools(), func(t engine.Tool) bool {
 		return a.allows(t) && !t.Kind.ReadOnly()
 	})
 }
 
-// Policy returns p as it judges the agent's calls.
+// Policy returns p for the agent's calls.
 func (t *Task) Policy(p engine.Policy) engine.Policy { return judged{p, t} }
 
 type judged struct {

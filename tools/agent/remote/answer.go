@@ -8,12 +8,12 @@ import (
 	protocol "github.com/a2aproject/a2a-go/a2a"
 )
 
-// An Answer is the outcome of a question.
+// An Answer is an agent's reply to a message.
 type Answer struct {
 	Text string // the agent's words and artifacts
 
-	// Open says that the agent has a question, which the next words answer, and Refused
-	// that it wants the user to authorize it first.
+	// Open says that the agent waits for the next message. Refused says that the agent needs
+	// the user's authorization first.
 	Open, Refused bool
 
 	// Failed says that the agent has given up, with its state.
@@ -23,13 +23,13 @@ type Answer struct {
 // A transcript is the messages and artifacts of an agent so far.
 type transcript struct {
 	tell func(string)
-	open bool // the shown text ends within a line
+	open bool // the shown text does not end with a newline
 
 	context, task string
 	state         protocol.TaskState
 	said          []string // without immediate repetitions
 	made          []madeArtifact
-	history       string // the last words in the task's history
+	history       string // the last message in the task's history
 	size          int    // bytes
 	cut           bool
 }
@@ -67,12 +67,12 @@ func (a *transcript) add(s message) {
 	a.say(&s)
 }
 
-// busy reports whether the agent is still at work.
+// busy reports whether the agent is still working.
 func (a *transcript) busy() bool {
 	return a.state == protocol.TaskStateSubmitted || a.state == protocol.TaskStateWorking
 }
 
-// say takes in what a message says. Data in it is for the model, and not shown.
+// say adds the text of a message. Data in it is for the model, and not shown.
 func (a *transcript) say(m *message) {
 	words := m.words(true)
 	if words == "" || len(a.said) > 0 && a.said[len(a.said)-1] == words {
@@ -119,7 +119,7 @@ func (a *transcript) make(x artifact, more bool) {
 	}
 }
 
-// limit returns as much of words as is kept, and as much of their shown form.
+// limit cuts words and their shown form to the part that still fits.
 func (a *transcript) limit(words, shown string) (kept, told string) {
 	if room := max(0, mostKept-a.size); len(words) > room {
 		words, a.cut = strings.ToValidUTF8(words[:room], ""), true

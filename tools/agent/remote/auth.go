@@ -28,7 +28,7 @@ type identity struct {
 	header, value string
 }
 
-// Commands returns the commands that print the server's credentials; nil has none.
+// Commands returns the commands that print the server's credentials; nil if there are none.
 func (s *Server) Commands() (list []string) {
 	if s == nil {
 		return nil
@@ -41,10 +41,11 @@ func (s *Server) Commands() (list []string) {
 	return list
 }
 
-// changes reports whether resolving the credentials again may give others.
+// changes reports whether resolving the credentials again may give different ones.
 func (s *Server) changes() bool { return len(s.Commands()) > 0 || s.Auth.Type == "google-credentials" }
 
-// identify adds the credential to a request. It is resolved once, until it is refused.
+// identify adds the credential to a request. The credential is resolved once, and again
+// after a refusal.
 func (c *Client) identify(req *http.Request) (err error) {
 	if c.held.header == "" {
 		if c.held, err = c.cfg.identity(req.Context(), req.URL); err != nil {
@@ -86,7 +87,7 @@ func (cfg Config) identity(ctx context.Context, at *url.URL) (id identity, err e
 	return id, nil
 }
 
-// value returns what a text of an Auth stands for.
+// value resolves a text of an Auth.
 func (cfg Config) value(ctx context.Context, s string) (string, error) {
 	switch {
 	case strings.HasPrefix(s, "$$"), strings.HasPrefix(s, "!!"):

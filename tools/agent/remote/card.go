@@ -38,7 +38,7 @@ func parseCard(b []byte) (*card, error) {
 	return &c, c.choose()
 }
 
-// Check returns the fault of a definition, before anybody is asked.
+// Check returns the fault of a definition, without a request.
 func (s Server) Check() error {
 	if s.Card != "" {
 		_, err := parseCard([]byte(s.Card))
@@ -51,7 +51,7 @@ func (s Server) Check() error {
 // address reads the address of a card or an agent.
 func address(name, s string) (*url.URL, error) {
 	u, err := url.Parse(s)
-	if err != nil { // it may name a password
+	if err != nil { // the text may contain a password
 		return nil, fmt.Errorf("%s can't be read as an address", name)
 	}
 	if u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
@@ -60,7 +60,8 @@ func address(name, s string) (*url.URL, error) {
 	return u, nil
 }
 
-// Description returns what the card says that the agent is for, if the definition has it.
+// Description returns the agent's description on the card, if the definition contains the
+// card.
 func (s Server) Description() string {
 	c, err := parseCard([]byte(s.Card))
 	if err != nil {
@@ -69,7 +70,7 @@ func (s Server) Description() string {
 	return c.Description
 }
 
-// choose chooses the first interface that is understood here.
+// choose selects the first interface that this package supports.
 func (c *card) choose() (err error) {
 	list := append([]agentInterface{{URL: c.URL, Transport: cmp.Or(c.PreferredTransport, "JSONRPC"),
 		ProtocolVersion: c.ProtocolVersion}}, c.SupportedInterfaces...)

@@ -28,8 +28,9 @@ type Config struct {
 	Limit    time.Duration // of a call, 0 is DefaultTime
 	MaxBytes int64         // bytes of a call that the server may send, 0 is 64 MB
 
-	// UserDefined marks a definition of the user's own, which may name an address of this machine.
-	// Private are hosts with ports that may be private for every definition.
+	// UserDefined marks a definition of the user, which may name an address of this machine.
+	// Private are hosts with ports that every definition may name, although they are
+	// private.
 	UserDefined bool
 	Private     []string
 
@@ -41,7 +42,7 @@ type Config struct {
 	Value  func(ctx context.Context, said string) (string, error)
 	Google func(ctx context.Context, at *url.URL, scopes []string) (token string, err error)
 
-	AddSecret func(secret string) // is told each secret; may be nil
+	AddSecret func(secret string) // receives each secret; may be nil
 
 	// From is where to resume the conversation with the agent. Moved, if not nil, is called
 	// with the new TaskRef after each question.
@@ -49,19 +50,19 @@ type Config struct {
 	Moved func(TaskRef)
 }
 
-// DefaultTime is how long a call may take, if nothing else is said.
+// DefaultTime is the default time limit of a call.
 const DefaultTime = 30 * time.Minute
 
-// The limits of what servers may take.
+// Limits on servers.
 const (
-	mostSent = 64 << 20 // bytes of a call, if nothing else is said
+	mostSent = 64 << 20 // bytes of a call, by default
 	mostKept = 1 << 20  // bytes of an answer
 	mostCard = 1 << 20  // bytes of a card
 	cardTime = 20 * time.Second
 	farewell = 2 * time.Second // for cancelling a task
 
 	mostRedirects = 3
-	mostRetries   = 2 // of a request that is refused
+	mostRetries   = 2 // of a refused request
 )
 
 // A Client asks one agent, and resumes the earlier conversation. It is safe for concurrent
@@ -70,19 +71,19 @@ type Client struct {
 	cfg       Config
 	transport *guardedTransport
 	http      http.Client
-	turn      chan struct{} // is full while a question uses the fields below
+	turn      chan struct{} // full while a question uses the fields below
 
-	card      *card // nil before it was read
+	card      *card // nil until it is read
 	held      identity
 	at        TaskRef
 	remaining int64 // bytes that the server may still send
 }
 
-// A TaskRef is where in its conversation with an agent a client is. The zero TaskRef is before
-// the beginning.
+// A TaskRef is a position in the conversation with an agent. The zero TaskRef starts a
+// conversation.
 type TaskRef struct{ Context, Task string }
 
-// New returns a Client, which connects to nobody yet.
+// New returns a Client. It makes no connection yet.
 func New(cfg Config) *Client {
 	cfg.Limit, cfg.MaxBytes = cmp.Or(cfg.Limit, DefaultTime), cmp.Or(cfg.MaxBytes, mostSent)
 	c := &Client{cfg: cfg, transport: newGuardedTransport(cfg), turn: make(chan struct{}, 1), at: cfg.From}
@@ -90,7 +91,8 @@ func New(cfg Config) *Client {
 	return c
 }
 
-// begin waits until no other question is asked. The caller calls end when its own is over.
+// begin waits until no other question is active. The caller calls end after its own
+// question.
 func (c *Client) begin(ctx context.Context) (end func(), err error) {
 	select {
 	case c.turn <- struct{}{}:
@@ -143,7 +145,7 @@ func (c *Client) Describe(ctx context.Context) (string, error) {
 	return c.card.Description, nil
 }
 
-// converse sends a message to the agent, and takes in its answers until it is done.
+// converse sends a message to the agent, and reads its answers until the agent is done.
 func (c *Client) converse(ctx context.Context, words string, a *transcript) error {
 	err := c.find(ctx)
 	if err != nil {
@@ -158,7 +160,7 @@ func (c *Client) converse(ctx context.Context, words string, a *transcript) erro
 		c.at = TaskRef{}
 	}
 	if errors.Is(err, errBroken) && a.busy() {
-		err = nil // it goes on without the stream
+		err = nil // continue without the stream
 	}
 	for wait := 250 * time.Millisecond; err == nil && a.task != "" && a.busy(); wait = min(2*wait, 10*time.Second) {
 		if err = parallel.Sleep(ctx, wait); err == nil {
@@ -168,7 +170,7 @@ func (c *Client) converse(ctx context.Context, words string, a *transcript) erro
 	return err
 }
 
-// take takes in a message.
+// take adds a received message to the transcript.
 func (c *Client) take(a *transcript, b []byte) error {
 	s, err := decode(b)
 	if err == nil {
@@ -178,7 +180,7 @@ func (c *Client) take(a *transcript, b []byte) error {
 	return err
 }
 
-// leave cancels what the agent is at, without waiting for long.
+// leave cancels the agent's task, and waits only briefly.
 func (c *Client) leave(ctx context.Context, a *transcript) {
 	if a.task == "" || a.state.Terminal() {
 		return

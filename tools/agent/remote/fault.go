@@ -12,11 +12,11 @@ import (
 	"gemline/engine/text"
 )
 
-// A fault is an error that a server tells.
+// A fault is an error that a server reports.
 type fault struct {
 	Code    int
 	Message string
-	status  int // of HTTP, 0 if there was none
+	status  int // the HTTP status, 0 if there was none
 }
 
 const taskNotFound = -32001
@@ -24,7 +24,7 @@ const taskNotFound = -32001
 // FromServer reports whether an error of [Client.Ask] repeats words of the server.
 func FromServer(err error) bool { return errors.As(err, new(*fault)) }
 
-// Error says what the server says.
+// Error quotes the server's message.
 func (f *fault) Error() string {
 	said := text.OneLine(f.Message, longestSaid)
 	switch {
@@ -38,7 +38,7 @@ func (f *fault) Error() string {
 	return strings.TrimSuffix(said, ": ")
 }
 
-// faultIn reads the error that a server tells.
+// faultIn reads the error that a server reports.
 func faultIn(b []byte) *fault {
 	var outer struct {
 		fault
@@ -56,7 +56,7 @@ func faultIn(b []byte) *fault {
 	return &f
 }
 
-// failure returns the error of a response that is none.
+// failure returns the error for an unsuccessful response.
 func failure(resp *http.Response) error {
 	if to := resp.Header.Get("Location"); resp.StatusCode/100 == 3 && to != "" {
 		return fmt.Errorf("it redirects to %s, and messages do not follow redirects", text.OneLine(to, longestSaid))

@@ -12,7 +12,7 @@ import (
 	"gemline/engine/text"
 )
 
-// find reads the agent's card, and checks where the agent is asked.
+// find reads the agent's card, and checks the agent's address.
 func (c *Client) find(ctx context.Context) (err error) {
 	if c.card == nil {
 		b := []byte(c.cfg.Server.Card)
@@ -51,7 +51,7 @@ func (s Server) Host() string {
 	return "a server"
 }
 
-// fetch reads the agent's card: like anybody first, and then with who asks.
+// fetch reads the agent's card: first without credentials, then with them.
 func (c *Client) fetch(ctx context.Context) ([]byte, error) {
 	ctx, stop := context.WithTimeoutCause(ctx, cardTime, fmt.Errorf("no answer within %s", cardTime))
 	defer stop()

@@ -20,7 +20,7 @@ func refused(resp *http.Response) bool {
 	return resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden
 }
 
-// checkRedirect follows redirects of a card on its own host.
+// checkRedirect allows a redirect of a card only within the card's host.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	switch {
 	case via[0].Method != http.MethodGet:
@@ -37,7 +37,7 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 // do makes a request. It sends credentials if shown is set, or the server asks for them. If the
 // server refuses credentials that may have changed, do resolves them again and repeats the request.
 func (c *Client) do(req *http.Request, shown bool) (*http.Response, error) {
-	req.Close = true // so that every connection is looked at, and none is left
+	req.Close = true // so that every connection is checked, and none stays open
 	req.Header.Set("User-Agent", c.cfg.Web.UserAgent)
 	for tries := 0; ; {
 		if shown && c.cfg.Server.Auth.Type != "" {
@@ -108,7 +108,7 @@ func (c *Client) call(ctx context.Context, a *transcript, m method, params map[s
 	}
 }
 
-// content reads an answer that is all in one.
+// content reads an answer that is not streamed.
 func (c *Client) content(resp *http.Response, most int64) ([]byte, error) {
 	if resp.StatusCode >= 300 {
 		return nil, failure(resp)
@@ -127,7 +127,7 @@ var errBroken = errors.New("its answer breaks off")
 
 var errTooMuch = errors.New("it has sent too much for one call")
 
-// A limited reader reads until too much was sent.
+// A limited reader fails when the server has sent too much.
 type limited struct {
 	r    io.Reader
 	left *int64

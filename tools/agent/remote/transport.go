@@ -48,8 +48,8 @@ func (s Server) addresses() (list []*url.URL) {
 	return list
 }
 
-// check says why an address is not talked to, whoever is there. Who that is, is looked at
-// when the connection is made.
+// check returns an error if the URL alone forbids a request. The IP address is checked when
+// the connection is made.
 func (r *guardedTransport) check(u *url.URL) error {
 	switch {
 	case u.Scheme == "https", u.Scheme == "http" && r.named[origin(u)]:
@@ -60,7 +60,7 @@ func (r *guardedTransport) check(u *url.URL) error {
 	return fmt.Errorf("%s is not https://", text.OneLine(u.Redacted(), longestSaid))
 }
 
-// unnamed says that nobody allows a private address.
+// unnamed returns the error for a private address that the user has not named.
 func (r *guardedTransport) unnamed(u *url.URL, why string) error {
 	return fmt.Errorf("%s is not asked: it is %s; if that is meant, add %q to agents.allowPrivateAddresses in your settings",
 		text.OneLine(u.Host, longestSaid), why, origin(u))

@@ -70,7 +70,7 @@ type (
 		Artifacts                     []artifact // of a task
 		History                       []message  // messages
 	}
-	envelope struct { // in which other forms have a said, and JSON-RPC has an answer
+	envelope struct { // wraps a message, or an answer of JSON-RPC
 		message
 		Msg, Message, Task, StatusUpdate, ArtifactUpdate *message
 		Result                                           *envelope
@@ -112,7 +112,7 @@ func decode(b []byte) (s message, err error) {
 	return s, nil
 }
 
-// state returns the state of a task as version 0.3 has it.
+// state returns the state of a task by its name in version 0.3.
 func (s status) state() protocol.TaskState {
 	name := strings.ReplaceAll(strings.ToLower(strings.TrimPrefix(s.State, "TASK_STATE_")), "_", "-")
 	if name == "cancelled" {
@@ -148,7 +148,7 @@ func words(parts []part, all bool) string {
 	return strings.Join(lines, "\n")
 }
 
-// data returns the JSON of a part, without what the other form puts around it.
+// data returns the JSON of a part, without the wrapper of the other version.
 func data(p part) string {
 	b := p.Data
 	var around map[string]json.RawMessage

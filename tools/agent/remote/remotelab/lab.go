@@ -1,5 +1,5 @@
-// Package remotelab is an agent on a server, for tests: built on the protocol's library, it
-// does what it is told in a word, and keeps what it was asked.
+// Package remotelab is an agent on a server, for tests. It is built on the protocol's
+// library, obeys the first word of a message, and records requests.
 package remotelab
 
 import (
@@ -22,12 +22,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A Config says how the agent is to be.
+// A Config configures the agent.
 type Config struct {
 	REST      bool   // it prefers REST
 	Streaming bool   // it streams
-	Header    string // what requests must show, such as "Authorization: Bearer x"; "" is nothing
-	Locked    bool   // the card wants it, too
+	Header    string // required of requests, such as "Authorization: Bearer x"; "" requires none
+	Locked    bool   // the card requires it, too
 	Version   string // of the protocol, "" is 0.3.0
 }
 
@@ -38,20 +38,20 @@ type Lab struct {
 	config Config
 	mu     sync.Mutex
 	asked  []string
-	came   chan struct{} // gets a value for whatever is asked
+	came   chan struct{} // receives a value for each request
 }
 
 // Card returns the address of the agent's card.
 func (l *Lab) Card() string { return l.URL + a2asrv.WellKnownAgentCardPath }
 
-// Asked returns what was asked: "said WORDS", "cancelled", and so on.
+// Asked returns the requests so far: "said WORDS", "cancelled", and so on.
 func (l *Lab) Asked() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]string{}, l.asked...)
 }
 
-// Await returns when something was asked.
+// Await waits for a request.
 func (l *Lab) Await(ctx context.Context, what string) error {
 	for {
 		for _, a := range l.Asked() {
@@ -77,8 +77,8 @@ func (l *Lab) note(what string) {
 	}
 }
 
-// New starts the agent on this machine. What ends it is given to end, as [testing.T.Cleanup]
-// takes it.
+// New starts the agent on this machine. It passes its clean-up to end, such as
+// [testing.T.Cleanup].
 func New(end func(func()), cfg Config) *Lab {
 	l := &Lab{config: cfg, came: make(chan struct{}, 1000)}
 	handler := a2asrv.NewHandler(l, a2asrv.WithLogger(slog.New(slog.DiscardHandler)))
@@ -114,7 +114,7 @@ func (l *Lab) card() *a2a.AgentCard {
 	return c
 }
 
-// shown reports whether a request shows what is wanted.
+// shown reports whether a request has the required header.
 func (l *Lab) shown(r *http.Request) bool {
 	name, value, _ := strings.Cut(l.config.Header, ": ")
 	return name == "" || r.Header.Get(name) == value
@@ -131,7 +131,7 @@ func (l *Lab) guard(next http.Handler) http.Handler {
 	})
 }
 
-// Execute implements [a2asrv.AgentExecutor]: the first word says what it is to do.
+// Execute implements [a2asrv.AgentExecutor]: the first word chooses the behaviour.
 func (l *Lab) Execute(ctx context.Context, in *a2asrv.RequestContext, q eventqueue.Queue) error {
 	said := ""
 	for _, p := range in.Message.Parts {
@@ -200,7 +200,7 @@ func (l *Lab) Cancel(ctx context.Context, in *a2asrv.RequestContext, q eventqueu
 	return q.Write(ctx, ev)
 }
 
-// rest serves a handler by REST, which the library has the types for and no server.
+// rest serves a handler by REST, for which the library has types but no server.
 func rest(h a2asrv.RequestHandler) http.Handler {
 	fail := func(w http.ResponseWriter, err error) {
 		w.WriteHeader(http.StatusBadRequest)
@@ -220,7 +220,7 @@ func rest(h a2asrv.RequestHandler) http.Handler {
 		if err != nil {
 			return nil, err
 		}
-		b = []byte(strings.Replace(string(b), `"content":`, `"parts":`, 1)) // what version 0.3 calls it
+		b = []byte(strings.Replace(string(b), `"content":`, `"parts":`, 1)) // the name in version 0.3
 		var m a2apb.SendMessageRequest
 		if err := protojson.Unmarshal(b, &m); err != nil {
 			return nil, err
