@@ -23,7 +23,7 @@ type batch struct {
 	zip  *zip.Writer
 }
 
-// newID returns a name for a state. Later ones sort behind earlier ones.
+// newID returns a name for a state. Names sort by time.
 func newID() string { return fmt.Sprintf("%016x-%08x", time.Now().UnixNano(), rand.Uint32()) }
 
 var deflaters = sync.Pool{New: func() any {
@@ -31,20 +31,20 @@ var deflaters = sync.Pool{New: func() any {
 	return z
 }}
 
-// add keeps a content, unless it is kept. The caller holds [store.use] until it is committed; what
-// is not is discarded then.
+// add stores a content, unless it is stored already. The caller holds [store.use] until
+// commit; uncommitted contents are discarded at its end.
 func (r *store) add(content []byte) (Sum, error) {
 	sum := sumOf(content)
 	if known, err := r.claim(sum); known || err != nil {
 		return sum, err
 	}
-	packed := pack(content) // beside others
+	packed := pack(content) // in parallel, without the lock
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return sum, r.next.put(string(sum), content, packed)
 }
 
-// claim notes that the state that is being written will have a content, unless it is known to be kept.
+// claim assigns a content to the next state, unless a state is known to have it.
 func (r *store) claim(sum Sum) (known bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,7 +57,7 @@ func (r *store) claim(sum Sum) (known bool, err error) {
 	return false, err
 }
 
-// pack returns a content in the form that it has in a state.
+// pack returns a content compressed, as states hold it.
 func pack(content []byte) *bytes.Buffer {
 	z := deflaters.Get().(*flate.Writer)
 	defer deflaters.Put(z)
@@ -68,7 +68,7 @@ func pack(content []byte) *bytes.Buffer {
 	return packed
 }
 
-// begin begins a state, if none is begun.
+// begin begins the next state, unless it has begun.
 func (r *store) begin() error {
 	if r.next != nil {
 		return nil
@@ -94,7 +94,7 @@ func (r *store) commit(s *heading, changes []Change) (id string, err error) {
 	about, err := json.Marshal(s)
 	err = cmp.Or(err, r.next.put(manifestName, lines, pack(lines)), r.next.put(saidName, about, pack(about)), r.next.zip.Close())
 	if err != nil {
-		return "", err // whoever ends the use of the store discards it
+		return "", err // the end of [store.use] discards it
 	}
 	id = r.next.id
 	if err = r.next.file.Commit(id + ".zip"); err == nil {

@@ -17,7 +17,7 @@ import (
 	"gemline/engine/text"
 )
 
-// A Turn is a prompt with the work that follows from it.
+// A Turn is a prompt with the work that it causes.
 type Turn struct{ ID, Asked, Print string }
 
 // Run returns a Run whose calls belong to one turn.
@@ -31,8 +31,9 @@ func (k *Keeper) Run(run engine.Run) engine.Run {
 	})
 }
 
-// Files returns how many files the calls of the turn, commands included, have changed. A file
-// that is again as it was before does not count. It reports false if the number is not known.
+// Files returns how many files the calls of the turn, commands included, have changed. A
+// file with its original contents again does not count. Files reports false if the number is
+// not known.
 func (k *Keeper) Files() (n int, known bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -44,22 +45,22 @@ func (k *Keeper) Files() (n int, known bool) {
 	return n, len(k.turn.calls) > 0 && !k.turn.unsure
 }
 
-// A turnWork is what calls of a turn have done.
+// A turnWork records the changes by the calls of a turn.
 type turnWork struct {
 	of     Turn
 	calls  []State // the last one first
 	unsure bool    // they may have changed more
 }
 
-// Fingerprint returns a fingerprint of a question, 16 hexadecimal digits, which is the same for
-// the same words.
+// Fingerprint returns a hash of a question's text, 16 hexadecimal digits.
 func Fingerprint(parts []*genai.Part) string {
 	sum := sha256.Sum256([]byte(engine.TextOf(parts)))
 	return hex.EncodeToString(sum[:8])
 }
 
 // Tools returns the tools of ts with scans of the files before and after each call that may
-// change some. A call that is confined to read-only is scanned only if the user allows it more.
+// change some. For a call that is confined to read-only, files are scanned only if the user
+// allows more.
 func (k *Keeper) Tools(ts engine.Toolset) engine.Toolset {
 	return engine.Map(ts, func(t engine.Tool) engine.Tool {
 		if t.Kind.ReadOnly() || t.Kind == engine.AskUser || t.Kind == engine.Planning {
@@ -91,8 +92,8 @@ func (k *Keeper) Tools(ts engine.Toolset) engine.Toolset {
 	})
 }
 
-// A watching host has the files looked at before and after a call: at once, or when the user lets
-// the call do more.
+// A watching host scans the files before and after a call. The first scan is at the start of
+// the call, or when the user extends its rights.
 type watching struct {
 	engine.Host
 	k     *Keeper
@@ -101,7 +102,7 @@ type watching struct {
 	begun bool
 	git   []string // the states of the user's repositories
 
-	paths   []string // that are known to be written
+	paths   []string // files that the call is known to write
 	outside []string // written paths without a stored state, each with the reason
 }
 
@@ -114,18 +115,17 @@ func (h *watching) Approve(ctx context.Context, q engine.Proposal) (engine.Answe
 	return a, err
 }
 
-// start has the files looked at before the call. It returns why that does not run, which
-// is the user's wish.
+// start scans the files before the call. It returns an error if the call must not run.
 func (h *watching) start(ctx context.Context, args map[string]any) error {
 	if h.call.Args != nil {
 		args = h.call.Args
 	}
 	answer, err := h.watch(ctx, engine.Proposal{Tool: h.tool, Args: args, Intent: h.call.Intent}, engine.Allowed{})
-	return cmp.Or(err, ctx.Err(), engine.Refusal(h.tool, answer)) // a call that is cancelled leaves nothing that was not looked at
+	return cmp.Or(err, ctx.Err(), engine.Refusal(h.tool, answer)) // a cancelled call must not run, as the scan may be incomplete
 }
 
-// watch has the files looked at before a call that was allowed. If that fails, and calls
-// run unasked since they can be taken back, the user is asked about this one.
+// watch scans the files before an allowed call. If the scan fails, and calls run unasked
+// only because they can be undone, the user is asked about this call.
 func (h *watching) watch(ctx context.Context, q engine.Proposal, allowed engine.Answer) (engine.Answer, error) {
 	err := h.begin(ctx)
 	if err == nil || h.k.cfg.Strict == nil || !h.k.cfg.Strict() {
@@ -135,25 +135,25 @@ func (h *watching) watch(ctx context.Context, q engine.Proposal, allowed engine.
 	return h.Host.Approve(ctx, q)
 }
 
-// edits reports whether all that the call changes is named by it.
+// edits reports whether the call names all files that it changes.
 func (h *watching) edits() bool {
 	return h.tool.Kind == engine.Edit && len(h.call.Intent.Paths) > 0
 }
 
-// begin keeps the files as they are before the call.
+// begin records the files before the call.
 func (h *watching) begin(ctx context.Context) error {
 	if h.begun {
 		return nil
 	}
 	err := h.look(ctx, h.before)
 	if h.begun = err == nil; err != nil && ctx.Err() == nil {
-		h.k.cfg.Notify("what follows can't be taken back: " + disk.AsFull(err).Error()) // in the same words each time, so that it is told once
+		h.k.cfg.Notify("what follows can't be taken back: " + disk.AsFull(err).Error()) // the same text each time, so that repetitions are not printed
 	}
 	return err
 }
 
-// look calls do with the open store, before or after the call. If do fails, the keeper drops the
-// states of files that it knows.
+// look calls do with the open store, before or after the call. If do fails, the keeper drops
+// its known state of the files.
 func (h *watching) look(ctx context.Context, do func(context.Context) error) error {
 	k := h.k
 	err := k.use(ctx, func() error { return do(ctx) })
@@ -162,7 +162,7 @@ func (h *watching) look(ctx context.Context, do func(context.Context) error) err
 	if k.failed = err; err != nil {
 		k.turn.unsure = true
 		k.history.reset()
-		k.history.close() // perhaps it is not the store that is there
+		k.history.close() // another store may be at the path by now
 	}
 	return err
 }
@@ -177,14 +177,14 @@ func (h *watching) before(ctx context.Context) error {
 			continue
 		}
 		h.paths = append(h.paths, k.history.name(path))
-		if real := disk.ResolveLinks(path); real != path { // what the link leads to is written
+		if real := disk.ResolveLinks(path); real != path { // the call writes the link's target
 			h.paths = append(h.paths, k.history.name(real))
 		}
 	}
 	for _, path := range plan.Rights.Write {
 		h.outside = append(h.outside, path+outside)
 	}
-	if err := k.history.found(ctx, !h.edits(), h.paths); err != nil || h.edits() {
+	if err := k.history.recordExternal(ctx, !h.edits(), h.paths); err != nil || h.edits() {
 		return err
 	}
 	h.git = k.git.see(ctx)
@@ -212,10 +212,10 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 		return k.history.commit(changes, Record{Kind: ToolCall, Turn: cmp.Or(t.ID, uuid.NewString()),
 			Asked: t.Asked, Print: t.Print, Tool: tool, Title: title, Unsure: true})
 	})
-	return ifKept(err)
+	return ignoreNoStore(err)
 }
 
-// end keeps the files as they are after the call.
+// end records the files after the call.
 func (h *watching) end(ctx context.Context) {
 	if !h.begun {
 		return

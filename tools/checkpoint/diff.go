@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// A Version is a file, a link or a directory as it was. The zero Version means that nothing was
-// there. Of a directory only the mode counts.
+// A Version is the state of a file, a link or a directory. The zero Version means that there
+// was none. A directory has only a mode.
 type Version struct {
 	Mode fs.FileMode
 	Sum  Sum
 }
 
-// Exists reports whether something was there.
+// Exists reports whether there was a file, a link or a directory.
 func (v Version) Exists() bool { return v != Version{} }
 
-// dir reports whether it was a directory, and file whether it was anything else.
+// dir reports whether v is a directory; file, whether it is a file or a link.
 func (v Version) dir() bool  { return v.Mode.IsDir() }
 func (v Version) file() bool { return v.Exists() && !v.dir() }
 

@@ -13,26 +13,25 @@
 //
 // It holds the contents that no earlier state has, by their SHA-256, and a manifest: the
 // differences from the state before, in the first state all files. It is written, synced and
-// renamed once; then a file with the session's name is, which names the session's last state. So
-// a reader sees a whole state or nothing, and a content that the disk has spoilt is an error.
-// Sessions that add states share the store's lock; the collector holds it alone.
+// renamed once. Then the session's file, which names its last state, is replaced in the same
+// way. So a reader sees a whole state or none, and corrupt content is an error. Sessions
+// that add states share the store's lock; the collector holds it alone.
 //
 // # The user's repository is only read
 //
-// HEAD, branches and the index stay as they are, also when something is taken back. Git
-// is asked for them, with hooks and monitors switched off. A store may be anybody's: it is
-// reached through no link, all sizes have bounds, and a path that leads out of the directories to
-// work in is not touched.
+// HEAD, branches and the index stay as they are, also in an undo. Git reports them, with
+// hooks and monitors switched off. The store is not trusted: no link is followed to it, all
+// sizes are bounded, and paths outside of the workspace are not touched.
 //
-// # Files that are not kept are named
+// # Files that are not stored are listed
 //
-// Ignored files, very large ones, sockets and the like are looked at and not kept.
-// What a command did to them stands in its record, and so does whether it moved
-// HEAD, a branch or the index.
+// The contents of ignored files, very large files, sockets and the like are not stored. The
+// record of a command lists those that it changed, and whether it moved HEAD, a branch or
+// the index.
 //
-// # Taking back is a change, too
+// # An undo can be undone
 //
-// The state before is kept first, so that it can be taken back itself. A file that
-// is not as the calls left it is somebody's work: it stays, unless the user says
-// otherwise. Files are written beside their names and renamed, one by one.
+// The state before an undo is stored first. A file that others have changed since the calls
+// stays, unless the user chooses to overwrite it. Files are written under temporary names
+// and renamed, one by one.
 package checkpoint

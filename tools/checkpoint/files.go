@@ -11,21 +11,20 @@ import (
 	"gemline/engine/disk"
 )
 
-// A file of the store is written under another name before it gets its own: a [disk.File], or a
-// test's.
+// A file of the store has a temporary name until Commit. It is a [disk.File], or a test's.
 type file interface {
 	io.Writer
-	Commit(name string) error // the disk has it then, under that name
+	Commit(name string) error // syncs the file and renames it
 	Discard()
 }
 
 // createFile begins a file in an open directory.
 func createFile(at *os.Root) (file, error) { return disk.CreatePrivate(at) }
 
-// isUnfinished reports whether a file of a store is not whole yet.
+// isUnfinished reports whether a name is that of an uncommitted file.
 func isUnfinished(name string) bool { return strings.HasPrefix(name, ".gemline-") }
 
-// write makes b the content of a file of the store.
+// write replaces the content of a file of the store by b.
 func (r *store) write(dir, name string, b []byte) error {
 	f, err := r.create(r.at[dir])
 	if err != nil {
@@ -51,10 +50,10 @@ func readIn(d *disk.Dir, name string, most int64) ([]byte, error) {
 	return disk.ReadOpen(f, most)
 }
 
-// isGit reports whether git's repositories are called so, under any spelling.
+// isGit reports whether name is .git, in any spelling.
 func isGit(name string) bool { return disk.SameName(name, ".git") }
 
-// checkPath refuses what no file of a project is called.
+// checkPath returns an error for a path that no file of a project has.
 func checkPath(path string) error {
 	const most = 32 << 10
 	if !filepath.IsAbs(path) || path != filepath.Clean(path) || len(path) > most || strings.Contains(path, "\x00") {
@@ -66,7 +65,7 @@ func checkPath(path string) error {
 	return nil
 }
 
-// CanName reports whether a session may have a name, which becomes the name of a file.
+// CanName reports whether a name is valid for a session: it becomes a file name.
 func CanName(name string) bool {
 	const chars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 	return name != "" && len(name) <= 128 && name[0] != '.' && strings.Trim(name, chars) == ""

@@ -10,12 +10,10 @@ import (
 	"time"
 )
 
-// longestCollect is how long a collection looks for unneeded states. States not found in that
-// time are found the next time.
+// longestCollect limits the time of a collection. The next collection finds the rest.
 const longestCollect = 10 * time.Second
 
-// A Store is a directory in which the states of sessions are kept, by its directory. ""
-// is none.
+// A Store is the path of a directory with the states of sessions. "" means no store.
 type Store string
 
 // Drop forgets a session. [Store.Collect] then removes its states.
@@ -28,8 +26,7 @@ func (s Store) Drop(session string) error {
 	})
 }
 
-// Collect removes states that no session needs any more. It ends in time, however many there
-// are.
+// Collect removes states that no session needs any more. Its time is bounded.
 func (s Store) Collect() error {
 	return s.with(func(r *store) error {
 		ctx, cancel := context.WithTimeout(context.Background(), longestCollect)
@@ -41,8 +38,8 @@ func (s Store) Collect() error {
 	})
 }
 
-// OrphanSessions returns the sessions that something is kept for and that are not there any more,
-// by their ids, if nothing was kept for them since a time.
+// OrphanSessions returns the ids of sessions that have states, do not exist any more, and
+// got no new state since a time.
 func (s Store) OrphanSessions(there []string, since time.Time) (ids []string, err error) {
 	err = s.with(func(r *store) error {
 		all, err := r.refs()
@@ -57,7 +54,7 @@ func (s Store) OrphanSessions(there []string, since time.Time) (ids []string, er
 	return ids, err
 }
 
-// with does something with the store, if there is one.
+// with calls do with the open store, if there is a store.
 func (s Store) with(do func(r *store) error) error {
 	if s == "" || !inUse(string(s)) {
 		return nil
@@ -70,8 +67,8 @@ func (s Store) with(do func(r *store) error) error {
 	return do(r)
 }
 
-// collect removes incomplete states, and the states that no session needs. A session needs the
-// states that lead to its last state, and those with content that these name and do not hold.
+// collect removes incomplete states, and the states that no session needs. A session needs
+// all states up to its last state, and the states that hold contents of these.
 func (r *store) collect(ctx context.Context) error {
 	if ok, err := r.lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
 		return fmt.Errorf("lock the checkpoints: %w", err)

@@ -14,11 +14,11 @@ import (
 	"gemline/tools/workspace"
 )
 
-// mostSeen is how many bytes of what git says are read.
+// mostSeen limits the output of git that is read, in bytes.
 const mostSeen = 256 << 20
 
-// gitSilent is told where git does not answer in time, and is not asked any more then: a
-// repository may be anybody's, and hold a pipe where git reads a file.
+// gitSilent is the notice when git times out. Git is not run again then: an untrusted
+// repository may have a pipe in the place of a file.
 const gitSilent = "git does not answer here: changes of branches and of the index by commands are not noticed"
 
 // refLines is a format by which git lists branches and tags, a line each, and marks HEAD's branch.
@@ -26,19 +26,19 @@ const refLines = "%(if:equals=*)%(HEAD)%(then)HEAD%09%(refname)%0a%(end)" +
 	"%(if:equals=refs/heads)%(refname:rstrip=-2)%(then)branch %(refname:lstrip=2)" +
 	"%(else)%(refname:lstrip=1)%(end)%09%(objectname)"
 
-// unfinished are files of a repository in which something goes on.
+// unfinished maps files of a repository to the operation that is in progress.
 var unfinished = map[string]string{"rebase-merge": "a rebase", "rebase-apply": "a rebase",
 	"MERGE_HEAD": "a merge", "CHERRY_PICK_HEAD": "a cherry-pick", "REVERT_HEAD": "a revert"}
 
-// A repositories knows what git says of the user's repositories.
+// A repositories caches git's answers about the user's repositories.
 type repositories struct {
 	cfg    *Config
-	index  map[disk.Stamp]string // what indexes hold, by the stamps of their files
+	index  map[disk.Stamp]string // sums of the contents of indexes, by the stamps of their files
 	silent bool                  // git does not answer
 }
 
-// see describes the repositories of the workspace: a line for HEAD, for each branch and so on,
-// with its value.
+// see describes the repositories of the workspace: a line with the value of HEAD, of each
+// branch and so on.
 func (r *repositories) see(ctx context.Context) (seen []string) {
 	if r.silent {
 		return nil
@@ -56,7 +56,7 @@ func (r *repositories) see(ctx context.Context) (seen []string) {
 			return strings.TrimSpace(string(out))
 		}
 		refs := ask("for-each-ref", "--count=1000", "--format="+refLines)
-		if !strings.Contains("\n"+refs, "\nHEAD\t") { // there is no such branch
+		if !strings.Contains("\n"+refs, "\nHEAD\t") { // HEAD's branch has no commit yet
 			refs += "\nHEAD\t" + cmp.Or(ask("symbolic-ref", "-q", "HEAD"), ask("rev-parse", "-q", "--verify", "HEAD"))
 		}
 		seen = append(seen, strings.FieldsFunc(refs, func(r rune) bool { return r == '\n' })...)
@@ -75,9 +75,8 @@ func (r *repositories) see(ctx context.Context) (seen []string) {
 	return seen
 }
 
-// staged returns a sum of what an index holds, "" if there is no index. The times at which git
-// has seen the files do not change it. Git is asked only if the index was written since the last
-// call.
+// staged returns a sum of an index's contents, "" if there is no index. Timestamps in the
+// index do not change the sum. Git runs only if the index was written since the last call.
 func (r *repositories) staged(path string, ask func(args ...string) string) string {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -94,7 +93,7 @@ func (r *repositories) staged(path string, ask func(args ...string) string) stri
 	return sum
 }
 
-// movedRefs returns the names of what two looks at repositories do not have in common.
+// movedRefs returns the names whose values differ between two results of see.
 func movedRefs(before, after []string) (names []string) {
 	for _, pair := range [][2][]string{{before, after}, {after, before}} {
 		for _, line := range pair[0] {

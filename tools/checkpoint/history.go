@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// A history is the states of a session in a store, and the known state of the files that the
-// next one is made of.
+// A history holds the states of a session, and the known state of the files, from which the
+// next state is made.
 type history struct {
 	cfg   *Config
 	store *store // nil before it is needed
 	tip   string // the last state of the session
-	known bool   // the nodes have its content
+	known bool   // the nodes have the contents of the last state
 
 	top     *node           // nil before it is needed
-	names   map[string]bool // files that calls have named, which are kept whatever rules say of them
-	rules   string          // the content of ignore files above the directories to work in
-	scanned bool            // all was looked at once
-	partial error           // the reason why only named files are kept
+	names   map[string]bool // files that calls have named; they are stored even if ignored
+	rules   string          // the states of ignore files above the roots
+	scanned bool            // all files were scanned once
+	partial error           // the reason why only named files are stored
 }
 
 // open opens the store.
@@ -36,7 +36,7 @@ func (h *history) open() error {
 	}
 	store, err := create(h.cfg.Dir, h.cfg.create)
 	switch {
-	case errors.Is(err, errNewer) || errors.As(err, new(*damagedError)): // who only looks back hears it, too
+	case errors.Is(err, errNewer) || errors.As(err, new(*damagedError)): // read-only commands report it, too
 		return err
 	case err != nil:
 		return fmt.Errorf("no checkpoint can be made: %w", err)
@@ -60,7 +60,7 @@ func (h *history) use(ctx context.Context) (done func(), err error) {
 			h.load()
 		}
 	}
-	// Another process may have taken something back.
+	// Another process may have undone changes.
 	if session := h.cfg.Session(); session == "" {
 		return done, nil // nothing will be added
 	} else if tip, err := h.store.ref(session); err != nil || tip != h.tip {
@@ -121,7 +121,7 @@ func (h *history) differs() ([]Change, error) {
 		h.top.forget()
 		for _, s := range slices.Backward(all) {
 			for _, c := range s.changes {
-				if checkPath(c.Path) == nil { // else nobody has seen it here
+				if checkPath(c.Path) == nil { // an invalid path was never scanned here
 					h.top.at(c.Path, true).was = c.After
 				}
 			}
@@ -148,8 +148,8 @@ func (h *history) commit(changes []Change, r Record) error {
 	return nil
 }
 
-// found keeps the files as they are, if others have changed some.
-func (h *history) found(ctx context.Context, all bool, paths []string) error {
+// recordExternal records the current files, if others have changed some.
+func (h *history) recordExternal(ctx context.Context, all bool, paths []string) error {
 	changes, _, err := h.take(ctx, External, all, paths)
 	if err != nil || len(changes) == 0 && h.tip != "" {
 		return err
@@ -173,10 +173,10 @@ func (h *history) close() {
 	}
 }
 
-// begin keeps the present files at the paths of a plan, and notes that the plan is carried
-// out. Files that the user or a stopped undo has taken back already count as taken back
-// now: they are kept as the turn left them, so that a redo brings that back. It returns
-// the paths with theirs.
+// begin records the current files at the paths of a plan, and that the plan is carried out.
+// Files that the user or an interrupted undo has restored already are recorded as the turn
+// left them, so that a redo brings back the turn's version. It returns the plan's paths with
+// theirs.
 func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string, error) {
 	there, _, err := h.take(ctx, Started, false, paths)
 	if err != nil {
@@ -194,7 +194,7 @@ func (h *history) begin(ctx context.Context, p *Plan, paths []string) ([]string,
 	return paths, err
 }
 
-// stored returns the content of a version, "" if that is none of a file.
+// stored returns the content of a version, "" if the version is no file.
 func (h *history) stored(v Version) (content string) {
 	if v.file() {
 		b, _ := h.store.content(v.Sum, h.cfg.MostBytes)

@@ -9,25 +9,24 @@ import (
 	"gemline/engine/disk"
 )
 
-// The known state of the files is in a file beside the states, so that the next
-// session does not read all of them again. It is worth nothing by itself: without it,
-// or if it is damaged, they are read.
+// The index caches the known state of the files, so that the next session need not read all
+// files again. If it is missing or damaged, the files are read.
 const (
 	indexFile = "index.gemline"
 	mostIndex = 512 << 20 // bytes
 )
 
-// An index is the known state of the files. Its sum stands before it.
+// An index is the known state of the files. In the file, its checksum precedes it.
 type index struct {
 	Rules      string
-	Generation string   // of the store when the files were looked at, see [store.use]
-	States     []string // that were there
+	Generation string   // of the store at the time of the scan, see [store.use]
+	States     []string // the states in the store at that time
 	Nodes      []indexedNode
 }
 
-// An indexedNode is a node, which belongs to the last one before it that is less deep.
+// An indexedNode is a node. Its parent is the nearest node before it with a lower depth.
 type indexedNode struct {
-	Depth    int // 1 for those below the top
+	Depth    int // 1 for children of the top
 	Name     string
 	Look     disk.Stat
 	Sum      Sum
@@ -52,8 +51,8 @@ func (h *history) save() {
 	}
 }
 
-// load reads the known state of the files. Where states were collected since, or one is gone that
-// was there, nothing is.
+// load reads the known state of the files. It reads none if states were collected since, or
+// if a state is missing.
 func (h *history) load() {
 	b, _ := h.store.read(indexFile, mostIndex)
 	sum, nodes, _ := bytes.Cut(b, []byte("\n"))
@@ -78,5 +77,5 @@ func (h *history) load() {
 	h.top, h.rules, h.scanned = path[0], x.Rules, true
 }
 
-// mostDepth bounds how many directories are in each other.
+// mostDepth limits the depth of nested directories.
 const mostDepth = 4096

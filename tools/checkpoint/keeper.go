@@ -12,25 +12,25 @@ import (
 	"gemline/tools/workspace"
 )
 
-// A Config says which files are kept, and where.
+// A Config says which files are recorded, and where.
 type Config struct {
-	Dir       string // of the store, which is made when it is needed; "" is nowhere
-	Off       string // why nothing is kept, "" if something is
+	Dir       string // of the store, created when needed; "" stores nothing
+	Off       string // why recording is off, "" if it is on
 	Workspace *workspace.Workspace
 	Ledger    *disk.Ledger
-	Except    []string            // directories that are passed over
+	Except    []string            // directories that are skipped
 	Session   func() string       // the id of the session
-	Hide      func(string) string // takes secrets out of the description of a change; nil takes none
+	Hide      func(string) string // redacts secrets in the description of a change; nil redacts none
 	Notify    func(string)        // shows a notice that is no error
-	Strict    func() bool         // reports whether a call is asked about that can't be taken back; nil is no
+	Strict    func() bool         // reports whether calls that can't be undone need approval; nil means no
 
-	MostBytes  int64         // of a file that is kept; 0 is 64 MiB
-	LongestGit time.Duration // that git is waited for; 0 is ten seconds
+	MostBytes  int64         // of a file whose content is stored; 0 is 64 MiB
+	LongestGit time.Duration // timeout of git; 0 is ten seconds
 
 	create func(at *os.Root) (file, error) // begins a file of the store
 }
 
-// A Keeper keeps states of the files of a session. It is safe for concurrent use.
+// A Keeper records the states of the files in a session. It is safe for concurrent use.
 type Keeper struct {
 	cfg Config
 
@@ -38,7 +38,7 @@ type Keeper struct {
 	history *history
 	git     *repositories
 	turn    turnWork
-	failed  error // why the last call was not kept, nil if it was
+	failed  error // why the last call was not recorded, nil if it was
 }
 
 // New returns a Keeper. Nothing is touched before the first call that may change
@@ -76,33 +76,32 @@ func (k *Keeper) Copy(from string) error {
 		}
 		return k.history.store.setRef(k.cfg.Session(), tip)
 	})
-	return ifKept(err)
+	return ignoreNoStore(err)
 }
 
-// ifKept is err, but for that there is no store.
-func ifKept(err error) error {
+// ignoreNoStore returns err, or nil if err says that there is no store.
+func ignoreNoStore(err error) error {
 	if errors.Is(err, ErrNothing) || errors.Is(err, ErrNoHome) || errors.Is(err, ErrOff) {
 		return nil
 	}
 	return err
 }
 
-// Why nothing can be taken back.
+// Reasons why nothing can be undone.
 var (
 	ErrNoHome = errors.New("there is no home directory to keep checkpoints in")
 	ErrOff    = errors.New("checkpoints are switched off")
 )
 
-// CheckReady returns why what calls change can't be taken back here, nil if it can. It
-// makes the store, and looks at no files: that there are too many of them
-// shows when a command has run.
+// CheckReady returns why the changes of calls can't be undone here, nil if they can. It
+// creates the store, and scans no files: only a command shows that there are too many.
 func (k *Keeper) CheckReady() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return cmp.Or(k.history.open(), k.history.partial, k.failed)
 }
 
-// Close keeps the known state of the files for the next session, and closes the store.
+// Close saves the known state of the files for the next session, and closes the store.
 func (k *Keeper) Close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -112,7 +111,8 @@ func (k *Keeper) Close() {
 	k.history.close()
 }
 
-// once returns a function that tells each text once. Keepers of several sessions may share it.
+// once returns a function that passes each text to notify once. Keepers of several sessions
+// may share it.
 func once(notify func(string)) func(string) {
 	var told sync.Map
 	return func(text string) {

@@ -9,30 +9,29 @@ import (
 	"gemline/engine/disk"
 )
 
-// A tracking says what of a file or a directory is kept.
+// A tracking says which content of a file or a directory is stored.
 type tracking byte
 
 const (
-	explicit tracking = iota // a file that an edit names; a directory for those below it
-	full                     // all that is not ignored
-	ignored                  // nothing: it is looked at
+	explicit tracking = iota // a file that an edit names, and the directories above it
+	full                     // a file that is not ignored
+	ignored                  // no content, only the result of stat
 )
 
-// A node is a file or a directory as it was when it was looked at last. A missing file
-// has no mode and no sum.
+// A node is a file or a directory at its last scan. A missing file has no mode and no sum.
 type node struct {
 	name     string
 	up       *node
 	kids     []*node // by name
 	look     disk.Stat
-	sum      Sum     // of the content, of where a link leads, or isDir; "" is not kept
+	sum      Sum     // of the content, of a link's target, or isDir; "" if not stored
 	was      Version // in the last state of the session, see [history.differs]
 	tracking tracking
-	settled  bool // an equal look means an equal file
+	settled  bool // an equal stat means an equal file
 	own      bool // calls have made it, and nobody else has changed it since
 }
 
-// kid returns the entry of a name, made if there is none and that is wanted.
+// kid returns the entry with a name, and creates a missing one if wanted is true.
 func (n *node) kid(name string, wanted bool) *node {
 	i, ok := slices.BinarySearchFunc(n.kids, name,
 		func(k *node, name string) int { return strings.Compare(k.name, name) })
@@ -47,7 +46,8 @@ func (n *node) kid(name string, wanted bool) *node {
 	return k
 }
 
-// at returns the node of a path, nil if there is none and none is wanted.
+// at returns the node of a path, and creates a missing one if wanted is true; else it
+// returns nil.
 func (n *node) at(path string, wanted bool) *node {
 	for _, name := range parts(path) {
 		if n = n.kid(name, wanted); n == nil {
@@ -57,7 +57,7 @@ func (n *node) at(path string, wanted bool) *node {
 	return n
 }
 
-// path returns where n is.
+// path returns the path of n.
 func (n *node) path() string {
 	if n.up == nil {
 		return ""
@@ -65,7 +65,7 @@ func (n *node) path() string {
 	return joined(n.up.path(), n.name)
 }
 
-// exists reports whether n was there.
+// exists reports whether n existed at its last scan.
 func (n *node) exists() bool { return n.look != disk.Stat{} }
 
 // gone notes that n and everything below it are absent.
@@ -73,29 +73,29 @@ func (n *node) gone() {
 	n.look, n.sum, n.settled = disk.Stat{}, "", false
 	n.kids = slices.DeleteFunc(n.kids, func(k *node) bool {
 		k.gone()
-		return k.useless()
+		return k.empty()
 	})
 }
 
-// become notes that n is a directory, or is none: its earlier state is gone.
+// become sets whether n is a directory. If that changes, the earlier state of n is dropped.
 func (n *node) become(dir bool) {
 	if n.exists() && n.look.Mode.IsDir() != dir {
 		n.gone()
 	}
 }
 
-// useless reports whether nothing is at n, or was in the last state, nor below it.
-func (n *node) useless() bool { return !n.exists() && !n.was.Exists() && len(n.kids) == 0 }
+// empty reports whether n, now and in the last state, does not exist and has no entries.
+func (n *node) empty() bool { return !n.exists() && !n.was.Exists() && len(n.kids) == 0 }
 
-// isDir stands for the sum of a directory that is kept.
+// isDir is the sum of a stored directory.
 const isDir Sum = "/"
 
-// version returns n as it is kept, the zero Version if it is not.
+// version returns the stored version of n, the zero Version if n is not stored.
 func (n *node) version() Version {
 	switch {
 	case n.sum == "":
 		return Version{}
-	case !n.exists(): // a directory above all that is worked in
+	case !n.exists(): // a directory above the roots
 		return Version{Mode: fs.ModeDir | 0o755}
 	case n.look.Mode.IsDir():
 		return Version{Mode: keptMode(n.look.Mode)}
@@ -103,7 +103,7 @@ func (n *node) version() Version {
 	return Version{keptMode(n.look.Mode), n.sum}
 }
 
-// files adds to list the files below n that are kept.
+// files appends the stored files below n to list.
 func (n *node) files(list []*node) []*node {
 	for _, k := range n.kids {
 		if list = k.files(list); k.sum != "" && !k.version().dir() {
@@ -113,7 +113,7 @@ func (n *node) files(list []*node) []*node {
 	return list
 }
 
-// keptMode returns the bits of a mode that are kept.
+// keptMode returns the bits of a mode that are stored.
 func keptMode(mode fs.FileMode) fs.FileMode {
 	if mode&fs.ModeSymlink != 0 {
 		return fs.ModeSymlink | 0o777
@@ -121,12 +121,12 @@ func keptMode(mode fs.FileMode) fs.FileMode {
 	return mode & (fs.ModeDir | fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
 }
 
-// clean notes that n, and all below it, is in the last state as it is.
+// clean marks n, and all nodes below it, as equal to the last state.
 func (n *node) clean() {
 	n.was = n.version()
 	n.kids = slices.DeleteFunc(n.kids, func(k *node) bool {
 		k.clean()
-		return k.useless()
+		return k.empty()
 	})
 }
 
@@ -165,7 +165,7 @@ func parts(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
 }
 
-// joined returns a path below another one, "" for the top.
+// joined returns the path of a name below a path, which is "" for the top.
 func joined(path, name string) string {
 	const sep = string(filepath.Separator)
 	if path == "" && sep != "/" {

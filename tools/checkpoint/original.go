@@ -22,8 +22,8 @@ import (
 const mostOriginal = 4 << 30
 
 // RestoreCommit returns the plan that restores the files of a commit in the Gemini CLI's
-// repository. Other files are deleted, if their states are stored here. Nobody knows who has
-// changed the files since, so all changes count as others'.
+// repository. Other files are deleted, if their states are stored here. Nothing records who
+// has changed the files since, so all changes count as changes by others.
 func (k *Keeper) RestoreCommit(ctx context.Context, commit string) (p *Plan, err error) {
 	p = &Plan{Kind: Undone}
 	theirs, err := originals(ctx, filepath.Join(filepath.Dir(k.cfg.Dir), ".git"), commit)
@@ -33,7 +33,7 @@ func (k *Keeper) RestoreCommit(ctx context.Context, commit string) (p *Plan, err
 	return p, k.use(ctx, func() error { return k.bring(ctx, p, theirs) })
 }
 
-// bring fills a plan with the changes that make the files originals.
+// bring adds to a plan the changes that turn the files into the originals.
 func (k *Keeper) bring(ctx context.Context, p *Plan, theirs []original) error {
 	changes, _, err := k.history.take(ctx, External, true, nil)
 	if err != nil {
@@ -55,7 +55,7 @@ func (k *Keeper) bring(ctx context.Context, p *Plan, theirs []original) error {
 		}
 		if g.after.Mode = f.mode; g.before.Exists() && g.before.Mode.Type() == g.after.Mode.Type() &&
 			(g.before.Mode^g.after.Mode)&0o100 == 0 {
-			g.after.Mode = g.before.Mode // git keeps one bit of a mode
+			g.after.Mode = g.before.Mode // git stores one bit of a mode
 		}
 	}
 	if err := k.history.commit(changes, Record{Kind: External}); err != nil {
@@ -64,7 +64,7 @@ func (k *Keeper) bring(ctx context.Context, p *Plan, theirs []original) error {
 	return k.history.fill(p, targets)
 }
 
-// An original is a file that the Gemini CLI has kept.
+// An original is a file that the Gemini CLI has stored.
 type original struct {
 	name    string
 	mode    fs.FileMode
@@ -84,7 +84,7 @@ func originals(ctx context.Context, dir, commit string) (list []original, err er
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
 		head, name, _ := strings.Cut(line, "\t")
 		words := strings.Fields(head)
-		if len(words) != 3 || words[1] != "blob" { // a submodule is none
+		if len(words) != 3 || words[1] != "blob" { // a submodule is no blob
 			continue
 		}
 		mode := map[string]fs.FileMode{"100755": 0o755, "120000": fs.ModeSymlink | 0o777}[words[0]]
@@ -106,7 +106,7 @@ func originals(ctx context.Context, dir, commit string) (list []original, err er
 	return list, nil
 }
 
-// git asks git about a repository.
+// git runs git in a repository.
 func git(ctx context.Context, dir string, most int, in []byte, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + dir}, args...)...)
 	c.Env = append(gitconfig.Environ(gitconfig.QuietArgs...), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C")
@@ -122,8 +122,8 @@ func git(ctx context.Context, dir string, most int, in []byte, args ...string) (
 	return out.buf.Bytes(), nil
 }
 
-// A bounded buffer keeps so many bytes, and one more if there are more. It takes all of them:
-// git would end at a write that fails, though it only warns.
+// A bounded buffer stores up to a limit, and one byte more if there are more. It accepts all
+// bytes: a failed write would end git, even if git only prints a warning.
 type bounded struct {
 	buf  bytes.Buffer
 	most int

@@ -14,25 +14,25 @@ import (
 	"gemline/engine/disk"
 )
 
-// A Plan is the changes to files that take something back.
+// A Plan is the changes to files for an undo, a redo or a restore.
 type Plan struct {
 	Kind      Kind
-	Title     string         // of what is restored
-	Turns     []*ChangedTurn // that it is about, the last one first
-	Changes   []Change       // from the present files to the restored ones
-	Conflicts []Change       // the same of files that others have changed since
+	Title     string         // of the restored state
+	Turns     []*ChangedTurn // that are undone or redone, the last first
+	Changes   []Change       // from the current files to the restored files
+	Conflicts []Change       // changes to files that others have changed since
 	Outside   []string       // files that may not be touched here
-	NotKept   []string       // files that were not kept and have changed
+	NotKept   []string       // changed files whose contents are not stored
 	More      int
 	GitMoved  []string // HEAD, branches and the like, which stay
 	Partial   string   // the reason why only named files were kept
 
-	Settled bool // files of others that are left are left for good
+	Settled bool // skipped files of others are not offered again
 
-	already []Change // of files that are taken back already, or halfway, before an undo begins
+	already []Change // of files that are restored already, or halfway, before an undo begins
 }
 
-// all returns the changes if files of others are overwritten, too.
+// all returns the changes and the conflicts, for a plan that overwrites files of others.
 func (p *Plan) all() []Change {
 	list := slices.Concat(p.Changes, p.Conflicts)
 	slices.SortFunc(list, func(a, b Change) int { return comparePaths(a.Path, b.Path) })
@@ -63,7 +63,7 @@ func (k *Keeper) Turns(ctx context.Context) (list []*ChangedTurn, err error) {
 	return list, err
 }
 
-// formerRefs is where older gemlines named the last state of a session, in a git repository.
+// formerRefs is the directory of session refs in the git repository of older gemlines.
 var formerRefs = filepath.FromSlash("refs/sessions/")
 
 // inUse reports whether there is a store, of this or an older gemline.
@@ -72,15 +72,15 @@ func inUse(dir string) bool {
 	return err == nil
 }
 
-// with does something with the store, if there is one.
+// with calls do with the open store, or returns [ErrNothing] if there is no store.
 func (k *Keeper) with(ctx context.Context, do func() error) error {
 	if k.cfg.Dir != "" && k.cfg.Off == "" && !inUse(k.cfg.Dir) {
-		return ErrNothing // and none is made for that
+		return ErrNothing // no store is created for a lookup
 	}
 	return k.use(ctx, do)
 }
 
-// use does something with the store, which is made if there is none.
+// use calls do with the open store, and creates a missing store.
 func (k *Keeper) use(ctx context.Context, do func() error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -99,8 +99,8 @@ func (k *Keeper) Undo(ctx context.Context, list []*ChangedTurn) (*Plan, error) {
 	return p, err
 }
 
-// UndoCalls returns the plan that takes back calls, the last one first. It can be
-// done again, and their turns are not said to be taken back.
+// UndoCalls returns the plan that undoes calls, the last first. A redo can reverse it, and
+// the turns of the calls do not count as undone.
 func (k *Keeper) UndoCalls(ctx context.Context, calls []State) (*Plan, error) {
 	p := &Plan{Kind: Undone}
 	err := k.with(ctx, func() error {
@@ -117,20 +117,20 @@ func (k *Keeper) UndoCalls(ctx context.Context, calls []State) (*Plan, error) {
 	return p, err
 }
 
-// unique sorts a list and returns each of it once.
+// unique sorts a list and removes duplicates.
 func unique(list []string) []string {
 	slices.Sort(list)
 	return slices.Compact(list)
 }
 
-// A target is what a path is to be, if it is as it is thought to be.
+// A target is the version that a path gets, and the version that it is expected to have.
 type target struct {
 	after, before Version
-	conflict      bool // others have changed it in between
+	conflict      bool // others have changed the file between two calls
 }
 
-// halfway reports whether a path is in a state between two steps of a plan: the old file
-// is gone, or a directory has not got its mode yet.
+// halfway reports whether a path is between two steps of a plan: the old file is removed, or
+// a directory does not have its mode yet.
 func (g *target) halfway(is Version) bool {
 	if !is.Exists() {
 		return g.after.Exists() && g.before.Exists() && g.after.dir() != g.before.dir()
@@ -139,8 +139,8 @@ func (g *target) halfway(is Version) bool {
 	return g.after.dir() && is.dir() && (!g.before.Exists() || passing(g.after.Mode) || passing(g.before.Mode))
 }
 
-// targets returns what takes back calls, the last one first. Where a call has not found a file
-// as the one before has left it, others have changed it in between.
+// targets returns the targets that undo calls, the last first. If a file changed between two
+// calls, others have changed it: a conflict.
 func targets(calls []State) map[string]*target {
 	all := map[string]*target{}
 	for _, s := range slices.Backward(calls) {
@@ -157,8 +157,7 @@ func targets(calls []State) map[string]*target {
 	return all
 }
 
-// Redo returns the plan that does again the changes that were taken back last, as long as
-// nothing was changed since.
+// Redo returns the plan that reverses the last undo, as long as nothing was changed since.
 func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 	p = &Plan{Kind: Redone}
 	err = k.with(ctx, func() error {
@@ -185,7 +184,7 @@ func (k *Keeper) Redo(ctx context.Context) (p *Plan, err error) {
 	return p, err
 }
 
-// fill compares the targets with the present files, and so finds the changes to make.
+// fill compares the targets with the current files, and adds the changes to the plan.
 func (h *history) fill(p *Plan, targets map[string]*target) error {
 	for _, path := range slices.SortedFunc(maps.Keys(targets), comparePaths) {
 		g := targets[path]
@@ -194,7 +193,7 @@ func (h *history) fill(p *Plan, targets map[string]*target) error {
 		}
 		if !g.after.Exists() && slices.ContainsFunc(h.cfg.Workspace.Roots(),
 			func(root string) bool { return disk.Inside(path, root) }) {
-			continue // nothing removes a directory to work in, not even an unknown one
+			continue // a root is never removed, not even one that is unknown here
 		}
 		if _, _, err := h.resolve(path); err != nil {
 			p.Outside = append(p.Outside, path)
@@ -212,7 +211,7 @@ func (h *history) fill(p *Plan, targets map[string]*target) error {
 		case is == g.after:
 		case is.dir() && g.after.dir() && is != g.before && !g.halfway(is):
 		case g.halfway(is), is == g.before && !g.conflict,
-			is.dir() && !g.after.Exists() && g.before.dir() && !g.conflict: // goes if it is empty
+			is.dir() && !g.after.Exists() && g.before.dir() && !g.conflict: // removed if it is empty
 			p.Changes = append(p.Changes, c)
 		default:
 			p.Conflicts = append(p.Conflicts, c)
@@ -221,7 +220,7 @@ func (h *history) fill(p *Plan, targets map[string]*target) error {
 	return nil
 }
 
-// unmake has pipes and sockets removed that calls have made.
+// unmake adds targets that remove pipes and sockets made by calls.
 func (h *history) unmake(p *Plan, all map[string]*target) {
 	p.NotKept = slices.DeleteFunc(p.NotKept, func(lost string) bool {
 		path, made := strings.CutSuffix(lost, ": made")

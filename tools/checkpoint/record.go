@@ -13,12 +13,12 @@ type Kind string
 
 // The kinds of states.
 const (
-	External Kind = "found"    // others, since the last one
+	External Kind = "found"    // changes by others since the last state
 	ToolCall Kind = "call"     // a call
-	Undone   Kind = "undo"     // turns were taken back
-	Redone   Kind = "redo"     // and done again
-	Started  Kind = "begun"    // something is about to be taken back, or done again
-	Restored Kind = "restored" // a file was, out of the trash: a turn of its own
+	Undone   Kind = "undo"     // turns were undone
+	Redone   Kind = "redo"     // turns were redone
+	Started  Kind = "begun"    // an undo or a redo begins
+	Restored Kind = "restored" // a file was restored from the trash: a turn of its own
 )
 
 // A Record describes a state.
@@ -28,21 +28,21 @@ type Record struct {
 	Time    time.Time `json:"time"`
 
 	Turn  string `json:"turn,omitempty"`  // of a call
-	Asked string `json:"asked,omitempty"` // how the question begins
+	Asked string `json:"asked,omitempty"` // the beginning of the question
 	Print string `json:"print,omitempty"` // of the question, see [Fingerprint]
 	Tool  string `json:"tool,omitempty"`
 	Title string `json:"title,omitempty"`
 
-	NotKept  []string `json:"lost,omitempty"`  // files that are not kept and were changed or deleted
+	NotKept  []string `json:"lost,omitempty"`  // files changed or deleted whose contents are not stored
 	More     int      `json:"more,omitempty"`  // how many more there are
-	GitMoved []string `json:"moved,omitempty"` // of git's: HEAD, branches, the index
+	GitMoved []string `json:"moved,omitempty"` // parts of git that moved: HEAD, branches, the index
 	Partial  string   `json:"short,omitempty"` // why only files that edits name are recorded
 
-	Turns      []string `json:"turns,omitempty"` // that were taken back or done again
-	Unfinished bool     `json:"part,omitempty"`  // some of that was not done
+	Turns      []string `json:"turns,omitempty"` // that were undone or redone
+	Unfinished bool     `json:"part,omitempty"`  // some changes were not made
 
-	Whole  bool `json:"whole,omitempty"`  // all files were looked at
-	Unsure bool `json:"unsure,omitempty"` // others may have changed some of it: nobody has seen the call end
+	Whole  bool `json:"whole,omitempty"`  // all files were scanned
+	Unsure bool `json:"unsure,omitempty"` // others may have made some changes: the call was interrupted
 }
 
 // UnmarshalJSON reads a record. A record in a form of a later release counts as a change by
@@ -63,7 +63,7 @@ type State struct {
 	changes []Change // from the state before
 }
 
-// mostStates is how many states of a session are looked at.
+// mostStates limits how many states of a session are read.
 const mostStates = 20_000
 
 // states returns the states of a session with their changes, the last first. The changes of the
@@ -83,7 +83,7 @@ func states(r *store, session string, first bool) (list []State, err error) {
 		}
 		list, id = append(list, s), s.Parent
 	}
-	if errors.Is(err, errMissing) && len(list) > 0 { // the other parts are there
+	if errors.Is(err, errMissing) && len(list) > 0 { // later states can be read
 		err = nil
 	}
 	return list, err

@@ -17,15 +17,15 @@ import (
 	"gemline/engine/disk"
 )
 
-// An Outcome is what became of a plan.
+// An Outcome is the result of a plan.
 type Outcome struct {
-	Done   int      // paths that are as they are to be
+	Done   int      // paths that have their target version
 	Dirs   int      // how many of them are directories
-	Left   []string // directories that hold something else
+	Left   []string // directories that are not empty
 	Failed []string // paths that could not be touched, and why
 }
 
-// note counts a path, or says why it could not be touched.
+// note counts a path as done, or as failed with the reason.
 func (o *Outcome) note(c Change, err error) {
 	if err != nil {
 		o.Failed = append(o.Failed, fmt.Sprintf("%s: %v", c.Path, disk.Cause(err)))
@@ -37,8 +37,8 @@ func (o *Outcome) note(c Change, err error) {
 	}
 }
 
-// Apply carries out a plan and, if others is true, overwrites files that others have changed. The
-// present files are stored first.
+// Apply carries out a plan and, if others is true, overwrites files that others have
+// changed. The current files are stored first.
 func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, err error) {
 	changes := p.Changes
 	if others {
@@ -86,11 +86,11 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 type restorer struct {
 	history *history
 	dirs    map[string]*disk.Dir
-	modes   map[string]fs.FileMode // that directories have in the end
+	modes   map[string]fs.FileMode // final modes of directories
 }
 
-// open returns the directory that holds a path, and its name there. Missing directories
-// on the way are made if that is wanted.
+// open returns the directory that holds a path, and the name in it. If wanted is true, it
+// creates missing directories.
 func (r *restorer) open(path string, wanted bool) (at *os.Root, name string, err error) {
 	base, rel, err := r.history.resolve(path)
 	if err != nil {
@@ -114,8 +114,8 @@ func (r *restorer) open(path string, wanted bool) (at *os.Root, name string, err
 	return at, filepath.Base(rel), err
 }
 
-// restore makes the changes: first it removes files, from below, then directories
-// are made, then files are put where they were, and modes of directories come last.
+// restore makes the changes in four steps: it removes files, the deepest first; creates
+// directories; writes files; sets modes of directories.
 func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
 	var later []Change
 	for _, c := range slices.Backward(changes) {
@@ -163,14 +163,14 @@ func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
 	return o
 }
 
-// Why a path is not touched.
+// Reasons why a path is not touched.
 var (
 	errUnsaved   = errors.New("the present file can't be copied, and would be lost")
 	errMeanwhile = errors.New("it is another file by now")
 	errUnseen    = errors.New("it could not be read afterwards, or was changed at once")
 )
 
-// within does something in the directory of a path, which it may write to meanwhile.
+// within calls do with the directory of a path, which is writable meanwhile.
 func (r *restorer) within(path string, wanted bool, do func(at *os.Root, name string) error) error {
 	at, name, err := r.open(path, wanted)
 	if err != nil {
@@ -239,7 +239,7 @@ func (r *restorer) chmod(path string, mode fs.FileMode) error {
 	return at.Chmod(name, mode)
 }
 
-// file puts a file or a link in its place.
+// file writes a file or a link.
 func (r *restorer) file(c Change) error {
 	content, err := r.history.store.content(c.After.Sum, r.history.cfg.MostBytes)
 	if err != nil {
@@ -248,7 +248,7 @@ func (r *restorer) file(c Change) error {
 	return r.within(c.Path, true, func(at *os.Root, name string) error {
 		if c.After.Mode&fs.ModeSymlink != 0 {
 			temp := fmt.Sprintf(".gemline-%016x", rand.Uint64())
-			defer at.Remove(temp) // where it has not got its name
+			defer at.Remove(temp) // if it was not renamed
 			return cmp.Or(at.Symlink(string(content), temp), at.Rename(temp, name))
 		}
 		old, err := at.Lstat(name)

@@ -21,24 +21,24 @@ import (
 // Bounds of a scan.
 const (
 	mostFiles    = 250_000          // that are not ignored
-	mostIgnored  = 5000             // ignored files that are looked at
+	mostIgnored  = 5000             // ignored files that are scanned
 	longestFirst = 20 * time.Second // of a project's first scan
 )
 
-// errTooMuch says that a folder holds more than is kept of one.
+// errTooMuch means that a folder exceeds a limit.
 var errTooMuch = errors.New("there is too much in this folder to keep all of it")
 
-// A scan looks at files, and keeps new content. Its directories are looked at side
-// by side; a node belongs to whoever looks at its directory.
+// A scan compares files with their nodes, and stores new content. It scans directories in
+// parallel; a node belongs to the goroutine that scans its directory.
 type scan struct {
 	history *history
 	kind    Kind // of the resulting state
 	ctx     context.Context
 	fail    context.CancelCauseFunc // ends the scan; the first cause counts
-	except  map[string]bool         // paths that are passed over
+	except  map[string]bool         // paths that are skipped
 	at      time.Time
 	local   bool
-	sorted  bool // ignored files are found anew
+	sorted  bool // the ignore rules are applied again
 	first   bool // nothing was known
 	slots   chan struct{}
 
@@ -46,10 +46,10 @@ type scan struct {
 	ruled          atomic.Bool // an ignore file has changed
 
 	mu   sync.Mutex
-	lost []string // files that are not kept and have changed
+	lost []string // changed files whose contents are not stored
 }
 
-// newScan returns a scan that has looked at nothing.
+// newScan returns a scan that has not begun.
 func (h *history) newScan(ctx context.Context, kind Kind) *scan {
 	s := &scan{history: h, kind: kind, except: map[string]bool{}, at: time.Now(),
 		slots: make(chan struct{}, runtime.GOMAXPROCS(0)-1)}
@@ -60,7 +60,7 @@ func (h *history) newScan(ctx context.Context, kind Kind) *scan {
 	return s
 }
 
-// stopped reports whether the scan is over before its end.
+// stopped reports whether the scan was stopped by an error or a limit.
 func (s *scan) stopped() bool {
 	switch {
 	case s.files.Load() > mostFiles:
@@ -71,14 +71,14 @@ func (s *scan) stopped() bool {
 	return s.ctx.Err() != nil
 }
 
-// lose notes the change of a file whose content is not stored.
-func (s *scan) lose(text string) {
+// noteLost notes the change of a file whose content is not stored.
+func (s *scan) noteLost(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lost = append(s.lost, text)
 }
 
-// all looks at all files.
+// all scans all files.
 func (s *scan) all() error {
 	h := s.history
 	rules := h.rulesAbove()
@@ -104,7 +104,7 @@ func (s *scan) all() error {
 	return err
 }
 
-// root looks at a directory that is worked in, with all below it.
+// root scans a root of the workspace.
 func (s *scan) root(path string) {
 	n := s.history.top.at(path, true)
 	if f := s.open(n, path); f != nil {
@@ -114,7 +114,7 @@ func (s *scan) root(path string) {
 	}
 }
 
-// open opens a directory from which others are reached, nil if it can't be.
+// open opens the directory at which a scan starts, nil if it can't be opened.
 func (s *scan) open(n *node, path string) *disk.RawDir {
 	s.local = disk.OnLocalDisk(path)
 	d, err := disk.OpenDir(path)
@@ -132,7 +132,7 @@ func (s *scan) open(n *node, path string) *disk.RawDir {
 	return nil
 }
 
-// folder looks at the entries of a directory.
+// folder scans the entries of a directory.
 func (s *scan) folder(n *node, f *disk.RawDir, path string) {
 	look, err := f.Stat()
 	if err != nil {
@@ -177,13 +177,13 @@ func (s *scan) folder(n *node, f *disk.RawDir, path string) {
 	p.Raise()
 }
 
-// enter looks at a directory in another one, beside others if somebody has time.
+// enter scans a subdirectory, in a goroutine if a slot is free.
 func (s *scan) enter(k *node, f *disk.RawDir, path string, wg *sync.WaitGroup, p *parallel.Panic) {
 	k.become(true)
 	sub, err := f.RawDir(k.name)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) && k.exists() {
-			s.lose(path + string(filepath.Separator) + ": it can't be read")
+			s.noteLost(path + string(filepath.Separator) + ": it can't be read")
 		}
 		k.gone()
 		return
@@ -202,30 +202,31 @@ func (s *scan) enter(k *node, f *disk.RawDir, path string, wg *sync.WaitGroup, p
 	}
 }
 
-// vanish notes that an entry is not there any more.
+// vanish records that an entry is gone.
 func (s *scan) vanish(k *node) {
-	s.loses(k)
+	s.noteDeleted(k)
 	if strings.EqualFold(k.name, ".gitignore") && k.exists() {
 		s.ruled.Store(true)
 	}
 	k.gone()
 }
 
-// loses notes the files that are gone with k and were not kept.
-func (s *scan) loses(k *node) {
+// noteDeleted records the deletion of files below k whose contents are not stored.
+func (s *scan) noteDeleted(k *node) {
 	switch dir := k.look.Mode.IsDir(); {
 	case k.tracking == ignored && k.exists() && dir:
-		s.lose(k.path() + string(filepath.Separator) + ": deleted")
+		s.noteLost(k.path() + string(filepath.Separator) + ": deleted")
 		return
 	case k.exists() && !dir && k.sum == "":
-		s.lose(k.path() + ": deleted")
+		s.noteLost(k.path() + ": deleted")
 	}
 	for _, k := range k.kids {
-		s.loses(k)
+		s.noteDeleted(k)
 	}
 }
 
-// list finds out which entries a directory has, and returns what tells which of them are ignored.
+// list updates the entries of a directory, and returns the function that reports whether an
+// entry is ignored.
 func (s *scan) list(n *node, f *disk.RawDir, path string) (hides func(string, bool) bool, err error) {
 	names, err := f.Names()
 	if err != nil {
@@ -240,14 +241,15 @@ func (s *scan) list(n *node, f *disk.RawDir, path string) (hides func(string, bo
 			return false
 		}
 		s.vanish(k)
-		return k.useless()
+		return k.empty()
 	})
 	for _, name := range names {
 		if n.tracking == ignored && s.ignored.Load()+int64(len(n.kids)) >= mostIgnored {
 			break
 		}
 		if n.kid(name, false) == nil {
-			// A directory that nobody had seen may have held it.
+			// An entry of a directory that was not scanned before may be older than the
+			// call.
 			n.kid(name, true).own = s.kind == ToolCall && !s.sorted && (n.own || n.exists())
 		}
 	}
@@ -257,7 +259,7 @@ func (s *scan) list(n *node, f *disk.RawDir, path string) (hides func(string, bo
 	return func(string, bool) bool { return true }, nil
 }
 
-// assign decides whether an entry is kept. A named file is kept in any case.
+// assign decides whether an entry is stored. A named file is always stored.
 func (s *scan) assign(k *node, dir, hidden bool) {
 	switch {
 	case hidden && k.tracking == explicit && !dir && (k.sum != "" || s.history.names[k.path()]):
@@ -272,7 +274,7 @@ func (s *scan) assign(k *node, dir, hidden bool) {
 	}
 }
 
-// file looks at an entry that is no directory.
+// file scans an entry that is no directory.
 func (s *scan) file(k *node, f *disk.RawDir, look disk.Stat, dir string) {
 	if k.tracking != ignored {
 		s.files.Add(1)
@@ -292,15 +294,15 @@ func (s *scan) file(k *node, f *disk.RawDir, look disk.Stat, dir string) {
 	default:
 		known := was != disk.Stat{}
 		if known && !unwritten(was, look) {
-			s.lose(path + ": changed")
+			s.noteLost(path + ": changed")
 		} else if !known && k.tracking != ignored && !s.first {
-			s.lose(path + ": made")
+			s.noteLost(path + ": made")
 		}
-		k.look, k.sum, k.settled = look, "", err == errUnkept // else it is tried again
+		k.look, k.sum, k.settled = look, "", err == errUnkept // after other errors, the next scan tries again
 	}
 }
 
-// keep keeps a file as it is.
+// keep stores a file.
 func (s *scan) keep(k *node, look disk.Stat, content []byte) {
 	sum, err := s.history.store.add(content)
 	if err != nil {
@@ -317,12 +319,13 @@ func (s *scan) keep(k *node, look disk.Stat, content []byte) {
 // secrets, is too large or not regular.
 var errUnkept = errors.New("it is not kept")
 
-// unwritten reports whether what two looks saw has one content, whoever may read it.
+// unwritten reports whether the content of a file is the same at two stats. Its permissions
+// may differ.
 func unwritten(a, b disk.Stat) bool {
 	return a.Size == b.Size && a.Modified == b.Modified && a.Ino == b.Ino && a.Mode.Type() == b.Mode.Type()
 }
 
-// content returns the content of a file to keep.
+// content returns the content of a file to store.
 func (s *scan) content(k *node, f *disk.RawDir, look disk.Stat, path string) ([]byte, error) {
 	link := look.Mode&fs.ModeSymlink != 0
 	switch {
@@ -340,7 +343,7 @@ func (s *scan) content(k *node, f *disk.RawDir, look disk.Stat, path string) ([]
 	return disk.ReadOpen(file, s.history.cfg.MostBytes)
 }
 
-// path looks at a file that is named, and at the directories above it from its base on.
+// path scans a named file, and the directories from its base down to it.
 func (s *scan) path(path string) {
 	base, _ := s.history.base(path)
 	n := s.history.top.at(base, true)
@@ -367,10 +370,10 @@ func (s *scan) path(path string) {
 			return
 		}
 		n.become(true)
-		n.look, n.settled = look, n.settled && n.look == look // else its entries are not known
+		n.look, n.settled = look, n.settled && n.look == look // the entries of a changed directory are not known
 		next, err := f.RawDir(name)
 		if err != nil {
-			return // nobody can edit it there
+			return // an unreadable directory: no call can edit the file
 		}
 		f.Close()
 		f, here = next, filepath.Join(here, name)

@@ -33,7 +33,7 @@ const (
 	sessionsDir   = "sessions"
 )
 
-// directories are the directories of a store, its root included.
+// directories lists the directories of a store, its root included.
 var directories = []string{".", sessionsDir, statesDir}
 
 const (
@@ -57,12 +57,12 @@ func sumOf(content []byte) Sum {
 // [store.add] is safe for concurrent use.
 type store struct {
 	dir    *disk.Dir
-	at     map[string]*os.Root // the directories that files are written in
+	at     map[string]*os.Root // open directories for writing
 	create func(at *os.Root) (file, error)
 	lock   *flock.Flock
 
-	mu         sync.Mutex     // of where and next while contents are added
-	where      map[Sum]string // the states that have contents, as far as they were looked into
+	mu         sync.Mutex     // guards where and next while contents are added
+	where      map[Sum]string // the state that holds each content, for the states that were read
 	open       map[string]*opened
 	generation string
 	next       *batch // the state that is being written, nil if there is none
@@ -74,13 +74,13 @@ type opened struct {
 	file *os.File
 }
 
-// Why something is not in a store.
+// Reasons why a content or a state can't be read.
 var (
 	errMissing = errors.New("is not in the store of checkpoints")
 	errNewer   = errors.New("the checkpoints here were kept by a newer gemline: gemline update says which command updates this one")
 )
 
-// A damagedError means that nothing says which form a store has.
+// A damagedError means that the file with the form of a store is damaged.
 type damagedError struct{ error }
 
 // create opens the store at path, and makes it if there is none.
@@ -90,7 +90,7 @@ func create(path string, begin func(at *os.Root) (file, error)) (*store, error) 
 		if err := os.MkdirAll(at, 0o700); err != nil {
 			return nil, err
 		}
-		if info, err := os.Lstat(at); err != nil || !info.IsDir() { // before anything is made behind a link
+		if info, err := os.Lstat(at); err != nil || !info.IsDir() { // so that nothing is created behind a link
 			return nil, &fs.PathError{Op: "open", Path: at, Err: disk.ErrLink}
 		}
 	}
@@ -138,7 +138,7 @@ func (r *store) close() {
 	r.dir.Close()
 }
 
-// forget has the states looked into anew.
+// forget drops the cached states, which are then read again.
 func (r *store) forget() {
 	for _, o := range r.open {
 		o.file.Close()
@@ -146,13 +146,13 @@ func (r *store) forget() {
 	r.where, r.open = map[Sum]string{}, map[string]*opened{}
 }
 
-// use keeps others from collecting until done is called. It reports whether somebody has
-// collected since it was last called: known states may be gone.
+// use prevents collections by others until done is called. It reports whether there was a
+// collection since the last call: known states may be gone.
 func (r *store) use(ctx context.Context) (done func(), collected bool, err error) {
 	if ok, err := r.lock.TryRLockContext(ctx, 5*time.Millisecond); !ok {
 		return nil, false, fmt.Errorf("lock the checkpoints: %w", err)
 	}
-	b, _ := r.read("generation", mostLine) // there is none before the first time
+	b, _ := r.read("generation", mostLine) // missing before the first collection
 	if collected = string(b) != r.generation; collected {
 		r.generation = string(b)
 		r.forget()
@@ -175,7 +175,7 @@ func (r *store) states() (ids []string) {
 	return ids
 }
 
-// index has r.where hold the contents of all states.
+// index fills r.where with the contents of all states.
 func (r *store) index() {
 	for _, id := range r.states() {
 		for _, sum := range r.sums(id) {
@@ -184,7 +184,7 @@ func (r *store) index() {
 	}
 }
 
-// sums returns the sums of the contents that a state has. A damaged one is as good as none.
+// sums returns the sums of the contents in a state, none for a damaged state.
 func (r *store) sums(id string) (list []Sum) {
 	o, err := r.reader(id)
 	for i := 0; err == nil && i < len(o.zip.File); i++ {
@@ -219,7 +219,7 @@ func (r *store) reader(id string) (*opened, error) {
 	return o, nil
 }
 
-// part returns what a state has under a name.
+// part returns the entry of a state with a name.
 func (r *store) part(id, name string, most int64) ([]byte, error) {
 	o, err := r.reader(id)
 	if err != nil {
@@ -262,9 +262,10 @@ type heading struct {
 	Record        Record      `json:"record"`
 }
 
-// read reads a heading. A newer one is [errNewer], even if its other fields can't be read.
+// read reads a heading. A heading in a newer form is [errNewer], even if its other fields
+// can't be read.
 func (s *heading) read(b []byte) error {
-	if !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) { // null can be read, too
+	if !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")) { // Unmarshal accepts null, too
 		return errors.New("it is no JSON object")
 	}
 	err := json.Unmarshal(b, s)
@@ -283,13 +284,14 @@ func (r *store) heading(id string) (s heading, err error) {
 	return s, err
 }
 
-// append adds a line of a manifest to b: how a path was, how it is, and when it was changed.
+// append appends a line of a manifest to b: the path's version before and after, and the
+// time of the change.
 func (c Change) append(b []byte) []byte {
 	return fmt.Appendf(b, "%o %s %o %s %d %d %q\n", c.Before.Mode, cmp.Or(c.Before.Sum, "-"),
 		c.After.Mode, cmp.Or(c.After.Sum, "-"), c.size, c.time, c.Path)
 }
 
-// changes returns what a state differs in from the one before it.
+// changes returns the changes of a state from the state before.
 func (r *store) changes(id string) (list []Change, err error) {
 	b, err := r.part(id, manifestName, mostManifest)
 	for line := range strings.Lines(string(b)) {
@@ -336,7 +338,7 @@ func (r *store) ref(session string) (id string, err error) {
 	return strings.TrimSpace(string(b)), err
 }
 
-// setRef makes a state the last one of a session. The disk has it then.
+// setRef makes a state the last state of a session, and syncs it to disk.
 func (r *store) setRef(session, id string) error {
 	if !CanName(session) {
 		return fmt.Errorf("%.80q can't be the name of a state", session)

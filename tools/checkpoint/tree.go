@@ -13,8 +13,7 @@ import (
 	"gemline/tools/workspace"
 )
 
-// rulesAbove returns the states of the ignore files that hold for the directories to
-// work in and lie elsewhere.
+// rulesAbove returns the states of the ignore files outside of the roots that apply in them.
 func (h *history) rulesAbove() string {
 	var b strings.Builder
 	for _, root := range h.cfg.Workspace.Roots() {
@@ -37,16 +36,16 @@ func (h *history) rulesAbove() string {
 	return b.String()
 }
 
-// name has a file recorded from now on, whatever ignore files say, and returns where it is. A
-// link itself is recorded, not its target.
+// name makes later scans store a file, even if it is ignored, and returns its path. For a
+// link, the link is stored, not its target.
 func (h *history) name(path string) string {
 	path = filepath.Join(disk.ResolveLinks(filepath.Dir(path)), filepath.Base(path))
 	h.names[path] = true
 	return path
 }
 
-// base returns the directory that a path is reached from: its root, or, for a path outside of
-// all roots, its nearest existing parent. Within reports whether the path has a root.
+// base returns the directory from which a path is opened: its root, or, outside of all
+// roots, its nearest existing parent. within reports whether the path has a root.
 func (h *history) base(path string) (base string, within bool) {
 	for _, root := range h.cfg.Workspace.Roots() {
 		if disk.Inside(root, path) && root != path && len(root) > len(base) {
@@ -64,8 +63,8 @@ func (h *history) base(path string) (base string, within bool) {
 	return base, false
 }
 
-// resolve returns the directory that a path is reached from, and what the path is called from there,
-// if it may be touched.
+// resolve returns the base of a path, and the path relative to it, if the path may be
+// touched.
 func (h *history) resolve(path string) (base, rel string, err error) {
 	if err := checkPath(path); err != nil {
 		return "", "", err
@@ -84,7 +83,8 @@ func (h *history) resolve(path string) (base, rel string, err error) {
 	return base, rel, err
 }
 
-// read returns the file at a path that may be touched, through no link, with its content.
+// read returns the version and content of the file at a path that may be touched. It follows
+// no link.
 func (h *history) read(path string) (v Version, content []byte, err error) {
 	base, rel, err := h.resolve(path)
 	if err != nil {
@@ -110,5 +110,5 @@ func (h *history) read(path string) (v Version, content []byte, err error) {
 	if b, err := readIn(d, rel, h.cfg.MostBytes); err == nil {
 		return Version{info.Mode(), sumOf(b)}, b, nil
 	}
-	return Version{info.Mode(), "?"}, nil, nil // something that is not known
+	return Version{info.Mode(), "?"}, nil, nil // an unknown kind of file
 }

@@ -42,7 +42,7 @@ func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
 			return nil, false
 		}
 		defer done()
-		if !k.history.scanned && k.history.found(context.Background(), true, nil) != nil {
+		if !k.history.scanned && k.history.recordExternal(context.Background(), true, nil) != nil {
 			return nil, false
 		}
 	}
@@ -73,7 +73,7 @@ func (h *history) uncovered(most int) (paths []string) {
 // products. Ignored directories are there as a whole.
 func (n *node) uncovered(list []*node) []*node {
 	for _, k := range n.kids {
-		switch dir := k.look.Mode.IsDir() || len(k.kids) > 0; { // of those above a root nothing is known
+		switch dir := k.look.Mode.IsDir() || len(k.kids) > 0; { // nothing is known of files above a root
 		case k.tracking == ignored && isProduct(k.name):
 		case dir && k.tracking != ignored:
 			list = k.uncovered(list)
@@ -99,5 +99,6 @@ func (n *node) compiled(at string) bool {
 	return string(head) == "\x7fELF"
 }
 
-// mostInDirectory is how many files of a directory are told apart where there are too many.
+// mostInDirectory is how many files of a directory are listed singly if there are too many
+// files.
 const mostInDirectory = 100

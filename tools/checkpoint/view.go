@@ -15,7 +15,7 @@ import (
 	"gemline/tools/edit"
 )
 
-// A FileStat says what became of a file.
+// A FileStat describes the change of a file.
 type FileStat struct {
 	Path    string `json:"path"`
 	Action  string `json:"what"` // made, deleted, changed, or mode
@@ -64,8 +64,8 @@ func readable(s string) bool {
 	return len(s) <= mostCompared && utf8.ValidString(s) && !strings.Contains(s, "\x00")
 }
 
-// Changed returns what differs from what the turns of the session have found, file by
-// file, and as a difference that can be applied.
+// Changed returns the changes since before the first turn of the session, file by file, and
+// as a patch.
 func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []FileStat, patch string, err error) {
 	all, err := k.Turns(ctx)
 	if err != nil {
@@ -93,10 +93,10 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 	return list, edit.Patch(files, readable), err
 }
 
-// mostNamed is how many paths of a kind a message names.
+// mostNamed is how many paths a message lists of each kind.
 const mostNamed = 20
 
-// Lines says what a plan does, or would do.
+// Lines describes a plan.
 func (p *Plan) Lines(rel func(string) string) (ls []string) {
 	ls = ChangeLines(p.Changes, rel)
 	var others []string
@@ -141,7 +141,7 @@ func ChangeLines(list []Change, rel func(string) string) (ls []string) {
 	return ls
 }
 
-// action says what became of a path.
+// action names the kind of change.
 func (c Change) action() string {
 	switch {
 	case !c.Before.Exists():
@@ -160,7 +160,7 @@ func (c Change) String() string {
 	return cmp.Or(map[string]string{"made": "bring back", "deleted": "delete", "changed": "restore"}[action], action)
 }
 
-// Lines says what became of a plan.
+// Lines describes the result of a plan.
 func (o Outcome) Lines(rel func(string) string) (ls []string) {
 	for _, f := range o.Failed {
 		path, why, _ := strings.Cut(f, ": ")
@@ -172,7 +172,7 @@ func (o Outcome) Lines(rel func(string) string) (ls []string) {
 	return ls
 }
 
-// Count says how many files and directories are as they are to be.
+// Count says how many files and directories have their target version.
 func (o Outcome) Count() string {
 	var counts []string
 	if o.Done > o.Dirs || o.Dirs == 0 {
@@ -272,7 +272,7 @@ func (k *Keeper) DescribeChange(ctx context.Context, c Change) (is, comes string
 	return is, comes, err
 }
 
-// about says in a few words what a version holds.
+// about describes a version in a few words.
 func about(v Version, content string) string {
 	switch {
 	case v.Mode&fs.ModeSymlink != 0:
@@ -285,8 +285,7 @@ func about(v Version, content string) string {
 	return text.Count(strings.Count(strings.TrimSuffix(content, "\n"), "\n")+1, "line")
 }
 
-// Sessions returns the ids of the sessions that have kept something, the last one
-// first.
+// Sessions returns the ids of the sessions that have stored states, the last first.
 func (k *Keeper) Sessions(ctx context.Context) (ids []string, err error) {
 	err = k.with(ctx, func() error {
 		refs, err := k.history.store.refs()
