@@ -19,8 +19,8 @@ const runShellCommandSchema = `{"type":"object","properties":{
 "delay_ms":{"type":"integer","minimum":0,"description":"How long to watch a background command start; 200 if absent"}%s},
 "required":["command"]}`
 
-// confinedDoc is what the model is told of commands that are confined, and
-// moreSchema how it may ask for more.
+// confinedDoc tells the model about the confinement of commands. moreSchema is the schema of
+// requests for more rights.
 const (
 	confinedDoc = "Commands are confined: they can write to the workspace and to temporary files, and reach no network. If one needs more, ask for just that with additional_permissions; the user decides."
 
@@ -40,10 +40,10 @@ type runShellCommandArgs struct {
 	Background  bool   `json:"is_background"`
 	Delay       *int64 `json:"delay_ms"`
 	More        more   `json:"additional_permissions"`
-	ReadOnly    bool   `json:"read_only"` // of the user's: no schema has it
+	ReadOnly    bool   `json:"read_only"` // set by the user only: the schema omits it
 }
 
-// dir returns the directory that the command is to run in.
+// dir returns the working directory of the command.
 func (a runShellCommandArgs) dir(env Tools) (string, error) {
 	if a.Dir == "" {
 		return env.Workspace.Roots()[0], nil
@@ -51,7 +51,7 @@ func (a runShellCommandArgs) dir(env Tools) (string, error) {
 	return files.SearchDir(env.Workspace, a.Dir)
 }
 
-// more are the rights that a call asks for, as the model writes them.
+// more are the rights that a call requests, in the model's arguments.
 type more struct {
 	Network bool `json:"network"`
 	Files   struct {
@@ -62,7 +62,7 @@ type more struct {
 	} `json:"fileSystem"`
 }
 
-// args returns m as arguments have it, nil if it asks for nothing.
+// args returns m as a value of the arguments, nil if m is empty.
 func (m more) args() map[string]any {
 	args, files := map[string]any{}, map[string]any{}
 	if m.Network {
@@ -89,7 +89,7 @@ func (m more) args() map[string]any {
 	return args
 }
 
-// with returns m and what r holds beyond it.
+// with returns m extended by the rights in r.
 func (m more) with(r engine.Rights) more {
 	m.Network = m.Network || r.Network
 	m.Files.Read = append(slices.Clone(m.Files.Read), r.Read...)
@@ -103,7 +103,7 @@ func (m more) rights() engine.Rights {
 	return engine.Rights{Network: m.Network, Read: m.Files.Read, Write: m.Files.Write, Protected: m.Files.Protected}
 }
 
-// args returns the arguments as a call has them.
+// args returns the arguments as a map.
 func (a runShellCommandArgs) args() map[string]any {
 	args := map[string]any{"command": a.Command}
 	if a.Description != "" {
@@ -130,13 +130,13 @@ func (a runShellCommandArgs) args() map[string]any {
 // changed returns the arguments of a call that runs text instead.
 func (a runShellCommandArgs) changed(text string) map[string]any {
 	args := a.args()
-	delete(args, "description") // it was another's
+	delete(args, "description") // it described the old text
 	args["command"], args["modified_by_user"] = strings.TrimRight(text, "\r\n"), true
 	return args
 }
 
-// commandTitle returns the first line of a command, and how many lines there are if it is not
-// the only one: with blanks between them they would be another command.
+// commandTitle returns the first line of a command, with the number of lines if there are
+// several. Joined by blanks, the lines would read as another command.
 func commandTitle(command string) string {
 	first, rest, _ := strings.Cut(strings.TrimSpace(command), "\n")
 	blank := func(r rune) bool { return r == ' ' || r == '\t' }
@@ -150,8 +150,7 @@ func commandTitle(command string) string {
 	return title
 }
 
-// delay returns how long a tool waits that was asked to wait for ms
-// milliseconds.
+// delay returns the duration of a wait for which the model requests ms milliseconds.
 func delay(ms int64) time.Duration {
 	const longest = 10 * time.Minute
 	return time.Duration(min(max(ms, 0), longest.Milliseconds())) * time.Millisecond

@@ -2,10 +2,11 @@
 // processes that it has left in the background. A first caller fills a [Tools] and calls
 // [Tools.List].
 //
-// # The judged command is the command that runs
+// # Only the judged command runs
 //
-// A command line is read before anybody is asked about it. It runs as the
-// [engine.Intent] describes it, with the same confinement and the same extra rights, or not at all.
+// A command line is parsed before a policy or the user judges it. It runs as the
+// [engine.Intent] describes it, with the same confinement and the same extra rights, or not
+// at all.
 package command
 
 import (
@@ -22,21 +23,21 @@ type Tools struct {
 	Workspace *workspace.Workspace
 	Launcher  *launch.Launcher // starts commands
 
-	// Denied returns the programs that are not there for confined commands, each
-	// with the rule that denies it. Nil is none.
+	// Denied returns the programs that are hidden from confined commands, each with the rule
+	// that denies it. Nil means none.
 	Denied func() []DeniedProgram
 
-	// AutoGrant reports whether a call would run unasked, so that the rights that its programs
-	// are known to need are granted at once. Nil grants nothing.
+	// AutoGrant reports whether a call would run without approval. Then it gets the rights
+	// that its programs are known to need. Nil grants nothing.
 	AutoGrant func(ctx context.Context, q engine.Proposal) bool
 
-	// HasUser says that somebody is there to answer questions: a command is asked about that
-	// names a secret, before it fails for want of that. Else it runs without.
+	// HasUser says that a user can answer questions. Then a command that names a secret file
+	// needs approval before it runs; else it runs without the right to read the file.
 	HasUser bool
 
-	// Revertible reports whether the changes of commands can be reverted, so that commands run
-	// unasked. Then they can't read files that may hold secrets, nor write to the files that
-	// Guards names by their paths in the workspace. Nil is not.
+	// Revertible reports whether the changes of commands can be reverted, so that commands
+	// run without approval. Then they can't read files that may hold secrets, nor write to
+	// the files that Guards matches by their paths in the workspace. Nil means false.
 	Revertible func() bool
 	Guards     func(path string) bool
 
@@ -44,14 +45,14 @@ type Tools struct {
 	// commands, or false if there are more than most. A nil Uncovered means none.
 	Uncovered func(most int) (paths []string, ok bool)
 
-	// WithheldNotice returns, once, a notice about variables that are withheld from commands,
-	// and then "". It may be nil.
+	// WithheldNotice returns a notice about variables that are withheld from commands; later
+	// calls return "". It may be nil.
 	WithheldNotice func() string
 
-	// Emit prints the end of a command in the background, in a turn or between turns.
+	// Emit prints that a background command has ended, in a turn or between turns.
 	Emit func(text string)
 
-	// Outputs says how long the outputs of commands may be.
+	// Outputs limits the outputs of commands.
 	Outputs outputs.Limits
 }
 

@@ -10,13 +10,13 @@ import (
 	"gemline/tools/shell"
 )
 
-// DeniedProgram is a program that is not there for commands, because a rule denies it.
+// DeniedProgram is a program that is hidden from commands, because a rule denies it.
 type DeniedProgram struct {
 	mask.Mask
 	Reason string // names the rule to the model
 }
 
-// message tells the model who has tried to run it.
+// message tells the model that its command tried to run the program.
 func (d DeniedProgram) message() string {
 	if d.WhyRunnable != "" {
 		return d.Program + " could not be run. " + d.Reason
@@ -24,11 +24,11 @@ func (d DeniedProgram) message() string {
 	return d.Program + " can't be run by any command. " + d.Reason
 }
 
-// unrun finds the messages of programs that could not run another program.
-var unrun = text.Pattern(`(?i)permission denied|\bEACCES\b|operation not permitted|not found|can'?t execute|cannot execute`)
+// execFailure matches messages of programs that could not run another program.
+var execFailure = text.Pattern(`(?i)permission denied|\bEACCES\b|operation not permitted|not found|can'?t execute|cannot execute`)
 
-// denials says which of the programs that are denied a command has tried to run, as
-// far as its output tells, and by which rules they are.
+// denials describes the denied programs that a command has tried to run, by its output, and
+// the rules that deny them.
 func (env Tools) denials(o shell.Outcome) string {
 	if env.Denied == nil || o.Output == "" {
 		return ""
@@ -47,7 +47,7 @@ func (env Tools) denials(o shell.Outcome) string {
 			continue
 		}
 		for line := range strings.Lines(launch.OutputEnd(o.Output)) {
-			if unrun().MatchString(line) && name.MatchString(line) {
+			if execFailure().MatchString(line) && name.MatchString(line) {
 				said = append(said, d.message())
 				break
 			}

@@ -9,12 +9,12 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// letters are the characters that names of programs in packages may have.
+// letters are the characters allowed in names of programs in packages.
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// downloads reports whether a command runs a program that it gets from the network
-// first, since the project in roots has none of that name in dir or above it. Without the network it would wait,
-// not fail.
+// downloads reports whether a command runs a program that it must download first, as the
+// project has no program of that name in dir or above it. Without the network the command
+// would wait, not fail.
 func downloads(command engine.Command, dir string, roots []string) bool {
 	name, known := command.Program()
 	if !known || !program.Find(name).Is(program.Gets) {

@@ -19,14 +19,14 @@ import (
 const (
 	mostGuarded   = 2000     // guarded files and directories that are compared
 	largestKept   = 64 << 10 // bytes of a guarded file that can be put back
-	mostKeptBytes = 4 << 20  // bytes of all of them
+	mostKeptBytes = 4 << 20  // bytes of all guarded files
 )
 
-// A guardedFile is a file or directory that other programs go by.
+// A guardedFile is a file or directory that other programs obey.
 type guardedFile struct {
 	info fs.FileInfo
-	top  string // the guarded name that it has, or is below
-	text []byte // nil if it is not kept
+	top  string // the guarded path that is the file, or contains it
+	text []byte // nil if it is not stored
 }
 
 // A guard compares guarded files before and after a command.
@@ -34,10 +34,10 @@ type guard struct {
 	env    Tools
 	known  *known
 	line   string   // the command line
-	writes []string // the paths that the line names to write to; they were judged
+	writes []string // the written paths in the line, which were judged
 }
 
-// guard returns the guard of what c changes.
+// guard returns the guard for the call.
 func (c shellCall) guard() guard {
 	g := guard{env: c.env, known: c.known, line: c.args.Command}
 	for _, name := range c.read.Writes {
@@ -49,9 +49,9 @@ func (c shellCall) guard() guard {
 	return g
 }
 
-// files returns the guarded files in the workspace, with the texts if keep is set. It reports
-// false if there is more to look at than most: that is set before a command, and not after it,
-// which may have made too much to look at.
+// files returns the guarded files in the workspace, with their texts if keep is set. It
+// reports false if a limit is exceeded. The limits apply before a command only, as the
+// command itself may have made many files.
 func (g guard) files(keep bool, mostNames, most int) (files map[string]guardedFile, ok bool) {
 	var tops []string
 	ok = g.known.walk(g.env.Workspace.Roots(), mostNames, func(at string, f folder) {
@@ -86,7 +86,7 @@ func (g guard) files(keep bool, mostNames, most int) (files map[string]guardedFi
 	return files, ok
 }
 
-// changed reports whether a file is another one than before, or holds something else.
+// changed reports whether a file was replaced, or its contents changed.
 func (f guardedFile) changed(path string, now guardedFile) bool {
 	old, known := disk.StampOf(f.info)
 	stamp, _ := disk.StampOf(now.info)
@@ -141,8 +141,7 @@ func (g guard) putBack(made []string, before map[string]guardedFile) (err error)
 }
 
 // made returns the guarded files that were made, changed or removed, except files that the
-// command line names: these were judged. Whole says that each one that existed before can be put
-// back.
+// command line names: these were judged. whole says that every earlier file can be put back.
 func (g guard) made(before, after map[string]guardedFile) (made []string, whole bool) {
 	within := map[string]bool{}                            // new paths, and all below them
 	for _, path := range slices.Sorted(maps.Keys(after)) { // a directory comes before its entries
@@ -163,8 +162,8 @@ func (g guard) made(before, after map[string]guardedFile) (made []string, whole 
 	return made, whole
 }
 
-// goBy names files that other programs go by.
-func (g guard) goBy(paths []string) string {
+// describe lists guarded files in a message.
+func (g guard) describe(paths []string) string {
 	var names []string
 	for _, path := range paths {
 		names = append(names, text.Name(g.env.Workspace.Rel(path)))
@@ -176,17 +175,17 @@ func (g guard) goBy(paths []string) string {
 	return what
 }
 
-// later looks, when the processes that a command has left running are over, at guarded files that are not as
-// it was when the call ended. The user may have changed that meanwhile, and is told; where
-// nobody can answer, it is as before then.
-func (g guard) later(pid int, before map[string]guardedFile) {
+// checkLater checks the guarded files again when a background process of the command ends.
+// If there is a user, a notice lists the changes, as the user may have made them. Otherwise
+// the earlier files are put back.
+func (g guard) checkLater(pid int, before map[string]guardedFile) {
 	g.env.Launcher.Jobs.OnDone(pid, func() {
 		after, _ := g.files(false, math.MaxInt, math.MaxInt)
 		made, _ := g.made(before, after)
 		if len(made) == 0 || g.env.Emit == nil {
 			return
 		}
-		said := "while " + text.OneLine(g.line, 100) + " ran in the background, it or somebody else " + g.goBy(made)
+		said := "while " + text.OneLine(g.line, 100) + " ran in the background, it or somebody else " + g.describe(made)
 		if g.env.HasUser {
 			g.env.Emit(said + "; look at it before you use it")
 			return
@@ -199,8 +198,8 @@ func (g guard) later(pid int, before map[string]guardedFile) {
 	})
 }
 
-// writesAll reports whether the command line names a guarded file that it writes to, or all
-// files of a directory that it makes, which were judged by their names.
+// writesAll reports whether the command line, which was judged, names a written guarded
+// file, or all files of a directory that it makes.
 func (g guard) writesAll(path string, after map[string]guardedFile) bool {
 	named := func(path, top string) bool {
 		return slices.ContainsFunc(g.writes, func(name string) bool {
@@ -221,7 +220,7 @@ func (g guard) writesAll(path string, after map[string]guardedFile) bool {
 	return files > 0 || named(path, top)
 }
 
-// aside returns a name beside rel that nothing has.
+// aside returns an unused name in the directory of rel.
 func aside(root *os.Root, rel string) string {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.put-aside-%d", strings.TrimPrefix(filepath.Base(rel), "."), n)

@@ -19,31 +19,30 @@ import (
 // A readOnlyCheck finds out whether the commands of a line are read-only.
 type readOnlyCheck struct {
 	c    *shellCall
-	dirs []string // where the next command may run
+	dirs []string // possible working directories of the next command
 	git  gitUse
 
-	listed []string // directories outside of the project whose names the line shows
+	listed []string // directories outside of the project that the line lists
 
-	// Findings about programs, by their names, and about the
-	// repositories of directories: a line has the same ones again and again.
+	// Caches of findings, by program and by directory of a repository.
 	programs, repositories map[string]string
 }
 
-// mostDirs is how many directories a line may be in.
+// mostDirs limits the possible working directories of a line.
 const mostDirs = 8
 
-// strays reports whether a command may read what nothing names, such as the
-// files that a repository is kept in.
+// strays reports whether a command may read files that its words do not name, such as the
+// files of a repository.
 func (l *readOnlyCheck) strays(c engine.Command) bool {
 	name, _ := c.Program()
 	return name != "" && name != "git" && name != "cd" && (slices.ContainsFunc(c.Argv, func(w engine.Word) bool { return !w.Known }) || !l.beside(c))
 }
 
-// command says why a command is not read-only, "" if it is.
+// command returns why a command is not read-only, "" if it is.
 func (l *readOnlyCheck) command(c engine.Command) string {
 	name, known := c.Program()
 	switch {
-	case len(c.Argv) == 0 && len(c.Env) > 0: // the shell's own variables
+	case len(c.Argv) == 0 && len(c.Env) > 0: // only sets variables of the shell
 		return ""
 	case !known || len(c.Argv) == 0:
 		return "it is not a plain command"
@@ -58,7 +57,7 @@ func (l *readOnlyCheck) command(c engine.Command) string {
 	switch {
 	case strings.Contains(c.Argv[0].Text, "/"):
 		return brief(c.Argv[0].Text) + " is a program by its path"
-	case len(c.Argv) == 2 && slices.Contains(versions, c.Argv[1].Text): // whatever it is, it runs held
+	case len(c.Argv) == 2 && slices.Contains(versions, c.Argv[1].Text): // any program may print its version, as it is confined
 	case name != "git" && !p.Is(program.Looks):
 		return brief(name) + " is not on the list"
 	case len(l.dirs) == 0:
@@ -91,8 +90,8 @@ func (l *readOnlyCheck) command(c engine.Command) string {
 	return once(l.programs, name, l.installed)
 }
 
-// lists returns the directories and files outside of the project that are named by words of
-// a program that shows names alone. It is not ok if the words say more.
+// lists returns the directories and files outside of the project that the words name, for a
+// program that only lists names. It is not ok if the words may do more.
 func (l *readOnlyCheck) lists(words []engine.Word) (out []string, ok bool) {
 	home := l.c.env.variable("HOME")
 	for _, w := range words {

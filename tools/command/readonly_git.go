@@ -21,20 +21,21 @@ import (
 	"gemline/tools/worktree"
 )
 
-// A gitUse is what a line does with git.
+// A gitUse describes a line's use of git.
 type gitUse struct {
-	dirs  []string // where git may run; nil if it does not
-	shows bool     // the contents of files in commits
-	names []string // words that may name objects
+	dirs  []string // possible working directories of git; nil if git does not run
+	shows bool     // it shows contents of files in commits
+	names []string // words that may name git objects
 }
 
 var (
-	// quiet are the words with which a list of commits shows no contents.
+	// quiet matches words with which a list of commits shows no contents.
 	quiet = text.Pattern(`^(-[0-9]+|-n[0-9]*|-s|-b|-sb|-u(no|all|normal)|--oneline|--graph|--all|--decorate|--stat|--name-only|--name-status|--shortstat|--short|--branch|--reverse|--no-merges|--porcelain(=.*)?|--(format|pretty|since|until|author|grep|max-count)=.*|[^-].*)$`)
-	// unlisted finds options with which git shows what else is not asked about:
-	// another repository, or what its input or a name stands for.
+	// unlisted matches options with which git may show other contents: of another
+	// repository, or of objects named by its input.
 	unlisted = text.Pattern(`^--(sub|rec|batch)|submodule=|\(\*?raw\b`)
-	// steady finds words whose first letters no shell replaces, so that they are no options.
+	// steady matches words whose beginning the shell does not expand, so that they are no
+	// options.
 	steady = text.Pattern("^[A-Za-z0-9_./][^$`]*$")
 	// plainKey finds settings that hold no passwords, but for addresses, which are looked at.
 	plainKey = text.Pattern(`^(?i:alias|branch|color|commit|core|diff|fetch|init|log|merge|pull|push|` +

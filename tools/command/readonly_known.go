@@ -16,14 +16,13 @@ import (
 	"gemline/tools/launch"
 )
 
-// A known holds findings for read-only commands, which hold as long as
-// the disk is as it was.
+// A known caches findings for read-only commands. They are valid until the disk changes.
 type known struct {
 	sync.Mutex
-	guards   func(path string) bool // says which names are guarded; nil is none
+	guards   func(path string) bool // reports whether a path is guarded; nil guards none
 	folders  map[string]folder
-	searches map[string]string // why commits are asked about, by the search
-	targets  map[string]bool   // what links with names of secrets have led to, which are gone perhaps
+	searches map[string]string // reasons for a question about commits, by the search
+	targets  map[string]bool   // targets of links with names of secrets; the links may be gone
 
 	unchecked bool // the user was told that files made by commands are not checked
 }
@@ -32,22 +31,22 @@ func newKnown() *known {
 	return &known{folders: map[string]folder{}, searches: map[string]string{}, targets: map[string]bool{}}
 }
 
-// mostKnown is how many directories, and searches, are kept.
+// mostKnown limits the cached directories, and the cached searches.
 const mostKnown = 100_000
 
-// A folder is what of the names in a directory counts.
+// A folder is the relevant names in a directory.
 type folder struct {
 	stamp   disk.Stamp
-	size    int      // how many names there are
+	size    int      // number of names
 	folders []string // directories
-	own     []string // directories that are git's or gemline's
-	secrets []string // files that may hold secrets, and pipes, which others may read from
-	links   []string // that have such names
-	guarded []string // what other programs go by, and is not git's or gemline's own
+	own     []string // directories of git or gemline
+	secrets []string // files that may hold secrets, and pipes, as reading a pipe takes data from others
+	links   []string // links with names of secrets
+	guarded []string // guarded files, without those of git or gemline
 }
 
-// folder returns the contents of a directory, at rel below a root. Local says that the root is on
-// a disk of this machine, so that an unchanged directory need not be read again.
+// folder returns the contents of a directory, at rel below a root. local says that the root
+// is on a local disk, so that an unchanged directory need not be read again.
 func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 	if local {
 		if info, err := os.Lstat(path); err == nil {
@@ -58,7 +57,7 @@ func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 			}
 		}
 	}
-	d, err := os.OpenFile(path, os.O_RDONLY|disk.NoWait, 0) // a pipe may be there by now
+	d, err := os.OpenFile(path, os.O_RDONLY|disk.NoWait, 0) // the path may be a pipe by now
 	if err != nil {
 		return f
 	}
@@ -69,7 +68,7 @@ func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 	}
 	entries, err := d.ReadDir(-1)
 	f.size = len(entries)
-	plain := !secret.Path(rel + "/x") // of its files, only the names count
+	plain := !secret.Path(rel + "/x") // the names of its files decide, not their paths
 	for _, e := range entries {
 		name := e.Name()
 		if k.guards != nil && !launch.Protected(name) && k.guards(strings.TrimPrefix(rel+"/"+name, "/")) {
@@ -113,7 +112,7 @@ func (k *known) concealing(roots []string, git bool) (hidden, shown []string, ok
 	return hidden, shown, ok && len(hidden) <= mostSecrets
 }
 
-// lasting returns hidden with what no link names as a secret any more.
+// lasting adds to hidden the existing targets of links that are gone.
 func (k *known) lasting(hidden []string) []string {
 	k.Lock()
 	defer k.Unlock()
@@ -125,8 +124,8 @@ func (k *known) lasting(hidden []string) []string {
 	return hidden
 }
 
-// concealed returns what in the directory at a place may hold secrets, and remembers what
-// links lead to.
+// concealed returns the paths in a directory that may hold secrets, and remembers the
+// targets of links.
 func (k *known) concealed(f folder, at string, roots []string) (hidden []string) {
 	for _, name := range f.secrets {
 		hidden = append(hidden, filepath.Join(at, name))
@@ -137,13 +136,12 @@ func (k *known) concealed(f folder, at string, roots []string) (hidden []string)
 			if len(k.targets) < mostSecrets {
 				k.targets[path] = true
 			}
-		} // what else it leads to is not seen, or comes with the system
+		} // other targets are hidden already, or belong to the system
 	}
 	return hidden
 }
 
-// walk visits directories and those below them. It reports false if they hold more names than
-// left.
+// walk visits directories recursively. It reports false if they hold more than left names.
 func (k *known) walk(roots []string, left int, visit func(at string, f folder)) bool {
 	k.Lock()
 	defer k.Unlock()
@@ -171,8 +169,8 @@ func (k *known) walk(roots []string, left int, visit func(at string, f folder)) 
 	return true
 }
 
-// search returns what a search in a repository finds that is kept in these
-// directories, or has found in that state before.
+// search returns the result of a search in a repository, cached by the state of its
+// directories.
 func (k *known) search(kept []string, text string, search func() (why string, sure bool)) string {
 	key := state(kept)
 	if key == "" {
@@ -195,8 +193,8 @@ func (k *known) search(kept []string, text string, search func() (why string, su
 	return why
 }
 
-// state returns a text that changes whenever a repository does, hooks aside. It is empty if the
-// repository has changed a moment ago, or if its state can't be read.
+// state returns a hash of a repository's state, hooks aside. It is empty if the repository
+// has changed a moment ago, or can't be read.
 func state(kept []string) string {
 	now, sum := time.Now(), sha256.New()
 	for _, dir := range kept {
@@ -219,7 +217,7 @@ func state(kept []string) string {
 			fmt.Fprintln(sum, path, stamp.Dev, stamp.Ino, stamp.Changed.UnixNano())
 			if e.IsDir() && (filepath.Dir(path) == objects ||
 				path == filepath.Join(dir, "modules") || path == filepath.Join(dir, "hooks")) {
-				return fs.SkipDir // of objects the names count
+				return fs.SkipDir // the names of objects suffice
 			}
 			return nil
 		})

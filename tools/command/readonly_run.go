@@ -16,11 +16,11 @@ import (
 	"gemline/tools/worktree"
 )
 
-// watched is how long a command looks that goes on and on, as tail -f does.
+// watched is the time limit of a read-only command that never ends, such as tail -f.
 const watched = 10 * time.Second
 
-// passes reports whether a command in dir has met with files hidden from it, as a
-// search through directories does, which then has not failed.
+// passes reports whether a command in dir failed to read hidden files, as a recursive search
+// does. That is no failure.
 func passes(o shell.Outcome, dir string, hidden []string) bool {
 	_, said := launch.ParseDenials(o.Output)
 	return slices.ContainsFunc(said, func(r launch.Denial) bool {
@@ -28,15 +28,15 @@ func passes(o shell.Outcome, dir string, hidden []string) bool {
 	})
 }
 
-// mostSeen and mostSecrets are how many files a workspace may hold, and how
-// many of them may hold secrets, for commands to be confined to read-only in it.
+// mostSeen and mostSecrets limit the files of a workspace, and those that may hold secrets,
+// for commands confined to read-only.
 const (
 	mostSeen    = 400_000
 	mostSecrets = 2000
 )
 
-// readOnlyView returns what the read-only command sees, or why it can't be confined to
-// read-only. Files of the workspace that may hold secrets are hidden from it.
+// readOnlyView returns the read-only command's view of the files, or why it can't be
+// confined to read-only. Files of the workspace that may hold secrets are hidden from it.
 func (c shellCall) readOnlyView() (look *launch.ReadOnlyView, why string) {
 	look = &launch.ReadOnlyView{Shown: append(c.env.toolchains(), c.listed...), Environ: c.git.environment(c.env.Launcher.Config.Shell.Environ)}
 	if slices.ContainsFunc(c.read.Commands, func(command engine.Command) bool {
@@ -77,8 +77,8 @@ func (c shellCall) readOnlyView() (look *launch.ReadOnlyView, why string) {
 	return look, ""
 }
 
-// toolchains returns what of the user's own directories programs need that are
-// found by PATH, and how the user has set up git, if no password is in that.
+// toolchains returns the paths in the user's home that programs in PATH need, and the user's
+// configuration of git, if it holds no password.
 func (env Tools) toolchains() (list []string) {
 	home := env.variable("HOME")
 	for _, dir := range env.path() {
@@ -107,15 +107,15 @@ func (env Tools) toolchains() (list []string) {
 		filepath.Join(cmp.Or(env.variable("GOPATH"), filepath.Join(home, "go")), "pkg/mod")))
 }
 
-// variable returns what the environment of commands sets a variable to.
+// variable returns the value of a variable in the environment of commands.
 func (env Tools) variable(name string) string {
 	value, _ := launch.Lookup(env.Launcher.Config.Shell.Environ, name)
 	return value
 }
 
-// wanted returns which rights a read-only command lacked, whether it only tried to write, and in
-// words its attempt. A command that succeeded lacks nothing, unless the user chose read-only
-// for it: then a part of the line may have failed.
+// wanted returns the rights that a read-only command lacked, whether it only tried to write,
+// and a description of its attempt. A command that succeeded lacks nothing, unless the user
+// chose read-only for it: then a part of the line may have failed.
 func (c shellCall) wanted(o shell.Outcome) (lacks engine.Rights, only bool, why string) {
 	if o.OK() && !c.args.ReadOnly {
 		return lacks, false, ""

@@ -25,17 +25,17 @@ func (env Tools) protect(k *known) {
 	}
 }
 
-// protectedPaths are the paths that commands that run unasked can't read, or can't write to.
+// protectedPaths are the paths that commands without approval can't read, or can't write to.
 type protectedPaths struct {
-	hidden  []string // they can't read
-	guarded []string // nor write to: what other programs go by,
-	git     []string // and repositories, of which no checkpoint is made,
+	hidden  []string // not readable
+	guarded []string // not writable: files that other programs obey,
+	git     []string // repositories, which checkpoints do not cover,
 
-	uncovered []string // and what undo does not bring back
+	uncovered []string // and files that undo does not bring back
 }
 
-// mostUncovered is how many files and directories are held, at most, that undo does not
-// bring back: each is a mount of every command.
+// mostUncovered limits the protected files and directories that undo does not bring back:
+// each is a mount for every command.
 const mostUncovered = 500
 
 // protected returns the paths that are protected from commands that run unasked. It reports
@@ -68,8 +68,8 @@ func (env Tools) protected(k *known) (far protectedPaths, ok bool) {
 	return far, true
 }
 
-// opened returns rights with that to write to repositories, which commands are kept
-// from that run unasked.
+// opened adds to r the right to write to repositories, which commands without approval do
+// not have.
 func (env Tools) opened(k *known, r engine.Rights) engine.Rights {
 	if far, ok := env.protected(k); ok {
 		r.Write = append(slices.Clone(r.Write), far.git...)
@@ -77,8 +77,8 @@ func (env Tools) opened(k *known, r engine.Rights) engine.Rights {
 	return r
 }
 
-// agreed returns rights with all that to write to which commands are kept from that run
-// unasked: the user has agreed to this one.
+// agreed adds to r the rights to write that commands without approval do not have, as the
+// user has approved this command.
 func (env Tools) agreed(k *known, r engine.Rights) engine.Rights {
 	r = env.opened(k, r)
 	if far, ok := env.protected(k); ok {
@@ -87,8 +87,7 @@ func (env Tools) agreed(k *known, r engine.Rights) engine.Rights {
 	return r
 }
 
-// records reports whether all that a line may do to a repository is adding to it, so
-// that nothing in it is lost.
+// records reports whether a line only adds to repositories, so that no data in them is lost.
 func records(read script.Script) bool {
 	return read.Class == engine.Plain && !slices.ContainsFunc(read.Commands, func(cmd engine.Command) bool {
 		words := cmd.Words()

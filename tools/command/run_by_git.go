@@ -16,15 +16,16 @@ import (
 	"gemline/tools/worktree"
 )
 
-// programSettings matches the settings by which git runs a program when it adds to a repository,
-// whoever has set them.
+// programSettings matches the settings by which git runs a program when it adds to a
+// repository, in any configuration.
 const programSettings = `^(filter\..*\.(clean|smudge|process)|merge\..*\.driver|hook\..*\.command|core\.fsmonitor)$`
 
-// executes matches a line in the list of a rebase that runs a program.
+// executes matches a line of a rebase's todo list that runs a program.
 var executes = text.Pattern(`(?m)^\s*(x|exec)\s`)
 
-// runByGit says which program, beside itself, git runs for a line in dir that adds to repositories,
-// "" for none. Such a program may be a file of the project, and can change the repository as it likes.
+// runByGit returns the program, beside itself, that git runs for a line in dir that adds to
+// repositories, "" for none. Such a program may be a file of the project, and can change the
+// repository in any way.
 func (env Tools) runByGit(ctx context.Context, read script.Script, dir string) string {
 	for _, dir := range gitDirs(read, dir) {
 		tree, kept, why := worktree.FindTree(dir)
@@ -69,9 +70,9 @@ func (env Tools) runByGit(ctx context.Context, read script.Script, dir string) s
 	return ""
 }
 
-// Which git commands run which hooks. Always are run by all commands that add to a repository, and
-// notAdding by none of them. Of other hooks, the commands of withoutHook run none, and the commands of
-// checkingOut only post-checkout.
+// Hooks by git command. All commands that add to a repository run the hooks in always, none
+// of them the hooks in notAdding. Of other hooks, the commands in withoutHook run none, and
+// the commands in checkingOut only post-checkout.
 var (
 	always      = strings.Fields("post-index-change reference-transaction")
 	notAdding   = text.Pattern(`\.|push|receive|update|^sendemail-|^p4-|^fsmonitor-`)
@@ -79,7 +80,7 @@ var (
 	checkingOut = strings.Fields("checkout switch restore")
 )
 
-// hook says which hook in the directory dir git runs for the line, "" for none.
+// hook returns the hook in dir that git runs for the line, "" for none.
 func (env Tools) hook(read script.Script, dir string) string {
 	lacks, err := env.Launcher.ExtraRights(engine.Rights{Write: []string{dir}}, dir)
 	open := err != nil || lacks.Empty()
@@ -89,7 +90,7 @@ func (env Tools) hook(read script.Script, dir string) string {
 			continue
 		}
 		sub := command.Words()[1]
-		if open && sub != "add" { // it may bring the hook
+		if open && sub != "add" { // a checkout may bring the hook
 			return "git runs hooks in " + text.Name(env.Workspace.Rel(dir)) + ", where commands can write"
 		}
 		for _, e := range entries {

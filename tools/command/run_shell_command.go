@@ -27,7 +27,7 @@ var runShellCommandDoc string
 // shellName is the name of the tool that runs commands.
 const shellName = "run_shell_command"
 
-// shellError is the class of commands that failed, in whatever way.
+// shellError is the error class of failed commands.
 const shellError = "shell_execute_error"
 
 // runShellCommand returns the tool that runs a command line.
@@ -70,16 +70,16 @@ type shellCall struct {
 	args     runShellCommandArgs
 	env      Tools
 	dir      string
-	read     script.Script // the command as it was read
+	read     script.Script // the parsed command
 	text     string        // the text that runs
-	rights   engine.Rights // beyond what all commands have
+	rights   engine.Rights // rights beyond those of all commands
 	readOnly bool          // it is confined to read-only
-	follows  bool          // its output never ends, as that of tail -f
-	listed   []string      // directories outside of the project whose names it then shows
-	git      gitUse        // its use of git then
-	known    *known        // findings for other commands
+	follows  bool          // its output never ends, as with tail -f
+	listed   []string      // directories that it lists outside of the project, if read-only
+	git      gitUse        // its use of git if read-only
+	known    *known        // findings shared with other commands
 	unasked  bool          // it was judged as revertible
-	asked    bool          // the question that mustAsk has was put
+	asked    bool          // the question of mustAsk was asked
 }
 
 // prepare checks the arguments.
@@ -110,8 +110,8 @@ func (a runShellCommandArgs) prepare(env Tools) (c shellCall, err error) {
 	return c, err
 }
 
-// read returns what is known of the command before it runs, and what is run
-// for it: of a plain script that is what was judged, and not the model's bytes.
+// read returns the parsed command, and the text to run. For a plain script, the text is made
+// from the parsed form, which is judged, not from the model's bytes.
 func (a runShellCommandArgs) read() (read script.Script, text string) {
 	if runtime.GOOS == "windows" {
 		return script.Script{Why: "it is for PowerShell, which is not read"}, a.Command
@@ -126,7 +126,7 @@ func (a runShellCommandArgs) read() (read script.Script, text string) {
 // checkReadOnly notes which commands of the line are read-only, and whether the whole line can
 // be confined to read-only.
 func (c *shellCall) checkReadOnly() {
-	if c.args.ReadOnly && c.canRunReadOnly() { // whatever it is
+	if c.args.ReadOnly && c.canRunReadOnly() { // by the user's choice
 		c.readOnly = true
 		if l := (readOnlyCheck{c: c}); l.repository(c.dir) == "" {
 			c.git = gitUse{dirs: []string{c.dir}, shows: true, names: objects(c.args.Command)}
@@ -153,7 +153,7 @@ func (c *shellCall) checkReadOnly() {
 		all, first = all && command.Safe, cmp.Or(first, command.Risk)
 	}
 	c.readOnly = all && c.canRunReadOnly()
-	if c.env.Launcher.Sandbox == nil { // the message about them is that no sandbox confines them
+	if c.env.Launcher.Sandbox == nil { // an error says that no sandbox confines them
 		return
 	}
 	for i := range c.read.Commands {
@@ -180,7 +180,7 @@ func (c *shellCall) canRunReadOnly() bool {
 	return state.Confined() && state.RunsReadOnly
 }
 
-// beyond returns what the call asks for, or names, that a command does not have anyway.
+// beyond returns the rights that the call requests or needs beyond those of all commands.
 func (c shellCall) beyond() (engine.Rights, error) {
 	want := c.args.More
 	if c.env.HasUser {
@@ -193,8 +193,8 @@ func (c shellCall) beyond() (engine.Rights, error) {
 	return r, nil
 }
 
-// withNetwork returns c with the network, if its programs are known to want one
-// and it runs unasked with it.
+// withNetwork returns c with the network, if its programs are known to need it and the call
+// then runs without approval.
 func (c shellCall) withNetwork(ctx context.Context, tool engine.Tool) shellCall {
 	if c.env.Launcher.Sandbox == nil || c.env.AutoGrant == nil || c.rights.Network || len(launch.NetworkPrograms(c.read.Commands)) == 0 {
 		return c
@@ -256,7 +256,7 @@ func (c shellCall) intent() engine.Intent {
 		Draft:  &engine.Draft{Name: "command.sh", Text: c.args.Command, Args: c.args.changed},
 		Plan:   c.plan(),
 	}
-	c.hold(&in)
+	c.describeConfinement(&in)
 	return in
 }
 
@@ -270,8 +270,9 @@ func (c shellCall) plan() engine.Plan {
 	return p
 }
 
-// hold sets in in how the command is confined, and which further rights may be offered.
-func (c shellCall) hold(in *engine.Intent) {
+// describeConfinement sets in in the confinement of the command, and the further rights that
+// may be offered.
+func (c shellCall) describeConfinement(in *engine.Intent) {
 	if c.env.Launcher.Sandbox == nil {
 		return
 	}
@@ -292,9 +293,9 @@ func (c shellCall) hold(in *engine.Intent) {
 	}
 }
 
-// run runs the command, and once more if it lacked a right that the user gives.
+// run runs the command, and again if the user grants a right that it lacked.
 func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
-	if _, err := c.args.dir(c.env); err != nil { // it may lead elsewhere by now
+	if _, err := c.args.dir(c.env); err != nil { // a link may lead elsewhere by now
 		return engine.Result{}, err
 	}
 	if c.readOnly {
@@ -339,8 +340,8 @@ func (c shellCall) mustAsk(ctx context.Context) (why string) {
 	return why
 }
 
-// before returns the files that the command sees if it is confined to read-only, and the reason for a question
-// before it runs, though a rule of the program itself lets it run.
+// before returns the view of a command confined to read-only, and the reason for a question
+// before it runs, although a built-in rule allows it.
 func (c shellCall) before(ctx context.Context) (look *launch.ReadOnlyView, why string) {
 	look, why = c.readOnlyView()
 	if why == "" && c.git.shows {
@@ -349,11 +350,11 @@ func (c shellCall) before(ctx context.Context) (look *launch.ReadOnlyView, why s
 	return look, why
 }
 
-// runReadOnly runs the command confined to read-only. What that keeps it from is asked about
-// like any other command.
+// runReadOnly runs the command confined to read-only. If that fails, the user is asked as
+// for any other command.
 func (c shellCall) runReadOnly(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
 	look, why := c.before(ctx)
-	if why != "" && c.args.ReadOnly { // the user wants it to run, and to see no secrets
+	if why != "" && c.args.ReadOnly { // the user chose to run it without access to secrets
 		c.git = gitUse{}
 		look, why = c.readOnlyView()
 	}
@@ -403,12 +404,12 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 		in.Plan.Writes = append(slices.Clip(in.Plan.Writes), paths...)
 		return engine.Proposal{Tool: tool, Args: c.args.args(), Intent: in}
 	}
-	unasked := func(q engine.Proposal) bool { // as in yolo, where the command may name them, too
+	unasked := func(q engine.Proposal) bool { // in yolo mode, the command may also name the files
 		return c.env.AutoGrant != nil && c.env.AutoGrant(ctx, q)
 	}
 	kept := after
 	if len(left) > 0 && !unasked(writing(filepath.Join(c.env.Workspace.Roots()[0], ".envrc"))) {
-		defer func() { g.later(left[0], kept) }()
+		defer func() { g.checkLater(left[0], kept) }()
 	}
 	made, whole := g.made(before, after)
 	if len(made) == 0 {
@@ -418,7 +419,7 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 	if unasked(q) {
 		return r, err
 	}
-	what := "it " + g.goBy(made)
+	what := "it " + g.describe(made)
 	q.Intent.Plan.Failure.Reason = what
 	answer, aerr := host.Approve(ctx, q)
 	if _, yes := answer.(engine.Allowed); yes && aerr == nil {
@@ -439,8 +440,8 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 	return denied(r, err, answer, said+".", what)
 }
 
-// once runs a command, and once more if it lacked a right that the user gives. Left is what
-// goes on in the background.
+// once runs a command, and again if the user grants a right that it lacked. left gets the
+// processes in the background.
 func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host,
 	cmd launch.Command, left *[]int) (engine.Result, error) {
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
@@ -452,8 +453,8 @@ func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host,
 	return c.env.outcome(o)
 }
 
-// start runs a command in the background and watches it for a moment, so that a
-// command that fails at once is told as such.
+// start runs a command in the background and waits for a moment, so that an immediate
+// failure is reported.
 func (c shellCall) start(ctx context.Context, cmd launch.Command, left *[]int) (engine.Result, error) {
 	env := c.env
 	pid, err := env.Launcher.Start(cmd)
@@ -481,7 +482,7 @@ func (c shellCall) start(ctx context.Context, cmd launch.Command, left *[]int) (
 	return r, nil
 }
 
-// ports says who reaches a server that a background command is.
+// ports says from where a server in the background can be reached.
 func (env Tools) ports(c launch.Command) string {
 	switch st := env.Launcher.State(); {
 	case !st.Network || c.Rights.Network:
@@ -492,7 +493,7 @@ func (env Tools) ports(c launch.Command) string {
 	return " No other command reaches the ports that it listens on."
 }
 
-// outcome shapes o for the model, with the output cut to its limit.
+// outcome formats o for the model, with the output cut to its limit.
 func (env Tools) outcome(o shell.Outcome) (engine.Result, error) {
 	o.Output = env.Outputs.Secrets.RedactKnown(o.Output) // before the output is cut
 	given, cut := env.Outputs.Cut(shellName, text.Untrusted(o.Text()))
@@ -520,8 +521,8 @@ func (env Tools) outcome(o shell.Outcome) (engine.Result, error) {
 	return r, failed
 }
 
-// again asks for the rights that a command has failed without, and runs it
-// with them if it is given them.
+// again asks for the rights that a failed command lacked, and runs it again if the user
+// grants them.
 func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host,
 	cmd launch.Command, o shell.Outcome, left *[]int, lacks engine.Rights, refused []string) (engine.Result, error) {
 	next := c
@@ -547,8 +548,8 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 	return denied(r, err, answer, "The command failed; it probably needs "+in.Plan.Failure.Reason+", which it was not given.", "it probably needs "+in.Plan.Failure.Reason)
 }
 
-// askWithoutReadOnly asks whether the command may run like any other command, since it has
-// failed confined to read-only, or may not run so. Wrote says that it did nothing but write.
+// askWithoutReadOnly asks whether the command may run without the confinement to read-only,
+// in which it failed or could not run. wrote says that it only tried to write.
 func (c shellCall) askWithoutReadOnly(ctx context.Context, tool engine.Tool, host engine.Host, o shell.Outcome,
 	lacks engine.Rights, wrote bool, why string) (engine.Result, error) {
 	next := c.unconfined()
@@ -582,8 +583,7 @@ func (c shellCall) askWithoutReadOnly(ctx context.Context, tool engine.Tool, hos
 	return r, err
 }
 
-// denied adds the user's answer to the result of a call that failed for want of a right, after
-// the right was asked for.
+// denied adds the user's answer to the result of a call that failed for lack of a right.
 func denied(r engine.Result, err error, answer engine.Answer, said, lacked string) (engine.Result, error) {
 	switch a := answer.(type) {
 	case engine.Refused:
@@ -606,8 +606,9 @@ func denied(r engine.Result, err error, answer engine.Answer, said, lacked strin
 	return r, err
 }
 
-// violation turns the result of a call into a denial, if the command has tried to run a program
-// that a rule hides. A command that succeeded is suspected only if it is opaque.
+// violation turns the result of a call into a denial, if the command has tried to run a
+// program that a rule hides. For a command that succeeded, this applies only if its line is
+// opaque.
 func (c shellCall) violation(r engine.Result, err error) (engine.Result, error) {
 	if errors.Is(err, context.Canceled) || err == nil && c.read.Class != engine.Opaque {
 		return r, err

@@ -10,13 +10,12 @@ import (
 // A change replaces the lines a0 to a1 of a by the lines b0 to b1 of b.
 type change struct{ a0, a1, b0, b1 int }
 
-// compare returns the changes that make b of a, in order, with unchanged lines
-// between any two.
+// compare returns the changes that turn a into b, in order, with unchanged lines between any
+// two.
 //
-// Lines that stand once in both texts are taken for the same; what lies between
-// them is compared again, and in the end by the longest common subsequence,
-// which go-udiff searches no deeper than some fifty differences. So the time is
-// near linear, whatever the texts.
+// Lines that occur once in both texts are matched. The ranges between them are compared in
+// the same way, and the remainders by the longest common subsequence, which go-udiff limits
+// to some fifty differences. So the time is near linear for all texts.
 func compare(a, b []string) []change {
 	ids := make(map[string]rune, len(a))
 	number := func(lines []string) []rune {
@@ -43,7 +42,7 @@ type differ struct {
 	changes []change
 }
 
-// A sighting counts where a line stands.
+// A sighting counts the occurrences of a line.
 type sighting struct{ a, b, at int }
 
 // between compares the lines from a0 to a1 with those from b0 to b1.
@@ -54,7 +53,7 @@ func (d *differ) between(a0, a1, b0, b1, depth int) {
 	for a0 < a1 && b0 < b1 && d.a[a1-1] == d.b[b1-1] {
 		a1, b1 = a1-1, b1-1
 	}
-	const few = 40 // the common subsequence of which is found exactly
+	const few = 40 // lines of a range that is compared exactly
 	if a0 == a1 || b0 == b1 {
 		d.add(change{a0, a1, b0, b1})
 		return
@@ -89,8 +88,8 @@ func (d *differ) add(c change) {
 // A pair is a line of a and a line of b.
 type pair struct{ a, b int }
 
-// anchors returns as many pairs as there can be of lines that stand once in
-// each range, ascending in both.
+// anchors returns the largest set of pairs, ascending in both texts, of lines that occur
+// once in each range.
 func (d *differ) anchors(a0, a1, b0, b1 int) []pair {
 	for _, id := range d.a[a0:a1] {
 		d.seen[id].a++
@@ -114,11 +113,10 @@ func (d *differ) anchors(a0, a1, b0, b1 int) []pair {
 	return ascending(pairs)
 }
 
-// ascending returns the longest part of pairs, which ascend in a, that ascends
-// in b too.
+// ascending returns the longest subsequence of pairs, sorted by a, that ascends in b, too.
 func ascending(pairs []pair) []pair {
-	var tops []int                    // by length: the lowest pair in b that ends an ascending part
-	before := make([]int, len(pairs)) // the pair before each in its part
+	var tops []int                    // by length: the pair, lowest in b, that ends an ascending subsequence
+	before := make([]int, len(pairs)) // the predecessor of each pair in its subsequence
 	for i, p := range pairs {
 		k := sort.Search(len(tops), func(k int) bool { return pairs[tops[k]].b >= p.b })
 		before[i] = -1

@@ -29,8 +29,7 @@ func Diff(oldName, newName, old, text string) (string, Stat) {
 	return out.String(), stat
 }
 
-// hunks writes the differences between two texts, every byte of the lines if
-// it is to be exact.
+// hunks writes the differences between two texts; if exact, with every byte of the lines.
 func hunks(out *strings.Builder, old, text string, exact bool) (stat Stat) {
 	start, a, b, _ := window(old, text)
 	changes := compare(a, b)
@@ -53,16 +52,15 @@ func hunks(out *strings.Builder, old, text string, exact bool) (stat Stat) {
 	return stat
 }
 
-// window returns the lines of both texts in which there is a difference, with
-// lines of context around them, how many there are before, and whether there
-// are more behind. A long text with a small change need not be split.
+// window returns the differing lines of both texts with context, the number of lines before
+// them, and whether lines follow. So a long text with a small change need not be split.
 func window(old, text string) (before int, a, b []string, behind bool) {
 	start, most := 0, min(len(old), len(text))
 	for start < most && old[start] == text[start] {
 		start++
 	}
 	start = strings.LastIndexByte(old[:start], '\n') + 1
-	end := 0 // counted from the end, where a line begins in both
+	end := 0 // offset from the end at which a line begins in both texts
 	for end < most-start && old[len(old)-1-end] == text[len(text)-1-end] {
 		end++
 	}
@@ -84,16 +82,15 @@ func window(old, text string) (before int, a, b []string, behind bool) {
 	return strings.Count(old[:start], "\n"), split(old[start : len(old)-end]), split(text[start : len(text)-end]), end > 0
 }
 
-// headings finds the line that says where in a text a hunk is: the last one
-// before it that begins with a letter, as git has it. Such a line opens a
-// function in most languages.
+// headings finds the heading of a hunk, as git does: the last line before it that begins
+// with a letter. In most languages, such a line opens a function.
 type headings struct {
-	rest string // the text not looked at
-	line int    // how many lines were
+	rest string // the remaining text
+	line int    // number of lines read
 	last string
 }
 
-// above returns the heading of the first n lines. n never gets less.
+// above returns the heading of the first n lines. n must not decrease between calls.
 func (h *headings) above(n int) string {
 	const longest = 80 // bytes
 	for ; h.line < n && h.rest != ""; h.line++ {
@@ -132,7 +129,7 @@ func hunk(out *strings.Builder, start int, a, b []string, changes []change, head
 	writeLines(out, ' ', a[at:last.a1+tail], exact)
 }
 
-// extent names the lines from start to end, counted from 0, as a hunk does.
+// extent returns the lines from start to end, counted from 0, in the notation of a hunk.
 func extent(start, end int) string {
 	switch n := end - start; n {
 	case 0:
@@ -169,9 +166,9 @@ func writeLines(out *strings.Builder, sign byte, lines []string, carriage bool) 
 	}
 }
 
-// Snippet returns the parts of text that are different in old, with five lines
-// around each and a line "..." for whatever is left out. All of text is
-// returned if old is empty or the same. Lines end in LF.
+// Snippet returns the parts of text that differ from old, with five lines around each and a
+// line "..." for each omitted part. All of text is returned if old is empty or the same.
+// Lines end in LF.
 func Snippet(old, text string) string {
 	text = normal(text)
 	if old == "" {

@@ -1,22 +1,20 @@
-// Package edit changes one text into another: it replaces what a model quotes,
-// even when the quotation is not quite exact, and it tells line by line what
-// is different between two texts, for people and, as a patch, for git.
+// Package edit changes one text into another: it replaces a model's quotation, even when the
+// quotation is not exact, and it shows the difference between two texts line by line, for
+// people and, as a patch, for git.
 //
-// Text goes in and text comes out. The package opens no file and knows no
-// charset; whoever calls it reads and writes.
+// The package works on strings: it opens no file and knows no charset. The caller reads and
+// writes.
 //
 // # Line endings
 //
-// Texts are compared without regard to how their lines end, and lines that an
-// edit does not touch keep their ending, also where a text mixes several.
-// Lines that are added or changed end as the lines they replace did, or else
-// as most lines of the text do.
+// Comparisons ignore line endings. Lines that an edit does not touch keep their ending, also
+// in a text with mixed endings. Lines that are added or changed end as the lines they
+// replace did, or else as most lines of the text do.
 //
 // # Bounded time
 //
-// A quotation, a text or both may have been chosen to be slow to compare. The
-// work of every function is bounded, by its input's size or by a constant;
-// where a bound is met, a search finds nothing and a difference is shown
-// larger than it need be. In a text of more than a million lines, what is
-// quoted is not looked for line by line. No input makes a function panic.
+// Hostile quotations and texts may be slow to compare. The work of every function is
+// bounded, by its input's size or by a constant. At a bound, a search finds nothing, and a
+// difference is larger than necessary. In a text of more than a million lines, quotations
+// are not searched line by line. No input makes a function panic.
 package edit

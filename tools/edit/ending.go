@@ -9,7 +9,7 @@ import (
 // normal returns text with LF at the end of all its lines.
 func normal(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// A census counts the lines of a text by how they end.
+// A census counts the lines of a text by their ending.
 type census struct{ crlf, lf int }
 
 func countEndings(text string) census {
@@ -19,7 +19,7 @@ func countEndings(text string) census {
 
 func (e census) mixed() bool { return e.crlf > 0 && e.lf > 0 }
 
-// majority returns how most lines end.
+// majority returns the most frequent line ending.
 func (e census) majority() string {
 	if e.crlf > e.lf {
 		return "\r\n"
@@ -27,10 +27,9 @@ func (e census) majority() string {
 	return "\n"
 }
 
-// KeepEndings returns text, which takes the place of old as a whole, with the
-// line endings of old: unchanged lines keep theirs, the others end as the
-// lines they replace or as most lines do. If old has no line ending at all,
-// text is returned as it is.
+// KeepEndings returns text, which replaces old as a whole, with the line endings of old.
+// Unchanged lines keep their ending; other lines end as the lines that they replace, or as
+// most lines. If old has no line ending at all, text is returned as it is.
 func KeepEndings(old, text string) string {
 	e := countEndings(old)
 	switch {
@@ -44,8 +43,8 @@ func KeepEndings(old, text string) string {
 	return normal(text)
 }
 
-// KeepMarked returns text, which takes the place of old as a whole, with the lines of old that
-// read the same: mark returns them as they are read.
+// KeepMarked returns text, which replaces old as a whole, but keeps the lines of old that
+// mark turns into the same line.
 func KeepMarked(old, text string, mark func(string) string) string {
 	a, b := split(old), split(text)
 	marked := make([]string, len(a))
@@ -67,8 +66,8 @@ func KeepMarked(old, text string, mark func(string) string) string {
 	return strings.Join(b, "")
 }
 
-// inherit gives the lines of text, which end in LF, the endings of the lines
-// of old that they take the place of, or else fallback.
+// inherit gives each line of text, which ends in LF, the ending of the line of old that it
+// replaces, or else fallback.
 func inherit(old, text, fallback string) string {
 	if !strings.Contains(text, "\n") {
 		return text
@@ -115,7 +114,7 @@ func split(text string) []string {
 	return slices.AppendSeq(make([]string, 0, strings.Count(text, "\n")+1), strings.Lines(text))
 }
 
-// cut parts a line from its ending.
+// cut splits a line from its ending.
 func cut(line string) (text, end string) {
 	switch {
 	case strings.HasSuffix(line, "\r\n"):
@@ -126,13 +125,13 @@ func cut(line string) (text, end string) {
 	return line, ""
 }
 
-// A cursor goes through a text of mixed endings by offsets that count each
-// ending as one byte.
+// A cursor moves through a text with mixed endings by offsets that count each ending as one
+// byte.
 type cursor struct {
 	text string
-	at   int // bytes gone through
-	flat int // the same, each ending as one byte
-	next int // where the next CRLF is; len(text) if there is none
+	at   int // the offset in bytes
+	flat int // the offset with each ending as one byte
+	next int // the offset of the next CRLF; len(text) if there is none
 }
 
 func newCursor(text string) *cursor {
@@ -149,7 +148,7 @@ func (c *cursor) seek() {
 	}
 }
 
-// advance goes on to the offset flat and returns what lies between.
+// advance moves to the offset flat and returns the text up to it.
 func (c *cursor) advance(flat int) string {
 	start := c.at
 	for c.flat < flat {
@@ -167,8 +166,7 @@ func (c *cursor) advance(flat int) string {
 	return c.text[start:c.at]
 }
 
-// ending returns how the line ends in which the cursor stands, or fallback if
-// it is the last one.
+// ending returns the ending of the line at the cursor, or fallback for the last line.
 func (c *cursor) ending(fallback string) string {
 	i := strings.IndexByte(c.text[c.at:], '\n')
 	switch {

@@ -9,14 +9,14 @@ import (
 
 const (
 	fuzzyLength = 10          // characters a quotation must have
-	fuzzyWork   = 400_000_000 // bound of lines times the square of characters
+	fuzzyWork   = 400_000_000 // limit of lines times the square of characters
 	fuzzyPart   = 10          // one character in so many may differ
-	spaceWeight = 10          // so many differences in space weigh as much as another
+	spaceWeight = 10          // so many differences in space count as one other difference
 )
 
-// fuzzy finds whole lines that differ from those of old in at most a tenth of their
-// characters, space counting a tenth of others. Of overlapping places the best is taken. It
-// finds nothing if the comparison would take long.
+// fuzzy finds whole lines that differ from the lines of old in at most a tenth of their
+// characters, where space counts a tenth. Of overlapping places the best wins. It finds
+// nothing if the comparison would take too long.
 func fuzzy(text, old, with string) iter.Seq[span] {
 	if utf8.RuneCountInString(old) < fuzzyLength {
 		return none
@@ -53,7 +53,7 @@ func fuzzy(text, old, with string) iter.Seq[span] {
 	taken := make([]bool, len(lines))
 	var starts []int
 	for _, c := range found {
-		if taken[c.line] || taken[c.line+n-1] { // all are n lines long
+		if taken[c.line] || taken[c.line+n-1] { // all candidates have n lines
 			continue
 		}
 		for i := range n {
@@ -72,7 +72,7 @@ func fuzzy(text, old, with string) iter.Seq[span] {
 	}
 }
 
-// A fuzz is a text that others are compared with.
+// A fuzz is the text to which candidates are compared.
 type fuzz struct{ raw, dense []rune }
 
 func newFuzz(lines []string) fuzz {
@@ -88,8 +88,8 @@ func dense(text string) []rune {
 	return slices.DeleteFunc([]rune(text), isSpace)
 }
 
-// score returns how different text is, in differences of space, and whether
-// that is little enough.
+// score returns the distance of text, in differences of space, and whether it is within the
+// limit.
 func (f fuzz) score(text string) (score int, ok bool) {
 	most := len(f.raw) * spaceWeight / fuzzyPart
 	signs := distance(f.dense, dense(text), most/spaceWeight)
@@ -102,8 +102,8 @@ func (f fuzz) score(text string) (score int, ok bool) {
 	return score, score <= most
 }
 
-// distance returns how many characters must be inserted, removed or exchanged
-// to make b of a, or limit+1 if it is more than limit (Levenshtein, Ukkonen).
+// distance returns how many characters must be inserted, removed or replaced to turn a into
+// b, or limit+1 if there are more than limit (Levenshtein, Ukkonen).
 func distance(a, b []rune, limit int) int {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]
@@ -122,7 +122,7 @@ func distance(a, b []rune, limit int) int {
 		row[i] = i
 	}
 	for j := 1; j <= len(b); j++ {
-		low, high := max(1, j-limit), min(len(a), j+limit) // beyond, more than limit
+		low, high := max(1, j-limit), min(len(a), j+limit) // outside, the distance exceeds limit
 		diagonal := row[low-1]
 		row[low-1] = limit + 1
 		if low == 1 {

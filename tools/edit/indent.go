@@ -5,22 +5,22 @@ import (
 	"unicode"
 )
 
-// A placing says how lines that take the place of others are indented.
+// A placing determines the indentation of replacement lines.
 type placing struct {
-	base     string             // what the first line begins with
+	base     string             // the indentation of the first line
 	as       map[string][]depth // the found lines' indentations, by the quoted line's
 	quoted   map[string][]int   // the quoted lines' indices, by their trimmed text
-	from, to string             // one level, as quoted and in the file; "" is unknown
+	from, to string             // one level in the quotation and in the file; "" if unknown
 }
 
-// A depth is the indentation of found lines from a quoted line on.
+// A depth is the indentation in the file from a quoted line on.
 type depth struct {
 	from   int
 	indent string
 }
 
-// placing returns how lines that take the place of found ones are indented, where the
-// quoted lines are as many.
+// placing returns the placing of lines that replace the found lines, which are as many as
+// the quoted lines.
 func (q quotation) placing(found []string, unit string) placing {
 	p := placing{base: indentation(found), from: q.unit, to: unit}
 	if len(found) != len(q.lines) {
@@ -40,8 +40,8 @@ func (q quotation) placing(found []string, unit string) placing {
 	return p
 }
 
-// at returns how the lines were indented that were quoted with the indentation in, about
-// the quoted line i: one file can mean two things by it, as a Makefile does.
+// at returns the file's indentation for the quoted indentation in, near the quoted line i:
+// one quoted indentation may stand for two, as in a Makefile.
 func (p placing) at(in string, i int) string {
 	depths := p.as[in]
 	best := depths[0].indent
@@ -53,8 +53,7 @@ func (p placing) at(in string, i int) string {
 	return best
 }
 
-// next returns which quoted line a line is that comes where the quoted line i might: the
-// next that is equal, or else i.
+// next returns the index of the next quoted line, from i on, that equals line, or else i.
 func (p placing) next(line string, i int) (at int, same bool) {
 	for _, j := range p.quoted[strings.TrimSpace(line)] {
 		if j >= i {
@@ -64,8 +63,8 @@ func (p placing) next(line string, i int) (at int, same bool) {
 	return i, false
 }
 
-// unit returns what one level of indentation is in lines: a tab, or as many spaces as the
-// smallest step between two depths, but one. It is "" if nothing is indented.
+// unit returns one level of indentation in lines: a tab, or as many spaces as the smallest
+// step between two depths, except a step of one. It is "" if no line is indented.
 func unit(lines []string) string {
 	tabs, spaces, step := 0, 0, 0
 	depths := map[int]bool{0: true}
@@ -96,7 +95,7 @@ func unit(lines []string) string {
 	return strings.Repeat(" ", step)
 }
 
-// level returns the indentation in, which is beyond a known one, in the file's own unit.
+// level converts the indentation in, which is deeper than a known one, to the file's unit.
 func (p placing) level(in string) string {
 	if p.to == "" || in == "" {
 		return in
@@ -115,8 +114,8 @@ func (p placing) level(in string) string {
 	return strings.Repeat(p.to, columns/width) + strings.Repeat(" ", columns%width)
 }
 
-// indent moves the lines of text to where p says. A line that was further left than the
-// first one and than all that was quoted is put below the first. Blank lines become empty.
+// indent indents the lines of text by p. A line further left than the first line and all
+// quoted lines is aligned with the first. Blank lines become empty.
 func (p placing) indent(text string) string {
 	lines := strings.Split(text, "\n")
 	first := indentation(lines)
@@ -130,7 +129,7 @@ func (p placing) indent(text string) string {
 		in := indentOf(l)
 		at, same := p.next(l, line)
 		known, place, ok := first, p.base, strings.HasPrefix(in, first)
-		for quoted := range p.as { // one of them is the longest
+		for quoted := range p.as { // find the longest one
 			if strings.HasPrefix(in, quoted) && (!ok || len(quoted) >= len(known)) {
 				known, place, ok = quoted, p.at(quoted, at), true
 			}

@@ -9,8 +9,8 @@ import (
 	"gemline/engine/charset"
 )
 
-// kindred are characters that people and models take for each other, each with the plain
-// one: quotation marks, dashes and blanks.
+// kindred maps similar quotation marks, dashes and blanks, which people and models confuse,
+// to the plain character.
 var kindred = strings.NewReplacer(
 	"\u2018", "'", "\u2019", "'", "\u201a", "'", "\u201b", "'", "\u2032", "'", "\u02bc", "'", "\uff07", "'",
 	"\u201c", `"`, "\u201d", `"`, "\u201e", `"`, "\u201f", `"`, "\u2033", `"`, "\uff02", `"`,
@@ -18,14 +18,14 @@ var kindred = strings.NewReplacer(
 	"\u00a0", " ", "\u2000", " ", "\u2001", " ", "\u2002", " ", "\u2003", " ", "\u2004", " ", "\u2005", " ", "\u2006", " ",
 	"\u2007", " ", "\u2008", " ", "\u2009", " ", "\u200a", " ", "\u202f", " ", "\u205f", " ", "\u3000", " ")
 
-// simple returns text with plain characters in the place of their kin. An undecodable byte
-// becomes the mark that stands for it on display.
+// simple returns text with plain characters in the place of similar ones. An undecodable
+// byte becomes its replacement character on display.
 func simple(text string) string { return kindred.Replace(charset.Readable(text)) }
 
-// A plainText is a text with plain characters in the place of their kin, each one for one.
+// A plainText is a text in which plain characters replace similar ones, one for one.
 type plainText struct {
 	original, text string
-	at, shift      []int // from the offset at[i] of text on, the original is shift[i] bytes ahead
+	at, shift      []int // from the offset at[i] of text on, the offset in the original is shift[i] bytes larger
 }
 
 func plain(original string) plainText {
@@ -45,7 +45,7 @@ func plain(original string) plainText {
 	return p
 }
 
-// offset returns where an offset of the plain text is in the original.
+// offset converts an offset of the plain text to an offset of the original.
 func (p plainText) offset(i int) int {
 	if k := sort.SearchInts(p.at, i+1); k > 0 {
 		return i + p.shift[k-1]
@@ -53,8 +53,8 @@ func (p plainText) offset(i int) int {
 	return i
 }
 
-// kinds finds old by other strategies although its quotation marks, dashes and blanks
-// differ from the text's. Where with repeats them from old, the text's own stay.
+// kinds finds old by the other strategies, with plain quotation marks, dashes and blanks in
+// both. If with repeats a character of old, the text's variant stays.
 func kinds(text, old, with string) iter.Seq[span] {
 	p, q := plain(text), plain(old)
 	if p.text == text && q.text == old {
@@ -80,11 +80,11 @@ func kinds(text, old, with string) iter.Seq[span] {
 	}
 }
 
-// mostKept bounds how long texts are whose characters are compared.
+// mostKept limits the length of texts whose characters are compared.
 const mostKept = 1 << 14
 
-// keepKinds returns with, which takes the place of old, with the characters that it has in
-// common with old as they are in found, where old was found.
+// keepKinds returns with, the replacement of old, with the characters that it shares with
+// old taken from found, the text where old was found.
 func keepKinds(found, old, with string) string {
 	if len(found)+len(old)+len(with) > mostKept {
 		return with
@@ -105,7 +105,7 @@ func keepKinds(found, old, with string) string {
 		for ; j < c.b0; i, j = i+1, j+1 {
 			b.WriteString(with[done:will[j].at])
 			done = will[j].at + len(will[j].text)
-			if will[j].text == was[i].text { // it was not meant to change
+			if will[j].text == was[i].text { // the replacement keeps the character
 				b.WriteString(is[i].text)
 			} else {
 				b.WriteString(will[j].text)
@@ -116,13 +116,13 @@ func keepKinds(found, old, with string) string {
 	return b.String() + with[done:]
 }
 
-// An ink is a character that is not white space at the edge of a line.
+// An ink is a character other than leading or trailing white space of a line.
 type ink struct {
 	text string
 	at   int
 }
 
-// inked returns the characters of text but for the white space at the edges of lines.
+// inked returns the characters of text without leading and trailing white space of lines.
 func inked(text string) (all []ink) {
 	at := 0
 	for line := range strings.Lines(text) {

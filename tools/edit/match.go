@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	maxSteps = 1 << 26 // bytes that the regex strategy goes through
-	maxLines = 1 << 20 // lines that are looked at as such
+	maxSteps = 1 << 26 // bytes that the regex strategy reads
+	maxLines = 1 << 20 // lines of a text that is searched by lines
 )
 
 // exact finds old byte for byte.
@@ -31,7 +31,7 @@ func exact(text, old, with string) iter.Seq[span] {
 	}
 }
 
-// A quotation is what whole lines are compared with.
+// A quotation is the lines to which whole lines are compared.
 type quotation struct {
 	lines []string // the quoted lines, without endings
 	unit  string   // one indentation level of the quotation and its replacement
@@ -39,8 +39,8 @@ type quotation struct {
 	inner, final *insertion // replacements for ended lines, and for an unended last line
 }
 
-// quote returns the lines of old. A newline at its end ends the last line, it
-// does not begin another; the same then holds for with.
+// quote returns the lines of old. A final newline ends the last line and does not begin
+// another; then the same applies to with.
 func quote(old, with string) quotation {
 	end := "\n"
 	if with == "" {
@@ -57,14 +57,14 @@ func quote(old, with string) quotation {
 	}
 }
 
-// blank reports whether nothing but space was quoted. Blank lines are found
-// everywhere, so that only an exact match of them means anything.
+// blank reports whether only space was quoted. Blank lines occur everywhere, so only an
+// exact match counts.
 func (q quotation) blank() bool {
 	return !slices.ContainsFunc(q.lines, func(l string) bool { return strings.TrimSpace(l) != "" })
 }
 
-// over returns the span that replaces lines, which begin at the offset start, of a text
-// that is indented by unit.
+// over returns the span that replaces lines, which begin at the offset start. unit is the
+// text's indentation unit.
 func (q quotation) over(start int, lines []string, unit string) span {
 	size := 0
 	for _, l := range lines {
@@ -129,10 +129,10 @@ func offsets(lines []string) []int {
 	return at
 }
 
-// occurrences returns where want, which is not empty, begins in in, without
-// overlaps. It looks at each element once (Knuth, Morris and Pratt).
+// occurrences returns the non-overlapping positions of want, which is not empty, in in. It
+// reads each element once (Knuth, Morris and Pratt).
 func occurrences(in, want []int) iter.Seq[int] {
-	border := make([]int, len(want)) // of each beginning of want: its longest end that is a beginning too
+	border := make([]int, len(want)) // for each prefix of want: its longest proper suffix that is a prefix, too
 	for i, k := 1, 0; i < len(want); i++ {
 		for k > 0 && want[i] != want[k] {
 			k = border[k-1]
@@ -166,8 +166,8 @@ func occurrences(in, want []int) iter.Seq[int] {
 //
 //	(?m)^([ \t]*)first\s*second\s*third
 //
-// would find, but since no token begins with space there is never a choice to
-// go back on, so it is matched by hand, in bounded time.
+// would find. Since no token begins with space, the match never backtracks; so it is coded
+// by hand, in bounded time.
 func regex(text, old, with string) iter.Seq[span] {
 	words := tokens(old)
 	if len(words) == 0 {
@@ -207,8 +207,8 @@ func regex(text, old, with string) iter.Seq[span] {
 	return slices.Values(found)
 }
 
-// follow goes through text from at on, past words with any space between
-// them, and returns how far it came and whether past all of them.
+// follow matches words, with any space between them, in text from at on. It returns the end
+// of the match, and whether all words matched.
 func follow(text string, at int, words []string) (end int, ok bool) {
 	at = skip(text, at, blankSpace)
 	for i, w := range words {
@@ -239,8 +239,7 @@ func blankSpace(r rune) bool { return r == ' ' || r == '\t' }
 // isSpace is unicode.IsSpace, with the byte order mark.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
 
-// tokens cuts text at space and on both sides of each bracket, colon and sign
-// of comparison.
+// tokens splits text at space and on both sides of each bracket, colon and comparison sign.
 func tokens(text string) []string {
 	var all []string
 	for _, field := range strings.FieldsFunc(text, isSpace) {

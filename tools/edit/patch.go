@@ -10,22 +10,21 @@ import (
 	"unicode/utf8"
 )
 
-// A File is a file as it was and as it shall be.
+// A File is the old and the new content of a file.
 type File struct {
-	Name       string // from where the patch is applied, with slashes
-	Created    bool   // there was none before; Old is empty
-	Deleted    bool   // there is none any more; New is empty
+	Name       string // relative to the directory where the patch is applied, with slashes
+	Created    bool   // the file is new; Old is empty
+	Deleted    bool   // the file is deleted; New is empty
 	Executable bool
-	Old, New   string // bytes, whatever they mean
+	Old, New   string // bytes in any encoding
 }
 
-// Patch returns the change from the old to the new files, in the format of git
-// diff, in the order of files: git apply makes of it exactly the new bytes.
+// Patch returns the change from the old to the new files, in the format of git diff, in the
+// order of files. git apply produces exactly the new bytes.
 //
-// The patch is text. A change that can't be shown as text is written as
-// a binary one, which is safe anywhere but can't be read: where its lines are
-// no UTF-8, hold control characters, or are not plain. Plain is asked about
-// several lines at once; nil means that all are.
+// The patch is text. A change is written as a binary patch, safe but unreadable, if its
+// lines are no UTF-8, hold control characters, or are not plain. plain is called with
+// several lines at once; if it is nil, all lines are plain.
 func Patch(files []File, plain func(text string) bool) string {
 	var out strings.Builder
 	for _, f := range files {
@@ -63,11 +62,11 @@ func (f File) write(out *strings.Builder, plain func(string) bool) {
 	}
 	out.WriteString("GIT binary patch\n")
 	literal(out, f.New)
-	literal(out, f.Old) // for the way back
+	literal(out, f.Old) // so that git apply -R works
 }
 
-// shows reports whether the hunks of f can be text. The byte order mark that a
-// text begins with may be there.
+// shows reports whether the hunks of f can be text. A byte order mark at the beginning is
+// allowed.
 func (f File) shows(hunks string, plain func(string) bool) bool {
 	if !utf8.ValidString(hunks) {
 		return false
@@ -88,8 +87,8 @@ func (f File) shows(hunks string, plain func(string) bool) bool {
 	return plain == nil || plain(strings.ReplaceAll(hunks, "\r\n", "\n"))
 }
 
-// quoteName returns name as a patch has it: as it is, or as a string of C if
-// anything in it might be taken for something else.
+// quoteName returns name in the notation of a patch: as it is, or quoted as in C if it is
+// ambiguous.
 func quoteName(name string) string {
 	const escaped, letters = "\a\b\t\n\v\f\r\"\\", `abtnvfr"\`
 	var out strings.Builder
@@ -109,15 +108,15 @@ func quoteName(name string) string {
 	return `"` + out.String() + `"`
 }
 
-// object returns the name by which git knows content.
+// object returns the object id of content in git.
 func object(content string) string {
 	h := sha1.New()
 	fmt.Fprintf(h, "blob %d\x00%s", len(content), content)
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// literal writes content as the binary patches of git have it: compressed, and
-// in lines of up to 52 bytes in base 85, each behind a letter for its length.
+// literal writes content in the format of git's binary patches: compressed, in base 85, in
+// lines of up to 52 bytes that begin with a letter for the length.
 func literal(out *strings.Builder, content string) {
 	var packed bytes.Buffer
 	z, _ := zlib.NewWriterLevel(&packed, zlib.BestCompression)

@@ -8,7 +8,7 @@ import (
 )
 
 // placeholders returns the lines of text that stand for omitted code, such as "// rest of
-// code ...", in a uniform spelling. In a replacement, shorter lines count, too.
+// code ...", in normalised spelling. In a replacement, shorter lines count, too.
 func placeholders(text string, replaces bool) []string {
 	var all []string
 	lines := strings.Split(text, "\n")
@@ -24,8 +24,8 @@ func placeholders(text string, replaces bool) []string {
 	return all
 }
 
-// HasPlaceholder reports whether text leaves something out that old, which it
-// replaces, does not leave out in the same words.
+// HasPlaceholder reports whether text has a placeholder for omitted code that old, which it
+// replaces, does not have.
 func HasPlaceholder(old, text string) bool {
 	known := placeholders(old, true)
 	return slices.ContainsFunc(placeholders(text, old != ""), func(p string) bool { return !slices.Contains(known, p) })
@@ -46,21 +46,22 @@ const (
 )
 
 var (
-	// comment is a line that is a comment, or in curly brackets as JSX has it.
+	// comment matches a line that is a comment, or a JSX comment in curly brackets.
 	comment = text.Pattern(`^(?://+|#+|--+|;+|%+|/\*+|\*|<!--|\{/\*|"""|REM\b|'+)\s*(.*?)\s*(?:\*/\}?|-->|""")?$`)
 
-	// omitted are the words of a comment that says that something is left out, where it has
-	// dots or stands in brackets.
+	// omitted matches the words of a comment that marks an omission if it has dots or
+	// brackets.
 	omitted = text.Pattern(`^(?:keep |leave |include |insert |your |all |the |all the |all of the |other |with |\d+ )*` +
 		`(?:` + left + `(?: (?:the|your|my|this|that|of))*(?: [a-z_-]+){0,2}? ` + part + `|` + left + `|` + part + `|no changes?|as before|same as before|(?:code |imports )?snip(?:ped)?)` +
 		`(?:,? ` + same + `)*$`)
 
-	// stated are words that say so by themselves.
+	// stated matches words that mark an omission by themselves.
 	stated = text.Pattern(`^(?:keep |leave |all |the )*(?:(?:the )?rest of (?:the |your |this )?(?:[a-z_-]+ ){0,1}?` + part +
 		`|(?:all )?(?:existing|previous|remaining|other) (?:[a-z_-]+ ){0,1}?` + part + `) ` +
 		`(?:(?:remains?|stays?|is|are) (?:the same|unchanged|as (?:is|before))|unchanged|goes here|here|as before|omitted(?: for brevity)?)$`)
 
-	// dotted is a comment of nothing but dots. More than a blank before them means an example.
+	// dotted matches a comment of only dots. More than one blank before them means an
+	// example.
 	dotted = text.Pattern(`^(?://+|#+|--+|;+|%+|/\*+|<!--|\{/\*) ?[(\[<]*\.{3,}(?: ?\.{3,})*[)\]>]*\s*(?:\*/\}?|-->)?$`)
 
 	// brief matches words that mark an omission if they are the whole comment.
@@ -70,7 +71,7 @@ var (
 		`(?: for brevity)?|no changes?(?: here| below| above)?)$`)
 )
 
-// placeholder returns the uniform spelling of line if it is a placeholder, else "".
+// placeholder returns the normalised spelling of line if it is a placeholder, else "".
 func placeholder(line string) string {
 	if len(line) > 300 {
 		return ""
@@ -101,15 +102,15 @@ func placeholder(line string) string {
 	return ""
 }
 
-// spaced reports whether dots begin a line that is no comment, and are no spread operator as in
-// ...rest.
+// spaced reports whether a line that is no comment begins with dots that are no spread
+// operator as in ...rest.
 func spaced(line string) bool {
 	line = strings.Trim(line, "()[]<>")
 	return strings.HasPrefix(line, "... ") || strings.HasPrefix(line, "...") && strings.HasSuffix(line, "...")
 }
 
-// short returns the uniform spelling of a comment line with no more than dots or
-// "unchanged", else "". It also returns "" for a line in the middle of a longer comment.
+// short returns the normalised spelling of a comment line with only dots or "unchanged",
+// else "". It also returns "" for a line in the middle of a longer comment.
 func short(lines []string, i int) string {
 	line := strings.TrimSpace(strings.ReplaceAll(lines[i], "\u2026", "..."))
 	m := comment().FindStringSubmatch(line)

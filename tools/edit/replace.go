@@ -9,22 +9,22 @@ import (
 // maxSize is how many bytes a text may grow to by [Replace].
 const maxSize = 64 << 20
 
-// ErrTooLarge is returned instead of a text longer than that.
+// ErrTooLarge is returned instead of a text longer than 64 MiB.
 var ErrTooLarge = errors.New("the edited text would be larger than 64 MB")
 
-// A Strategy is a way to find what a model quoted.
+// A Strategy is a way to find a quotation.
 type Strategy string
 
 // The strategies, in the order in which they are tried.
 const (
 	Exact    Strategy = "exact"    // byte for byte
 	Flexible Strategy = "flexible" // whole lines, whatever their indentation
-	Kinds    Strategy = "kinds"    // the same but for kinds of quotation marks, dashes and blanks
+	Kinds    Strategy = "kinds"    // by another strategy, with similar quotation marks, dashes and blanks
 	Regex    Strategy = "regex"    // the same words and signs, whatever the space between
 	Fuzzy    Strategy = "fuzzy"    // whole lines that differ in a few characters
 )
 
-// A Result is what became of a text.
+// A Result is the outcome of a replacement.
 type Result struct {
 	Text     string
 	Count    int      // how often old was found
@@ -37,8 +37,8 @@ type Range struct{ First, Last int }
 
 // Replace replaces old in content by with, at the places that the first successful
 // [Strategy] finds. Unless all is true, a text with several places is left unchanged: the
-// caller sees this by Count. An empty old is never found. The text neither gains nor loses
-// a final newline, but for a text that becomes empty.
+// caller sees this by Count. An empty old is never found. The text neither gains nor loses a
+// final newline, except when it becomes empty.
 func Replace(content, old, with string, all bool) (Result, error) {
 	r := Result{Text: content}
 	text, old, with := normal(content), normal(old), normal(with)
@@ -71,7 +71,7 @@ func Replace(content, old, with string, all bool) (Result, error) {
 	return r, nil
 }
 
-// A span is a part of a text and what shall stand there instead.
+// A span is a part of a text and its replacement.
 type span struct {
 	start, end int
 	how        *insertion
@@ -80,13 +80,13 @@ type span struct {
 
 func (s span) text() string { return s.how.text(s.place) }
 
-// An insertion is the replacement at a place. It is made anew at each place: all
+// An insertion is the replacement at a place. It is built at each place when needed: all
 // replacements together may need too much memory.
 type insertion struct {
 	with     string
 	lines    int
 	blanks   int    // at the beginnings of lines
-	indented bool   // lines follow the indentation of the place
+	indented bool   // lines adopt the indentation of the place
 	end      string // follows the last line
 }
 
@@ -107,7 +107,7 @@ func (in *insertion) text(place placing) string {
 	return in.with + in.end
 }
 
-// size returns how long the text is at most.
+// size returns the maximal length of the text.
 func (in *insertion) size(place placing) int {
 	n := len(in.with) + len(in.end)
 	if in.indented {
@@ -145,7 +145,7 @@ func ranges(text string, spans iter.Seq[span]) []Range {
 	return all
 }
 
-// apply carries out spans of text, which is content with LF endings.
+// apply replaces spans of text, which is content with LF endings.
 func apply(content, text string, spans iter.Seq[span]) string {
 	var b strings.Builder
 	e := countEndings(content)
@@ -167,7 +167,7 @@ func apply(content, text string, spans iter.Seq[span]) string {
 		b.WriteString(c.advance(sp.start))
 		body := c.advance(sp.end)
 		fallback := e.majority()
-		if !strings.Contains(body, "\n") { // one line is edited: it says how
+		if !strings.Contains(body, "\n") { // the edited line determines the ending
 			fallback = c.ending(fallback)
 		}
 		b.WriteString(inherit(body, sp.text(), fallback))
@@ -176,7 +176,7 @@ func apply(content, text string, spans iter.Seq[span]) string {
 	return b.String()
 }
 
-// finish returns text with or without a final newline, as content has it.
+// finish returns text with a final newline if and only if content has one.
 func finish(content, text string) string {
 	if text == "" {
 		return text
