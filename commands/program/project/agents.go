@@ -198,14 +198,14 @@ func (a *AgentSet) refusal(d agent.Definition) string {
 	i := a.item(d)
 	switch said := a.opts.consents.granted(i); {
 	case said == "" && !agreedByFlag(a.opts, i):
-		return notAgreed
+		return notAgreed + howAgreed(a.opts)
 	case said == consent.None:
 		return "you do not want this project's agent; gemline trust remove takes that back"
 	}
 	return ""
 }
 
-const notAgreed = "nobody has agreed to this project's agent as it is now" + howAgreed
+const notAgreed = "nobody has agreed to this project's agent as it is now"
 
 // items returns the project's agents that need the user's consent.
 func (a *AgentSet) items() []item {
@@ -214,7 +214,7 @@ func (a *AgentSet) items() []item {
 }
 
 // isNotAgreed reports whether an agent of the project lacks consent.
-func isNotAgreed(d agent.Definition) bool { return d.DisabledReason == notAgreed }
+func isNotAgreed(d agent.Definition) bool { return strings.HasPrefix(d.DisabledReason, notAgreed) }
 
 // ServerRights returns the rights of an agent's own MCP servers, "" if the user has not decided
 // about them.
@@ -234,7 +234,7 @@ func (a *AgentSet) Problems() (lines []string) {
 	lines = lists.Map(wrong, func(err error) string { return "agents: " + text.OneLine(err.Error(), MaxNoticeLength) })
 	left := lists.Map(lists.Filter(list, isNotAgreed), func(d agent.Definition) string { return d.Name })
 	if len(left) > 0 {
-		lines = append(lines, text.OneLine("agents of this project can't be called, since "+notAgreed+": "+strings.Join(left, ", "), MaxNoticeLength))
+		lines = append(lines, text.OneLine("agents of this project can't be called, since nobody has agreed to their present form: "+strings.Join(left, ", "), MaxNoticeLength)+howAgreed(a.opts))
 	}
 	return lines
 }

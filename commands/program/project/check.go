@@ -36,7 +36,7 @@ func (o *Options) loadCheck(notify func(string)) (check string) {
 	case said == "" && agreedByFlag(o, i):
 	case said == "":
 		notify("the check of this project does not run, since nobody has agreed to it: " +
-			text.OneLine(i.consent.Command, MaxNameLength) + howAgreed)
+			text.OneLine(i.consent.Command, MaxNameLength) + howAgreed(o))
 		fallthrough
 	default:
 		check = o.userSettings.Check

@@ -36,7 +36,7 @@ func (c *Connections) serve(set *serverSet, open func(string)) *mcp.Set {
 	if len(left) > 0 {
 		names := lists.Map(left, func(m mcpServer) string { return text.PrintableLine(m.Name) })
 		open("MCP servers of this project are not used, since nobody has agreed to their present form: " +
-			strings.Join(names, ", ") + howAgreed)
+			strings.Join(names, ", ") + howAgreed(c.opts))
 	}
 	return c.connect(set.list, set.rights)
 }
@@ -59,7 +59,7 @@ func (c *Connections) connect(list []mcpServer, rights func(mcpServer) consent.R
 		}
 		s.Rights = func() (bool, error) {
 			r := rights(m) // the present rights
-			return r == consent.All, startable(r)
+			return r == consent.All, startable(c.opts, r)
 		}
 		if s.URL != "" {
 			remote[s.Name] = filled.oauthServer(s.URL)
@@ -126,7 +126,7 @@ func (c *Connections) filled(m mcpServer, rights consent.Rights) mcpServer {
 	if m.ofProject() && m.off == "" {
 		m.Server = m.Filled(c.VariablesFor(rights))
 		m.Env = merged(c.opts.Env.projectVars(), m.Env)
-		if err := cmp.Or(startable(rights), m.Err); err != nil {
+		if err := cmp.Or(startable(c.opts, rights), m.Err); err != nil {
 			m.off = err.Error()
 		}
 		m.printProblem(c.notify)
@@ -171,14 +171,14 @@ func newLogins(o *Options) oauth.Config {
 }
 
 // startable returns why a server with these rights must not start, nil if it may.
-func startable(r consent.Rights) error {
+func startable(o *Options, r consent.Rights) error {
 	switch r {
 	case consent.All, consent.Confined:
 		return nil
 	case consent.None:
 		return errors.New("you do not want this project's server to run; gemline trust remove takes that back")
 	}
-	return errors.New("nobody has agreed to what this project's server is now" + howAgreed)
+	return errors.New("nobody has agreed to what this project's server is now" + howAgreed(o))
 }
 
 // isServing reports whether a command starts gemline's own MCP server. Such a server is skipped: a

@@ -225,8 +225,13 @@ func agreedByFlag(o *Options, i item) bool {
 	return by
 }
 
-// howAgreed says how to consent to a project's programs.
-const howAgreed = "; a session at a terminal asks, --skip-trust agrees for one run"
+// howAgreed says how to consent to a project's programs. A session that asks has asked already.
+func howAgreed(o *Options) string {
+	if o.User.AsksForTrust() {
+		return "; the next session asks again"
+	}
+	return "; a session at a terminal asks, --skip-trust agrees for one run"
+}
 
 // An undecided is a program of the project that the user has not decided about. Its fingerprint is
 // taken before the question: a later change makes it another item.

@@ -94,7 +94,7 @@ func (o *Options) DiscoveredTools(ctx context.Context, l *launch.Launcher, notif
 	switch d.rights() {
 	case "":
 		notify("the tools of this project are not offered, since nobody has agreed to what " +
-			"tools.discoveryCommand and tools.callCommand are now" + howAgreed)
+			"tools.discoveryCommand and tools.callCommand are now" + howAgreed(o))
 	case consent.None:
 	default:
 		found, err := d.Tools(ctx, l)

@@ -171,7 +171,7 @@ func (o *Options) loadHooks(notify func(string)) error {
 	if len(left) > 0 {
 		names := lists.Map(left, func(k hook.Hook) string { return text.OneLine(k.ID(), MaxNameLength) })
 		notify("hooks of this project do not run, since nobody has agreed to their present form: " +
-			strings.Join(names, ", ") + howAgreed)
+			strings.Join(names, ", ") + howAgreed(o))
 	}
 	return nil
 }
