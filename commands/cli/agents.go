@@ -23,11 +23,11 @@ type Agents interface {
 	// settings of agents.
 	List() ([]agent.Definition, []error)
 
-	// Reload reads the files of agents again in the running session. The user is asked about
-	// agents of the project that are new or have changed.
+	// Reload reads the files of agents again in the running session. It asks the user about agents
+	// of the project that are new or have changed.
 	Reload(ctx context.Context) error
 
-	// Turn switches an agent on or off in that session.
+	// Turn switches an agent on or off in the running session.
 	Turn(name string, on bool)
 }
 
@@ -63,7 +63,7 @@ type (
 	}
 )
 
-// An agentRecord is an agent as gemline agents --json lists it.
+// An agentRecord is an agent in gemline agents --json.
 type agentRecord struct {
 	Name        string   `json:"name"`
 	Label       string   `json:"display_name,omitempty"`
@@ -71,14 +71,14 @@ type agentRecord struct {
 	Source      string   `json:"source"` // built-in, project, user, or the name of an extension
 	File        string   `json:"file,omitempty"`
 	Callable    bool     `json:"callable"`
-	Why         string   `json:"why,omitempty"` // it can't be called
+	Why         string   `json:"why,omitempty"` // why it can't be called
 	Model       string   `json:"model"`         // inherit: the model of the calling conversation
-	Tools       []string `json:"tools"`         // null is all
+	Tools       []string `json:"tools"`         // null is all tools
 	Servers     []string `json:"mcp_servers,omitempty"`
 	MaxTurns    int      `json:"max_turns"`
 	MaxMinutes  float64  `json:"timeout_mins"`
 	Prompt      string   `json:"prompt,omitempty"`
-	Kind        string   `json:"kind"`             // remote has no model, tools, requests and prompt
+	Kind        string   `json:"kind"`             // a remote agent has no model, tools, requests and prompt
 	Server      string   `json:"server,omitempty"` // where a remote agent runs
 	Card        string   `json:"agent_card_url,omitempty"`
 }
@@ -98,7 +98,7 @@ func recordOf(d agent.Definition) agentRecord {
 	return a
 }
 
-// lines returns the line of an agent in the list.
+// lines returns an agent's line of the list.
 func (a agentRecord) lines() []string {
 	line := fmt.Sprintf("%s (%s): %s", a.title(), a.Source, text.OneLine(a.Description, 200))
 	if a.Why != "" {
@@ -123,7 +123,7 @@ func (a agentRecord) title() string {
 	return a.Name + ", " + text.OneLine(a.Label, 60)
 }
 
-// agentsLeftOut notifies the user if the project's agents are left out for lack of trust.
+// agentsLeftOut notifies the user if a missing trust hides the project's agents.
 func agentsLeftOut(out *Output, here *Folder) {
 	if here.Trusted {
 		return
@@ -145,7 +145,7 @@ func (a agentName) ProvideAgent(agents Agents) (agent.Definition, error) {
 	return agentFamily(agents).find(a.Name)
 }
 
-// Run says what an agent is.
+// Run prints the properties of an agent.
 func (*agentsShow) Run(out *Output, d agent.Definition) error {
 	a := recordOf(d)
 	a.Prompt = d.Prompt.Text
@@ -168,7 +168,7 @@ func (*agentsShow) Run(out *Output, d agent.Definition) error {
 	return out.show(a, lines...)
 }
 
-// ServerProblems returns the problems of the MCP servers that an agent has from a place.
+// ServerProblems returns the problems of an agent's MCP servers, which come from a place.
 func ServerProblems(place string, servers map[string]any) (wrong []error) {
 	for _, s := range settings.ServersIn(servers, nil) {
 		if s.Err != nil {
@@ -181,7 +181,7 @@ func ServerProblems(place string, servers map[string]any) (wrong []error) {
 	return wrong
 }
 
-// Run prints the faults of files. The error is about the first file.
+// Run prints the problems of files. The error is about the first broken file.
 func (c *agentsValidate) Run(out *Output, here *Folder, agents Agents) error {
 	var list []agent.Definition
 	var wrong []error
@@ -205,7 +205,7 @@ func (c *agentsValidate) Run(out *Output, here *Folder, agents Agents) error {
 			wrong = append(wrong, ServerProblems(d.File, d.Access.Servers)...)
 		}
 	}
-	var bad, notes []*agent.FileError // notes are about agents that work all the same
+	var bad, notes []*agent.FileError // notes are about agents that work nevertheless
 	var lines []string
 	none := 0
 	for _, err := range wrong {
@@ -281,7 +281,7 @@ func (c *agentsConfig) Run(ctx context.Context, out *Output, here *Folder, ask *
 		}
 		path := []string{"agents", "overrides", d.Name}
 		if set := settings.In[map[string]any](s.Merged, path...); set != nil {
-			b, _ := text.JSON(settings.MaskWritten(path, set), "") // which was JSON
+			b, _ := text.JSON(settings.MaskWritten(path, set), "") // it was parsed from JSON, so it can't fail
 			if err := out.lines([]string{"set in the settings: " + string(b)}); err != nil {
 				return err
 			}
@@ -290,7 +290,7 @@ func (c *agentsConfig) Run(ctx context.Context, out *Output, here *Folder, ask *
 	return (&agentsShow{}).Run(out, d)
 }
 
-// agentKeys are the keys of an agent's file, as the settings have them.
+// agentKeys maps the keys of an agent's file to those of the settings.
 var agentKeys = map[string]string{"max_turns": "runConfig.maxTurns",
 	"timeout_mins": "runConfig.maxTimeMinutes", "model": "modelConfig.model",
 	"temperature": "modelConfig.generateContentConfig.temperature"}

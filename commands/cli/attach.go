@@ -21,7 +21,7 @@ type attachCommand struct {
 	Session string `arg:"" optional:"" help:"The id of a live session, how it begins, or its number in the list, which is printed without it."`
 }
 
-// live returns the sessions that are live, in all directories.
+// live returns the live sessions of all directories.
 func live(ctx context.Context, paths project.Paths) []attach.Session {
 	var dirs []string
 	if paths.Home != "" {
@@ -32,7 +32,7 @@ func live(ctx context.Context, paths project.Paths) []attach.Session {
 	return attach.Live(ctx, dirs...)
 }
 
-// showLive prints them.
+// showLive prints live sessions.
 func (out *Output) showLive(all []attach.Session) error {
 	var list []attach.Info
 	var lines []string
@@ -43,7 +43,7 @@ func (out *Output) showLive(all []attach.Session) error {
 	return out.listing(map[string]any{"live": list}, lines, "no session is live")
 }
 
-// titleOf returns what the list calls a live session, and a comma, "" if its file does not say.
+// titleOf returns the title of a live session, and a comma, "" if its file has none.
 func titleOf(s attach.Session) string {
 	list, err := journal.List(filepath.Join(filepath.Dir(s.Dir), "chats"))
 	i := slices.IndexFunc(list, func(kept journal.Session) bool { return kept.ID == s.ID })
@@ -75,8 +75,8 @@ func (c *attachCommand) Run(ctx context.Context, out *Output, here *Folder, show
 	return show(ctx, conn)
 }
 
-// matchingSessions returns the sessions that a word names: by the id, the number in the list or how
-// the id begins.
+// matchingSessions returns the sessions that match a word: the id, the number in the list or the
+// beginning of the id.
 func matchingSessions(all []attach.Session, word string) (found []attach.Session) {
 	by := func(is func(id string) bool) []attach.Session {
 		return slices.DeleteFunc(slices.Clone(all), func(s attach.Session) bool { return !is(s.ID) })

@@ -20,7 +20,7 @@ import (
 	"gemline/engine/model/provider"
 )
 
-// selectedType is the key of the setting that chooses.
+// selectedType is the key of the setting that chooses the sign-in method.
 const selectedType = "security.auth.selectedType"
 
 // authCommand is gemline auth.
@@ -36,13 +36,13 @@ type authStatus struct {
 	Provider string `arg:"" optional:"" help:"Of which provider, as openai; that of the model if left out."`
 }
 
-// An authRecord is what gemline auth status says.
+// An authRecord is the output of gemline auth status.
 type authRecord struct {
 	Method      auth.Method `json:"method"`
 	From        string      `json:"from,omitempty"`      // the setting or variable that decided
 	FromPath    string      `json:"from_path,omitempty"` // the file of the setting
 	Credential  string      `json:"credential,omitempty"`
-	Kind        string      `json:"credential_type,omitempty"` // of a file of Google's
+	Kind        string      `json:"credential_type,omitempty"` // the type in a credentials file of Google
 	Bearer      bool        `json:"bearer,omitempty"`
 	Project     string      `json:"project,omitempty"`
 	ProjectFrom string      `json:"project_from,omitempty"`
@@ -50,23 +50,23 @@ type authRecord struct {
 	Quota       string      `json:"quota_project,omitempty"`
 	BaseURL     string      `json:"base_url,omitempty"`
 	BaseFrom    string      `json:"base_url_from,omitempty"`
-	Headers     []string    `json:"headers,omitempty"` // their names
+	Headers     []string    `json:"headers,omitempty"` // names of HTTP headers
 	Usable      bool        `json:"usable"`
-	Note        string      `json:"note,omitempty"` // about the log-in that was asked for
+	Note        string      `json:"note,omitempty"` // about the chosen sign-in method
 	Problem     string      `json:"problem,omitempty"`
 	Hint        string      `json:"hint,omitempty"`
 
-	Provider string          `json:"provider,omitempty"`  // whose models are asked, if not Google's
-	Others   []keyedProvider `json:"providers,omitempty"` // with a key
+	Provider string          `json:"provider,omitempty"`  // the provider of the model, if it is not Google
+	Others   []keyedProvider `json:"providers,omitempty"` // providers with a key
 }
 
 // A keyedProvider is a provider with a key.
 type keyedProvider struct {
 	Name string `json:"name"`
-	From string `json:"credential"` // where the key is
+	From string `json:"credential"` // the place of the key
 }
 
-// keyed returns the providers whose key is known. Nobody is asked but the keyring.
+// keyed returns the providers with a known key. It asks only the keyring, not a server.
 func keyed(ctx context.Context, here *Folder, all model.Providers) (found []keyedProvider) {
 	from := make([]string, len(all))
 	var looked sync.WaitGroup
@@ -87,10 +87,10 @@ func keyed(ctx context.Context, here *Folder, all model.Providers) (found []keye
 	return found
 }
 
-// otherProvider returns the provider of the model that would be asked, "" for Google.
+// otherProvider returns the provider of the model for the next request, "" for Google.
 func (here *Folder) otherProvider(c auth.Credentials) string {
 	current, names, err := here.model(c)
-	if err != nil { // config validate says it
+	if err != nil { // config validate prints the error
 		return ""
 	}
 	name, _ := catalog.Provider(names.Chat(current, false).Model)
@@ -100,7 +100,8 @@ func (here *Folder) otherProvider(c auth.Credentials) string {
 	return name
 }
 
-// providerStatus returns what a request to a provider would use, and why that can't work.
+// providerStatus returns the credential for requests to a provider, and the error that a request
+// would get.
 func providerStatus(ctx context.Context, here *Folder, name string, all model.Providers) (authRecord, error) {
 	p, err := all.Named(name)
 	if err != nil {
@@ -127,7 +128,7 @@ func providerStatus(ctx context.Context, here *Folder, name string, all model.Pr
 	return st, err
 }
 
-// tell prints what a request would use, and why that can't work, if so.
+// tell prints the credential for requests, and returns err, the error that a request would get.
 func (st *authRecord) tell(out *Output, err error) error {
 	if st.Usable = err == nil; err != nil {
 		st.Problem, st.Hint = err.Error(), Hint(err)
@@ -135,7 +136,7 @@ func (st *authRecord) tell(out *Output, err error) error {
 	return cmp.Or(out.show(st, st.lines()...), err)
 }
 
-// Run prints what the next request would use, and fails if that can't work.
+// Run prints the credential for the next request, and fails if that request can't work.
 func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 	c, err := here.choose(out)
 	others, oerr := here.providers()
@@ -155,7 +156,7 @@ func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 		Quota: c.Quota, BaseURL: c.Address(), BaseFrom: c.BaseURL.From, Headers: c.HeaderNames(), Note: c.Instead,
 		Others: keyed(ctx, here, others)}
 	if s, serr := here.settings(); serr == nil {
-		for _, said := range s.Values(c.From) { // the strongest file is the last one
+		for _, said := range s.Values(c.From) { // the strongest file is the last
 			st.FromPath = said.File
 		}
 	}
@@ -166,8 +167,7 @@ func (a *authStatus) Run(ctx context.Context, out *Output, here *Folder) error {
 	return st.tell(out, err)
 }
 
-// find looks where the credential of c is, as a request would, but asks no
-// server.
+// find looks for the credential of c as a request would, but asks no server.
 func (st *authRecord) find(ctx context.Context, here *Folder, c auth.Credentials) error {
 	switch {
 	case c.Stored:
@@ -206,12 +206,12 @@ func (st *authRecord) machine(c auth.Credentials) error {
 	return nil
 }
 
-// lines returns what st says to people.
+// lines returns st as text.
 func (st *authRecord) lines() (lines []string) {
 	project, whose := st.Project, st.ProjectFrom
 	switch {
 	case st.Method != auth.Compute:
-		whose = "" // the only one it can be
+		whose = "" // no other project is possible
 	case project == "":
 		project = "the one that Code Assist has for the account"
 	}
@@ -244,13 +244,13 @@ type authUse struct {
 	Type string `arg:"" complete:"method" help:"gemini-api-key, vertex-ai, gateway or compute-default-credentials."`
 }
 
-// Run keeps the choice in the user's settings, if it can be used at all.
+// Run stores the sign-in method in the user's settings, if the method is supported.
 func (u *authUse) Run(ctx context.Context, out *Output, here *Folder, ask *Asker) error {
 	m, known := auth.ParseMethod(u.Type)
 	if !known {
 		return misused("%q is not a way to sign in; there are gemini-api-key, vertex-ai, gateway and compute-default-credentials", u.Type)
 	}
-	if !slices.Contains(auth.Methods(), m) { // which says what to use instead
+	if !slices.Contains(auth.Methods(), m) { // the error of Choose names the alternative
 		_, err := auth.Choose(auth.Config{Selected: string(m), Getenv: func(string) string { return "" }})
 		return err
 	}
@@ -267,13 +267,13 @@ func (u *authUse) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 		return err
 	case now.Instead != "":
 		out.Notify(now.Instead)
-	case now.Method != m && now.From != selectedType: // else the change says it
+	case now.Method != m && now.From != selectedType: // otherwise the printed change says it
 		out.Notify(fmt.Sprintf("%s says %s, and beats it", now.From, now.Method))
 	}
 	return nil
 }
 
-// A keyOf says whose key is meant.
+// A keyOf names the provider of a key.
 type keyOf struct {
 	Provider string `arg:"" optional:"" help:"Whose key it is, as openai; Google's if left out."`
 }
@@ -313,13 +313,13 @@ func (a *authSetKey) Run(ctx context.Context, out *Output, here *Folder, ask *As
 	return err
 }
 
-// A keyStore holds the key of a provider, of none if it is Google's.
+// A keyStore holds the key of a provider. An empty provider is Google.
 type keyStore struct {
 	store    *auth.Store
 	provider model.Provider
 }
 
-// ProvideStore returns the store of the key that is meant.
+// ProvideStore returns the store of the provider's key.
 func (k keyOf) ProvideStore(here *Folder) (*keyStore, error) {
 	if k.Provider == "" || k.Provider == model.Gemini {
 		return &keyStore{store: here.keys()}, nil
@@ -335,7 +335,8 @@ func (k keyOf) ProvideStore(here *Folder) (*keyStore, error) {
 	return &keyStore{here.keysFor(k.Provider), p}, err
 }
 
-// named returns a provider by its name, which is perhaps the key: it is not shown.
+// named returns a provider by its name. The error hides the name, which may be a key that was typed
+// in its place.
 func named(all model.Providers, name string) (model.Provider, error) {
 	p, err := all.Named(name)
 	var wrong *model.Error
@@ -345,12 +346,12 @@ func named(all model.Providers, name string) (model.Provider, error) {
 	return p, err
 }
 
-// keysFor returns the store of the key of another provider than Google.
+// keysFor returns the key store of a provider other than Google.
 func (here *Folder) keysFor(name string) *auth.Store {
 	return auth.NewProviderStore(here.Paths.User(), here.getenv, name)
 }
 
-// providers returns the providers that there are.
+// providers returns all providers.
 func (here *Folder) providers() (model.Providers, error) {
 	s, err := here.settings()
 	if err != nil {
@@ -360,8 +361,7 @@ func (here *Folder) providers() (model.Providers, error) {
 	return model.NewProviders(custom, here.getenv), nil
 }
 
-// readKey reads a key that is typed unseen, or the first line of standard
-// input.
+// readKey reads a key from the terminal without echo, or from the first line of standard input.
 func (ask *Asker) readKey(ctx context.Context) (string, error) {
 	if ask.Secret != nil {
 		key, err := ask.Secret(ctx, "Enter the API key, a password that is not shown: ")
@@ -385,7 +385,7 @@ func (ask *Asker) readKey(ctx context.Context) (string, error) {
 	return line, nil
 }
 
-// Run forgets the key.
+// Run deletes the key.
 func (*authUnsetKey) Run(ctx context.Context, out *Output, here *Folder, keys *keyStore) error {
 	from, said, err := keys.forget(ctx, here, out)
 	if err != nil {
@@ -394,7 +394,7 @@ func (*authUnsetKey) Run(ctx context.Context, out *Output, here *Folder, keys *k
 	return out.show(map[string][]string{"removed": from}, said)
 }
 
-// forget removes the key, and returns its places and a message.
+// forget deletes the key, and returns its places and a message.
 func (keys *keyStore) forget(ctx context.Context, here *Folder, out *Output) (from []string, said string, err error) {
 	if from, err = keys.store.Remove(ctx); err != nil {
 		return nil, "", err
@@ -416,7 +416,7 @@ func (keys *keyStore) forget(ctx context.Context, here *Folder, out *Output) (fr
 
 type authSignout struct{}
 
-// Run forgets the key and the choice.
+// Run deletes the key and the chosen sign-in method.
 func (*authSignout) Run(ctx context.Context, out *Output, here *Folder) error {
 	from, said, err := (&keyStore{store: here.keys()}).forget(ctx, here, out)
 	if err != nil {

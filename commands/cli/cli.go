@@ -3,9 +3,8 @@
 //
 // # One grammar
 //
-// A sub-command is a kong struct. The names, flags and help texts in its tags are the only
-// ones: completion, the manual page and the slash commands of a session ([Session]) are made
-// from the grammar.
+// A sub-command is a kong struct. Its tags hold the names, flags and help texts. Completion, the
+// manual page and the slash commands of a session ([Session]) are made from the same grammar.
 //
 // # A command takes its dependencies
 //
@@ -14,15 +13,14 @@
 // passes them by their types. A struct that several commands of a family share is made by a
 // Provide method.
 //
-// # A document and lines say the same
+// # A document and lines have the same content
 //
-// The result goes to the [Output] in one call: as lines, or with --json as one
-// document. A fault is the error.
+// The result goes to the [Output] in one call: as lines, or with --json as one document. A failure
+// is the error.
 //
-// # Nothing happens
+// # No model is asked
 //
-// No model is talked to and no conversation begins. Nothing of a [Folder] that is not
-// trusted is used.
+// No request goes to a model and no conversation begins. No file of an untrusted [Folder] is used.
 package cli
 
 import (
@@ -56,27 +54,26 @@ import (
 // An Asker asks the user.
 type Asker struct {
 	In  io.Reader // standard input; nil inside a session
-	Err io.Writer // standard error, where questions are asked
+	Err io.Writer // standard error, for questions
 
-	// Secret asks the user for something that is not shown while it is typed.
-	// It is nil where nobody can be asked.
+	// Secret asks the user for a text without echo. It is nil if no user can be asked.
 	Secret func(ctx context.Context, question string) (string, error)
 
-	// Confirm asks something that is answered yes or no. It is nil outside of a session,
-	// where it is asked on In.
+	// Confirm asks a question with the answer yes or no. It is nil outside of a session; there, In
+	// is asked.
 	Confirm func(ctx context.Context, about string) (bool, error)
 
-	// Line asks the user of a session for a line. It is nil where nobody can be asked so.
+	// Line asks the user of a session for a line. It is nil outside of a session.
 	Line func(ctx context.Context, question string) (string, error)
 
-	// Browse opens an address with the user's browser, where there is one to be seen or the
-	// user wants it, and says so, "" if it does not. It is nil where nobody sits.
+	// Browse opens an address with the user's browser, if the user can see it or asks for it
+	// (wanted), and reports so, otherwise "". It is nil without a terminal.
 	Browse func(address string, wanted bool) (said string)
 
-	typed *bufio.Reader // of In, once something was asked that may be followed by more
+	typed *bufio.Reader // buffers In between questions
 }
 
-// What else commands take.
+// Further dependencies of commands.
 type (
 	// API returns what requests to the server would be made with.
 	API func() (model.Options, error)
@@ -87,10 +84,10 @@ type (
 	// Builtin returns the tools that come with the program.
 	Builtin func() engine.Tools
 
-	// Extensions returns the installed extensions, and the faults of others.
+	// Extensions returns the installed extensions, and problems of broken extensions.
 	Extensions func() ([]extension.Extension, []string)
 
-	// Network returns how other machines are reached.
+	// Network returns the way to other machines.
 	Network func() network.Network
 
 	// Redact redacts secrets in texts that are written to files.
@@ -100,43 +97,43 @@ type (
 	// terminal.
 	Attach func(context.Context, *attach.Conn) error
 
-	// Environ is the environment of programs that are asked which version they have.
+	// Environ is the environment of programs that are asked for their version.
 	Environ []string
 )
 
-// A Project is what a run in the working directory would have.
+// A Project holds the parts that a run in the working directory would use.
 type Project interface {
-	// Rules returns the rules, as they judge in a run without a user where none is there. What
-	// is wrong with them is told, unless Problems was asked before.
+	// Rules returns the rules of the session, or else of a run without a user. It prints problems
+	// of the rules, unless Problems was called before.
 	Rules() (*policy.Policy, error)
 
-	// Trial begins a conversation in which no model is asked and no hook runs. It waits
-	// for MCP servers. Headless begins it as a run without a user does.
+	// Trial begins a conversation that asks no model and runs no hook. It waits for MCP servers. A
+	// headless trial has the rules of a run without a user.
 	Trial(ctx context.Context, headless bool) (*Trial, error)
 
-	// Launcher returns what starts commands.
+	// Launcher returns the launcher of commands.
 	Launcher() (*launch.Launcher, error)
 
-	// Problems returns the problems of files beside the settings that a run reads.
+	// Problems returns the problems of files that a run reads beside the settings.
 	Problems() []Problem
 
 	// Keeper returns the store of files for undo, with the Keeper of the session. Outside of a
-	// session [checkpoint.Keeper.For] has to name a session first.
+	// session, the caller must first name a session, with [checkpoint.Keeper.For].
 	Keeper() (*Kept, error)
 }
 
 // Kept holds the stored states of files.
 type Kept struct {
 	Keeper *checkpoint.Keeper
-	Rel    func(path string) string // how paths are shown
-	Done   func()                   // ends the work with it
+	Rel    func(path string) string // returns a path for display
+	Done   func()                   // ends the use of the store
 }
 
-// A Trial is a conversation as a run would begin it.
+// A Trial is a conversation as at the start of a run.
 type Trial struct {
 	Tools   engine.Toolset
 	Policy  *policy.Policy
-	Offers  func(engine.Tool) bool // whether the model is told about a tool
+	Offers  func(engine.Tool) bool // whether the model gets a tool
 	Explain func(context.Context, engine.Proposal) policy.Explanation
 	Close   func()
 }
@@ -144,15 +141,15 @@ type Trial struct {
 // ProvideRules returns the rules of the project.
 func (*grammar) ProvideRules(project Project) (*policy.Policy, error) { return project.Rules() }
 
-// A Problem is what a run says about a file when it begins.
+// A Problem is a warning or an error about a file at the start of a run.
 type Problem struct {
 	About   string `json:"about"` // its subject, such as rules or network
 	Message string `json:"message"`
 	Next    string `json:"next,omitempty"`
-	Err     error  `json:"-"` // it ends the run; nil if it does not
+	Err     error  `json:"-"` // the error that ends the run, or nil
 }
 
-// grammar is the sub-commands, in the order of the help text.
+// grammar holds the sub-commands, in the order of the help text.
 type grammar struct {
 	JSON bool `name:"json" help:"Print one JSON document."`
 
@@ -186,7 +183,7 @@ type grammar struct {
 	Update     updateCommand     `cmd:"" help:"Say how gemline was installed, and what updates it."`
 }
 
-// table returns the grammar as a table, which is made once.
+// table returns the grammar as a table. It is made once.
 var table = sync.OnceValue(func() *kong.Node {
 	k, err := parser(&grammar{}, io.Discard)
 	if err != nil {
@@ -195,8 +192,8 @@ var table = sync.OnceValue(func() *kong.Node {
 	return k.Model.Node
 })
 
-// Names returns the names of the sub-commands, in the order of the grammar. Each start
-// needs them, so the tags are read here: kong takes long to read all of the grammar.
+// Names returns the names of the sub-commands, in the order of the grammar. Each start needs them,
+// so they are read from the tags: kong's parser is slow.
 func Names() (names []string) {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[grammar]()) {
 		if _, is := f.Tag.Lookup("cmd"); is {
@@ -216,11 +213,10 @@ func Commands() []flags.Line {
 	})
 }
 
-// Means reports whether the words of a command line are meant for a sub-command
-// rather than for the model. The first word is one of [Names]. The words are meant for
-// the sub-command if no prompt begins with the first one, if at most one word follows
-// it, if the first two name a sub-command, or if the sub-command can be carried out with all
-// that follow, or with those before the first flag.
+// Means reports whether the words of a command line are a sub-command rather than a prompt. The
+// first word is one of [Names]. The words are a sub-command in these cases: the first word begins
+// no prompt; at most one word follows it; the first two words name a sub-command; the sub-command
+// accepts all words, or the words before the first flag.
 func Means(words []string) bool {
 	if slices.Contains([]string{"config", "trust", "auth"}, words[0]) {
 		return true
@@ -233,7 +229,7 @@ func Means(words []string) bool {
 	if len(plain) <= 2 || find(plain[:2]) != nil {
 		return true
 	}
-	switch plain[0] { // whose words are any
+	switch plain[0] { // the second word may be anything
 	case "help":
 		return find(plain[1:]) != nil
 	case "completion":
@@ -246,7 +242,7 @@ func Means(words []string) bool {
 	if _, err = k.Parse(words); isCommand(err) {
 		return true
 	}
-	// Flags that the sub-command does not have, such as those of the program, are a mistake.
+	// A flag that the sub-command lacks, such as a flag of the program, is a mistake.
 	flag := slices.IndexFunc(before, isFlag)
 	if flag < 2 {
 		return false
@@ -257,17 +253,18 @@ func Means(words []string) bool {
 
 func isFlag(word string) bool { return strings.HasPrefix(word, "-") }
 
-// isCommand reports whether words belong to a sub-command, by the parser's error. A flag with a
-// wrong value, or a missing word, is a mistake in a sub-command.
+// isCommand reports whether words are a sub-command, by the parser's error. A wrong value of a
+// flag, or a missing word, is a mistake in a sub-command.
 func isCommand(err error) bool {
 	return err == nil || isFlag(err.Error()) || strings.HasPrefix(err.Error(), `expected "`)
 }
 
-// skipTrust is the flag of the program that may stand behind a sub-command, too.
+// skipTrust is the program's flag that may also follow a sub-command.
 const skipTrust = "--skip-trust"
 
-// CutSkipTrust returns that flag, if it is among the words of a sub-command, and the others.
-// Words behind the name of a server that is added are the server's.
+// CutSkipTrust removes skipTrust from the words of a sub-command. It returns the flag, if it was
+// there, and the other words. It leaves words behind the name of a new server alone: they are the
+// server's.
 func CutSkipTrust(words []string) (flag, rest []string) {
 	for i, w := range words {
 		if w == "--" || i > 2 && words[0] == "mcp" && words[1] == "add" {
@@ -282,8 +279,8 @@ func CutSkipTrust(words []string) (flag, rest []string) {
 	return flag, rest
 }
 
-// Run carries out a sub-command, given as on the command line. A mistake in args is a
-// [flags.UsageError]. Each sub-command takes its dependencies among the things, by their types.
+// Run runs a sub-command, given as on the command line. A mistake in args is a [flags.UsageError].
+// Each sub-command gets its dependencies from the things, by their types.
 func Run(ctx context.Context, out *Output, ask *Asker, args []string, things ...any) error {
 	before := args
 	if i := slices.Index(args, "--"); i >= 0 {
@@ -322,12 +319,12 @@ func Run(ctx context.Context, out *Output, ask *Asker, args []string, things ...
 	return kctx.Run()
 }
 
-// misused is the error about a command line that asks for something that there is not.
+// misused returns the error of a command line that names something that does not exist.
 func misused(format string, args ...any) error {
 	return &flags.UsageError{Message: fmt.Sprintf(format, args...)}
 }
 
-// missingWords turns the parser's message about a missing word into advice.
+// missingWords rewrites the parser's message about a missing word as advice.
 func missingWords(message string, args []string) string {
 	what, ok := strings.CutPrefix(message, "expected ")
 	if !ok {
@@ -341,9 +338,9 @@ func missingWords(message string, args []string) string {
 	return fmt.Sprintf("%s needs %s; %s --help says more", name, strings.ReplaceAll(what, `"`, ""), name)
 }
 
-// promptHint says how words that are taken for a sub-command reach the model.
+// promptHint says how to send words to the model that were taken for a sub-command.
 func (ask *Asker) promptHint(words []string) string {
-	rare := slices.Contains([]string{"config", "trust", "auth", "mcp", "a2a", "policy"}, words[0]) // few prompts begin so
+	rare := slices.Contains([]string{"config", "trust", "auth", "mcp", "a2a", "policy"}, words[0]) // few prompts begin with these words
 	if ask.In == nil || rare || len(words) < 2 || slices.ContainsFunc(words, isFlag) {
 		return ""
 	}
@@ -358,7 +355,7 @@ func parser(g *grammar, out io.Writer) (*kong.Kong, error) {
 
 func wantsHelp(arg string) bool { return arg == "--help" || arg == "-h" }
 
-// usage prints the usage of the command that args begin with.
+// usage prints the usage of the command at the start of args.
 func (out *Output) usage(args []string) error {
 	k, err := parser(&grammar{}, out.Out)
 	if err != nil {
@@ -366,7 +363,7 @@ func (out *Output) usage(args []string) error {
 	}
 	for _, n := range k.Model.Children {
 		if len(n.Children) > 1 {
-			n.DefaultCmd = nil // else nothing would be said of the others
+			n.DefaultCmd = nil // otherwise the usage lists only the default command
 		}
 	}
 	words := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return strings.HasPrefix(a, "-") })

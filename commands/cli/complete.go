@@ -11,8 +11,7 @@ import (
 	"gemline/settings/flags"
 )
 
-// A completer says what a word of a command line may become, by the tables of the
-// parsers.
+// A completer returns completions for a word of a command line, from the tables of the parsers.
 type completer struct {
 	values func(kind string) []candidate // returns all words of a kind, such as the names of models
 }
@@ -20,28 +19,28 @@ type completer struct {
 // A candidate is a completion of a word, with a note about it.
 type candidate struct{ word, note string }
 
-// Kinds of completions that are not known here.
+// Kinds of completions. The shell itself completes files and dirs.
 const (
 	files = "files"
 	dirs  = "dirs"
 	known = "words"
 )
 
-// A position holds the words in front of the word that is completed.
+// A position describes the words before the word to complete.
 type position struct {
 	node    *kong.Node    // the command, nil if there is none yet
-	flags   []flags.Entry // that can stand here
-	wants   *flags.Entry  // the last word, if it may have a value in the next one
-	plain   int           // how many words there are besides, less the names of commands
-	literal bool          // nothing is a flag any more
+	flags   []flags.Entry // flags that are allowed here
+	wants   *flags.Entry  // the flag whose value may come next
+	plain   int           // the number of other words, without the names of commands
+	literal bool          // after --, no word is a flag
 }
 
-// complete returns what the last of words may become.
+// complete returns completions of the last word.
 func (c *completer) complete(words []string) (kind string, list []candidate) {
 	if len(words) == 0 {
 		words = []string{""}
 	}
-	at := position{flags: flags.Table()} // in front of a sub-command, and around a prompt
+	at := position{flags: flags.Table()} // before a sub-command, and around a prompt
 	for _, word := range words[:len(words)-1] {
 		at.step(word)
 	}
@@ -68,7 +67,7 @@ func (c *completer) complete(words []string) (kind string, list []candidate) {
 	return kind, slices.DeleteFunc(list, func(x candidate) bool { return !strings.HasPrefix(x.word, word) })
 }
 
-// step goes past a word.
+// step updates the position by a word.
 func (at *position) step(word string) {
 	wants := at.wants
 	at.wants = nil
@@ -86,7 +85,7 @@ func (at *position) step(word string) {
 	}
 }
 
-// enter goes past a word that is no flag.
+// enter updates the position by a word that is no flag.
 func (at *position) enter(word string) {
 	children := cmp.Or(at.node, table()).Children
 	i := -1
@@ -119,7 +118,7 @@ func (at *position) flag(word string) *flags.Entry {
 	return nil
 }
 
-// names returns the flags, with their letters if these are asked for.
+// names returns the flags, also their one-letter forms if letters is set.
 func (at *position) names(letters bool) (list []candidate) {
 	add := func(word, note string) {
 		if !slices.ContainsFunc(list, func(x candidate) bool { return x.word == word }) {
@@ -138,11 +137,11 @@ func (at *position) names(letters bool) (list []candidate) {
 	return list
 }
 
-// words returns the words that may stand here, without flags.
+// words returns the words that are allowed here, without flags.
 func (c *completer) words(at position) (string, []candidate) {
 	node := at.node
 	if node == nil {
-		if at.plain > 0 || at.literal { // a prompt is the user's own
+		if at.plain > 0 || at.literal { // a prompt has no completions
 			return known, nil
 		}
 		node = table()
@@ -159,7 +158,7 @@ func (c *completer) words(at position) (string, []candidate) {
 	return known, nil
 }
 
-// value returns what the value of a flag may be.
+// value returns the possible values of a flag.
 func (c *completer) value(f flags.Entry) (string, []candidate) {
 	switch {
 	case f.Values != nil:

@@ -24,15 +24,14 @@ import (
 //go:embed shells
 var shells embed.FS
 
-// completionCommand is gemline completion. The scripts ask for what a word may
-// become by gemline completion words -- WORD ..., where the last word is the
-// one in front of the cursor.
+// completionCommand is gemline completion. The scripts call gemline completion words -- WORD ... to
+// get completions of the last word, which is before the cursor.
 type completionCommand struct {
 	Shell string   `arg:"" complete:"shell" help:"bash, zsh, fish or powershell."`
 	Words []string `arg:"" optional:"" hidden:"" help:"For the scripts."`
 }
 
-// A lookup knows what words that are no commands and flags may become.
+// A lookup returns completions of words other than commands and flags.
 type lookup struct {
 	here     *Folder
 	project  Project
@@ -45,7 +44,7 @@ func (*completionCommand) ProvideLookup(here *Folder, project Project, builtin B
 	return &lookup{here, project, builtin, families}
 }
 
-// Run prints the script of a shell, or answers one.
+// Run prints the script for a shell, or answers a call of the script.
 func (c *completionCommand) Run(ctx context.Context, out *Output, all *lookup) error {
 	if c.Shell == "words" {
 		return out.answer(ctx, all, c.Words)
@@ -60,8 +59,8 @@ func (c *completionCommand) Run(ctx context.Context, out *Output, all *lookup) e
 	return err
 }
 
-// answer prints what the last of words may become: in the first line files,
-// dirs or words, and in each other line a word, a tab and its description.
+// answer prints completions of the last word: in the first line files, dirs or words, and in each
+// other line a word, a tab and its description.
 func (out *Output) answer(ctx context.Context, all *lookup, words []string) error {
 	var b strings.Builder
 	c := completer{func(kind string) []candidate { return all.values(ctx, kind) }}
@@ -74,8 +73,7 @@ func (out *Output) answer(ctx context.Context, all *lookup, words []string) erro
 	return err
 }
 
-// values returns what there is of a kind. It asks nobody, and what can't be
-// read is nothing.
+// values returns all values of a kind. It contacts no server, and skips unreadable files.
 func (l *lookup) values(ctx context.Context, kind string) (list []candidate) {
 	add := func(word, note string) { list = append(list, candidate{word, note}) }
 	plain := func(names ...string) { // names without a note

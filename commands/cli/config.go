@@ -27,16 +27,16 @@ type configCommand struct {
 	Schema   configSchema   `cmd:"" help:"Print a JSON Schema of the files."`
 }
 
-// An explainer returns what the files that count, the environment and the command line say, and
-// all keys if all is set.
+// An explainer returns the effective values of the settings, environment and command line included.
+// It returns all keys if all is set.
 type explainer func(all bool) []settings.Entry
 
-// ProvideExplainer returns what explains the settings.
+// ProvideExplainer returns the explainer of the settings.
 func (*configCommand) ProvideExplainer(out *Output, here *Folder) (explainer, error) {
 	return here.explain(out)
 }
 
-// explain reads the files that count.
+// explain reads the settings files in effect.
 func (here *Folder) explain(out *Output) (explainer, error) {
 	s, err := here.settings()
 	for _, l := range s.Layers() {
@@ -63,7 +63,7 @@ func (c *configList) Run(out *Output, explain explainer) error {
 	return out.listing(map[string]any{"settings": entries}, entryLines(entries), "nothing is set")
 }
 
-// effective leaves the origins out, and what counts for nothing.
+// effective removes the origins, and entries without effect.
 func effective(entries []settings.Entry) []settings.Entry {
 	counting := lists.Filter(entries, func(e settings.Entry) bool { return e.From != nil })
 	return lists.Map(counting, func(e settings.Entry) settings.Entry {
@@ -89,8 +89,8 @@ func entryLines(entries []settings.Entry) (lines []string) {
 	return lines
 }
 
-// place describes an origin in a line: the scope, the name and the file. value adds the value, if
-// it differs from the key's.
+// place describes an origin: the scope, the name and the file. With value, it adds the origin's
+// value if that differs from the key's.
 func place(o settings.Origin, value bool) string {
 	var b strings.Builder
 	b.WriteString(string(o.Scope))
@@ -145,7 +145,7 @@ func (c *configGet) Run(out *Output, explain explainer) error {
 	return out.listing(doc, entryLines(entries), name+" = (not set)")
 }
 
-// unknownKey is the error about a key that there is not.
+// unknownKey is the error about an unknown key.
 func unknownKey(name string) error {
 	message := fmt.Sprintf("%.100q is not a setting", name)
 	if today, older := settings.CurrentName(name); older && today != name {
@@ -166,12 +166,12 @@ type file struct {
 	Detail   string         `json:"detail,omitempty"`
 	Problems []problem      `json:"problems,omitempty"`
 
-	Unused []settings.Unused `json:"unused,omitempty"` // settings that have no effect yet
+	Unused []settings.Unused `json:"unused,omitempty"` // settings without an effect yet
 
 	err error // why it can't be used
 }
 
-// Run says of each file, the weakest first, where it is and whether it counts.
+// Run prints the path of each file, the weakest first, and whether it is in effect.
 func (*configPath) Run(out *Output, here *Folder) error {
 	var files []file
 	var lines []string
@@ -191,7 +191,7 @@ func (*configPath) Run(out *Output, here *Folder) error {
 	return out.show(map[string]any{"files": files}, lines...)
 }
 
-// What becomes of a file.
+// States of a file.
 const (
 	stateUsed      = "used"
 	stateMissing   = "not there"
@@ -200,7 +200,7 @@ const (
 	stateBroken    = "can't be used"
 )
 
-// reason returns the fault of a file, without its path.
+// reason returns the error of a file, without its path.
 func reason(err error) string {
 	var fe *jsonc.Error
 	if !errors.As(err, &fe) {
@@ -224,8 +224,8 @@ type problem struct {
 	Fatal   bool   `json:"fatal,omitempty"` // the file can't be used at all
 }
 
-// Run prints a line for each thing that is wrong, as compilers do. The error
-// is about the first file that can't be used.
+// Run prints a line for each problem, in the format of compilers. The error is about the first
+// unusable file.
 func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, project Project) error {
 	sources := settings.Sources(here.Paths, here.environment, true)
 	if c.File != "" {
@@ -241,7 +241,7 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 	}
 	if wrong := (*preset.Error)(nil); c.File == "" && broken == nil {
 		pays, _ := here.choose(out)
-		if _, _, err := here.model(pays); errors.As(err, &wrong) { // what the files say together
+		if _, _, err := here.model(pays); errors.As(err, &wrong) { // a conflict between files
 			broken = wrong
 		}
 	}
@@ -249,7 +249,7 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 	if c.File == "" && broken == nil {
 		problems = append(problems, problemsBeside(ctx, here, out, project)...)
 	}
-	problems = slices.DeleteFunc(problems, func(p Problem) bool { // said with its place by now
+	problems = slices.DeleteFunc(problems, func(p Problem) bool { // the problem was printed with its position
 		return p.Err == nil && slices.ContainsFunc(files, func(f file) bool {
 			return slices.ContainsFunc(f.Problems, func(q problem) bool { return strings.HasSuffix(p.Message, q.Message) })
 		})
@@ -263,7 +263,7 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 	l := listingOf("files", files)
 	l.doc["problems"], l.doc["unused"], l.doc["ok"] = problems, rest, broken == nil
 	for _, p := range problems {
-		if p.Err == nil { // else the error says it
+		if p.Err == nil { // otherwise the error says it
 			l.lines = append(l.lines, p.About+": "+p.Message)
 		}
 	}
@@ -273,8 +273,8 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 	return errors.Join(out.list(l, ""), broken)
 }
 
-// problemsBeside returns what a run says about the files that it reads beside the settings, and
-// about a log-in that these ask for.
+// problemsBeside returns the problems of files that a run reads beside the settings, and of the
+// configured sign-in method.
 func problemsBeside(ctx context.Context, here *Folder, out *Output, project Project) (list []Problem) {
 	if project != nil {
 		list = project.Problems()
@@ -288,11 +288,11 @@ func problemsBeside(ctx context.Context, here *Folder, out *Output, project Proj
 	}
 	var st authRecord
 	switch {
-	case err != nil, c.From == "" || c.Key.Value != "": // nobody says how to pay, or there is a key to pay with
+	case err != nil, c.From == "" || c.Key.Value != "": // no method is chosen, or a key is there
 	case c.Account != nil:
 		err = st.find(ctx, here, c)
 	case c.Stored && !here.keys().MayHaveKey(c):
-		list = append(list, Problem{About: "credentials", Message: c.ErrNoKey().Error()}) // not for want of a better file
+		list = append(list, Problem{About: "credentials", Message: c.ErrNoKey().Error()}) // without a file that would explain it
 	}
 	if err != nil {
 		return append(list, Problem{About: "credentials", Message: err.Error(), Next: Hint(err), Err: err})
@@ -303,8 +303,8 @@ func problemsBeside(ctx context.Context, here *Folder, out *Output, project Proj
 	return list
 }
 
-// examine says what becomes of each file, and lists its mistakes. Files of a folder that is not
-// trusted are not read.
+// examine determines the state of each file, and lists its mistakes. It does not read files of an
+// untrusted folder.
 func (here *Folder) examine(sources []settings.Source) (files []file) {
 	untrusted := func(src settings.Source) bool { return src.Scope == settings.Workspace && !here.Trusted }
 	s, _, _ := settings.Load(slices.DeleteFunc(slices.Clone(sources), untrusted), here.environment)
@@ -325,7 +325,7 @@ func (here *Folder) examine(sources []settings.Source) (files []file) {
 	return files
 }
 
-// read takes over what a file says.
+// read copies the problems of a file from l.
 func (f *file) read(l *settings.Layer) {
 	f.err = l.Err
 	var fe *jsonc.Error
@@ -344,7 +344,7 @@ func (f *file) read(l *settings.Layer) {
 	f.Unused = l.Unused()
 }
 
-// lines returns the faults of a file, as compilers write them.
+// lines returns the problems of a file, in the format of compilers.
 func (f file) lines() []string {
 	verdict := "nothing is wrong with it"
 	switch {
@@ -357,7 +357,7 @@ func (f file) lines() []string {
 	}
 	lines := []string{cmp.Or(f.Path, string(f.Scope)) + ": " + verdict}
 	for _, p := range f.Problems {
-		if !p.Fatal { // else the error says it
+		if !p.Fatal { // otherwise the error says it
 			lines = append(lines, fmt.Sprintf("%s:%d: %s", f.Path, p.Line, p.Message))
 		}
 	}

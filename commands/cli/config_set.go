@@ -28,17 +28,17 @@ type configUnset struct {
 	where
 }
 
-// where names a file of settings.
+// where names a settings file.
 type where struct {
 	Scope settings.Scope `placeholder:"WHOSE" default:"user" enum:"user,workspace,system" help:"Whose file: user, workspace or system."`
 }
 
-// Run writes the value into one of the files.
+// Run writes the value into a settings file.
 func (c *configSet) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, src settings.Source) error {
 	if len(c.Value) > 1 && c.Value[0] == "--" {
 		c.Value = c.Value[1:]
 	}
-	if ask.In == nil { // in a session, quotation marks around a value may be left out
+	if ask.In == nil { // in a session, the user may quote a value
 		c.Value = []string{unquoted(strings.Join(c.Value, " "))}
 	}
 	if len(c.Value) > 1 {
@@ -70,7 +70,7 @@ func (c *configSet) Run(ctx context.Context, out *Output, here *Folder, ask *Ask
 	return r.tell(out)
 }
 
-// unquoted returns a text without the quotation marks around it.
+// unquoted removes quotation marks around a text.
 func unquoted(text string) string {
 	if inner := ""; strings.HasPrefix(text, `"`) && json.Unmarshal([]byte(text), &inner) == nil {
 		return inner
@@ -103,10 +103,10 @@ func (c *configUnset) Run(ctx context.Context, out *Output, here *Folder, ask *A
 	return r.tell(out)
 }
 
-// ProvideSource returns the file that is meant.
+// ProvideSource returns the chosen settings file.
 func (c where) ProvideSource(here *Folder) (settings.Source, error) { return here.file(c.Scope) }
 
-// file returns the file of settings of a scope.
+// file returns the settings file of a scope.
 func (here *Folder) file(scope settings.Scope) (settings.Source, error) {
 	if scope == settings.Workspace && here.Paths.AtHome() {
 		return settings.Source{}, misused("this is your home directory: its .gemini/settings.json is the user's, --scope user")
@@ -115,7 +115,7 @@ func (here *Folder) file(scope settings.Scope) (settings.Source, error) {
 	return all[slices.IndexFunc(all, func(src settings.Source) bool { return src.Scope == scope })], nil // kong has checked the name
 }
 
-// parse returns the value that a text spells for a key.
+// parse returns the value of a text for a key.
 func parse(key, text string) (any, error) {
 	if _, err := settings.SplitKey(key); err != nil {
 		return nil, misused("%v", err)
@@ -124,7 +124,7 @@ func parse(key, text string) (any, error) {
 	if !ok {
 		return nil, unknownKey(key)
 	}
-	if strings.ContainsRune(text, utf8.RuneError) { // which the grammar puts in the place of other bytes
+	if strings.ContainsRune(text, utf8.RuneError) { // the grammar replaces invalid bytes by it
 		return nil, misused("%s: the value is not UTF-8", k.Name)
 	}
 	v, err := k.Parse(text)
@@ -142,13 +142,13 @@ func parse(key, text string) (any, error) {
 		return nil, misused("%s", said)
 	}
 	if _, is := v.(string); !is && json.Valid([]byte(text)) {
-		return json.RawMessage(text), nil // with its keys in their order
+		return json.RawMessage(text), nil // keeps the order of keys
 	}
 	return v, nil
 }
 
-// checkAuthMethod returns the fault of a way to pay. A file may name any, so that a
-// word that is not understood stops a run instead of counting as none.
+// checkAuthMethod returns the error of an unknown sign-in method. A file may contain any word: an
+// unknown word stops a run, rather than being ignored.
 func checkAuthMethod(key string, v any) error {
 	names := lists.Map(auth.Methods(), func(m auth.Method) string { return string(m) })
 	if word, is := v.(string); is && slices.Contains(names, word) {
@@ -157,7 +157,7 @@ func checkAuthMethod(key string, v any) error {
 	return fmt.Errorf("%s must be %s, not %q", key, strings.Join(names, " or "), v)
 }
 
-// withHint says how to go on where something older is in the way of a key.
+// withHint adds advice if a file has a value where the key needs an object.
 func withHint(key string, err error) error {
 	if path, _ := settings.SplitKey(key); len(path) > 1 && strings.HasSuffix(err.Error(), "not an object") {
 		return fmt.Errorf("%w (gemline config unset %s takes it out)", err, settings.JoinKey(path[:1]))
@@ -165,8 +165,8 @@ func withHint(key string, err error) error {
 	return err
 }
 
-// leaks reports whether the shown form of a value hides a secret that is in it. What
-// comes from a variable does not count, nor does the word in front of the variable.
+// leaks reports whether a value contains a secret, which its shown form masks. References to
+// variables do not count, nor does a word before them.
 func leaks(v, shown any) bool {
 	literal := func(v any) int {
 		said := text.Compact(v)
@@ -175,7 +175,7 @@ func leaks(v, shown any) bool {
 	return literal(shown) > literal(v)
 }
 
-// A change is what set or unset did.
+// A change is the result of set or unset.
 type change struct {
 	Key     string            `json:"key"`
 	Scope   settings.Scope    `json:"scope"`
@@ -187,21 +187,20 @@ type change struct {
 	Notes   []string          `json:"notes,omitempty"`
 
 	text  string
-	holds bool // the session goes by it already
-	leaks bool // the value has a secret
+	holds bool // the running session uses it already
+	leaks bool // the value contains a secret
 }
 
 func (r *change) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// changeOf returns the change of a key in a file of settings. The value is nil if the key
-// was taken out.
+// changeOf returns the change of a key in a settings file. The value is nil if the key was removed.
 func changeOf(src settings.Source, path []string, done settings.Change, value any) *change {
 	r := &change{Key: settings.JoinKey(path), Scope: src.Scope, Path: done.Path, Changed: !done.Unchanged}
 	if value != nil {
 		if raw, is := value.(json.RawMessage); is {
-			json.Unmarshal(raw, &value) // which was read or made as JSON
+			json.Unmarshal(raw, &value) // it was read or made as JSON
 		}
 		r.Value = settings.MaskWritten(path, value)
 		r.leaks = leaks(value, r.Value)
@@ -212,7 +211,7 @@ func changeOf(src settings.Source, path []string, done settings.Change, value an
 	return r
 }
 
-// before says what the value was.
+// before describes the old value.
 func (r *change) before() string {
 	if r.Was == nil {
 		return ""
@@ -225,10 +224,10 @@ func (r *change) before() string {
 	return " (was " + string(was) + ")"
 }
 
-// unusedHere is said of a change of the project's settings in a folder that is not trusted.
+// unusedHere is the note about a change of the project's settings in an untrusted folder.
 const unusedHere = "this folder is not trusted, and its settings are not used; gemline trust add trusts it"
 
-// noteEffect notes why what the file says does not count, if it does not.
+// noteEffect notes why the file's value has no effect, if it has none.
 func (r *change) noteEffect(out *Output, here *Folder, ask *Asker, src settings.Source, done settings.Change, path []string) {
 	if r.leaks {
 		r.note("a file of settings is no place for a secret: write $NAME, which is filled in from the environment")
@@ -257,7 +256,7 @@ func (r *change) noteEffect(out *Output, here *Folder, ask *Asker, src settings.
 			}
 			continue
 		}
-		if ask.In == nil { // of a session, whose flags don't count from the next start on
+		if ask.In == nil { // the session's flags do not apply to the next start
 			e.From = slices.DeleteFunc(e.From, func(o settings.Origin) bool { return o.Scope == settings.CommandLine })
 			if len(e.From) == 0 {
 				continue
@@ -273,7 +272,7 @@ func (r *change) noteEffect(out *Output, here *Folder, ask *Asker, src settings.
 	}
 }
 
-// noteOverride notes a stronger source than the file.
+// noteOverride notes that a stronger source overrides the file.
 func (r *change) noteOverride(e settings.Entry, own settings.Origin) {
 	if len(e.From) == 0 {
 		r.note("%s does not count: %s", e.Key, own.Note)
@@ -282,7 +281,7 @@ func (r *change) noteOverride(e settings.Entry, own settings.Origin) {
 	by := e.From[len(e.From)-1]
 	r.By = append(r.By, by)
 	if text.Compact(e.Value) == text.Compact(own.Value) {
-		return // it would make no difference
+		return // the override has the same value
 	}
 	r.note("%s does not count: it is %s by %s", e.Key, text.Compact(e.Value), place(by, false))
 }

@@ -15,22 +15,22 @@ type doctorCommand struct {
 	Online bool `help:"Ask the server for its list of models, and say how long that takes."`
 }
 
-// A status is what a check comes to.
+// A status is the result of a check.
 type status string
 
-// What checks come to.
+// Results of checks.
 const (
 	healthy status = "ok"
-	warning status = "warning" // something works less well
-	failing status = "problem" // nothing can be answered
+	warning status = "warning" // something works with limits
+	failing status = "problem" // gemline can't answer prompts
 )
 
-// A finding is what a check found, in a line.
+// A finding is the result of a check, in a line.
 type finding struct {
 	Name   string `json:"name"`
 	Status status `json:"status"`
 	Text   string `json:"text"`
-	Next   string `json:"next,omitempty"` // what to do about it
+	Next   string `json:"next,omitempty"` // the next step
 }
 
 func fine(format string, args ...any) finding {
@@ -41,7 +41,7 @@ func worse(status status, next, format string, args ...any) finding {
 	return finding{Status: status, Text: fmt.Sprintf(format, args...), Next: next}
 }
 
-// A doctor looks at one thing after another.
+// A doctor runs the checks.
 type doctor struct {
 	out     *Output
 	here    *Folder
@@ -59,17 +59,16 @@ func (*doctorCommand) ProvideDoctor(out *Output, here *Folder, project Project, 
 	return &doctor{out, here, project, api, environ, build, providers}
 }
 
-// A check looks at one thing.
+// A check examines one subject.
 type check struct {
 	name string
 	look func(d *doctor, ctx context.Context) finding
 }
 
-// patience is how long a check may take.
+// patience is the timeout of a check.
 const patience = 30 * time.Second
 
-// Run makes all checks and prints a line for each. The error says how many
-// problems there are.
+// Run runs all checks and prints a line for each. The error holds the number of problems.
 func (c *doctorCommand) Run(ctx context.Context, d *doctor) error {
 	found := d.examineAll(ctx, c.checks())
 	for _, text := range settings.UnusedLines(d.here.Unused()) {
@@ -90,7 +89,7 @@ func (c *doctorCommand) Run(ctx context.Context, d *doctor) error {
 	return fmt.Errorf("there are %d problems", problems)
 }
 
-// lines returns the line of a finding.
+// lines returns a finding as text.
 func (f finding) lines() []string {
 	line := fmt.Sprintf("%-7s  %s: %s", f.Status, f.Name, f.Text)
 	if f.Next != "" {
@@ -99,10 +98,10 @@ func (f finding) lines() []string {
 	return []string{line}
 }
 
-// examineAll makes the checks.
+// examineAll runs the checks.
 func (d *doctor) examineAll(ctx context.Context, checks []check) []finding {
 	out, quiet := *d.out, *d
-	out.Notify = func(string) {} // it is in the findings
+	out.Notify = func(string) {} // the findings contain the notices
 	quiet.out = &out
 	return lists.Map(checks, func(c check) finding {
 		ctx, stop := context.WithTimeout(ctx, patience)

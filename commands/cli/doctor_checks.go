@@ -55,7 +55,7 @@ func (c *doctorCommand) checks() []check {
 	return list
 }
 
-// at is a look that takes no time.
+// at adapts a check that takes no time.
 func at(look func(*doctor) finding) func(*doctor, context.Context) finding {
 	return func(d *doctor, _ context.Context) finding { return look(d) }
 }
@@ -69,7 +69,7 @@ func (d *doctor) checkVersion() finding {
 	return fine("gemline %s%s, %s, %s/%s", b.Version, commit, b.Go, b.OS, b.Arch)
 }
 
-// mode returns how a session would write.
+// mode returns the terminal mode of a session.
 func (d *doctor) mode() output.Mode {
 	flag, off := d.here.Flags.PlainFlag()
 	signs := output.Signs{Flag: flag, FlagOff: off, Terminal: d.out.Terminal, Lookup: d.here.Lookup}
@@ -91,7 +91,7 @@ func (d *doctor) checkTerminal() finding {
 	return fine("plain mode (%s)", m.Cause)
 }
 
-// checkHome looks whether something can be kept.
+// checkHome checks whether gemline can store files.
 func (d *doctor) checkHome() finding {
 	const next = "settings and sessions are not stored; GEMINI_CLI_HOME names another place"
 	if d.here.Paths.Home == "" {
@@ -99,7 +99,7 @@ func (d *doctor) checkHome() finding {
 	}
 	dir := d.here.Paths.User()
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		dir = d.here.Paths.Home // where it would be made
+		dir = d.here.Paths.Home // the directory does not exist yet
 	}
 	f, err := os.CreateTemp(dir, ".gemline-doctor-")
 	if err != nil {
@@ -125,12 +125,12 @@ func (d *doctor) checkSettings() finding {
 	}
 	together := d.found("settings")
 	if together.Status == failing {
-		if s, err := d.here.settings(); err == nil && s.StrictError() != nil { // else a variable may be at fault
+		if s, err := d.here.settings(); err == nil && s.StrictError() != nil { // otherwise a variable may be wrong
 			together.Next = "gemline config set fixes it"
 		}
 		return together
 	}
-	pays, _ := d.here.choose(&Output{Notify: func(string) {}}) // its faults are for the check of credentials
+	pays, _ := d.here.choose(&Output{Notify: func(string) {}}) // the check of credentials reports the error
 	if _, _, err := d.here.model(pays); errors.As(err, new(*preset.Error)) {
 		return worse(failing, Hint(err), "%s", err)
 	}
@@ -144,12 +144,12 @@ func (d *doctor) checkSettings() finding {
 	return fine("%s, nothing is wrong", files)
 }
 
-// unread is the finding where the settings have to be mended first.
+// unread is the finding of checks that need valid settings.
 func unread() finding { return worse(warning, "", "not known while the settings can't be used") }
 
 // checkRules reports whether the policy rules are understood.
 func (d *doctor) checkRules() finding {
-	f := d.found("rules") // before the rules, which then do not say the same
+	f := d.found("rules") // before Rules, which then does not print the same problems
 	p, err := d.project.Rules()
 	if file := (*jsonc.Error)(nil); errors.As(err, &file) {
 		return unread()
@@ -167,7 +167,7 @@ func (d *doctor) checkRules() finding {
 	return fine("the built-in ones and %d more; gemline policy lists them", own)
 }
 
-// about checks files of a kind.
+// about returns a check of files of a kind.
 func (d *doctor) about(kind string) finding {
 	if _, err := d.here.settings(); err != nil {
 		return unread()
@@ -175,7 +175,7 @@ func (d *doctor) about(kind string) finding {
 	return d.found(kind)
 }
 
-// found says what a run says about files of a kind.
+// found returns the problems that a run would print about files of a kind.
 func (d *doctor) found(kind string) finding {
 	of := slices.DeleteFunc(slices.Clone(d.project.Problems()), func(p Problem) bool { return p.About != kind })
 	switch n := len(of); {
@@ -207,7 +207,7 @@ func (d *doctor) checkTrust() finding {
 		"%s is not trusted, and nothing of it is used", t.Folder)
 }
 
-// checkCredentials says what pays for requests. Keys are never shown.
+// checkCredentials names the credential for requests. It shows no key.
 func (d *doctor) checkCredentials(ctx context.Context) finding {
 	if _, err := d.here.settings(); err != nil {
 		return unread()
@@ -251,10 +251,9 @@ func Hint(err error) string {
 	return ""
 }
 
-// checkNetwork looks at the address, the proxies and the certificates. It asks
-// nobody.
+// checkNetwork checks the address, the proxies and the certificates. It sends no request.
 func (d *doctor) checkNetwork() finding {
-	c, _ := d.here.choose(d.out) // told elsewhere
+	c, _ := d.here.choose(d.out) // another check reports the error
 	o, err := d.here.reach(c.BaseURL.Value)
 	if err != nil {
 		return worse(failing, Hint(err), "%s", err)
@@ -263,7 +262,7 @@ func (d *doctor) checkNetwork() finding {
 		return worse(failing, "SSL_CERT_FILE, SSL_CERT_DIR or NODE_EXTRA_CA_CERTS names it", "certificates: %v", err)
 	}
 	slices.Sort(o.Network.CAs)
-	o.Network.CAs = slices.Compact(o.Network.CAs) // two variables may name one file
+	o.Network.CAs = slices.Compact(o.Network.CAs) // two variables may name the same file
 	said := "no proxy"
 	if p, _ := o.Network.ProxyFor(&url.URL{Scheme: "https", Host: "example.com"}); p != nil {
 		said = "proxy " + text.PublicAddress(p)
@@ -277,15 +276,15 @@ func (d *doctor) checkNetwork() finding {
 	return fine("%s", said)
 }
 
-// reach returns how the API is reached at an address, "" for the usual one, and the fault of
-// the address, or of the proxy's.
+// reach returns the options for requests to an address, "" for the default address. It returns an
+// error if the address or the proxy's address is invalid.
 func (here *Folder) reach(address string) (model.Options, error) {
 	o := model.Options{APIKey: "unused", BaseURL: address, Network: network.From(here.getenv)}
 	_, err := model.NewGenai(o)
 	return o, err
 }
 
-// program looks for a program and asks which version it has.
+// program returns a check that finds a program and asks for its version.
 func program(name, missing string) func(*doctor, context.Context) finding {
 	return func(d *doctor, ctx context.Context) finding {
 		path, err := exec.LookPath(name)
@@ -294,7 +293,7 @@ func program(name, missing string) func(*doctor, context.Context) finding {
 		}
 		cmd := exec.CommandContext(ctx, path, "--version")
 		cmd.Env = d.environ
-		cmd.WaitDelay = time.Second // whatever it has left running
+		cmd.WaitDelay = time.Second // the program may leave processes behind
 		out, err := cmd.Output()
 		if err != nil {
 			return worse(warning, "", "%s does not run: %s", path, err)
@@ -304,7 +303,7 @@ func program(name, missing string) func(*doctor, context.Context) finding {
 	}
 }
 
-// checkSessions looks for session files that are damaged.
+// checkSessions checks for damaged session files.
 func (d *doctor) checkSessions() finding {
 	store, _ := d.here.Paths.Registered()
 	if bad := journal.Damaged(store.Chats()); len(bad) > 0 {
@@ -313,10 +312,10 @@ func (d *doctor) checkSessions() finding {
 	return fine("nothing is wrong")
 }
 
-// checkServer asks the server for its list of models.
+// checkServer requests the server's list of models.
 func (d *doctor) checkServer(ctx context.Context) finding {
 	start := time.Now()
-	c, _ := d.here.choose(d.out) // its failure is another finding
+	c, _ := d.here.choose(d.out) // another check reports the error
 	set := d.providers()
 	defer set.Close()
 	list, err := onServer(ctx, cmp.Or(d.here.otherProvider(c), model.Gemini), d.api, set)
@@ -327,7 +326,7 @@ func (d *doctor) checkServer(ctx context.Context) finding {
 	return fine("it lists %d for conversations, in %s", len(list), took)
 }
 
-// checkSandbox says what confines commands.
+// checkSandbox names the sandbox of commands.
 func (d *doctor) checkSandbox(ctx context.Context) finding {
 	const status = "gemline sandbox status says more"
 	c, err := d.project.Launcher()
@@ -355,9 +354,9 @@ func (d *doctor) checkSandbox(ctx context.Context) finding {
 		st.Name, cmp.Or(st.Step, "nothing is in force"))
 }
 
-// unmasked says which programs that rules deny are there for commands all the same.
+// unmasked lists programs that commands can run although rules deny them.
 func (d *doctor) unmasked(l *launch.Launcher) string {
-	d.project.Problems() // has rules that are not understood, which are told elsewhere
+	d.project.Problems() // another check reports problems of the rules
 	rules, err := d.project.Rules()
 	if err != nil {
 		return ""

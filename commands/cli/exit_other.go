@@ -4,5 +4,5 @@ package cli
 
 import "os"
 
-// exitCode returns how a process ended.
+// exitCode returns the exit code of a process.
 func exitCode(s *os.ProcessState) int { return s.ExitCode() }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// exitCode returns how a process ended, as a shell has it.
+// exitCode returns the exit code of a process, 128 plus the signal after a signal.
 func exitCode(s *os.ProcessState) int {
 	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())

@@ -36,14 +36,14 @@ type extensionsCommand struct {
 	Validate  extensionsValidate  `cmd:"" help:"Check an extension that is being written."`
 }
 
-// An extensionSet is the installed extensions, and what changes them.
+// An extensionSet holds the installed extensions, and the means to change them.
 type extensionSet struct {
 	out       *Output
 	here      *Folder
 	ask       *Asker
 	hub       hub
 	installed Extensions
-	hooks     Hooks // of the session that is held, if one is
+	hooks     Hooks // of the current session, if there is a session
 }
 
 // ProvideSet returns the extensions.
@@ -52,7 +52,7 @@ func (*extensionsCommand) ProvideSet(out *Output, here *Folder, ask *Asker, hub 
 	return &extensionSet{out, here, ask, hub, installed, hooks}
 }
 
-// An extensionRecord is an extension as gemline extensions list --json has it.
+// An extensionRecord is an extension in gemline extensions list --json.
 type extensionRecord struct {
 	Name        string              `json:"name"`
 	Version     string              `json:"version"`
@@ -95,7 +95,7 @@ func (c *extensionsList) Run(ctx context.Context, set *extensionSet) error {
 	return set.out.list(l.add("problems", "warning: ", problems...), "")
 }
 
-// lines returns the lines of an extension in the list.
+// lines returns an extension's lines of the list.
 func (x extensionRecord) lines() []string {
 	from := x.Install.Source
 	if from != "" {
@@ -132,7 +132,7 @@ func (x extensionRecord) lines() []string {
 	return append(append(lines, lists.Map(below, indent)...), "")
 }
 
-// SkillsOf returns where the skills of an extension are.
+// SkillsOf returns the directory of an extension's skills.
 func SkillsOf(x extension.Extension) skill.Dir {
 	return skill.Dir{Path: filepath.Join(x.Dir, "skills"), Source: skill.Extension, From: x.Name,
 		Within: true, Fill: x.Fill}
@@ -150,7 +150,7 @@ func (set *extensionSet) extensionDir() (string, error) {
 	return set.here.Paths.User("extensions"), nil
 }
 
-// named returns the installed extension of a name, or all if it is "".
+// named returns the installed extension of a name, or all for "".
 func (set *extensionSet) named(name string) ([]extension.Extension, error) {
 	if _, err := set.extensionDir(); err != nil {
 		return nil, err
@@ -163,8 +163,8 @@ func (set *extensionSet) named(name string) ([]extension.Extension, error) {
 	return []extension.Extension{x}, err
 }
 
-// findExtension returns the installed extension of a name, of a source, or in a folder of that
-// name. If broken is true, it also finds an extension that can't be used.
+// findExtension returns the installed extension with a name, a source, or a folder of that name. If
+// broken is true, it also finds unusable extensions.
 func (set *extensionSet) findExtension(name string, broken bool) (extension.Extension, error) {
 	all := extensionFamily(set.installed)
 	x, err := all.find(name)
@@ -213,7 +213,7 @@ func (c *extensionsTurn) Run(ctx context.Context, set *extensionSet, on toggle) 
 		fmt.Sprintf("Extension %q successfully %s %s.", x.Name, on.done(), said))
 }
 
-// showExtension prints the change, and in a session when it counts.
+// showExtension prints the change. In a session, it adds when the change takes effect.
 func (set *extensionSet) showExtension(v any, lines ...string) error {
 	if set.ask.In == nil && !set.out.JSON {
 		lines = append(lines, "it counts from the next start on; for commands, agents and skills /extensions reload is enough")
@@ -233,7 +233,7 @@ func (c *extensionsUninstall) Run(ctx context.Context, set *extensionSet) error 
 		return err
 	}
 	if c.All {
-		if c.Names, err = extension.Folders(dir); err != nil { // also extensions that can't be used
+		if c.Names, err = extension.Folders(dir); err != nil { // includes unusable extensions
 			return err
 		}
 		if len(c.Names) == 0 {
@@ -273,8 +273,7 @@ func oneError(all []error) error {
 	return errors.New(strings.Join(lists.Map(all, error.Error), "; "))
 }
 
-// uninstall deletes an extension: its folder or its link, its secrets and where it is
-// switched on.
+// uninstall deletes an extension: its folder or its link, its secrets and its switches.
 func (set *extensionSet) uninstall(ctx context.Context, dir string, x extension.Extension) error {
 	if err := set.forgetSecrets(ctx, x, append([]string{"", set.here.Paths.Cwd}, x.Install.Folders...)); err != nil {
 		return fmt.Errorf("the secrets of %s are not forgotten: %w", x.Name, err)
@@ -286,8 +285,8 @@ func (set *extensionSet) uninstall(ctx context.Context, dir string, x extension.
 	return extension.Forget(ctx, dir, x.Name)
 }
 
-// turnHooksOff switches the hooks of a file off in the session that is held, if one is: a hook
-// whose command is gone would block each call.
+// turnHooksOff switches off the hooks of a file in the current session: a hook whose command is
+// gone would block each call.
 func (set *extensionSet) turnHooksOff(file string) {
 	if set.ask.In != nil {
 		return
@@ -309,7 +308,7 @@ type extensionsNew struct {
 	Template string `arg:"" optional:"" help:"custom-commands, exclude-tools, hooks, mcp-server, policies or skills."`
 }
 
-// Run makes the folder.
+// Run creates the folder of an extension.
 func (c *extensionsNew) Run(set *extensionSet) error {
 	path := set.here.Paths.Folder(c.Path)
 	if _, err := os.Lstat(path); err == nil {

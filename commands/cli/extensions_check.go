@@ -58,14 +58,14 @@ func (c *extensionsValidate) Run(set *extensionSet) error {
 		"warnings": notes}, fmt.Sprintf("Extension %s has been successfully validated.", path))
 }
 
-// checkExtension returns the errors of an extension, and its oddities.
+// checkExtension returns the errors and the warnings of an extension.
 func checkExtension(x extension.Extension) (problems, notes []string) {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	var said struct {
 		ContextFileName any `json:"contextFileName"`
 	}
 	if b, err := disk.Read(x.Manifest(), 1<<20); err == nil {
-		json.Unmarshal(b, &said) // values of another kind were an error before
+		json.Unmarshal(b, &said) // a value of a wrong type was an error before
 	}
 	problems = append(problems, x.Misread.Notes...)
 	for _, key := range x.Misread.Unknown {
@@ -98,26 +98,26 @@ func checkExtension(x extension.Extension) (problems, notes []string) {
 	return problems, notes
 }
 
-// AgentsOf returns where the agents of an extension are.
+// AgentsOf returns the source of an extension's agents.
 func AgentsOf(x extension.Extension) agent.Source {
 	return agent.Source{Name: x.Name, Dir: filepath.Join(x.Dir, "agents"), Within: true, Fill: x.Filled}
 }
 
-// CommandsOf returns where the commands of an extension are.
+// CommandsOf returns the directory of an extension's commands.
 func CommandsOf(x extension.Extension) custom.Dir {
 	return custom.Dir{Path: filepath.Join(x.Dir, "commands"), Owner: x.Name, Extension: true, Within: true}
 }
 
-// brought lists what the files of an extension define, and the faults in them.
+// brought lists the definitions in the files of an extension, and the problems in them.
 type brought struct {
 	skills   []skill.Skill
 	agents   []agent.Definition
-	commands []string // their names, with the slash
+	commands []string // names, with the slash
 	rules    []string // names of files
 	wrong    []string
 }
 
-// broughtBy returns what an extension brings.
+// broughtBy returns the contents of an extension.
 func broughtBy(x extension.Extension) (b brought) {
 	b.skills, b.wrong = SkillsOf(x).Skills()
 	var bad []error
@@ -130,7 +130,7 @@ func broughtBy(x extension.Extension) (b brought) {
 	return b
 }
 
-// agentNames returns the names of its agents.
+// agentNames returns the names of the agents.
 func (b brought) agentNames() []string {
 	return lists.Map(b.agents, func(d agent.Definition) string { return d.Name })
 }

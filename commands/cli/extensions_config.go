@@ -17,7 +17,7 @@ import (
 	"gemline/settings/extension"
 )
 
-// vault returns where secrets are kept.
+// vault returns the store of secrets.
 func (set *extensionSet) vault() *auth.Vault {
 	v := auth.NewVault(set.here.Paths.User(), set.here.getenv)
 	return &v
@@ -64,14 +64,14 @@ func (c *extensionsConfig) Run(ctx context.Context, set *extensionSet) error {
 	return set.out.show(map[string]any{"done": said}, said...)
 }
 
-// askSettings asks for the missing settings of an extension, as long as somebody answers.
-// Settings that only the old version had are forgotten.
+// askSettings asks for the missing settings of an extension, until the user stops answering. It
+// deletes values that only the old version had.
 func (set *extensionSet) askSettings(ctx context.Context, x extension.Extension, old *extension.Extension) error {
 	missing := set.unset(ctx, x)
 	for _, s := range x.Settings {
 		if slices.Contains(missing, s.Name) {
 			if _, err := set.askSetting(ctx, x, s, "user"); errors.Is(err, errNoAnswer) {
-				break // missing values are named at the end
+				break // the end lists the missing values
 			} else if err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ func (set *extensionSet) askSettings(ctx context.Context, x extension.Extension,
 	return nil
 }
 
-// askSetting asks for a value. Where nobody can be asked, or nothing is said, it stays.
+// askSetting asks for a value. Without a user or an answer, the value stays.
 func (set *extensionSet) askSetting(ctx context.Context, x extension.Extension, s extension.Setting,
 	scope string) (bool, error) {
 	about := text.PrintableLine(s.Name)
@@ -104,7 +104,7 @@ func (set *extensionSet) askSetting(ctx context.Context, x extension.Extension, 
 	var err error
 	switch {
 	case s.Sensitive && set.ask.Secret != nil:
-		value, err = set.ask.Secret(ctx, "Enter "+about+", a password that is not shown: ") // Emacs knows these words
+		value, err = set.ask.Secret(ctx, "Enter "+about+", a password that is not shown: ") // Emacs recognizes a password prompt by these words
 	case set.ask.Line != nil:
 		value, err = set.ask.Line(ctx, about+": ")
 	case set.ask.In != nil && set.ask.Err != nil:
@@ -123,17 +123,17 @@ func (set *extensionSet) askSetting(ctx context.Context, x extension.Extension, 
 	return true, set.keep(ctx, x, s, scope, value)
 }
 
-// errNoAnswer says that the input was over before a question was answered.
+// errNoAnswer says that the input ended before an answer.
 var errNoAnswer = errors.New("nobody has answered; the other settings stay as they were")
 
-// keep keeps the value of a setting, or forgets it if it is "".
+// keep stores the value of a setting, or deletes it if the value is "".
 func (set *extensionSet) keep(ctx context.Context, x extension.Extension, s extension.Setting, scope, value string) error {
 	file, cwd := x.EnvFile(), ""
 	if scope == "workspace" {
 		file, cwd = filepath.Join(set.here.Paths.Cwd, ".env"), set.here.Paths.Cwd
 	}
 	if !s.Sensitive {
-		if cwd == "" { // the package may have brought the file
+		if cwd == "" { // the file may be from the package
 			disk.Restrict(file)
 		}
 		return extension.SetValue(file, s.EnvVar, value)
@@ -142,7 +142,7 @@ func (set *extensionSet) keep(ctx context.Context, x extension.Extension, s exte
 		_, err := set.vault().Delete(ctx, x.Service(cwd), s.EnvVar)
 		return err
 	}
-	if note := x.Install; cwd != "" && !slices.Contains(note.Folders, cwd) { // or nobody would find it again
+	if note := x.Install; cwd != "" && !slices.Contains(note.Folders, cwd) { // the note is needed to find the value again
 		note.Folders = append(slices.Clone(note.Folders), cwd)
 		if err := extension.WriteInstall(x.Home, note); err != nil {
 			return err
@@ -152,8 +152,8 @@ func (set *extensionSet) keep(ctx context.Context, x extension.Extension, s exte
 	return err
 }
 
-// carrySecrets moves the secrets of an extension to its new identity, after it has moved to
-// another address.
+// carrySecrets moves the secrets of an extension to its new identity, after its address has
+// changed.
 func (set *extensionSet) carrySecrets(ctx context.Context, from, to extension.Extension) error {
 	if from.Service("") == to.Service("") {
 		return nil
@@ -173,8 +173,8 @@ func (set *extensionSet) carrySecrets(ctx context.Context, from, to extension.Ex
 	return set.forgetSecrets(ctx, from, folders)
 }
 
-// forgetSecrets forgets the secrets of an extension, those for all folders ("") and for single
-// ones. What a keyring that does not answer may keep is told.
+// forgetSecrets deletes the secrets of an extension: for all folders (""), and for single folders.
+// If a keyring does not answer, it warns that secrets may remain there.
 func (set *extensionSet) forgetSecrets(ctx context.Context, x extension.Extension, folders []string) error {
 	vault, all := set.vault(), true
 	for _, folder := range folders {
@@ -191,7 +191,7 @@ func (set *extensionSet) forgetSecrets(ctx context.Context, x extension.Extensio
 	return nil
 }
 
-// unset returns the names of the settings that have no value.
+// unset returns the names of settings without a value.
 func (set *extensionSet) unset(ctx context.Context, x extension.Extension) (names []string) {
 	if len(x.Settings) == 0 {
 		return nil
@@ -205,8 +205,8 @@ func (set *extensionSet) unset(ctx context.Context, x extension.Extension) (name
 	return lists.Map(missing, func(s extension.Setting) string { return s.Name })
 }
 
-// ExtensionValues returns the values of an extension's settings, by variable. A value of the
-// directory, if one is given, comes before the value for all directories.
+// ExtensionValues returns the values of an extension's settings, by variable. A value for the
+// directory, if one is given, overrides the value for all directories.
 func ExtensionValues(ctx context.Context, vault *auth.Vault, x extension.Extension, cwd string) map[string]string {
 	values, _ := extension.Values(x.EnvFile())
 	here := map[string]string{}

@@ -49,7 +49,7 @@ func (c *extensionsInstall) Run(ctx context.Context, set *extensionSet) error {
 	return set.install(ctx, note, nil, c.Consent, c.Skip)
 }
 
-// packageAt returns where a package is: at an address, or in a folder or an archive.
+// packageAt returns the source of a package: an address, a folder or an archive.
 func packageAt(paths project.Paths, said string) (extension.Install, error) {
 	if address := source.RepositoryAddress(said); address != "" {
 		return extension.Install{Source: address, Type: "git"}, nil
@@ -82,7 +82,7 @@ func (c *extensionsLink) Run(ctx context.Context, set *extensionSet) error {
 	return set.install(ctx, extension.Install{Source: path, Type: "link"}, nil, c.Consent, true)
 }
 
-// permitted returns an error if the settings don't let extensions come from a source.
+// permitted returns an error if the settings forbid extensions from a source.
 func (set *extensionSet) permitted(note extension.Install) error {
 	s, err := set.here.settings()
 	if err != nil {
@@ -107,10 +107,10 @@ func (set *extensionSet) permitted(note extension.Install) error {
 	return nil
 }
 
-// A hub returns where repositories and releases are.
+// A hub returns the server of repositories and releases.
 type hub func() (source.Hub, error)
 
-// ProvideHub returns the hub that the environment names.
+// ProvideHub returns the hub in the environment.
 func (*grammar) ProvideHub(here *Folder, project Project, reach Network) hub {
 	return func() (source.Hub, error) {
 		l, err := project.Launcher()
@@ -120,7 +120,7 @@ func (*grammar) ProvideHub(here *Folder, project Project, reach Network) hub {
 	}
 }
 
-// fetch puts the files of an extension into a directory, and returns how they were had.
+// fetch copies the files of an extension into a directory, and returns how it got them.
 func (out *Output) fetch(ctx context.Context, hub hub, note extension.Install, to string) (extension.Install, error) {
 	switch note.Type {
 	case "link":
@@ -150,8 +150,7 @@ func (out *Output) fetch(ctx context.Context, hub hub, note extension.Install, t
 	return note, err
 }
 
-// homeFor returns where an extension is installed: where its old version is, or where nothing
-// is yet.
+// homeFor returns the folder for an extension: that of its old version, or a new folder.
 func (set *extensionSet) homeFor(dir string, x extension.Extension, old *extension.Extension) (string, error) {
 	list, _ := set.installed()
 	i := slices.IndexFunc(list, func(o extension.Extension) bool { return strings.EqualFold(o.Name, x.Name) })
@@ -164,7 +163,7 @@ func (set *extensionSet) homeFor(dir string, x extension.Extension, old *extensi
 		return old.Home, nil
 	}
 	home := filepath.Join(dir, x.Name)
-	if _, err := os.Lstat(home); err == nil { // another extension, or a broken one
+	if _, err := os.Lstat(home); err == nil { // it belongs to another extension, or a broken one
 		return "", fmt.Errorf("%s is there already, with something else in it; gemline extensions uninstall %s deletes it", text.PrintableLine(home), x.Name)
 	}
 	return home, nil
@@ -198,7 +197,7 @@ func (set *extensionSet) install(ctx context.Context, note extension.Install, ol
 		return err
 	}
 	x, err := extension.Read(at, set.here.Paths.Cwd)
-	if err != nil { // the folder that it was read in is gone when this is read
+	if err != nil { // the error names a temporary folder, which is deleted
 		return errors.New(strings.ReplaceAll(err.Error(), fresh, text.PrintableLine(source.DisplayAddress(note.Source))))
 	}
 	problems, _ := checkExtension(x)
@@ -232,7 +231,7 @@ func (set *extensionSet) install(ctx context.Context, note extension.Install, ol
 	if err := disk.ReplaceTree(home, func(ready string) error { return os.Rename(fresh, ready) }); err != nil {
 		return err
 	}
-	if old != nil && old.Home != home { // it has moved
+	if old != nil && old.Home != home { // the update has moved it
 		set.turnHooksOff(old.HooksFile())
 		err = errors.Join(os.RemoveAll(old.Home), extension.Forget(ctx, dir, old.Name))
 	}
@@ -250,8 +249,8 @@ func (set *extensionSet) install(ctx context.Context, note extension.Install, ol
 	return errors.Join(err, set.report(ctx, x, note, old))
 }
 
-// tempIn makes a new directory in dir, and dir if needed. It deletes directories that killed
-// processes have left there.
+// tempIn makes a temporary directory in dir, and makes dir if needed. It deletes temporary
+// directories of killed processes.
 func tempIn(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
@@ -265,8 +264,8 @@ func tempIn(dir string) (string, error) {
 	return os.MkdirTemp(dir, ".gemline-")
 }
 
-// noteFiles notes the files of a new version, and then carries over files that were added to
-// the old version, such as data of its server.
+// noteFiles records the files of a new version. Then it copies files that were added to the old
+// version, such as data of its server.
 func noteFiles(fresh string, old *extension.Extension) (kept []string, err error) {
 	if err := extension.WriteFileList(fresh); err != nil || old == nil {
 		return nil, err
@@ -303,7 +302,8 @@ func (set *extensionSet) report(ctx context.Context, x extension.Extension, note
 		"type": note.Type, "source": source.DisplayAddress(note.Source)}, said)
 }
 
-// consentTo asks about what an extension can run, unless that was agreed to before.
+// consentTo asks for consent to the programs of an extension, unless the user has already
+// consented.
 func (set *extensionSet) consentTo(ctx context.Context, x extension.Extension, note extension.Install,
 	old *extension.Extension, given bool) error {
 	asks := consentText(x)
@@ -339,7 +339,7 @@ func (set *extensionSet) consentTo(ctx context.Context, x extension.Extension, n
 	return err
 }
 
-// compared marks the lines that a new version adds and removes.
+// compared marks the lines that differ between an old and a new version.
 func compared(was, now []string) (lines []string) {
 	for _, l := range now {
 		mark := "+ "
@@ -352,8 +352,8 @@ func compared(was, now []string) (lines []string) {
 	return append(lines, lists.Map(gone, func(l string) string { return "- " + l })...)
 }
 
-// consentText lists the programs of an extension and its texts for the model, a line each. It is the
-// same wherever the extension is.
+// consentText lists the programs of an extension and its texts for the model, a line each. It does
+// not depend on the extension's folder.
 func consentText(x extension.Extension) (lines []string) {
 	add := func(format string, args ...any) {
 		lines = append(lines, strings.ReplaceAll(fmt.Sprintf(format, args...), x.Dir, "(its folder)"))
@@ -365,14 +365,14 @@ func consentText(x extension.Extension) (lines []string) {
 		}
 		for _, s := range settings.ServersIn(servers, none) {
 			said := maps.Clone(s.Raw)
-			delete(said, "trust") // which means nothing here
+			delete(said, "trust") // trust has no effect here
 			whole, _ := text.JSON(said, "")
 			b, _ := text.JSON(settings.MaskWritten([]string{"mcpServers", s.Name}, said), "")
 			where := "local"
 			if s.Command == "" {
 				where = "remote"
 			}
-			if string(b) != string(whole) { // so that another value is seen to be one
+			if string(b) != string(whole) { // the hash shows a change of a masked value
 				where += fmt.Sprintf(", sha256 %.6x",
 					sha256.Sum256([]byte(strings.ReplaceAll(string(whole), x.Dir, ""))))
 			}

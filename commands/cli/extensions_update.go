@@ -20,16 +20,16 @@ type extensionsUpdate struct {
 	Unasked bool   `hidden:"" help:"Update the extensions with automatic updates, as a session does."`
 }
 
-// An updated is what became of an extension.
+// An updated is the result of an update.
 type updated struct {
 	Name  string `json:"name"`
 	State string `json:"state"` // up to date, update available, updated, not updatable or error
 	Error string `json:"error,omitempty"`
 
-	checked bool // the update was only looked for
+	checked bool // the update was only checked, not installed
 }
 
-// lines returns the outcome, unless the update has printed it.
+// lines returns the result, unless the update has printed it.
 func (u updated) lines() []string {
 	switch {
 	case u.State == "error", u.State == "updated":
@@ -55,7 +55,7 @@ func (c *extensionsUpdate) Run(ctx context.Context, set *extensionSet) error {
 	var all []updated
 	var failed []error
 	each := *set
-	if set.out.JSON { // one document tells of all
+	if set.out.JSON { // one document holds all results
 		lines := *set.out
 		lines.JSON, lines.Out = false, cmp.Or(set.out.Err, set.out.Out)
 		each.out = &lines
@@ -90,7 +90,7 @@ func (c *extensionsUpdate) Run(ctx context.Context, set *extensionSet) error {
 
 const updateAvailable = "update available"
 
-// newer says whether there is a newer version of an extension, and where that is had.
+// newer reports whether an extension has a newer version, and its source.
 func (set *extensionSet) newer(ctx context.Context, x extension.Extension) (state string, note extension.Install, err error) {
 	newer := func(is bool, err error) (string, extension.Install, error) {
 		return map[bool]string{true: updateAvailable, false: "up to date"}[is], note, err
@@ -129,12 +129,11 @@ func (set *extensionSet) newer(ctx context.Context, x extension.Extension) (stat
 	return "not updatable", note, nil
 }
 
-// errAsks says that a new version is to be agreed to.
+// errAsks says that a new version needs consent.
 var errAsks = errors.New("can run something else than the one that is installed")
 
-// updateUnasked updates the extensions with automatic updates, unless a new version can run
-// something that the user has to agree to. The user is notified of updates, and once of updates
-// that wait.
+// updateUnasked installs automatic updates, except versions that need new consent. It notifies the
+// user of updates, and once of each update that waits for consent.
 func (set *extensionSet) updateUnasked(ctx context.Context) error {
 	quiet := *set
 	quiet.out = &Output{Out: io.Discard, Notify: func(string) {}}
@@ -163,7 +162,7 @@ func (set *extensionSet) updateUnasked(ctx context.Context) error {
 		}
 		if told != x.Install.Told {
 			x.Install.Told = told
-			extension.WriteInstall(x.Home, x.Install) // or it is told again
+			extension.WriteInstall(x.Home, x.Install) // otherwise the next start notifies again
 			if told != "" {
 				set.out.Notify(told)
 			}
@@ -181,7 +180,8 @@ func (set *extensionSet) touched(x extension.Extension) error {
 	return err
 }
 
-// update brings an extension to the version that note says, unless somebody has changed its files.
+// update installs the version of an extension that note names, unless somebody has changed the
+// extension's files.
 func (set *extensionSet) update(ctx context.Context, x extension.Extension, note extension.Install, consent bool) error {
 	if err := set.touched(x); err != nil {
 		return err

@@ -20,27 +20,27 @@ import (
 	"gemline/tools/skill"
 )
 
-// A toggle says whether a command that switches something switches it on: it is called enable.
+// A toggle is the new state that a command sets: the command enable switches on.
 type toggle bool
 
-// ProvideToggle returns it for the command that is carried out.
+// ProvideToggle returns the toggle of the current command.
 func (*grammar) ProvideToggle(k *kong.Context) toggle {
 	return toggle(strings.HasPrefix(k.Selected().Name, "enable"))
 }
 
-// String says what something is then.
+// String returns the state.
 func (on toggle) String() string { return map[toggle]string{true: "on", false: "off"}[on] }
 
-// done names the change in a word.
+// done returns the change as a participle.
 func (on toggle) done() string { return map[toggle]string{true: "enabled", false: "disabled"}[on] }
 
-// A family is a kind of addition to gemline, with its members. A new family begins here: with
-// a function that returns it, and a row in ProvideFamilies.
+// A family is a kind of addition to gemline, with its members. A new family needs a function that
+// returns it, and a row in ProvideFamilies.
 type family[M any] struct {
 	kind  string // of a member
 	lists string // the command that lists the members
 	all   []M
-	about func(M) candidate // the name of a member, with a note
+	about func(M) candidate // returns the name of a member, with a note
 }
 
 func hookFamily(hooks Hooks) family[ListedHook] {
@@ -66,7 +66,7 @@ func agentFamily(agents Agents) family[agent.Definition] {
 		func(d agent.Definition) candidate { return candidate{d.Name, d.Description} }}
 }
 
-// serverFamily returns the MCP servers. It waits at most that long for the named servers.
+// serverFamily returns the MCP servers. It waits for the named servers, no longer than most.
 func serverFamily(ctx context.Context, servers Servers, most time.Duration, names ...string) (family[mcp.Status], error) {
 	list, err := servers.Status(ctx, most, names...)
 	return family[mcp.Status]{"MCP server", "gemline mcp list", list,
@@ -77,11 +77,11 @@ func toolFamily[T any](list []T, name func(T) string) family[T] {
 	return family[T]{"tool", "gemline tools", list, func(t T) candidate { return candidate{word: name(t)} }}
 }
 
-// families are functions that return the members of a family, by the family's word in the
-// tags of the grammar.
+// families are functions that return the members of a family, by the family's name in the tags of
+// the grammar.
 type families map[string]func(context.Context) []candidate
 
-// ProvideFamilies returns the families. A family that can't be read has no members.
+// ProvideFamilies returns the families. An unreadable family has no members.
 func (*grammar) ProvideFamilies(hooks Hooks, skills *skill.Library, installed Extensions, servers Servers,
 	agents Agents) families {
 	return families{
@@ -101,8 +101,8 @@ func (f family[M]) members() []candidate { return lists.Map(f.all, f.about) }
 
 func (f family[M]) nameOf(m M) string { return f.about(m).word }
 
-// find returns the member that goes by a name: in its own spelling, or else in another case of
-// letters, if that is the name of one member only.
+// find returns the member with a name. An exact match wins; a match in another case of letters
+// counts if it is the only match.
 func (f family[M]) find(name string) (m M, err error) {
 	if i := slices.IndexFunc(f.all, func(m M) bool { return f.nameOf(m) == name }); i >= 0 {
 		return f.all[i], nil
@@ -120,8 +120,8 @@ func (f family[M]) find(name string) (m M, err error) {
 	return m, misused("no %s is called %.100q; %s lists them", f.kind, name, f.lists)
 }
 
-// switchIn switches names on or off in a file of settings, by the key that lists what is off.
-// The value of a variable is never put in its place.
+// switchIn switches names on or off in a settings file, by the key that lists disabled names.
+// References to variables stay unexpanded.
 func (here *Folder) switchIn(ctx context.Context, scope settings.Scope, key string, names []string,
 	same func(a, b string) bool, on toggle) (settings.Change, error) {
 	src, err := here.file(scope)
@@ -157,11 +157,10 @@ func (here *Folder) switchIn(ctx context.Context, scope settings.Scope, key stri
 	return src.SetKey(ctx, key, off)
 }
 
-// olderLists are the older names of such keys.
+// olderLists are older names of keys that list disabled names.
 var olderLists = map[string]string{"hooksConfig.disabled": "hooks.disabled"}
 
-// written returns a value of a file of settings as it is written there: what a variable
-// stands for is never put in its place.
+// written returns a value of a settings file, with references to variables unexpanded.
 func written[V any](src settings.Source, path ...string) (v V, err error) {
 	doc, err := jsonc.Read(src.Path)
 	if doc != nil {

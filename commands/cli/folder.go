@@ -15,9 +15,9 @@ import (
 // A Folder is a working directory with its settings.
 type Folder struct {
 	Paths  project.Paths
-	Lookup func(string) (string, bool) // the environment, and below it the .env file
-	DotEnv settings.DotEnv             // what Lookup has from .env files
-	Flags  *flags.Set                  // what stood in front of the sub-command, or began the session
+	Lookup func(string) (string, bool) // the environment, then the .env files
+	DotEnv settings.DotEnv             // the part of Lookup from .env files
+	Flags  *flags.Set                  // the flags before the sub-command, or of the session
 
 	// Today is the day by which prices change and models end.
 	Today time.Time
@@ -25,10 +25,10 @@ type Folder struct {
 	// Trusted reports whether the directory's own files are used.
 	Trusted bool
 
-	// Withheld reports whether it may bring MCP servers that are not used, since it is not trusted.
+	// Withheld reports whether the folder may have MCP servers that are unused for lack of trust.
 	Withheld bool
 
-	// Unused lists settings that are not in use yet.
+	// Unused lists settings without an effect yet.
 	Unused func() []settings.Unused
 }
 
@@ -39,7 +39,7 @@ func (here *Folder) getenv(name string) string {
 
 func (here *Folder) keys() *auth.Store { return auth.NewStore(here.Paths.User(), here.getenv) }
 
-// choose returns how the next request would be paid for.
+// choose returns the credential for the next request.
 func (here *Folder) choose(out *Output) (auth.Credentials, error) {
 	s, err := here.settings()
 	if err != nil {
@@ -48,7 +48,7 @@ func (here *Folder) choose(out *Output) (auth.Credentials, error) {
 	return here.Credential(s, out.Notify)
 }
 
-// Credential returns how the next request is paid for, by settings s.
+// Credential returns the credential for the next request by the settings s.
 func (here *Folder) Credential(s *settings.Settings, notify func(string)) (auth.Credentials, error) {
 	key, warning, err := auth.ReadKey(here.Flags.KeyFile)
 	if err != nil {
@@ -69,8 +69,8 @@ func (here *Folder) userFile() settings.Source {
 	return settings.Source{Scope: settings.User, Path: here.Paths.User("settings.json")}
 }
 
-// environment returns a variable of the environment alone. Files of settings
-// are filled in from it before any .env file is read.
+// environment returns a variable of the process alone. Settings files expand variables from it,
+// before any .env file is read.
 func (here *Folder) environment(name string) (string, bool) {
 	if _, ok := here.DotEnv.Lookup(name); ok {
 		return "", false
@@ -78,13 +78,13 @@ func (here *Folder) environment(name string) (string, bool) {
 	return here.Lookup(name)
 }
 
-// settings returns the settings. Their oddities are for config validate to report.
+// settings returns the settings. config validate reports their warnings.
 func (here *Folder) settings() (*settings.Settings, error) {
 	s, _, err := settings.Load(settings.Sources(here.Paths, here.environment, here.Trusted), here.environment)
 	return s, err
 }
 
-// trust finds out about a folder, by the settings of everything but it.
+// trust returns the trust status of a folder. It ignores the folder's own settings.
 func (here *Folder) trust(folder string) (trust.Status, error) {
 	paths := project.Paths{Home: here.Paths.Home, Cwd: folder}
 	s, _, err := settings.Load(settings.Sources(paths, here.Lookup, false), here.Lookup)

@@ -19,14 +19,14 @@ type helpCommand struct {
 	Topic []string `arg:"" optional:"" complete:"topic" help:"A page, or a command of the command line."`
 }
 
-// A topic is one as gemline help --json lists it.
+// A topic is a topic in gemline help --json.
 type topic struct {
 	Name  string `json:"name"`
 	Title string `json:"title"`
 	Text  string `json:"text,omitempty"` // Markdown
 }
 
-// Run prints the page, the help of the command, or the list of both.
+// Run prints a page, the help of a command, or the list of both.
 func (c *helpCommand) Run(ctx context.Context, out *Output, ask *Asker) error {
 	if len(c.Topic) == 0 {
 		return out.topics(ctx)
@@ -49,7 +49,7 @@ func (c *helpCommand) Run(ctx context.Context, out *Output, ask *Asker) error {
 	return out.page(ctx, text.Printable(docs.Plain(page.Text, out.width())))
 }
 
-// others are other words for pages.
+// others maps other words to pages.
 var others = map[string]string{"installation": "install", "uninstall": "install", "remove": "install", "release": "install", "releases": "install",
 	"licence": "install", "licences": "install", "license": "install", "licenses": "install", "formatversion": "sessions"}
 
@@ -86,10 +86,10 @@ func (ask *Asker) noTopic(name string) error {
 	return misused("no topic %q%s%s", name, hint, aside)
 }
 
-// shorten returns what an error repeats of a text.
+// shorten shortens a text for an error.
 func shorten(s string) string { return text.Shorten(s, 40) }
 
-// didYouMean returns the one of names that comes nearest to a name, as a question.
+// didYouMean returns the name nearest to a name, as a question.
 func didYouMean(name string, names []string) string {
 	best := text.Nearest(name, names)
 	if best == "" || len(name) > 60 {

@@ -18,26 +18,25 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// Hooks are the hooks that are set in the working directory.
+// Hooks are the hooks of the working directory.
 type Hooks interface {
-	// List returns all hooks, also hooks that do not run, and problems of hooks that can't be
-	// used.
+	// List returns all hooks, also hooks that do not run, and problems of unusable hooks.
 	List() ([]ListedHook, []hook.Problem)
 
-	// Try runs the hooks of an event with a made-up input.
+	// Try runs the hooks of an event with test input.
 	Try(ctx context.Context, e hook.Event, subject string, input map[string]any) ([]hook.Call, error)
 
 	// Turn switches a hook on or off in the running session.
 	Turn(id string, on bool)
 }
 
-// A ListedHook is one as gemline hooks --json lists it.
+// A ListedHook is a hook in gemline hooks --json.
 type ListedHook struct {
 	hook.Hook
 	Source  string `json:"source"` // project, user, system or extension
 	Timeout int64  `json:"timeout_ms"`
 	Enabled bool   `json:"enabled"`
-	Rights  string `json:"rights"` // all, confined, none, or "" if nobody has agreed to it yet
+	Rights  string `json:"rights"` // all, confined, none, or "" without a decision
 }
 
 // hooksCommand is gemline hooks.
@@ -70,7 +69,7 @@ type (
 	}
 )
 
-// lines returns the lines of a hook in the list.
+// lines returns a hook's lines of the list.
 func (h ListedHook) lines() []string {
 	at := string(h.Event)
 	if h.Matcher != "" {
@@ -96,7 +95,7 @@ func (*hooksList) Run(out *Output, here *Folder, hooks Hooks) error {
 	return out.list(l, "no hooks are set; gemline help hooks says how")
 }
 
-// unread says that the settings of the folder are not read, "" if they are or there are none.
+// unread says that the folder's settings are not read, "" if they are, or if there are none.
 func (here *Folder) unread() string {
 	path := here.Paths.Workspace("settings.json")
 	if _, err := os.Stat(path); err != nil || here.Trusted || here.Paths.AtHome() {
@@ -105,7 +104,7 @@ func (here *Folder) unread() string {
 	return text.PrintableLine(path) + ", since this folder is not trusted; gemline trust add trusts it"
 }
 
-// state says whether the hook runs, and how.
+// state describes whether and how the hook runs.
 func (h ListedHook) state() string {
 	switch {
 	case !h.Enabled:
@@ -120,7 +119,7 @@ func (h ListedHook) state() string {
 	return "does not run, since nobody has agreed to it as it is now"
 }
 
-// A triedHook is one as gemline hooks test --json shows it.
+// A triedHook is a hook in gemline hooks test --json.
 type triedHook struct {
 	Hook     string         `json:"hook"`
 	Command  string         `json:"command"`
@@ -163,7 +162,7 @@ func (c *hooksTest) Run(ctx context.Context, out *Output, here *Folder, hooks Ho
 	return out.show(l.doc, l.lines...)
 }
 
-// tried returns what a hook has said, and how it ended.
+// tried returns the output of a hook, and how it ended.
 func tried(call hook.Call) triedHook {
 	a, o := call.Answer, call.Outcome
 	t := triedHook{Hook: call.Hook.ID(), Command: call.Hook.Command, ExitCode: o.Code, Failure: o.Status(call.Hook),
@@ -175,7 +174,7 @@ func tried(call hook.Call) triedHook {
 	return t
 }
 
-// lines tells what a hook has said.
+// lines returns the output of a hook as text.
 func (t triedHook) lines() []string {
 	said := "says nothing"
 	switch {
@@ -205,8 +204,8 @@ func (*hooksTurnAll) Run(ctx context.Context, out *Output, here *Folder, hooks H
 	return (&hooksTurn{}).Run(ctx, out, here, hooks, on)
 }
 
-// Run switches the hooks of a name on or off, all if it is "": those of the project
-// in its settings, and others in the user's.
+// Run switches the hooks of a name on or off, or all for "": the project's hooks in its settings,
+// others in the user's settings.
 func (c *hooksTurn) Run(ctx context.Context, out *Output, here *Folder, hooks Hooks, on toggle) error {
 	f := hookFamily(hooks)
 	list := f.all
@@ -301,8 +300,8 @@ func (c *hooksMigrate) Run(ctx context.Context, out *Output, here *Folder) error
 	return out.listing(map[string]any{"from": from, "hooks": hooks, "notes": notes}, lines, from+" has no hooks")
 }
 
-// fromClaude returns the hooks of a file of Claude Code's, by event, and what is to be
-// known about them.
+// fromClaude converts the hooks in a settings file of Claude Code, by event, and returns notes for
+// the user.
 func fromClaude(tree map[string]any) (hooks map[hook.Event][]any, notes []string) {
 	hooks = map[hook.Event][]any{}
 	events, _ := tree["hooks"].(map[string]any)
@@ -351,8 +350,8 @@ func fromClaude(tree map[string]any) (hooks map[hook.Event][]any, notes []string
 	return hooks, notes
 }
 
-// fromClaudeMatcher returns what a matcher of Claude Code's is for e, and its tools that
-// there are not. A text that is no expression here is a matcher for each of its words.
+// fromClaudeMatcher converts a matcher of Claude Code for the event e. It also returns the tools
+// that gemline lacks. A text that is no valid expression becomes a matcher for each of its words.
 func fromClaudeMatcher(e hook.Event, matcher string) (matchers, unknown []string) {
 	switch e {
 	case hook.BeforeTool, hook.AfterTool:

@@ -19,7 +19,7 @@ type inspectCommand struct {
 	Port *int   `help:"Show it as a web page for this machine at a port, any that is free if it is 0, until Ctrl-C."`
 }
 
-// Run prints what the file says, a line for each event, or serves it.
+// Run prints a line for each event in the file, or serves the file as a web page.
 func (c *inspectCommand) Run(ctx context.Context, out *Output, here *Folder) error {
 	name := cmp.Or(c.File, here.getenv("GEMINI_CLI_ACTIVITY_LOG_TARGET"))
 	if name == "" {
@@ -53,7 +53,7 @@ func (c *inspectCommand) Run(ctx context.Context, out *Output, here *Folder) err
 	return out.listing(map[string]any{"events": all}, lines, "there are no events in it")
 }
 
-// An activity is an event that is shown.
+// An activity is a shown event.
 type activity struct {
 	Time    string         `json:"time"`
 	Session string         `json:"session"`
@@ -62,7 +62,7 @@ type activity struct {
 	Said    map[string]any `json:"attributes"`
 }
 
-// readActivity reads the events of a file that are shown.
+// readActivity reads the shown events of a file.
 func readActivity(name string) ([]activity, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -83,7 +83,7 @@ func readActivity(name string) ([]activity, error) {
 	return all, nil
 }
 
-// Clock returns the time of day here, as far as there is one.
+// Clock returns the local time of day, "" if the time is unknown.
 func (a activity) Clock() string {
 	t, err := time.Parse(time.RFC3339, a.Time)
 	if err != nil {
@@ -92,8 +92,8 @@ func (a activity) Clock() string {
 	return t.Local().Format("15:04:05.000")
 }
 
-// describe returns the kind of an event, "" if events of the kind are not shown, and a line
-// about the event.
+// describe returns the kind of an event and a line about it. The kind is "" if events of that kind
+// are not shown.
 func describe(said map[string]any) (kind, line string) {
 	get := func(key string) string { return word(said[key]) }
 	took := get("duration_ms") + " ms"
@@ -128,7 +128,7 @@ func word(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
-	case float64: // numbers of JSON
+	case float64: // JSON numbers
 		return fmt.Sprintf("%.0f", v)
 	}
 	return fmt.Sprint(v)

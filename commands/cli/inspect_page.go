@@ -19,8 +19,8 @@ import (
 	"gemline/engine/lists"
 )
 
-// serve shows the file at an address of this machine that nobody can guess, until
-// the context ends. The page is made anew each time it is asked for.
+// serve shows the file at a local address that nobody can guess, until the context ends. Each
+// request makes the page again.
 func (c *inspectCommand) serve(ctx context.Context, out *Output, name string) error {
 	if _, err := readActivity(name); err != nil {
 		return err
@@ -48,8 +48,8 @@ func (c *inspectCommand) serve(ctx context.Context, out *Output, name string) er
 	return ctx.Err()
 }
 
-// page returns what serves the file at path, to whoever means this very server: not to
-// a page elsewhere whose name was made to lead here.
+// page returns the handler that serves the file at path. It accepts only this server's host, so
+// that a foreign page with a rebound host name can't read the file.
 func page(host, path, name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		here := subtle.ConstantTimeCompare([]byte(r.URL.Path), []byte(path)) == 1
@@ -76,7 +76,7 @@ func page(host, path, name string) http.Handler {
 	})
 }
 
-// Details returns what an event says of itself, by name.
+// Details returns the fields of an event, by name.
 func (a activity) Details() [][2]string {
 	return lists.Map(slices.Sorted(maps.Keys(a.Said)), func(key string) [2]string { return [2]string{key, word(a.Said[key])} })
 }

@@ -25,13 +25,13 @@ func (*manCommand) Run(out *Output, build Build) error {
 	return err
 }
 
-// A manual is a manual page that is being written.
+// A manual is a manual page under construction.
 type manual struct{ strings.Builder }
 
 // page writes the whole page.
 func (m *manual) page(b Build) {
 	date, _, _ := strings.Cut(b.Date, "T")
-	fmt.Fprintf(m, ".TH GEMLINE 1 \"%s\" \"gemline %s\" gemline\n", date, roff(b.Version)) // a date with plain hyphens
+	fmt.Fprintf(m, ".TH GEMLINE 1 \"%s\" \"gemline %s\" gemline\n", date, roff(b.Version)) // plain hyphens in the date
 	m.section("Name")
 	m.text("gemline - a coding agent for plain terminals")
 	m.section("Synopsis")
@@ -107,7 +107,7 @@ func (m *manual) options() {
 	}
 }
 
-// rows writes the tables of a page.
+// rows writes the tables of a documentation page.
 func (m *manual) rows(name string) {
 	page, ok := docs.Find(name)
 	if !ok {
@@ -128,7 +128,7 @@ func (m *manual) rows(name string) {
 
 func (m *manual) section(name string) { m.macro("SH", strings.ToUpper(name)) }
 
-// macro writes a request with its arguments.
+// macro writes a macro call with its arguments.
 func (m *manual) macro(name string, args ...string) {
 	m.WriteString("." + name)
 	for _, a := range args {
@@ -144,7 +144,7 @@ func (m *manual) tagged(term, text string) {
 	m.text(text)
 }
 
-// text writes a text in short lines, none of which is a request to roff.
+// text writes a text in short lines. It escapes lines that roff would read as a request.
 func (m *manual) text(s string) {
 	for _, line := range flags.Wrap(roff(s), 78) {
 		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
@@ -154,8 +154,8 @@ func (m *manual) text(s string) {
 	}
 }
 
-// roff returns text that roff shows unchanged. Hyphens stay ASCII, so that text
-// copied from the page can be typed.
+// roff escapes text for roff. Hyphens stay ASCII, so that text copied from the page works in a
+// shell.
 func roff(s string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~",
 		`\(ti`).Replace(text.PrintableLine(s))

@@ -20,21 +20,20 @@ import (
 	"gemline/tools/mcp/oauth"
 )
 
-// Servers are the MCP servers that are set up for the working directory.
+// Servers are the MCP servers of the working directory.
 type Servers interface {
-	// Status returns the state of all servers, in the order of their names. It
-	// connects to those of the given names, all if there are none, and waits for them at
-	// most so long.
+	// Status returns the state of all servers, in the order of their names. It connects to the
+	// named servers, or to all without names, and waits for them no longer than most.
 	Status(ctx context.Context, most time.Duration, names ...string) ([]mcp.Status, error)
 
 	// Login returns the client that logs in to a server, nil if the server has no log-in of
 	// its own.
 	Login(name string) (*oauth.Client, error)
 
-	// Turn switches a server on or off in the session that is held, if there is one.
+	// Turn switches a server on or off in the current session, if there is a session.
 	Turn(name string, on bool)
 
-	// Reload connects anew to servers of the session, to all if none is named.
+	// Reload reconnects the named servers of the session, or all without names.
 	Reload(names ...string)
 }
 
@@ -51,12 +50,12 @@ type mcpCommand struct {
 	Reload  mcpReload `cmd:"" hidden:"" help:"Connect to the servers anew, in a session." slash:"reload,refresh"`
 }
 
-// mcpWhere names a file of settings, as the Gemini CLI does for servers.
+// mcpWhere names a settings file, with the Gemini CLI's words for servers.
 type mcpWhere struct {
 	Scope string `short:"s" placeholder:"WHOSE" default:"project" enum:"project,user,workspace" help:"Whose file: project or user."`
 }
 
-// ProvideSource returns the file that is meant.
+// ProvideSource returns the chosen settings file.
 func (m mcpWhere) ProvideSource(here *Folder) (settings.Source, error) {
 	if m.Scope == "user" {
 		return here.file(settings.User)
@@ -69,7 +68,7 @@ type mcpRemove struct {
 	Name string `arg:"" complete:"server" help:"The server's name."`
 }
 
-// Run takes a server out of a file of settings.
+// Run removes a server from a settings file.
 func (c *mcpRemove) Run(ctx context.Context, out *Output, here *Folder, installed Extensions, src settings.Source) error {
 	path := []string{"mcpServers", c.Name}
 	done, err := src.UnsetKey(ctx, settings.JoinKey(path))
@@ -82,7 +81,7 @@ func (c *mcpRemove) Run(ctx context.Context, out *Output, here *Folder, installe
 		return &input.Error{Message: fmt.Sprintf("Server %q not found in %s settings.", c.Name, c.Scope),
 			Advice: cmp.Or(here.locateServer(installed, c.Name), "gemline mcp list says which there are")}
 	}
-	if here.locateServer(installed, c.Name) == "" { // nobody is called so any more
+	if here.locateServer(installed, c.Name) == "" { // no server has the name any more
 		if err := forgetServer(ctx, here.Paths.User("mcp-server-enablement.json"), c.Name); err != nil {
 			return err
 		}
@@ -90,9 +89,9 @@ func (c *mcpRemove) Run(ctx context.Context, out *Output, here *Folder, installe
 	return r.tell(out)
 }
 
-// locateServer says where a server stands, and how it is taken out of there; "" if nowhere.
+// locateServer says where a server is defined, and how to remove it there; "" if it is not defined.
 func (here *Folder) locateServer(installed Extensions, name string) string {
-	s, _ := here.settings() // also of the files that can be read beside a broken file
+	s, _ := here.settings() // the valid files count, even beside a broken file
 	if files := s.Values(settings.JoinKey([]string{"mcpServers", name})); len(files) > 0 {
 		switch files[0].Scope {
 		case settings.User:
@@ -117,7 +116,7 @@ func (here *Folder) locateServer(installed Extensions, name string) string {
 	return ""
 }
 
-// forgetServer takes out of a file that a server is off.
+// forgetServer removes the entry of a disabled server from a file.
 func forgetServer(ctx context.Context, path, name string) error {
 	if _, err := os.Stat(path); err != nil {
 		return nil
@@ -130,7 +129,7 @@ type mcpTurn struct {
 	Session bool   `help:"For this session only."`
 }
 
-// Run switches a server on or off: for this session, or for good.
+// Run switches a server on or off: for this session, or permanently.
 func (c *mcpTurn) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, servers Servers, on toggle) error {
 	if c.Session && ask.In != nil {
 		return misused("--session is for a session: /mcp disable NAME --session")
@@ -156,7 +155,7 @@ func (c *mcpTurn) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 	return out.show(map[string]any{"name": found.Name, "enabled": on, "session": c.Session}, said)
 }
 
-// turnInFile writes that a server is off, or takes that out.
+// turnInFile stores that a server is disabled, or removes that entry.
 func turnInFile(ctx context.Context, path, name string, on bool) error {
 	return disk.ChangeObject(ctx, path, func(all map[string]json.RawMessage) {
 		if delete(all, name); !on {
@@ -165,7 +164,7 @@ func turnInFile(ctx context.Context, path, name string, on bool) error {
 	})
 }
 
-// findServer returns the server of a name, and waits at most that long until it is connected.
+// findServer returns the server of a name. It waits for the connection, no longer than most.
 func findServer(ctx context.Context, servers Servers, most time.Duration, name string) (mcp.Status, error) {
 	f, err := serverFamily(ctx, servers, most, name)
 	if err != nil {
@@ -176,7 +175,7 @@ func findServer(ctx context.Context, servers Servers, most time.Duration, name s
 
 type mcpReload struct{}
 
-// Run connects to the servers of a session anew.
+// Run reconnects the servers of a session.
 func (*mcpReload) Run(ctx context.Context, out *Output, ask *Asker, servers Servers) error {
 	if ask.In != nil {
 		return misused("only a session has servers that it is connected to: /mcp reload")
@@ -228,13 +227,13 @@ func (c *mcpAuth) Run(ctx context.Context, out *Output, ask *Asker, servers Serv
 		fmt.Sprintf("Successfully authenticated with MCP server '%s'.", shown))
 }
 
-// askLogin returns a function that shows the user where to log in, and reads a pasted address.
+// askLogin returns a function that shows the user the log-in address, and reads a pasted address.
 func (out *Output) askLogin(ask *Asker, c *mcpAuth) oauth.Ask {
 	lines := make(chan string)
 	reading := false
 	told := *out
 	if out.Err != nil {
-		told.Out = out.Err // standard output has the result
+		told.Out = out.Err // standard output is for the result
 	}
 	return func(ctx context.Context, q oauth.Question) (string, error) {
 		if q.Problem != "" {

@@ -25,7 +25,7 @@ type mcpAdd struct {
 	Command []string `arg:"" passthrough:"partial" help:"The command with its arguments, or the address. Behind -- a flag is the command's in any case."`
 }
 
-// mcpOptions are options of a server with the same form on the command line and in the settings.
+// mcpOptions are server options with the same form on the command line and in settings.
 type mcpOptions struct {
 	Timeout      int      `json:"timeout,omitempty" placeholder:"MS" help:"How long a request may take, in milliseconds."`
 	Trust        bool     `json:"trust,omitempty" help:"Run the server's tools unasked."`
@@ -34,7 +34,7 @@ type mcpOptions struct {
 	ExcludeTools []string `json:"excludeTools,omitempty" placeholder:"TOOL" help:"Leave these tools out; separate by commas."`
 }
 
-// An mcpEntry is a server as a file of settings has it.
+// An mcpEntry is a server in a settings file.
 type mcpEntry struct {
 	Command string          `json:"command,omitempty"`
 	Args    []string        `json:"args,omitempty"`
@@ -45,7 +45,7 @@ type mcpEntry struct {
 	mcpOptions
 }
 
-// Run writes the server into a file of settings.
+// Run writes the server into a settings file.
 func (a *mcpAdd) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, src settings.Source) error {
 	if i := slices.Index(a.Command, "--"); i >= 0 {
 		a.Command = slices.Delete(a.Command, i, i+1)
@@ -57,7 +57,7 @@ func (a *mcpAdd) Run(ctx context.Context, out *Output, here *Folder, ask *Asker,
 	if err != nil {
 		return err
 	}
-	raw, _ := text.JSON(entry, "") // which holds texts
+	raw, _ := text.JSON(entry, "") // it holds only texts, so it can't fail
 	path := []string{"mcpServers", a.Name}
 	done, err := src.SetKey(ctx, settings.JoinKey(path), json.RawMessage(raw))
 	if err != nil {
@@ -77,9 +77,9 @@ func (a *mcpAdd) Run(ctx context.Context, out *Output, here *Folder, ask *Asker,
 	return r.tell(out)
 }
 
-// flagsFirst returns the words of gemline mcp add and gemline config set with gemline's own
-// flags in front, where the grammar looks for them: users may write them behind the command or
-// the value. Other flags, and all words behind --, belong to the command or the value.
+// flagsFirst moves gemline's own flags to the front of the words of gemline mcp add and gemline
+// config set, where the grammar expects them: users may write them later. Other flags, and all
+// words behind --, belong to the command or the value.
 func flagsFirst(args []string) ([]string, error) {
 	if len(args) < 2 {
 		return args, nil
@@ -89,7 +89,7 @@ func flagsFirst(args []string) ([]string, error) {
 	case "mcp add":
 		known = find(args[:2]).Flags
 	case "config set":
-		known = slices.Concat(find(args[:2]).Flags, table().Flags) // --json, too
+		known = slices.Concat(find(args[:2]).Flags, table().Flags) // includes --json
 	default:
 		return args, nil
 	}
@@ -148,7 +148,7 @@ func (a *mcpAdd) entry() (e mcpEntry, err error) {
 		if u, err := url.Parse(a.Command[0]); err != nil || u.Hostname() == "" {
 			return e, misused("%.200q is no address", a.Command[0])
 		}
-		e.URL, e.Type = a.Command[0], a.Transport // of no kind, SSE is tried behind http
+		e.URL, e.Type = a.Command[0], a.Transport // without a type, gemline tries http, then SSE
 	}
 	if e.Env, err = pairs(a.Env, "=", "--env"); err == nil {
 		e.Headers, err = pairs(a.Header, ":", "--header")
@@ -156,12 +156,12 @@ func (a *mcpAdd) entry() (e mcpEntry, err error) {
 	return e, err
 }
 
-// pairs returns names with their values as an object, in the order in which they were given.
+// pairs returns names and values as a JSON object, in their given order.
 func pairs(list []string, sep, flag string) (json.RawMessage, error) {
 	var b strings.Builder
 	for _, pair := range list {
 		name, value, ok := strings.Cut(pair, sep)
-		if name = strings.TrimSpace(name); !ok || name == "" { // the value may be a secret
+		if name = strings.TrimSpace(name); !ok || name == "" { // the error hides the value, which may be a secret
 			return nil, misused("%s needs NAME%sVALUE", flag, sep)
 		}
 		if sep == ":" {

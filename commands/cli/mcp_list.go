@@ -18,7 +18,7 @@ import (
 	"gemline/tools/mcp/oauth"
 )
 
-// readLines passes lines on, which nobody may want any more: it ends with the input.
+// readLines sends the lines of in to lines, and closes lines at the end of the input.
 func readLines(in io.Reader, lines chan<- string) {
 	defer close(lines)
 	s := bufio.NewScanner(in)
@@ -34,7 +34,7 @@ type mcpList struct {
 	Wait   int    `placeholder:"SECONDS" default:"5" help:"How long to wait for servers."`
 }
 
-// A serverRecord is an MCP server as gemline mcp list --json has it.
+// A serverRecord is an MCP server in gemline mcp list --json.
 type serverRecord struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description,omitempty"`
@@ -43,32 +43,32 @@ type serverRecord struct {
 	Command     []string       `json:"command,omitempty"`
 	URL         string         `json:"url,omitempty"`
 	State       mcp.State      `json:"state"`
-	Why         string         `json:"why,omitempty"` // why it is off or failed
+	Why         string         `json:"why,omitempty"` // why it is off, or its error
 	Login       string         `json:"login,omitempty"`
 	Title       string         `json:"title,omitempty"`
 	Tools       []mcp.ToolInfo `json:"tools"`
 	Prompts     []mcp.Prompt   `json:"prompts"`
 	Resources   []mcp.Resource `json:"resources"`
-	Templates   []mcp.Resource `json:"resource_templates"` // with variables in braces
+	Templates   []mcp.Resource `json:"resource_templates"` // URIs with variables in braces
 
-	detail detail // of the lines
+	detail detail // for lines
 }
 
-// A detail is how much lines say about a server.
+// A detail is the amount of text about a server.
 type detail int
 
 const (
-	heads   detail = iota // whether it can be reached
-	names                 // the names of its tools and the like, too
-	texts                 // with descriptions
-	schemas               // and with the parameters of tools
+	heads   detail = iota // the connection only
+	names                 // also the names of tools and resources
+	texts                 // also descriptions
+	schemas               // also the parameters of tools
 )
 
-// The words for how it stands with a log-in.
+// loginWords describe states of a log-in.
 var loginWords = map[oauth.State]string{oauth.LoggedIn: "OAuth", oauth.Expired: "OAuth expired",
 	oauth.NoLogin: "OAuth not authenticated"}
 
-// serverOf returns a server as it is listed.
+// serverOf returns the record of a server.
 func serverOf(ctx context.Context, servers Servers, s mcp.Status, detail detail) serverRecord {
 	l := serverRecord{detail: detail, Name: s.Name, Description: s.Description, Extension: s.Extension,
 		Transport: s.Transport, Command: settings.MaskWords(s.Command), URL: settings.MaskText(s.URL),
@@ -92,7 +92,7 @@ func serverOf(ctx context.Context, servers Servers, s mcp.Status, detail detail)
 	return l
 }
 
-// head returns the line of a server.
+// head returns the first line about a server.
 func (l serverRecord) head() string {
 	line := l.Name
 	if l.Extension != "" {
@@ -122,7 +122,7 @@ func (l serverRecord) head() string {
 	return line
 }
 
-// contents says how much a server has.
+// contents counts the tools, prompts and resources of a server.
 func (l serverRecord) contents() string {
 	var parts []string
 	count := func(n int, word string) {
@@ -142,7 +142,7 @@ func (l serverRecord) contents() string {
 // mostResources is how many resources of a server are listed.
 const mostResources = 10
 
-// lines returns what a server has.
+// lines returns the tools, prompts and resources of a server as text.
 func (l serverRecord) lines() []string {
 	lines := []string{l.head()}
 	if l.State != mcp.Off && l.Why != "" {
@@ -195,7 +195,7 @@ func (l serverRecord) lines() []string {
 	return lines
 }
 
-// indented returns the lines of a text behind blanks.
+// indented returns the lines of a text, each behind blanks.
 func indented(s, blanks string) (lines []string) {
 	if s = strings.TrimSpace(s); s == "" {
 		return nil
@@ -213,7 +213,7 @@ func (c *mcpList) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 		return !strings.Contains(strings.ToLower(s.Name), strings.ToLower(c.Filter))
 	}
 	list = slices.DeleteFunc(list, other)
-	if len(list) > 0 && c.Wait > 0 && ask.In != nil { // a session connects by itself
+	if len(list) > 0 && c.Wait > 0 && ask.In != nil { // a session connects on its own
 		named := lists.Map(list, func(s mcp.Status) string { return s.Name })
 		list, err = servers.Status(ctx, time.Duration(c.Wait)*time.Second, named...)
 		list = slices.DeleteFunc(list, other)
@@ -256,7 +256,7 @@ func (c *mcpList) Run(ctx context.Context, out *Output, here *Folder, ask *Asker
 	return out.list(l, "No MCP servers configured.")
 }
 
-// trusting says how a folder is trusted.
+// trusting says how to trust a folder.
 func (ask *Asker) trusting() string {
 	if ask.In == nil { // in a session
 		return "/permissions trust asks about it"
@@ -269,7 +269,7 @@ type mcpTest struct {
 	Wait int    `placeholder:"SECONDS" default:"30" help:"How long to wait for the server."`
 }
 
-// Run connects to one server, and fails if that can't be used.
+// Run connects to a server, and fails if the server can't be used.
 func (c *mcpTest) Run(ctx context.Context, out *Output, servers Servers) error {
 	s, err := findServer(ctx, servers, time.Duration(max(c.Wait, 1))*time.Second, c.Name)
 	if err != nil {
@@ -290,7 +290,7 @@ func (c *mcpTest) Run(ctx context.Context, out *Output, servers Servers) error {
 	return fmt.Errorf("MCP server %s has not answered within %d s", text.PrintableLine(s.Name), max(c.Wait, 1))
 }
 
-// A testError is why a server can't be used, with the next step.
+// A testError is the reason why a server can't be used, with the next step.
 type testError struct {
 	message string
 	cause   error
@@ -300,7 +300,7 @@ func (e *testError) Error() string { return e.message }
 func (e *testError) Unwrap() error { return e.cause }
 func (e *testError) Hint() string  { return Hint(e.cause) }
 
-// A loginRecord is a server that takes a log-in, as gemline mcp auth --json has it.
+// A loginRecord is a server with a log-in, in gemline mcp auth --json.
 type loginRecord struct {
 	Name  string `json:"name"`
 	State string `json:"state"`
@@ -308,7 +308,7 @@ type loginRecord struct {
 
 func (l loginRecord) lines() []string { return []string{fmt.Sprintf("  - %s (%s)", l.Name, l.State)} }
 
-// listLogins lists the servers that take a log-in.
+// listLogins lists the servers with a log-in.
 func (out *Output) listLogins(ctx context.Context, servers Servers) error {
 	list, err := servers.Status(ctx, 0)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"gemline/settings/flags"
 )
 
-// instead says what to do for words that other programs and a session have as commands, and the
-// command line has not.
+// instead is advice for words that are commands of other programs or of a session, but not here.
 var instead = []struct {
 	names string
 	what  string
@@ -28,16 +27,16 @@ var instead = []struct {
 	{"quit exit", "a session ends with /quit"},
 }
 
-// verbs are words for actions, in rows of the same meaning. Each sub-command has a word of its own.
+// verbs are words for actions; each row holds synonyms. Each sub-command uses one word of a row.
 var verbs = []string{"show info print", "add install create", "remove uninstall delete rm"}
 
-// gemmas are the actions of gemma, which is a sub-command of the Gemini CLI's.
+// gemmas are the actions of gemma, a sub-command of the Gemini CLI.
 var gemmas = []string{"setup", "start", "stop", "status", "logs"}
 
-// Missing returns why the words of a command line are no sub-command, if they look like one: a
-// word alone that is a command elsewhere, or nearly one here; a word that is nearly a command, with
-// an action of that command; or a command with a word of [verbs] that it does not have. Behind an
-// action at most a name may follow. Other words are for the model, which is paid for.
+// Missing returns an error for words that look like a sub-command but are none. They are a single
+// word that is a command elsewhere or a misspelled command; a misspelled command with an action; or
+// a command with a word of [verbs] that it lacks. At most a name may follow the action. Other words
+// are a prompt, which costs money.
 func Missing(args []string) error {
 	like := lists.Filter(args, func(arg string) bool { return why(arg) != "" || slices.Contains(Names(), arg) })
 	_, words, found := flags.Subcommand(args, like)
@@ -67,8 +66,8 @@ func Missing(args []string) error {
 	return misused("gemline %s is no command: %s%s", text.PrintableLine(shorten(strings.Join(said, " "))), why(words[0]), behind)
 }
 
-// sameAction says which word of its row in [verbs] a sub-command has for an action, "" if the word is
-// in no row.
+// sameAction returns advice for an action that a sub-command lacks, by the synonyms in [verbs]. It
+// returns "" if verbs lacks the word.
 func sameAction(name, word string) string {
 	for _, row := range verbs {
 		if words := strings.Fields(row); slices.Contains(words, word) {
@@ -83,10 +82,10 @@ func sameAction(name, word string) string {
 	return ""
 }
 
-// behind says how words reach the model after all.
+// behind says how to send the words to the model.
 const behind = "; behind -- the words would be a prompt"
 
-// why says what to do instead of using a word as a sub-command, "" if it is not like one.
+// why returns advice for a word that is no sub-command, "" if the word resembles none.
 func why(word string) string {
 	for _, row := range instead {
 		if slices.Contains(strings.Fields(row.names), word) {
@@ -99,7 +98,7 @@ func why(word string) string {
 	return ""
 }
 
-// nearest returns the sub-command that a word is nearly, "" if there is none.
+// nearest returns the sub-command that a word misspells, "" if there is none.
 func nearest(word string) string {
 	if word == "setting" || word == "settings" {
 		return "config"

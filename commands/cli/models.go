@@ -22,7 +22,7 @@ type modelsCommand struct {
 	List modelsList `cmd:"" default:"withargs" help:"List the names that can be given, and their meanings."`
 }
 
-// Access returns which models a way to pay can use, at a location of Vertex AI.
+// Access returns the models of a sign-in method, at a location of Vertex AI.
 func Access(m auth.Method, location string) preset.Access {
 	if m == auth.Vertex && !slices.Contains([]string{"", "global", "us", "eu"}, location) {
 		return preset.ByRegion
@@ -36,28 +36,27 @@ type modelsList struct {
 	Online   bool   `help:"Ask Google's server which models it has, and each provider with a key or a server on this machine."`
 }
 
-// A modelRecord is one as gemline models --json lists it.
+// A modelRecord is a model in gemline models --json.
 type modelRecord struct {
 	Name     string   `json:"name"`
 	Resolved string   `json:"resolves_to"`
 	Note     string   `json:"note,omitempty"`
 	Context  int      `json:"context_tokens,omitempty"`
 	Answer   int      `json:"answer_tokens,omitempty"`
-	Takes    []string `json:"takes,omitzero"` // beside texts, as far as the server says it
+	Takes    []string `json:"takes,omitzero"` // inputs beside text, if the server says so
 	Default  bool     `json:"default"`
-	Price    *price   `json:"usd_per_million_tokens,omitempty"` // nothing if it is not known
+	Price    *price   `json:"usd_per_million_tokens,omitempty"` // null if unknown
 }
 
-// A price is what a million tokens cost in US dollars, of a prompt that is not
-// long.
+// A price is the cost of a million tokens in US dollars, for a short prompt.
 type price struct {
 	Input  float64 `json:"input"`
 	Cached float64 `json:"cached"`
 	Output float64 `json:"output"`
-	Date   string  `json:"date,omitempty"` // when this was so
+	Date   string  `json:"date,omitempty"` // the date of the price
 }
 
-// addPrices adds the prices that are known.
+// addPrices adds the known prices.
 func addPrices(list []modelRecord, here *Folder) error {
 	prices, err := limit.LoadPrices(here.Paths.User("prices.toml"), here.Today)
 	if err != nil {
@@ -71,7 +70,7 @@ func addPrices(list []modelRecord, here *Folder) error {
 		provider, own := catalog.Provider(m.Resolved)
 		if p, ok := prices[m.Resolved]; ok {
 			list[i].Price = &price{p.Input, p.Cached, p.Output, p.Date}
-		} else if p, err := all.Named(provider); err == nil && p.Free(own) && m.Name == m.Resolved { // auto has another model, too
+		} else if p, err := all.Named(provider); err == nil && p.Free(own) && m.Name == m.Resolved { // auto also uses another model
 			list[i].Price = &price{}
 		}
 	}
@@ -110,13 +109,13 @@ func (c *modelsList) Run(ctx context.Context, out *Output, here *Folder, api API
 		"models": list}, columns(list)...)
 }
 
-// asListed describes a model without asking the server.
+// asListed describes a model without a request to the server.
 func asListed(names *preset.Table, c preset.ListedModel) modelRecord {
 	return modelRecord{Name: c.Name, Resolved: names.Chat(c.Name, false).Model, Note: c.Note,
 		Context: names.TokenLimit(c.Name)}
 }
 
-// columns returns the list as lines.
+// columns formats the list.
 func columns(list []modelRecord) (lines []string) {
 	wide := 0
 	for _, m := range list {
@@ -145,7 +144,7 @@ func columns(list []modelRecord) (lines []string) {
 	return lines
 }
 
-// model returns the name of the model that a run would ask, and what names stand for.
+// model returns the name of a run's model, and the table of names.
 func (here *Folder) model(c auth.Credentials) (string, *preset.Table, error) {
 	s, err := here.settings()
 	if err == nil {
@@ -165,7 +164,7 @@ func (here *Folder) model(c auth.Credentials) (string, *preset.Table, error) {
 	return cmp.Or(strings.TrimSpace(s.Model), preset.Default), names, err
 }
 
-// onServers asks the servers that are named, or all that can be asked, side by side.
+// onServers lists the models of the named servers, or of all usable servers, in parallel.
 func (c *modelsList) onServers(ctx context.Context, out *Output, here *Folder, api API, providers Providers) (all []modelRecord, err error) {
 	ctx, stop := context.WithTimeout(ctx, provider.Patience)
 	defer stop()
@@ -200,7 +199,7 @@ func (c *modelsList) onServers(ctx context.Context, out *Output, here *Folder, a
 	return all, nil
 }
 
-// onServer asks the server of a provider.
+// onServer lists the models of a provider's server.
 func onServer(ctx context.Context, provider string, api API, set *provider.Set) (list []modelRecord, err error) {
 	var listed []model.ModelInfo
 	prefix := ""

@@ -20,18 +20,17 @@ import (
 type Output struct {
 	Out    io.Writer
 	Err    io.Writer    // standard error
-	Notify func(string) // reports a notice that is no error
+	Notify func(string) // prints a notice
 	JSON   bool         // set by --json
 
-	// Page shows a text with the user's pager. It is nil where there is none,
-	// and in plain mode.
+	// Page shows a text with the user's pager. It is nil without a pager, and in plain mode.
 	Page func(ctx context.Context, text string) error
 
 	Terminal bool // Out is a terminal
-	Width    int  // of the terminal in columns, 0 if it is not known
+	Width    int  // columns of the terminal, 0 if unknown
 }
 
-// beside returns the Output for text beside the document: standard error with --json.
+// beside returns the Output for text outside of the document: standard error with --json.
 func (out Output) beside() *Output {
 	if out.JSON && out.Err != nil {
 		out.Out = out.Err
@@ -39,8 +38,7 @@ func (out Output) beside() *Output {
 	return &out
 }
 
-// document writes v, an object, as a JSON document that begins with the version
-// of its schema.
+// document writes v, an object, as a JSON document with the version of its schema first.
 func (out *Output) document(v any) error {
 	if doc, is := v.(map[string]any); is {
 		for key, list := range doc {
@@ -70,7 +68,7 @@ func (out *Output) print(v any) error {
 	return err
 }
 
-// show writes v as a document with --json, and else lines.
+// show writes v as a document with --json, otherwise lines.
 func (out *Output) show(v any, lines ...string) error {
 	if out.JSON {
 		return out.document(v)
@@ -78,16 +76,16 @@ func (out *Output) show(v any, lines ...string) error {
 	return out.lines(lines)
 }
 
-// A record is a member of a list: an object of the document, and the lines that say the same.
+// A record is a member of a list: an object of the document, and the same content as lines.
 type record interface{ lines() []string }
 
-// A listing is a list that is printed: as a document with --json, and else as lines.
+// A listing is a printed list: a document with --json, otherwise lines.
 type listing struct {
 	doc   map[string]any
 	lines []string
 }
 
-// listingOf returns the listing of records, which are under a name in the document.
+// listingOf returns the listing of records. Name is their key in the document.
 func listingOf[R record](name string, all []R) *listing {
 	l := &listing{doc: map[string]any{name: all}}
 	for _, r := range all {
@@ -96,7 +94,7 @@ func listingOf[R record](name string, all []R) *listing {
 	return l
 }
 
-// add adds texts to a list of the document, and to the lines, each behind a label.
+// add adds texts to the document, as a list, and to the lines, each behind a label.
 func (l *listing) add(name, label string, texts ...string) *listing {
 	all, _ := l.doc[name].([]string)
 	l.doc[name] = append(all, texts...)
@@ -104,11 +102,11 @@ func (l *listing) add(name, label string, texts ...string) *listing {
 	return l
 }
 
-// list shows a listing. None is the line if there are no others.
+// list shows a listing. None is the line of an empty list.
 func (out *Output) list(l *listing, none string) error { return out.listing(l.doc, l.lines, none) }
 
-// listing shows lists: as a document with --json, and else as lines. None is the line if
-// there are no others.
+// listing shows lists: as a document with --json, otherwise as lines. None is the line without any
+// others.
 func (out *Output) listing(doc map[string]any, lines []string, none string) error {
 	if len(lines) == 0 {
 		lines = []string{none}
@@ -116,7 +114,7 @@ func (out *Output) listing(doc map[string]any, lines []string, none string) erro
 	return out.show(doc, lines...)
 }
 
-// fields takes names and values in turn, and returns a line for each value that is not empty.
+// fields takes pairs of names and values, and returns a line for each value that is not empty.
 func fields(pairs ...string) (lines []string) {
 	for pair := range slices.Chunk(pairs, 2) {
 		if pair[1] != "" {
@@ -132,7 +130,7 @@ func (out *Output) line(format string, args ...any) error {
 	return err
 }
 
-// lines writes lines. Each stays one line, whatever characters are in it.
+// lines writes lines. A text with line breaks stays on one line.
 func (out *Output) lines(lines []string) error {
 	for _, l := range lines {
 		if err := out.line("%s", output.EscapeLine(l)); err != nil {
@@ -151,8 +149,7 @@ func (out *Output) page(ctx context.Context, text string) error {
 	return err
 }
 
-// width returns how wide text may be: as wide as the screen, but no wider than
-// is easy to read.
+// width returns the width for text: that of the screen, up to a width that is easy to read.
 func (out *Output) width() int {
 	const most = 100
 	return max(20, min(cmp.Or(out.Width, 80), most))

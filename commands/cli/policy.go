@@ -21,7 +21,7 @@ type policyCommand struct {
 	Revoke  policyRevoke  `cmd:"" help:"Take back rules that you made with always; without a place, list them." slash:"revoke" rest:""`
 }
 
-// A ruleRecord is a rule as gemline policy --json lists it.
+// A ruleRecord is a rule in gemline policy --json.
 type ruleRecord struct {
 	Decision string   `json:"decision"`
 	Tier     string   `json:"tier"`
@@ -32,7 +32,7 @@ type ruleRecord struct {
 	About    string   `json:"about"`
 	Message  string   `json:"message,omitempty"`
 
-	where string // it stands
+	where string // the place of the rule
 }
 
 func ruleOf(r policy.Rule) ruleRecord {
@@ -40,7 +40,7 @@ func ruleOf(r policy.Rule) ruleRecord {
 		r.Message, r.Where()}
 }
 
-// lines returns the line of a rule in the list.
+// lines returns a rule's line of the list.
 func (r ruleRecord) lines() []string {
 	return []string{fmt.Sprintf("%-8s  %s  (%s, priority %d, %s)", r.Decision, r.About, r.Tier, r.Priority, r.where)}
 }
@@ -91,7 +91,7 @@ func (c *policyExplain) Run(ctx context.Context, out *Output, trial *Trial) erro
 	return out.judge(ctx, trial, c.Tool, args, true)
 }
 
-// A ruling is what the rules make of a call or of a command, as --json has it.
+// A ruling is the verdict about a call or a command, for --json.
 type ruling struct {
 	Command string      `json:"command,omitempty"`
 	Inside  string      `json:"inside,omitempty"`
@@ -115,7 +115,7 @@ func verdictWord(v engine.Verdict) string {
 	return map[engine.Verdict]string{engine.Allow: "allow", engine.Ask: "ask", engine.Deny: "deny"}[v]
 }
 
-// judge prints what becomes of a call. Without arguments it is about the tool.
+// judge prints the judgement of a call. Without arguments it is about the tool.
 func (out *Output) judge(ctx context.Context, trial *Trial, name string, args map[string]any, all bool) error {
 	p := trial.Policy
 	callable := slices.DeleteFunc(slices.Clone(trial.Tools.Tools()), func(t engine.Tool) bool { return t.Prepare == nil })
@@ -147,7 +147,7 @@ func (out *Output) judge(ctx context.Context, trial *Trial, name string, args ma
 	j := judgement{ruling: rulingOf(e.Ruling), Mode: p.Mode(), Class: e.Class, ClassWhy: plan.Why, Reason: e.Reason,
 		Commands: lists.Map(e.Commands, rulingOf), class: plan.Class, tool: name, unattended: p.Unattended}
 	if args == nil && len(e.Commands) == 0 && !out.JSON {
-		j.Class = "" // there is no command
+		j.Class = "" // the call has no command
 	}
 	if all {
 		j.Rules = lists.Map(p.RulesFor(q.Tool), ruleOf)
@@ -155,22 +155,22 @@ func (out *Output) judge(ctx context.Context, trial *Trial, name string, args ma
 	return out.show(j, j.lines()...)
 }
 
-// A judgement is what becomes of a call, and why, as --json has it.
+// A judgement is the verdict about a call with its reasons, for --json.
 type judgement struct {
 	ruling
 	Mode     policy.Mode  `json:"approval_mode"`
 	Class    string       `json:"class,omitempty"`
-	ClassWhy string       `json:"class_why,omitempty"` // what keeps the command line from being plain
+	ClassWhy string       `json:"class_why,omitempty"` // why the command line is not plain
 	Reason   string       `json:"reason,omitempty"`
 	Commands []ruling     `json:"commands,omitempty"`
-	Rules    []ruleRecord `json:"rules,omitempty"` // about the tool
+	Rules    []ruleRecord `json:"rules,omitempty"` // rules for the tool
 
 	class      engine.Class // of the command line
 	tool       string       // that is called
-	unattended bool         // nobody can be asked
+	unattended bool         // no user can be asked
 }
 
-// lines says in words what becomes of each command and of the call.
+// lines describes the verdict about each command and about the call.
 func (j judgement) lines() (lines []string) {
 	for _, f := range j.Commands {
 		inside := ""
@@ -196,8 +196,7 @@ func (j judgement) lines() (lines []string) {
 	return lines
 }
 
-// verdictText says in words what becomes of a call or a command, who decides that, and
-// why.
+// verdictText describes the verdict about a call or a command, who decides, and why.
 func verdictText(f policy.Ruling, unattended bool) string {
 	said := map[engine.Verdict]string{engine.Allow: "runs unasked", engine.Ask: "you are asked",
 		engine.Deny: "does not run"}[f.Verdict]
@@ -217,7 +216,7 @@ func verdictText(f policy.Ruling, unattended bool) string {
 	return said
 }
 
-// owner says whose rule it is, and where it stands.
+// owner names the owner and the place of a rule.
 func owner(r *policy.Rule) string {
 	whose := map[policy.Tier]string{policy.Extension: "an extension's rule", policy.Project: "a rule of this project",
 		policy.User: "your rule", policy.Admin: "the administrator's rule"}[r.Tier]
@@ -234,7 +233,7 @@ type policyRevoke struct {
 	Place string `arg:"" optional:"" help:"FILE:LINE, as it is listed, or this session:NUMBER."`
 }
 
-// Run takes back a rule: out of its file, and in the session.
+// Run revokes a rule: in its file and in the session.
 func (c *policyRevoke) Run(out *Output, p *policy.Policy) error {
 	kept := slices.DeleteFunc(p.Rules(), func(r policy.Rule) bool { return !r.Learned() || r.Origin.Line == 0 })
 	if c.Place == "" {

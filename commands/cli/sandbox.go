@@ -26,16 +26,16 @@ type sandboxCommand struct {
 	Run    sandboxRun    `cmd:"" help:"Run a command as the model's are run: confined."`
 }
 
-// A maskRecord describes a program that rules deny: which files are hidden, and how a command may
-// run it nevertheless.
+// A maskRecord describes a program that rules deny: its hidden files, and why a command may still
+// run it.
 type maskRecord struct {
 	Program string   `json:"program"`
 	Files   []string `json:"files"`  // hidden from commands
-	Others  []string `json:"others"` // other names of the same files, hidden, too
-	Left    string   `json:"left"`   // why a command may run it, "" if none can
+	Others  []string `json:"others"` // other names of the same files, also hidden
+	Left    string   `json:"left"`   // why a command may still run it, "" if none can
 }
 
-// line lists the files that are masked for m.
+// line lists the masked files of m.
 func (m maskRecord) line() string {
 	text := "a rule denies " + m.Program + ": "
 	if len(m.Files) > 0 {
@@ -53,7 +53,7 @@ func (m maskRecord) line() string {
 	return text
 }
 
-// masks returns what rules deny.
+// masks returns the masked programs.
 func masks(rules *policy.Policy, l *launch.Launcher) []maskRecord {
 	return lists.Map(l.Masks(policy.DeniedPrograms(rules.Denied())), func(m mask.Mask) maskRecord {
 		return maskRecord{Program: m.Program, Files: append([]string{}, m.Files...),
@@ -61,14 +61,14 @@ func masks(rules *policy.Policy, l *launch.Launcher) []maskRecord {
 	})
 }
 
-// A StatusError is the status of a command that gemline has run for the user,
-// who is told nothing more unless it could not be run.
+// A StatusError is the exit status of a command that gemline ran for the user. It is printed only
+// if the command could not run.
 type StatusError struct {
 	Code int
 	Err  error // why it did not run, nil if it did
 }
 
-// Error says which status it is, or what kept the command from running.
+// Error names the status, or the error that kept the command from running.
 func (e *StatusError) Error() string {
 	if e.Err != nil {
 		return e.Err.Error()
@@ -76,7 +76,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("status %d", e.Code)
 }
 
-// A shownState is what --json has of the sandbox.
+// A shownState is the sandbox in --json.
 type shownState struct {
 	Name     string          `json:"name"`
 	Step     string          `json:"step"`
@@ -99,8 +99,8 @@ func shownSandbox(st sandbox.State) shownState {
 		Layers: append([]sandbox.Layer{}, st.Layers...)}
 }
 
-// ProvideLauncher returns the launcher that confines commands, and notifies the user if it is not
-// the requested sandbox.
+// ProvideLauncher returns the launcher that confines commands. It notifies the user if the
+// requested sandbox is not available.
 func (*sandboxCommand) ProvideLauncher(out *Output, project Project) (*launch.Launcher, error) {
 	l, err := project.Launcher()
 	if err == nil && l.FallbackNotice != nil {
@@ -111,7 +111,7 @@ func (*sandboxCommand) ProvideLauncher(out *Output, project Project) (*launch.La
 
 type sandboxStatus struct{}
 
-// Run prints the sandbox that is in force.
+// Run prints the active sandbox.
 func (*sandboxStatus) Run(out *Output, l *launch.Launcher, rules *policy.Policy) error {
 	st, p := l.State(), l.Profile()
 	yes := map[bool]string{true: "yes", false: "no"}
@@ -148,13 +148,13 @@ type sandboxRun struct {
 	Command []string `arg:"" passthrough:"" help:"The command, behind --."`
 }
 
-// Run runs the command with the program's own streams. The error is a
-// [StatusError] if it ran and did not end with 0.
+// Run runs the command with the program's own streams. The error is a [StatusError] if the command
+// ran and its status is not 0.
 func (c *sandboxRun) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, project Project, l *launch.Launcher) error {
 	switch {
 	case len(c.Command) > 0 && c.Command[0] == "--":
 		c.Command = c.Command[1:]
-	case len(c.Command) > 0 && strings.HasPrefix(c.Command[0], "-"): // a flag that there is not
+	case len(c.Command) > 0 && strings.HasPrefix(c.Command[0], "-"): // an unknown flag
 		return misused("unknown flag %s; a command stands behind --",
 			text.PrintableLine(shorten(c.Command[0])))
 	}
@@ -204,12 +204,12 @@ func (c *sandboxRun) Run(ctx context.Context, out *Output, here *Folder, ask *As
 	return nil
 }
 
-// missing says with a shell's status that program can't be run, if so.
+// missing returns an error with a shell's status if a program can't run.
 func missing(program string) error {
 	_, err := exec.LookPath(program)
 	code := 126
 	switch {
-	case err == nil, errors.Is(err, exec.ErrDot): // which is told in other words
+	case err == nil, errors.Is(err, exec.ErrDot): // another message reports it
 		return nil
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
 		code = 127

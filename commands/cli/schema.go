@@ -12,10 +12,10 @@ type schemaCommand struct {
 	Name string `arg:"" optional:"" complete:"schema" help:"Such as events (the lines of stream-json), result (the document of json), batch (the lines of --batch) or settings."`
 }
 
-// settingsSchema is the name of the schema of the settings, which is made from their table.
+// settingsSchema is the name of the settings' schema, which is made from their table.
 const settingsSchema = "settings"
 
-// Run prints a schema, or the names of all.
+// Run prints a schema, or the names of all schemas.
 func (c *schemaCommand) Run(out *Output) error {
 	names := append(schema.Names(), settingsSchema)
 	slices.Sort(names)

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Serving says how gemline mcp serve serves.
+// Serving holds the flags of gemline mcp serve.
 type Serving struct {
 	HTTP bool `name:"http" help:"By streamable HTTP, for programs on this machine. The address and the token that they need are printed as one line of JSON. Without it, standard input and output are one client's."`
 	Port int  `placeholder:"N" help:"With --http, the port to listen at, in place of any that is free."`
 
-	// A2A says that it is gemline a2a serve.
+	// A2A is set for gemline a2a serve.
 	A2A bool `kong:"-"`
 }
 
@@ -23,9 +23,9 @@ type a2aServing struct {
 	Port int `placeholder:"N" help:"The port to listen at, in place of any that is free."`
 }
 
-// ParseServing returns how gemline is to serve, if the words of a sub-command say so, and the
-// flags among them that are gemline's own. It is no sub-command like others: conversations
-// are held.
+// ParseServing parses the words of a sub-command that serves clients. It returns nil if they are
+// another sub-command. Own are the program's flags among the words. This sub-command differs from
+// others: it holds conversations.
 func ParseServing(words []string) (s *Serving, own []string, err error) {
 	if len(words) < 2 || words[0] != "mcp" && words[0] != "a2a" || words[1] != "serve" {
 		return nil, nil, nil
@@ -56,13 +56,13 @@ func ParseServing(words []string) (s *Serving, own []string, err error) {
 	return s, own, err
 }
 
-// ParsePort reads the number of a port; 0 is any that is free.
+// ParsePort reads a port number; 0 is any free port.
 func ParsePort(word string) (int, error) {
 	n, err := strconv.ParseUint(word, 10, 16)
 	return int(n), err
 }
 
-// Name returns the sub-command.
+// Name returns the name of the sub-command.
 func (s *Serving) Name() string {
 	if s.A2A {
 		return "a2a serve"
@@ -70,20 +70,20 @@ func (s *Serving) Name() string {
 	return "mcp serve"
 }
 
-// Help says what else there is, behind the usage.
+// Help returns the text after the usage.
 func (*Serving) Help() string {
 	return "Flags of gemline's own may follow, such as --approval-mode. Most clients take: {\"command\": \"gemline\", \"args\": [\"mcp\", \"serve\"]}"
 }
 
-// Help says what else there is, behind the usage.
+// Help returns the text after the usage.
 func (*a2aServing) Help() string {
 	return "Flags of gemline's own may follow, such as --approval-mode."
 }
 
-// Run says where it is possible to serve.
+// Run returns the error of a place that can't serve.
 func (s *Serving) Run() error { return s.refuse() }
 
-// Run says where it is possible to serve.
+// Run returns the error of a place that can't serve.
 func (*a2aServing) Run() error { return (&Serving{A2A: true}).refuse() }
 
 func (s *Serving) refuse() error {

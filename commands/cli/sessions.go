@@ -30,7 +30,7 @@ type sessionsCommand struct {
 	Prune  sessionsPrune  `cmd:"" help:"Delete old sessions of this directory, by general.sessionRetention."`
 }
 
-// sessions returns the sessions of the working directory, and where they are.
+// sessions returns the sessions of the working directory, and their store.
 func (here *Folder) sessions() ([]journal.Session, project.Store, error) {
 	store, known := here.Paths.Registered()
 	if !known {
@@ -45,14 +45,14 @@ type sessionID struct {
 	ID string `arg:"" complete:"session" help:"latest, a number of the list, an id or a name."`
 }
 
-// A storedSession is a session with its number in the list, and where it is stored.
+// A storedSession is a session with its number in the list and its store.
 type storedSession struct {
 	journal.Session
 	number int
 	store  project.Store
 }
 
-// ProvideSession returns the session that is named.
+// ProvideSession returns the named session.
 func (c sessionID) ProvideSession(here *Folder) (*storedSession, error) {
 	list, store, err := here.sessions()
 	if err != nil {
@@ -69,7 +69,7 @@ func (c sessionID) ProvideSession(here *Folder) (*storedSession, error) {
 	return &storedSession{s, number, store}, nil
 }
 
-// A NoSessionError is a session that is not there.
+// A NoSessionError reports a session that does not exist.
 type NoSessionError struct{ error }
 
 // Unwrap returns the error of the journal.
@@ -79,7 +79,7 @@ type sessionsList struct {
 	Live bool `help:"List the live sessions of all directories."`
 }
 
-// Run prints the sessions, oldest first, by the numbers that --resume takes.
+// Run prints the sessions, oldest first, with the numbers for --resume.
 func (c *sessionsList) Run(ctx context.Context, out *Output, here *Folder) error {
 	if c.Live {
 		return out.showLive(live(ctx, here.Paths))
@@ -136,15 +136,15 @@ func (out *Output) entries(sessions ...journal.Session) []SessionEntry {
 
 type sessionsShow struct{ sessionID }
 
-// A message is one of a session as sessions show --json prints it.
+// A message is a message in gemline sessions show --json.
 type message struct {
 	Role    string   `json:"role"`
 	Text    string   `json:"text,omitempty"`
 	Calls   []call   `json:"calls,omitempty"`
 	Results []answer `json:"results,omitempty"`
-	Media   []string `json:"media,omitempty"` // their MIME types
+	Media   []string `json:"media,omitempty"` // MIME types of media
 
-	note bool // nobody has said it
+	note bool // a note of gemline, not a message
 }
 
 type call struct {
@@ -178,7 +178,7 @@ func (*sessionsShow) Run(out *Output, s *storedSession) error {
 	return err
 }
 
-// messageOf returns a message without thoughts.
+// messageOf converts a message, without thoughts.
 func messageOf(c *genai.Content) message {
 	m := message{Role: c.Role}
 	for _, p := range c.Parts {
@@ -199,22 +199,21 @@ func messageOf(c *genai.Content) message {
 	return m
 }
 
-// write writes a message for people: what was said in full, what was done in
-// a line.
+// write writes a message as text: words in full, calls in a line.
 func (m message) write(b *strings.Builder) {
 	who := map[string]string{genai.RoleUser: "you", genai.RoleModel: "gemini"}[m.Role]
 	if m.note {
 		who, m.Text = "note", cmp.Or(engine.NoteText(m.Text), m.Text)
 	}
 	if m.Text != "" {
-		text := strings.ReplaceAll(strings.Trim(m.Text, "\n"), "\n", "\n  ") // indented, unlike gemline's own lines
+		text := strings.ReplaceAll(strings.Trim(m.Text, "\n"), "\n", "\n  ") // indented, to differ from gemline's own lines
 		fmt.Fprintf(b, "\n%s:\n  %s\n", cmp.Or(who, m.Role), text)
 	}
 	for _, kind := range m.Media {
 		fmt.Fprintf(b, "\n%s: attachment, %s\n", cmp.Or(who, m.Role), kind)
 	}
 	for _, c := range m.Calls {
-		args, _ := json.Marshal(c.Args) // which were JSON
+		args, _ := json.Marshal(c.Args) // they were parsed from JSON, so it can't fail
 		fmt.Fprintf(b, "\ntool: %s %s\n", c.Name, oneLine(string(args)))
 	}
 	for _, r := range m.Results {
@@ -231,7 +230,7 @@ func oneLine(s string) string { return text.OneLine(s, 200) }
 
 type sessionsDelete struct{ sessionID }
 
-// Run deletes a session that nobody works with.
+// Run deletes a session, unless a process has it open.
 func (*sessionsDelete) Run(out *Output, s *storedSession) error {
 	if err := SessionStorage(s.store).Remove(s.ID); err != nil {
 		return err

@@ -14,7 +14,7 @@ type sessionsExport struct {
 	File string `arg:"" type:"path" help:"Where it is written: Markdown (.md), HTML (.html) or JSON (.json), by the name."`
 }
 
-// Run writes a session to a file: all of it, or nothing.
+// Run writes a session to a file. After an error, the file is unchanged.
 func (c *sessionsExport) Run(ctx context.Context, out *Output, s *storedSession, redact Redact) error {
 	format, err := export.FormatOf(c.File)
 	if err != nil {

@@ -16,23 +16,23 @@ import (
 	"gemline/tools/checkpoint"
 )
 
-// taken are names beside the directories of sessions, which no session's is. An id is what a
-// session file says, and these directories belong to all sessions.
+// taken are names of directories that all sessions share. No session gets such a directory,
+// although a session file may contain any id.
 var taken = []string{"chats", "tool-outputs", "memory", "checkpoints", "logs", "images", "plans", "policies", "batches"}
 
-// SessionStorage returns where the sessions of a directory are kept, with all that belongs to them.
+// SessionStorage returns the files of a directory's sessions, with everything that belongs to them.
 func SessionStorage(store project.Store) journal.Storage {
 	kept := checkpoint.Store(store.History())
 	return journal.Storage{Chats: store.Chats(), Drop: kept.Drop, Tidy: kept.Collect, Dirs: func(id string) []string {
 		dirs := []string{filepath.Join(store.Temp, "tool-outputs", "session-"+id)}
 		if !slices.Contains(taken, id) {
-			dirs = append(dirs, filepath.Join(store.Temp, id)) // of its plans and tasks
+			dirs = append(dirs, filepath.Join(store.Temp, id)) // its plans and tasks
 		}
 		return dirs
 	}}
 }
 
-// Retention returns what the settings say of how long sessions are kept.
+// Retention returns the retention of sessions by the settings.
 func Retention(s *settings.Settings) (journal.Retention, error) {
 	if said := s.Misread("general.sessionRetention"); said != "" {
 		return journal.Retention{}, errors.New(said)
@@ -50,7 +50,7 @@ type sessionsPrune struct {
 	Keep      *int   `placeholder:"N" help:"All but the N that were written last; not maxCount of the settings."`
 }
 
-// Run deletes the sessions that are not to be kept, or lists them.
+// Run deletes the expired sessions, or lists them.
 func (c *sessionsPrune) Run(out *Output, here *Folder) error {
 	list, store, err := here.sessions()
 	if err != nil {
@@ -82,20 +82,20 @@ func (c *sessionsPrune) Run(out *Output, here *Folder) error {
 		lines, "no session of this directory is old enough"), err)
 }
 
-// LeftOut says that old sessions of a newer gemline stay.
+// LeftOut says that old sessions of a newer gemline remain.
 func LeftOut(newer []journal.Session) string {
 	return text.Count(len(newer), "old session") + " of a newer gemline left out; gemline sessions delete ID deletes one"
 }
 
-// Strays returns the sessions whose changes could still be taken back and that are not
-// there any more, as when another program has deleted them, once they are old enough.
+// Strays returns sessions that no longer exist but have stored states for undo, if they are old
+// enough. Another program may have deleted such a session.
 func Strays(store project.Store, list []journal.Session, r journal.Retention) ([]string, error) {
 	there := lists.Map(list, func(s journal.Session) string { return s.ID })
 	age := cmp.Or(r.MaxAge, 30*24*time.Hour)
 	return checkpoint.Store(store.History()).OrphanSessions(there, time.Now().Add(-age))
 }
 
-// Forget deletes the states for undo of sessions that do not exist any more.
+// Forget deletes the states for undo of sessions that no longer exist.
 func Forget(store project.Store, strays []string) (err error) {
 	kept := checkpoint.Store(store.History())
 	for _, id := range strays {
@@ -107,8 +107,7 @@ func Forget(store project.Store, strays []string) (err error) {
 	return err
 }
 
-// retention returns what the command line says of how long sessions are kept, and the settings
-// where it does not.
+// retention returns the retention by the command line, and by the settings for the rest.
 func (c *sessionsPrune) retention(here *Folder) (r journal.Retention, err error) {
 	if c.OlderThan == "" && c.Keep == nil {
 		s, err := here.settings()

@@ -15,21 +15,21 @@ type sessionsSearch struct {
 	All   bool     `help:"Look in the sessions of all directories."`
 }
 
-// A foundSession is one as sessions search --json prints it.
+// A foundSession is a session in gemline sessions search --json.
 type foundSession struct {
 	SessionEntry
 	Directory string     `json:"directory"`
 	Hits      []foundHit `json:"hits"`
 }
 
-// A foundHit is a line that holds the searched words.
+// A foundHit is a line with the searched words.
 type foundHit struct {
 	Turn int    `json:"turn"`
 	Who  string `json:"who"`
 	Line string `json:"line"`
 }
 
-// Run prints which sessions hold the words, and the lines that do.
+// Run prints the sessions with the words, and their matching lines.
 func (c *sessionsSearch) Run(out *Output, here *Folder) error {
 	words := strings.Join(c.Words, " ")
 	if strings.TrimSpace(words) == "" {
@@ -66,11 +66,11 @@ func (c *sessionsSearch) Run(out *Output, here *Folder) error {
 	return out.listing(map[string]any{"sessions": found}, lines, fmt.Sprintf("no session of %s holds %q", where, words))
 }
 
-// HitLines returns lines that tell of the first hits of a search in turns.
+// HitLines describes the first hits of a search in turns.
 func HitLines(hits []journal.Hit) (lines []string) {
 	const most = 5
 	for _, h := range hits {
-		if h.Turn > 0 { // else the line of the list has it
+		if h.Turn > 0 { // otherwise the list's line shows it
 			lines = append(lines, fmt.Sprintf("   turn %d, %s: %s", h.Turn, h.Who, h.Line))
 		}
 	}

@@ -24,7 +24,7 @@ import (
 	"gemline/tools/worktree"
 )
 
-// Where the workflows are published, and in which folders of the repository.
+// The repository of the published workflows, and its folders.
 const (
 	workflowsRepository = "google-github-actions/run-gemini-cli"
 	workflowsFolder     = "examples/workflows"
@@ -32,15 +32,15 @@ const (
 
 var workflowsWanted = []string{"gemini-dispatch", "gemini-assistant", "issue-triage", "pr-review"}
 
-// workflowsPlaces says where files go, by how they end.
+// workflowsPlaces are the directories of files, by suffix.
 var workflowsPlaces = map[string]string{".yml": ".github/workflows", ".yaml": ".github/workflows",
 	".toml": ".github/commands"}
 
-// workflowsIgnored are the lines of .gitignore that the workflows need: files that they write
-// while they run are not to be committed.
+// workflowsIgnored are the lines of .gitignore for files that workflows write and that must not be
+// committed.
 var workflowsIgnored = []string{".gemini/", "gha-creds-*.json"}
 
-// The longest wait for GitHub, and the most bytes of a file.
+// The timeout of requests to GitHub, and the size limit of a file.
 const (
 	workflowsPatience = time.Minute
 	workflowsMost     = 1 << 20
@@ -54,11 +54,11 @@ type setupGitHub struct {
 type workflowFile struct {
 	name  string // below the repository's directory, with slashes
 	was   []byte
-	info  fs.FileInfo // nil where there is none
+	info  fs.FileInfo // nil if the file does not exist
 	fresh string
 }
 
-// Run writes the files, once they were seen.
+// Run shows the files and writes them after the user's consent.
 func (c *setupGitHub) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, hub hub) error {
 	github, top, repository, err := githubRepository(ctx, here, hub)
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *setupGitHub) Run(ctx context.Context, out *Output, here *Folder, ask *A
 		workflowsRepository, tag, repository, top)); err != nil {
 		return err
 	}
-	// Where nobody can be asked, yolo wants nothing to be asked about.
+	// Without a user, only yolo writes without a question.
 	unasked := ask.Confirm == nil && ask.In == nil && here.Flags != nil && here.Flags.Mode() == "yolo"
 	if yes := c.Yes || unasked; !yes {
 		if yes, err = ask.confirm(ctx, fmt.Sprintf("write these %d files?", len(all))); err != nil || !yes {
@@ -109,8 +109,8 @@ func (c *setupGitHub) Run(ctx context.Context, out *Output, here *Folder, ask *A
 	return out.show(report, lines...)
 }
 
-// githubRepository returns the repository of git that is worked in, which has to be
-// trusted before git looks at it, and its name on GitHub.
+// githubRepository returns the current git repository and its name on GitHub. The folder must be
+// trusted before git reads it.
 func githubRepository(ctx context.Context, here *Folder, hub hub) (github source.Hub, top, repository string, err error) {
 	top, _, why := worktree.FindTree(here.Paths.Cwd)
 	if top == "" {
@@ -136,7 +136,7 @@ func githubRepository(ctx context.Context, here *Folder, hub hub) (github source
 	return github, top, repository, err
 }
 
-// wanted returns the files, .gitignore among them, whose content has to change.
+// wanted returns the files whose content must change, with .gitignore.
 func wanted(dir *disk.Dir, files []workflowFile) (all []workflowFile, err error) {
 	for _, f := range append(files, workflowFile{name: ".gitignore"}) {
 		if f.was, f.info, err = existing(dir, f.name); err != nil {
@@ -171,7 +171,7 @@ func (out *Output) showWorkflows(all []workflowFile, title string) error {
 	return nil
 }
 
-// workflows returns the files of the latest release, in the order of their names.
+// workflows returns the files of the latest release, sorted by name.
 func workflows(ctx context.Context, hub source.Hub) (tag string, all []workflowFile, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, workflowsPatience,
 		fmt.Errorf("no answer within %v", workflowsPatience))
@@ -186,7 +186,7 @@ func workflows(ctx context.Context, hub source.Hub) (tag string, all []workflowF
 	}
 	defer os.RemoveAll(temp)
 	at := filepath.Join(temp, "new")
-	r.Assets = nil // the workflows are among the sources
+	r.Assets = nil // the workflows are in the source archive
 	if err := hub.Download(ctx, r, at); err != nil {
 		return "", nil, fmt.Errorf("release %s of %s: %w", text.PrintableLine(r.Tag),
 			workflowsRepository, cmp.Or(context.Cause(ctx), err))
@@ -221,7 +221,7 @@ func workflows(ctx context.Context, hub source.Hub) (tag string, all []workflowF
 	return r.Tag, all, nil
 }
 
-// existing returns a file's content and properties, nil if there is none.
+// existing returns a file's content and properties, nil if it does not exist.
 func existing(dir *disk.Dir, name string) ([]byte, fs.FileInfo, error) {
 	f, info, err := dir.File(filepath.FromSlash(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -235,7 +235,7 @@ func existing(dir *disk.Dir, name string) ([]byte, fs.FileInfo, error) {
 	return b, info, err
 }
 
-// ignoring returns the text of .gitignore with the lines that were missing.
+// ignoring adds the missing lines to the text of .gitignore.
 func ignoring(was string) string {
 	there := map[string]bool{}
 	for line := range strings.Lines(was) {
@@ -254,7 +254,7 @@ func ignoring(was string) string {
 	return edit.KeepEndings(was, now)
 }
 
-// write puts the file in its place.
+// write writes the file.
 func (f workflowFile) write(dir *disk.Dir) error {
 	name := filepath.FromSlash(f.name)
 	at, leave, err := dir.Make(filepath.Dir(name))

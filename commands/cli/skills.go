@@ -51,7 +51,7 @@ func (c *skillsList) Run(out *Output, skills *skill.Library) error {
 	all := lists.Map(skills.All(), func(s skill.Skill) skillRecord { return skillRecord{s, c.NoDesc} })
 	isBuiltIn := func(s skillRecord) bool { return s.Source == skill.BuiltIn }
 	shown := slices.DeleteFunc(slices.Clone(all), isBuiltIn)
-	if c.All { // which come last
+	if c.All { // built-in skills come last
 		shown = append(shown, lists.Filter(all, isBuiltIn)...)
 	}
 	l := listingOf("skills", shown)
@@ -63,13 +63,13 @@ func (c *skillsList) Run(out *Output, skills *skill.Library) error {
 	return out.list(l.add("problems", "problem: ", skills.Notes()...), "")
 }
 
-// A skillRecord is a skill as gemline skills list --json has it.
+// A skillRecord is a skill in gemline skills list --json.
 type skillRecord struct {
 	skill.Skill
 	brief bool // without its description
 }
 
-// lines returns the lines of a skill in the list.
+// lines returns a skill's lines of the list.
 func (s skillRecord) lines() []string {
 	head := s.Name + map[bool]string{false: " [Enabled]", true: " [Disabled]"}[s.Disabled]
 	if s.Source == skill.BuiltIn {
@@ -107,7 +107,7 @@ func without(list, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(others, s) })
 }
 
-// ofSkills says whose skills are meant.
+// ofSkills names the owner of skills.
 type ofSkills struct {
 	Scope string `short:"s" placeholder:"WHOSE" default:"user" enum:"user,workspace" help:"Whose: user or workspace."`
 }
@@ -115,7 +115,7 @@ type ofSkills struct {
 // A skillsDir is a folder of skills.
 type skillsDir string
 
-// ProvideDir returns the folder of the skills that are meant, where it really is.
+// ProvideDir returns the owner's folder of skills, with links resolved.
 func (o ofSkills) ProvideDir(here *Folder) (skillsDir, error) {
 	switch {
 	case o.Scope == "user" && here.Paths.Home == "":
@@ -162,15 +162,14 @@ func (c *skillsInstall) Run(ctx context.Context, out *Output, here *Folder, ask 
 	err = out.installSkills(ctx, ask, skills, from, to, c.Scope, c.Consent, "installed", func(s skill.Skill, at string) error {
 		return disk.ReplaceTree(at, func(fresh string) error { return source.Copy(ctx, s.Folder(), fresh) })
 	})
-	if err != nil && !strings.HasPrefix(from, note.Source) { // the error names a temporary folder
+	if err != nil && !strings.HasPrefix(from, note.Source) { // otherwise the error names a temporary folder
 		err = errors.New(strings.ReplaceAll(err.Error(), text.PrintableLine(from),
 			text.PrintableLine(source.DisplayAddress(note.Source))))
 	}
 	return err
 }
 
-// folderOfSkills returns the folder in dir where repositories have their skills, if dir itself
-// has none.
+// folderOfSkills returns the folder of skills in a repository at dir, unless dir itself has skills.
 func folderOfSkills(dir string) string {
 	usual := filepath.Join(dir, "skills")
 	if list, notes := (skill.Dir{Path: dir}).Skills(); len(list)+len(notes) > 0 {
@@ -208,7 +207,7 @@ func (c *skillsLink) Run(ctx context.Context, out *Output, here *Folder, ask *As
 	})
 }
 
-// installSkills asks about the skills in a folder, and puts each into another one.
+// installSkills asks about the skills in a folder, and installs each with put.
 func (out *Output) installSkills(ctx context.Context, ask *Asker, skills *skill.Library, from string, to skillsDir, scope string, consent bool,
 	done string, put func(s skill.Skill, at string) error) error {
 	list, notes := skill.Dir{Path: from, Source: skill.User, Within: true}.Skills()
@@ -294,7 +293,7 @@ func (s skillName) ProvideSkill(skills *skill.Library) (skill.Skill, error) {
 	return skillFamily(skills).find(s.Name)
 }
 
-// Run switches a skill on in all files of settings.
+// Run enables a skill in all settings files.
 func (*skillsEnable) Run(ctx context.Context, out *Output, here *Folder, skills *skill.Library, s skill.Skill) error {
 	scopes := []settings.Scope{settings.User}
 	if here.Trusted && !here.Paths.AtHome() {
@@ -314,7 +313,7 @@ func (*skillsEnable) Run(ctx context.Context, out *Output, here *Folder, skills 
 	return out.listing(map[string]any{"name": s.Name, "enabled": true}, lines, fmt.Sprintf("skill %s is enabled already", s.Name))
 }
 
-// Run switches a skill off.
+// Run disables a skill.
 func (c *skillsDisable) Run(ctx context.Context, out *Output, here *Folder, skills *skill.Library, s skill.Skill) error {
 	done, err := here.switchIn(ctx, c.Scope, disabledSkills, []string{s.Name}, strings.EqualFold, false)
 	if err != nil {
@@ -328,5 +327,5 @@ func (c *skillsDisable) Run(ctx context.Context, out *Output, here *Folder, skil
 		fmt.Sprintf("skill %s disabled, in %s", s.Name, done.Path))
 }
 
-// disabledSkills is the key that lists the skills that are off.
+// disabledSkills is the key that lists disabled skills.
 const disabledSkills = "skills.disabled"

@@ -12,29 +12,29 @@ import (
 	"gemline/settings/flags"
 )
 
-// A Slash is a sub-command as a slash command of a session. The tag slash of the grammar
-// holds its names there; a sub-command without the tag is for the command line alone.
+// A Slash is a sub-command as a slash command of a session. The tag slash of the grammar holds its
+// names in a session; a sub-command without the tag exists on the command line only.
 type Slash struct {
 	Name     string
 	Aliases  []string
 	Args     string   // synopsis of flags and arguments
 	Summary  string   // one line
-	Words    []string // that [Run] takes, without the arguments
-	Required []string // arguments that can't be left out
+	Words    []string // words for [Run], without the arguments
+	Required []string // required arguments
 	Sub      []Slash
 	TakesKey bool // its first argument is the name of a setting
 
-	args int  // how many arguments there are
-	rest bool // the last argument is all that is left of a line
+	args int  // the number of arguments
+	rest bool // the last argument is the rest of the line
 }
 
-// Session returns the sub-command that goes by a name in a session.
+// Session returns the sub-command with a name in a session.
 func Session(name string) Slash {
 	all := slashes()
-	return all[slices.IndexFunc(all, func(s Slash) bool { return s.Name == name })] // which the tags have
+	return all[slices.IndexFunc(all, func(s Slash) bool { return s.Name == name })] // the tags hold each name
 }
 
-// slashes are made once, since a session asks for them with each line and key.
+// slashes are made once, since a session needs them for each line and key.
 var slashes = sync.OnceValue(func() (all []Slash) {
 	for _, n := range table().Children {
 		if s, is := slashOf(nil, n); is {
@@ -44,7 +44,8 @@ var slashes = sync.OnceValue(func() (all []Slash) {
 	return all
 })
 
-// slashOf returns a node of the grammar as a slash command, if it is one.
+// slashOf converts a node of the grammar into a slash command. Is reports whether the node has the
+// tag.
 func slashOf(above []string, n *kong.Node) (s Slash, is bool) {
 	names := strings.Split(n.Tag.Get("slash"), ",")
 	s = Slash{Name: names[0], Aliases: names[1:], Words: slices.Concat(above, []string{n.Name}), rest: n.Tag.Has("rest"),
@@ -81,7 +82,7 @@ func SettingKeys() []string {
 	return lists.Map(settings.Keys(), func(k settings.Key) string { return k.Name })
 }
 
-// synopsis returns how an argument is written in a line, "" for one that is hidden.
+// synopsis returns the synopsis of an argument, "" for a hidden argument.
 func synopsis(p *kong.Positional) string {
 	word := strings.ToUpper(p.Name)
 	if p.IsSlice() {
@@ -96,8 +97,7 @@ func synopsis(p *kong.Positional) string {
 	return "[" + word + "]"
 }
 
-// Take returns what stands behind the words of the sub-command for what is typed behind
-// the slash command.
+// Take converts the words typed behind the slash command into arguments of the sub-command.
 func (s Slash) Take(args string) (words []string) {
 	if !s.rest {
 		return strings.Fields(args)

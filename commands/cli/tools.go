@@ -17,21 +17,21 @@ type toolsCommand struct {
 	Show toolsShow `cmd:"" help:"Print what the model is told about a tool."`
 }
 
-// A tool is one as gemline tools --json lists it.
+// A tool is a tool in gemline tools --json.
 type tool struct {
 	Name        string `json:"name"`
-	Server      string `json:"server,omitempty"` // that has it
-	Tool        string `json:"tool,omitempty"`   // its name there
+	Server      string `json:"server,omitempty"` // the MCP server that has it
+	Tool        string `json:"tool,omitempty"`   // its name on the server
 	Label       string `json:"label"`
 	Kind        string `json:"kind"`
 	Description string `json:"description"`
 	Parameters  any    `json:"parameters"` // a JSON Schema
-	Offered     bool   `json:"offered"`    // the model is told about it
-	Verdict     string `json:"verdict"`    // allow, ask or deny, if nothing else was granted
+	Offered     bool   `json:"offered"`    // the model gets it
+	Verdict     string `json:"verdict"`    // allow, ask or deny, before further grants
 	Reason      string `json:"reason,omitempty"`
 }
 
-// tools returns the tools, and what becomes of calls.
+// tools returns the tools, each with the verdict about a call.
 func (h headless) tools(ctx context.Context, trial *Trial) (list []tool) {
 	for _, t := range trial.Tools.Tools() {
 		e := trial.Explain(ctx, unspecified(t))
@@ -46,25 +46,25 @@ func (h headless) tools(ctx context.Context, trial *Trial) (list []tool) {
 	return list
 }
 
-// unspecified is a call of t without arguments. Its plan is plain, since an unknown command
-// line would be judged as opaque.
+// unspecified is a call of t without arguments. Its command counts as plain, since an unknown
+// command line would be judged as opaque.
 func unspecified(t engine.Tool) engine.Proposal {
 	return engine.Proposal{Tool: t, Intent: engine.Intent{Plan: engine.Plan{Class: engine.Plain}}}
 }
 
-// headless is the flag of sub-commands that say what a run would do.
+// headless is the flag of sub-commands that describe a run without a user.
 type headless struct {
 	Headless bool `help:"Judge as in a run without a user."`
 }
 
-// ProvideTrial begins such a run. Whoever takes it closes it.
+// ProvideTrial begins such a run. The caller closes it.
 func (h headless) ProvideTrial(ctx context.Context, project Project) (*Trial, error) {
 	return project.Trial(ctx, h.Headless)
 }
 
 type toolsList struct{ headless }
 
-// Run prints a line for each tool that the model is told about.
+// Run prints a line for each tool that the model gets.
 func (c *toolsList) Run(ctx context.Context, out *Output, trial *Trial) error {
 	defer trial.Close()
 	list, mode := c.tools(ctx, trial), trial.Policy.Mode()
@@ -96,7 +96,7 @@ func (c *toolsShow) Run(ctx context.Context, out *Output, trial *Trial) error {
 	if out.JSON {
 		return out.document(t)
 	}
-	schema, _ := json.MarshalIndent(t.Parameters, "", "  ") // as the model is told of them
+	schema, _ := json.MarshalIndent(t.Parameters, "", "  ") // the schema that the model gets
 	whose := t.Kind
 	if t.Server != "" {
 		whose = fmt.Sprintf("%s of the MCP server %s", t.Tool, t.Server)

@@ -40,7 +40,7 @@ type trustAdd struct {
 	Parent bool `help:"Trust the folder above it, and all in that."`
 }
 
-// Run writes the decision down.
+// Run stores the decision.
 func (c *trustAdd) Run(ctx context.Context, out *Output, here *Folder) error {
 	folder := here.Paths.Folder(c.Folder)
 	if info, err := os.Stat(folder); err != nil {
@@ -67,12 +67,12 @@ type (
 	trustStatus struct{ trustFolder }
 )
 
-// Run writes the decision down.
+// Run stores the decision.
 func (c *trustDeny) Run(ctx context.Context, out *Output, here *Folder) error {
 	return decide(ctx, here, out, trust.Decision{Path: here.Paths.Folder(c.Folder), Rule: trust.Deny})
 }
 
-// decide puts a decision on the list.
+// decide stores a decision in the list.
 func decide(ctx context.Context, here *Folder, out *Output, d trust.Decision) error {
 	rules, err := trust.Folders(here.Paths, here.Lookup).Decisions()
 	if err != nil {
@@ -103,7 +103,7 @@ func decide(ctx context.Context, here *Folder, out *Output, d trust.Decision) er
 	return decided(here, out, d.Path, said)
 }
 
-// Run removes the decision from the list, and the agreements of the folder from the record.
+// Run removes the decision from the list, and the consents for the folder from the record.
 func (c *trustRemove) Run(ctx context.Context, out *Output, here *Folder) error {
 	folder := here.Paths.Folder(c.Folder)
 	was, err := trust.Folders(here.Paths, here.Lookup).Remember(ctx, folder, "")
@@ -127,7 +127,7 @@ func (c *trustRemove) Run(ctx context.Context, out *Output, here *Folder) error 
 	return decided(here, out, folder, said)
 }
 
-// decided prints the decision about a folder, and the trust that the folder has now.
+// decided prints the decision about a folder, and the folder's present trust.
 func decided(here *Folder, out *Output, folder, said string) error {
 	t, err := here.trust(folder)
 	if err != nil {
@@ -145,7 +145,7 @@ func decided(here *Folder, out *Output, folder, said string) error {
 	}{folder, said, t.State.String(), t.Why}, lines...)
 }
 
-// Run prints the trust of a folder, and what the folder brings.
+// Run prints the trust of a folder, and the folder's configuration.
 func (c *trustStatus) Run(out *Output, here *Folder) error {
 	t, err := here.trust(here.Paths.Folder(c.Folder))
 	if err != nil {
@@ -176,7 +176,7 @@ func (c *trustStatus) Run(out *Output, here *Folder) error {
 	for i, l := range brings {
 		mark := "  "
 		if caution[i] {
-			mark = "* " // it weakens the user's protection
+			mark = "* " // the setting weakens the user's protection
 		}
 		lines = append(lines, mark+l)
 	}

@@ -26,7 +26,7 @@ type undoCommand struct {
 	Force   bool   `help:"Overwrite what others have changed since, too."`
 }
 
-// Run takes back what the last turn of a session has changed.
+// Run undoes the changes of a session's last turn.
 func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, project Project) error {
 	k, err := project.Keeper()
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, projec
 	return nil
 }
 
-// undone is what gemline undo --json prints.
+// undone is the output of gemline undo --json.
 type undone struct {
 	Session string   `json:"session"`
 	Turn    string   `json:"turn"`
@@ -85,14 +85,14 @@ func pathsOf(list []checkpoint.Change) []string {
 	return lists.Map(list, func(c checkpoint.Change) string { return c.Path })
 }
 
-// lastTurn returns the last turn of a session that is not taken back, or of the last
-// session that has one, and the id of the session.
+// lastTurn returns the last turn of a session that is not undone, and the session's id. Without a
+// session, it takes the last session with such a turn.
 func lastTurn(ctx context.Context, here *Folder, k *checkpoint.Keeper, session string) (string, *checkpoint.ChangedTurn, error) {
 	ids, err := k.Sessions(ctx)
 	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
 		return "", nil, err
 	}
-	if session != "" && !slices.Contains(ids, session) { // a session without states, or the beginning of an id
+	if session != "" && !slices.Contains(ids, session) { // a session without states, or an abbreviated id
 		s, err := sessionID{session}.ProvideSession(here)
 		if err != nil {
 			return "", nil, err
@@ -102,7 +102,7 @@ func lastTurn(ctx context.Context, here *Folder, k *checkpoint.Keeper, session s
 	if session != "" {
 		ids = []string{session}
 	}
-	undone := map[string]bool{} // turns that a session has taken back that is a copy of another
+	undone := map[string]bool{} // by turn: undone in a copy of the session
 	for _, id := range ids {
 		one := k.For(id)
 		list, err := one.Turns(ctx)
@@ -126,13 +126,13 @@ type trashCommand struct {
 	Restore trashRestore `cmd:"" help:"Bring one back, at its place or elsewhere." slash:"restore"`
 }
 
-// A trash is the files that calls deleted or overwrote, with the means to bring them back.
+// A trash holds the files that calls deleted or overwrote, and the means to restore them.
 type trash struct {
 	*Kept
 	list []checkpoint.DiscardedFile
 }
 
-// ProvideTrash returns the trash. Whoever takes it ends the work with it.
+// ProvideTrash returns the trash. The caller calls its Done.
 func (*trashCommand) ProvideTrash(ctx context.Context, project Project) (*trash, error) {
 	k, err := project.Keeper()
 	if err != nil {
@@ -148,7 +148,7 @@ func (*trashCommand) ProvideTrash(ctx context.Context, project Project) (*trash,
 
 type trashList struct{}
 
-// Run prints the list, the last one first.
+// Run prints the list, the latest first.
 func (*trashList) Run(out *Output, trash *trash) error {
 	defer trash.Done()
 	var ls []string
@@ -165,7 +165,7 @@ type trashRestore struct {
 	Yes  bool   `short:"y" help:"Don't ask."`
 }
 
-// Run brings a file back.
+// Run restores a file.
 func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *Asker, trash *trash) error {
 	defer trash.Done()
 	k, list := trash.Kept, trash.list
@@ -178,7 +178,7 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 		return fmt.Errorf("%s was not deleted or overwritten by a call; %s lists the files that were",
 			text.PrintableLine(c.File), ask.says("trash list"))
 	}
-	keeper := k.Keeper // overwritten files are stored with the current session
+	keeper := k.Keeper // the current session stores overwritten files
 	if ask.In != nil {
 		keeper = keeper.For(list[i].Session)
 		defer keeper.Close()
@@ -219,7 +219,7 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 		"brought back "+k.Rel(to)+"; "+ask.says("undo")+" takes that back")
 }
 
-// question asks whether to bring a file back, and describes the file now in its place.
+// question asks whether to restore a file, and describes the file now in its place.
 func (c *trashRestore) question(ctx context.Context, k *Kept, d checkpoint.DiscardedFile,
 	change checkpoint.Change) (string, error) {
 	is, comes, err := k.Keeper.DescribeChange(ctx, change)
@@ -237,7 +237,7 @@ func (c *trashRestore) question(ctx context.Context, k *Kept, d checkpoint.Disca
 	}
 }
 
-// says names a command as it is typed here.
+// says returns a command as the user types it here.
 func (ask *Asker) says(command string) string {
 	if ask.In == nil {
 		return "/" + command
@@ -245,7 +245,7 @@ func (ask *Asker) says(command string) string {
 	return "gemline " + command
 }
 
-// confirm asks something that is answered yes or no. At the end of the input that is no.
+// confirm asks a question with the answer yes or no. The end of the input means no.
 func (ask *Asker) confirm(ctx context.Context, about string) (bool, error) {
 	switch {
 	case ask.Confirm != nil:
@@ -262,12 +262,12 @@ func (ask *Asker) confirm(ctx context.Context, about string) (bool, error) {
 	return line == "y" || line == "yes", nil
 }
 
-// errUnanswered says that the input was over before a question was answered.
+// errUnanswered says that the input ended before an answer.
 var errUnanswered = errors.New("nobody has answered; --yes does")
 
-// ask returns the next line of standard input. At the end of that it is [io.EOF].
+// ask returns the next line of standard input, or [io.EOF] at the end of the input.
 func (ask *Asker) ask(question string) (string, error) {
-	io.WriteString(ask.Err, text.PrintableLine(question)) // an extension may have written it
+	io.WriteString(ask.Err, text.PrintableLine(question)) // the text may come from an extension
 	if ask.typed == nil {
 		ask.typed = bufio.NewReader(ask.In)
 	}

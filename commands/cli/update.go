@@ -12,16 +12,16 @@ import (
 // updateCommand is gemline update. It contacts nothing and changes nothing.
 type updateCommand struct{}
 
-// An origin says how the program was installed, and which command installs a newer one.
+// An origin says how the program was installed, and which command updates it.
 type origin struct {
 	Version string `json:"version"`
 	Path    string `json:"path"`
 	By      string `json:"installed_by"`
 	Command string `json:"update_command"`
-	Note    string `json:"update_note,omitempty"` // where the command is run, or with what
+	Note    string `json:"update_note,omitempty"` // the directory or tool for the command
 }
 
-// Run says how the program was installed.
+// Run prints how the program was installed.
 func (*updateCommand) Run(out *Output, build Build) error {
 	path, err := os.Executable()
 	if err != nil {
@@ -40,8 +40,8 @@ func (*updateCommand) Run(out *Output, build Build) error {
 		"nothing was contacted: whether there is a newer version, the project's page says")
 }
 
-// origin returns where the program at a path is from, by the mark that an installer has left
-// beside it, or by the clone that it was built in.
+// origin returns the origin of the program at a path: by a mark of the installer beside the
+// program, or by the clone of the repository around it.
 func (b Build) origin(path, mark string) origin {
 	o := origin{Version: b.Version, Path: path}
 	const rebuild = "git pull && make build"
@@ -75,7 +75,7 @@ func (b Build) origin(path, mark string) origin {
 // quoted returns a text as a word of a shell.
 func quoted(text string) string { return engine.Quote([]engine.Word{{Text: text, Known: true}}) }
 
-// gobin returns the variable to put before go install, so that it writes to dir.
+// gobin returns the assignment of the variable that makes go install write to dir.
 func gobin(dir string) string {
 	home, _ := os.UserHomeDir()
 	if dir == filepath.Join(home, "go", "bin") || runtime.GOOS == "windows" {
@@ -84,9 +84,9 @@ func gobin(dir string) string {
 	return "GOBIN=" + quoted(dir) + " "
 }
 
-// isClone reports whether a directory is the top of a clone of gemline.
+// isClone reports whether a directory is the top of a clone of gemline's repository.
 func isClone(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, ".git")) // a file, in a worktree
+	_, err := os.Lstat(filepath.Join(dir, ".git")) // in a worktree it is a file
 	module, _ := os.ReadFile(filepath.Join(dir, "go.mod"))
 	return err == nil && strings.HasPrefix(string(module), "module gemline\n")
 }

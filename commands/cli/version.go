@@ -8,26 +8,26 @@ import (
 	"strings"
 )
 
-// SchemaVersion is that of every JSON document of the sub-commands: it grows
-// when a field changes or goes, and not when one is added.
+// SchemaVersion is the version of all JSON documents of the sub-commands. It grows when a field
+// changes or goes, but not for a new field.
 const SchemaVersion = 1
 
 // A Build identifies the program. Unknown fields are empty.
 type Build struct {
 	Version       string `json:"version"`
 	Commit        string `json:"commit"`
-	Modified      bool   `json:"modified"` // built from a tree with changes
+	Modified      bool   `json:"modified"` // built from a changed tree
 	Date          string `json:"date"`     // of the commit, RFC 3339
 	Go            string `json:"go"`
 	OS            string `json:"os"`
 	Arch          string `json:"arch"`
 	SchemaVersion int    `json:"schema_version"`
 
-	linked bool // the build told the version, as make does and go install does not
+	linked bool // the build set the version, as make does and go install does not
 }
 
-// ReadBuild returns what the program knows about itself. The commit and its
-// date are told by the build, unless Go has recorded them.
+// ReadBuild returns the facts of the build. The commit and its date are the parameters, unless Go
+// has recorded them.
 func ReadBuild(version, commit, date string) Build {
 	b := Build{Version: version, Commit: commit, Date: date, Go: runtime.Version(),
 		OS: runtime.GOOS, Arch: runtime.GOARCH, SchemaVersion: SchemaVersion, linked: version != "dev"}

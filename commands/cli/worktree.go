@@ -28,7 +28,7 @@ func (*worktreeCommand) ProvideRepository(here *Folder, project Project) (*workt
 	return worktree.Open(here.Paths.Cwd, l)
 }
 
-// inUse returns an error if somebody works in a tree, as far as that is known.
+// inUse returns an error if a tree is known to be in use.
 func inUse(paths project.Paths, t worktree.Tree) error {
 	if disk.Inside(t.Path, disk.ResolveLinks(paths.Cwd)) {
 		return &input.Error{Message: fmt.Sprintf("the worktree %s stays: you are in it", t.Name),
@@ -41,7 +41,7 @@ func inUse(paths project.Paths, t worktree.Tree) error {
 	return journal.InUse(store.Chats())
 }
 
-// A treeRecord is one in the list, with what in it is nowhere else.
+// A treeRecord is a worktree in the list, with its content that exists nowhere else.
 type treeRecord struct {
 	worktree.Tree
 	worktree.Work
@@ -53,7 +53,7 @@ type keptTree struct {
 	Why string `json:"why"`
 }
 
-// lines describe the tree to people.
+// lines returns the tree as text.
 func (t treeRecord) lines() []string {
 	on, state := cmp.Or(t.Branch, "no branch"), cmp.Or(t.Work.String(), "nothing that is nowhere else")
 	if t.Locked {
@@ -67,7 +67,7 @@ func (t treeRecord) lines() []string {
 
 type worktreeList struct{}
 
-// Run prints the worktrees by their names.
+// Run prints the worktrees, sorted by name.
 func (*worktreeList) Run(ctx context.Context, out *Output, r *worktree.Repository) error {
 	list, err := r.Trees()
 	if err != nil {
