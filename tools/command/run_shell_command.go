@@ -75,7 +75,7 @@ type shellCall struct {
 	rights   engine.Rights // rights beyond those of all commands
 	readOnly bool          // it is confined to read-only
 	follows  bool          // its output never ends, as with tail -f
-	listed   []string      // directories that it lists outside of the project, if read-only
+	listed   []string      // outside directories whose entries the command lists
 	git      gitUse        // its use of git if read-only
 	known    *known        // findings shared with other commands
 	unasked  bool          // it was judged as revertible

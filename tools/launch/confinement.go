@@ -17,21 +17,21 @@ import (
 	"gemline/tools/shell"
 )
 
-// A Config says how the commands of a run are started.
+// A Config is the configuration for the commands of a run.
 type Config struct {
 	Shell shell.Settings
 
 	Request Request
 
 	Write, Hidden []string // paths that confined commands may write to, and can't read
-	Hooks         string   // where the user keeps hooks of new repositories
-	Temp          string   // where temporary files of commands are kept, "" if nowhere
-	Caches        string   // their caches, "" if they have none
+	Hooks         string   // the user's template of hooks for new repositories
+	Temp          string   // directory for temporary files of commands, "" for none
+	Caches        string   // directory for caches of commands, "" for none
 	Built         string   // what the user's go command has compiled
 	Network       bool     // all commands reach the network
 	Offline       bool     // no command is given the network
-	Cut           bool     // nor is a command with all the user's rights
-	Asked         bool     // no command is given the network without a question
+	Cut           bool     // also no unconfined command
+	Asked         bool     // the network needs approval for each command
 }
 
 // A Launcher starts the commands of a run. The zero Launcher confines none.
@@ -39,8 +39,8 @@ type Launcher struct {
 	Config  Config
 	Sandbox sandbox.Sandbox // nil if nothing confines commands
 
-	Jobs  *shell.Jobs     // take over processes that outlive a command; nil ends them
-	Roots func() []string // the directories that are worked in, the workspace first
+	Jobs  *shell.Jobs     // take over processes that outlive a command; nil kills them
+	Roots func() []string // the working directories, the workspace first
 
 	// Before, if not nil, is called before each profile is made.
 	Before func()
@@ -81,18 +81,18 @@ func (l *Launcher) State() sandbox.State {
 	return l.Sandbox.State()
 }
 
-// Contained reports whether commands are kept from writing elsewhere and from the
-// network.
+// Contained reports whether commands can neither write outside of their directories nor
+// reach the network.
 func (l *Launcher) Contained() bool { return !l.Config.Network && l.State().Confined() }
 
-// Confines reports whether anything holds confined commands.
+// Confines reports whether a sandbox confines commands.
 func (l *Launcher) Confines() bool {
 	box, _ := l.Sandbox.(withCaches)
 	st := l.State()
 	return l.Sandbox != nil && (!box.soft || st.Files || st.Network)
 }
 
-// Degraded says how the confinement is incomplete, "" if it is complete or the user chose
+// Degraded describes the gaps of the confinement, "" if it is complete or the user chose
 // less.
 func (l *Launcher) Degraded() string {
 	switch st := l.State(); {
@@ -105,7 +105,7 @@ func (l *Launcher) Degraded() string {
 	}
 }
 
-// Profile returns what every confined command may do.
+// Profile returns the profile of every confined command.
 func (l *Launcher) Profile() sandbox.Profile {
 	if l.Before != nil {
 		l.Before()
@@ -142,7 +142,7 @@ func (l *Launcher) Profile() sandbox.Profile {
 	return p
 }
 
-// dirsBetween returns the directories of roots that paths are in, those above others first.
+// dirsBetween returns the directories between roots and paths, parents first.
 func dirsBetween(roots, paths []string) (dirs []string) {
 	for _, path := range paths {
 		for _, root := range roots {
@@ -168,7 +168,7 @@ func naming(roots, hidden []string) (dirs []string) {
 	return dirs
 }
 
-// missing returns why layers of a sandbox are not in force.
+// missing returns the reasons why layers of a sandbox are not in force.
 func missing(st sandbox.State) string {
 	var off []string
 	for _, l := range st.Layers {
@@ -198,7 +198,7 @@ func (f withCaches) Confine(cmd *exec.Cmd, p sandbox.Profile) (func(), error) {
 
 // addCaches gives cmd the caches, and p the files that are seen through them.
 func (f withCaches) addCaches(cmd *exec.Cmd, p *sandbox.Profile) {
-	dir := "/tmp" // of which nothing is kept
+	dir := "/tmp" // temporary, not stored
 	if !p.RunReadOnly {
 		if dir = f.caches; dir == "" || os.MkdirAll(dir, 0o700) != nil {
 			return

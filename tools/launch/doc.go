@@ -4,17 +4,16 @@
 // A first caller makes a [Launcher] with [New], once, and a Command for each program. There are
 // four ways to run one:
 //
-//   - [Launcher.Run] waits for it and has its output, with both outputs apart if
+//   - [Launcher.Run] waits for it and has its output, with standard error separate if
 //     SplitStderr is set, or with the user's terminal;
 //   - [Launcher.Start] leaves it to the jobs in the background;
 //   - [Launcher.Open] gives pipes to talk with it, until it is closed;
-//   - [Launcher.Attach] gives it streams of ours, and the terminal they lead to.
+//   - [Launcher.Attach] gives it streams of the caller, and their terminal.
 //
-// # Confined unless it says otherwise
+// # Confined by default
 //
-// The zero Command is the model's: confined by the [Launcher]'s sandbox, with an
-// environment that has no secrets and keeps programs from asking. A command of the user's
-// is marked by Unconfined and by Vars:
+// The zero Command is the model's: confined by the [Launcher]'s sandbox, with an environment
+// that has no secrets and prevents prompts. The user's commands set Unconfined and Vars:
 //
 //	who asks             method  Unconfined  Vars   further
 //	the model            Run                 Quiet  Rights or ReadOnly; Start in the background
@@ -35,7 +34,7 @@
 // makes a profile. Rights are real paths, so that a question shows the paths that are
 // granted.
 //
-// # Nothing stays
+// # No processes remain
 //
 // Processes that a command of Run or Open has started end with it; only Jobs take over
 // processes that outlive a command, until the Jobs are closed.

@@ -20,7 +20,7 @@ import (
 type Command struct {
 	Text string   // a command line, for a shell; or
 	Argv []string // a program and its arguments
-	Dir  string   // "" is this process's directory
+	Dir  string   // "" is the directory of this process
 
 	// Unconfined marks the user's own command, with all the user's rights. Any other command is
 	// confined; it has Rights beyond those of all confined commands, or is read-only and
@@ -34,19 +34,19 @@ type Command struct {
 	Loopback      bool
 
 	Vars Vars     // the environment
-	Env  []string // NAME=value, beyond that
+	Env  []string // NAME=value, in addition to Vars
 
 	Input       string          // its standard input
-	SplitStderr bool            // standard output and standard error are returned apart
+	SplitStderr bool            // standard output and standard error are returned separately
 	Output      func(string)    // is called with output as it is written; may be nil
-	Terminal    *shell.Terminal // of the user who has typed it, else nil
+	Terminal    *shell.Terminal // the user's terminal for a typed command, else nil
 	Limit       Limit           // replaces the limits of all commands; the zero Limit leaves them
 }
 
-// A Limit is the time that a command has.
+// A Limit is the time limit of a command.
 type Limit struct {
 	Timeout   time.Duration // from its start on
-	KillGrace time.Duration // how long it may take to end when its time is up; 0 is a moment
+	KillGrace time.Duration // time between the end signal and the kill; 0 is a moment
 }
 
 // A ReadOnlyView is what a read-only command sees beyond the workspace.
@@ -60,12 +60,12 @@ type Vars int
 
 // The environments, the least first.
 const (
-	Quiet  Vars = iota // without secrets, and with what keeps programs from asking and paging
+	Quiet  Vars = iota // without secrets, and with variables that prevent prompts and pagers
 	Usual              // without secrets
-	Sealed             // without secrets, whatever the settings reveal
+	Sealed             // without secrets, even if the settings reveal some
 )
 
-// Environ returns the environment that v says.
+// Environ returns the environment for v.
 func (l *Launcher) Environ(v Vars) []string {
 	s := l.Config.Shell
 	switch v {
@@ -77,7 +77,8 @@ func (l *Launcher) Environ(v Vars) []string {
 	return shell.Inherited(s.Environ, s)
 }
 
-// Lookup returns the value of a variable of an environment. The last entry with the name counts.
+// Lookup returns the value of a variable of an environment. The last entry with the name
+// wins.
 func Lookup(env []string, name string) (value string, ok bool) {
 	for _, kv := range slices.Backward(env) {
 		if value, ok := strings.CutPrefix(kv, name+"="); ok {
@@ -104,7 +105,7 @@ func (l *Launcher) command(c Command) shell.Command {
 		s.Timeout, s.Inactivity, s.KillGrace = c.Limit.Timeout, 0, c.Limit.KillGrace
 	}
 	if c.Terminal != nil {
-		s.Timeout, s.Inactivity = 0, 0 // who runs an editor may think
+		s.Timeout, s.Inactivity = 0, 0 // an editor may idle
 	}
 	if s.Confine = l.confine(c); !c.Unconfined && l.Sandbox != nil {
 		s.IsHelperProcess = sandbox.IsHelperProcess
@@ -114,7 +115,7 @@ func (l *Launcher) command(c Command) shell.Command {
 }
 
 // Run runs c in a session of its own, and returns when c has ended. Jobs take over the
-// remaining processes; without Jobs they end.
+// remaining processes; without Jobs, they are killed.
 func (l *Launcher) Run(ctx context.Context, c Command) shell.Outcome {
 	return shell.Run(ctx, l.command(c))
 }
@@ -122,19 +123,19 @@ func (l *Launcher) Run(ctx context.Context, c Command) shell.Outcome {
 // Start starts c as one of the Jobs, and returns the number of its process.
 func (l *Launcher) Start(c Command) (pid int, err error) { return l.Jobs.Start(l.command(c)) }
 
-// Open starts c and talks with it: a server on standard input and output. Its Output gets
-// c's standard error. The caller closes the Process.
+// Open starts c and talks with it: a server on standard input and output. The Output of c
+// gets its standard error. The caller closes the Process.
 func (l *Launcher) Open(c Command) (*shell.Process, error) { return shell.Open(l.command(c)) }
 
-// Streams are what an attached command reads from and writes to; nil is nothing.
+// Streams are the standard streams of an attached command; nil is the null device.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 }
 
 // Attach runs c as a child of this process, in its session, with the given streams: a
-// program that takes over the terminal or answers a question. Its background processes go
-// on. The error comes from [exec.Cmd.Run] or ctx.
+// program that takes over the terminal or answers a question. Its background processes
+// continue. The error comes from [exec.Cmd.Run] or ctx.
 func (l *Launcher) Attach(ctx context.Context, c Command, s Streams) error {
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
 	cmd.Env = l.environ(c)

@@ -11,7 +11,7 @@ import (
 // Masks returns the masks of programs for confined commands.
 func (l *Launcher) Masks(programs []string) []mask.Mask { return l.masks(programs, l.Profile()) }
 
-// masks is Masks for commands that may do what p says.
+// masks is Masks for commands with the profile p.
 func (l *Launcher) masks(programs []string, p sandbox.Profile) (all []mask.Mask) {
 	if len(programs) == 0 {
 		return nil

@@ -18,9 +18,9 @@ import (
 	"gemline/tools/shell/script"
 )
 
-// NetworkPrograms returns the programs among commands that are known to want a network,
-// each once, with the sub-command that says so. A program that is given a loopback
-// address, and no other, wants none: servers of the session are reached without.
+// NetworkPrograms returns the programs among commands that are known to need a network, each
+// once, with the sub-command that needs it. A program with only loopback addresses needs
+// none: commands reach servers of the session without it.
 func NetworkPrograms(commands []engine.Command) (names []string) {
 	for _, c := range commands {
 		name, known := c.Program()
@@ -39,9 +39,9 @@ func NetworkPrograms(commands []engine.Command) (names []string) {
 	return names
 }
 
-// loopbackOnly reports whether words of a command line name a loopback address, and
-// no address elsewhere by a URL. Of a word that is known only when the command runs, what
-// stands before the first expansion counts, if the host ends there.
+// loopbackOnly reports whether words of a command line name a loopback address, and no
+// address elsewhere by a URL. For a word with an expansion, the text before the expansion
+// counts, if it contains the whole host.
 func loopbackOnly(words []engine.Word) bool {
 	here := false
 	for _, word := range words {
@@ -71,7 +71,7 @@ var (
 	unreached = text.Pattern(`(?i)could ?n.t resolve|could not resolve|unable to resolve host|failed to resolve|name resolution|name or service not known|` +
 		`nodename nor servname|no such host|unknown host|getaddrinfo|\bEAI_AGAIN\b|\bENOTFOUND\b|network is unreachable|\bENETUNREACH\b|no route to host|\bEHOSTUNREACH\b|` +
 		`connection refused|\bECONNREFUSED\b|dial (tcp|udp)|socket: (operation not permitted|permission denied|address family not supported)`)
-	uneasy = text.Pattern(`(?i)network|timed? ?out|connect|resolve|unreachable|offline|socket`)
+	networkTrouble = text.Pattern(`(?i)network|timed? ?out|connect|resolve|unreachable|offline|socket`)
 )
 
 // refusedWrite matches messages of programs that may not write, and aPath the path in them: in
@@ -81,15 +81,15 @@ var (
 	aPath        = text.Pattern("'([^']+)'|\"([^\"]+)\"|`([^`']+)['`]|‘([^’]+)’|([^\\s:'\"`‘’,;()]*/[^\\s:'\"`‘’,;()]*)")
 )
 
-// notThere matches messages about a file that is hidden, such as other programs' files in the
+// fileNotFound matches messages about a file that is hidden, such as other programs' files in the
 // temporary directories.
-var notThere = text.Pattern(`(?i)no such file or directory|\bENOENT\b|FileNotFoundError`)
+var fileNotFound = text.Pattern(`(?i)no such file or directory|\bENOENT\b|FileNotFoundError`)
 
-// unwritten matches messages that do not name the file that could not be written.
-var unwritten = text.Pattern(`(?m)^curl: \(23\) `)
+// unnamedWrite matches messages that do not name the file that could not be written.
+var unnamedWrite = text.Pattern(`(?m)^curl: \(23\) `)
 
-// undone matches the sandbox's message about a protected file that a command has made.
-var undone = text.Pattern(`(?m)^gemline: sandbox: ".*" was made or changed, which commands may not do`)
+// revertedChange matches the sandbox's message about a protected file that a command has made.
+var revertedChange = text.Pattern(`(?m)^gemline: sandbox: ".*" was made or changed, which commands may not do`)
 
 // mostPaths is how many paths are taken from an output.
 const mostPaths = 50
@@ -101,17 +101,17 @@ func OutputEnd(output string) string { return output[max(0, len(output)-16<<10):
 // remove.
 type Denial struct {
 	Path           string
-	Write          bool // it wanted to write
+	Write          bool // the program tried to write
 	missing, taken bool
 }
 
-// writing matches messages of programs that wanted to write. Others may have wanted to
+// writing matches messages of programs that tried to write. Other programs may have tried to
 // read.
 var writing = text.Pattern(`(?i)read-only|\bEROFS\b|creat|writ|touch|append|sav(e|ing)\b|\bcopy`)
 
-// taking matches messages of programs that remove or replace a file: write access to the
+// removal matches messages of programs that remove or replace a file: write access to the
 // file alone is not enough for that.
-var taking = text.Pattern(`(?i)remov|unlink|renam|\bmove|delet|overwrite|link ['"‘]`)
+var removal = text.Pattern(`(?i)remov|unlink|renam|\bmove|delet|overwrite|link ['"‘]`)
 
 // ParseDenials returns the missing rights that a command's output names: the network, and paths.
 func ParseDenials(output string) (network bool, refused []Denial) {
@@ -119,11 +119,11 @@ func ParseDenials(output string) (network bool, refused []Denial) {
 		network = network || unreached().MatchString(line)
 		r := Denial{}
 		if !refusedWrite().MatchString(line) {
-			if r.missing = notThere().MatchString(line); !r.missing {
+			if r.missing = fileNotFound().MatchString(line); !r.missing {
 				continue
 			}
 		}
-		r.taken = taking().MatchString(line)
+		r.taken = removal().MatchString(line)
 		for _, r.Path = range pathsIn(line) {
 			r.Write = r.taken || writing().MatchString(strings.ReplaceAll(line, r.Path, ""))
 			if len(refused) < mostPaths && !slices.Contains(refused, r) {
@@ -134,15 +134,16 @@ func ParseDenials(output string) (network bool, refused []Denial) {
 	return network, refused
 }
 
-// saying is who says something, at the beginning of a line, and where in a script.
-var saying = text.Pattern(`^\s*\S+: ((?:line )?\d+: )?`)
+// messagePrefix matches the program's name at the beginning of a message, with a line number in a
+// script.
+var messagePrefix = text.Pattern(`^\s*\S+: ((?:line )?\d+: )?`)
 
-// pathsIn returns possible paths in a line. The program that complains is none of them, unless the
-// line is about nothing else.
+// pathsIn returns possible paths in a line. The name of the complaining program counts only
+// if there is no other path.
 func pathsIn(line string) (paths []string) {
-	if who := saying().FindStringSubmatch(line); who != nil {
+	if who := messagePrefix().FindStringSubmatch(line); who != nil {
 		rest := line[len(who[0]):]
-		if paths = pathsIn(rest); len(paths) > 0 || who[1] != "" || saying().MatchString(rest) {
+		if paths = pathsIn(rest); len(paths) > 0 || who[1] != "" || messagePrefix().MatchString(rest) {
 			return paths
 		}
 	}
@@ -156,8 +157,8 @@ func pathsIn(line string) (paths []string) {
 	return paths
 }
 
-// MissingRights returns the rights that a command has probably failed without, and the paths
-// that the command could not write to, where a right covers more than these paths. It leaves out
+// MissingRights returns the rights that a failed command probably lacked. refused are the
+// paths that it could not write to, if a right covers more than these paths. It leaves out
 // rights that would not have helped: a command can't write what this process can't write.
 func (l *Launcher) MissingRights(plan engine.Plan, o shell.Outcome) (r engine.Rights, refused []string) {
 	if l.Sandbox == nil || o.OK() || o.Cancelled || o.Limit > 0 || o.Err != nil {
@@ -166,10 +167,10 @@ func (l *Launcher) MissingRights(plan engine.Plan, o shell.Outcome) (r engine.Ri
 	state, p := l.State(), l.SandboxWith(plan.Rights)
 	p.Hidden = resolved(p.Hidden)
 	network, complaints := ParseDenials(o.Output)
-	silent := strings.TrimSpace(o.Output) == "" // as curl -s is, whatever went wrong
-	network = network || len(NetworkPrograms(plan.Commands)) > 0 && (silent || uneasy().MatchString(o.Output))
+	silent := strings.TrimSpace(o.Output) == "" // curl -s prints no errors
+	network = network || len(NetworkPrograms(plan.Commands)) > 0 && (silent || networkTrouble().MatchString(o.Output))
 	r.Network = network && state.Network && !p.Network
-	r.Protected = state.Files && !p.Unprotected && undone().MatchString(o.Output)
+	r.Protected = state.Files && !p.Unprotected && revertedChange().MatchString(o.Output)
 	if !state.Files {
 		return r, nil
 	}
@@ -205,7 +206,7 @@ func (l *Launcher) MissingRights(plan engine.Plan, o shell.Outcome) (r engine.Ri
 			}
 		}
 	}
-	if r.Network || unwritten().MatchString(o.Output) { // its writes would fail next
+	if r.Network || unnamedWrite().MatchString(o.Output) { // its writes would fail next
 		for _, path := range writes {
 			if at, ok := sandbox.Writable(path); ok && at != filepath.Dir(at) &&
 				!disk.InsideAny(own, at) && !strings.ContainsAny(path, "$*?[{`") {
@@ -278,7 +279,7 @@ var temporary = text.Pattern(`(?i)temporary file|temp name`)
 // readOnly matches messages of programs that could not write to a read-only file system.
 var readOnly = text.Pattern(`(?i)read-only file ?system|\bEROFS\b`)
 
-// Tried returns which rights a read-only command needs beyond those of all commands, and
+// Tried returns the rights that a read-only command needs beyond those of all commands, and
 // the paths that it has tried to write and to read. tried may be true without a path in
 // wrote.
 func (l *Launcher) Tried(plan engine.Plan, o shell.Outcome) (r engine.Rights, wrote, read []string, tried bool) {
@@ -293,13 +294,13 @@ func (l *Launcher) Tried(plan engine.Plan, o shell.Outcome) (r engine.Rights, wr
 		}
 		tried = true
 		paths := pathsIn(line)
-		if temporary().MatchString(line) && len(paths) == 1 { // that takes the place of a file
+		if temporary().MatchString(line) && len(paths) == 1 { // the program wanted to replace a file by it
 			beside := filepath.Dir(located(paths[0], plan))
 			paths = slices.DeleteFunc(slices.Clone(plan.Writes), func(w string) bool {
 				return filepath.Dir(located(w, plan)) != beside
 			})
 		}
-		for _, path := range plan.Writes { // which may look like no path there
+		for _, path := range plan.Writes { // in the line, it may not look like a path
 			if strings.Contains(line, " "+path+":") {
 				paths = append(paths, path)
 			}
@@ -311,7 +312,7 @@ func (l *Launcher) Tried(plan engine.Plan, o shell.Outcome) (r engine.Rights, wr
 			}
 		}
 	}
-	if !tried && !r.Network { // who may not write here is told so in these words
+	if !tried && !r.Network { // a refused write always causes such a message
 		r.Write = nil
 		r = described(r)
 	}
@@ -327,7 +328,7 @@ func (l *Launcher) Tried(plan engine.Plan, o shell.Outcome) (r engine.Rights, wr
 	return r, wrote, read, tried
 }
 
-// described returns r with what its paths are.
+// described returns r with descriptions of its paths.
 func described(r engine.Rights) engine.Rights {
 	r.Files, r.Missing = nil, nil
 	for _, path := range slices.Concat(r.Read, r.Write) {
@@ -342,13 +343,13 @@ func described(r engine.Rights) engine.Rights {
 	return r
 }
 
-// absolute returns path as it is taken by what plan runs.
+// absolute returns path relative to the directory of plan.
 func absolute(path string, plan engine.Plan) string {
 	return filepath.Clean(disk.Absolute(path, plan.Dir, ""))
 }
 
-// located returns path as it is taken by what plan runs, which may have changed its directory:
-// in the last directory where it is there, or else in the last one.
+// located returns path relative to a directory of plan, whose commands may change it: to the
+// last directory in which the path exists, or else to the last.
 func located(path string, plan engine.Plan) string {
 	dirs := []string{plan.Dir}
 	for _, c := range plan.Commands {
@@ -365,7 +366,7 @@ func located(path string, plan engine.Plan) string {
 	return filepath.Clean(disk.Absolute(path, dirs[len(dirs)-1], ""))
 }
 
-// adding returns list with path, if it is not there and the list is not long.
+// adding appends path to list, unless list contains it or is full.
 func adding(list []string, path string) []string {
 	const most = 5
 	if len(list) < most && !slices.Contains(list, path) {
@@ -404,7 +405,7 @@ func gone(plan engine.Plan) (paths []string) {
 		}
 		words := command.Argv[1:]
 		if p.Is(program.Writes) && len(words) > 0 {
-			words = words[:len(words)-1] // that is where to
+			words = words[:len(words)-1] // the last word is the destination
 		}
 		for _, w := range words {
 			if w.Known && !strings.HasPrefix(w.Text, "-") {
@@ -415,8 +416,8 @@ func gone(plan engine.Plan) (paths []string) {
 	return paths
 }
 
-// unseen reports whether path is concealed from a command confined by p, and could be
-// shown to it without what that may write to.
+// unseen reports whether path is concealed from a command with the profile p, and could be
+// shown without showing paths that the command may write to.
 func unseen(path string, p sandbox.Profile) bool {
 	holds := func(dir string) bool {
 		return disk.Inside(path, disk.ResolveLinks(dir)) || disk.Inside(disk.ResolveLinks(dir), path)

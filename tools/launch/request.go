@@ -11,7 +11,7 @@ import (
 	"gemline/tools/shell"
 )
 
-// A Request says which sandbox is to confine commands.
+// A Request chooses the sandbox for commands.
 type Request struct {
 	// Word chooses the sandbox: a name of [sandbox.Names], "on", "off", or "" for the
 	// kernel's. By is the source of Word, Where the source with its file, and Commanded
@@ -22,7 +22,7 @@ type Request struct {
 
 	Image    string              // for a container
 	Project  string              // the directory of an image's Dockerfile, "" if it is not trusted
-	Seatbelt []string            // directories of the user's own profiles
+	Seatbelt []string            // directories of the user's profiles
 	Getenv   func(string) string // the environment of the program
 }
 
@@ -52,7 +52,7 @@ func New(cfg Config) (*Launcher, error) {
 	if err != nil {
 		return fallback(cfg, kernel, err)
 	}
-	less := len(wanted.Extras.Flags) > 0 || wanted.Extras.Profile != "" // as the user says
+	less := len(wanted.Extras.Flags) > 0 || wanted.Extras.Profile != "" // by the user's choice
 	if st := box.State(); !st.Confined() && !less {
 		return nil, &sandbox.Error{Message: fmt.Sprintf("%s: commands can't be confined by %s: %s",
 			cfg.Request.By, st.Name, missing(st)),
@@ -61,8 +61,8 @@ func New(cfg Config) (*Launcher, error) {
 	return confined(cfg, box, false), nil
 }
 
-// fallback has the kernel confine commands where a file or the environment requests a
-// sandbox that is not available for the reason err. If the kernel can't, the error is err.
+// fallback lets the kernel confine commands if a file or the environment requests a sandbox
+// that is unavailable because of err. If the kernel can't, fallback returns err.
 func fallback(cfg Config, kernel sandbox.Sandbox, err error) (*Launcher, error) {
 	var why *sandbox.Error
 	if cfg.Request.Commanded || kernel == nil || !errors.As(err, &why) || !kernel.State().Confined() {
@@ -73,15 +73,14 @@ func fallback(cfg Config, kernel sandbox.Sandbox, err error) (*Launcher, error) 
 	return l, nil
 }
 
-// confined returns a Launcher whose commands box confines, with caches of their
-// own. A soft one is the default: where nothing of it is in force, commands run
-// without.
+// confined returns a Launcher whose commands run in box, with their own caches. If soft, box
+// is the default sandbox: if no layer of it is in force, commands run without it.
 func confined(cfg Config, box sandbox.Sandbox, soft bool) *Launcher {
 	return &Launcher{Config: cfg, Sandbox: withCaches{box, soft, cfg.Caches, cfg.Built}}
 }
 
-// kernelSandbox returns what this system's kernel does to confine commands, nil if
-// nothing. It needs a place for their temporary files.
+// kernelSandbox returns the sandbox of this system's kernel, nil if it has none. It needs a
+// directory for temporary files.
 func kernelSandbox(cfg Config) sandbox.Sandbox {
 	if runtime.GOOS != "linux" {
 		return nil
@@ -89,7 +88,7 @@ func kernelSandbox(cfg Config) sandbox.Sandbox {
 	return sandbox.New(sandbox.Options{Cache: cfg.Temp})
 }
 
-// choice is what [sandbox.Choose] chooses from.
+// choice returns the configuration for [sandbox.Choose].
 func choice(cfg Config, kernel sandbox.Sandbox) (c sandbox.Config, err error) {
 	r := cfg.Request
 	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }

@@ -14,12 +14,12 @@ import (
 	"gemline/tools/sandbox"
 )
 
-// mostRights is how many paths a call may ask for of each kind. Nobody reads
-// more in a question.
+// mostRights limits the paths that a call may request of each kind, as users do not read
+// long questions.
 const mostRights = 20
 
-// ExtraRights returns the rights in want that a confined command in dir does not have anyway,
-// with real paths. Without a sandbox there are none.
+// ExtraRights returns the rights in want that a confined command in dir does not have
+// anyway, with real paths. Without a sandbox, there are no extra rights.
 func (l *Launcher) ExtraRights(want engine.Rights, dir string) (r engine.Rights, err error) {
 	if l.Sandbox == nil {
 		return r, nil
@@ -36,7 +36,7 @@ func (l *Launcher) ExtraRights(want engine.Rights, dir string) (r engine.Rights,
 	for i, path := range r.Write {
 		for _, closed := range resolved(p.ReadOnly) {
 			if disk.Inside(closed, path) {
-				r.Write[i] = closed // it is opened as a whole
+				r.Write[i] = closed // the whole directory is opened
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func writable(path string, p sandbox.Profile) bool {
 		!slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), Protected)
 }
 
-// Protected reports whether a directory of this name is git's or gemline's own.
+// Protected reports whether the name is that of a directory of git or gemline.
 func Protected(name string) bool {
 	return strings.EqualFold(name, ".git") || strings.EqualFold(name, ".gemini")
 }
@@ -104,7 +104,7 @@ func absolutePaths(paths []string, dir string) ([]string, error) {
 	return list, nil
 }
 
-// SandboxWith returns what confines a command that has been given rights.
+// SandboxWith returns the profile of a command with extra rights.
 func (l *Launcher) SandboxWith(r engine.Rights) sandbox.Profile {
 	p := l.Profile()
 	p.Network, p.Unprotected = p.Network || r.Network, p.Unprotected || r.Protected
@@ -115,7 +115,7 @@ func (l *Launcher) SandboxWith(r engine.Rights) sandbox.Profile {
 	}
 	for _, path := range r.Read {
 		if !disk.InsideAny(p.Hidden, path) && !disk.InsideAny(r.Write, path) {
-			p.ReadOnly = append(p.ReadOnly, path) // it is seen then
+			p.ReadOnly = append(p.ReadOnly, path) // it is visible, but read-only
 		}
 	}
 	p.Hidden = without(p.Hidden, r.Read)
@@ -125,7 +125,7 @@ func (l *Launcher) SandboxWith(r engine.Rights) sandbox.Profile {
 // without returns the hidden paths without the granted ones. A directory that holds a
 // granted path is replaced by its other entries.
 func without(paths, granted []string) (left []string) {
-	if len(granted) == 0 { // as nearly always; following links takes its time
+	if len(granted) == 0 { // the usual case; following links takes time
 		return paths
 	}
 	for _, path := range paths {
@@ -149,14 +149,14 @@ func besides(path string, granted []string) (left []string) {
 		return []string{path}
 	}
 	for _, e := range entries {
-		if e.Type()&os.ModeSymlink == 0 { // its target is hidden by itself, or not at all
+		if e.Type()&os.ModeSymlink == 0 { // a link's target is hidden separately, or not hidden
 			left = append(left, besides(filepath.Join(real, e.Name()), granted)...)
 		}
 	}
 	return left
 }
 
-// Limits says what commands can do without further rights, as a predicate of "commands".
+// Limits describes what commands can do without extra rights, as a predicate of "commands".
 func (l *Launcher) Limits() string {
 	state, p := l.State(), l.Profile()
 	dirs := append([]string{"this folder"}, l.Roots()[1:]...)

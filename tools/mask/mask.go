@@ -1,23 +1,22 @@
-// Package mask finds the files of programs that rules deny as a whole, so that
-// confined commands are not given them.
+// Package mask finds the files of programs that rules deny entirely, so that confined
+// commands do not see them.
 //
-// # A name, and what bears it
+// # Files with the denied name
 //
 // A rule denies a program by its name. A file with the name in a directory of programs is
 // masked, with all its other names and, for a link, the link's target, as
 // /usr/bin/nc.openbsd for nc.
 //
-// # Programs that are many
+// # Multi-call programs
 //
-// A link may lead to a program that goes by other names as well and does
-// something else then, as rm leads to busybox, and reboot to systemctl. There
-// the link is masked, and the program stays: it can still be told to do the same,
-// so the denied one counts as left.
+// A link may lead to a program that acts by its name, as rm leads to busybox, and reboot to
+// systemctl. Then only the link is masked. The program remains and can do the same under
+// another name, so the denied program counts as runnable.
 //
 // # Gaps are reported
 //
-// A [Mask] says in words why a command may run the program all the same. Nothing
-// but a Mask that says nothing may replace another check.
+// A [Mask] explains why a command may still run the program. Only a Mask with an empty
+// WhyRunnable may replace another check.
 package mask
 
 import (
@@ -37,19 +36,19 @@ import (
 // A Mask holds the files of a program that are masked for confined commands.
 type Mask struct {
 	Program     string
-	Files       []string // absolute, and nothing but their last element is a link
-	WhyRunnable string   // why a command may run the program all the same, "" if none can
+	Files       []string // absolute; only their last element may be a link
+	WhyRunnable string   // why a command may still run the program, "" if none can
 }
 
 // A Finder finds files of programs. It searches again when a directory has changed. It is safe
 // for concurrent use.
 type Finder struct {
-	Path string // where commands look for programs
+	Path string // the PATH of commands
 	Home string
 
 	mu     sync.Mutex
 	dirs   []directory
-	needed []fs.FileInfo // the files that commands are run by
+	needed []fs.FileInfo // the files of shells, which run commands
 	found  map[string]Mask
 }
 
@@ -57,7 +56,7 @@ type Finder struct {
 type directory struct {
 	given   string
 	changed time.Time
-	path    string   // without links; "" if it is another one, too
+	path    string   // without links; "" if an earlier directory has the same path
 	names   []string // the names in it
 }
 
@@ -71,7 +70,7 @@ var system = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bi
 // private are directories of programs in the home directory.
 var private = []string{"bin", ".local/bin", "go/bin", ".cargo/bin"}
 
-// runners are what commands, and the scripts that they start, are run by.
+// runners are the programs that run commands and scripts.
 var runners = []string{"sh", "bash", "env"}
 
 // Find returns a Mask for each program.
@@ -97,8 +96,7 @@ func (f *Finder) Find(programs []string) (all []Mask) {
 	return all
 }
 
-// Others returns names of other programs that are not there either for m: they are
-// the same file.
+// Others returns names of other programs that m masks, too, because they are the same file.
 func (f *Finder) Others(m Mask) (names []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -109,7 +107,7 @@ func (f *Finder) Others(m Mask) (names []string) {
 		}
 	}
 	for _, path := range f.entries(func(name string) bool { return len(masked) > 0 && !called(m.Program, name) }) {
-		if name := filepath.Base(path); is(path, masked) && !slices.Contains(names, name) {
+		if name := filepath.Base(path); isAmong(path, masked) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -117,7 +115,7 @@ func (f *Finder) Others(m Mask) (names []string) {
 	return names
 }
 
-// changed returns when a directory was, the zero time if it is not there.
+// changed returns the modification time of a directory, the zero time if it is missing.
 func changed(dir string) (t time.Time) {
 	if info, err := os.Stat(dir); err == nil {
 		t = info.ModTime()
@@ -154,7 +152,7 @@ func (f *Finder) list() {
 	}
 }
 
-// entries returns the paths in the directories whose names fit.
+// entries returns the paths in the directories whose names satisfy fits.
 func (f *Finder) entries(fits func(name string) bool) (paths []string) {
 	for _, d := range f.dirs {
 		for _, name := range d.names {
@@ -166,7 +164,7 @@ func (f *Finder) entries(fits func(name string) bool) (paths []string) {
 	return paths
 }
 
-// find looks for a program.
+// find finds the files of a program.
 func (f *Finder) find(name string) Mask {
 	m := Mask{Program: name}
 	if script.IsBuiltin(name) {
@@ -177,7 +175,7 @@ func (f *Finder) find(name string) Mask {
 		if err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if is(path, f.needed) {
+		if isAmong(path, f.needed) {
 			return Mask{Program: name, WhyRunnable: "commands are run by it"}
 		}
 		files := f.files(path, info)
@@ -196,8 +194,8 @@ func (f *Finder) find(name string) Mask {
 	return m
 }
 
-// files returns all names in the directories of the file that path leads to, and
-// first its own.
+// files returns the paths of the file that path leads to: first the resolved path, then its
+// other names in the directories.
 func (f *Finder) files(path string, info fs.FileInfo) []string {
 	real := disk.ResolveLinks(path)
 	if disk.LinkCount(info) == 1 {
@@ -211,14 +209,14 @@ func (f *Finder) files(path string, info fs.FileInfo) []string {
 		func(path string) bool { return !same(path) })...)
 }
 
-// otherName returns the other program that files belong to, if they are not only name's.
+// otherName returns the name of another program to which files belong, if there is one.
 func otherName(name string, files []string) string {
 	for _, path := range files {
 		if own := filepath.Base(path); program.Find(own).Is(program.Many) && !called(name, own) {
 			return path
 		}
 	}
-	if !bears(files[0], name) {
+	if !contains(files[0], name) {
 		return files[0]
 	}
 	return ""
@@ -226,8 +224,8 @@ func otherName(name string, files []string) string {
 
 // links returns the links from path to its target whose file names contain name.
 func links(path, name string) (all []string) {
-	for range 40 { // as many as the kernel follows
-		if bears(path, name) {
+	for range 40 { // the kernel's limit of links
+		if contains(path, name) {
 			all = append(all, path)
 		}
 		to, err := os.Readlink(path)
@@ -245,11 +243,11 @@ func links(path, name string) (all []string) {
 	return all
 }
 
-// bears reports whether the file name of path contains name.
-func bears(path, name string) bool { return strings.Contains(fold(filepath.Base(path)), name) }
+// contains reports whether the file name of path contains name.
+func contains(path, name string) bool { return strings.Contains(fold(filepath.Base(path)), name) }
 
-// is reports whether path leads to a file among files.
-func is(path string, files []fs.FileInfo) bool {
+// isAmong reports whether path leads to a file among files.
+func isAmong(path string, files []fs.FileInfo) bool {
 	info, err := os.Stat(path)
 	return err == nil && slices.ContainsFunc(files, func(f fs.FileInfo) bool { return os.SameFile(f, info) })
 }
@@ -261,5 +259,5 @@ func called(name, entry string) bool {
 	return entry == name || entry == "g"+name
 }
 
-// fold returns the name of a program as names are compared.
+// fold normalises the name of a program for comparison.
 func fold(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".exe") }
