@@ -24,7 +24,7 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// answer answers a request of the server.
+// answer responds to a request of the server.
 func (l *serverConn) answer(ctx context.Context, m *rpc.Message) (any, error) {
 	params := m.Params
 	switch m.Method {
@@ -37,19 +37,19 @@ func (l *serverConn) answer(ctx context.Context, m *rpc.Message) (any, error) {
 		if err := rpc.Decode(params, &e); err != nil {
 			return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
 		}
-		return l.calls.want(ctx, func(ctx context.Context, r *running) (any, error) { return e.put(ctx, l.Name, r) })
+		return l.calls.askUser(ctx, func(ctx context.Context, r *running) (any, error) { return e.put(ctx, l.Name, r) })
 	case protocol.MethodSamplingCreateMessage:
 		s, err := readSampling(l.Name, params)
 		if err != nil {
 			return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
 		}
-		return l.calls.want(ctx, s.put)
+		return l.calls.askUser(ctx, s.put)
 	}
 	return nil, rpc.Errorf(protocol.METHOD_NOT_FOUND, "method not found")
 }
 
-// want has the call that began last ask the user.
-func (c *calls) want(ctx context.Context, ask func(context.Context, *running) (any, error)) (any, error) {
+// askUser lets the latest running call ask the user.
+func (c *calls) askUser(ctx context.Context, ask func(context.Context, *running) (any, error)) (any, error) {
 	r := c.last(func(*running) bool { return true })
 	if r != nil && r.asked.Add(1) > mostAsked {
 		return nil, rpc.Errorf(rpc.Busy, "the user was asked enough in this call")
@@ -77,7 +77,7 @@ func (c *calls) want(ctx context.Context, ask func(context.Context, *running) (a
 	}
 }
 
-// rootList returns the directories that are worked in.
+// rootList returns the working directories.
 func (s *Set) rootList() protocol.ListRootsResult {
 	var dirs []string
 	if s.Roots != nil {
@@ -88,7 +88,7 @@ func (s *Set) rootList() protocol.ListRootsResult {
 	})}
 }
 
-// fileURL returns the address of a path.
+// fileURL returns the file URL of a path.
 func fileURL(path string) string {
 	if path = filepath.ToSlash(path); os.PathSeparator == '\\' {
 		path = "/" + path
@@ -189,14 +189,14 @@ func (e elicitation) put(ctx context.Context, server string, r *running) (any, e
 // A form holds the user's replies to the fields of an elicitation.
 type form struct {
 	fields   []field
-	shape    *schema.Schema // nil if it can't be known
+	shape    *schema.Schema // nil if unknown
 	replies  []string
-	open     []int          // fields to ask for: first all, then the fields with wrong answers
+	open     []int          // fields to ask for: first all, then the fields with invalid replies
 	problems map[int]string // of the open fields
 }
 
-// fill takes replies to the open fields, and returns the content for the server and whether
-// there was any reply. Fields with wrong answers are open again.
+// fill stores replies to the open fields. It returns the content for the server, and whether
+// there was any reply. Fields with invalid replies are open again.
 func (f *form) fill(said []string) (content map[string]any, some bool) {
 	for n, i := range f.open {
 		if f.replies[i] = ""; n < len(said) {
@@ -236,14 +236,14 @@ func (f *form) blame(p *schema.Problem) {
 	name, _, _ := strings.Cut(strings.TrimPrefix(p.At, "/"), "/")
 	i := slices.IndexFunc(f.fields, func(one field) bool { return one.name == name })
 	if i < 0 && len(f.problems) > 0 {
-		return // it may be about a missing field
+		return // a field may be missing
 	}
 	if i = max(i, 0); f.problems[i] == "" {
 		f.problems[i] = p.Message
 	}
 }
 
-// reply returns what the server is told.
+// reply returns the response for the server.
 func reply(action protocol.ElicitationResponseAction, content any) protocol.ElicitationResponse {
 	return protocol.ElicitationResponse{Action: action, Content: content}
 }
@@ -276,7 +276,7 @@ func (e elicitation) fields() (list []field, err error) {
 	return list, nil
 }
 
-// options returns the values to choose from, with the words that stand for them.
+// options returns the values to choose from, with their labels.
 func (f field) options() (list []enumOption) {
 	list = slices.Concat(f.OneOf, f.Items.AnyOf)
 	for i, v := range slices.Concat(f.Enum, f.Items.Enum) {
@@ -324,7 +324,7 @@ func (f field) value(said string) string {
 	return said
 }
 
-// label returns the words that are shown for the value.
+// label returns the displayed text for the value.
 func (c enumOption) label() string { return clean(cmp.Or(c.Title, c.Const), 200) }
 
 // read returns the user's reply in the server's form.

@@ -23,24 +23,24 @@ const (
 	serverError = "mcp_server_error"
 )
 
-// A running is a call that runs. Its goroutine alone asks its host.
+// A running is a running call. Only its goroutine uses its host.
 type running struct {
 	token string
 	host  engine.Host
 	in    Callbacks
 
-	progress chan string                // the last words about it
-	wanted   chan func(context.Context) // asks what the server wants
+	progress chan string                // the latest progress message
+	wanted   chan func(context.Context) // questions of the server, to run on the call's goroutine
 	asked    atomic.Int32
 }
 
-// calls are the calls of a server's tools that run, in the order in which they began.
+// calls are the running calls of a server's tools, in the order of their start.
 type calls struct {
 	mu   sync.Mutex
 	list []*running
 }
 
-// begin notes that a call runs.
+// begin adds a running call.
 func (c *calls) begin(host engine.Host, in Callbacks) *running {
 	r := &running{token: uuid.NewString(), host: host, in: in, progress: make(chan string, 1),
 		wanted: make(chan func(context.Context))}
@@ -56,7 +56,7 @@ func (c *calls) end(r *running) {
 	c.list = slices.DeleteFunc(c.list, func(other *running) bool { return other == r })
 }
 
-// last returns the call that fits and began last, nil if there is none.
+// last returns the latest call that fits, nil if there is none.
 func (c *calls) last(fits func(*running) bool) *running {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -102,7 +102,7 @@ func (l *serverConn) call(ctx context.Context, host engine.Host, in Callbacks, e
 	}
 }
 
-// cut returns what shortens the outputs of a tool.
+// cut returns the function that shortens the outputs of a tool.
 func (c Callbacks) cut(tool string) func(string) (string, engine.Cut) {
 	return func(all string) (string, engine.Cut) {
 		if c.Cut == nil {
@@ -112,7 +112,7 @@ func (c Callbacks) cut(tool string) func(string) (string, engine.Cut) {
 	}
 }
 
-// failed returns the error of a call that had no result.
+// failed returns the error of a call without a result.
 func (l *serverConn) failed(ctx context.Context, c *peer, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
@@ -123,7 +123,7 @@ func (l *serverConn) failed(ctx context.Context, c *peer, err error) error {
 	return l.failure(err)
 }
 
-// failure says to the model what went wrong with a server.
+// failure returns an error of a server for the model.
 func (l *serverConn) failure(err error) error {
 	said := clean(err.Error(), mostSaid)
 	return &engine.CallError{Type: serverError,
@@ -131,10 +131,10 @@ func (l *serverConn) failure(err error) error {
 		Display: text.PrintableLine(l.Name) + ": " + text.OneLine(said, longestError)}
 }
 
-// mostSaid is how many characters count of what a server says of itself.
+// mostSaid limits a server's messages, in characters.
 const mostSaid = 2000
 
-// progressed takes in how far a call is. One goroutine calls it.
+// progressed handles a progress notification. Only one goroutine calls it.
 func (c *calls) progressed(params json.RawMessage) {
 	var p protocol.ProgressNotificationParams
 	rpc.Decode(params, &p)
@@ -151,13 +151,13 @@ func (c *calls) progressed(params json.RawMessage) {
 		said += ": " + cleanLine(p.Message, longestError)
 	}
 	select {
-	case <-r.progress: // nobody has read it
+	case <-r.progress: // drop an unread message
 	default:
 	}
 	r.progress <- said + "\n"
 }
 
-// logged takes in what a server says for a log.
+// logged handles a log message of a server.
 func (l *serverConn) logged(params json.RawMessage) {
 	var data json.RawMessage
 	m := protocol.LoggingMessageNotificationParams{Data: &data}

@@ -16,7 +16,7 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// listMethods are the methods that list what a server has.
+// listMethods are the methods that list a server's offerings.
 var listMethods = []protocol.MCPMethod{protocol.MethodToolsList, protocol.MethodPromptsList, protocol.MethodResourcesList}
 
 // Bounds of a server's lists and texts.
@@ -32,13 +32,13 @@ const (
 	mostAddress      = 2000
 )
 
-// A catalog is what a server has, as it was read last. It stays while the server is away for a
-// moment.
+// A catalog is the offerings of a server, as last read. It remains during short
+// disconnections.
 type catalog struct {
 	server  Server
 	owner   *Set
-	changed chan struct{} // some lists are to be read again
-	warned  bool          // of names of tools that the server does not have
+	changed chan struct{} // signals that lists must be read again
+	warned  bool          // the user was warned of unknown tool names
 
 	mu           sync.Mutex
 	can          protocol.ServerCapabilities
@@ -46,8 +46,8 @@ type catalog struct {
 	tools        []tool
 	prompts      []Prompt
 	resources    []Resource
-	templates    []Resource                  // whose addresses have variables
-	dirty        map[protocol.MCPMethod]bool // the lists that are to be read again
+	templates    []Resource                  // with variables in their addresses
+	dirty        map[protocol.MCPMethod]bool // lists that must be read again
 }
 
 // set changes the catalog.
@@ -57,7 +57,7 @@ func (c *catalog) set(change func()) {
 	change()
 }
 
-// begin stores the capabilities and instructions that a server sends when it is connected.
+// begin stores the capabilities and instructions of a connected server.
 func (c *catalog) begin(can protocol.ServerCapabilities, instructions string) {
 	c.set(func() { c.can, c.instructions = can, clean(instructions, mostInstructions) })
 }
@@ -67,7 +67,7 @@ func (c *catalog) clear() {
 	c.set(func() { c.tools, c.prompts, c.resources, c.templates, c.instructions = nil, nil, nil, nil, "" })
 }
 
-// show adds what the server has to its status.
+// show adds the offerings of the server to its status.
 func (c *catalog) show(st *Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,14 +77,14 @@ func (c *catalog) show(st *Status) {
 	}
 }
 
-// capabilities returns what the server can do.
+// capabilities returns the capabilities of the server.
 func (c *catalog) capabilities() protocol.ServerCapabilities {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.can
 }
 
-// read reads a list that the server says it has.
+// read reads a list, if the server supports it.
 func (c *catalog) read(ctx context.Context, conn *rpc.Conn, list protocol.MCPMethod) error {
 	can := c.capabilities()
 	switch {
@@ -105,8 +105,8 @@ func (c *catalog) read(ctx context.Context, conn *rpc.Conn, list protocol.MCPMet
 	return nil
 }
 
-// readTemplates reads the templates of resources. Many servers know of none, and some do not
-// even say so: they are not waited for.
+// readTemplates reads the templates of resources in the background. Many servers have none,
+// and some never respond.
 func (c *catalog) readTemplates(conn *rpc.Conn) {
 	read := make(chan struct{})
 	go func() {
@@ -126,8 +126,7 @@ func (c *catalog) readTemplates(conn *rpc.Conn) {
 	}
 }
 
-// take hands over all pages of a list, and the first items of a very long one. An item that
-// can't be understood is left out.
+// take passes on the items of all pages of a list, up to a limit. It omits invalid items.
 func take[T any](ctx context.Context, conn *rpc.Conn, method protocol.MCPMethod, key string, most int,
 	over func([]T)) error {
 	var all []T
@@ -166,7 +165,7 @@ func (c *catalog) markDirty(list protocol.MCPMethod) {
 	}
 }
 
-// readAgain reads the lists again that have changed.
+// readAgain reads the changed lists again.
 func (c *catalog) readAgain(ctx context.Context, conn *rpc.Conn) {
 	var dirty map[protocol.MCPMethod]bool
 	c.set(func() { dirty, c.dirty = c.dirty, map[protocol.MCPMethod]bool{} })
@@ -179,7 +178,7 @@ func (c *catalog) readAgain(ctx context.Context, conn *rpc.Conn) {
 	}
 }
 
-// sleep waits so long, unless all is over before.
+// sleep waits for d, or until ctx or conn ends.
 func sleep(ctx context.Context, conn *rpc.Conn, d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -188,7 +187,7 @@ func sleep(ctx context.Context, conn *rpc.Conn, d time.Duration) {
 	}
 }
 
-// A relisting keeps a server that changes all the time from being read all the time.
+// A relisting limits how often the lists of a server are read.
 type relisting struct {
 	last time.Time
 	n    int
@@ -198,7 +197,7 @@ type relisting struct {
 func (p *relisting) wait(ctx context.Context, conn *rpc.Conn) {
 	const (
 		apart = 300 * time.Millisecond
-		slow  = 30 * time.Second // after many in a row
+		slow  = 30 * time.Second // after many changes in a row
 		many  = 10
 	)
 	since := time.Since(p.last)
@@ -215,8 +214,8 @@ func (p *relisting) wait(ctx context.Context, conn *rpc.Conn) {
 	p.last = time.Now()
 }
 
-// clean returns a text of a server as it may be shown to the model and to people: of so
-// many characters at most, and without invisible characters.
+// clean returns a text of a server for the model and for display: at most most characters,
+// and no invisible characters.
 func clean(s string, most int) string {
 	s = strings.ToValidUTF8(s[:min(len(s), 4*most)], "")
 	return text.Printable(text.Shorten(strings.NewReplacer("\r\n", "\n", "\t", "    ").Replace(s), most))
@@ -225,7 +224,7 @@ func clean(s string, most int) string {
 // cleanLine returns s on one line, as [clean] does.
 func cleanLine(s string, most int) string { return clean(text.OneLine(s, most), most) }
 
-// taken returns items, each name once, in the order of the names.
+// taken returns items without duplicate names, sorted by name.
 func taken[T any](items []T, name func(T) string) []T {
 	slices.SortStableFunc(items, func(a, b T) int { return bytes.Compare([]byte(name(a)), []byte(name(b))) })
 	return slices.CompactFunc(items, func(a, b T) bool { return name(a) == name(b) })

@@ -6,24 +6,24 @@
 // [Set.Tools] is a Toolset: a server's tool is called, judged and asked about like any other
 // tool. A first caller makes a Set with [New], calls [Set.Start], and closes it with [Set.Close].
 //
-// # Nobody waits
+// # No waiting for servers
 //
-// A server that is slow, dead or silent keeps nobody from working. Its problems are told in
-// one line each; requests to it have a time limit.
+// A slow, dead or silent server does not block the user. Each of its problems is reported in
+// one line; requests to it have a timeout.
 //
-// # What a server says is data
+// # Servers are not trusted
 //
-// Names, descriptions, schemas and results are made fit to be declared and shown, and have
-// bounds. A server's annotation of its tool, such as read-only, lets calls run in parallel
-// but never without a question. Questions of the server are put to the user in its name,
-// while a call runs.
+// Names, descriptions, schemas and results are sanitised and bounded before the model or the
+// user sees them. A server's annotation of its tool, such as read-only, lets calls run in
+// parallel but never without a question. While a call runs, the server may ask the user
+// questions, in its own name.
 //
-// # Agreements are about content
+// # Approvals are bound to content
 //
-// An agreement to a tool is bound to its description and schema. If they change, the user
-// is told, and asked again about calls ([ToolPins]).
+// The approval of a tool is bound to its description and schema. If they change, the user is
+// notified, and calls need approval again ([ToolPins]).
 //
-// # Nothing stays
+// # No processes remain
 //
-// Programs are started by tools/launch and end with all that they have started.
+// tools/launch starts the servers' programs, and ends them with all their child processes.
 package mcp

@@ -16,10 +16,10 @@ import (
 	"gemline/tools/shell"
 )
 
-// A lateError is why a request to a server was given up.
+// A lateError means that a request to a server timed out.
 type lateError struct{ limit time.Duration }
 
-// Error names the unit of the setting where it may have been taken for another.
+// Error names the unit of the setting if the user may have confused it.
 func (e *lateError) Error() string {
 	s := "no answer within " + e.limit.String()
 	if e.limit < time.Second {
@@ -28,39 +28,39 @@ func (e *lateError) Error() string {
 	return s
 }
 
-// within bounds the time of a request to a server.
+// within limits the time of a request to a server.
 func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, limit, &lateError{limit})
 }
 
-// lost reports whether an error of p is that there is nobody to ask: the server has ended, or is
-// as good as that. Else it has named the error, and ends because nobody wants it any more.
+// lost reports whether err means that the server has ended, or can't be reached. Otherwise
+// the server itself has reported the error, and is stopped by gemline.
 func (p *peer) lost(err error) bool {
 	late, file := (*lateError)(nil), (*fs.PathError)(nil)
 	return p.conn.Err() != nil || errors.Is(err, rpc.ErrClosed) || errors.As(err, &late) || errors.As(err, &file)
 }
 
-// An endError is why a server that was started is not there.
+// An endError explains why a started server has ended.
 type endError struct{ how, hint string }
 
-// Error says it in a line.
+// Error returns the explanation in one line.
 func (e *endError) Error() string { return e.how }
 
-// Hint says where the rest is.
+// Hint says where the full output is.
 func (e *endError) Hint() string { return e.hint }
 
-// mostPrinted is how much is kept of what a server prints that is no message, in characters.
+// mostPrinted limits the stored output of a server that is no message, in characters.
 const mostPrinted = 4000
 
-// ending returns why a server is not there: how its program ended, or err if it was too late,
-// and the error that it named.
+// ending explains the end of a server: how its program ended, or err after a timeout, and
+// the error that it printed.
 func (l *serverConn) ending(err error, o shell.Outcome, confined bool) error {
 	e := &endError{}
 	late := (*lateError)(nil)
 	switch {
 	case errors.As(err, &late):
 		e.how = err.Error()
-	case o.Cancelled: // here, since nothing more could come
+	case o.Cancelled: // by gemline, as the server could send no more messages
 		e.how = "it closed its standard output"
 	case o.Signal != 0:
 		e.how = "it was ended by " + cmp.Or(o.SignalName, fmt.Sprint("signal ", o.Signal))
@@ -87,8 +87,9 @@ func (l *serverConn) ending(err error, o shell.Outcome, confined bool) error {
 	return e
 }
 
-// What names an error in what programs write, the surest first: a line that begins with one,
-// maybe behind a time and a level; a line with one; a line that says what could not be done.
+// Patterns of error messages in a program's output, the surest first: a line that begins
+// with an error, maybe after a time and a level; a line with an error; a line that names a
+// failed action.
 var naming = sync.OnceValue(func() (all []*regexp.Regexp) {
 	for _, expr := range []string{
 		`^\W*(?i:error|fatal|critical|panic)\b|^(\[[^\]]*\]\s*|[-\d:.,TZ/]+\s+)*(\w+ )?([\w.]*(?i:error|exception|panic|fatal|critical)|E[A-Z]{3,})(\b.{0,60}:|!)`,
@@ -100,12 +101,12 @@ var naming = sync.OnceValue(func() (all []*regexp.Regexp) {
 	return all
 })
 
-// noise is what says nothing by itself: frames and ends of a trace, the code that npm has for
-// the line that follows.
+// noise matches lines without information: frames and ends of a trace, and npm's error code
+// before the message.
 var noise = text.Pattern(`^\s*(at |File "|throw |raise |goroutine \d|Traceback|Node\.js v|npm (ERR!|error) (code|errno|syscall|path|A complete log)\b|[^\pL\d]*$)`)
 
-// firstError returns the first line that names an error, or else the last line that says
-// something. Nothing in it moves a terminal.
+// firstError returns the first line with an error, or else the last line with information,
+// free of control characters.
 func firstError(s string) string {
 	const longest = 200 // characters
 	var lines []string

@@ -6,10 +6,10 @@ import (
 	"gemline/engine"
 )
 
-// longestName is how many characters the name of a function may have.
+// longestName limits the name of a function, in characters.
 const longestName = 63
 
-// declaredName returns what the model calls a tool of a server.
+// declaredName returns the name under which a server's tool is declared to the model.
 func declaredName(server, tool string) string {
 	name := engine.ServerPrefix(server) + engine.FunctionName(tool)
 	if len(name) > longestName {
@@ -19,7 +19,7 @@ func declaredName(server, tool string) string {
 	return name
 }
 
-// uniqueName returns a name that is not among those taken: the name, or one with a number.
+// uniqueName returns name, with a number if it is taken.
 func uniqueName(name string, taken map[string]bool) string {
 	for i, tried := 2, name; ; i++ {
 		if !taken[tried] {

@@ -15,7 +15,7 @@ import (
 // seen, and again when the user allows a call after a change. Nil ToolPins pin nothing.
 type ToolPins struct {
 	Path   string
-	Failed func(error) // gets errors of storing; may be nil
+	Failed func(error) // receives errors of writing; may be nil
 
 	mu sync.Mutex
 }
@@ -26,8 +26,8 @@ type pin struct {
 	Description string `json:"description"`
 }
 
-// compare notes in each changed tool its stored description, stores new tools, and returns the
-// names of the changed ones.
+// compare sets the stored description of each changed tool, pins new tools, and returns the
+// names of the changed tools.
 func (s *ToolPins) compare(server Server, tools []tool) (changed []string) {
 	if s == nil || s.Path == "" {
 		return nil
@@ -56,7 +56,7 @@ func (s *ToolPins) compare(server Server, tools []tool) (changed []string) {
 	return changed
 }
 
-// agree pins t as it is now, since a call was allowed.
+// agree pins the current t, after a call was allowed.
 func (s *ToolPins) agree(server Server, t tool) {
 	if s == nil || s.Path == "" {
 		return
@@ -69,12 +69,12 @@ func (s *ToolPins) agree(server Server, t tool) {
 func (s *ToolPins) read() map[string]map[string]pin {
 	all := map[string]map[string]pin{}
 	if b, err := os.ReadFile(s.Path); err == nil && disk.WritableByOthers(s.Path) == "" {
-		json.Unmarshal(b, &all) // an entry that can't be understood is seen anew
+		json.Unmarshal(b, &all) // an invalid entry counts as missing
 	}
 	return all
 }
 
-// keep adds to the file.
+// keep adds pins to the file.
 func (s *ToolPins) keep(server Server, more map[string]pin) {
 	const wait = 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), wait)

@@ -14,7 +14,7 @@ import (
 	"gemline/engine/text"
 )
 
-// A Prompt is a text that a server has ready, with places to fill in.
+// A Prompt is a server's text with placeholders.
 type Prompt struct {
 	Server      string                    `json:"-"`
 	Name        string                    `json:"name"` // the server's
@@ -47,12 +47,13 @@ func (s *Set) Prompts() (list []Prompt) {
 	return list
 }
 
-// words finds the arguments of a command: NAME=VALUE behind two hyphens, and others, with
-// quotation marks around values with spaces.
+// words matches the arguments of a command: --NAME=VALUE, and positional values, quoted if
+// they have spaces.
 var words = text.Pattern(`--([\w.-]+)=(?:"((?:[^"\\]|\\.)*)"|(\S*))|"((?:[^"\\]|\\.)*)"|(\S+)`)
 
-// Values reads what stands behind the name of a prompt: named values, and others for what is
-// needed and not named, in order. A single one takes all the others.
+// Values parses the arguments after the name of a prompt: named values, and positional
+// values for the other required arguments, in order. A single such argument gets all
+// positional values.
 func (p Prompt) Values(line string) (map[string]string, error) {
 	values, open := p.Read(line)
 	if len(open) > 0 {
@@ -87,7 +88,7 @@ func (p Prompt) Read(line string) (values map[string]string, open []string) {
 	return values, open
 }
 
-// Fill returns the text of a prompt with its places filled in.
+// Fill returns the text of a prompt with its placeholders replaced.
 func (s *Set) Fill(ctx context.Context, p Prompt, arguments map[string]string) ([]*genai.Part, error) {
 	l, c, err := s.connected(p.Server)
 	if err != nil {
@@ -123,8 +124,8 @@ func (s *Set) Fill(ctx context.Context, p Prompt, arguments map[string]string) (
 	return append([]*genai.Part{genai.NewPartFromText(said)}, rd.media...), nil
 }
 
-// Complete returns what an argument of a prompt may be that begins with a text, as far as
-// the server says so. Others are the values of the others.
+// Complete returns the server's completions of an argument that begins with a text. others
+// are the values of the other arguments.
 func (s *Set) Complete(ctx context.Context, p Prompt, argument, begins string, others map[string]string) []string {
 	return s.complete(ctx, p.Server, protocol.PromptReference{Type: "ref/prompt", Name: p.Name},
 		argument, begins, others)

@@ -23,11 +23,10 @@ type Resource struct {
 	MIMEType    string `json:"mime_type,omitempty"`
 }
 
-// A rawResource is a resource as a server lists it, or a template of resources.
+// A rawResource is a resource or a template of resources, in a server's form.
 type rawResource struct{ URI, URITemplate, Name, Title, Description, MIMEType string }
 
-// shown returns resources in a form that can be shown. It leaves out resources with an address that
-// can't be requested.
+// shown returns resources sanitised for display. It omits resources with an invalid address.
 func shown(found []rawResource) []Resource {
 	kept := []Resource{}
 	for _, r := range found {
@@ -58,7 +57,7 @@ func (s *Set) connected(name string) (*serverConn, *peer, error) {
 }
 
 // CompleteResource returns the names of resources, as SERVER:URI, that begin with a text.
-// open marks names from a template, which have to be completed.
+// open marks names from a template, which need completion.
 func (s *Set) CompleteResource(ctx context.Context, begins string) (names []string, open map[string]bool) {
 	open = map[string]bool{}
 	for _, st := range s.Status() {
@@ -94,8 +93,8 @@ func (s *Set) CompleteResource(ctx context.Context, begins string) (names []stri
 
 const mostCompleted = 200
 
-// SplitResource returns the server and the address in a name SERVER:URI. The server has to be
-// there, its resource need not be listed.
+// SplitResource returns the server and the address in a name SERVER:URI. The server must
+// exist; its resource need not be listed.
 func (s *Set) SplitResource(name string) (server, uri string, ok bool) {
 	for _, l := range s.all() {
 		if rest, found := strings.CutPrefix(name, l.Name+":"); found && strings.Contains(rest, ":") {
@@ -119,7 +118,8 @@ func listing(servers []Status, uri string) (server string, ok bool) {
 	return server, ok
 }
 
-// Read returns the content of a resource, in parts. Data that are no text are named.
+// Read returns the content of a resource, in parts. Binary data is replaced by a
+// description.
 func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
 	l, c, err := s.connected(server)
 	if err != nil {
@@ -156,7 +156,7 @@ func (s *Set) listResources() engine.Tool {
 		})
 }
 
-// listed returns the resources of a server for the model, or of all servers for "".
+// listed returns the resources of a server for the model; "" stands for all servers.
 func (s *Set) listed(server string) engine.Result {
 	lines, templates := []string{}, []string{}
 	for _, st := range s.Status() {
@@ -178,14 +178,14 @@ func (s *Set) listed(server string) engine.Result {
 		Display: fmt.Sprintf("Listed %d resources.", len(lines))}
 }
 
-// readResource returns the tool that reads one.
+// readResource returns the tool that reads a resource.
 func (s *Set) readResource(in Callbacks) engine.Tool {
 	const name = "read_mcp_resource"
 	return toolkit.Define(name, "Read MCP Resource", engine.Read, "Reads a resource of an MCP server.",
 		`{"type":"object","properties":{"uri":{"type":"string","description":"server:uri, as list_mcp_resources has it"}},"required":["uri"]}`,
 		func(_ context.Context, a struct{ URI string }) (engine.Call, error) {
 			server, uri, ok := s.SplitResource(a.URI)
-			if !ok { // models leave the server out
+			if !ok { // models often omit the server
 				uri = a.URI
 				server, ok = listing(s.Status(), uri)
 			}

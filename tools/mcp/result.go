@@ -24,8 +24,7 @@ type callResult struct {
 	IsError    bool              `json:"isError"`
 }
 
-// A content is a part of what a server says, with the fields of all types of content. Servers
-// may omit any field.
+// A content is a content block, with the fields of all types. Servers may omit any field.
 type content struct {
 	Type, Text, Data, MIMEType, URI, Name, Title string
 	Resource                                     resourceContents
@@ -54,7 +53,7 @@ const (
 // A reading is a result being converted for the engine.
 type reading struct {
 	tool    string
-	plain   []string // for a file and for a cut
+	plain   []string // for files and shortened results
 	marked  []string // for the model
 	display []string // for the user
 	media   []*genai.Part
@@ -62,7 +61,7 @@ type reading struct {
 	dropped []string
 }
 
-// forModel returns a result as the engine has it. What a server says is data.
+// forModel converts a result for the engine. Text from a server is marked as untrusted.
 func (r callResult) forModel(tool string, args map[string]any,
 	cut func(string) (string, engine.Cut)) (engine.Result, error) {
 	if r.IsError {
@@ -113,7 +112,7 @@ func (r callResult) err(tool string, args map[string]any, cut func(string) (stri
 			"MCP tool '"+clean(tool, longestName)+"' reported an error.")}
 }
 
-// add adds something that the server has not said.
+// add adds a text that does not come from the server.
 func (rd *reading) add(said, display string) {
 	rd.plain, rd.marked = append(rd.plain, said), append(rd.marked, said)
 	if display != "" {
@@ -121,12 +120,12 @@ func (rd *reading) add(said, display string) {
 	}
 }
 
-// text adds a text of the server's.
+// text adds a text from the server.
 func (rd *reading) text(s string) {
 	rd.plain, rd.marked, rd.display = append(rd.plain, s), append(rd.marked, text.Untrusted(s)), append(rd.display, s)
 }
 
-// block adds a content. The whole JSON stands for a type of a later version of the protocol.
+// block adds a content. A type of a later protocol version is shown as JSON.
 func (rd *reading) block(c content) {
 	switch c.Type {
 	case protocol.ContentTypeText:
@@ -152,7 +151,7 @@ func (rd *reading) block(c content) {
 	}
 }
 
-// data adds data that are no text.
+// data adds binary data.
 func (rd *reading) data(encoded, kind, what, display string) {
 	kind = mediaType(kind)
 	b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
@@ -167,7 +166,7 @@ func (rd *reading) data(encoded, kind, what, display string) {
 	}
 	rd.add(fmt.Sprintf("[Tool '%s' provided the following %s with mime-type: %s]", rd.tool, what, kind),
 		"["+display+": "+kind+"]")
-	if !strings.HasPrefix(kind, "image/") && kind != "application/pdf" || len(b) == 0 { // which the API refuses
+	if !strings.HasPrefix(kind, "image/") && kind != "application/pdf" || len(b) == 0 { // the API refuses other types
 		rd.dropped = append(rd.dropped, kind)
 		return
 	}
@@ -175,7 +174,7 @@ func (rd *reading) data(encoded, kind, what, display string) {
 	rd.media = append(rd.media, genai.NewPartFromBytes(b, kind))
 }
 
-// mediaType returns a media type that is one.
+// mediaType returns s if it is a valid media type.
 func mediaType(s string) string {
 	s, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(s)), ";")
 	odd := func(r rune) bool {

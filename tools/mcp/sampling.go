@@ -15,25 +15,25 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// A Sampling is what a server wants the model to answer.
+// A Sampling is a server's request to the model.
 type Sampling struct {
 	Server      string
 	System      string
 	Messages    []*genai.Content
 	MaxTokens   int      // tokens of the answer, 0 if the server does not say
 	Temperature float64  // likewise
-	Stop        []string // what ends the answer
+	Stop        []string // stop sequences
 }
 
-// An Answer is what the model has answered a server.
+// An Answer is the model's answer to a Sampling.
 type Answer struct {
 	Text, Model string
-	Cut         bool // it was longer
+	Cut         bool // it was shortened
 }
 
 const (
 	mostMessages = 100
-	mostStops    = 5 // as many as the API takes
+	mostStops    = 5 // the API's limit
 )
 
 // readSampling reads the request of a server.
@@ -81,10 +81,10 @@ func readSampling(server string, params json.RawMessage) (s Sampling, err error)
 // rules about tools do not match sampling.
 const samplingName = "mcp_sampling"
 
-// samplingSchema says what a rule may look at.
+// samplingSchema is the schema of the arguments that rules can match.
 var samplingSchema = json.RawMessage(`{"type":"object","properties":{"server":{"type":"string"}}}`)
 
-// put has the model answer, if rules or the user allow it.
+// put asks the model, if rules or the user allow it.
 func (s Sampling) put(ctx context.Context, r *running) (any, error) {
 	refused := rpc.Errorf(rpc.Refused, "the user does not have the model answer this")
 	if r.in.Answer == nil || r.in.Policy == nil {
@@ -104,7 +104,7 @@ func (s Sampling) put(ctx context.Context, r *running) (any, error) {
 		return nil, err
 	}
 	if settled.Err != nil {
-		if ce := (*engine.CallError)(nil); errors.As(settled.Err, &ce) { // else it is what the user has just said
+		if ce := (*engine.CallError)(nil); errors.As(settled.Err, &ce) { // else the user has refused and knows
 			r.host.Emit(engine.Notice{Text: "the MCP server " + shown + " wanted the model to answer: " + ce.Display})
 		}
 		return nil, refused
@@ -113,7 +113,7 @@ func (s Sampling) put(ctx context.Context, r *running) (any, error) {
 	if err != nil {
 		r.host.Emit(engine.Notice{Text: "the MCP server " + shown + " gets no answer of the model: " +
 			text.OneLine(err.Error(), longestError)})
-		return nil, rpc.Errorf(protocol.INTERNAL_ERROR, "the model has not answered") // why is not the server's
+		return nil, rpc.Errorf(protocol.INTERNAL_ERROR, "the model has not answered") // the server must not see the reason
 	}
 	stop := "endTurn"
 	if a.Cut {
@@ -123,7 +123,7 @@ func (s Sampling) put(ctx context.Context, r *running) (any, error) {
 	return protocol.CreateMessageResult{SamplingMessage: said, Model: a.Model, StopReason: stop}, nil
 }
 
-// words returns all that the model would be told.
+// words returns the full text of the request to the model.
 func (s Sampling) words() string {
 	var b strings.Builder
 	if s.System != "" {

@@ -18,8 +18,8 @@ const (
 	longestWords  = 2000 // characters of a description within a schema
 )
 
-// DeclaredSchema returns a schema that may be declared: an object's schema, not too
-// large or deep, with the keywords that the API knows, and without dangling references.
+// DeclaredSchema returns a schema that can be declared: an object's schema, limited in size
+// and depth, with only keywords of the API, and without dangling references.
 func DeclaredSchema(raw json.RawMessage) json.RawMessage {
 	var whole map[string]any
 	if len(raw) > mostSchema || json.Unmarshal(raw, &whole) != nil || whole == nil {
@@ -45,7 +45,7 @@ func DeclaredSchema(raw json.RawMessage) json.RawMessage {
 	return b
 }
 
-// A cleaner takes undeclarable keywords out of a schema.
+// A cleaner removes unsupported keywords from a schema.
 type cleaner struct {
 	defs map[string]any // the definitions, by name
 }
@@ -78,7 +78,7 @@ func (c *cleaner) schema(in map[string]any, depth int) map[string]any {
 		types = []any{in["type"]}
 	}
 	types = typeNames(types)
-	if several && slices.Contains(types, any("null")) { // which is said beside the others
+	if several && slices.Contains(types, any("null")) { // null is declared as nullable
 		out["nullable"] = true
 		types = slices.DeleteFunc(types, func(one any) bool { return one == "null" })
 	}
@@ -92,8 +92,9 @@ func (c *cleaner) schema(in map[string]any, depth int) map[string]any {
 	return out
 }
 
-// keep returns the value of a keyword in the form that the API takes, and false if it has none: for
-// a value of a wrong kind the API refuses the whole request. Schemas in the value are at depth.
+// keep returns the value of a keyword in the form of the API, and false if there is none:
+// the API refuses the whole request for a value of a wrong type. Schemas in the value are at
+// depth.
 func (c *cleaner) keep(word string, v any, depth int) (kept any, ok bool) {
 	list, isList := v.([]any)
 	object, isObject := v.(map[string]any)
@@ -134,7 +135,7 @@ func (c *cleaner) keep(word string, v any, depth int) (kept any, ok bool) {
 	return v, ok
 }
 
-// named returns schemas by their names, each in the form that the API takes.
+// named returns schemas by their names, in the form of the API.
 func (c *cleaner) named(all map[string]any, depth int) map[string]any {
 	kept := map[string]any{}
 	for name, one := range all {
@@ -148,8 +149,8 @@ func (c *cleaner) named(all map[string]any, depth int) map[string]any {
 	return kept
 }
 
-// typeOf has the types of JSON Schema by what servers call them in the words of their own
-// language. A type that is not known is not declared: the API would refuse the whole request.
+// typeOf lists, for each type of JSON Schema, its names in other languages, which some
+// servers use. Unknown types are not declared: the API would refuse the whole request.
 var typeOf = map[string][]string{
 	"string":  {"str", "text", "char", "varchar", "uuid", "date", "datetime", "date-time", "path", "url", "uri", "enum"},
 	"integer": {"int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64", "long", "short", "bigint", "i32", "i64", "u32", "u64"},
@@ -160,7 +161,7 @@ var typeOf = map[string][]string{
 	"null":    {"none", "nil", "nonetype"},
 }
 
-// typeNames returns the types of JSON Schema that names stand for, each once.
+// typeNames converts names of types to types of JSON Schema, without duplicates.
 func typeNames(names []any) (types []any) {
 	for _, one := range names {
 		s, _ := one.(string)
@@ -174,9 +175,8 @@ func typeNames(names []any) (types []any) {
 	return types
 }
 
-// shapeOf returns the schema that arguments are checked against, nil if it is unknown. An
-// unsound schema, such as one with another language's types, is replaced by its declared
-// form.
+// shapeOf returns the schema for checking arguments, nil if it is unknown. An invalid
+// schema, for example with types of another language, is replaced by its declared form.
 func shapeOf(raw json.RawMessage) *schema.Schema {
 	shape, err := schema.Parse(raw)
 	if err != nil && !bytes.Contains(raw, []byte("patternProperties")) {

@@ -13,17 +13,16 @@ import (
 type Server struct {
 	Name        string
 	Description string
-	Extension   string // the extension that brings it, "" if none does
+	Extension   string // the extension that contains it, "" for none
 
 	// Command is the program, with its arguments, which is started in Dir. Env are
-	// variables beyond the usual ones, in which those of the program's own environment
-	// may stand as $NAME.
+	// additional variables; $NAME in a value refers to gemline's environment.
 	Command []string
 	Dir     string
 	Env     map[string]string
 
-	// URL is the address of a remote server, and Kind how it is spoken to: "http", "sse",
-	// or "" to find out.
+	// URL is the address of a remote server. Kind is its transport: "http", "sse", or "" to
+	// find out.
 	URL    string
 	Kind   string
 	Header map[string]string
@@ -31,18 +30,17 @@ type Server struct {
 	Timeout          time.Duration // of a request; 0 is ten minutes
 	Include, Exclude []string      // the only tools to use, if not nil, and tools to leave out
 
-	// Rights says each time that the server is started whether it has all rights of the
-	// user, or else is confined as the model's commands are. An error is why it is not to
-	// be started. Nil confines it.
+	// Rights is called at each start of the server. If free is false, the server is confined
+	// like the model's commands. An error forbids the start. Nil confines it.
 	Rights func() (free bool, err error)
 
-	DisabledReason string // why it is not used, "" if it is
+	DisabledReason string // why it is disabled, "" if it is enabled
 }
 
 // defaultTimeout is how long a request may take.
 const defaultTimeout = 10 * time.Minute
 
-// origin says how a server is reached, for hooks.
+// origin returns the address or the program of a server, for hooks.
 func origin(s Server) map[string]any {
 	if len(s.Command) == 0 {
 		return map[string]any{"url": s.URL}
@@ -50,11 +48,11 @@ func origin(s Server) map[string]any {
 	return map[string]any{"command": s.Command[0], "args": s.Command[1:], "cwd": s.Dir}
 }
 
-// identity tells a server from one of the same name that is set up otherwise.
+// identity distinguishes a server from servers of the same name with other settings.
 func (s Server) identity() string { return hashed(s.Name, s.Command, s.Dir, s.Env, s.URL, s.Kind) }
 
-// subject identifies the server for an "always": its name and its program or address, whatever
-// other server has a name that reads the same in the names of tools.
+// subject identifies the server for an "always": its name and its program or address, even
+// if another server's name looks the same in the names of tools.
 func (s Server) subject() string { return hashed(s.Name, s.Command, s.Dir, s.URL) }
 
 // hashed returns a name with a hash of the parts.
@@ -64,33 +62,34 @@ func hashed(name string, parts ...any) string {
 	return name + " " + hex.EncodeToString(sum[:8])
 }
 
-// includesTool reports whether a tool of the server is taken.
+// includesTool reports whether a tool of the server is used.
 func (s Server) includesTool(tool string) bool {
 	is := func(entry string) bool { return namesTool(entry, s.Name, tool) }
 	return !slices.ContainsFunc(s.Exclude, is) && (s.Include == nil || slices.ContainsFunc(s.Include, is))
 }
 
-// namesTool reports whether an entry of the lists means a tool, by the server's name of it or the model's.
+// namesTool reports whether an entry of the lists names a tool, by the server's or the
+// model's name.
 func namesTool(entry, server, tool string) bool {
 	return entry == tool || entry == declaredName(server, tool) || strings.HasPrefix(entry, tool+"(")
 }
 
-// unknownTools returns the entries of the lists that mean no tool of the server.
+// unknownTools returns the entries of the lists that name no tool of the server.
 func unknownTools(s Server, tools []string) []string {
 	return slices.DeleteFunc(slices.Concat(s.Include, s.Exclude), func(entry string) bool {
 		return slices.ContainsFunc(tools, func(tool string) bool { return namesTool(entry, s.Name, tool) })
 	})
 }
 
-// A State is how far a server is.
+// A State is the state of a connection to a server.
 type State string
 
 // The states.
 const (
-	Waiting    State = "waiting" // nobody has asked for it yet
+	Waiting    State = "waiting" // not needed yet
 	Connecting State = "connecting"
 	Connected  State = "connected"
-	Failed     State = "failed" // and it is not tried again by itself
+	Failed     State = "failed" // without automatic retries
 	Off        State = "off"
 )
 
@@ -100,7 +99,7 @@ type Status struct {
 	State        State
 	Err          error  // the last error
 	Transport    string // stdio, http or sse
-	Title        string // as the server calls itself, with its version
+	Title        string // the server's own name and version
 	Instructions string
 	Tools        []ToolInfo
 	Prompts      []Prompt
@@ -111,7 +110,7 @@ type Status struct {
 // A ToolInfo is a server's description of a tool.
 type ToolInfo struct {
 	Name         string          `json:"name"`     // the server's
-	DeclaredName string          `json:"declared"` // as the model calls it
+	DeclaredName string          `json:"declared"` // the model's name for it
 	Description  string          `json:"description,omitempty"`
 	Schema       json.RawMessage `json:"schema,omitempty"`
 	Annotations  map[string]any  `json:"-"`

@@ -18,23 +18,23 @@ import (
 )
 
 const (
-	version         = protocol.ProtocolVersion20250618 // that is asked for
+	version         = protocol.ProtocolVersion20250618 // the requested version
 	optionalTimeout = time.Second                      // for optional messages
-	minBackoff      = time.Second                      // before a server that has ended is started again
+	minBackoff      = time.Second                      // before a restart of an ended server
 	maxBackoff      = time.Minute                      // between later attempts
-	maxAttempts     = 5                                // in a row, before a server is left alone
-	stableAfter     = time.Minute                      // from then on a server's end is the first one
+	maxAttempts     = 5                                // in a row, before the server is Failed
+	stableAfter     = time.Minute                      // after this time, the count of attempts starts again
 
-	connectTime = time.Minute // at most, for one way of connecting
+	connectTime = time.Minute // at most, for one transport
 
-	draftVersion = "2024-10-07" // of the protocol, which the first servers speak
+	draftVersion = "2024-10-07" // the protocol version of the first servers
 )
 
-// A serverConn is the connection to a server, whether it is up or not.
+// A serverConn manages the connection to a server.
 type serverConn struct {
 	Server
 	set     *Set
-	settled chan struct{} // closed when it is known whether the server can be used
+	settled chan struct{} // closed when the first connection has succeeded or failed
 	settle  func()
 	changed chan struct{} // closed when state changes; guarded by mu
 	restart chan struct{}
@@ -47,14 +47,14 @@ type serverConn struct {
 	err       error
 	transport string
 	title     string
-	printed   string // the start of its output that is no message
+	printed   string // the beginning of its output that is no message
 }
 
 // A peer is a connection to a server. After its end, ended explains the final error.
 type peer struct {
 	conn    *rpc.Conn
 	ended   func(error) error
-	watched map[string]bool // whether to tell a change, by address; guarded by the serverConn
+	watched map[string]bool // whether to report a change, by address; guarded by the serverConn
 }
 
 func newServerConn(s *Set, server Server) *serverConn {
@@ -81,7 +81,7 @@ func (l *serverConn) status() Status {
 	return st
 }
 
-// reconnect has run connect to the server anew.
+// reconnect makes run connect to the server again.
 func (l *serverConn) reconnect() {
 	select {
 	case l.restart <- struct{}{}:
@@ -160,7 +160,7 @@ func (l *serverConn) run(ctx context.Context) {
 			case failed > 1:
 			case known:
 				l.set.notify("MCP server %s: %s", l.Name, why(err, "it is connected to again"))
-			default: // nobody waits for the server, and it may come up soon
+			default: // retry: the user does not wait, and the server may start soon
 				l.set.notify("MCP server %s: %s", l.Name, why(err, "its tools come when it answers"))
 				l.settle()
 			}
@@ -182,7 +182,7 @@ func (l *serverConn) run(ctx context.Context) {
 
 const longestError = 300 // characters in a line
 
-// why returns a line with the error, its consequence then, and the error's advice.
+// why returns a line with the error, its consequence (then), and the error's hint.
 func why(err error, then string) string {
 	said := text.OneLine(err.Error(), longestError) + "; " + then
 	if h := (interface{ Hint() string })(nil); errors.As(err, &h) && h.Hint() != "" {
@@ -191,15 +191,14 @@ func why(err error, then string) string {
 	return said
 }
 
-// mayComeUp reports whether a server that could not be reached at first may be there soon, such
-// as a server that is being started.
+// mayComeUp reports whether err suggests that the server is still starting.
 func mayComeUp(err error) bool {
 	far, status := (*net.OpError)(nil), (*rpc.StatusError)(nil)
 	return errors.As(err, &far) || errors.As(err, &status) && status.Code >= 500
 }
 
-// pause waits for wait, for ever if it is 0, and reports whether nobody has asked for the
-// server meanwhile.
+// pause waits for wait, forever if it is 0. It reports false if a restart was requested
+// meanwhile.
 func (l *serverConn) pause(ctx context.Context, wait time.Duration) (undisturbed bool) {
 	var over <-chan time.Time
 	if wait > 0 {
@@ -215,8 +214,8 @@ func (l *serverConn) pause(ctx context.Context, wait time.Duration) (undisturbed
 	}
 }
 
-// connect connects to the server and serves the connection until it ends, which is the error,
-// or until the server is to be connected to anew. It reports whether the server could be used.
+// connect connects to the server and serves the connection until it ends with an error, or
+// until a restart is requested. It reports whether the server was usable.
 func (l *serverConn) connect(ctx context.Context) (used bool, err error) {
 	l.setState(Connecting, nil)
 	ways, err := l.transports()
@@ -232,7 +231,7 @@ func (l *serverConn) connect(ctx context.Context) (used bool, err error) {
 		refused := (*rpc.RefusedError)(nil)
 		final := errors.As(werr, &refused)
 		if err == nil || final {
-			err = werr // the first way says most
+			err = werr // the error of the first transport is the most useful
 		}
 		if final || ctx.Err() != nil {
 			break
@@ -241,10 +240,10 @@ func (l *serverConn) connect(ctx context.Context) (used bool, err error) {
 	return false, err
 }
 
-// lastWords is how long the output of a server is read that takes no more messages.
+// lastWords is how long the output of a lost server is still read.
 const lastWords = time.Second
 
-// open connects one way: it begins the conversation and reads what the server has.
+// open connects by a transport: it starts the session and reads the server's lists.
 func (l *serverConn) open(ctx context.Context, w transport) (*peer, error) {
 	ctx, cancel := within(ctx, min(l.Timeout, connectTime))
 	defer cancel()
@@ -264,7 +263,7 @@ func (l *serverConn) open(ctx context.Context, w transport) (*peer, error) {
 	c := &peer{rpc.New(stream, rpc.Handler{Request: l.answer, Notify: l.handleNotification, OnUnparsed: odd}), ended, map[string]bool{}}
 	if err = l.begin(ctx, c.conn, stream, w.name); err != nil {
 		lost := c.lost(err)
-		if lost { // its output is read to the end: it says why
+		if lost { // read its output to the end for the reason
 			select {
 			case <-c.conn.Done():
 			case <-ctx.Done():
@@ -279,7 +278,7 @@ func (l *serverConn) open(ctx context.Context, w transport) (*peer, error) {
 	return c, nil
 }
 
-// begin begins the conversation and reads what the server has.
+// begin starts the session and reads the server's lists.
 func (l *serverConn) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, transport string) error {
 	var said protocol.InitializeResult
 	hello := protocol.InitializeParams{ProtocolVersion: version,
@@ -311,7 +310,7 @@ func (l *serverConn) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, 
 	for _, name := range listMethods {
 		err := l.catalog.read(ctx, c, name)
 		if said := (*rpc.Error)(nil); errors.As(err, &said) && name != protocol.MethodToolsList {
-			l.set.log(l.Name, err.Error()) // it may have the others
+			l.set.log(l.Name, err.Error()) // other lists may be readable
 			continue
 		}
 		if err != nil {
@@ -319,14 +318,14 @@ func (l *serverConn) begin(ctx context.Context, c *rpc.Conn, stream rpc.Stream, 
 		}
 	}
 	if said.Capabilities.Logging != nil {
-		level := protocol.SetLevelParams{Level: protocol.LoggingLevelWarning} // otherwise the server chooses it
+		level := protocol.SetLevelParams{Level: protocol.LoggingLevelWarning} // else the server chooses the level
 		optional(l.set.ctx, func(ctx context.Context) { c.Call(ctx, protocol.MethodSetLogLevel, level, nil) })
 	}
 	return nil
 }
 
-// serve reads changed lists of the server again, until the connection ends or the server is to
-// be connected to anew.
+// serve reads changed lists of the server again, until the connection ends or a restart is
+// requested.
 func (l *serverConn) serve(ctx context.Context, c *peer) error {
 	l.conn.Store(c)
 	l.setState(Connected, nil)
@@ -339,7 +338,7 @@ func (l *serverConn) serve(ctx context.Context, c *peer) error {
 		case <-ctx.Done():
 			return nil
 		case <-l.restart:
-			l.reconnect() // for who waits for it next
+			l.reconnect() // pass the signal on to pause
 			return nil
 		case <-l.catalog.changed:
 			pace.wait(ctx, c.conn)

@@ -17,23 +17,23 @@ import (
 	"gemline/tools/launch"
 )
 
-// Config is what a Set needs. The functions may be called on any goroutine.
+// Config has the dependencies of a Set. The functions may be called on any goroutine.
 type Config struct {
 	Servers  []Server
 	Launcher *launch.Launcher
 	Roots    func() []string
 	Version  string // of this program
 
-	// Transport returns what carries requests to a remote server, with what that wants to
-	// see before it answers. Nil is the usual one.
+	// Transport returns the transport for requests to a remote server, which adds its
+	// credentials. Nil means the default.
 	Transport func(Server) (http.RoundTripper, error)
 
-	Notify func(text string)         // tells a warning, in a line
-	Log    func(server, text string) // is given what servers write to their standard error, and say for a log; may be nil
-	Pins   *ToolPins                 // the tools that were agreed to; may be nil
+	Notify func(text string)         // prints a warning, one line
+	Log    func(server, text string) // receives the standard error and the log messages of servers; may be nil
+	Pins   *ToolPins                 // the pinned tools; may be nil
 
-	// Keep stores all that a server has written to its standard error, and returns the name
-	// of the file, "" if there is none. It may be nil.
+	// Keep stores the standard error of a server, and returns the name of the file, "" if
+	// there is none. It may be nil.
 	Keep func(server, said string) (path string)
 }
 
@@ -42,15 +42,15 @@ type Set struct {
 	Config
 	ctx    context.Context
 	cancel context.CancelFunc
-	conns  []*serverConn // which stay the same
+	conns  []*serverConn // never changed after New
 	start  sync.Once
 	work   sync.WaitGroup
 
 	mu    sync.Mutex
-	roots []string // as the servers were told
+	roots []string // as last sent to the servers
 }
 
-// New returns a Set that has not begun to connect.
+// New returns a Set. It makes no connection yet.
 func New(cfg Config) *Set {
 	s := &Set{Config: cfg}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -60,7 +60,7 @@ func New(cfg Config) *Set {
 	return s
 }
 
-// Start begins to connect, and returns at once.
+// Start connects to the servers in the background.
 func (s *Set) Start() {
 	s.start.Do(func() {
 		if s.Roots != nil {
@@ -72,8 +72,8 @@ func (s *Set) Start() {
 	})
 }
 
-// Wait waits until the first connection to each server has succeeded or failed, at most so long,
-// and returns the names of servers that are still connecting.
+// Wait waits until the first connection to each server has succeeded or failed, or for at
+// most most. It returns the names of servers still connecting.
 func (s *Set) Wait(ctx context.Context, most time.Duration) (late []string) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
@@ -111,7 +111,7 @@ func (s *Set) all() []*serverConn {
 // Status returns the status of all servers, sorted by name.
 func (s *Set) Status() []Status { return lists.Map(s.all(), (*serverConn).status) }
 
-// find returns the server of a name, nil if there is none.
+// find returns the server with a name, nil if there is none.
 func (s *Set) find(name string) *serverConn {
 	for _, l := range s.all() {
 		if l.Name == name {
@@ -131,7 +131,7 @@ func (s *Set) Restart(names ...string) {
 	}
 }
 
-// Switch switches a server off, and says why, or on again if why is "".
+// Switch switches a server off for the reason why, or on again if why is "".
 func (s *Set) Switch(name, why string) error {
 	l := s.find(name)
 	if l == nil {
@@ -144,7 +144,7 @@ func (s *Set) Switch(name, why string) error {
 	return nil
 }
 
-// tellRoots tells servers which directories are worked in, if that has changed.
+// tellRoots notifies servers of changed working directories.
 func (s *Set) tellRoots() {
 	if s.Roots == nil {
 		return
@@ -164,7 +164,7 @@ func (s *Set) tellRoots() {
 	}
 }
 
-// optional sends a server something that it need not understand, and does not wait for it.
+// optional sends a server an optional message, in the background.
 func optional(ctx context.Context, say func(context.Context)) {
 	go func() {
 		ctx, cancel := context.WithTimeout(ctx, optionalTimeout)
@@ -173,10 +173,10 @@ func optional(ctx context.Context, say func(context.Context)) {
 	}()
 }
 
-// An Instruction is what a server wants the model to know.
+// An Instruction is a server's instruction for the model.
 type Instruction struct{ Server, Text string }
 
-// Instructions returns what the servers that are connected want the model to know.
+// Instructions returns the instructions of the connected servers.
 func (s *Set) Instructions() (list []Instruction) {
 	for _, st := range s.Status() {
 		if st.State == Connected && strings.TrimSpace(st.Instructions) != "" {

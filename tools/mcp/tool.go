@@ -21,7 +21,7 @@ import (
 	"gemline/tools/toolkit"
 )
 
-// A rawTool is a tool as a server lists it. That of the library rewrites the schema, and
+// A rawTool is a tool in the server's form. The library's type rewrites the schema, and
 // knows only some annotations.
 type rawTool struct {
 	Name        string          `json:"name"`
@@ -30,7 +30,7 @@ type rawTool struct {
 	InputSchema json.RawMessage `json:"inputSchema"`
 	Annotations map[string]any  `json:"annotations"`
 
-	whole []byte // the whole JSON, with the objects' names sorted
+	whole []byte // the whole JSON, with sorted keys
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -49,20 +49,21 @@ type tool struct {
 	ToolInfo
 	shape  func() *schema.Schema // the arguments' schema; nil if any arguments fit
 	print  string                // the hash of whole
-	before string                // the description that was agreed to, if the tool has changed
+	before string                // the pinned description, if the tool has changed
 }
 
-// Callbacks are what servers may ask of the conversation that calls their tools.
+// Callbacks give servers access to the conversation that calls their tools.
 type Callbacks struct {
-	Policy engine.Policy // judges what servers want of the model
+	Policy engine.Policy // judges samplings
 
-	// Answer has the model answer a server, after the user has agreed. Nil refuses.
+	// Answer asks the model, after the approval. Nil refuses.
 	Answer func(ctx context.Context, host engine.Host, s Sampling) (Answer, error)
 
 	// Cut shortens a result that is too long for the conversation. It may be nil.
 	Cut func(tool, all string) (string, engine.Cut)
 
-	// Trusting reports whether calls run unasked, whatever changes. It may be nil.
+	// Trusting reports whether calls run without approval, even of changed tools. It may be
+	// nil.
 	Trusting func() bool
 }
 
@@ -76,7 +77,7 @@ func (c *catalog) takeTools(found []rawTool) {
 			Schema: DeclaredSchema(t.InputSchema), Annotations: t.Annotations,
 			Description: clean(cmp.Or(t.Description, t.Title), mostDescription)}
 		names[info.DeclaredName] = true
-		shape := sync.OnceValue(func() *schema.Schema { return shapeOf(t.InputSchema) }) // without one, the server checks
+		shape := sync.OnceValue(func() *schema.Schema { return shapeOf(t.InputSchema) }) // without a schema, the server checks
 		sum := sha256.Sum256(t.whole)
 		kept = append(kept, tool{ToolInfo: info, shape: shape, print: hex.EncodeToString(sum[:16])})
 	}
@@ -88,7 +89,7 @@ func (c *catalog) takeTools(found []rawTool) {
 	}
 }
 
-// warnUnknown says once which of the tools that the user has named the server does not have.
+// warnUnknown warns once of tool names in the settings that the server does not have.
 func (c *catalog) warnUnknown(found []rawTool) {
 	tools := lists.Map(found, func(t rawTool) string { return t.Name })
 	unknown := unknownTools(c.server, tools)
@@ -137,7 +138,7 @@ func (o offered) Tools() (list []engine.Tool) {
 	return list
 }
 
-// tool returns t as the engine has it.
+// tool returns t as a tool of the engine.
 func (o offered) tool(l *serverConn, t tool) engine.Tool {
 	kind := engine.Other
 	if t.Annotations["readOnlyHint"] == true {
@@ -171,7 +172,7 @@ func (o offered) tool(l *serverConn, t tool) engine.Tool {
 	return et
 }
 
-// agree notes that a call of t was allowed as t is now.
+// agree records that a call of the current t was allowed.
 func (c *catalog) agree(t tool) {
 	if t.before == "" {
 		return
@@ -187,7 +188,7 @@ func (c *catalog) agree(t tool) {
 	}
 }
 
-// intent says what a call would do.
+// intent describes a call.
 func (t tool) intent(of Server, args map[string]any) engine.Intent {
 	b, _ := text.JSON(args, "  ")
 	name := text.PrintableLine(t.Name) + " of the MCP server " + text.PrintableLine(of.Name)
@@ -198,11 +199,11 @@ func (t tool) intent(of Server, args map[string]any) engine.Intent {
 				Target: "server " + of.subject()}}}
 }
 
-// waits is an argument for the engine, and not for the server: the call is to run alone.
+// waits is an argument for the engine, not for the server: the call runs alone.
 const waits = "wait_for_previous"
 
-// fit returns args as the tool takes them, and a note about arguments that were left out. The error
-// tells the model everything that does not fit.
+// fit returns args converted to the tool's schema, and a note about dropped arguments. The
+// error lists all problems for the model.
 func (t tool) fit(args map[string]any) (fitted map[string]any, note string, err error) {
 	shape := t.shape()
 	if shape == nil {

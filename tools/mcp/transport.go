@@ -23,13 +23,13 @@ type transport struct {
 	open func(ctx context.Context) (stream rpc.Stream, ended func(error) error, err error)
 }
 
-// transports returns the transports that may reach the server, the best first.
+// transports returns the candidate transports for the server, the best first.
 func (l *serverConn) transports() ([]transport, error) {
 	if err := CheckServer(l.Server); err != nil {
 		return nil, err
 	}
 	free := false
-	if l.Rights != nil { // which are about an address, too
+	if l.Rights != nil { // Rights apply to an address, too
 		var err error
 		if free, err = l.Rights(); err != nil {
 			return nil, err
@@ -59,7 +59,7 @@ func (l *serverConn) transports() ([]transport, error) {
 	return []transport{{"stdio", func(context.Context) (rpc.Stream, func(error) error, error) { return l.program(free) }}}, nil
 }
 
-// CheckServer says why a server can't be connected to whatever runs, nil if it may be.
+// CheckServer returns an error if the settings of a server are invalid.
 func CheckServer(s Server) error {
 	switch u, err := url.Parse(s.URL); {
 	case s.URL == "" && (len(s.Command) == 0 || s.Command[0] == ""):
@@ -83,7 +83,7 @@ func CheckServer(s Server) error {
 	return nil
 }
 
-// CheckEnv says which variables of a local server are not set, and why.
+// CheckEnv returns messages about variables of a local server that are not set.
 func CheckEnv(s Server) []string {
 	if s.URL != "" {
 		return nil
@@ -92,8 +92,8 @@ func CheckEnv(s Server) []string {
 	return left
 }
 
-// holdsArguments reports whether a command is a program and arguments of it. A program's path may
-// have blanks.
+// holdsArguments reports whether a command contains arguments behind its program. A
+// program's path may have blanks.
 func holdsArguments(command string) bool {
 	words := strings.Fields(command)
 	if len(words) < 2 {
@@ -104,7 +104,7 @@ func holdsArguments(command string) bool {
 	return whole != nil && first == nil
 }
 
-// remote says how a remote server is reached.
+// remote returns the connection settings of a remote server.
 func (l *serverConn) remote() (rpc.Remote, error) {
 	r := rpc.Remote{URL: l.URL, Header: http.Header{}, Client: &http.Client{CheckRedirect: sameHost}}
 	for name, value := range l.Header {
@@ -118,7 +118,7 @@ func (l *serverConn) remote() (rpc.Remote, error) {
 	return r, err
 }
 
-// sameHost follows redirects that stay where the headers were meant for.
+// sameHost follows redirects only within the host for which the headers are meant.
 func sameHost(req *http.Request, via []*http.Request) error {
 	const most = 5
 	if first := via[0].URL; len(via) > most || req.URL.Host != first.Host || req.URL.Scheme != first.Scheme {
@@ -127,7 +127,7 @@ func sameHost(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// program starts the server, with all rights of the user if it is free.
+// program starts the server, unconfined if free is true.
 func (l *serverConn) program(free bool) (rpc.Stream, func(error) error, error) {
 	env, left := environment(l.Env)
 	for _, said := range left {

@@ -13,7 +13,7 @@ import (
 // mostWatched is how many resources of a server are watched.
 const mostWatched = 64
 
-// watch has the server say when a resource changes that was just read, if it does such things.
+// watch subscribes to changes of a resource that was read, if the server supports it.
 func (l *serverConn) watch(c *peer, uri string) {
 	if can := l.catalog.capabilities().Resources; can == nil || !can.Subscribe {
 		return
@@ -32,7 +32,7 @@ func (l *serverConn) watch(c *peer, uri string) {
 	optional(l.set.ctx, func(ctx context.Context) { c.conn.Call(ctx, protocol.MethodResourcesSubscribe, what, nil) })
 }
 
-// updated tells that a resource has changed, once until it is read again.
+// updated reports that a resource has changed, once until it is read again.
 func (l *serverConn) updated(params json.RawMessage) {
 	var p protocol.ResourceUpdatedNotificationParams
 	rpc.Decode(params, &p)

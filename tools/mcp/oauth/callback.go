@@ -18,7 +18,7 @@ import (
 	"gemline/engine/text"
 )
 
-// callbackPath is where browsers are sent with the code.
+// callbackPath is the path of the redirect with the code.
 const callbackPath = "/oauth/callback"
 
 // answers reports whether q, the query of the address to which a browser was sent, answers the log-in
@@ -27,8 +27,8 @@ func answers(q url.Values, state string) bool {
 	return subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) == 1 && (q.Get("code") != "" || q.Get("error") != "")
 }
 
-// parsePasted reads what the user has pasted: the address that the browser ended at, or the code
-// in it, which says nothing about whose it is: it is of use for this log-in only, by PKCE.
+// parsePasted parses the user's input: the final address of the browser, or only its code. A
+// code alone has no state, but PKCE binds it to this log-in.
 func parsePasted(s, state string) (got url.Values, problem string) {
 	s = strings.Trim(strings.TrimSpace(s), `"'<>`)
 	switch {
@@ -57,13 +57,13 @@ func parsePasted(s, state string) (got url.Values, problem string) {
 // A callback waits for the browser that comes back with the code.
 type callback struct {
 	uri     string
-	problem string       // why no browser can come here; the address has to be pasted then
-	server  *http.Server // nil if none can come
+	problem string       // why no redirect can arrive here; then the user must paste the address
+	server  *http.Server // nil if no redirect can arrive
 	came    chan url.Values
 }
 
-// listen opens the port that browsers are sent to, on this machine alone. arrived is called when the
-// answer to the log-in with the state has come.
+// listen opens the port for the redirect, on this machine only. It calls arrived after the
+// answer to the log-in with the state.
 func (e *exchange) listen(state string, arrived func()) (*callback, error) {
 	c := e.c
 	to := &callback{uri: c.server.RedirectURI, came: make(chan url.Values, 1)}
@@ -122,13 +122,13 @@ func (to *callback) handler(path, state string, arrived func()) http.HandlerFunc
 		select {
 		case to.came <- got:
 			defer arrived()
-		default: // it has come before
+		default: // a repeated answer is ignored
 		}
 		fmt.Fprintln(w, "gemline has the answer of the log-in. This window can be closed; the terminal says how it went.")
 	}
 }
 
-// close lets the browser have its page, and frees the port.
+// close closes the port, after the browser has got its page.
 func (to *callback) close() {
 	if to.server == nil {
 		return

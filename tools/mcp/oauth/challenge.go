@@ -6,15 +6,15 @@ import (
 	"gemline/engine/text"
 )
 
-// A challenge is what a server says about the token that it wants.
+// A challenge is a server's description of the required token.
 type challenge struct {
 	Metadata string // the address of the resource's metadata (RFC 9728)
 	Scope    string
 	Error    string
 }
 
-// words finds the name of a scheme, or of a parameter with its value in quotation marks or without;
-// escaped matches a backslash with the character behind it.
+// words matches the name of a scheme, or a parameter with its value, quoted or not. escaped
+// matches a backslash with the next character.
 var (
 	words = text.Pattern("(?s)([\\w!#$%&'*+.^`|~-]+)(?:[ \t]*(=)[ \t]*" +
 		`(?:"((?:[^"\\]|\\.)*)"?|([^ \t,]*)))?`)

@@ -11,14 +11,14 @@ import (
 	"gemline/engine/auth"
 )
 
-// A resource is what a server says about itself (RFC 9728).
+// A resource is the metadata of a protected resource (RFC 9728).
 type resource struct {
 	Resource string   `json:"resource"`
 	Servers  []string `json:"authorization_servers"`
 	Scopes   []string `json:"scopes_supported"`
 }
 
-// A metadata is what an authorization server says about itself (RFC 8414, OpenID Connect).
+// A metadata is the metadata of an authorization server (RFC 8414, OpenID Connect).
 type metadata struct {
 	Issuer        string   `json:"issuer"`
 	Authorization string   `json:"authorization_endpoint"`
@@ -30,16 +30,16 @@ type metadata struct {
 	SaysIssuer    bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
-// A plan is where and how to log in.
+// A plan says where and how to log in.
 type plan struct {
 	metadata
-	resource string // what the token is to be for (RFC 8707)
+	resource string // the resource of the token (RFC 8707)
 	scope    string
 }
 
 const wellKnown = "/.well-known/"
 
-// discover makes the plan. What the settings say comes first.
+// discover makes the plan. Settings take precedence.
 func (e *exchange) discover(ctx context.Context, ch challenge) (err error) {
 	s, p := e.c.server, &plan{resource: resourceOf(e.c.url), scope: strings.Join(e.c.server.Scopes, " ")}
 	e.plan = p
@@ -93,7 +93,7 @@ func (e *exchange) complete(ctx context.Context) error {
 	return nil
 }
 
-// announced finds out by what the server says.
+// announced completes the plan from the server's metadata.
 func (e *exchange) announced(ctx context.Context, ch challenge) error {
 	p := e.plan
 	about, err := e.resource(ctx, ch.Metadata)
@@ -117,7 +117,7 @@ func (e *exchange) announced(ctx context.Context, ch challenge) error {
 		return &auth.Error{Message: fmt.Sprintf("%s names %s for the log-in, which does not say how to log in",
 			e.c.server.Name, serverText(about.Servers[0])), Advice: "ask the administrator of the server"}
 	}
-	const offline = "offline_access" // the scope that a refresh token may take
+	const offline = "offline_access" // the scope that some servers require for a refresh token
 	if len(e.c.server.Scopes) == 0 && slices.Contains(p.Scopes, offline) && !slices.Contains(strings.Fields(p.scope), offline) {
 		p.scope = strings.TrimSpace(p.scope + " " + offline)
 	}
@@ -154,7 +154,7 @@ func (e *exchange) resource(ctx context.Context, named string) (about resource, 
 
 func sameOrigin(a, b *url.URL) bool { return origin(a) == origin(b) }
 
-// covers reports whether a resource is the server, or what the server is a part of.
+// covers reports whether a resource is the server, or contains it.
 func covers(resource string, server *url.URL) bool {
 	u, err := url.Parse(resource)
 	if err != nil || !sameOrigin(u, server) {
@@ -164,8 +164,8 @@ func covers(resource string, server *url.URL) bool {
 	return strings.HasPrefix(part, whole)
 }
 
-// issuer reads what an authorization server says about itself into the plan, which stays as it is if
-// that says nothing. The server may call itself by any of the names, and is looked for at the first.
+// issuer reads the metadata of the authorization server at the first name into the plan. Its
+// issuer must be one of names. Without metadata, the plan stays unchanged.
 func (e *exchange) issuer(ctx context.Context, what string, names ...string) error {
 	u, err := e.c.parse(what, names[0], nil)
 	if err != nil {
@@ -189,7 +189,8 @@ func (e *exchange) issuer(ctx context.Context, what string, names ...string) err
 	return nil
 }
 
-// issuerPlaces returns where the metadata of an authorization server may be, in the order to look.
+// issuerPlaces returns the candidate addresses of an authorization server's metadata, in
+// order.
 func issuerPlaces(u *url.URL) []string {
 	origin, path := u.Scheme+"://"+u.Host, strings.TrimSuffix(u.EscapedPath(), "/")
 	const oauth, openid = "oauth-authorization-server", "openid-configuration"

@@ -27,7 +27,7 @@ type exchange struct {
 	c      *Client
 	plan   *plan
 	login  Credential // gets the new token
-	uri    string     // where the browser ends
+	uri    string     // the redirect address
 	status int        // of the last answer
 }
 
@@ -39,7 +39,7 @@ func (e *exchange) secret() string {
 	return cmp.Or(e.login.ClientSecret, e.c.server.ClientSecret)
 }
 
-// config returns what the library has to know.
+// config returns the library's configuration.
 func (e *exchange) config() *oauth2.Config {
 	cfg := &oauth2.Config{ClientID: e.login.ClientID, ClientSecret: e.secret(), RedirectURL: e.uri, Scopes: strings.Fields(e.plan.scope),
 		Endpoint: oauth2.Endpoint{TokenURL: e.plan.Token, AuthStyle: oauth2.AuthStyleInParams}}
@@ -49,7 +49,7 @@ func (e *exchange) config() *oauth2.Config {
 	return cfg
 }
 
-// through has the library send its requests through e.
+// through returns a context by which the library sends its requests through e.
 func (e *exchange) through(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, &http.Client{Transport: tripper(e.ask)})
 }
@@ -73,8 +73,8 @@ func (e *exchange) ask(req *http.Request) (*http.Response, error) {
 		Body: io.NopCloser(bytes.NewReader(a.body))}, nil
 }
 
-// take stores the token that the library got. What the token does not say stays as it was. A token
-// that can't be stored is used all the same.
+// take stores the library's token. Fields that it lacks keep their old values. If storing
+// fails, the token is still used.
 func (e *exchange) take(ctx context.Context, t *oauth2.Token, err error) (*Credential, error) {
 	c, name := e.c, e.c.server.Name
 	own, cut, refused := (*auth.Error)(nil), (*url.Error)(nil), &oauth2.RetrieveError{}
@@ -83,7 +83,7 @@ func (e *exchange) take(ctx context.Context, t *oauth2.Token, err error) (*Crede
 		return nil, own
 	case errors.As(err, &cut): // it was interrupted
 		return nil, cut.Err
-	case err != nil: // with the whole answer in it, maybe
+	case err != nil: // the error may contain the whole response
 		errors.As(err, &refused)
 		return nil, c.failed(withReason(fmt.Sprintf("the log-in server of %s gives no token (%d)", name, e.status),
 			refused.ErrorCode, refused.ErrorDescription), nil)
@@ -109,8 +109,8 @@ func withReason(message, code, description string) string {
 	return strings.TrimSuffix(message+": "+strings.Trim(serverText(code)+": "+serverText(description), ": "), ": ")
 }
 
-// register makes the program known to the authorization server, if the settings do not say how it
-// is known, and chooses how its secret is sent.
+// register registers the program at the authorization server, unless the settings have a
+// client ID, and chooses how the client secret is sent.
 func (e *exchange) register(ctx context.Context) error {
 	const basic, post = "client_secret_basic", "client_secret_post"
 	l, methods := &e.login, e.plan.Methods
@@ -154,13 +154,13 @@ func (e *exchange) register(ctx context.Context) error {
 	return nil
 }
 
-// address returns where the user logs in.
+// address returns the log-in address for the user.
 func (e *exchange) address(state, verifier string) string {
 	more := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", e.plan.resource)}
 	if aud := e.audience(); aud != "" {
 		more = append(more, oauth2.SetAuthURLParam("audience", aud))
 	}
-	if slices.Contains(strings.Fields(e.plan.scope), "offline_access") { // which OpenID Connect gives for this only
+	if slices.Contains(strings.Fields(e.plan.scope), "offline_access") { // OpenID Connect requires it for a refresh token
 		more = append(more, oauth2.ApprovalForce)
 	}
 	made, _ := url.ParseQuery(strings.TrimPrefix(e.config().AuthCodeURL(state, more...), "?"))
@@ -173,8 +173,8 @@ func (e *exchange) address(state, verifier string) string {
 
 func (e *exchange) audience() string { return strings.Join(e.c.server.Audiences, " ") }
 
-// refreshed gets a new token by the refresh token, once for all gemlines. It returns nil if
-// there is no refresh token, or none that is still taken; the log-in is forgotten then.
+// refreshed gets a new token by the refresh token, once for all gemlines. If there is no
+// refresh token, or the server rejects it, it deletes the log-in and returns nil.
 func (c *Client) refreshed(ctx context.Context, old *Credential) (*Credential, error) {
 	if old == nil || old.Token.RefreshToken == "" || old.TokenURL == "" {
 		return nil, nil
@@ -188,7 +188,7 @@ func (c *Client) refreshed(ctx context.Context, old *Credential) (*Credential, e
 		return next, err
 	}
 	held := c.held.Load()
-	if held == nil { // it was taken back meanwhile
+	if held == nil { // another process logged out meanwhile
 		return nil, nil
 	}
 	e := &exchange{c: c, login: *held, plan: &plan{metadata: metadata{Token: cmp.Or(c.server.TokenURL, held.TokenURL)},

@@ -18,13 +18,13 @@ import (
 	"gemline/engine/auth/google"
 )
 
-// impersonation is where tokens of service accounts are made.
+// impersonation is the address that issues tokens of service accounts.
 const impersonation = "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/"
 
 // A googleServer gives requests the token of a Google account.
 type googleServer struct {
 	client *Client
-	turn   chan google.Token // holds the token while nobody looks at it
+	turn   chan google.Token // holds the token while unused
 }
 
 // newGoogle returns a transport for a server that takes Google's tokens.
@@ -70,7 +70,7 @@ func (g *googleServer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return g.client.cfg.Transport.RoundTrip(req)
 }
 
-// token returns a token that is good for some minutes.
+// token returns a token that is valid for some minutes.
 func (g *googleServer) token(ctx context.Context) (google.Token, error) {
 	select {
 	case held := <-g.turn:
@@ -109,7 +109,7 @@ func (g *googleServer) fresh(ctx context.Context) (google.Token, error) {
 		token, err = g.impersonate(ctx, token)
 	}
 	if err == nil && token.Expires.IsZero() {
-		token.Expires = time.Now().Add(time.Hour) // none is for ever
+		token.Expires = time.Now().Add(time.Hour) // tokens without expiry are renewed hourly
 	}
 	return token, err
 }
@@ -143,7 +143,7 @@ func (g *googleServer) impersonate(ctx context.Context, own google.Token) (googl
 	return google.Token{Secret: got.Token, Expires: google.Expiry(got.Token)}, nil
 }
 
-// failed makes the error of a token that was not given.
+// failed returns the error for a missing token.
 func (g *googleServer) failed(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), context.Canceled) {
 		return context.Cause(ctx)
@@ -168,7 +168,7 @@ func (g *googleServer) failed(ctx context.Context, err error) error {
 	return e
 }
 
-// refusal says what Google's server said.
+// refusal returns the message of Google's server.
 func refusal(e *gauth.Error) string {
 	var body struct {
 		Error       json.RawMessage

@@ -15,7 +15,7 @@ import (
 	"gemline/engine/auth"
 )
 
-// patience is how long the user has to log in, and probing how long the server has to say how.
+// patience limits the user's log-in, and probing the discovery.
 const (
 	patience = 5 * time.Minute
 	probing  = 5 * time.Second
@@ -30,8 +30,8 @@ func (c *Client) Logout(ctx context.Context) (bool, error) {
 	return c.cfg.Store.Delete(ctx, c.server.Name)
 }
 
-// probe asks the server for its log-in, without a token. If the server does not say, probe looks
-// in the usual places for it.
+// probe makes a request without a token to get a challenge. Without a challenge, the usual
+// addresses of metadata are tried.
 func (c *Client) probe(ctx context.Context) challenge {
 	ctx, cancel := context.WithTimeout(ctx, probing)
 	defer cancel()
@@ -45,7 +45,7 @@ func (c *Client) probe(ctx context.Context) challenge {
 	return parseChallenge(resp.Header.Values("WWW-Authenticate"))
 }
 
-// Login logs in anew, whatever is stored, and stores the new tokens.
+// Login logs in again, ignoring stored tokens, and stores the new tokens.
 func (c *Client) Login(ctx context.Context, ask Ask) error {
 	if c.plain() {
 		return c.needsLogin(nil)
@@ -91,8 +91,8 @@ func (c *Client) Login(ctx context.Context, ask Ask) error {
 	return err
 }
 
-// answer has the user log in, and returns what the browser or the user brings. ctx ends when the
-// browser has come.
+// answer asks the user to log in, and returns the answer from the redirect or from the
+// user's input. ctx ends on the redirect.
 func (e *exchange) answer(ctx context.Context, to *callback, ask Ask, address, state string) (url.Values, error) {
 	c := e.c
 	q := Question{Server: c.server.Name, URL: address, Problem: to.problem}
@@ -123,7 +123,7 @@ func (e *exchange) answer(ctx context.Context, to *callback, ask Ask, address, s
 	}
 }
 
-// checked returns the code of an answer that comes from the right server.
+// checked returns the code of an answer, after a check of its issuer.
 func (e *exchange) checked(got url.Values) (string, error) {
 	c, p := e.c, e.plan
 	switch issuer := got.Get("iss"); {
@@ -135,7 +135,7 @@ func (e *exchange) checked(got url.Values) (string, error) {
 	return got.Get("code"), nil
 }
 
-// failed makes the error of a log-in that did not work out.
+// failed returns the error of a failed log-in.
 func (c *Client) failed(message string, cause error) *auth.Error {
 	return &auth.Error{Message: message, Advice: "gemline mcp auth " + serverText(c.server.Name) + " begins anew", Err: cause}
 }

@@ -18,13 +18,13 @@ import (
 	"gemline/tools/web"
 )
 
-// A Server is an MCP server, as the settings describe it. Only Name and URL have to be there.
+// A Server is an MCP server, as the settings describe it. Only Name and URL are required.
 type Server struct {
 	Name string
 	URL  string
 
 	// Provider is authProviderType: "", dynamic_discovery, google_credentials or
-	// service_account_impersonation. The last wants an audience and a service account.
+	// service_account_impersonation. The last requires an audience and a service account.
 	Provider       string
 	Audience       string // targetAudience
 	ServiceAccount string // targetServiceAccount
@@ -42,10 +42,10 @@ type Server struct {
 	Audiences        []string
 }
 
-// A Config is what all servers share.
+// A Config is the configuration shared by all servers.
 type Config struct {
-	// Transport makes the requests to servers that the settings name, and Web says how
-	// others are reached.
+	// Transport makes the requests to servers that the settings name; Web configures
+	// requests to other servers.
 	Transport http.RoundTripper
 	Web       web.Config
 
@@ -59,22 +59,22 @@ type Config struct {
 	Metadata string
 }
 
-// An Ask shows the user the address to log in at, and returns what the user pastes: the address
-// that the browser ended at, or the code in it. ctx ends when the browser has brought the code
-// itself. [io.EOF] means that nothing can be pasted.
+// An Ask shows the user the log-in address, and returns the user's input: the final address
+// of the browser, or its code. ctx ends when the redirect has delivered the code. [io.EOF]
+// means that there is no input.
 type Ask func(ctx context.Context, q Question) (pasted string, err error)
 
 // A Question is what an [Ask] shows.
 type Question struct {
 	Server  string
 	URL     string // begins with http:// or https://
-	Problem string // why the question comes again, or a warning; may be empty
+	Problem string // the reason for repeating the question, or a warning; may be empty
 }
 
-// ErrLogin is in the error of a request that wants a log-in first.
+// ErrLogin is wrapped in the error of a request that requires a log-in.
 var ErrLogin = errors.New("a log-in is needed")
 
-// New returns a transport for s that gives each request the token that the server wants.
+// New returns a transport for s that adds the required token to each request.
 func New(cfg Config, s Server) (http.RoundTripper, error) {
 	c, err := NewClient(cfg, s)
 	if err != nil {
@@ -91,20 +91,21 @@ func New(cfg Config, s Server) (http.RoundTripper, error) {
 		Advice:  "there are dynamic_discovery, google_credentials and service_account_impersonation"}
 }
 
-// A Client logs in to one server, and gives its requests the token. It is safe for concurrent use.
+// A Client logs in to one server, and adds the token to its requests. It is safe for
+// concurrent use.
 type Client struct {
 	cfg    Config
 	server Server
 	url    *url.URL
 	named  map[string]bool // origins that the settings name
 
-	guarded *web.Fetcher // reaches others
+	guarded *web.Fetcher // for requests to other servers
 
 	held   atomic.Pointer[Credential] // nil if there is none
-	loaded atomic.Bool                // held has been looked for
+	loaded atomic.Bool                // held was loaded from the store
 }
 
-// NewClient returns the Client for s. It reads nothing, and connects to nobody.
+// NewClient returns the Client for s. It reads no files, and makes no connection.
 func NewClient(cfg Config, s Server) (*Client, error) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -127,7 +128,7 @@ func NewClient(cfg Config, s Server) (*Client, error) {
 }
 
 // RoundTrip implements [http.RoundTripper]. A request with its own Authorization, or to
-// another server, is left alone. The error is [ErrLogin] if the server requires a log-in.
+// another server, is not changed. The error is [ErrLogin] if the server requires a log-in.
 func (c *Client) RoundTrip(req *http.Request) (*http.Response, error) {
 	if origin(req.URL) != origin(c.url) || req.Header.Get("Authorization") != "" {
 		return c.cfg.Transport.RoundTrip(req)
@@ -201,7 +202,7 @@ func drop(resp *http.Response) {
 	resp.Body.Close()
 }
 
-// needsLogin says that the server wants a log-in, or another one than held.
+// needsLogin returns the error for a missing or rejected log-in.
 func (c *Client) needsLogin(held *Credential) error {
 	if c.plain() {
 		return &auth.Error{Message: c.server.Name + " wants a log-in, and is reached by http://, " +
@@ -219,7 +220,7 @@ func (c *Client) wanting(message, advice string) error {
 	return &auth.Error{Message: message, Advice: fmt.Sprintf(advice, text.PrintableLine(c.server.Name)), Err: ErrLogin}
 }
 
-// current returns the token at hand: fresh for a while, if that can be had.
+// current returns the current token, refreshed if it expires soon.
 func (c *Client) current(ctx context.Context) (*Credential, error) {
 	if !c.loaded.Load() {
 		if _, err := c.load(ctx); err != nil {
@@ -233,14 +234,14 @@ func (c *Client) current(ctx context.Context) (*Credential, error) {
 	next, err := c.refreshed(ctx, held)
 	switch {
 	case err != nil && !held.Token.ends(0):
-		return held, nil // it is good for some time yet
+		return held, nil // it is still valid for some time
 	case err != nil:
 		return nil, err
 	}
 	return next, nil
 }
 
-// early is how long before its end a token is refreshed.
+// early is how long before its expiry a token is refreshed.
 const early = 5 * time.Minute
 
 // load reads the stored token. It ignores a token for another address.
@@ -267,7 +268,7 @@ func (c *Client) hold(held *Credential) {
 	c.loaded.Store(true)
 }
 
-// another returns the token that somebody else has got meanwhile, if there is one.
+// another returns a token that another process has stored meanwhile, if there is one.
 func (c *Client) another(ctx context.Context, refused *Credential) (*Credential, error) {
 	held, err := c.load(ctx)
 	if err != nil || held == nil || refused != nil && held.Token.AccessToken == refused.Token.AccessToken {
@@ -281,9 +282,9 @@ type State int
 
 // The states.
 const (
-	NoLogin  State = iota // there is none
-	Expired               // it has ended, and can't be refreshed
-	LoggedIn              // it is there; the server may see that differently
+	NoLogin  State = iota // there is no log-in
+	Expired               // expired, without a refresh token
+	LoggedIn              // stored and not expired; the server may still reject it
 )
 
 // State returns the stored state of the log-in.
@@ -298,11 +299,11 @@ func (c *Client) State(ctx context.Context) (State, error) {
 	return LoggedIn, nil
 }
 
-// origin returns what decides whether two addresses are the same server.
+// origin returns the scheme, host and port of an address, which identify a server.
 func origin(u *url.URL) string {
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	return strings.ToLower(u.Scheme + "://" + u.Hostname() + ":" + port)
 }
 
-// serverText returns what a server says, fit for an error.
+// serverText returns a server's text sanitised for an error.
 func serverText(s string) string { return text.PrintableLine(text.OneLine(s, 200)) }

@@ -22,7 +22,7 @@ import (
 const (
 	mostAnswer    = 1 << 20
 	mostRedirects = 3
-	mostTime      = 20 * time.Second // for one question
+	mostTime      = 20 * time.Second // for one request
 )
 
 // violation returns the error of a forbidden answer, which ends a log-in.
@@ -67,15 +67,14 @@ func (c *Client) reach(req *http.Request) (*http.Response, error) {
 	return c.guarded.RoundTrip(req)
 }
 
-// An answer is what a server has answered, in full.
+// An answer is a complete response.
 type answer struct {
 	status int
 	kind   string // its media type, as it is written
 	body   []byte
 }
 
-// ask makes one request. What is read is followed to where a redirect leads, within limits;
-// what is sent is sent to one place.
+// ask makes one request. A GET follows redirects, within limits; a POST does not.
 func (c *Client) ask(ctx context.Context, method, address string, header http.Header, body []byte) (answer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, mostTime, fmt.Errorf("no answer within %s", mostTime))
 	defer cancel()
@@ -92,7 +91,7 @@ func (c *Client) ask(ctx context.Context, method, address string, header http.He
 		case len(via) > mostRedirects:
 			return fmt.Errorf("more than %d redirects", mostRedirects)
 		}
-		return nil // where it leads is checked like all else
+		return nil // reach checks the target, too
 	}}
 	resp, err := client.Do(req)
 	if err != nil {
@@ -109,7 +108,7 @@ func (c *Client) ask(ctx context.Context, method, address string, header http.He
 	return answer{resp.StatusCode, resp.Header.Get("Content-Type"), said}, nil
 }
 
-// unreachable makes the error of a request that got no answer.
+// unreachable returns the error for a request without a response.
 func (c *Client) unreachable(ctx context.Context, u *url.URL, err error) error {
 	if own := (*auth.Error)(nil); errors.As(err, &own) {
 		return own

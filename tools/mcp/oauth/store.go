@@ -19,8 +19,8 @@ import (
 	"gemline/engine/text"
 )
 
-// A Credential is the log-in to one server, as the Gemini CLI writes it down. ClientSecret,
-// Basic and Resource are ours; the Gemini CLI leaves them alone.
+// A Credential is the log-in to one server, in the Gemini CLI's format. ClientSecret, Basic
+// and Resource are our additions; the Gemini CLI keeps them.
 type Credential struct {
 	ServerName   string `json:"serverName"`
 	Token        Token  `json:"token"`
@@ -33,16 +33,16 @@ type Credential struct {
 	UpdatedAt    int64  `json:"updatedAt"` // in milliseconds
 }
 
-// A Token is what requests are sent with.
+// A Token is the token for requests.
 type Token struct {
 	AccessToken  string `json:"accessToken"`
 	RefreshToken string `json:"refreshToken,omitempty"`
-	ExpiresAt    int64  `json:"expiresAt,omitempty"` // in milliseconds; 0 if nobody said
+	ExpiresAt    int64  `json:"expiresAt,omitempty"` // in milliseconds; 0 if unknown
 	TokenType    string `json:"tokenType"`
 	Scope        string `json:"scope,omitempty"`
 }
 
-// ends reports whether the token is over in so long, as far as is known.
+// ends reports whether the token is known to expire within the given time.
 func (t Token) ends(in time.Duration) bool {
 	return t.ExpiresAt != 0 && time.Now().Add(in).UnixMilli() >= t.ExpiresAt
 }
@@ -55,14 +55,14 @@ const (
 	maxFile = 4 << 20
 )
 
-// A Store keeps log-ins where the Gemini CLI does: in a file that only the user reads, or, where
-// GEMINI_FORCE_ENCRYPTED_FILE_STORAGE says so, in the keyring or an encrypted file.
+// A Store stores log-ins in the Gemini CLI's place: in a file that only the user can read,
+// or, if GEMINI_FORCE_ENCRYPTED_FILE_STORAGE is set, in the keyring or an encrypted file.
 type Store struct {
 	dir   string
 	vault *auth.Vault // nil for the file
 }
 
-// NewStore returns the Store in dir, the user's own directory. It opens nothing.
+// NewStore returns the Store in dir, the user's directory. It opens no file.
 func NewStore(dir string, getenv func(string) string) *Store {
 	s := &Store{dir: dir}
 	if getenv("GEMINI_FORCE_ENCRYPTED_FILE_STORAGE") == "true" {
@@ -72,7 +72,7 @@ func NewStore(dir string, getenv func(string) string) *Store {
 	return s
 }
 
-// String says where log-ins are kept.
+// String returns the place of the store.
 func (s *Store) String() string {
 	if s.vault != nil {
 		return s.vault.String()
@@ -116,7 +116,7 @@ func decode(raw []byte) *Credential {
 	return &c
 }
 
-// Save keeps a log-in in the place of an older one.
+// Save stores a log-in, and replaces an older one for the server.
 func (s *Store) Save(ctx context.Context, c Credential) error {
 	raw, _ := text.JSON(c, "")
 	if s.vault != nil {
@@ -139,7 +139,7 @@ func (s *Store) Delete(ctx context.Context, server string) (had bool, err error)
 	return s.change(ctx, server, nil)
 }
 
-// read returns the log-ins of the file, each as it is written.
+// read returns the log-ins of the file as raw JSON.
 func (s *Store) read() (all []json.RawMessage, err error) {
 	b, err := disk.Read(s.path(), maxFile)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && strings.TrimSpace(string(b)) == "" {
@@ -151,7 +151,7 @@ func (s *Store) read() (all []json.RawMessage, err error) {
 	return all, s.wrong("read", err)
 }
 
-// change puts raw in the place of what the file has of a server, nothing if it is nil.
+// change replaces a server's log-in in the file by raw, or deletes it if raw is nil.
 func (s *Store) change(ctx context.Context, server string, raw json.RawMessage) (had bool, err error) {
 	if s.dir == "" {
 		return false, &auth.Error{Message: "there is no home directory to keep the log-in in",
@@ -178,7 +178,7 @@ func (s *Store) change(ctx context.Context, server string, raw json.RawMessage) 
 	return had, s.wrong("kept", disk.Replace(s.path(), b, 0o600))
 }
 
-// wrong makes the error of a log-in that is not read, kept or removed.
+// wrong returns the error for a failed read, write or removal.
 func (s *Store) wrong(what string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -191,7 +191,7 @@ func (s *Store) wrong(what string, err error) error {
 		Advice: "mend it or move it away, then log in again with gemline mcp auth", Err: err}
 }
 
-// lock keeps other gemlines from refreshing the token of a server.
+// lock prevents other gemlines from refreshing the token of a server.
 func (s *Store) lock(ctx context.Context, server string) (unlock func(), err error) {
 	if s.dir == "" {
 		return func() {}, nil

@@ -1,7 +1,7 @@
-// Package oauthlab has a server that wants a log-in, and the server to log in at, for tests. They
-// hold their clients to the rules: the code is bound to its verifier, its client, its redirect and
-// its resource, each code and each refresh token is taken once, and a refresh token that is used
-// twice ends the log-in.
+// Package oauthlab has a server that requires a log-in, and its authorization server, for
+// tests. They enforce the rules on clients: a code is bound to its verifier, client,
+// redirect and resource; codes and refresh tokens are valid once; reuse of a refresh token
+// ends the log-in.
 package oauthlab
 
 import (
@@ -18,20 +18,20 @@ import (
 	"time"
 )
 
-// A Lab is both servers, and what may be wrong with them.
+// A Lab is both servers, with configurable faults.
 type Lab struct {
-	Resource *httptest.Server // wants a token at /mcp
+	Resource *httptest.Server // requires a token at /mcp
 	Issuer   *httptest.Server
 
 	// Mutate, if not nil, changes a document before it is sent: "resource", "issuer" or "register".
 	Mutate func(document string, fields map[string]any)
 
-	// Redirect, if not nil, changes what the browser is sent back with.
+	// Redirect, if not nil, changes the parameters of the redirect.
 	Redirect func(url.Values)
 
 	Lifetime time.Duration // of an access token; 0 is an hour
 	Silent   bool          // the challenge does not say where the metadata is
-	Serve    http.Handler  // what answers requests with a token; nil says "welcome"
+	Serve    http.Handler  // handles requests with a token; nil responds "welcome"
 
 	mu       sync.Mutex
 	next     int
@@ -44,7 +44,7 @@ type Lab struct {
 	problems []string
 }
 
-// A grant is what a code or a refresh token stands for.
+// A grant is the data behind a code or a refresh token.
 type grant struct{ client, redirect, challenge, resource, scope string }
 
 // New starts the servers. The caller closes them.
@@ -79,7 +79,7 @@ func (l *Lab) Close() {
 	l.Issuer.Close()
 }
 
-// URL returns the address of the server that wants a log-in.
+// URL returns the address of the server that requires a log-in.
 func (l *Lab) URL() string { return l.Resource.URL + "/mcp" }
 
 // Count returns how often something was done: "mcp", "register", "authorize", "code" or "refresh".
@@ -89,14 +89,14 @@ func (l *Lab) Count(what string) int {
 	return l.counts[what]
 }
 
-// Problems returns what clients did against the rules.
+// Problems returns the clients' violations of the rules.
 func (l *Lab) Problems() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.problems)
 }
 
-// Revoke ends all access tokens, and with all also what they could be renewed by.
+// Revoke revokes all access tokens, and, if all is true, also the refresh tokens.
 func (l *Lab) Revoke(all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -168,7 +168,7 @@ func (l *Lab) register(w http.ResponseWriter, r *http.Request) {
 		"token_endpoint_auth_method": "none"})
 }
 
-// authorize takes whoever comes for a user who agrees.
+// authorize acts as if a user has agreed.
 func (l *Lab) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	l.mu.Lock()
@@ -222,7 +222,7 @@ func (l *Lab) token(w http.ResponseWriter, r *http.Request) {
 		g, ok = l.refresh[old]
 		delete(l.refresh, old)
 		if l.spent[old] {
-			clear(l.refresh) // somebody has stolen it
+			clear(l.refresh) // the refresh token may be stolen
 			clear(l.access)
 			l.problem(w, "invalid_grant", "a refresh token is used twice")
 			return
@@ -249,7 +249,7 @@ func (l *Lab) token(w http.ResponseWriter, r *http.Request) {
 		"expires_in": int(life.Seconds()), "scope": g.scope})
 }
 
-// problem refuses a request, and keeps why.
+// problem refuses a request, and records the reason.
 func (l *Lab) problem(w http.ResponseWriter, code, why string) {
 	l.problems = append(l.problems, why)
 	w.Header().Set("Content-Type", "application/json")
