@@ -2,7 +2,7 @@
 // begins or resumes a session, and gives the [File] to an engine as its journal. [List] and
 // [Load] read sessions.
 //
-// The files have the place and the form of the Gemini CLI's, so that each program lists and
+// The files have the place and the format of the Gemini CLI's, so that each program lists and
 // resumes the sessions of the other.
 //
 // # Only appended to
@@ -14,16 +14,15 @@
 //
 // # One source
 //
-// The form holds the outcome of a call twice: beside the call and as a message
-// of the user. [Load] believes the message and looks beside the call only for
-// what no message says, so nothing is doubled. Every call in a loaded history
-// has exactly one answer.
+// The format has the outcome of a call twice: beside the call and as a message of the user.
+// [Load] takes the message, and the outcome beside the call only if there is no message. Every
+// call in a loaded history has exactly one answer.
 //
 // # Exact
 //
-// A message of the model that is more than plain text also has the field
-// parts, which other programs ignore: the parts as the API sent them, with
-// their signatures. What [File] recorded is what [Load] returns.
+// A message of the model that is more than plain text also has the field parts, which other
+// programs ignore: the parts as the API sent them, with their signatures. [Load] returns exactly
+// what [File] recorded.
 //
 // # One writer
 //
@@ -34,6 +33,6 @@
 //
 // encoding/json decodes each line alone, several lines at the same time. A list decodes the head
 // and the tail of a long file, and between them the lines that change the name or drop messages.
-// To find the last session, the first lines of the other files are enough where they show that
-// another session is the last.
+// The search for the last session reads only the first lines of the other files, if these
+// suffice.
 package journal

@@ -22,28 +22,28 @@ import (
 
 // A Config says which data are stored, and where.
 type Config struct {
-	Dir         string   // of the project's session files; made when it is needed
+	Dir         string   // of the project's session files; created when needed
 	ID          string   // of the session
 	ProjectHash string   // the SHA-256 of the project's directory in hexadecimal
-	Directories []string // more directories that are worked in
+	Directories []string // further directories of the workspace
 	Parent      string   // for an agent's conversation: the session it belongs to
-	ForkOf      string   // the session whose copy the session begins with
+	ForkOf      string   // the session of which this session is a copy
 
-	// Now tells the time; nil means time.Now.
+	// Now returns the time; nil means time.Now.
 	Now func() time.Time
 }
 
-// A File is an [engine.Journal] that appends to a session file. Nothing
-// touches the disk before the first message after the opening one, and nothing
-// is buffered after it. A File must not be used concurrently.
+// A File is an [engine.Journal] that appends to a session file. It writes nothing before the
+// first message after the opening message, and buffers nothing afterwards. A File must not be
+// used concurrently.
 type File struct {
 	id      string
 	path    string
 	now     func() time.Time
-	exists  bool     // the file is there already
+	exists  bool     // the file exists
 	empty   bool     // nothing was written yet
 	opening bool     // an opening message may be recorded
-	dirs    []string // recorded as worked in
+	dirs    []string // the recorded directories of the workspace
 	titled  bool     // has a name or a summary
 	begins  bool     // beginnings of calls are recorded
 	known   *known
@@ -56,35 +56,35 @@ type File struct {
 
 // A handle is the session file on the disk.
 type handle struct {
-	lock  *flock.Flock // keeps other processes from the session; nil before it is needed
+	lock  *flock.Flock // keeps other processes from the session; nil until needed
 	out   stored
 	files files
-	torn  bool // the file may end within a line
+	torn  bool // the last line may be incomplete
 }
 
-// A pending is written with the next record.
+// A pending has lines to write with the next record.
 type pending struct {
 	lines     []byte
-	copied    bool // they have messages of another session
-	unwritten bool // they hold records that could not be written
+	copied    bool // the lines have messages of another session
+	unwritten bool // the lines have records that could not be written
 }
 
-// A flushing notes which writes have not been flushed to the disk yet, and would be lost with the
-// power.
+// A flushing records the writes that are not flushed to the disk yet, and would be lost in a
+// power failure.
 type flushing struct {
-	due      bool // it may lack a part of the file
-	unlisted int  // directories, one above the other, that may lack the file's name
+	due      bool // the disk may lack a part of the file
+	unlisted int  // how many directories on the path may lack their entry on the disk
 	failed   bool // a failure to flush was reported
 }
 
 // A lastMessage is the model's last message, to which results of calls belong.
 type lastMessage struct {
-	line     *messageLine // nil if the user has said something since
+	line     *messageLine // nil after a later message of the user
 	content  *genai.Content
 	answered bool // the result of its only call is beside it
 }
 
-// New returns a File for a session that begins.
+// New returns a File for a new session.
 func New(cfg Config) *File {
 	f := &File{id: cfg.ID, now: cfg.Now, opening: true, dirs: cfg.Directories, known: &known{ids: map[string]string{}},
 		disk: handle{files: system{}}}
@@ -106,13 +106,12 @@ func New(cfg Config) *File {
 	m := Session{ID: cfg.ID, ProjectHash: cfg.ProjectHash, Start: at, Updated: at, Kind: kind,
 		Directories: cfg.Directories, ForkOf: cfg.ForkOf}.Metadata()
 	m.Format = FormatVersion
-	f.pending.lines, _ = encode(m) // plain strings: can't go wrong
+	f.pending.lines, _ = encode(m) // no error for strings
 	return f
 }
 
-// resume returns a File that continues c where it was kept. A file of the old
-// form, one object, stays as it is; the conversation goes on in a copy of it
-// in the form of lines.
+// resume returns a File that continues the session c. A file in the old format, one object, stays
+// unchanged; the conversation continues in a copy in the format of lines.
 func (c *LoadedSession) resume(now func() time.Time) (f *File, err error) {
 	f = &File{id: c.ID, path: c.Path, now: now, exists: true, opening: c.opened,
 		dirs: c.Directories, titled: c.Summary != "", disk: handle{files: system{}}}
@@ -131,7 +130,7 @@ func (c *LoadedSession) resume(now func() time.Time) (f *File, err error) {
 	return f, err
 }
 
-// startWith puts messages into the head of a file that does not exist yet.
+// startWith adds messages to the head of a file that does not exist yet.
 func (f *File) startWith(messages []json.RawMessage) error {
 	set, err := encode(map[string]any{"$set": map[string]any{"messages": messages}})
 	f.pending.lines, f.pending.copied = append(f.pending.lines, set...), true
@@ -144,8 +143,8 @@ func (f *File) ID() string { return f.id }
 // Path returns the name of the file, which may not exist yet.
 func (f *File) Path() string { return f.path }
 
-// StoreCopy writes a session that is a copy of another session and has no message of its own
-// yet. The first message of its own stores the session, too.
+// StoreCopy writes the file of a copied session before its first own message, which would also
+// write it.
 func (f *File) StoreCopy() error {
 	if f.exists || !f.pending.copied {
 		return nil
@@ -153,11 +152,10 @@ func (f *File) StoreCopy() error {
 	return f.append(nil, f.now())
 }
 
-// Stored reports whether there is a file with messages.
+// Stored reports whether the file exists and has messages.
 func (f *File) Stored() bool { return f.exists && !f.empty }
 
-// Close closes the file, and leaves the session to others. A later Record opens
-// it again.
+// Close closes the file and releases the session's lock. A later Record opens it again.
 func (f *File) Close() error {
 	defer func() { unlock(f.disk.lock); f.disk.lock = nil }()
 	if f.disk.out == nil {
@@ -199,10 +197,9 @@ func (f *File) Record(e engine.Entry) error {
 	return f.append(append(b, l...), at)
 }
 
-// Result implements [engine.Journal]. The result of a message's only call is
-// put beside it at once, in the form that stays. Those of several have lines of
-// their own until all are there, since a message with all results so far, once
-// for each, would let the file grow with the square of their number.
+// Result implements [engine.Journal]. The result of a message's only call is written beside the
+// call at once. Results of several calls have lines of their own until all are complete:
+// rewriting the message after each result would take space by the square of their number.
 func (f *File) Result(r engine.CallRecord) error {
 	if f.last.line == nil {
 		return nil
@@ -227,8 +224,8 @@ func (f *File) Result(r engine.CallRecord) error {
 	return f.append(b, f.now())
 }
 
-// withResults returns the model's last message with the results of calls beside
-// it, a line that takes its place.
+// withResults returns a line that replaces the model's last message, with the results of calls
+// beside them.
 func (f *File) withResults(calls []engine.CallRecord) ([]byte, error) {
 	again := *f.last.line
 	again.Parts = withoutArgs(f.last.content, calls)
@@ -236,8 +233,8 @@ func (f *File) withResults(calls []engine.CallRecord) ([]byte, error) {
 	return encode(again)
 }
 
-// open records the opening message. It replaces the opening message of an existing file; a
-// file without one gets none, since it would not come first.
+// open records the opening message. It replaces the opening message of an existing file; a file
+// without an opening message gets none, since it would not be the first message.
 func (f *File) open(c *genai.Content) error {
 	if !f.opening {
 		return nil
@@ -258,7 +255,7 @@ func (f *File) open(c *genai.Content) error {
 	return err
 }
 
-// SetDirectories records which other directories are worked in.
+// SetDirectories records the further directories of the workspace.
 func (f *File) SetDirectories(dirs []string) error {
 	if slices.Equal(dirs, f.dirs) {
 		return nil
@@ -267,12 +264,12 @@ func (f *File) SetDirectories(dirs []string) error {
 	return f.set(map[string]any{"directories": dirs})
 }
 
-// SetRemoteTasks records where conversations with agents on other servers are.
+// SetRemoteTasks records the places of conversations with agents on other servers.
 func (f *File) SetRemoteTasks(places map[string]RemoteTask) error {
 	return f.set(map[string]any{"remoteAgents": places})
 }
 
-// append writes whole lines, and the time, at once.
+// append writes whole lines, with the time, at once.
 func (f *File) append(b []byte, at time.Time) error {
 	tick, err := encode(map[string]any{"$set": map[string]any{"lastUpdated": text.Timestamp(at)}})
 	if err != nil {
@@ -281,8 +278,8 @@ func (f *File) append(b []byte, at time.Time) error {
 	return f.write(append(b, tick...))
 }
 
-// write writes whole lines at once, behind what could not be written before. If that
-// fails, the error is an [UnwrittenError].
+// write writes whole lines at once, after earlier unwritten lines. If that fails, the error is an
+// [UnwrittenError].
 func (f *File) write(b []byte) error {
 	f.pending.lines = append(f.pending.lines, b...)
 	if f.disk.out == nil {
@@ -296,7 +293,7 @@ func (f *File) write(b []byte) error {
 		b = append([]byte("\n"), b...)
 	}
 	if n, err := f.disk.out.Write(b); err != nil {
-		whole := bytes.LastIndexByte(b[:n], '\n') + 1 // a line is not written twice
+		whole := bytes.LastIndexByte(b[:n], '\n') + 1 // so that no line is written twice
 		f.pending.lines = bytes.TrimPrefix(b[whole:], []byte("\n"))
 		f.disk.torn, f.pending.unwritten = true, true
 		return &UnwrittenError{err}
@@ -339,7 +336,7 @@ func (f *File) openFile() error {
 	return nil
 }
 
-// create makes the file under a name that no other session has.
+// create creates the file under an unused name.
 func (f *File) create() error {
 	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
 		return err
@@ -349,7 +346,7 @@ func (f *File) create() error {
 		out, err := f.disk.files.open(f.path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL|noFollow)
 		if err == nil {
 			f.disk.out, f.exists, f.empty = out, true, true
-			f.flush.unlisted = 3 // those above may be new, too
+			f.flush.unlisted = 3 // the parent directories may be new, too
 			return nil
 		}
 		if !errors.Is(err, fs.ErrExist) || n > 1000 {
@@ -367,7 +364,7 @@ type stored interface {
 	Close() error
 }
 
-// files are where session files are: [system], and in tests one with faults.
+// files is the file system of session files: [system], or in tests a file system with faults.
 type files interface {
 	open(path string, flag int) (stored, error)
 	syncDir(path string) error
@@ -392,10 +389,10 @@ func encode(v any) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// idPrefix returns how an id begins.
+// idPrefix returns the first characters of an id.
 func idPrefix(id string) string { return id[:min(8, len(id))] }
 
-// fileName makes s fit to be part of a file name.
+// fileName returns s as a valid part of a file name.
 func fileName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {

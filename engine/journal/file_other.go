@@ -2,5 +2,5 @@
 
 package journal
 
-// noFollow is nothing where the system can't be told.
+// noFollow is not supported on this system.
 const noFollow = 0

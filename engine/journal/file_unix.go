@@ -4,5 +4,5 @@ package journal
 
 import "syscall"
 
-// noFollow keeps a file from being opened through a symbolic link.
+// noFollow prevents opening through a symbolic link.
 const noFollow = syscall.O_NOFOLLOW

@@ -10,9 +10,9 @@ import (
 	"gemline/engine/text"
 )
 
-// fork returns a session that begins with all messages of another session, or with its first
-// turns. Its name is made of the other's name, and no session in there has it. The other session
-// is not changed; another process may work with it.
+// fork returns a copy of another session, with all messages or the first turns. Its name is
+// derived from the original's name and unused in there. The original is not changed; another
+// process may use it.
 func fork(cfg Config, load func() (*LoadedSession, *record, error), there []Session, turns int) (OpenedSession, error) {
 	c, r, err := load()
 	if err != nil {
@@ -52,18 +52,18 @@ func copyName(there []Session, id, name string) string {
 		if n > 1 {
 			mark = fmt.Sprintf(" (fork %d)", n)
 		}
-		short := []rune(name) // which leaves room for the mark in a title
+		short := []rune(name) // leaves room for the suffix in a title
 		if free, err := Name(there, id, string(short[:min(len(short), 80)])+mark); err == nil || n > 1000 {
 			return free
 		}
 	}
 }
 
-// copied is how the name of a copy ends.
+// copied matches the suffix of a copy's name.
 var copied = text.Pattern(` \(fork( [0-9]+)?\)$`)
 
-// restored returns a session that begins with the conversation of a file that
-// may be anybody's. Every call in it has one answer.
+// restored returns a session that begins with the conversation of an untrusted file. Every call
+// in it has one answer.
 func restored(cfg Config, saved SavedConversation) (OpenedSession, error) {
 	r := &record{}
 	said := slices.DeleteFunc(slices.Clone(saved.History), func(c *genai.Content) bool { return c == nil })
@@ -72,14 +72,13 @@ func restored(cfg Config, saved SavedConversation) (OpenedSession, error) {
 		return OpenedSession{}, err
 	}
 	o, err := begin(cfg, r, historyOf(list))
-	o.File.opening = false // it would stand in the place of the messages
+	o.File.opening = false // since it would replace the messages
 	o.From, o.CopyOf = &LoadedSession{Session: Session{Title: saved.Title, Updated: saved.At},
 		History: o.History}, saved.Session
 	return o, err
 }
 
-// begin returns a session that begins with a conversation, in the messages of r where it
-// has them.
+// begin returns a session that begins with a conversation, and reuses the messages of r.
 func begin(cfg Config, r *record, said []*genai.Content) (OpenedSession, error) {
 	f := New(cfg)
 	f.known = nil // the copy begins with messages of another session

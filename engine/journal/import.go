@@ -9,16 +9,16 @@ import (
 	"gemline/engine/text"
 )
 
-// importFile returns a session that begins with the messages in the session
-// file path, of the user and the model. The file is not changed. Its author may be anybody,
-// so only the messages count: no directory that the file names is worked in.
+// importFile returns a session that begins with the messages of the user and the model in the
+// session file path. The file is not changed. It is untrusted, so directories that it names are
+// ignored.
 func importFile(cfg Config, path string) (OpenedSession, error) {
 	c, r, err := loadRecord(path, true)
 	if err != nil {
 		return OpenedSession{}, fmt.Errorf("--session-file: %w", err)
 	}
 	f := New(cfg)
-	f.known, f.opening = nil, false // it would stand in the place of the messages
+	f.known, f.opening = nil, false // since it would replace the messages
 	note, err := json.Marshal(map[string]string{"id": uuid.NewString(),
 		"timestamp": text.Timestamp(f.now()), "type": "info", "content": "Imported from " + path})
 	if err != nil {

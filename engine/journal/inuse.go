@@ -8,8 +8,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// InUse returns the [BusyError] of a session in dir that a process works with, nil if
-// there is none.
+// InUse returns the [BusyError] of a session in dir that a process uses, nil if there is none.
 func InUse(dir string) error {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

@@ -9,14 +9,14 @@ import (
 	"gemline/engine"
 )
 
-// A known is the conversation as the file has it, so that nothing has to be read to put
-// other answers to calls in the place of some. Nil knows nothing.
+// A known is the conversation in the file, so that answers to calls can be replaced without
+// reading the file. A nil known is empty.
 type known struct {
 	said []*genai.Content
-	ids  map[string]string // of the messages that answer calls, by the first call
+	ids  map[string]string // ids of the messages that answer calls, by the first call
 }
 
-// add notes that a message was recorded with an id.
+// add stores the id of a recorded message.
 func (k *known) add(c *genai.Content, id string) {
 	if k == nil {
 		return
@@ -27,8 +27,8 @@ func (k *known) add(c *genai.Content, id string) {
 	}
 }
 
-// amend returns lines with the answers to calls that are other ones in said. It reports
-// whether nothing else is.
+// amend returns lines with the answers to calls that differ in said. It reports whether nothing
+// else differs.
 func (k *known) amend(said []*genai.Content, at time.Time) (lines []byte, ok bool) {
 	if k == nil || len(k.said) != len(said) {
 		return nil, false
@@ -50,8 +50,7 @@ func (k *known) amend(said []*genai.Content, at time.Time) (lines []byte, ok boo
 	return lines, true
 }
 
-// firstAnswered returns the id of the call that the first of parts answers, "" if it is no
-// answer.
+// firstAnswered returns the id of the call that the first part answers, "" if it is no answer.
 func firstAnswered(parts []*genai.Part) string {
 	if len(parts) == 0 || parts[0].FunctionResponse == nil {
 		return ""
@@ -59,10 +58,10 @@ func firstAnswered(parts []*genai.Part) string {
 	return parts[0].FunctionResponse.ID
 }
 
-// known returns the knowledge of r about said, its own conversation.
+// known returns the known of r and its conversation, said.
 func (r *record) known(said []*genai.Content) *known {
 	k := &known{said: slices.Clone(said), ids: map[string]string{}}
-	calls := map[string]string{} // by the id that the file has
+	calls := map[string]string{} // by the id in the file
 	for _, c := range said {
 		if call := firstAnswered(c.Parts); call != "" {
 			calls[firstAnswered(withNamedIDs(c.Parts[:1]))] = call

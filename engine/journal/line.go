@@ -15,11 +15,11 @@ import (
 	"gemline/engine/text"
 )
 
-// FormatVersion is the version of the format of session files. It grows when an older program
-// would read them wrongly, and not when a field is added. The Gemini CLI passes over it.
+// FormatVersion is the version of the format of session files. It changes only if older programs
+// would misread a file, not for a new field. The Gemini CLI ignores it.
 const FormatVersion disk.Format = 1
 
-// Metadata is what a session file says of its session.
+// Metadata has the properties of a session in its file.
 type Metadata struct {
 	SessionID   string                `json:"sessionId"`
 	ProjectHash string                `json:"projectHash"`
@@ -32,7 +32,7 @@ type Metadata struct {
 	ForkOf      string                `json:"forkedFrom,omitempty"`
 	RemoteTasks map[string]RemoteTask `json:"remoteAgents,omitempty"`
 	Format      disk.Format           `json:"formatVersion,omitempty"`
-	Messages    []json.RawMessage     `json:"messages,omitzero"` // take the place of all
+	Messages    []json.RawMessage     `json:"messages,omitzero"` // replace all messages
 }
 
 type messageLine struct {
@@ -46,17 +46,17 @@ type messageLine struct {
 	ToolCalls []toolCall `json:"toolCalls,omitempty"`
 	Citations []citation `json:"citations,omitempty"` // other programs ignore them
 
-	// Parts are the model's message as it was, if it is more than the text.
+	// Parts is the model's original message, if it is more than text.
 	Parts []*genai.Part `json:"parts,omitempty"`
 
-	// Cut says that the message is not whole. Other programs ignore it.
+	// Cut says that the message is incomplete. Other programs ignore it.
 	Cut bool `json:"cut,omitempty"`
 
 	// Begins says that lines record the beginnings of the calls. Other programs ignore it.
 	Begins bool `json:"callsBegin,omitempty"`
 }
 
-// A citation is a page or the like that the message rests on.
+// A citation is a source of the message, such as a page.
 type citation struct {
 	Title string `json:"title,omitempty"`
 	URI   string `json:"uri"`
@@ -137,8 +137,7 @@ func (l *messageLine) fill(e engine.Entry, at time.Time) {
 	}
 }
 
-// splitThought takes a thought apart: its subject stands between the first
-// pair of double asterisks.
+// splitThought splits a thought: its subject is between the first pair of double asterisks.
 func splitThought(t string) thought {
 	before, rest, ok := strings.Cut(t, "**")
 	subject, after, closed := strings.Cut(rest, "**")
@@ -153,8 +152,8 @@ func isText(c *genai.Content) bool {
 	return len(c.Parts) == 1 && c.Parts[0] != nil && c.Parts[0].Text != "" && engine.IsText(c.Parts[0])
 }
 
-// withNamedIDs returns parts with the ids of calls and answers as the files have
-// them: with the tool's name in front.
+// withNamedIDs returns parts with the ids of calls and answers in the form for files: prefixed by
+// the tool's name.
 func withNamedIDs(parts []*genai.Part) []*genai.Part {
 	out := make([]*genai.Part, 0, len(parts))
 	for _, p := range parts {
@@ -177,8 +176,8 @@ func withNamedIDs(parts []*genai.Part) []*genai.Part {
 	return out
 }
 
-// withoutArgs returns the parts of c for a line that has the arguments of
-// calls beside them.
+// withoutArgs returns the parts of c without the arguments of calls, which the line has
+// elsewhere.
 func withoutArgs(c *genai.Content, calls []engine.CallRecord) []*genai.Part {
 	if isText(c) {
 		return nil

@@ -28,31 +28,28 @@ type Session struct {
 	ProjectHash string
 	Kind        string // main or subagent
 	Title       string // one line: the name, the summary or the first question
-	Name        string // given by the user; empty if none was
+	Name        string // given by the user, or empty
 	Summary     string // written by a model, or the name; empty if there is none
-	ForkOf      string // the id of the session whose copy it began with
+	ForkOf      string // the id of the original session, if this is a copy
 	Start       time.Time
 	Updated     time.Time
 	Messages    int      // questions and answers
-	Partial     bool     // of a long file's messages, a list has counted the first and the last
-	Directories []string // that were worked in beside the project's
-	NewerFormat bool     // of a newer gemline: perhaps none of its messages can be read here
+	Partial     bool     // Messages counts only the first and last messages of a long file
+	Directories []string // further directories of the workspace
+	NewerFormat bool     // written by a newer gemline, so that messages may be unreadable
 
-	// RemoteTasks says where conversations with agents on other servers are, keyed by a name
-	// for each.
+	// RemoteTasks has the places of conversations with agents on other servers, by name.
 	RemoteTasks map[string]RemoteTask
 }
 
-// A RemoteTask is where a conversation with an agent on another server is.
+// A RemoteTask is the place of a conversation with an agent on another server.
 type RemoteTask struct {
 	Context string `json:"contextId,omitempty"`
 	Task    string `json:"taskId,omitempty"`
 }
 
-// List returns the sessions in dir that are worth coming back to, oldest
-// first. Files that are something else, or nothing, are passed over, and of
-// several files of one session only that written last is listed. A directory
-// that does not exist holds no sessions.
+// List returns the sessions in dir that have messages, oldest first. It skips other files and, of
+// several files of a session, all but the last written. A missing directory has no sessions.
 func List(dir string) ([]Session, error) { return list(dir, "") }
 
 // list is List for the files whose names hold part.
@@ -67,10 +64,10 @@ func list(dir, part string) ([]Session, error) {
 	return newest(slices.DeleteFunc(found, func(s Session) bool { return s.Kind == "subagent" || s.empty() })), nil
 }
 
-// Damaged says for each file in dir that should hold a session and holds none why no list has it. An
-// empty file has lost nothing.
+// Damaged returns the reason for each session file in dir that can't be read as a session. Empty
+// files are ignored.
 func Damaged(dir string) (all []string) {
-	names, _ := sessionNames(dir) // List names sessions that can't be read
+	names, _ := sessionNames(dir) // List reports an unreadable directory
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		if validID(begins(path).ID) {
@@ -89,11 +86,11 @@ func Damaged(dir string) (all []string) {
 	return all
 }
 
-// empty reports whether nothing was said in a session.
+// empty reports whether a session has no messages.
 func (s Session) empty() bool { return s.Messages == 0 && !s.NewerFormat }
 
-// sessionsIn returns the sessions of the files in dir whose names hold part, each read as far
-// as a list needs.
+// sessionsIn returns the sessions of the files in dir whose names contain part. It reads only
+// what a list needs.
 func sessionsIn(dir, part string) ([]Session, error) {
 	names, err := sessionNames(dir)
 	names = slices.DeleteFunc(names, func(name string) bool { return !strings.Contains(name, part) })
@@ -102,10 +99,10 @@ func sessionsIn(dir, part string) ([]Session, error) {
 	return slices.DeleteFunc(found, func(s Session) bool { return s.ID == "" }), err
 }
 
-// glance returns the session in a file, read as far as a list needs.
+// glance returns the session in a file. It reads only what a list needs.
 func glance(path string) (Session, error) { return (&record{glance: true}).read(path) }
 
-// newest sorts sessions and keeps one for each id.
+// newest sorts sessions and keeps the newest of each id.
 func newest(found []Session) []Session {
 	slices.SortStableFunc(found, func(a, b Session) int { return a.Updated.Compare(b.Updated) })
 	latest := map[string]Session{}
@@ -129,7 +126,7 @@ func sessionNames(dir string) (names []string, err error) {
 	return names, err
 }
 
-// summary returns the session with what its messages tell about it.
+// summary returns the session, described by its messages.
 func (r *record) summary() Session {
 	m := &r.meta
 	s := Session{ID: m.SessionID, ProjectHash: m.ProjectHash, Kind: cmp.Or(m.Kind, "main"), Name: title(m.Name),
@@ -145,14 +142,14 @@ func (r *record) summary() Session {
 	return s
 }
 
-// Metadata returns what a file says of the session.
+// Metadata returns the session's properties for a file.
 func (s Session) Metadata() Metadata {
 	return Metadata{SessionID: s.ID, ProjectHash: s.ProjectHash, StartTime: text.Timestamp(s.Start), LastUpdated: text.Timestamp(s.Updated),
 		Kind: s.Kind, Directories: s.Directories, Summary: s.Summary, Name: s.Name, ForkOf: s.ForkOf, RemoteTasks: s.RemoteTasks}
 }
 
-// asTyped returns the beginning of a question without the piped text before it, as far as the
-// beginning shows where that ends, and a command of the user's behind !.
+// asTyped returns the beginning of a question as the user typed it: without piped text before it,
+// if its end is visible, and with a shell command after !.
 func asTyped(text string) string {
 	if command, ok := strings.CutPrefix(text, engine.ShellCommand); ok {
 		command, _, _ = strings.Cut(command, "\n```\n")
@@ -168,11 +165,12 @@ func asTyped(text string) string {
 // piped is the mark before piped text.
 var piped = text.Pattern(`^<stdin [^>]*>`)
 
-// noQuestion matches a command, whose name has no second slash, a lone question mark, and blanks.
+// noQuestion matches a slash command, a single question mark, and blanks. The name of a command
+// has no second slash.
 var noQuestion = text.Pattern(`^\s*(/[^/\s]*(\s|$)|\??\s*$)`)
 
-// isQuestion reports whether text is something the user asked the model, and
-// neither a command nor what the program adds.
+// isQuestion reports whether text is a question to the model, and neither a command nor text of
+// the program.
 func isQuestion(text string) bool {
 	return !noQuestion().MatchString(text) && engine.NoteText(strings.TrimSpace(text)) == ""
 }
@@ -194,21 +192,21 @@ func title(s string) string {
 	return s
 }
 
-// validID reports whether id may name a session: it becomes part of paths.
+// validID reports whether id is safe as a session's id, which becomes part of paths.
 func validID(id string) bool {
 	return id != "" && len(id) <= 128 && fileName(id) == id
 }
 
-// ErrNoSessions means that there are no sessions to come back to.
+// ErrNoSessions means that there are no sessions to resume.
 var ErrNoSessions = errors.New("no previous sessions found for this project")
 
-// A NotFoundError means that no session is the one asked for.
+// A NotFoundError means that no session matches the argument.
 type NotFoundError struct {
-	Arg   string // as it was asked for
-	Count int    // how many sessions there are
+	Arg   string // the argument
+	Count int    // the number of sessions
 }
 
-// Error lists the sessions that there are.
+// Error names the argument and the number of sessions.
 func (e *NotFoundError) Error() string {
 	what := fmt.Sprintf("no session %q", e.Arg)
 	if e.Count == 0 {
@@ -225,12 +223,13 @@ func (e *NotFoundError) Hint() string {
 	return "name one by its number in --list-sessions, its id or how that begins, its name, or latest"
 }
 
-// shortestID is how much of an id has to be said.
+// shortestID is the minimum length of an id's prefix.
 const shortestID = 6
 
-// Find returns the session that arg names: one by its full id, its number in the list,
-// counted from 1, its name, or how its id alone begins, and the one begun last by "latest" or
-// nothing. The error is [ErrNoSessions] if there is no latest, and a [*NotFoundError] if none fits.
+// Find returns the session that arg names: by its full id, its number in the list, counted from
+// 1, its name, or a unique prefix of its id. For "latest" or "" it returns the session begun
+// last. The error is [ErrNoSessions] if there is no latest session, and a [*NotFoundError] if
+// none matches.
 func Find(sessions []Session, arg string) (Session, error) {
 	arg = strings.TrimSpace(arg)
 	if arg == "" || arg == "latest" {
@@ -278,7 +277,7 @@ func (s Session) Line(n int, current string, now time.Time) string {
 	return fmt.Sprintf("%d. %s (%s%s) [%s]", n, s.Title, Ago(s.Updated, now), mark, text.ShortID(s.ID))
 }
 
-// Ago says how long before now t was.
+// Ago formats the time from t to now.
 func Ago(t, now time.Time) string {
 	d := now.Sub(t)
 	for _, u := range []struct {

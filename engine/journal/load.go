@@ -15,7 +15,7 @@ import (
 	"gemline/engine/steer"
 )
 
-// A LoadedSession is a session that was loaded.
+// A LoadedSession is a session with its conversation.
 type LoadedSession struct {
 	Session
 
@@ -28,32 +28,32 @@ type LoadedSession struct {
 	Interrupted, NotStarted []*genai.FunctionCall
 
 	Cut   bool   // the last message is an answer that was cut off
-	Model string // gave the last answer; "" if there is none
+	Model string // the model of the last answer; "" if there is none
 
 	opened   bool              // the file has an opening message
 	messages []json.RawMessage // the messages of a file that must be copied
 }
 
-// Load reads the session file path. It fails if that can't be read or holds no
-// session; lines that make no sense are passed over.
+// Load reads the session file path. It fails if the file can't be read or has no session; invalid
+// lines are skipped.
 func Load(path string) (*LoadedSession, error) {
 	c, _, err := loadRecord(path, strings.HasSuffix(path, ".json"))
 	return c, err
 }
 
-// LoadMessages is Load, and returns the messages that make up the file, too.
+// LoadMessages is Load, and also returns the messages of the file.
 func LoadMessages(path string) (*LoadedSession, []json.RawMessage, error) {
 	c, r, err := loadRecord(path, true)
 	return c, r.bytes(), err
 }
 
-// LoadOpen is LoadMessages for a session as it is now, with messages that could not be written yet.
+// LoadOpen is LoadMessages for an open session, with messages that could not be written yet.
 func LoadOpen(f *File) (*LoadedSession, []json.RawMessage, error) {
 	c, r, err := f.load()
 	return c, r.bytes(), err
 }
 
-// load reads the file, which need not be writable, and the messages that are not written yet.
+// load reads the file, which may be read-only, and adds the unwritten messages.
 func (f *File) load() (c *LoadedSession, r *record, err error) {
 	r = &record{keep: true}
 	if f.exists {
@@ -63,8 +63,8 @@ func (f *File) load() (c *LoadedSession, r *record, err error) {
 	return r.loaded(), r, err
 }
 
-// DisplayedResults returns the results of calls in a session file as the user saw them, by the ids
-// of the calls. It lacks results that were not text, and is empty if the file can't be read.
+// DisplayedResults returns the results of calls in a session file as the user saw them, by the
+// ids of the calls. It lacks results that are not text, and is empty if the file can't be read.
 func DisplayedResults(path string) map[string]string {
 	shown := map[string]string{}
 	var r record
@@ -79,7 +79,8 @@ func DisplayedResults(path string) map[string]string {
 	return shown
 }
 
-// loadRecord is Load with the record. Its messages keep their bytes if that is wanted.
+// loadRecord is Load, and also returns the record, whose messages keep their bytes if keep is
+// true.
 func loadRecord(path string, keep bool) (*LoadedSession, *record, error) {
 	r := &record{keep: keep}
 	s, err := r.read(path)
@@ -105,7 +106,7 @@ func (r *record) loaded() *LoadedSession {
 	return c
 }
 
-// bytes returns the messages as they are in the file, if they keep that.
+// bytes returns the messages byte for byte, if r keeps the bytes.
 func (r *record) bytes() (all []json.RawMessage) {
 	for _, m := range r.messages {
 		if m.raw != nil {
@@ -115,13 +116,13 @@ func (r *record) bytes() (all []json.RawMessage) {
 	return all
 }
 
-// A NewerFormatError means that a session is in a format of a newer program.
+// A NewerFormatError means that a session has the format of a newer program.
 type NewerFormatError struct {
 	ID     string
 	Format disk.Format
 }
 
-// Error says which format it is in.
+// Error names the format.
 func (e *NewerFormatError) Error() string {
 	return fmt.Sprintf("session %s was written by a newer gemline: its format is %v, and this gemline reads %v",
 		e.ID, e.Format, FormatVersion)
@@ -132,33 +133,33 @@ func (e *NewerFormatError) Hint() string {
 	return "gemline update says which command updates this one"
 }
 
-// unanswered is what the model is told of a call whose end was not recorded,
-// since the program was killed or lost its power. Nobody has cancelled it.
+// unanswered tells the model of a call whose end was not recorded, since the program was killed
+// or the power failed. It was not cancelled.
 const unanswered = "[Interrupted] This call was interrupted and its outcome is unknown: " +
 	"it may have done all, a part or nothing of its work. Look before you repeat it."
 
-// unbegun is what the model is told of a call that had not begun.
+// unbegun tells the model of a call that had not begun.
 const unbegun = "[Interrupted] This call did not run: the session ended before it began."
 
-// A rebuilder makes a history of messages, one after the other.
+// A rebuilder builds a history from messages, one after the other.
 type rebuilder struct {
 	history    []*genai.Content
-	ends       []int                 // how long the history was after each message
+	ends       []int                 // the length of the history after each message
 	openCalls  []*call               // of the last message, waiting for their answers
 	unanswered []*genai.FunctionCall // calls without answers, of the last message with calls
-	unbegun    []*genai.FunctionCall // likewise, and had not begun
+	unbegun    []*genai.FunctionCall // the calls among them that had not begun
 }
 
 // A call is a call of the model with its answer.
 type call struct {
 	fc     *genai.FunctionCall
 	answer []*genai.Part
-	result json.RawMessage // the answer as it stands beside the call
+	result json.RawMessage // the answer beside the call
 	idle   bool            // it had not begun at the last record
 }
 
-// history returns the conversation of messages, and which calls were under way, or had not
-// begun, at the last message.
+// history returns the conversation of messages, and the calls of the last message that were
+// running or had not begun.
 func history(messages []*message) (said []*genai.Content, interrupted, idle []*genai.FunctionCall) {
 	r := rebuild(messages)
 	if len(r.openCalls) > 0 {
@@ -168,7 +169,7 @@ func history(messages []*message) (said []*genai.Content, interrupted, idle []*g
 	return r.history, interrupted, idle
 }
 
-// rebuild makes a history of messages, of which the last may be open.
+// rebuild builds a history from messages. Calls of the last message may be open.
 func rebuild(messages []*message) (r rebuilder) {
 	for i, m := range messages {
 		switch m.Type {
@@ -184,8 +185,8 @@ func rebuild(messages []*message) (r rebuilder) {
 	return r
 }
 
-// wasSaid reports whether the i-th message was said to the model. A message that looks like a
-// slash command was said to the model if the model answered it.
+// wasSaid reports whether the i-th message was sent to the model. A message that looks like a
+// slash command was sent if the model answered it.
 func wasSaid(messages []*message, i int) bool {
 	m := messages[i]
 	begin := m.first(strings.TrimSpace)
@@ -221,9 +222,9 @@ func (r *rebuilder) model(m *message) {
 		}
 	}
 	take(m.Parts)
-	if len(c.Parts) == 0 { // another program wrote it
+	if len(c.Parts) == 0 { // written by another program
 		take(m.Content)
-		for len(calls) > 0 { // that the content does not have
+		for len(calls) > 0 { // calls that the content lacks
 			fc := &genai.FunctionCall{ID: calls[0].ID, Name: calls[0].Name}
 			c.Parts = append(c.Parts, &genai.Part{FunctionCall: fc})
 			r.openCalls = append(r.openCalls, matchCall(fc, &calls))
@@ -237,13 +238,13 @@ func (r *rebuilder) model(m *message) {
 	}
 }
 
-// wasModels reports whether p may stand in a message of the model that is sent again.
+// wasModels reports whether p may be sent again in a message of the model.
 func wasModels(p *genai.Part) bool {
 	return p.FunctionResponse == nil && (!p.Thought || engine.IsSignedThought(p))
 }
 
-// matchCall brings fc into the form the engine works with. If calls has the same call, its
-// result and the arguments of its run are taken from there.
+// matchCall converts fc to the engine's form. If calls has the same call, matchCall takes the
+// result and the arguments of the run from it.
 func matchCall(fc *genai.FunctionCall, calls *[]called) *call {
 	k := &call{fc: fc}
 	bare := func(id string) string { return strings.TrimPrefix(id, fc.Name+"__") }
@@ -262,8 +263,8 @@ func matchCall(fc *genai.FunctionCall, calls *[]called) *call {
 	return k
 }
 
-// user adds a message of the user: answers to the open calls, or speech, or
-// both. Answers that nothing asked for are dropped.
+// user adds a message of the user: answers to the open calls, text, or both. Answers without a
+// call are dropped.
 func (r *rebuilder) user(said []*genai.Part) {
 	parts, answered := r.answers(said)
 	if len(parts) == 0 {
@@ -271,20 +272,20 @@ func (r *rebuilder) user(said []*genai.Part) {
 	}
 	n := len(r.history)
 	r.close()
-	if answered { // said along with the answers
+	if answered { // sent with the answers
 		c := r.history[len(r.history)-1]
 		c.Parts = append(c.Parts, parts...)
 		return
 	}
-	hint := steer.HintLines(engine.TextOf(parts)) != "" // which came with the answers
+	hint := steer.HintLines(engine.TextOf(parts)) != "" // a hint comes with answers
 	if !hint && (len(r.history) > n || n > 0 && engine.HasAnswers(r.history[n-1])) {
 		r.history = append(r.history, engine.InterruptionMessage(parts))
 	}
 	r.history = append(r.history, &genai.Content{Role: genai.RoleUser, Parts: parts})
 }
 
-// answers hands the answers among parts, each with the parts behind it, to the
-// open calls, and returns the rest.
+// answers assigns the answers in parts, each with the parts after it, to the open calls, and
+// returns the other parts.
 func (r *rebuilder) answers(parts []*genai.Part) (rest []*genai.Part, answered bool) {
 	var taken *call
 	dropping := false
@@ -309,7 +310,7 @@ func (r *rebuilder) answers(parts []*genai.Part) (rest []*genai.Part, answered b
 	return rest, answered
 }
 
-// openCall returns the open call that fr answers first.
+// openCall returns the first open call that fr may answer.
 func (r *rebuilder) openCall(fr *genai.FunctionResponse) *call {
 	for _, k := range r.openCalls {
 		if len(k.answer) > 0 || fr.Name != "" && fr.Name != k.fc.Name {
@@ -323,8 +324,8 @@ func (r *rebuilder) openCall(fr *genai.FunctionResponse) *call {
 	return nil
 }
 
-// close ends the wait for answers: a call without one gets the result beside
-// it, or is told that it was interrupted.
+// close closes the open calls: a call without an answer gets the result beside it, or an answer
+// that it was interrupted.
 func (r *rebuilder) close() {
 	if len(r.openCalls) == 0 {
 		return
@@ -335,7 +336,7 @@ func (r *rebuilder) close() {
 		if len(k.answer) == 0 {
 			other := rebuilder{openCalls: []*call{k}}
 			var beside parts
-			json.Unmarshal(k.result, &beside) // which is JSON, or nothing
+			json.Unmarshal(k.result, &beside) // JSON or empty
 			other.answers(beside)
 		}
 		if len(k.answer) == 0 {

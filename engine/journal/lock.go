@@ -14,14 +14,14 @@ import (
 	"gemline/engine/text"
 )
 
-// A BusyError means that another process works with a session. Fields that the process did
-// not report are empty.
+// A BusyError means that another process uses a session. Fields that the process did not report
+// are empty.
 type BusyError struct {
 	ID string
 	LockHolder
 }
 
-// A LockHolder is a process that works with a session, by its own report.
+// A LockHolder describes a process that uses a session, as reported by the process.
 type LockHolder struct {
 	PID      int
 	Since    time.Time
@@ -29,7 +29,7 @@ type LockHolder struct {
 	Terminal string
 }
 
-// Error says who uses it.
+// Error names the process.
 func (e *BusyError) Error() string {
 	by := "another process"
 	if e.PID > 0 {
@@ -53,13 +53,12 @@ func (e *BusyError) Hint() string {
 	return fmt.Sprintf("gemline attach %s shows it if it is at a terminal; or wait for its end, or resume a copy: gemline --resume %[1]s --fork", text.ShortID(e.ID))
 }
 
-// lockSession keeps other processes from the session id in dir until the lock is let
-// go; they get a [BusyError]. There is no lock where no file can be made: no
-// session can be written there either.
+// lockSession locks the session id in dir against other processes, which get a [BusyError]. If no
+// file can be created, there is no lock: no session can be written there either.
 //
-// The lock ends with the process, whatever ends that. Its file is named beside
-// the sessions' and says who holds it, a line each. Whoever lets go removes
-// it, so a lock on a file without a name counts for nothing and is tried again.
+// The lock ends with the process, even if it is killed. Its file is beside the session files and
+// describes the holder, one property per line. Unlocking removes the file, so a lock on a removed
+// file is void, and the attempt is repeated.
 func lockSession(dir, id string) (*flock.Flock, error) {
 	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
 		return nil, nil
@@ -77,7 +76,7 @@ func lockSession(dir, id string) (*flock.Flock, error) {
 		ours, err := l.Stat()
 		there, gone := os.Stat(path)
 		if err == nil && gone == nil && os.SameFile(ours, there) {
-			os.WriteFile(path, newHolder().lines(), 0o600) // only to be told
+			os.WriteFile(path, newHolder().lines(), 0o600) // only for messages
 			return l, nil
 		}
 		l.Close()
@@ -85,7 +84,7 @@ func lockSession(dir, id string) (*flock.Flock, error) {
 	return nil, &BusyError{ID: id}
 }
 
-// newHolder returns the report of this process about itself.
+// newHolder describes this process.
 func newHolder() LockHolder {
 	h := LockHolder{PID: os.Getpid(), Since: time.Now()}
 	h.Host, _ = os.Hostname()
@@ -99,12 +98,12 @@ func newHolder() LockHolder {
 	return h
 }
 
-// lines returns h as a lock's file has it.
+// lines returns h in the format of the lock's file.
 func (h LockHolder) lines() []byte {
 	return fmt.Appendf(nil, "%d\n%s\n%s\n%s\n", h.PID, text.Timestamp(h.Since), h.Host, h.Terminal)
 }
 
-// readHolder returns who a lock's file names.
+// readHolder returns the holder in a lock's file.
 func readHolder(path string) (h LockHolder) {
 	b, err := disk.Read(path, 4096)
 	if err != nil {
@@ -119,7 +118,7 @@ func readHolder(path string) (h LockHolder) {
 	return h
 }
 
-// unlock ends what lockSession began. The lock may be nil.
+// unlock releases the lock of lockSession, which may be nil.
 func unlock(l *flock.Flock) {
 	if l != nil {
 		os.Remove(l.Path())

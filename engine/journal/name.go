@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// SetName gives the session a name of the user's, as [Name] returns it, or takes it away
-// if it is empty. It is the session's summary, too, which other programs show.
+// SetName sets the session's name, as returned by [Name], or removes it if name is "". The name
+// is also the session's summary, which other programs show.
 func (f *File) SetName(name string) error {
 	f.titled = name != ""
 	return f.set(map[string]any{"name": name, "summary": name})
 }
 
-// Lock keeps other processes from the session of f, and returns an error if there can be no file
-// of it. Nothing else is written before the first message.
+// Lock locks the session of f against other processes, and returns an error if its file can't be
+// created. Nothing else is written before the first message.
 func Lock(f *File) (err error) {
 	if f.path != "" && f.disk.lock == nil {
 		f.disk.lock, err = lockSession(filepath.Dir(f.path), f.id)
@@ -27,7 +27,7 @@ func Lock(f *File) (err error) {
 	return err
 }
 
-// SetSummary says in a line of a model's what the session is about.
+// SetSummary sets the session's summary, a line by a model.
 func (f *File) SetSummary(summary string) error {
 	f.titled = true
 	return f.set(map[string]any{"summary": title(summary)})
@@ -36,7 +36,7 @@ func (f *File) SetSummary(summary string) error {
 // HasTitle reports whether the session has a name or a summary.
 func (f *File) HasTitle() bool { return f.titled }
 
-// set merges metadata. When the session was last worked with it leaves as it is.
+// set merges metadata. It does not change the time of the last use.
 func (f *File) set(meta map[string]any) error {
 	b, err := encode(map[string]any{"$set": meta})
 	if err != nil {
@@ -49,7 +49,7 @@ func (f *File) set(meta map[string]any) error {
 	return f.write(b)
 }
 
-// Summarize says in a line of a model's what a session is about that nobody works with.
+// Summarize sets the summary, a line by a model, of a session that no process uses.
 func Summarize(s Session, summary string) error {
 	f := &File{id: s.ID, path: s.Path, exists: true, disk: handle{files: system{}}}
 	if strings.HasSuffix(s.Path, ".json") {
@@ -58,8 +58,8 @@ func Summarize(s Session, summary string) error {
 	return errors.Join(f.SetSummary(summary), f.Close())
 }
 
-// Name returns the name that a session may have, made of what the user has typed. It
-// can't be taken for a number, an id or the word latest, and no other session has it.
+// Name returns a valid name for a session from the user's input. The name is no number, no id,
+// not the word latest, and unused by other sessions.
 func Name(sessions []Session, id, typed string) (string, error) {
 	name := title(typed)
 	_, err := strconv.Atoi(name)

@@ -18,17 +18,17 @@ import (
 	"gemline/engine/parallel"
 )
 
-// OpenOptions says which session to resume or to begin.
+// OpenOptions choose the session to resume or to begin.
 type OpenOptions struct {
 	Resume   bool               // resume a stored session
 	Selector string             // see [Find]
 	Session  string             // the id of a session to resume, or to begin if it is new
 	ID       string             // of a new session; made up if empty
-	Import   string             // a session file, whose copy the session begins with
+	Import   string             // a session file to copy
 	Fork     bool               // a copy of the resumed session
-	Copy     *File              // an open session, whose copy the session begins with
-	Turns    int                // how many turns the copy has; 0 is all
-	Saved    *SavedConversation // what the session begins with
+	Copy     *File              // an open session to copy
+	Turns    int                // the number of turns to copy; 0 is all
+	Saved    *SavedConversation // the conversation that the session begins with
 }
 
 // SavedConversation is a conversation that was saved beside the sessions.
@@ -39,15 +39,15 @@ type SavedConversation struct {
 	History []*genai.Content
 }
 
-// OpenedSession is a session to work with.
+// OpenedSession is an open session.
 type OpenedSession struct {
 	File        *File
 	History     []*genai.Content
 	Directories []string       // that were worked in beside the project's
-	Fresh       bool           // it is new, since the session to resume does not exist
+	Fresh       bool           // a new session, since the session to resume does not exist
 	From        *LoadedSession // the resumed conversation; nil if there is none
-	Copy        bool           // it is a copy, which [File.StoreCopy] writes
-	Damaged     []string       // files that may have been the session to resume: see [Damaged]
+	Copy        bool           // a copy, which [File.StoreCopy] writes
+	Damaged     []string       // damaged files that may be the session to resume: see [Damaged]
 	CopyOf      string         // the id of the copied session of this directory, "" for other sessions
 }
 
@@ -56,7 +56,7 @@ type OpenedSession struct {
 func Open(cfg Config, choice OpenOptions) (opened OpenedSession, err error) {
 	cfg.ID = uuid.NewString() // of a new session, or a copy
 	if choice.Copy != nil {
-		sessions, _ := List(cfg.Dir) // whose names the copy does not take
+		sessions, _ := List(cfg.Dir) // whose names are used
 		return fork(cfg, choice.Copy.load, sessions, choice.Turns)
 	}
 	if choice.Resume {
@@ -107,7 +107,7 @@ func find(dir string, choice OpenOptions) (found Session, sessions []Session, er
 }
 
 // resumeLast returns the latest session, if choice names it and the first lines of the files
-// suffice to find it. Then only its own file has to be read, and once.
+// suffice to find it. Then only one file is read, once.
 func resumeLast(cfg Config, choice OpenOptions) (o OpenedSession, ok bool) {
 	names, err := sessionNames(cfg.Dir)
 	if which := strings.TrimSpace(choice.Selector); err != nil || choice.Fork || which != "" && which != "latest" {
@@ -140,7 +140,7 @@ func resumeLast(cfg Config, choice OpenOptions) (o OpenedSession, ok bool) {
 	return o, true
 }
 
-// begins returns the session that the first line of a file tells of, with no id if it does not.
+// begins returns the session in the first line of a file, with an empty id if there is none.
 func begins(path string) Session {
 	if !strings.HasSuffix(path, ".jsonl") {
 		return Session{}
@@ -159,8 +159,8 @@ func begins(path string) Session {
 	return s
 }
 
-// openNamed returns a new session cfg.ID. If the session exists, it is resumed with goOn, and
-// an error without.
+// openNamed returns a new session cfg.ID. If the session exists, it is resumed if goOn is true,
+// otherwise an error is returned.
 func openNamed(cfg Config, goOn bool) (o OpenedSession, err error) {
 	lock, err := lockSession(cfg.Dir, cfg.ID)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/genai"
 )
 
-// blocks are the marks of what the program or a hook adds to a message, each up to its end.
+// blocks are the marks around text that the program or a hook adds to a message.
 var blocks = []string{"session_context", "hook_context", "system_note", "activated_skill", "state_snapshot"}
 
 const (
@@ -15,8 +15,8 @@ const (
 	circling = "System: Potential loop detected. Details: " // the Gemini CLI's advice
 )
 
-// own returns what of a text the user has typed: neither what hooks, skills, compression
-// and the program have added, nor the files that the words refer to.
+// own returns the part of a text that the user typed: without additions of hooks, skills,
+// compression and the program, and without referenced files.
 func own(text string) string {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, summedUp) || strings.HasPrefix(text, circling) {
@@ -26,7 +26,7 @@ func own(text string) string {
 	for _, name := range blocks {
 		begin, end := "<"+name, "</"+name+">"
 		if rest, ok := strings.CutPrefix(text, begin); ok && rest != "" && (rest[0] == '>' || rest[0] == ' ') {
-			_, behind, _ := strings.Cut(rest, end) // nothing if the end is not there
+			_, behind, _ := strings.Cut(rest, end) // "" if the end mark is missing
 			return own(behind)
 		}
 		if before, ok := strings.CutSuffix(strings.TrimSpace(text), end); ok {
@@ -38,7 +38,7 @@ func own(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// isSnapshot reports whether a message stands for what compression has summed up.
+// isSnapshot reports whether a message is a snapshot of compressed messages.
 func (m *message) isSnapshot() bool {
 	text := m.first(strings.TrimSpace)
 	return strings.HasPrefix(text, summedUp) || strings.HasPrefix(text, "<state_snapshot>")
@@ -54,7 +54,7 @@ func firstQuestionOf(messages []*message) string {
 	return ""
 }
 
-// words returns the words of a message, of a user's what the user has typed.
+// words returns the text of a message; of a user's message, the typed part.
 func words(c *genai.Content) string {
 	var texts []string
 	for _, p := range c.Parts {

@@ -24,33 +24,32 @@ import (
 )
 
 const (
-	maxFile = 1 << 30   // the size of a file that is not loaded
-	maxLine = 256 << 20 // the length of a line that is no longer believed to be one
+	maxFile = 1 << 30   // the maximum size of a file
+	maxLine = 256 << 20 // the maximum length of a line
 
-	// openingID is the id that every session file gives to the message that sets
-	// up the conversation's context.
+	// openingID is the id of the opening message in every session file.
 	openingID = "d04923d38bb0f6017037e74183378ef4"
 )
 
-// A record is a session file, its lines folded in order.
+// A record is the state of a session file after all its lines.
 type record struct {
 	meta           Metadata
 	start, updated time.Time
 	messages       []*message
 	index          map[string]int // of messages, by id
-	firstQuestion  string         // the first question, where compression has summed it up
+	firstQuestion  string         // the first question, if compression removed it
 
 	keep    bool // messages keep their bytes
-	glance  bool // a list needs no messages from the middle of the file
-	partial bool // messages were passed over
-	head    int  // how many messages stand before those
+	glance  bool // for a list, skip messages in the middle of the file
+	partial bool // messages were skipped
+	head    int  // the number of messages before the skipped messages
 }
 
 // A message is a message that no later line replaced or dropped.
 type message struct {
 	ID       string        `json:"id"`
 	Type     string        `json:"type"`
-	Content  []*genai.Part `json:"content"` // decoded for the model's if Parts do not say it
+	Content  []*genai.Part `json:"content"` // for a message of the model, decoded if there are no Parts
 	Parts    []*genai.Part `json:"parts"`
 	Thoughts []struct{}    `json:"thoughts"`
 	Model    string        `json:"model"`
@@ -59,10 +58,10 @@ type message struct {
 	Begins   bool          `json:"callsBegin"` // lines record the beginnings of its calls
 
 	begun []string        // the ids of calls that have begun
-	raw   json.RawMessage // as it is in the file
+	raw   json.RawMessage // the line in the file
 }
 
-// A called is a call beside a message, or in a line of its own.
+// A called is the record of a call beside a message, or in a line of its own.
 type called struct {
 	Message string          `json:"message"` // the id of the message, in a line of its own
 	ID      string          `json:"id"`
@@ -72,7 +71,7 @@ type called struct {
 	Display string          `json:"resultDisplay"`
 }
 
-// A fileLine is a line of a session file: a message, or a change of the session.
+// A fileLine is a line of a session file: a message, or a change of the session's state.
 type fileLine struct {
 	message
 	SessionID   json.RawMessage `json:"sessionId"`
@@ -84,7 +83,7 @@ type fileLine struct {
 	Begun       *begunLine      `json:"$begun"`
 }
 
-// parts are parts as other programs write them, too: a text, a single part, or a list of both.
+// parts are parts in every form that programs write: a text, a single part, or a list of both.
 type parts []*genai.Part
 
 // UnmarshalJSON leaves out values that are no parts.
@@ -157,14 +156,13 @@ func (r *record) read(path string) (Session, error) {
 	return s, nil
 }
 
-// buffered has the buffers of readers: a list reads many files.
+// buffered is a pool of buffers, since a list reads many files.
 var buffered = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 64<<10) }}
 
-// A list decodes the messages that begin in so many bytes at either end of a file.
+// A list decodes the messages in this many bytes at either end of a file.
 const glanced = 4 << 10
 
-// lines folds in the lines of in, which has so many bytes. Lines that are too long to be true
-// are passed over.
+// lines applies the lines of in, which has size bytes. It skips lines that are too long.
 func (r *record) lines(in io.Reader, size int64) error {
 	br := buffered.Get().(*bufio.Reader)
 	br.Reset(in)
@@ -216,10 +214,11 @@ func changes(b []byte) bool {
 	return bytes.HasPrefix(b, []byte(`{"$set"`)) || bytes.HasPrefix(b, []byte(`{"$rewindTo"`))
 }
 
-// line folds in a line. A line that can't be parsed changes nothing.
+// line applies a line. An invalid line changes nothing.
 func (r *record) line(b []byte) { r.fold(parse(b), b) }
 
-// parse returns the line b, an empty line if b is no JSON. A field of another kind says nothing.
+// parse parses the line b. Invalid JSON is an empty line, and a field of the wrong type is
+// ignored.
 func parse(b []byte) *fileLine {
 	l := &fileLine{}
 	err := json.Unmarshal(b, l)
@@ -246,7 +245,7 @@ func parse(b []byte) *fileLine {
 	return l
 }
 
-// fold folds in the line l, whose bytes are b.
+// fold applies the line l, whose bytes are b.
 func (r *record) fold(l *fileLine, b []byte) {
 	of := func(id string) *message {
 		if i, ok := r.index[id]; ok {
@@ -265,7 +264,7 @@ func (r *record) fold(l *fileLine, b []byte) {
 	case l.Begun != nil:
 		m := of(l.Begun.Message)
 		m.begun = append(m.begun, l.Begun.ID)
-	case l.SessionID != nil && (l.ProjectHash != nil || l.Format > FormatVersion): // a newer one may lack the hash
+	case l.SessionID != nil && (l.ProjectHash != nil || l.Format > FormatVersion): // a newer format may lack the hash
 		r.set(b)
 	default:
 		r.add(l, b)
@@ -276,11 +275,11 @@ func (r *record) fold(l *fileLine, b []byte) {
 func (r *record) set(b []byte) {
 	m := r.meta
 	m.RemoteTasks, m.Messages = nil, nil
-	json.Unmarshal(b, &m) // a field of another kind says nothing
+	json.Unmarshal(b, &m) // a field of the wrong type is ignored
 	if m.RemoteTasks == nil {
 		m.RemoteTasks = r.meta.RemoteTasks
 	}
-	m.Format = max(m.Format, r.meta.Format) // the newest that a line names
+	m.Format = max(m.Format, r.meta.Format) // the newest format of all lines
 	if t, err := time.Parse(time.RFC3339, m.StartTime); err == nil {
 		r.start = t
 	}
@@ -294,7 +293,7 @@ func (r *record) set(b []byte) {
 	}
 }
 
-// replace puts the messages of list in the place of all.
+// replace replaces all messages by those of list.
 func (r *record) replace(list []json.RawMessage) {
 	first := cmp.Or(r.firstQuestion, firstQuestionOf(r.messages))
 	r.messages, r.index, r.firstQuestion, r.partial, r.head = nil, nil, "", false, 0
@@ -326,8 +325,8 @@ func (r *record) add(l *fileLine, b []byte) {
 	r.messages = append(r.messages, m)
 }
 
-// rewind drops the message with the id and all later messages. If no message has the id, it drops
-// all messages behind the head of the file that was passed over.
+// rewind drops the message with the id and all later messages. If no message has the id, the
+// message may be among the skipped messages: rewind then drops all messages after the head.
 func (r *record) rewind(id string) {
 	at, ok := r.index[id]
 	if !ok {
@@ -339,7 +338,7 @@ func (r *record) rewind(id string) {
 	r.messages = r.messages[:at]
 }
 
-// first returns the first text of a message that is not empty once of has changed it.
+// first returns the first text of a message, converted by of, that is not empty.
 func (m *message) first(of func(string) string) string {
 	if len(m.Content) > 0 && m.Content[0].FunctionResponse != nil {
 		return ""
@@ -352,7 +351,7 @@ func (m *message) first(of func(string) string) string {
 	return ""
 }
 
-// question returns what the user asks in a message, "" if that is nothing.
+// question returns the user's question in a message, "" if there is none.
 func (m *message) question() string {
 	if s := m.first(own); m.Type == "user" && m.ID != openingID && isQuestion(s) {
 		return s

@@ -11,9 +11,8 @@ import (
 // errNewer means that a session was written to after it was chosen for removal.
 var errNewer = errors.New("the session has been gone on with")
 
-// remove deletes the session id with its files, unless one was written after a time that is
-// given. The data that belongs to the session goes first: without the session file nobody would
-// find it.
+// remove deletes the session id with its files, unless a file was written after last. Related
+// data is deleted first: without the session file it could not be found.
 func (s Storage) remove(id string, paths []string, last time.Time) error {
 	lock, err := lockSession(s.Chats, id)
 	if err != nil {
@@ -25,10 +24,10 @@ func (s Storage) remove(id string, paths []string, last time.Time) error {
 			return errNewer
 		}
 	}
-	if err = s.Drop(id); err != nil { // the session stays, with all that belongs to it
+	if err = s.Drop(id); err != nil { // the session stays, with its related data
 		return fmt.Errorf("the copies for undo can't be deleted: %w", err)
 	}
-	for _, dir := range append(s.Dirs(id), filepath.Join(s.Chats, id)) { // the last is its agents'
+	for _, dir := range append(s.Dirs(id), filepath.Join(s.Chats, id)) { // the last directory has the agents' files
 		if info, serr := os.Lstat(dir); serr == nil && info.IsDir() {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}

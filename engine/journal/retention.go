@@ -11,12 +11,12 @@ import (
 
 // A Retention says which sessions are kept. The zero Retention keeps all.
 type Retention struct {
-	MaxAge   time.Duration // since a session was last written; 0 is no limit
+	MaxAge   time.Duration // since the last write; 0 is no limit
 	MaxCount int           // of a directory; 0 is no limit
-	MinAge   time.Duration // a session that is younger is kept in any case
+	MinAge   time.Duration // younger sessions are always kept
 }
 
-// ParseAge returns how long an age is: a number and h, d, w, or m, which is 30 days.
+// ParseAge parses an age: a number and h, d, w, or m, which is 30 days.
 func ParseAge(s string) (time.Duration, error) {
 	units := map[byte]time.Duration{'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour,
 		'm': 30 * 24 * time.Hour}
@@ -29,8 +29,8 @@ func ParseAge(s string) (time.Duration, error) {
 	return 0, fmt.Errorf("%q is no age: write a number and h, d, w or m, such as 30d", s)
 }
 
-// ParseRetention reads the values of the settings. It refuses a maxAge below minAge: the user
-// meant something else.
+// ParseRetention parses the values of the settings. It refuses a maxAge below minAge as a
+// mistake.
 func ParseRetention(maxAge string, maxCount int, minAge string) (r Retention, err error) {
 	if r.MaxAge, err = ParseAge(maxAge); err != nil {
 		return Retention{}, fmt.Errorf("maxAge: %w", err)
@@ -45,8 +45,9 @@ func ParseRetention(maxAge string, maxCount int, minAge string) (r Retention, er
 	return r, nil
 }
 
-// Expired returns the sessions to remove, the last written first, and those that would be
-// among them but are of a newer gemline: which files belong to them is not known here.
+// Expired returns the sessions to remove, the last written first. Newer has the expired sessions
+// of a newer gemline, which are not removed: this program does not know which files belong to
+// them.
 func (r Retention) Expired(sessions []Session, now time.Time) (expired, newer []Session) {
 	byAge := slices.SortedStableFunc(slices.Values(sessions),
 		func(a, b Session) int { return b.Updated.Compare(a.Updated) })
@@ -62,16 +63,16 @@ func (r Retention) Expired(sessions []Session, now time.Time) (expired, newer []
 	return expired, newer
 }
 
-// A Storage is the storage of a directory's sessions and of all that belongs to them. All its
-// fields have to be set.
+// A Storage is the storage of a project's sessions and their related data. All fields must be
+// set.
 type Storage struct {
-	Chats string                      // the directory of their files
+	Chats string                      // the directory of session files
 	Dirs  func(id string) []string    // further directories of a session
 	Drop  func(id string) (err error) // drops the session's data elsewhere
-	Tidy  func() error                // makes room afterwards
+	Tidy  func() error                // frees space afterwards
 }
 
-// tidy makes room after sessions were removed.
+// tidy frees space after sessions were removed.
 func (s Storage) tidy() error {
 	if err := s.Tidy(); err != nil {
 		return fmt.Errorf("copies for undo are still on the disk: %w", err)
@@ -79,8 +80,8 @@ func (s Storage) tidy() error {
 	return nil
 }
 
-// Remove deletes a session: its files, in either form, and those of
-// its agents. A session in use by a process stays, and the error is a [*BusyError].
+// Remove deletes a session: its files, in either format, and its agents' files. If a process uses
+// the session, nothing is deleted, and the error is a [*BusyError].
 func (s Storage) Remove(id string) error {
 	if !validID(id) {
 		return errors.New("no session has such an id")
@@ -98,13 +99,13 @@ func (s Storage) Remove(id string) error {
 	return s.tidy()
 }
 
-// notRemoved says that a session stays, and why.
+// notRemoved returns the error of a session that was not removed.
 func notRemoved(id string, err error) error {
 	return fmt.Errorf("session %s is not deleted: %w", id, err)
 }
 
-// Prune removes sessions, and returns the removed ones. A session stays if it was written to
-// since it was listed, or if a process works with it.
+// Prune removes sessions, and returns the removed sessions. A session stays if it was written
+// since it was listed, or if a process uses it.
 func (s Storage) Prune(sessions []Session) (gone []Session, err error) {
 	if len(sessions) == 0 {
 		return nil, nil

@@ -15,14 +15,14 @@ import (
 	"gemline/engine"
 )
 
-// Rewrite implements [engine.Journal]. A conversation that only lost its end is recorded as a
-// rewind, a conversation in which only answers to calls differ as these answers, and any
-// other as a list of all its messages, in which unchanged messages keep their other fields. A
-// rewind and a list are one line, so that a killed process leaves the old conversation or the
-// new one; of answers it leaves the first.
+// Rewrite implements [engine.Journal]. If the conversation only lost its end, a rewind is
+// recorded; if only answers to calls differ, these answers; otherwise a list of all messages, in
+// which unchanged messages keep their other fields. A rewind or a list is one line, so that a
+// killed process leaves the old or the new conversation; of several answers it may leave the
+// first ones.
 //
-// The old conversation is read from the file, unless only answers differ, and the File knows
-// their calls.
+// The old conversation is read from the file, unless only answers differ whose calls the File
+// knows.
 func (f *File) Rewrite(said []*genai.Content) error {
 	at := f.now()
 	if lines, ok := f.known.amend(said, at); ok {
@@ -31,7 +31,7 @@ func (f *File) Rewrite(said []*genai.Content) error {
 		}
 		return f.append(lines, at)
 	}
-	f.known = nil // until the new conversation is known
+	f.known = nil // until the new conversation is recorded
 	r, err := f.record()
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (f *File) Rewrite(said []*genai.Content) error {
 	return f.append(b, at)
 }
 
-// record returns the record of the file, together with the head that is still to be written.
+// record returns the record of the file, with the unwritten head.
 func (f *File) record() (r *record, err error) {
 	r = &record{keep: true}
 	if f.exists && f.disk.out == nil {
@@ -92,8 +92,8 @@ func (r *record) history() []*genai.Content {
 	return said
 }
 
-// cut returns the id of the message whose removal, with all later ones, leaves said; "" if
-// there is none.
+// cut returns the id of the message from which on the messages must be removed to leave said; ""
+// if there is none.
 func (r *record) cut(said []*genai.Content) string {
 	i := slices.IndexFunc(rebuild(r.messages).ends, func(end int) bool { return end > len(said) })
 	if i < 0 || !equal((&record{messages: r.messages[:i]}).history(), said) {
@@ -102,13 +102,13 @@ func (r *record) cut(said []*genai.Content) string {
 	return r.messages[i].ID
 }
 
-// list returns messages that make up said, taken from r where r has them.
+// list returns messages for the conversation said, and reuses messages of r.
 func (r *record) list(said []*genai.Content, at time.Time) ([]json.RawMessage, error) {
 	list, err := r.compose(said, at, true)
 	if err != nil || equal(historyOf(list), said) {
 		return list, err
 	}
-	return r.compose(said, at, false) // other fields of r's messages may add to the conversation
+	return r.compose(said, at, false) // since other fields of r's messages may add to the conversation
 }
 
 // historyOf returns the conversation of a list of messages.
@@ -118,7 +118,7 @@ func historyOf(list []json.RawMessage) []*genai.Content {
 	return r.history()
 }
 
-// compose makes the list; again says that messages of r may be used again.
+// compose builds the list; again says that messages of r may be reused.
 func (r *record) compose(said []*genai.Content, at time.Time, again bool) ([]json.RawMessage, error) {
 	old := rebuild(r.messages)
 	tells := make([]string, len(r.messages)) // the conversation of each message alone
@@ -128,7 +128,7 @@ func (r *record) compose(said []*genai.Content, at time.Time, again bool) ([]jso
 		}
 	}
 	next, list := 0, []json.RawMessage{}
-	keep := func(to int) { // messages that were never sent to the model
+	keep := func(to int) { // keep messages that were never sent to the model
 		for ; next < to; next++ {
 			if m := r.messages[next]; m.ID == openingID || m.Type != "user" && m.Type != "gemini" {
 				list = append(list, m.raw)
@@ -152,17 +152,17 @@ func (r *record) compose(said []*genai.Content, at time.Time, again bool) ([]jso
 	return list, nil
 }
 
-// equal reports whether two conversations are the same on the wire.
+// equal reports whether two conversations have the same JSON.
 func equal(a, b []*genai.Content) bool {
 	return slices.EqualFunc(a, b, alike)
 }
 
-// alike reports whether two messages are the same on the wire. Most are so in memory.
+// alike reports whether two messages have the same JSON. Most are the same value in memory.
 func alike(a, b *genai.Content) bool {
 	return reflect.DeepEqual(a, b) || canonical(a) == canonical(b)
 }
 
 func canonical(c *genai.Content) string {
-	b, _ := json.Marshal(c) // a value that can't be encoded is equal to nothing that was read
+	b, _ := json.Marshal(c) // an invalid value differs from every message in the file
 	return string(b)
 }

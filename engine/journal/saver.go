@@ -14,8 +14,8 @@ import (
 	"gemline/engine/text"
 )
 
-// An UnwrittenError is why something was not written, which is kept and will be written
-// with the next record.
+// An UnwrittenError is the error of a failed write. The lines are kept and written with the next
+// record.
 type UnwrittenError struct{ Err error }
 
 // Error returns the reason.
@@ -24,33 +24,32 @@ func (e *UnwrittenError) Error() string { return disk.AsFull(e.Err).Error() }
 // Unwrap returns the cause.
 func (e *UnwrittenError) Unwrap() error { return e.Err }
 
-// A Saver is the [engine.Journal] of a conversation in a File. If the File can't be written,
-// the Saver reports the failure once, and writes the missing messages later. A nil Saver
-// saves nothing.
+// A Saver is an [engine.Journal] around a File. If the File can't be written, the Saver reports
+// the failure once, and writes the missing messages later. A nil Saver saves nothing.
 type Saver struct {
 	file         *File
 	tell         func(engine.Notice)
 	lastQuestion string // the last question
-	since        string // the question from which on something is missing
-	err          error  // why, nil if nothing is missing
+	since        string // the question from which on messages are missing
+	err          error  // the cause, nil if nothing is missing
 	Expected     bool   // the user knows that the File can't be written
 
-	above     *Saver // of the conversation that an agent works for, or nil
+	above     *Saver // of the conversation that called the agent, or nil
 	mu        sync.Mutex
-	unwritten []*Saver // of agents that have ended, whose files lack something
-	said      bool     // that these do
+	unwritten []*Saver // of finished agents whose files are incomplete
+	said      bool     // the incomplete files were reported
 }
 
-// NewSaver returns a Saver that tells what happens by tell.
+// NewSaver returns a Saver that reports by tell.
 func NewSaver(f *File, tell func(engine.Notice)) *Saver { return &Saver{file: f, tell: tell} }
 
 // Agent returns a Saver for the conversation of an agent in f. When it is closed, s takes over
-// the messages that are not written yet.
+// the unwritten messages.
 func (s *Saver) Agent(f *File) *Saver {
 	return &Saver{file: f, tell: func(engine.Notice) {}, above: s}
 }
 
-// Close closes the file of an agent, or leaves it to the Saver above if it lacks something.
+// Close closes the file of an agent, or passes it to the Saver above if it is incomplete.
 func (s *Saver) Close() {
 	if s.WriteMissing() == "" || s.above == nil {
 		s.file.Close()
@@ -61,7 +60,8 @@ func (s *Saver) Close() {
 	s.above.unwritten = append(s.above.unwritten, s)
 }
 
-// agents tries again to write what agents said, and returns why some of it is not.
+// agents tries again to write agents' messages, and returns the error of messages that are still
+// missing.
 func (s *Saver) agents() (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *Saver) Result(r engine.CallRecord) error { return s.saved(s.file.Result
 // Rewrite implements [engine.Journal].
 func (s *Saver) Rewrite(said []*genai.Content) error { return s.saved(s.file.Rewrite(said)) }
 
-// saved notes how the last attempt to write went. A write that will be tried again is no error.
+// saved records the result of a write. A write that will be repeated is no error.
 func (s *Saver) saved(err error) error {
 	before := s.err
 	if !s.file.pending.unwritten {

@@ -18,7 +18,7 @@ import (
 // A Hit is a line of a session that holds the searched words.
 type Hit struct {
 	Turn int    // from 1
-	Who  string // you, gemini, the name of a tool, or name where the session's own has it
+	Who  string // you, gemini, the name of a tool, or name for the session's name
 	Line string // shortened around the searched words
 }
 
@@ -29,8 +29,8 @@ type SearchResult struct {
 	Hits   []Hit
 }
 
-// Search returns the sessions of dir that hold words, in any case of letters: in their
-// name or summary, in its messages, and in its calls. The oldest comes first.
+// Search returns the sessions of dir that contain words, in any case: in the name or summary, in
+// messages, or in calls. The oldest session comes first.
 func Search(dir, words string) ([]SearchResult, error) {
 	sessions, err := List(dir)
 	if err != nil {
@@ -44,7 +44,8 @@ func Search(dir, words string) ([]SearchResult, error) {
 	return slices.DeleteFunc(found, func(f SearchResult) bool { return len(f.Hits) == 0 }), nil
 }
 
-// search returns where a session holds words. Most hold them nowhere, which their bytes tell.
+// search returns the hits of words in a session. Most sessions have none, which a search of the
+// raw bytes shows.
 func search(s Session, words string) (hits []Hit) {
 	if words == "" {
 		return nil
@@ -57,7 +58,7 @@ func search(s Session, words string) (hits []Hit) {
 		return hits
 	}
 	var r record
-	r.read(s.Path) // as far as it can be read
+	r.read(s.Path) // up to the first error
 	history := r.history()
 	for n, turn := range Turns(history) {
 		for _, c := range history[turn.From:turn.To] {
@@ -74,7 +75,7 @@ func search(s Session, words string) (hits []Hit) {
 	return hits
 }
 
-// spokenBy returns who said what in a part.
+// spokenBy returns the speaker and the text of a part.
 func spokenBy(role string, p *genai.Part) (who, said string) {
 	switch {
 	case p.Thought:
@@ -100,7 +101,7 @@ func spokenBy(role string, p *genai.Part) (who, said string) {
 	return "you", said
 }
 
-// around returns what of a line stands around the byte at.
+// around returns the part of a line around the byte at.
 func around(line string, at int) string {
 	const before, most = 40, 160
 	line = strings.ToValidUTF8(line, "\uFFFD")
@@ -110,7 +111,7 @@ func around(line string, at int) string {
 	return title(text.OneLine(line, most))
 }
 
-// surePart returns the longest part of words that no JSON encoder escapes.
+// surePart returns the longest part of words that no JSON encoder changes.
 func surePart(words string) string {
 	parts := strings.FieldsFunc(words, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z')
@@ -121,7 +122,7 @@ func surePart(words string) string {
 	return slices.MaxFunc(parts, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
 }
 
-// mayHold reports whether b holds part, which is small letters and digits, in any case.
+// mayHold reports whether b contains part, in any case. Part has only small letters and digits.
 func mayHold(b []byte, part string) bool {
 	low := bytes.Clone(b)
 	for i, c := range low {

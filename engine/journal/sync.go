@@ -14,9 +14,9 @@ import (
 	"gemline/engine"
 )
 
-// Sync flushes the records to the disk, so that they survive a loss of power. Only the first
-// failure is returned; a file system without the operation is no failure. It may be called
-// while a call begins that runs alone.
+// Sync flushes the records to the disk, so that they survive a power failure. It returns only the
+// first failure; a file system without the operation is no failure. It may be called at the
+// beginning of a call that runs alone.
 func (f *File) Sync() error {
 	if f.disk.out == nil || !f.flush.due {
 		return nil
@@ -24,9 +24,9 @@ func (f *File) Sync() error {
 	f.flush.due = false
 	err := f.disk.out.Sync()
 	for dir := filepath.Dir(f.path); err == nil && f.flush.unlisted > 0; f.flush.unlisted-- {
-		info, serr := os.Stat(dir) // it has to name the file, or the directory below it, too
+		info, serr := os.Stat(dir) // its entry for the file, or the directory below, must be flushed, too
 		if f.flush.unlisted == 3 || serr != nil || time.Since(info.ModTime()) < flushedAfter {
-			f.disk.files.syncDir(dir) // not every system can
+			f.disk.files.syncDir(dir) // not supported on every system
 		}
 		dir = filepath.Dir(dir)
 	}
@@ -37,13 +37,12 @@ func (f *File) Sync() error {
 	return fmt.Errorf("this session may be lost if the power fails: %w", err)
 }
 
-// flushedAfter is how long ago a directory has to have got its entries, so that a system has
-// flushed them by itself: twice what Linux waits for by default.
+// flushedAfter is the age of a directory entry from which on the system has flushed it: twice
+// Linux' default delay.
 const flushedAfter = time.Minute
 
-// SyncTools returns the tools of ts such that sync is called before a call runs
-// that may change something: whatever it has done by the time the power fails,
-// the journal then knows that it was made.
+// SyncTools wraps the tools of ts so that sync is called before each call that may change
+// something. After a power failure the journal therefore has the call.
 func SyncTools(ts engine.Toolset, sync func() error) engine.Toolset {
 	return engine.Map(ts, func(t engine.Tool) engine.Tool {
 		prepare := t.Prepare
@@ -65,13 +64,12 @@ func SyncTools(ts engine.Toolset, sync func() error) engine.Toolset {
 	})
 }
 
-// SyncRun returns a Run that yields what run does, and has sync called before its
-// end is known.
+// SyncRun returns a Run around run that calls sync before it ends.
 func SyncRun(run engine.Run, sync func() error) engine.Run {
 	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
 		for ev, err := range run(ctx, parts...) {
 			if err != nil {
-				sync() // the run's own error says more
+				sync() // the error of the Run takes precedence
 				yield(ev, err)
 				return
 			}

@@ -13,15 +13,13 @@ import (
 	"gemline/engine/text"
 )
 
-// A Turn is something the user said, and what the model said to that, between its
-// calls and at the end.
+// A Turn is a message of the user with the model's answers, between its calls and at the end.
 type Turn struct {
-	From, To         int // its messages in the history: the first one, and behind the last one
+	From, To         int // indexes in the history: the first message, and after the last message
 	Question, Answer string
 }
 
-// Turns returns what was said in a history. Neither the opening message was, nor
-// notes that go to the model with the next question.
+// Turns returns the turns of a history, without the opening message and notes of the program.
 func Turns(history []*genai.Content) (all []Turn) {
 	for i, c := range history {
 		said := words(c)
@@ -44,14 +42,13 @@ func Turns(history []*genai.Content) (all []Turn) {
 	return all
 }
 
-// HasWords reports whether a message has words that somebody has said.
+// HasWords reports whether a message has text of the user or the model.
 func HasWords(c *genai.Content) bool {
 	said := words(c)
 	return said != "" && !engine.HasAnswers(c) && engine.NoteText(said) == ""
 }
 
-// Introduction says what a conversation that is gone on with is about, how old it is and how
-// long.
+// Introduction describes a resumed conversation: its subject, age and length.
 func (c *LoadedSession) Introduction(now time.Time) string {
 	return fmt.Sprintf("resumed: %s (%s, %s)", c.Title, strings.ToLower(Ago(c.Updated, now)),
 		text.Count(len(Turns(c.History)), "turn"))

@@ -17,15 +17,15 @@ import (
 	"gemline/engine/text"
 )
 
-// addedHeading is over the facts that were added by a command.
+// addedHeading is the heading of facts that a command added.
 const addedHeading = "## Gemini Added Memories"
 
-// maxNotes is the size of a file that facts are no longer added to.
+// maxNotes is the size of a file above which no facts are added.
 const maxNotes = 20 << 20
 
-// Add appends a fact to the user's own context file, which it returns the path
-// of, and has it hold from now on. Everything else in the file stays byte for
-// byte; when there is an error the whole file does.
+// Add appends a fact to the user's own context file, uses it from now on, and returns the path of
+// the file. The other content of the file stays unchanged byte for byte; after an error the whole
+// file is unchanged.
 func (m *Memory) Add(fact string) (path string, err error) {
 	fact = oneLine(fact)
 	if fact == "" {
@@ -46,7 +46,7 @@ func (m *Memory) Add(fact string) (path string, err error) {
 	return path, err
 }
 
-// reloadUser reads the user's files again and nothing else.
+// reloadUser reads only the user's files again.
 func (m *Memory) reloadUser() []string {
 	if !m.read {
 		return nil
@@ -59,7 +59,7 @@ func (m *Memory) reloadUser() []string {
 	return m.tell(l.allWarnings())
 }
 
-// oneLine returns fact as a line of a list.
+// oneLine returns fact as a list item on one line.
 func oneLine(fact string) string {
 	fact = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -77,8 +77,8 @@ func oneLine(fact string) string {
 	return fact
 }
 
-// withFact returns old with fact at the end of the section of added facts,
-// which is put at the end if there is none.
+// withFact returns old with fact at the end of the section of added facts. A missing section is
+// appended.
 func withFact(old []byte, fact string) ([]byte, error) {
 	if !utf8.Valid(old) || bytes.IndexByte(old, 0) >= 0 {
 		return nil, errors.New("it is not UTF-8 text, and stays as it is")
@@ -107,9 +107,8 @@ func withFact(old []byte, fact string) ([]byte, error) {
 	return []byte(text[:at] + line + text[at:]), nil
 }
 
-// sectionEnd returns where in text a line is added to the section of added
-// facts: behind its last line that is not blank. It is -1 if there is no such
-// section.
+// sectionEnd returns the index in text after the last line, not counting blank lines, of the
+// section of added facts, or -1 if there is no such section.
 func sectionEnd(text string) int {
 	at, end, fence := 0, -1, ""
 	for line := range strings.Lines(text) {
@@ -135,8 +134,8 @@ func sectionEnd(text string) int {
 	return end
 }
 
-// rewrite makes what edit returns the content of the file at path, which need
-// not exist. The file changes at once or, when there is an error, not at all.
+// rewrite replaces the content of the file at path, which need not exist, by the result of edit.
+// The file changes atomically or, after an error, not at all.
 func (m *Memory) rewrite(path string, edit func([]byte) ([]byte, error)) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -151,7 +150,7 @@ func (m *Memory) rewrite(path string, edit func([]byte) ([]byte, error)) error {
 	if err != nil {
 		return err
 	}
-	for range 10 { // someone else may add to it at the same time
+	for range 10 { // another program may change it at the same time
 		old, info, err := current(real)
 		if err != nil {
 			return err
@@ -179,7 +178,7 @@ func current(real string) ([]byte, os.FileInfo, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", real, err)
 	}
-	f, err := os.OpenFile(real, os.O_RDWR|disk.NoFollow, 0) // a file that may not be written to is not replaced
+	f, err := os.OpenFile(real, os.O_RDWR|disk.NoFollow, 0) // a read-only file is not replaced
 	if err != nil {
 		return nil, nil, err
 	}
@@ -188,9 +187,9 @@ func current(real string) ([]byte, os.FileInfo, error) {
 	return b, info, err
 }
 
-// swap puts a file with the content next at real, where one with the content
-// old was. It is not done if there is something else shortly before; what another
-// program writes in the moment between is lost.
+// swap replaces the file at real, whose content was old, by a file with the content next. It does
+// nothing if the content is no longer old; a write of another program between this check and the
+// replacement is lost.
 func (m *Memory) swap(real string, old, next []byte, info os.FileInfo) (done bool, err error) {
 	f, err := m.cfg.Ledger.Create(real, info)
 	if err != nil {

@@ -13,13 +13,12 @@ import (
 	"gemline/engine/disk"
 )
 
-// names returns the names to look for, without repetitions, and the names that can't be a file's
-// in a directory.
+// names returns the names of context files without duplicates, and the invalid file names.
 func (c Config) names() (good, bad []string) {
 	return usable(append(slices.Clone(c.Names), DefaultName))
 }
 
-// markers returns the boundary markers that can be looked for, and the others.
+// markers returns the valid boundary markers, and the invalid ones.
 func (c Config) markers() (good, bad []string) {
 	if c.Markers == nil {
 		return []string{".git"}, nil
@@ -27,7 +26,8 @@ func (c Config) markers() (good, bad []string) {
 	return usable(c.Markers)
 }
 
-// usable returns names that stay below a directory, each once, and the other ones.
+// usable returns the names that stay below a directory, without duplicates, and the names that do
+// not.
 func usable(names []string) (good, bad []string) {
 	for _, n := range names {
 		switch n = strings.TrimSpace(n); {
@@ -41,13 +41,12 @@ func usable(names []string) (good, bad []string) {
 	return good, bad
 }
 
-// plain reports whether name stays below the directory it is looked for in.
+// plain reports whether name, relative to a directory, stays below it.
 func plain(name string) bool {
 	return filepath.IsLocal(name) && filepath.Clean(name) != "." && !strings.Contains(name, "\x00")
 }
 
-// ceiling returns the first directory from dir upward that holds a marker, and
-// dir if none does.
+// ceiling returns the first directory from dir upward with a marker, and dir if there is none.
 func ceiling(dir string, markers []string) string {
 	for at := range disk.Upward(dir) {
 		if slices.ContainsFunc(markers, func(name string) bool {
@@ -60,14 +59,14 @@ func ceiling(dir string, markers []string) string {
 	return dir
 }
 
-// Upward returns a directory and those above it, up to the one that holds a marker; the
-// directory alone if none does.
+// Upward returns a directory and its parents, up to the first directory with a marker; without a
+// marker, the directory alone.
 func Upward(dir string, markers []string) []string {
 	good, _ := usable(markers)
 	return upward(dir, ceiling(dir, good))
 }
 
-// upward returns the directories from dir up to top, which holds it.
+// upward returns the directories from dir up to top, which contains it.
 func upward(dir, top string) (dirs []string) {
 	for at := range disk.Upward(dir) {
 		if dirs = append(dirs, at); at == top {
@@ -77,7 +76,7 @@ func upward(dir, top string) (dirs []string) {
 	return dirs
 }
 
-// innermost returns the longest of roots that holds dir, or nothing.
+// innermost returns the longest of roots that contains dir, or "".
 func innermost(roots []string, dir string) string {
 	best := ""
 	for _, root := range roots {
@@ -88,8 +87,8 @@ func innermost(roots []string, dir string) string {
 	return best
 }
 
-// place returns where path really is, and the directory it is or is in. Both
-// are empty if there is no such file.
+// place returns the resolved path and its directory: path itself, if it is a directory, or else
+// its parent. Both are empty if path does not exist.
 func place(path string) (real, dir string) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -105,7 +104,7 @@ func place(path string) (real, dir string) {
 	return real, filepath.Dir(real)
 }
 
-// outer sorts directories, parents before their subdirectories, and drops repetitions.
+// outer sorts directories, parents before their subdirectories, and drops duplicates.
 func outer(dirs []string) []string {
 	parts := func(dir string) []string { return strings.Split(filepath.Clean(dir), string(filepath.Separator)) }
 	dirs = slices.Clone(dirs)
@@ -119,8 +118,8 @@ func sameDirectory(a, b string) bool {
 	return erra == nil && errb == nil && os.SameFile(ia, ib)
 }
 
-// oneLiner returns path as it can stand in a line of text: a name may hold
-// anything, line ends included.
+// oneLiner returns path in a form for a line of text: a name may contain any character, even line
+// ends.
 func oneLiner(path string) string {
 	if strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) {
 		return strconv.Quote(path)
@@ -128,7 +127,7 @@ func oneLiner(path string) string {
 	return path
 }
 
-// framed returns the files of a tier as the model reads them.
+// framed returns the files of a tier in the form for the model.
 func framed(files []File, tier Tier) string {
 	var blocks []string
 	for _, f := range files {
@@ -139,7 +138,7 @@ func framed(files []File, tier Tier) string {
 	return strings.Join(blocks, "\n\n")
 }
 
-// contents sorts out files by where the model reads them.
+// contents groups files by their place in the conversation.
 func contents(files []File) Contents {
 	c := Contents{Global: framed(files, Global), Extension: framed(files, Extension),
 		Project: framed(files, Project), Files: slices.Clone(files)}

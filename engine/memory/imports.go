@@ -24,11 +24,10 @@ const (
 	maxName  = 4096 // bytes of a possible path
 )
 
-// A boundary is the directory that imports stay in, as it was named and as it
-// really is.
+// A boundary is the directory that imports must stay in, as named and with links resolved.
 type boundary struct{ named, real string }
 
-// boundaryAt returns the boundary that is the directory top.
+// boundaryAt returns the boundary of the directory top.
 func boundaryAt(top string) boundary {
 	real, err := filepath.EvalSymlinks(top)
 	if err != nil {
@@ -37,14 +36,14 @@ func boundaryAt(top string) boundary {
 	return boundary{named: top, real: real}
 }
 
-// An importer is a file whose imports are put in.
+// An importer is a file whose imports are resolved.
 type importer struct {
-	dir    string // what its relative imports start from
+	dir    string // the base of relative imports
 	within boundary
-	chain  []string // real paths of the files that led here, its own last
+	chain  []string // real paths of the importing files, its own last
 }
 
-// expand returns text with the imported files in the place of their references.
+// expand returns text with references replaced by the imported files.
 func (l *loader) expand(text string, from importer) string {
 	if len(from.chain) > maxDepth || !strings.Contains(text, "@") {
 		return text
@@ -56,7 +55,7 @@ func (l *loader) expand(text string, from importer) string {
 			l.exceeded("some imports are left as they are: there are more than %d in the context files", maxImports)
 			break
 		}
-		if r.at < done { // within the name before
+		if r.at < done { // inside the previous name
 			continue
 		}
 		l.imports--
@@ -73,19 +72,19 @@ func (l *loader) expand(text string, from importer) string {
 
 // A reference may be an import.
 type reference struct {
-	at    int      // where the @ is
-	names []string // it may be, without escapes: the whole word, and less of the marks behind it
-	ends  []int    // where these end in the text
+	at    int      // the index of the @
+	names []string // possible names without escapes: the whole word, then with fewer trailing marks
+	ends  []int    // the ends of the names in the text
 }
 
-// closers are marks that may stand behind the name of a file in a sentence, and openers those
-// before the @.
+// closers are marks that may follow the name of a file in a sentence, and openers marks that may
+// precede the @.
 const (
 	closers = ".,;:!?)]}>\"'*_|~"
 	openers = " \t\n([{<\"'*_>|,;:~"
 )
 
-// closes and opens report whether a character is such a mark, in any script.
+// closes and opens report whether a character is a closer or an opener, in any script.
 func closes(r rune) bool {
 	return strings.ContainsRune(closers, r) || r > unicode.MaxASCII && unicode.IsPunct(r)
 }
@@ -94,7 +93,7 @@ func opens(r rune) bool {
 	return strings.ContainsRune(openers, r) || r > unicode.MaxASCII && !unicode.IsLetter(r)
 }
 
-// references yields possible imports in a text.
+// references yields the possible imports in a text.
 func references(source string) func(yield func(reference) bool) {
 	return func(yield func(reference) bool) {
 		code := codeIn(source)
@@ -126,8 +125,8 @@ func references(source string) func(yield func(reference) bool) {
 	}
 }
 
-// referenceAt returns the reference whose @ is text[at]. A blank
-// belongs to it behind a backslash.
+// referenceAt returns the reference whose @ is text[at]. A blank after a backslash belongs to the
+// name.
 func referenceAt(text string, at int) (r reference) {
 	end := at + 1
 	var name strings.Builder
@@ -160,7 +159,7 @@ func referenceAt(text string, at int) (r reference) {
 	return r
 }
 
-// opensAt reports whether text, up to an @, ends so that a reference can begin.
+// opensAt reports whether a reference can begin after text.
 func opensAt(text string) bool {
 	last, _ := utf8.DecodeLastRuneInString(text)
 	return opens(last)
@@ -207,15 +206,15 @@ func codeIn(text string) []span {
 	return code
 }
 
-// An inclusion is a file that is imported.
+// An inclusion is an imported file.
 type inclusion struct {
-	path string // absolute, as it is named
-	real string // where that leads
+	path string // absolute, as named
+	real string // with links resolved
 	*source
 }
 
-// meant returns the longest name of r for which a file exists, else the shortest name, and
-// the name's end.
+// meant returns the longest name of r for which a file exists, else the shortest name, and its
+// end.
 func (l *loader) meant(r reference, from importer) (name string, end int) {
 	last := len(r.names) - 1
 	for i, name := range r.names[:last] {
@@ -226,7 +225,7 @@ func (l *loader) meant(r reference, from importer) (name string, end int) {
 	return r.names[last], r.ends[last]
 }
 
-// path returns the path that a name in the file stands for.
+// path returns the path of a name in the file.
 func (from importer) path(name string) string {
 	path := filepath.FromSlash(name)
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
@@ -240,8 +239,8 @@ func (from importer) path(name string) string {
 	return path
 }
 
-// A refusal is why an import can't be had: in the words of the Gemini CLI, which the model
-// reads, and in plain ones for the user.
+// A refusal is the reason why an import fails: in the Gemini CLI's words for the model, and in
+// plain words for the user.
 type refusal struct{ model, user string }
 
 // fetch returns the file for @name, or the reason to refuse it. The user is warned of a refusal.
@@ -286,7 +285,7 @@ func (l *loader) find(name string, from importer) (im *inclusion, no refusal) {
 	return nil, refusal{model: why(err)}
 }
 
-// embed returns the replacement for @name, and false if @name is no import.
+// embed returns the replacement of @name, and false if @name is no import.
 func (l *loader) embed(name string, from importer) (string, bool) {
 	im, reason := l.fetch(name, from)
 	switch {
@@ -307,8 +306,8 @@ func (l *loader) embed(name string, from importer) (string, bool) {
 	return fmt.Sprintf("<!-- Imported from: %s -->\n%s\n<!-- End of import from: %s -->", name, text, name), true
 }
 
-// followed returns text, the content of the file at path, and behind it the imported files, each
-// once, in the order of their imports. Imports of imported files follow, too.
+// followed returns text, the content of the file at path, followed by the imported files, each
+// once, in the order of imports. It includes imports of imported files.
 func (l *loader) followed(path, text string, from importer) string {
 	root, blocks := from.chain[0], []string{block(path, text)}
 	done := map[string]bool{root: true}
@@ -341,12 +340,12 @@ func (l *loader) followed(path, text string, from importer) string {
 	return strings.Join(blocks, "\n\n")
 }
 
-// block returns the text of a file between marks with its name, for a text of several files.
+// block returns the text of a file between marks with its name.
 func block(path, text string) string {
 	return fmt.Sprintf("--- File: %s ---\n%s\n--- End of File: %[1]s ---", oneLiner(path), text)
 }
 
-// spend returns a mark, if there is room for it.
+// spend returns a mark, if the limit allows it.
 func (l *loader) spend(mark string) (string, bool) {
 	if len(mark) > l.remaining {
 		return "", false
@@ -360,8 +359,8 @@ var (
 	errWithheld = errors.New("it is withheld")
 )
 
-// locate returns where path leads. Nothing outside the boundary is so much as
-// looked at, unless a link inside leads there.
+// locate resolves the links of path. It accesses no file outside the boundary, unless a link
+// inside leads there.
 func (l *loader) locate(path string, b boundary) (string, error) {
 	if strings.Contains(path, "\x00") {
 		return "", fs.ErrNotExist
@@ -384,8 +383,8 @@ func (l *loader) locate(path string, b boundary) (string, error) {
 	return real, l.allowed(b.real, real)
 }
 
-// spelled returns path with letters composed as the disk has them, or path if nothing there is
-// called so. Only folders within the boundary are listed.
+// spelled returns path with its characters composed as on the disk, or path if no such file
+// exists. It lists only folders within the boundary.
 func (l *loader) spelled(path string, b boundary) string {
 	at := b.named
 	if l.allowed(at, path) != nil {
@@ -414,8 +413,8 @@ func (l *loader) spelled(path string, b boundary) string {
 	return at
 }
 
-// allowed returns why path may not be read: it is not below dir, or it goes
-// through a withheld directory.
+// allowed returns an error if path must not be read: it is not below dir, or passes through a
+// withheld directory.
 func (l *loader) allowed(dir, path string) error {
 	rel, err := filepath.Rel(dir, path)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -428,8 +427,8 @@ func (l *loader) allowed(dir, path string) error {
 	return nil
 }
 
-// pathlike reports whether name, which is no file, was most likely meant as a file. People are
-// addressed by @, and so are packages.
+// pathlike reports whether name, for which no file exists, probably denotes a file, and not a
+// person or a package.
 func pathlike(name string) bool {
 	if name[0] == '.' || name[0] == '/' || strings.HasPrefix(name, "~/") {
 		return true

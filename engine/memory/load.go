@@ -25,19 +25,19 @@ type loader struct {
 	markers   []string
 	cfg       Config
 	limit     int    // bytes of one file
-	remaining int    // bytes that may still be used
-	imports   int    // attempts that are left
-	touched   string // a file that is passed over
+	remaining int    // remaining bytes
+	imports   int    // remaining attempts
+	touched   string // a file to skip
 	files     []File
 	seen      []os.FileInfo
-	sources   map[string]*source // by real path: a file is read once
-	projects  []*disk.Dir        // what projects' files are in
+	sources   map[string]*source // by real path, since a file is read once
+	projects  []*disk.Dir        // the directories of projects' files
 	warnings  []string
-	dropped   int // warnings too many
+	dropped   int // warnings above the limit
 	spent     bool
 }
 
-// A source is a file that was read.
+// A source is a file after reading.
 type source struct {
 	info os.FileInfo
 	text string
@@ -66,8 +66,7 @@ func (m *Memory) loader() *loader {
 	return l
 }
 
-// user takes in the user's own files. Links from them to anywhere are the
-// user's to make.
+// user loads the user's own files. Their links may lead anywhere.
 func (l *loader) user() {
 	if l.cfg.User == "" {
 		return
@@ -77,7 +76,7 @@ func (l *loader) user() {
 	}
 }
 
-// private takes in the notes about the project that only this user has.
+// private loads the user's private notes about the project.
 func (l *loader) private() {
 	if l.cfg.Private == "" {
 		return
@@ -89,7 +88,7 @@ func (l *loader) private() {
 	}
 }
 
-// extensions takes in what the user's extensions bring.
+// extensions loads the files of the user's extensions.
 func (l *loader) extensions() {
 	if l.cfg.Extensions == nil {
 		return
@@ -105,7 +104,7 @@ func (l *loader) extensions() {
 	}
 }
 
-// project takes in the files of directories, outer ones first.
+// project loads the files of directories, outer directories first.
 func (l *loader) project(dirs []string, tier Tier) {
 	names := slices.Clone(l.names)
 	slices.Sort(names)
@@ -119,18 +118,18 @@ func (l *loader) project(dirs []string, tier Tier) {
 	}
 }
 
-// takeFrom takes in the context file of a directory, if there is one. It
-// reports whether it is in use.
+// takeFrom loads the context file of a directory, if there is one. It reports whether the file is
+// in use.
 func (l *loader) takeFrom(dir, name string, tier Tier) bool {
 	path := filepath.Join(dir, name)
-	if _, err := os.Lstat(path); missing(err) { // as nearly always
+	if _, err := os.Lstat(path); missing(err) { // the usual case
 		return false
 	}
 	return l.take(path, boundaryAt(ceiling(dir, l.markers)), tier)
 }
 
-// take takes in the context file at path, which stays within b unless it is
-// the user's own. It reports whether it is in use.
+// take loads the context file at path, which must stay within b unless it is the user's own. It
+// reports whether the file is in use.
 func (l *loader) take(path string, b boundary, tier Tier) bool {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -140,8 +139,7 @@ func (l *loader) take(path string, b boundary, tier Tier) bool {
 		return false
 	}
 	if tier == Project || tier == Discovered {
-		// A link may have taken the place of the directory since it was found
-		// to be in the project.
+		// A link may have replaced the directory since it was checked.
 		if project, _ := l.projectOf(b.real); project == nil {
 			l.warn("%s is not read: it leads out of the project", path)
 			return false
@@ -204,14 +202,14 @@ func (l *loader) knows(info os.FileInfo) bool {
 	return slices.ContainsFunc(l.seen, func(other os.FileInfo) bool { return os.SameFile(info, other) })
 }
 
-// know takes a file for in use.
+// know marks a file as in use.
 func (l *loader) know(info os.FileInfo) {
 	if !l.knows(info) {
 		l.seen = append(l.seen, info)
 	}
 }
 
-// source returns the file at a path that has no links in it.
+// source returns the file at a resolved path.
 func (l *loader) source(real string) *source {
 	s := l.sources[real]
 	if s == nil {
@@ -222,9 +220,8 @@ func (l *loader) source(real string) *source {
 	return s
 }
 
-// open reads the regular file at real. In a project it is reached from the
-// project's directory, and no link that somebody puts in its way meanwhile is
-// followed.
+// open reads the regular file at real. A project's file is opened from the project's directory,
+// and links that are created meanwhile are not followed.
 func (l *loader) open(real string) (os.FileInfo, string, error) {
 	dir, rel := l.projectOf(real)
 	if dir == nil {
@@ -244,8 +241,8 @@ func (l *loader) open(real string) (os.FileInfo, string, error) {
 	return info, text, err
 }
 
-// projectOf returns the innermost project that holds the file at real, and
-// where it is there.
+// projectOf returns the innermost project that contains the file at real, and the file's path
+// inside it.
 func (l *loader) projectOf(real string) (project *disk.Dir, rel string) {
 	for _, d := range l.projects {
 		if r, err := filepath.Rel(d.Path(), real); err == nil && filepath.IsLocal(r) &&
@@ -256,7 +253,7 @@ func (l *loader) projectOf(real string) (project *disk.Dir, rel string) {
 	return project, rel
 }
 
-// read returns the text of f, as much of it as the limit allows.
+// read returns the text of f, up to the limit.
 func (l *loader) read(f io.Reader, path string) (string, error) {
 	b, err := io.ReadAll(io.LimitReader(f, int64(l.limit)+1))
 	if err != nil {
@@ -268,7 +265,7 @@ func (l *loader) read(f io.Reader, path string) (string, error) {
 	}
 	content, format, err := l.cfg.Charsets.Decode(b)
 	switch {
-	case err != nil: // no text has zero bytes, and some servers refuse them
+	case err != nil: // no text contains NUL, and some servers refuse it
 		content = strings.ReplaceAll(strings.ToValidUTF8(string(b), "\ufffd"), "\x00", "\ufffd")
 		l.warn("%s is not UTF-8 text: what could not be read shows as %c", path, utf8.RuneError)
 	case format.Raw || format.Lossy:
@@ -285,7 +282,7 @@ func missing(err error) bool {
 	return err != nil && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR))
 }
 
-// why returns what err says, without the path.
+// why returns the text of err, without the path.
 func why(err error) string {
 	if errors.Is(err, disk.ErrIrregular) || errors.Is(err, disk.ErrKernel) {
 		return "it is not an ordinary file"

@@ -1,25 +1,25 @@
-// Package memory finds the context files (GEMINI.md and the like) that tell the model what holds
-// for a user or for a project. A first caller makes a [Memory] with [New].
+// Package memory finds and reads the context files (such as GEMINI.md), which instruct the model
+// for a user or a project. A first caller makes a [Memory] with [New].
 //
-// # Three moments
+// # Three places in the conversation
 //
 // The user's file for all projects and the private notes about this project go into the system
 // instruction. Files of extensions and of the project go into the message that opens a
-// conversation. A file of a directory further down comes once, with the answer to the first call
-// that touches the directory. A Memory keeps the three apart.
+// conversation. A file of a subdirectory is added once, to the answer to the first call that
+// accesses the subdirectory.
 //
-// # A file stays where it is
+// # A file is confined to its project
 //
-// A project's file, and whatever a file imports, lies below the directory that
-// holds a boundary marker such as .git, an extension's below its own; links are
-// followed before that is checked, and none afterwards. Who wrote a file may
-// not be who reads it.
+// A project's file, and every file that it imports, must lie below the directory with a boundary
+// marker such as .git; an extension's files must lie below the extension's directory. Links are
+// resolved before this check, and not followed afterwards. The author of a file may not be its
+// reader.
 //
-// # Never in the way
+// # Faults are warnings
 //
-// A context file that is missing or empty is passed over. A file that can't be read, is too long
-// or leads elsewhere is a warning. All files together have a limit, imports included. No context
-// file ends a session.
+// A missing or empty context file is skipped. A file that can't be read, is too long or leads
+// outside causes a warning. All files together have a limit, imports included. No context file
+// ends a session.
 package memory
 
 import (
@@ -36,7 +36,7 @@ import (
 // notesName is the name of the file of private notes about a project.
 const notesName = "MEMORY.md"
 
-// DefaultName is the name of a context file that is always looked for.
+// DefaultName is the name of context files that is always used.
 const DefaultName = "GEMINI.md"
 
 // Limits of reading, unless the Config says otherwise.
@@ -48,47 +48,43 @@ const (
 	maxWarnings  = 20
 )
 
-// Config says where to look.
+// Config says where context files are.
 type Config struct {
 	User  string   // the directory of the user's files, ~/.gemini; may be empty
-	Names []string // looked for in front of [DefaultName]
+	Names []string // names that precede [DefaultName]
 
-	// Ledger, if not nil, notes which files are being written.
+	// Ledger, if not nil, records which files are being written.
 	Ledger *disk.Ledger
 
 	// Private is the directory of the project's private notes; may be empty.
 	Private string
 
-	// Extensions returns the context files of the user's extensions, and what
-	// is wrong with those. It is asked whenever files are read, and may be
-	// nil.
+	// Extensions returns the context files of the user's extensions, and warnings about them. It
+	// is called whenever files are read, and may be nil.
 	Extensions func() (files []Extra, warnings []string)
 
-	// Roots returns the real paths of the directories that are worked in,
-	// none if they are not trusted. It is asked whenever files are read,
-	// and may be nil.
+	// Roots returns the real paths of the workspace's directories, none if they are not trusted.
+	// It is called whenever files are read, and may be nil.
 	Roots func() []string
 
-	// OwnedByOther says why a file is none of the user's business, "" if it is: what
-	// lies above the Roots may be another user's. It may be nil.
+	// OwnedByOther says why a file must not be used, "" if it may be: directories above the Roots
+	// may belong to another user. It may be nil.
 	OwnedByOther func(path string) string
 
-	// Undecided reports that nobody was asked about the Roots, since they hold
-	// no context file themselves. Then those further down are not used
-	// either. It may be nil.
+	// Undecided reports that the user was not asked to trust the Roots, since they contain no
+	// context file. Then files in subdirectories are not used either. It may be nil.
 	Undecided func() bool
 
-	// Markers are the names whose presence ends the way up from a root to
-	// its parents. Nil means .git; an empty list means that parents are not
-	// looked at.
+	// Markers are the names that end the search from a root through its parents. Nil means .git;
+	// an empty list means that parents are not searched.
 	Markers []string
 
 	// Flat has imported files follow the importing file, each once, instead of replacing the
 	// imports.
 	Flat bool
 
-	// Withheld, if not nil, reports whether imports never read files and directories called
-	// name. Imports never read files that may hold secrets either.
+	// Withheld, if not nil, reports whether imports must not read files and directories called
+	// name. Imports never read files that may contain secrets.
 	Withheld func(name string) bool
 
 	// Charsets decodes context files.
@@ -106,26 +102,26 @@ type Config struct {
 // directory Within.
 type Extra struct{ Path, Within string }
 
-// A Tier is how far a context file reaches.
+// A Tier is the scope of a context file.
 type Tier string
 
-// The tiers, as they are named to the user.
+// The tiers, by their names for the user.
 const (
 	Global     Tier = "Global"
 	Private    Tier = "Private Project Memory"
 	Extension  Tier = "Extension"
 	Project    Tier = "Project"
-	Discovered Tier = "Newly Discovered" // came with the answer to a call
+	Discovered Tier = "Newly Discovered" // added to the answer to a call
 )
 
 // A File is a context file that is in use.
 type File struct {
 	Path string // absolute
 	Tier Tier
-	Text string // imports put in, trimmed, never empty
+	Text string // with imports, trimmed, never empty
 }
 
-// Contents is what the context files say.
+// Contents is the content of the context files.
 type Contents struct {
 	Global    string // the user's files, framed
 	Private   string // the private notes, bare
@@ -142,22 +138,22 @@ type Memory struct {
 	read        bool
 	files       []File
 	loadedFiles []os.FileInfo // the files in use, imported ones included
-	warned      []string      // warnings; each is told once
+	warned      []string      // the reported warnings
 
-	projects map[string]*disk.Dir // opened once, by their real paths
+	projects map[string]*disk.Dir // open directories, by real path
 }
 
 // New returns the Memory of a session. It reads nothing yet.
 func New(cfg Config) *Memory { return &Memory{cfg: cfg} }
 
-// Names returns the names that are looked for.
+// Names returns the names of context files.
 func (m *Memory) Names() []string {
 	names, _ := m.cfg.names()
 	return names
 }
 
-// Notes returns the path of the private notes about the project, which need
-// not exist; it is empty where they are not read.
+// Notes returns the path of the private notes about the project, which need not exist. It is
+// empty if they are not used.
 func (m *Memory) Notes() string {
 	if m.cfg.Private == "" || len(m.cfg.roots()) == 0 {
 		return ""
@@ -165,10 +161,10 @@ func (m *Memory) Notes() string {
 	return filepath.Join(m.cfg.Private, notesName)
 }
 
-// Contents returns what the context files say, reading them the first time.
+// Contents returns the content of the context files, and reads them the first time.
 func (m *Memory) Contents() Contents { return m.contents(false) }
 
-// Reload reads everything again and forgets what [Memory.Discover] found.
+// Reload reads all files again and drops the files that [Memory.Discover] found.
 func (m *Memory) Reload() Contents { return m.contents(true) }
 
 func (m *Memory) contents(again bool) Contents {
@@ -190,7 +186,7 @@ func (m *Memory) warn(warnings []string) {
 	text.Each(warnings, m.cfg.Warn)
 }
 
-// load reads all files, unless that is done. It returns the warnings.
+// load reads all files, once. It returns the warnings.
 func (m *Memory) load() []string {
 	if m.read {
 		return nil
@@ -211,8 +207,7 @@ func (m *Memory) load() []string {
 	return m.tell(l.allWarnings())
 }
 
-// project returns the open directory at top, which holds a project, nil if it
-// can't be opened.
+// project returns the open directory of the project at top, nil if it can't be opened.
 func (m *Memory) project(top string) *disk.Dir {
 	if d := m.projects[top]; d != nil && !d.Gone() {
 		return d
@@ -228,7 +223,7 @@ func (m *Memory) project(top string) *disk.Dir {
 	return d
 }
 
-// tell returns the warnings that were not told yet.
+// tell returns the unreported warnings.
 func (m *Memory) tell(warnings []string) []string {
 	warnings = slices.DeleteFunc(warnings, func(w string) bool { return slices.Contains(m.warned, w) })
 	m.warned = append(m.warned, warnings...)
@@ -242,16 +237,16 @@ func (c Config) roots() []string {
 	return c.Roots()
 }
 
-// Trusts reports whether the context files of the directory dir are used: it is
-// in a directory that is worked in and trusted.
+// Trusts reports whether the context files of the directory dir are used: it is in a trusted
+// directory of the workspace.
 func (m *Memory) Trusts(dir string) bool {
 	_, real := place(dir)
 	return innermost(m.cfg.roots(), real) != ""
 }
 
-// Discover returns the framed text of the context files for path, of its
-// directory and those above, that are not in use yet; from now on they are. It
-// is empty if there are none, and if there is nothing at path or it is in no root.
+// Discover returns the framed text of the unused context files in the directory of path and its
+// parents, and marks them as used. The text is empty if there are none, if path does not exist,
+// or if it is in no root.
 func (m *Memory) Discover(path string) (text string, warnings []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -264,7 +259,7 @@ func (m *Memory) Discover(path string) (text string, warnings []string) {
 	l := m.loader()
 	l.seen = slices.Clip(m.loadedFiles)
 	l.remaining = l.limit
-	l.touched = real // its text is known to whoever touched it
+	l.touched = real // the accessing call returns its text
 	l.project(upward(dir, ceiling(root, l.markers)), Discovered)
 	if m.cfg.Undecided != nil && m.cfg.Undecided() {
 		for _, f := range l.files {

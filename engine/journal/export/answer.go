@@ -15,14 +15,14 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// An answer that is longer than this, or nested deeper, is shown as text: reading it may
-// take more than the square of the time.
+// A longer or deeper nested answer is shown as text: the parser's time may grow faster than the
+// square of the length.
 const (
 	mostBytes = 256 << 10
 	mostDepth = 40
 )
 
-// deepest is the level of a turn's heading; headings in answers are below it.
+// deepest is the level of a turn's heading; headings in answers get lower levels.
 const deepest = 2
 
 // markdown reads answers.
@@ -74,7 +74,7 @@ func answerHTML(answer string) ([]byte, bool) {
 	return b.Bytes(), true
 }
 
-// tame renders what the usual renderer would leave to the author of a text.
+// tame renders the elements that the default renderer would pass through unescaped.
 type tame struct{}
 
 // RegisterFuncs implements [renderer.NodeRenderer].
@@ -113,7 +113,7 @@ func shownInline(w util.BufWriter, src []byte, node ast.Node, entering bool) (as
 	return ast.WalkSkipChildren, nil
 }
 
-// shownImage shows where an image is, and no image: that would be fetched.
+// shownImage shows the address of an image. The image itself would be fetched.
 func shownImage(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		w.WriteString("[image: ")
@@ -125,7 +125,7 @@ func shownImage(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.W
 	return ast.WalkContinue, nil
 }
 
-// link makes links of those to pages and addresses, and text of all others.
+// link renders links to pages and mail addresses as links, and all others as text.
 func link(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	at, ok := address(node.(*ast.Link).Destination)
 	switch {
@@ -141,7 +141,7 @@ func link(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkSta
 	return ast.WalkContinue, nil
 }
 
-// autoLink does the same for a link without words.
+// autoLink does the same for a bare address.
 func autoLink(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
@@ -162,7 +162,7 @@ func autoLink(w util.BufWriter, src []byte, node ast.Node, entering bool) (ast.W
 	return ast.WalkContinue, nil
 }
 
-// address returns where a link leads, as an attribute has it, if that is a page or an
+// address returns the target of a link, escaped for an attribute, if it is a page or a mail
 // address.
 func address(to []byte) (at string, ok bool) {
 	to = util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(to)))
@@ -173,7 +173,7 @@ func address(to []byte) (at string, ok bool) {
 	return string(util.EscapeHTML(util.URLEscape([]byte(u.String()), false))), true
 }
 
-// lowered writes a heading below that of the turn.
+// lowered writes a heading with a level below the turn's heading.
 func lowered(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	level := string(rune('0' + min(node.(*ast.Heading).Level+deepest, 6)))
 	if entering {

@@ -2,21 +2,18 @@
 //
 // # For people
 //
-// Markdown and HTML have a heading for each turn and nothing that is folded away from
-// a reader. An HTML document is one file: it refers to nothing outside, has no script,
-// and its elements have their proper tags.
+// Markdown and HTML have a heading for each turn and no folded parts. An HTML document is one
+// file: it refers to no other file, has no script, and its elements have their proper tags.
 //
 // # For programs
 //
-// JSON is the record of the session as the Gemini CLI has it: one object with the
-// metadata and all messages.
+// JSON is the session in the Gemini CLI's form: one object with the metadata and all messages.
 //
-// # The words are not changed
+// # Texts are not changed
 //
-// No text of a session becomes markup of the document. What a user said and what tools
-// printed stand there letter by letter; an answer of the model's, which is Markdown,
-// is shown as that, but what in it is HTML, an image or a link to anything but a page or an
-// address is shown as text.
+// No text of a session becomes markup of the document. Messages of the user and output of tools
+// appear literally. An answer of the model is rendered as Markdown, but HTML, images and links to
+// anything but pages and mail addresses are shown as text.
 package export
 
 import (
@@ -37,7 +34,7 @@ import (
 	"gemline/engine/text"
 )
 
-// A Format is what a document is written in.
+// A Format is the format of a document.
 type Format string
 
 // The formats.
@@ -47,7 +44,7 @@ const (
 	JSON     Format = "JSON"
 )
 
-// FormatOf returns the format that the name of a file asks for.
+// FormatOf returns the format for the name of a file.
 func FormatOf(name string) (Format, error) {
 	switch ext := strings.ToLower(filepath.Ext(name)); ext {
 	case ".md", ".markdown":
@@ -95,12 +92,12 @@ func Write(ctx context.Context, path string, document []byte) error {
 // record returns a session as one object.
 func record(s journal.Session, messages []json.RawMessage, clean func(string) string) ([]byte, error) {
 	r := s.Metadata()
-	r.RemoteTasks = nil // ids of conversations on other servers are of no use to others
+	r.RemoteTasks = nil // ids of conversations on other servers are useless to other people
 	r.Summary, r.Name, r.Messages = clean(r.Summary), clean(r.Name), []json.RawMessage{}
 	for _, m := range messages {
 		var fields map[string]any
 		if err := json.Unmarshal(m, &fields); err != nil {
-			continue // it is no message
+			continue // not a message
 		}
 		if other, changed := wrap.Args(fields, clean); changed {
 			b, err := text.JSON(other, "")
@@ -121,7 +118,7 @@ type document struct {
 	turns []turn
 }
 
-// A turn is a question with what followed.
+// A turn is a question with the messages that follow.
 type turn struct {
 	title string
 	items []item
@@ -129,7 +126,7 @@ type turn struct {
 
 // An item is a text of the conversation, or a call with its result.
 type item struct {
-	who  string // You or Gemini, the name of the tool in a call
+	who  string // You, Gemini or, for a call, the name of the tool
 	said string
 
 	call   bool
@@ -139,7 +136,7 @@ type item struct {
 	id     string
 }
 
-// newTurn returns a turn of the messages it has.
+// newTurn returns the turn with its messages.
 func newTurn(of journal.Turn, messages []*genai.Content) turn {
 	t := turn{title: heading(of.Question)}
 	for _, c := range messages {
@@ -162,7 +159,7 @@ func (t *turn) add(role string, p *genai.Part) {
 	switch {
 	case p == nil || p.Thought:
 	case p.FunctionCall != nil:
-		args, _ := text.JSON(p.FunctionCall.Args, "  ") // which were JSON
+		args, _ := text.JSON(p.FunctionCall.Args, "  ") // no error, since they were JSON
 		t.items = append(t.items, item{who: p.FunctionCall.Name, call: true, args: strings.TrimSpace(string(args)),
 			state: "no result", id: p.FunctionCall.ID})
 	case p.FunctionResponse != nil:
@@ -175,14 +172,14 @@ func (t *turn) add(role string, p *genai.Part) {
 			said: fmt.Sprintf("[attachment, %s, %s]", p.FileData.MIMEType, p.FileData.FileURI)})
 	case engine.CodeText(p) != "":
 		t.items = append(t.items, item{who: who, said: strings.Trim(engine.CodeText(p), "\n")})
-	case engine.NoteText(p.Text) != "": // nobody has said it
+	case engine.NoteText(p.Text) != "": // a note of the program
 		t.items = append(t.items, item{who: "Note", said: engine.NoteText(p.Text)})
 	case strings.TrimSpace(p.Text) != "":
 		t.items = append(t.items, item{who: who, said: strings.Trim(p.Text, "\n")})
 	}
 }
 
-// answer puts the answer to a call beside it.
+// answer adds the answer to its call.
 func (t *turn) answer(fr *genai.FunctionResponse) {
 	for i := range t.items {
 		it := &t.items[i]
@@ -198,14 +195,14 @@ func (t *turn) answer(fr *genai.FunctionResponse) {
 	}
 }
 
-// output returns what a tool has answered: a text, if that is all.
+// output returns a tool's answer, as text if it has only a text.
 func output(response map[string]any) string {
 	for _, key := range []string{"output", "error"} {
 		if s, ok := response[key].(string); ok && len(response) == 1 {
 			return s
 		}
 	}
-	b, _ := text.JSON(response, "  ") // which was JSON
+	b, _ := text.JSON(response, "  ") // no error, since it was JSON
 	return strings.TrimSpace(string(b))
 }
 

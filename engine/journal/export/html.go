@@ -95,8 +95,8 @@ func (it *item) html(b *bytes.Buffer, p func(format string, args ...string)) {
 	}
 }
 
-// escape makes s text of an HTML document. Characters that no document may hold
-// are shown as they are in Go's strings.
+// escape escapes s for an HTML document. Characters that are not allowed in documents are shown
+// as Go's escapes.
 func escape(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.ContainsFunc(s, unfit) {
@@ -113,8 +113,7 @@ func escape(s string) string {
 	return html.EscapeString(s)
 }
 
-// unfit reports whether r is a control character, or changes the direction of what
-// follows.
+// unfit reports whether r is a control character, or changes the direction of text.
 func unfit(r rune) bool {
 	return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r >= 0x202a &&
 		r <= 0x202e || r >= 0x2066 && r <= 0x2069

@@ -41,14 +41,13 @@ func (it *item) markdown(b *strings.Builder) {
 	}
 }
 
-// literal returns a line as text of a Markdown document: of possible markup each
-// character has a backslash before it.
+// literal escapes a line for a Markdown document: each character of possible markup gets a
+// backslash.
 func literal(line string) string {
 	return punctuation().ReplaceAllString(text.PrintableLine(line), `\$0`)
 }
 
-// literalFact is literal for an id, a number or a time, which hold nothing that is markup
-// where they stand.
+// literalFact is literal for an id, a number or a time, which contain no markup.
 func literalFact(value string) string {
 	if plainFact().MatchString(value) {
 		return value
@@ -60,13 +59,13 @@ var plainFact = text.Pattern(`^[0-9A-Za-z]+([-: ][0-9A-Za-z]+)*$`)
 
 var punctuation = text.Pattern("[\\\\`*_{}\\[\\]()#+!<>&|~$^=:@-]")
 
-// fenced returns text between fences that are in none of its lines.
+// fenced returns text between fences that none of its lines contains.
 func fenced(language, s string) string {
 	return text.Fenced(text.Printable(strings.TrimRight(s, "\n")), language) + "\n"
 }
 
-// answerMarkdown returns an answer as a part of a document: unchanged if it is plain text,
-// else with markup escaped, and as a block of text where escaping is not enough.
+// answerMarkdown returns an answer as a part of a document: unchanged if it is harmless, else
+// with markup escaped, or as a block of text if escaping does not suffice.
 func answerMarkdown(answer string) string {
 	answer = text.Printable(strings.Trim(answer, "\n")) + "\n"
 	if !readable(answer) {
@@ -84,8 +83,8 @@ func answerMarkdown(answer string) string {
 	return fenced("markdown", answer)
 }
 
-// harmless reports whether an answer holds no HTML, no image, no link but to pages and
-// addresses and no heading as high as a turn's, and ends where it ends.
+// harmless reports whether an answer has no HTML, no image, no link but to pages and mail
+// addresses, no heading as high as a turn's, and no block that would continue after it.
 func harmless(answer string) bool {
 	const next = "\n## x\n"
 	src := []byte(answer + next)
@@ -105,22 +104,22 @@ func harmless(answer string) bool {
 			_, fine := address(n.Destination)
 			ok = ok && fine
 		case *ast.LinkReferenceDefinition:
-			ok = false // it would hold for other answers, too
+			ok = false // a definition would apply to other answers, too
 		}
 		return ast.WalkContinue, nil
 	})
 	return ok
 }
 
-// heads finds the signs of a heading.
+// heads matches the marks of a heading.
 var heads = text.Pattern(`(?m)^((?:[ \t>]|[-*+][ \t]|[0-9]+[.)][ \t])*)(#{1,6})([ \t]|$)`)
 
-// escaped returns an answer with its headings lowered, and what begins HTML, images and, if
-// links are to go, these as text, but in code.
+// escaped returns an answer with lowered headings. Outside of code it escapes HTML, images and,
+// if links is set, links.
 func escaped(answer string, links bool) string {
 	src := []byte(answer)
 	code := make([]bool, len(src)+1)
-	lines := map[int]bool{} // that underline a heading
+	lines := map[int]bool{} // lines that underline a heading
 	ast.Walk(parse(src), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
 			return ast.WalkContinue, nil
@@ -179,7 +178,7 @@ func escaped(answer string, links bool) string {
 	return b.String()
 }
 
-// mark says that the bytes from one to another are code.
+// mark marks the bytes from from to to as code.
 func mark(code []bool, from, to int) {
 	for i := from; i < to; i++ {
 		code[i] = true

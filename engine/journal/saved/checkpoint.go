@@ -13,8 +13,8 @@ import (
 	"gemline/engine/journal"
 )
 
-// A Checkpoint is what the Gemini CLI has kept before a call that changes files, until it
-// is started the next time.
+// A Checkpoint is the Gemini CLI's record before a call that changes files. The Gemini CLI
+// deletes it at its next start.
 type Checkpoint struct {
 	History *journal.SavedConversation
 	Commit  string // in the shadow repository of the files
@@ -26,7 +26,7 @@ func (s Store) Checkpoints() (names []string) {
 	entries, _ := os.ReadDir(filepath.Join(s.Dir, checkpoints))
 	for _, e := range entries {
 		if name, ok := strings.CutSuffix(e.Name(), suffix); ok && s.Dir != "" && e.Type().IsRegular() {
-			names = append(names, name) // which begin with the time
+			names = append(names, name) // names begin with the time
 		}
 	}
 	return names

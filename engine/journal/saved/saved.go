@@ -1,20 +1,21 @@
-// Package saved keeps conversations under tags of the user's, beside the sessions.
+// Package saved stores conversations under tags of the user, beside the sessions.
 //
 // # The Gemini CLI's files
 //
-// A conversation is one file, checkpoint-TAG.json, with its messages and how the user
-// signed in; a bare list of messages is one, too. The tag is written as JavaScript's
-// encodeURIComponent has it. File names of older releases have the tag unescaped.
+// A conversation is a file checkpoint-TAG.json with its messages and the user's way to sign in,
+// or with a bare list of messages. The tag is escaped as by JavaScript's encodeURIComponent. In
+// file names of older releases the tag is unescaped.
 //
-// # Its checkpoints are read
+// # The Gemini CLI's checkpoints
 //
-// The checkpoint before a call that changes files is a conversation, too, with the name of a
-// commit of the files.
+// A checkpoint before a call that changes files is a conversation, too, with the id of a commit
+// of the files.
 //
-// # Anybody's
+// # Files are untrusted
 //
-// What a file says is not believed: [gemline/engine/journal.SavedConversation] makes a history of
-// it that can be sent. No tag leaves the directory, and only ordinary files are read.
+// Anybody may have written a file, so [gemline/engine/journal.SavedConversation] turns its
+// messages into a valid history. No tag leads out of the directory, and only regular files are
+// read.
 package saved
 
 import (
@@ -41,7 +42,7 @@ import (
 const (
 	prefix, suffix = "checkpoint-", ".json"
 
-	// maxFile is the size of a file that is not read.
+	// maxFile is the maximum size of a file.
 	maxFile = 256 << 20
 )
 
@@ -54,7 +55,7 @@ type Tag struct {
 	At   time.Time
 }
 
-// List returns the conversations that are there, the oldest first.
+// List returns the saved conversations, the oldest first.
 func (s Store) List() ([]Tag, error) {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -73,7 +74,7 @@ func (s Store) List() ([]Tag, error) {
 	return tags, nil
 }
 
-// decode returns the tag that a file's name stands for.
+// decode returns the tag in a file's name.
 func decode(name string) string {
 	if tag, err := url.PathUnescape(name); err == nil {
 		return tag
@@ -81,7 +82,7 @@ func decode(name string) string {
 	return name
 }
 
-// encode returns the file's name of a tag.
+// encode returns the file's name for a tag.
 func encode(tag string) string {
 	return kept.Replace(url.QueryEscape(tag))
 }
@@ -116,11 +117,11 @@ func (s Store) Has(tag string) bool {
 	return there
 }
 
-// A file is what a file holds.
+// A file is the content of a file.
 type file struct {
 	History []*genai.Content `json:"history"`
 	Auth    string           `json:"authType,omitempty"`
-	Session string           `json:"sessionId,omitempty"` // in which it was said
+	Session string           `json:"sessionId,omitempty"` // the conversation's session
 }
 
 // Save stores a conversation under a tag and replaces an earlier one. The user's way of
@@ -140,7 +141,7 @@ func (s Store) Save(ctx context.Context, tag string, history []*genai.Content, a
 	return disk.Change(ctx, path, 0o600, func() ([]byte, error) { return b, nil })
 }
 
-// A NotFoundError is a tag under which nothing is saved.
+// A NotFoundError is the error of a tag without a conversation.
 type NotFoundError struct{ Tag string }
 
 // Error names the tag.
@@ -148,8 +149,8 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("no conversation is saved as %q", e.Tag)
 }
 
-// An AuthError means that a conversation was saved under another way to sign in than the current
-// one, so another server may have answered.
+// An AuthError means that a conversation was saved under another way to sign in, so another
+// server may have answered.
 type AuthError struct{ Tag, SavedWith, Current string }
 
 // Error names both.
@@ -162,8 +163,8 @@ func (e *AuthError) Hint() string {
 	return "/auth use " + text.PrintableLine(e.SavedWith) + " changes to it"
 }
 
-// Load returns the conversation that is saved under a tag. One that was saved under another
-// way to sign in is refused with an [*AuthError].
+// Load returns the conversation that is saved under a tag. A conversation that was saved under
+// another way to sign in is an [*AuthError].
 func (s Store) Load(tag, auth string) (*journal.SavedConversation, error) {
 	path, there := s.path(tag)
 	if !there {
@@ -177,7 +178,7 @@ func (s Store) Load(tag, auth string) (*journal.SavedConversation, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s holds no conversation: %w", path, err)
 	}
-	// Nobody can sign in here as users of the Gemini CLI mostly do.
+	// The Gemini CLI's usual log-in is not available here.
 	if f.Auth != "" && auth != "" && f.Auth != auth && f.Auth != "oauth-personal" {
 		return nil, &AuthError{tag, f.Auth, auth}
 	}
