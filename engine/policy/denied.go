@@ -9,13 +9,13 @@ import (
 	"gemline/engine"
 )
 
-// Denied is a program that a rule denies whatever it is told.
+// Denied is a program that a rule denies with all arguments.
 type Denied struct {
 	Program string
 	Rule    Rule
 }
 
-// Reason says so to the model.
+// Reason returns the reason for the model.
 func (d Denied) Reason() string { return d.Rule.reason(d.Program) }
 
 // DeniedPrograms returns the names in denied.
@@ -48,7 +48,7 @@ func (p *Policy) Denied() (all []Denied) {
 	return all
 }
 
-// programs returns the programs that r is about whatever they are told.
+// programs returns the programs to which r applies with all arguments.
 func (r *Rule) programs() (names []string) {
 	for _, prefix := range r.Commands.Prefixes {
 		if name := base(prefix[0]); len(prefix) == 1 && name != "" {
@@ -58,8 +58,8 @@ func (r *Rule) programs() (names []string) {
 	return names
 }
 
-// masked reports whether the programs that r is about are not there for commands, so
-// that none needs to be denied because it might be what r denies.
+// masked reports whether commands can't see the programs that r denies, so that no command must
+// be denied on suspicion.
 func (p *Policy) masked(r *Rule) bool {
 	if p.Masked == nil || r.Commands.Prefixes == nil {
 		return false
@@ -69,14 +69,14 @@ func (p *Policy) masked(r *Rule) bool {
 	for _, prefix := range r.Commands.Prefixes {
 		name := base(prefix[0])
 		if !slices.ContainsFunc(denied, func(d Denied) bool { return d.Program == name }) {
-			return false // another rule may be about some calls only
+			return false // another rule may apply to some calls only
 		}
 		names = append(names, name)
 	}
 	return p.Masked(names)
 }
 
-// reason says to the model that r denies something.
+// reason returns the reason of a denial by r, for the model.
 func (r *Rule) reason(what string) string {
 	return fmt.Sprintf("The rule at %s (%s tier) denies %s; only the user can change it.",
 		oneLine(r.Where()), r.Tier, quoted(what))

@@ -9,9 +9,8 @@ import (
 	"gemline/engine"
 )
 
-// Entries returns what tools.allowed could say so that a call runs unasked: lists
-// of entries, the narrowest list first. Whether one is enough is for [Policy.With]
-// and Judge to say.
+// Entries returns lists of entries for tools.allowed with which a call may run unasked, the
+// narrowest list first. The caller checks by [Policy.With] and Judge whether a list suffices.
 func Entries(q engine.Proposal) (lists [][]string) {
 	if runs(q) {
 		if list := commandEntries(q.Intent.Plan.Commands); list != nil {
@@ -21,7 +20,7 @@ func Entries(q engine.Proposal) (lists [][]string) {
 	return append(lists, []string{q.Tool.Name()})
 }
 
-// commandEntries returns an entry for each of commands, nil if one can't be named.
+// commandEntries returns an entry for each command, nil if a command has no valid entry.
 func commandEntries(commands []engine.Command) (list []string) {
 	for _, c := range commands {
 		var words []string
@@ -59,7 +58,7 @@ func quoteWord(w string) (quoted string, ok bool) {
 	return "", false
 }
 
-// With returns a copy of p that judges in another mode and by more rules.
+// With returns a copy of p in another mode and with more rules.
 func (p *Policy) With(m Mode, more ...Rule) *Policy {
 	c := p.WithUnattended(p.Unattended)
 	c.mode, c.rules = m, slices.Concat(c.rules, more)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// foreignTools are the names that other agents have for what gemline has, in small letters.
+// foreignTools maps other agents' names of tools, in small letters, to gemline's names.
 var foreignTools = map[string]string{
 	"bash":      Shell,
 	"edit":      "replace",

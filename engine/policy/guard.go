@@ -11,35 +11,35 @@ import (
 	"gemline/engine/disk"
 )
 
-// GuardedFiles says which files are not edited like others: their content steers
-// conversations to come, or is run by something later.
+// GuardedFiles says which files need approval for each edit: their content steers later
+// conversations, or other programs run it.
 type GuardedFiles struct {
 	// Names are the names of context files, which are guarded beside the built-in names. Only the
 	// last element of each counts.
 	Names []string
 
-	// Roots returns the directories that are worked in. In them, each element
-	// of a path counts; elsewhere only the last one does.
+	// Roots returns the directories of the workspace. Inside them, each element of a path counts;
+	// elsewhere only the last element.
 	Roots func() []string
 
-	// Own are the directories of gemline's own configuration. The directories in
-	// Except do not belong to it. They hold a directory for each project. A file there with a
-	// name in State does belong to it, since gemline goes by it later; a name behind "*/"
-	// is in the directories of projects.
+	// Own are the directories of gemline's own configuration, without the directories in Except,
+	// which have a directory for each project. A file there with a name in State belongs to the
+	// configuration, since gemline reads it later; a name after "*/" is in the directories of
+	// projects.
 	Own, Except, State []string
 
-	// Programs are the directories that programs are found in.
+	// Programs are the directories in which programs are searched.
 	Programs []string
 
 	// Notes are real paths. They and all files below them are guarded like context files.
 	Notes []string
 
-	// Agreed returns files and directories that run with all rights as they are.
+	// Agreed returns the files and directories that the user has allowed to run with all rights.
 	Agreed func() []string
 }
 
-// protected are names of files, and of directories with all they hold, that a
-// tool of the user's or gemline itself goes by, in any case.
+// protected are the names, in any case, of files and whole directories that configure gemline or
+// other tools of the user.
 var protected = []string{
 	".git", ".gitattributes", ".gitmodules", ".gitconfig", ".gemini", ".agents", ".vscode", ".idea", ".husky", ".envrc", ".npmrc", ".netrc", ".ssh",
 	"hgrc", "hgrc-not-shared", ".hgrc", ".mcp.json", ".claude", ".cursor",
@@ -70,8 +70,8 @@ type guard struct {
 	files  GuardedFiles
 }
 
-// A guardedApprover does not offer what the guard would not honour, and puts no
-// question that the guard can answer.
+// A guardedApprover offers no grant that the guard would ignore, and asks no question that the
+// guard can answer.
 type guardedApprover struct {
 	engine.Approver
 	guard guard
@@ -85,7 +85,7 @@ func (a guardedApprover) Approve(ctx context.Context, q engine.Proposal) (engine
 	if q.Intent.Plan.Failure.Reason == "" {
 		return a.Approver.Approve(ctx, q)
 	}
-	// A call that runs asks for more than it was judged with.
+	// A running call requests more rights.
 	switch verdict, reason := a.guard.Judge(ctx, q); verdict {
 	case engine.Allow:
 		return engine.Allowed{}, nil
@@ -144,20 +144,20 @@ func (g GuardedFiles) Explain(p *Policy, q engine.Proposal) Explanation {
 	return e
 }
 
-// always names what q may write to that is asked about in every mode, "" if it does not.
+// always names the target of q that needs approval in every mode, "" if there is none.
 func (g guard) always(q engine.Proposal) string {
 	switch {
 	case g.edits(q, g.files.isOwn):
 		return "gemline's own configuration"
-	case q.Intent.Plan.Confined && len(q.Intent.Plan.Rights.Write) == 0: // they are read-only for the command
+	case q.Intent.Plan.Confined && len(q.Intent.Plan.Rights.Write) == 0: // these files are read-only for the command
 	case g.edits(q, g.files.isAgreed), g.files.Agreed != nil && opens(q, g.files.Agreed()):
 		return "a file that runs with all the user's rights"
 	}
 	return ""
 }
 
-// protects reports whether the file at path is guarded. For a plan that is written in plan mode
-// only its own name counts, not the names of its folders.
+// protects reports whether the file at path is guarded. For a plan in plan mode only the file's
+// own name counts, not the names of its directories.
 func (g guard) protects(path string) bool {
 	if g.policy.Mode() == Plan && g.policy.Plans != nil && g.policy.Plans(path) {
 		return g.files.isProtectedName(filepath.Base(path))
@@ -165,8 +165,8 @@ func (g guard) protects(path string) bool {
 	return g.files.protects(path)
 }
 
-// opensPrograms reports whether q asks for the right to write where programs of the
-// user's or their configuration are, or above these.
+// opensPrograms reports whether q requests write access to the user's programs or their
+// configuration, or to a parent directory.
 func (g guard) opensPrograms(q engine.Proposal) bool {
 	return opens(q, g.files.Programs) || slices.ContainsFunc(q.Intent.Plan.Rights.Write, func(path string) bool {
 		return slices.ContainsFunc(elements(path),
@@ -174,7 +174,8 @@ func (g guard) opensPrograms(q engine.Proposal) bool {
 	})
 }
 
-// opens reports whether q asks for the right to write to one of places, below it, or around it.
+// opens reports whether q requests write access to one of places, below it, or to a parent
+// directory.
 func opens(q engine.Proposal, places []string) bool {
 	return slices.ContainsFunc(q.Intent.Plan.Rights.Write, func(path string) bool {
 		return slices.ContainsFunc(places, func(place string) bool {
@@ -183,13 +184,13 @@ func opens(q engine.Proposal, places []string) bool {
 	})
 }
 
-// holds reports whether the directory dir holds a place, or a link on the way to it.
+// holds reports whether the directory dir contains a place, or a link on the way to it.
 func holds(dir, place string) bool {
 	return slices.ContainsFunc(disk.Way(place), func(at string) bool { return insideFollowed(dir, at) })
 }
 
-// edits reports whether q edits a file for which is returns true, or asks for the
-// right to write there. The path of the file counts, and where it leads.
+// edits reports whether q edits, or requests write access to, a file for which is returns true.
+// It checks the path of the file and the resolved path.
 func (g guard) edits(q engine.Proposal, is func(path string) bool) bool {
 	paths := q.Intent.Plan.Rights.Write
 	around := func(path string) bool {
@@ -241,10 +242,9 @@ func (g GuardedFiles) protects(path string) bool {
 	return false
 }
 
-// isProtectedFile reports whether path, or a directory that it is in, is a guarded
-// file of a directory above it under another name: on a file system that knows
-// more names than are known here, by a hard link, or by a mount; or is what a link
-// in gemline's own directory leads to.
+// isProtectedFile reports whether path, or a parent directory, is a guarded file of a directory
+// above it under another name: an unknown alias of the file system, a hard link or a mount. It
+// also finds targets of links in gemline's own directory.
 func (g GuardedFiles) isProtectedFile(root, path string) bool {
 	way := slices.Collect(disk.Upward(path))
 	there := files(way)
@@ -267,8 +267,8 @@ func (g GuardedFiles) isProtectedFile(root, path string) bool {
 	return false
 }
 
-// GuardsName reports whether the file at a path below a directory that is worked in is
-// guarded by its last name, or is in one of Notes.
+// GuardsName reports whether the file at a path in the workspace is guarded by its last element,
+// or is in one of Notes.
 func (g GuardedFiles) GuardsName(path string) bool {
 	if slices.ContainsFunc(g.Notes, func(dir string) bool {
 		return slices.ContainsFunc(g.roots(), func(root string) bool { _, in := insideExactly(dir, filepath.Join(root, path)); return in })
@@ -279,7 +279,7 @@ func (g GuardedFiles) GuardsName(path string) bool {
 	return g.isProtectedName(parts[len(parts)-1]) || len(parts) > 1 && workflow(parts[len(parts)-2:])
 }
 
-// files returns the descriptions of the existing files among paths.
+// files returns the file info of the existing files among paths.
 func files(paths []string) []os.FileInfo {
 	var all []os.FileInfo
 	for _, path := range paths {
@@ -290,8 +290,8 @@ func files(paths []string) []os.FileInfo {
 	return all
 }
 
-// isProtectedName reports whether an element of a path is a name that is guarded, under
-// every name that some file system takes for the same.
+// isProtectedName reports whether an element of a path is a guarded name, or a name that some
+// file system treats as equal.
 func (g GuardedFiles) isProtectedName(element string) bool {
 	element = disk.FoldName(element)
 	is := func(name string) bool { return disk.SameFoldedName(element, filepath.Base(name)) }
@@ -299,7 +299,7 @@ func (g GuardedFiles) isProtectedName(element string) bool {
 		strings.HasPrefix(element, ".env") || strings.HasPrefix(element, "env~")
 }
 
-// workflow reports whether elements lead into what GitHub runs.
+// workflow reports whether a path leads to a GitHub workflow or action.
 func workflow(elements []string) bool {
 	for i := range elements[1:] {
 		if disk.SameName(elements[i], ".github") && disk.SameName(elements[i+1], "workflows") {
@@ -309,8 +309,8 @@ func workflow(elements []string) bool {
 	return false
 }
 
-// inside returns path as seen from dir, if it is dir or below it. Names count
-// as the same that some file system takes for the same.
+// inside returns path relative to dir, if it is dir or below it. Names are equal if any file
+// system treats them as equal.
 func inside(dir, path string) (below string, ok bool) {
 	if dir == "" {
 		return "", false
@@ -322,7 +322,7 @@ func inside(dir, path string) (below string, ok bool) {
 	return rel, true
 }
 
-// insideExactly is inside for names that are the same letter for letter.
+// insideExactly is inside with an exact comparison of names.
 func insideExactly(dir, path string) (below string, ok bool) {
 	rel, err := filepath.Rel(dir, path)
 	return rel, dir != "" && err == nil && filepath.IsLocal(rel)

@@ -11,8 +11,8 @@ import (
 
 // A Ruling is the decision of the rules on a call, or on one of its commands.
 type Ruling struct {
-	Command string // as it would be run; empty for the call as a whole
-	Inside  string // the program that would run it, if not the shell
+	Command string // the command line; empty for the call as a whole
+	Inside  string // the program that runs the command, if not the shell
 	Verdict engine.Verdict
 	Rule    *Rule  // the deciding rule; nil if none matches
 	Why     string // the reason, if it is not the rule alone
@@ -31,7 +31,7 @@ func (p *Policy) Judge(_ context.Context, q engine.Proposal) (engine.Verdict, en
 	return p.Explain(q).verdict()
 }
 
-// verdict returns e as an engine is told.
+// verdict returns e for the engine.
 func (e Explanation) verdict() (engine.Verdict, engine.Reason) {
 	reason := engine.Reason{Text: e.Reason}
 	if r := e.Rule; r != nil && e.Verdict == engine.Deny {
@@ -42,7 +42,7 @@ func (e Explanation) verdict() (engine.Verdict, engine.Reason) {
 
 // Explain judges a call and says why.
 func (p *Policy) Explain(q engine.Proposal) Explanation {
-	p = p.WithUnattended(p.Unattended) // a copy, so that nobody waits for the judgement
+	p = p.WithUnattended(p.Unattended) // a copy, so that the judgement holds no lock
 	u := p.ask(q)
 	var e Explanation
 	if runs(q) {
@@ -66,9 +66,9 @@ func (p *Policy) Explain(q engine.Proposal) Explanation {
 	return e
 }
 
-// namesSecret reports whether a rule of the user's allows calls by their arguments and names
-// the file that may hold secrets. A rule that would allow the same call for another file of the
-// directory does not name the file.
+// namesSecret reports whether a rule of the user allows calls by their arguments and names the
+// file that may hold secrets. A rule that also allows the call for another file of the directory
+// does not name the file.
 func (r *Rule) namesSecret(u *question) bool {
 	if r == nil || !r.Tier.deniesFirst() || r.Args == nil {
 		return false
@@ -82,16 +82,14 @@ func (r *Rule) namesSecret(u *question) bool {
 	})
 }
 
-// decide finds the rule that counts. Denials of the user and of the
-// administrator come first, but for denials [Rule.byDefault]; then the strongest
-// rule counts, and after it whatever projects and extensions narrow.
+// decide finds the deciding rule. Denials of the user and of the administrator come first, except
+// for denials [Rule.byDefault]. Then the strongest rule decides, and finally rules of projects
+// and extensions may narrow its verdict.
 //
-// In plan mode no rule but one that denies is about a call that may change
-// something other than plans.
+// In plan mode only rules that deny apply to calls that may change anything but plans.
 func (p *Policy) decide(u *question) Ruling { return decide(p.about(u), u) }
 
-// about returns the rules that may be about a call, and about each of its
-// commands.
+// about returns the rules that may apply to a call and to each of its commands.
 func (p *Policy) about(u *question) (list []*Rule) {
 	for i := range p.rules {
 		if r := &p.rules[i]; r.coversRights(u.Intent.Plan.Rights) && r.concerns(u) {
@@ -101,14 +99,14 @@ func (p *Policy) about(u *question) (list []*Rule) {
 	return list
 }
 
-// decide is [Policy.decide] among the rules that may be about u.
+// decide is [Policy.decide] for the rules that may apply to u.
 func decide(rules []*Rule, u *question) Ruling {
 	look := u.mode != Plan || looks(u.Tool.Kind) || u.plans || u.safe()
 	return strongest(rules, func(r *Rule) bool { return (look || r.Verdict == engine.Deny) && r.fits(u) })
 }
 
-// strongest returns the decision of the rules for which counts is true. If none is, the
-// call is asked about.
+// strongest returns the decision of the rules for which counts is true. Without such a rule, the
+// user is asked.
 func strongest(rules []*Rule, counts func(*Rule) bool) Ruling {
 	var deny, base, narrow *Rule
 	for _, r := range rules {
@@ -135,9 +133,8 @@ func strongest(rules []*Rule, counts func(*Rule) bool) Ruling {
 	return f
 }
 
-// script judges a call of the shell: it runs unasked if each of its commands
-// may and nothing else can be run by it, and not at all if one of them is
-// denied or could be.
+// script judges a call of the shell. The call runs unasked if each of its commands may and it can
+// run no other command. It is denied if a command is, or may be, denied.
 func (p *Policy) script(u question) Explanation {
 	e := Explanation{Class: u.Intent.Plan.Class.String()}
 	rules := p.about(&u)
@@ -198,8 +195,7 @@ func (p *Policy) script(u question) Explanation {
 	return e
 }
 
-// safety says, of a command that the built-in rules decide about, what its
-// being safe or not has to do with it.
+// safety explains how the safety of a command affects a decision of the built-in rules.
 func (u *question) safety(f Ruling) string {
 	c := u.command
 	switch r := f.Rule; {
@@ -217,7 +213,7 @@ func (u *question) safety(f Ruling) string {
 	return f.Why
 }
 
-// ClassReason says why a command line of a class that is not plain is not.
+// ClassReason says why a command line has a class other than plain.
 func ClassReason(c engine.Class) string {
 	if c == engine.Opaque {
 		return "may run more than can be read in it"
@@ -232,8 +228,8 @@ func because(why string) string {
 	return " (" + oneLine(why) + ")"
 }
 
-// mayMean returns the strongest rule that denies, or asks about, some commands of the
-// shell, but for programs that are masked for them.
+// mayMean returns the strongest rule that denies, or asks about, some commands of the shell,
+// except for rules about masked programs.
 func (p *Policy) mayMean(v engine.Verdict, u *question) (found *Rule) {
 	for i := range p.rules {
 		r := &p.rules[i]
@@ -248,8 +244,8 @@ func (p *Policy) mayMean(v engine.Verdict, u *question) (found *Rule) {
 	return found
 }
 
-// grantedBefore reports whether the user has said "always" to the call in this session.
-// Only a rule of more weight has it asked about all the same.
+// grantedBefore reports whether the user answered "always" to the call in this session. Only a
+// stronger rule requires a question nevertheless.
 func (p *Policy) grantedBefore(q engine.Proposal, by *Rule) bool {
 	if by != nil && by.Tier.deniesFirst() && by.rank() > int(User)*1000+saved {
 		return false
@@ -257,7 +253,7 @@ func (p *Policy) grantedBefore(q engine.Proposal, by *Rule) bool {
 	return slices.ContainsFunc(q.Intent.Grants, func(g engine.Grant) bool { return p.granted[key(g)] != Origin{} })
 }
 
-// reason says to the model why a call is denied, and by what.
+// reason tells the model why a call is denied, and by which rule.
 func (e Explanation) reason(tool string) string {
 	r := e.Rule
 	if r == nil {
@@ -284,7 +280,7 @@ func (e Explanation) reason(tool string) string {
 	return strings.Join(parts, " ")
 }
 
-// withStop returns the user's words, ended by punctuation.
+// withStop returns the user's text, with punctuation at the end.
 func withStop(s string) string {
 	if s = strings.TrimSpace(s); s != "" && !strings.ContainsAny(s[len(s)-1:], ".!?:;") {
 		s += "."
@@ -300,8 +296,7 @@ func sentence(s string) string {
 	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
 }
 
-// Offers implements [engine.Policy]. A tool is not offered if no call of it
-// could run.
+// Offers implements [engine.Policy]. A tool is hidden if none of its calls could run.
 func (p *Policy) Offers(t engine.Tool) bool {
 	p = p.WithUnattended(p.Unattended)
 	u := p.ask(engine.Proposal{Tool: t, Agent: t.Agent})
@@ -315,8 +310,8 @@ func (p *Policy) Offers(t engine.Tool) bool {
 	return ruling.Verdict != engine.Deny
 }
 
-// aboutAny is [Policy.about] for a tool without a call. A rule that lets the tool run counts whatever
-// agent the tool calls and, in the user's conversation, whatever agent calls the tool.
+// aboutAny is [Policy.about] for a tool without a call. A rule that allows calls counts for every
+// agent that the tool calls and, in the user's conversation, for every agent that calls the tool.
 func (p *Policy) aboutAny(u *question) (list []*Rule) {
 	for i := range p.rules {
 		r := &p.rules[i]
@@ -335,7 +330,7 @@ func (p *Policy) aboutAny(u *question) (list []*Rule) {
 	return list
 }
 
-// deniesAll reports whether a rule that denies is about every call of a tool.
+// deniesAll reports whether a rule denies every call of a tool.
 func (r *Rule) deniesAll(u *question) bool {
 	bare := *r
 	bare.except = nil
@@ -345,8 +340,7 @@ func (r *Rule) deniesAll(u *question) bool {
 // confined reports whether commands that are safe may run in plan mode.
 func (p *Policy) confined() bool { return p.Confined != nil && p.Confined() }
 
-// RulesFor returns the rules that may decide about a tool in this mode, the
-// strongest first.
+// RulesFor returns the rules that may apply to a tool in this mode, the strongest first.
 func (p *Policy) RulesFor(t engine.Tool) []Rule {
 	p = p.WithUnattended(p.Unattended)
 	u := p.ask(engine.Proposal{Tool: t})

@@ -19,13 +19,13 @@ import (
 	"gemline/engine/text"
 )
 
-// A Store is where rules are kept that the user makes by saying "always". What
-// is empty keeps nothing.
+// A Store has the files for rules from answers "always". Without a file, rules of its scope are
+// not stored.
 type Store struct {
 	Project string            // the file of rules for this project
 	User    string            // the file of rules for everywhere
 	About   string            // the text of the comment above each rule
-	Failed  func(text string) // is told what could not be written
+	Failed  func(text string) // gets a message about each failed write
 	Saved   func(text string) // gets a line about each stored rule, with its place
 }
 
@@ -40,8 +40,8 @@ func (s Store) file(scope engine.Scope) string {
 	return ""
 }
 
-// OfferRules returns an approver that asks a, and offers it rules to keep: for the call
-// at hand and for more calls like it. If never is true it offers nothing.
+// OfferRules returns an approver around a that offers rules to store: for the current call and
+// for similar calls. If never is true it offers none.
 func (p *Policy) OfferRules(a engine.Approver, never bool) engine.Approver {
 	return ruleOfferer{a, p, never}
 }
@@ -67,8 +67,8 @@ func (a ruleOfferer) Approve(ctx context.Context, q engine.Proposal) (engine.Ans
 	return a.Approver.Approve(ctx, q)
 }
 
-// offeredGrants returns the grants of a call, the narrowest first, with the rules
-// that they would be kept as.
+// offeredGrants returns the grants of a call, the narrowest first, with the rules to store for
+// them.
 func (p *Policy) offeredGrants(q engine.Proposal) []engine.Grant {
 	grants := slices.Clone(q.Intent.Grants)
 	if !runs(q) {
@@ -77,7 +77,7 @@ func (p *Policy) offeredGrants(q engine.Proposal) []engine.Grant {
 			name, tools = "file_path", []string{"replace", "write_file"}
 		}
 		if path, ok := q.Args[name].(string); ok && name != "" && !strings.ContainsRune(path, 0) {
-			u := p.WithUnattended(p.Unattended).ask(q) // of a copy, since the mode may change
+			u := p.WithUnattended(p.Unattended).ask(q) // a copy, since the mode may change
 			if exact, _ := u.spellings(path); len(exact) > 0 && !slices.Contains(exact, path) {
 				path = exact[0] // a rule about the path itself would not fit
 			}
@@ -103,7 +103,7 @@ func (p *Policy) offeredGrants(q engine.Proposal) []engine.Grant {
 			return grants
 		}
 		name := c.Argv[0].Text
-		near = near || strings.Contains(name, "/") && !strings.HasPrefix(name, "/") // it is another program elsewhere
+		near = near || strings.Contains(name, "/") && !strings.HasPrefix(name, "/") // in another directory it is another program
 		words := commandPrefix(c)
 		if wide = wide && words != nil; wide {
 			prefixes = append(prefixes, quotedWords(words))
@@ -129,8 +129,8 @@ func (p *Policy) offeredGrants(q engine.Proposal) []engine.Grant {
 	return grants
 }
 
-// grantRule returns the rule that a grant is kept as: about what the tool says that
-// the call is about, or about all calls of the tool.
+// grantRule returns the rule to store for a grant: about the target of the call, or about all
+// calls of the tool.
 func grantRule(g engine.Grant) string {
 	if g.Target == "" {
 		return ruleText([]string{g.Tool}, "")
@@ -138,16 +138,15 @@ func grantRule(g engine.Grant) string {
 	return ruleText([]string{g.Tool}, "target = "+tomlString(g.Target))
 }
 
-// subcommand is what a sub-command of a program looks like.
+// subcommand matches the sub-command of a program.
 var subcommand = text.Pattern(`^[a-z][a-z-]*$`)
 
-// runSubcommands are sub-commands with which a program runs another one, or anything.
+// runSubcommands are sub-commands with which a program runs another program.
 var runSubcommands = []string{"exec", "x", "e", "dlx", "config", "tool", "tools", "shell", "init",
 	"create", "env", "script", "explore", "start", "develop", "which"}
 
-// commandPrefix returns the words that a rule for commands like c begins with: the
-// program and, where it has them, its sub-command. It returns nil if such a
-// rule would cover too much.
+// commandPrefix returns the prefix of a rule for commands like c: the program and its
+// sub-command, if there is one. It returns nil if such a rule would cover too much.
 func commandPrefix(c engine.Command) []string {
 	words := c.Words()
 	second := len(words) > 1 && subcommand().MatchString(words[1]) && !slices.Contains(runSubcommands, words[1])
@@ -165,7 +164,7 @@ func commandPrefix(c engine.Command) []string {
 	return words[:1]
 }
 
-// ruleText returns a rule as a person would write it.
+// ruleText returns the text of a rule for a file.
 func ruleText(tools []string, condition string) string {
 	name := strconv.Quote(tools[0])
 	if len(tools) > 1 {
@@ -244,17 +243,17 @@ func (p *Policy) Learn(g engine.Grant, s engine.Scope) error {
 	return nil
 }
 
-// forget takes back what p has learned, by its places. The caller has locked p.
+// forget removes learned rules from p, chosen by their places. The caller must hold the lock of
+// p.
 func forget(p *Policy, learned func(Origin) bool) {
 	maps.DeleteFunc(p.granted, func(_ engine.Grant, o Origin) bool { return learned(o) })
 	p.rules = slices.DeleteFunc(slices.Clone(p.rules), func(r Rule) bool { return learned(r.Origin) })
 }
 
-// thisSession stands in the place of a file in rules that are not kept in one.
+// thisSession replaces the file in the Origin of rules that are not stored.
 const thisSession = "this session"
 
-// ForgetGrants takes back what was granted for the session, which is over. What was
-// kept in files stays, and so does the mode.
+// ForgetGrants removes the grants of the session at its end. Stored rules and the mode stay.
 func (p *Policy) ForgetGrants() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -268,8 +267,8 @@ func tell(told func(string), text string) {
 	}
 }
 
-// Append appends a rule to a file, which need not exist, and returns its line. A rule that the
-// file has already is not written twice.
+// Append appends a rule to a file, which need not exist, and returns its line. It does not append
+// a rule that the file already has.
 func Append(file, about, rule string) (line int, err error) {
 	err = rewrite(file, func(old []byte) ([]byte, error) {
 		b := slices.Clone(old)
@@ -288,8 +287,8 @@ func Append(file, about, rule string) (line int, err error) {
 	return line, err
 }
 
-// Revoke takes back the rule at a place, and returns its text in the file, with the
-// comment above it.
+// Revoke removes the rule at a place, and returns its text in the file, with the comment above
+// it.
 func (p *Policy) Revoke(at Origin) (was string, err error) {
 	if at.File != thisSession {
 		if was, err = remove(at.File, at.Line); err != nil {
@@ -314,7 +313,7 @@ func (p *Policy) Revoke(at Origin) (was string, err error) {
 	return strings.TrimSpace(was), nil
 }
 
-// remove takes the rule that begins at a line out of a file, with the comment above it, and
+// remove removes the rule that begins at a line from a file, with the comment above it, and
 // returns its text.
 func remove(file string, line int) (was string, err error) {
 	err = rewrite(file, func(old []byte) ([]byte, error) {
@@ -342,8 +341,8 @@ func remove(file string, line int) (was string, err error) {
 // lockWait is how long another program may hold a file of rules.
 const lockWait = 5 * time.Second
 
-// rewrite changes a file of rules as a whole, while no other gemline does. A
-// file that is not understood is left alone, and none becomes one.
+// rewrite replaces a file of rules, under a lock. It does not change a file that can't be parsed,
+// and writes no such file.
 func rewrite(file string, edit func(old []byte) ([]byte, error)) error {
 	ctx, cancel := context.WithTimeout(context.Background(), lockWait)
 	defer cancel()

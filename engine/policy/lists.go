@@ -10,22 +10,22 @@ import (
 	"gemline/engine"
 )
 
-// Lists are what the settings say about tools: their names. The name of the shell may
-// be followed by the beginning of a command, as in run_shell_command(git status).
+// Lists are the settings' lists of tools. The name of the shell may have a prefix of commands, as
+// in run_shell_command(git status).
 type Lists struct {
-	Core        []string // the only tools there are, if not nil; they run unasked
+	Core        []string // the only available tools, if not nil; they run unasked
 	Allowed     []string // tools that run unasked
-	AllowedName string   // what Allowed is called where it comes from; tools.allowed if empty
-	Exclude     []string // tools that do not run
+	AllowedName string   // the name of Allowed at its origin; tools.allowed if empty
+	Exclude     []string // denied tools
 	Confirm     []string // tools that are asked about
 
-	// Servers of MCP. Their tools run unasked, but for plan mode, or not at all.
+	// MCP servers. Their tools run unasked, except in plan mode, or not at all.
 	Trusted  []string // by mcpServers.NAME.trust
 	Servers  []string // by mcp.allowed
 	Unasked  []string // by mcp.autoAllowInHeadless
 	Excluded []string // by mcp.excluded
 
-	Line, Column int // at which they stand in their file, 0 if that is not known
+	Line, Column int // the place in their file, 0 if unknown
 }
 
 // Rules returns the rules of the lists; for a tier that can only narrow, without rules that
@@ -64,7 +64,7 @@ func (l Lists) Rules(tier Tier, from string) (rules []Rule, warnings []string) {
 	return b.rules, b.warnings
 }
 
-// acting are the modes in which something may be done.
+// acting are the modes in which changes are possible.
 var acting = []Mode{Default, AutoEdit, Auto, Yolo}
 
 // A builder collects rules.
@@ -81,8 +81,8 @@ func (b *builder) add(r Rule) {
 	b.rules = append(b.rules, r)
 }
 
-// server adds a rule about all tools of a server. Without a name it adds nothing,
-// since the rule would be about the tools of no server as well.
+// server adds a rule about all tools of a server. Without a name it adds none, since the rule
+// would also match tools without a server.
 func (b *builder) server(name string, r Rule) {
 	if name != "" {
 		r.Tools, r.Server = []string{"*"}, name
@@ -96,8 +96,8 @@ func (b *builder) each(key string, entries []string, v engine.Verdict, priority 
 	}
 }
 
-// allowed adds the rules of tools.allowed or a similar key. Where it names commands of the
-// shell, others do not run.
+// allowed adds the rules of tools.allowed or a similar key. If it names commands of the shell,
+// other commands are denied.
 func (b *builder) allowed(key string, entries []string) {
 	list := b.list(key, entries, engine.Allow, 300)
 	var commands []Rule
@@ -142,12 +142,12 @@ func (b *builder) warn(key, entry, problem string) {
 type entry struct {
 	tools    []string
 	prefixes [][]string // of commands, nil for all
-	note     string     // it is understood, and written otherwise
-	problem  string     // it is not understood
+	note     string     // the entry is valid, but has another preferred form
+	problem  string     // the entry is invalid
 }
 
-// readEntry reads an entry of a list; allows tells a list that allows from a list that denies
-// or asks. A malformed entry allows nothing, or denies the whole tool.
+// readEntry reads an entry of a list, which allows if allows is true, and otherwise denies or
+// asks. A malformed entry allows nothing, or denies the whole tool.
 func readEntry(text string, allows bool) entry {
 	e := parseEntry(text)
 	switch {
@@ -161,8 +161,8 @@ func readEntry(text string, allows bool) entry {
 	return e
 }
 
-// spelled notes that an entry names no tool there is, where it comes near to one or, in
-// whole, names no other. As in files of rules, what denies counts for the near one, too.
+// spelled adds a note or problem to an entry that names no known tool. As in files of rules, an
+// entry that denies also applies to the tool with a similar name.
 func (e entry) spelled(whole, allows bool) entry {
 	name := e.tools[0]
 	near := misspelled(name)
@@ -177,8 +177,8 @@ func (e entry) spelled(whole, allows bool) entry {
 	return e
 }
 
-// toCome reports whether a name belongs to a known tool, or to a tool that a server or
-// another source may bring.
+// toCome reports whether a name belongs to a known tool, or to a tool that a server or another
+// source may add.
 func toCome(name string) bool {
 	known := func(tool string) bool { return sameTool(name, tool) }
 	return strings.HasSuffix(name, "*") || strings.HasPrefix(name, "mcp_") || strings.HasPrefix(name, discovered) ||
@@ -232,7 +232,7 @@ func parseEntry(text string) (e entry) {
 		return e
 	}
 	if e.prefixes == nil {
-		e.tools = append(e.tools, name) // in case the tool exists after all
+		e.tools = append(e.tools, name) // in case the tool exists
 	} else {
 		tool += "(" + inner + ")"
 	}

@@ -16,22 +16,21 @@ import (
 	"gemline/engine/text"
 )
 
-// A Source is a file of rules, or a directory. Of a directory all files count whose
-// names end in .toml.
+// A Source is a file of rules, or a directory, in which all files with names in .toml count.
 type Source struct {
 	Path     string
 	Tier     Tier
 	Required bool // it was named explicitly and must exist
 
-	// WorldWritable says why somebody else may have written a path, "" if nobody
-	// else can. Exposed files are passed over. Nil trusts everybody.
+	// WorldWritable says why another user may have written a path, "" if no other user can. Such
+	// files are skipped. Nil skips no file.
 	WorldWritable func(path string) string
 }
 
-// Load reads the rules of all sources. Of a file that can't be parsed, the understandable denials
-// count, and every call is asked about. The error, a [FileError], is about a file of the
-// administrator's, or a source that must exist. Warnings are about files that are passed over,
-// and about rules that are not understood.
+// Load reads the rules of all sources. If a file can't be parsed, its readable denials count, and
+// every call is asked about. The error, a [FileError], is about a file of the administrator, or a
+// source that must exist. Warnings are about skipped files, and about rules that are not
+// understood.
 func Load(sources []Source) (rules []Rule, warnings []string, err error) {
 	for _, src := range sources {
 		files, err := src.files()
@@ -55,7 +54,7 @@ func Load(sources []Source) (rules []Rule, warnings []string, err error) {
 				some, more, err = Parse(path, src.Tier, file)
 			}
 			switch {
-			case err != nil && src.Tier == Extension: // which must not be in anybody's way
+			case err != nil && src.Tier == Extension: // a broken extension must not block the user
 				warnings = append(warnings, fmt.Sprintf("rules of an extension are not used: %s", oneLine(err.Error())))
 				continue
 			case err != nil && src.Tier == Admin:
@@ -72,8 +71,8 @@ func Load(sources []Source) (rules []Rule, warnings []string, err error) {
 // tableStart matches the line that a rule begins with.
 var tableStart = text.Pattern(`(?m)^[ \t]*\[\[rule\]\]`)
 
-// denials returns the rules that count of a file that can't be parsed as a whole: the rules that
-// deny and can be parsed alone, and a rule that asks about every call.
+// denials returns the rules of a file that can't be parsed as a whole: the denials that can be
+// parsed alone, and a rule that asks about every call.
 func denials(path string, tier Tier, file []byte) (rules []Rule) {
 	starts := append(tableStart().FindAllIndex(file, -1), []int{len(file)})
 	for i, at := range starts[:len(starts)-1] {
@@ -84,7 +83,7 @@ func denials(path string, tier Tier, file []byte) (rules []Rule) {
 	return append(rules, Rule{Tier: tier, Origin: Origin{File: path}, Tools: []string{"*"}, Verdict: engine.Ask, Priority: maxPriority})
 }
 
-// Exists reports whether src has a file of rules that is not passed over.
+// Exists reports whether src has a file of rules that is not skipped.
 func (src Source) Exists() bool {
 	files, err := src.files()
 	return err == nil && slices.ContainsFunc(files,
@@ -105,7 +104,7 @@ func (src Source) files() ([]string, error) {
 		return []string{src.Path}, nil
 	}
 	if src.WorldWritable != nil && src.WorldWritable(src.Path) != "" {
-		return []string{src.Path}, nil // to be told of as a whole
+		return []string{src.Path}, nil // to be reported as a whole
 	}
 	entries, err := os.ReadDir(src.Path)
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	"gemline/engine/text"
 )
 
-// A question is the subject that rules are matched with: a call, or a command that a call would
-// run.
+// A question is the subject of rules: a call, or a command that a call would run.
 type question struct {
 	engine.Proposal
 	mode        Mode
@@ -23,14 +22,14 @@ type question struct {
 	command     *engine.Command // nil for the call as a whole
 	roots       []string        // the directories that are worked in
 
-	read       bool              // the following fields are known
+	read       bool              // the following fields are set
 	known      map[string]string // the declared arguments, each as JSON
-	exact      []string          // the arguments as JSON, as rules that allow have to fit them
-	loose      []string          // as all other rules may fit them
-	undeclared bool              // the tool does not declare some
+	exact      []string          // the arguments as JSON, for rules that allow
+	loose      []string          // the same for all other rules
+	undeclared bool              // some arguments are not declared by the tool
 }
 
-// ask makes the question about a call as a whole.
+// ask returns the question about a call as a whole.
 func (p *Policy) ask(q engine.Proposal) question {
 	mode := p.mode
 	if !slices.Contains(Modes[:], mode) {
@@ -53,13 +52,12 @@ func (u question) about(c *engine.Command) question {
 }
 
 // runs reports whether a call runs commands: a call of the shell tool, or of another tool with a
-// plan of commands. Rules about the shell are about both.
+// plan of commands. Rules about the shell apply to both.
 func runs(q engine.Proposal) bool {
 	return q.Tool.Name() == Shell || q.Intent.Plan.Dir != "" || len(q.Intent.Plan.Commands) > 0
 }
 
-// safe reports whether the command, or each one of the call, is known to change nothing, and
-// is confined.
+// safe reports whether the command, or each command of the call, is read-only and confined.
 func (u *question) safe() bool {
 	if !runs(u.Proposal) || !u.Intent.Plan.Confined || !u.Intent.Plan.Rights.Empty() ||
 		u.Intent.Plan.Class != engine.Plain && !u.Intent.Plan.IsReadOnly {
@@ -104,7 +102,7 @@ func (u *question) encode() {
 	for _, path := range exact {
 		u.exact = append(u.exact, canonical(with(u.known, name, path)))
 	}
-	if name == "dir_path" { // with the slash that may follow a directory
+	if name == "dir_path" { // with an optional slash after a directory
 		for _, path := range append(slices.Clone(loose), given) {
 			loose = append(loose, strings.TrimSuffix(path, "/")+"/")
 		}
@@ -134,10 +132,9 @@ func with(args map[string]string, name, value string) map[string]string {
 	return args
 }
 
-// spellings returns the paths under which rules know the file at the path given. A rule that
-// allows has to fit an exact path: the place that the path leads to. The path as given is exact
-// only if no .., no link and no search leads elsewhere. A rule that denies may fit a loose path,
-// too: any other path to the same place.
+// spellings returns the paths of a file for rules. A rule that allows must match an exact path:
+// the resolved path. The given path is exact only if no .., no link and no search leads
+// elsewhere. A rule that denies may also match a loose path: any other path to the same file.
 func (u *question) spellings(given string) (exact, loose []string) {
 	at := u.Intent.Plan.Dir
 	if len(u.Intent.Paths) > 0 {
@@ -182,13 +179,13 @@ func (u *question) spellings(given string) (exact, loose []string) {
 	return slices.Compact(exact), loose
 }
 
-// holds reports whether path leads to a place in the directories that are worked in: a link there
-// leads elsewhere, while a link above them is only another name.
+// holds reports whether path leads to a file in the workspace. A link inside the workspace leads
+// elsewhere, while a link above it is only another name.
 func (u *question) holds(path string) bool {
 	return disk.InsideAny(u.roots, disk.ResolveLinks(path))
 }
 
-// relative returns path as it is written in dir, or nothing on another drive.
+// relative returns path relative to dir, or nil on another drive.
 func relative(dir, path string) []string {
 	rel, err := filepath.Rel(dir, path)
 	if err != nil {
@@ -197,7 +194,7 @@ func relative(dir, path string) []string {
 	return []string{filepath.ToSlash(rel)}
 }
 
-// declaredBy returns the names of the arguments that a tool says it knows.
+// declaredBy returns the names of the arguments that a tool declares.
 func declaredBy(t engine.Tool) map[string]bool {
 	names := map[string]bool{}
 	if t.Declaration.Parameters != nil {
@@ -238,11 +235,11 @@ func jsonText(v any) string {
 	return string(b)
 }
 
-// matches reports whether r is about u. A rule that allows has to fit exactly; a rule that asks
-// or denies fits as soon as it may be meant.
+// matches reports whether r applies to u. A rule that allows must match exactly; a rule that asks
+// or denies matches every call that it may be meant for.
 func (r *Rule) matches(u *question) bool { return r.concerns(u) && r.fits(u) }
 
-// fits is [Rule.matches] for a rule that is about the tool.
+// fits is [Rule.matches] for a rule that applies to the tool.
 func (r *Rule) fits(u *question) bool {
 	for _, e := range r.except {
 		apart := u.command == nil && len(u.Intent.Plan.Commands) > 0 && e.Commands.Prefixes != nil && e.concerns(u)
@@ -253,7 +250,7 @@ func (r *Rule) fits(u *question) bool {
 	switch c := &r.Commands; {
 	case c.Safe && !u.safe(), c.Revertible && !(u.Intent.Plan.Revertible && u.Intent.Plan.Rights.Empty()):
 		return false
-	case c.Line != "": // which is about each of its commands, as long as they stand in it
+	case c.Line != "": // which covers each of its commands
 		line, _ := u.Args["command"].(string)
 		return line == c.Line && (c.Dir == "" || c.Dir == u.Intent.Plan.Dir)
 	case r.Target != "":
@@ -275,8 +272,7 @@ func (r *Rule) fits(u *question) bool {
 	}
 }
 
-// concerns reports whether r is about the tool, in this mode and for whoever
-// calls it.
+// concerns reports whether r applies to the tool, in this mode and for this caller.
 func (r *Rule) concerns(u *question) bool {
 	t := u.Tool
 	switch {
@@ -290,14 +286,14 @@ func (r *Rule) concerns(u *question) bool {
 			return false
 		}
 	}
-	agent, _ := u.Args["agent_name"].(string) // the tool that calls agents goes by their names, too
+	agent, _ := u.Args["agent_name"].(string) // rules may name agents in the place of the tool that calls them
 	return slices.ContainsFunc(r.Tools, func(name string) bool {
 		return r.names(name, t) || sameTool(name, Shell) && runs(u.Proposal) || name == agent &&
 			t.Server == "" && t.Name() == invokeAgent
 	})
 }
 
-// matches reports whether a rule holds in this mode, and for whoever calls.
+// matches reports whether a rule applies in this mode, and for this caller.
 func (w When) matches(u *question) bool {
 	return (w.Modes == nil || slices.Contains(w.Modes, u.mode)) &&
 		(w.Interactive == nil || *w.Interactive == u.interactive) && (w.Agent == "" || w.Agent == u.Agent)
@@ -342,8 +338,8 @@ func (r *Rule) names(word string, t engine.Tool) bool {
 		word == name && strings.HasPrefix(name, own) || r.Server != "" && word == t.ServerTool
 }
 
-// covers reports whether c is a command that a rule allows: it begins with
-// the rule's words, in exactly this spelling, and sets nothing.
+// covers reports whether c is a command that a rule allows: it begins with the rule's words, in
+// exactly this spelling, and sets no variable.
 func (cs *Commands) covers(c engine.Command) bool {
 	if len(c.Argv) == 0 || len(c.Env) > 0 {
 		return false
@@ -362,10 +358,10 @@ func (cs *Commands) covers(c engine.Command) bool {
 	})
 }
 
-// catches reports whether c may be a command that a rule denies or asks about:
-// by the name of its program in any spelling, with options in between, and as
-// what a runner runs, after an installation that may bring it along. What that is
-// told is judged as its own, but is not to outdo a rule that denies.
+// catches reports whether c may be a command that a rule denies or asks about. It matches the
+// program's name in any spelling, with options in between, and as the program that a runner runs,
+// perhaps after an installation. The command of a runner is judged separately, but this must not
+// weaken a rule that denies.
 func (cs *Commands) catches(c engine.Command) bool {
 	if cs.catchesProgram(c) {
 		return true
@@ -378,8 +374,8 @@ func (cs *Commands) catches(c engine.Command) bool {
 	return false
 }
 
-// catchesProgram is catches for the program that c itself is. What GNU calls rm is grm
-// where another rm is there before it.
+// catchesProgram is catches for c's own program. GNU's rm is called grm on systems with another
+// rm.
 func (cs *Commands) catchesProgram(c engine.Command) bool {
 	if len(c.Argv) == 0 {
 		return false
@@ -399,10 +395,10 @@ func (cs *Commands) catchesProgram(c engine.Command) bool {
 	})
 }
 
-// follow reports whether words may contain the words of prefix in their order, with only options
-// and their possible values between them. A word that is not known may be any.
+// follow reports whether words may contain the words of prefix in order, with only options and
+// their possible values between them. An unknown word matches any word.
 func follow(prefix []string, words []engine.Word) bool {
-	option := false // the word before was one
+	option := false // the previous word was an option
 	for _, want := range prefix {
 		for {
 			if len(words) == 0 {
@@ -427,8 +423,8 @@ func follow(prefix []string, words []engine.Word) bool {
 	return true
 }
 
-// base returns the name of a program that is called by a path.
+// base returns the name of a program without its directory.
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// fold returns the name of a program as names are compared.
+// fold returns the name of a program in a form for comparison.
 func fold(name string) string { return strings.TrimSuffix(strings.ToLower(name), ".exe") }

@@ -12,12 +12,12 @@ import (
 // maxPriority is the strongest priority of a rule.
 const maxPriority = 999
 
-// mended returns safe rules in the place of a malformed rule, and describes them. A rule that
-// allows is dropped. A rule that asks or denies matches more calls than it was meant for: its
-// malformed conditions are ignored.
+// mended returns safe replacements of a malformed rule, and describes them. A rule that allows is
+// dropped. A rule that asks or denies matches more calls than intended: its malformed conditions
+// are ignored.
 func (r *reader) mended() (rules []Rule, became string) {
 	table := maps.Clone(r.table)
-	commands := false // it is about the shell, whatever becomes of its keys
+	commands := false // the rule is about the shell, even if its keys are ignored
 	says := false
 	for key := range table {
 		commands = commands || strings.HasPrefix(key, "command")
@@ -52,8 +52,8 @@ func (r *reader) mended() (rules []Rule, became string) {
 	return []Rule{{Tools: []string{"*"}, Verdict: v, Priority: maxPriority}}, "it is about every tool"
 }
 
-// widened gives a rule about commands the tool that runs them, and returns the other tools
-// that it names. Any other rule is about the tools that it names, or about all.
+// widened sets the tool of a rule about commands to the shell, and returns the other tools that
+// the rule names. Any other rule applies to the tools that it names, or to all.
 func widened(table map[string]any, commands bool) (others []string) {
 	list, _ := table["toolName"].([]any)
 	for _, v := range append(slices.Clone(list), table["toolName"]) {
@@ -78,8 +78,8 @@ func widened(table map[string]any, commands bool) (others []string) {
 	return nil
 }
 
-// nearPriority returns the priority that a value comes nearest to, the strongest if it is no
-// number at all.
+// nearPriority returns the valid priority nearest to a value, the strongest if the value is no
+// number.
 func nearPriority(value any) int64 {
 	n, ok := value.(int64)
 	switch x := value.(type) {
@@ -95,7 +95,7 @@ func nearPriority(value any) int64 {
 	return min(max(n, 0), maxPriority)
 }
 
-// strictVerdict returns what a decision is meant to be: a denial if nobody knows.
+// strictVerdict returns the probable meaning of a decision, a denial if it is unclear.
 func strictVerdict(decision any) engine.Verdict {
 	word, _ := decision.(string)
 	switch strings.NewReplacer("-", "_", " ", "_").Replace(strings.ToLower(strings.TrimSpace(word))) {
@@ -107,15 +107,15 @@ func strictVerdict(decision any) engine.Verdict {
 	return engine.Deny
 }
 
-// byDefault reports whether a rule denies every tool, or every tool of a kind, and none by
-// its name: such a call is denied unless another rule says otherwise.
+// byDefault reports whether a rule denies all tools, or all tools of a kind, without a name. Such
+// a denial is a default, which other rules may override.
 func (r *Rule) byDefault() bool {
 	named := func(name string) bool { return name != "*" && name != "mcp_*" && name != discovered+"*" }
 	return r.Verdict == engine.Deny && r.Tier.deniesFirst() && !r.bounded() &&
 		(r.Server == "" || r.Server == "*") && !slices.ContainsFunc(r.Tools, named)
 }
 
-// matchesName reports whether a name is one that a pattern with asterisks may stand for.
+// matchesName reports whether a name matches a pattern with asterisks.
 func matchesName(pattern, name string) bool {
 	parts := strings.Split(pattern, "*")
 	last := len(parts) - 1
@@ -133,11 +133,11 @@ func matchesName(pattern, name string) bool {
 	return strings.HasSuffix(name, parts[last])
 }
 
-// foreign is [ToolOf] for a name as other agents write it, which no tool here has; "" if it
-// is none.
+// foreign is [ToolOf] for a name in the spelling of other agents; "" if it is unknown, or the
+// name of a tool here.
 func foreign(name string) string {
 	if server, tool, ok := strings.Cut(strings.TrimPrefix(name, "mcp__"), "__"); ok && server != "" && tool != "" {
-		return "mcp_" + server + "_" + tool // as it was written once, and is elsewhere
+		return "mcp_" + server + "_" + tool // mcp__ is the old form, and that of other programs
 	}
 	if server, ok := strings.CutPrefix(name, "mcp__"); ok && server != "" && !strings.Contains(server, "__") {
 		return "mcp_" + server + "_*"

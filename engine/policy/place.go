@@ -2,9 +2,8 @@ package policy
 
 import "strings"
 
-// positions are where the keys of a file of rules stand. They are found in a text
-// that is known to be TOML, for messages only: where they are not found, a
-// message is about the table, or about the file.
+// positions are the places of the keys in a file of rules, which must be valid TOML. They are
+// used only in messages: without a place of the key, a message names the table or the file.
 type positions struct {
 	tops   map[string]place
 	tables map[string][]place

@@ -1,5 +1,5 @@
-// Package policy judges what the model wants to do: which calls run unasked,
-// which are asked about, and which are denied.
+// Package policy judges the model's calls: which calls run unasked, which need approval, and
+// which are denied.
 //
 // The strongest of the rules that match a call decides. Rules are built in, or come from files
 // ([Load]), from settings ([Lists]) and from answers with "always" ([Policy.Learn]). Approval
@@ -12,26 +12,25 @@
 // the same or a stronger tier, makes an exception. Rules of projects and extensions can only ask
 // and deny. In plan mode no rule lets a call change anything but a plan.
 //
-// # Allowing is exact
+// # Allowing requires an exact match
 //
-// A rule that allows has to fit a call exactly. A rule that asks or denies fits as
-// soon as the call may be meant.
+// A rule that allows must match a call exactly. A rule that asks or denies matches every call
+// that it may be meant for.
 //
 // # Words are judged, not texts
 //
 // A rule about commands is compared with the words of each command that would run, never with the
 // text of a script.
 //
-// # A rule that is not understood is strict
+// # Malformed rules are strict
 //
-// A rule that is not understood allows nothing, or denies more than it was meant to, with a
-// warning that says the place. Nobody knows what a file that is no TOML would have denied:
-// every call is asked about.
+// A malformed rule allows nothing, or denies more than intended, with a warning that names its
+// place. The denials of a file that is no valid TOML are unknown, so every call is asked about.
 //
-// # Its own rules are out of reach
+// # The model can't change the rules
 //
-// Files that steer later conversations, gemline's own among them, are asked about
-// whatever rules allow ([Guard]).
+// Edits of files that steer later conversations, such as gemline's own configuration, need
+// approval even if rules allow them ([Guard]).
 package policy
 
 import (
@@ -44,8 +43,8 @@ import (
 	"gemline/engine"
 )
 
-// A Mode says how much runs without a question. The values are those of the
-// --approval-mode flag.
+// A Mode says which calls run without a question. The values are those of the --approval-mode
+// flag.
 type Mode string
 
 // The modes, from the most careful.
@@ -60,7 +59,7 @@ const (
 // Modes lists the modes in the order that help shows them.
 var Modes = [...]Mode{Default, AutoEdit, Auto, Plan, Yolo}
 
-// A Policy is one session's judgement. It is safe for concurrent use.
+// A Policy judges the calls of a session. It is safe for concurrent use.
 type Policy struct {
 	// Unattended says that no user is present, and no tool may ask questions. It is set
 	// before the Policy is used.
@@ -74,33 +73,32 @@ type Policy struct {
 	// plan mode. Nil means that no path is. It is set before the Policy is used.
 	Plans func(path string) bool
 
-	// Roots returns the directories that are worked in, the first of which is where relative
-	// paths begin. Nil means that there are none. It is set before the Policy is used.
+	// Roots returns the directories of the workspace, first the base of relative paths. Nil means
+	// that there are none. It is set before the Policy is used.
 	Roots func() []string
 
-	// Masked reports whether commands can run none of the programs, under any spelling. Nil
-	// means that they can run some. It is set before the Policy is used.
+	// Masked reports whether commands can run none of the programs, under any spelling. If it is
+	// nil, commands can run programs. It is set before the Policy is used.
 	Masked func(programs []string) bool
 
-	// Store is where "always" is kept. It is set before the Policy is used.
+	// Store stores rules from answers "always". It is set before the Policy is used.
 	Store Store
 
 	mu      sync.Mutex
 	mode    Mode
 	before  Mode // from which plan mode was entered
 	rules   []Rule
-	granted map[engine.Grant]Origin // where each grant is listed
-	answers int                     // how many have been learned for the session
+	granted map[engine.Grant]Origin // the place of each grant in lists
+	answers int                     // the number of grants in the session
 }
 
-// New returns a Policy that judges by the rules that come with the program and
-// by others, and has granted nothing yet. The order of the rules does not
-// matter.
+// New returns a Policy with the built-in rules and others, and without grants. The order of the
+// rules does not matter.
 func New(mode Mode, others ...Rule) *Policy {
 	return &Policy{mode: mode, rules: append(defaultRules(), others...), granted: map[engine.Grant]Origin{}}
 }
 
-// WithUnattended returns a copy of p that judges with a user present, or unattended.
+// WithUnattended returns a copy of p that judges with or without a user present.
 func (p *Policy) WithUnattended(unattended bool) *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,22 +141,21 @@ func (p *Policy) SetMode(m Mode) {
 	p.mode = m
 }
 
-// PreviousMode returns the mode from which plan mode was entered last, "" if it was on from
-// the start or never.
+// PreviousMode returns the mode before plan mode, "" if plan mode was on from the start or never.
 func (p *Policy) PreviousMode() Mode {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.before
 }
 
-// looks reports whether calls of a kind only look at the workspace, or not
-// even that. A question to the user needs no other question before it.
+// looks reports whether calls of a kind are read-only. A question to the user is, too, since it
+// needs no approval.
 func looks(k engine.Kind) bool {
 	return k == engine.Read || k == engine.Search || k == engine.Think || k == engine.AskUser ||
 		k == engine.Planning || k == engine.Query
 }
 
-// key is what grants are compared by: how one is offered does not matter.
+// key returns the part of a grant that counts in comparisons, without its label and rule.
 func key(g engine.Grant) engine.Grant {
 	g.Label, g.Rule, g.Names, g.ProjectOnly, g.SessionOnly = "", "", "", false, false
 	return g

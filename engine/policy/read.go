@@ -39,21 +39,21 @@ const (
 //go:embed default.toml
 var defaults string
 
-// defaultRules returns the rules that come with the program.
+// defaultRules returns the built-in rules.
 func defaultRules() []Rule { return slices.Clone(builtIn()) }
 
-// builtIn reads them, once.
+// builtIn reads the built-in rules, once.
 var builtIn = sync.OnceValue(func() []Rule {
 	rules, _, err := Parse("built-in rules", BuiltIn, []byte(defaults))
 	if err != nil {
-		panic(err) // it is ours
+		panic(err) // the file is built in
 	}
 	return rules
 })
 
 // Parse reads the text of a file of rules. The error, a [FileError], means that the file can't be
-// parsed. Warnings name rules that are not understood, with what counts of them, and rules that
-// the tier does not allow.
+// parsed. Warnings name malformed rules, with their replacements, and rules that the tier does
+// not allow.
 func Parse(path string, tier Tier, text []byte) (rules []Rule, warnings []string, err error) {
 	text = []byte(strings.TrimPrefix(string(text), "\ufeff"))
 	switch {
@@ -93,13 +93,13 @@ type file struct {
 	warnings []string
 }
 
-// warn keeps a warning about a key of the i-th table of a name, "" for the table.
+// warn adds a warning about a key of the i-th table of a name; key "" is the table.
 func (f *file) warn(name string, i int, key, message string) {
 	f.warnings = append(f.warnings, f.places.refuse(f.path, name, i, key, message).Error())
 }
 
-// read reads the value of a key of the file. The error is about values that may hold rules
-// that are not understood at all.
+// read reads the value of a key of the file. The error is about unreadable values that may
+// contain rules.
 func (f *file) read(name string, value any) error {
 	list := tables(value)
 	switch {
@@ -143,7 +143,7 @@ func ruleLike(table map[string]any) bool {
 	return false
 }
 
-// rule adds the rule in a table, or safe rules in its place.
+// rule adds the rule in a table, or safe replacements.
 func (f *file) rule(name string, i int, table map[string]any) {
 	r := reader{table: table}
 	rules := []Rule{r.rule()}
@@ -164,7 +164,7 @@ func (f *file) rule(name string, i int, table map[string]any) {
 	}
 }
 
-// add adds a rule if it can hold in the tier.
+// add adds a rule if its tier allows it.
 func (f *file) add(rule Rule) {
 	if why := forbidden(f.tier, rule); why != "" {
 		f.warnings = append(f.warnings, fmt.Sprintf("%s: the rule is left out: %s", oneLine(rule.Where()), why))
@@ -185,13 +185,13 @@ func (f *file) add(rule Rule) {
 	f.rules = append(f.rules, rule)
 }
 
-// checker adds a rule for what a program of the Gemini CLI would check: gemline runs none,
-// and asks.
+// checker adds a rule that asks about the calls of a safety checker of the Gemini CLI: gemline
+// runs no checkers.
 func (f *file) checker(name string, i int, table map[string]any) {
 	about := maps.Clone(table)
 	checks, _ := about["checker"].(map[string]any)
 	delete(about, "checker")
-	if checks["name"] == "conseca" { // which does nothing there unless a setting has a model write rules
+	if checks["name"] == "conseca" { // which is off there by default
 		f.warn(name, i, "", "gemline has no checker conseca; the table is passed over")
 		return
 	}
@@ -203,9 +203,9 @@ func (f *file) checker(name string, i int, table map[string]any) {
 	f.rule(name, i, about)
 }
 
-// sandboxRules recognizes sandbox.toml, the Gemini CLI's file about its sandbox, which stands
-// among files of rules. The file is passed over, unless it would confine commands more than
-// gemline does; at names the table that does.
+// sandboxRules recognizes sandbox.toml, the Gemini CLI's configuration of its sandbox among files
+// of rules. The file is ignored, unless it would confine commands more than gemline does; at
+// names the table with that confinement.
 func sandboxRules(path string, tree map[string]any) (about, at string) {
 	if filepath.Base(path) != "sandbox.toml" || len(tree) == 0 {
 		return "", ""
@@ -224,7 +224,7 @@ func sandboxRules(path string, tree map[string]any) (about, at string) {
 	return " is about the sandbox of the Gemini CLI, and passed over; gemline sandbox status says what commands may do here", ""
 }
 
-// forbidden says why a rule can't hold in a tier.
+// forbidden says why a tier does not allow a rule.
 func forbidden(tier Tier, r Rule) string {
 	switch {
 	case !tier.narrows():
@@ -244,7 +244,7 @@ func notTOML(path string, err error) error {
 	return &FileError{Path: path, Line: pe.Position.Line, Column: max(1, pe.Position.Col), Message: oneLine(pe.Message)}
 }
 
-// tables returns the tables that v holds, nil if it holds anything else.
+// tables returns the tables in v, nil if v has other values.
 func tables(v any) []map[string]any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -16,15 +16,15 @@ import (
 	"gemline/engine"
 )
 
-// A reader makes a rule from a table. It keeps the first mistake and its key, which may be
-// missing from the table.
+// A reader builds a rule from a table. It stores the first mistake and its key, which may be
+// missing in the table.
 type reader struct {
 	table        map[string]any
 	key, message string
 	notes        []note
 }
 
-// A note is about a valid value that should be written differently.
+// A note is a message about a valid value with another preferred form.
 type note struct{ key, message string }
 
 func (r *reader) note(key, format string, args ...any) {
@@ -37,8 +37,8 @@ func (r *reader) fail(key, format string, args ...any) {
 	}
 }
 
-// fields are the keys of a rule, with the functions that use their values. Two
-// spellings of a key are two keys.
+// fields are the keys of a rule, with functions that apply their values. Two spellings of a key
+// are two keys.
 var fields = map[string]func(r *reader, key string, rule *Rule){
 	"toolName": func(r *reader, key string, rule *Rule) { rule.Tools = r.texts(key) },
 	"toolKind": func(r *reader, key string, rule *Rule) {
@@ -102,7 +102,7 @@ var fields = map[string]func(r *reader, key string, rule *Rule){
 	"description":       func(r *reader, key string, _ *Rule) { r.text(key) },
 }
 
-// rule returns the rule that the table is.
+// rule returns the rule in the table.
 func (r *reader) rule() (rule Rule) {
 	for _, key := range slices.Sorted(maps.Keys(r.table)) {
 		if use, ok := fields[key]; ok {
@@ -151,8 +151,8 @@ func (r *reader) rule() (rule Rule) {
 	return rule
 }
 
-// line checks the keys for whole command lines. Only a rule that allows may have them: one more
-// blank would get around a denial.
+// line checks the keys for whole command lines. Only a rule that allows may have them: an
+// additional blank would circumvent a denial.
 func (r *reader) line(rule Rule) {
 	_, line := r.table["commandLine"]
 	if _, dir := r.table["directory"]; dir && !line {
@@ -249,7 +249,7 @@ func (r *reader) annotations(key string) map[string]any {
 		default:
 			r.fail(key, "%s.%s must be a string, a number, or true or false", key, name)
 		}
-		for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} { // of the protocol
+		for _, hint := range []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"} { // annotations of the protocol
 			_, isBool := v.(bool)
 			switch near := levenshtein.ComputeDistance(strings.ToLower(name), strings.ToLower(hint)) < 3; {
 			case name == hint && !isBool:
@@ -262,8 +262,8 @@ func (r *reader) annotations(key string) map[string]any {
 	return m
 }
 
-// pattern returns a regular expression with something around it. It is matched
-// in linear time.
+// pattern returns the regular expression of key between before and behind. Go matches it in
+// linear time.
 func (r *reader) pattern(key, before, behind string) *regexp.Regexp {
 	text := r.text(key)
 	if len(text) > maxPattern {
@@ -280,7 +280,7 @@ func (r *reader) pattern(key, before, behind string) *regexp.Regexp {
 	return re
 }
 
-// oneOf returns what a word stands for.
+// oneOf returns the value of a word.
 func oneOf[V any](r *reader, key, word string, words map[string]V) V {
 	v, ok := words[word]
 	if !ok && r.message == "" {
@@ -289,8 +289,8 @@ func oneOf[V any](r *reader, key, word string, words map[string]V) V {
 	return v
 }
 
-// unquoted returns a prefix without the quotation marks around all of it, which are no part
-// of a line. A path with blanks keeps its own.
+// unquoted returns a prefix without quotation marks around the whole prefix. Those around a path
+// with blanks stay.
 func unquoted(text string) string {
 	for _, mark := range []string{"'", `"`} {
 		inner, open := strings.CutPrefix(strings.TrimSpace(text), mark)
@@ -303,8 +303,8 @@ func unquoted(text string) string {
 	return text
 }
 
-// unstarred returns a prefix without the asterisk behind it that stands for all words that
-// follow elsewhere, and whether there is one.
+// unstarred returns a prefix without a final asterisk, which other programs use for any further
+// words, and whether there is one.
 func unstarred(text string) (plain string, starred bool) {
 	for _, star := range []string{" *", ":*"} {
 		if plain, starred = strings.CutSuffix(strings.TrimRight(text, " "), star); starred {
@@ -314,9 +314,8 @@ func unstarred(text string) (plain string, starred bool) {
 	return text, false
 }
 
-// split returns the words of a prefix. Quotation marks hold a word together;
-// whatever else means something to a shell is refused, as it would mean
-// nothing here.
+// split returns the words of a prefix. It supports quotation marks; other syntax of a shell is
+// refused, since it would have no effect here.
 func split(text string) (words []string, problem string) {
 	var word strings.Builder
 	in, quote := false, rune(0)
@@ -358,7 +357,7 @@ func split(text string) (words []string, problem string) {
 // quoted returns a short form of s for a message.
 func quoted(s string) string { return fmt.Sprintf("%.60q", s) }
 
-// oneLine returns s as it can stand in a line.
+// oneLine returns s in a form for a single line.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -368,7 +367,7 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// suggestion says which key of a rule comes nearest to a misspelled one.
+// suggestion names the key of a rule that is most similar to a misspelled key.
 func suggestion(key string) string {
 	plain := func(s string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s)) }
 	for _, name := range slices.Sorted(maps.Keys(fields)) {

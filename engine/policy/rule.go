@@ -31,16 +31,16 @@ func (t Tier) String() string {
 	return [...]string{"none", "built-in", "extension", "project", "user", "admin"}[t]
 }
 
-// narrows reports whether rules of the tier can do nothing but narrow.
+// narrows reports whether rules of the tier can only narrow permissions.
 func (t Tier) narrows() bool { return t == Extension || t == Project }
 
-// deniesFirst reports whether a deny of the tier comes before everything else.
+// deniesFirst reports whether a denial of the tier precedes all other rules.
 func (t Tier) deniesFirst() bool { return t == User || t == Admin }
 
 // Shell is the name by which rules are about commands, whichever tool runs them.
 const Shell = "run_shell_command"
 
-// saved is the priority of what the user said "always" to.
+// saved is the priority of rules from answers "always".
 const saved = 950
 
 // A Rule is a verdict on the calls that it matches. The zero Rule matches none.
@@ -50,10 +50,10 @@ type Rule struct {
 
 	Tools       []string      // names and patterns
 	Kinds       []engine.Kind // nil for all
-	Server      string        // of MCP, * for any, empty if it does not matter
+	Server      string        // an MCP server, * for any server, empty for any tool
 	Annotations map[string]any
 	Commands    Commands
-	Args        *regexp.Regexp // what the arguments read like as JSON; nil for all
+	Args        *regexp.Regexp // matches the arguments as JSON; nil for all
 	Target      string         // the call's target in the tool's words, in a rule that allows; empty for all
 	When        When
 
@@ -68,29 +68,29 @@ type Rule struct {
 	except []Rule // exceptions: a rule that denies matches no call that they match
 }
 
-// An Origin is the place where a rule stands.
+// An Origin is the place of a rule.
 type Origin struct {
-	File string // as people name it
-	Line int    // 0 if that is no file
+	File string // the file's name, for messages
+	Line int    // 0 if File is no file
 	text string // the rule as written, if not in a file of rules
 }
 
-// Commands are the commands that a rule is about. The zero Commands are all.
+// Commands are the commands that a rule applies to. The zero Commands are all.
 type Commands struct {
 	Prefixes   [][]string     // words that a command begins with; nil for all commands
 	Pattern    *regexp.Regexp // what a command begins with; nil for all
 	exact      *regexp.Regexp // Pattern up to the end of a word
 	Line       string         // a whole command line, in a rule that allows; empty for all
-	Dir        string         // where Line runs; empty if that does not matter
+	Dir        string         // the directory in which Line runs; empty for any
 	Safe       bool           // only commands that are safe, and confined
 	Revertible bool           // only commands whose changes can be undone
 }
 
-// When says when a rule holds, and for whom. The zero When is always.
+// When says in which modes, and for which caller, a rule applies. The zero When is always.
 type When struct {
 	Modes       []Mode // nil for all
 	Interactive *bool  // nil for both
-	Agent       string // that calls the tool; empty for all
+	Agent       string // the agent that calls the tool; empty for all
 }
 
 // Where names the rule by its place.
@@ -111,20 +111,20 @@ func (r Rule) Learned() bool {
 	return r.Tier == User && r.Verdict == engine.Allow && r.Priority == saved
 }
 
-// bounded reports whether the rule is about some calls of a tool only.
+// bounded reports whether the rule applies only to some calls of a tool.
 func (r *Rule) bounded() bool {
 	c := &r.Commands
 	return c.Prefixes != nil || c.Pattern != nil || c.Line != "" || c.Safe || c.Revertible ||
 		r.Args != nil || r.Target != "" || r.except != nil || r.Network
 }
 
-// coversRights reports whether the rule covers calls that ask for the rights x. A rule that
+// coversRights reports whether the rule covers calls that request the rights x. A rule that
 // allows grants only its own rights.
 func (r *Rule) coversRights(x engine.Rights) bool {
 	if r.Verdict != engine.Allow {
 		return !r.Network || x.Network
 	}
-	if r.Tier == BuiltIn && r.Network { // further paths, too, but nothing that is hidden or protected
+	if r.Tier == BuiltIn && r.Network { // further paths, too, unless hidden or protected
 		return !x.Protected && len(x.Read) == 0
 	}
 	return x.Empty() || r.Network && !x.HasPaths()
@@ -133,9 +133,9 @@ func (r *Rule) coversRights(x engine.Rights) bool {
 // rank orders rules, the strongest last.
 func (r *Rule) rank() int { return int(r.Tier)*1000 + r.Priority }
 
-// stronger returns the rule that wins. Among equal rules the stricter wins, and next a rule
-// about arguments, which may say more about a whole call than about its commands. The order
-// of rules does not matter.
+// stronger returns the rule that takes precedence. Among rules of equal rank this is the stricter
+// rule, and then a rule about arguments, which may apply to a whole call. The order of rules does
+// not matter.
 func stronger(a, b *Rule) *Rule {
 	if a == nil || b != nil && cmp.Or(cmp.Compare(b.rank(), a.rank()),
 		cmp.Compare(strictness(b.Verdict), strictness(a.Verdict)), cmp.Compare(b.broad(), a.broad())) > 0 {
@@ -152,7 +152,7 @@ func (r *Rule) broad() int {
 	return 0
 }
 
-// stricter returns the stricter one of two rules, and of equals the first.
+// stricter returns the stricter rule, or a if both are equally strict.
 func stricter(a, b *Rule) *Rule {
 	if a == nil || b != nil && strictness(b.Verdict) > strictness(a.Verdict) {
 		return b
@@ -183,11 +183,11 @@ var kinds = map[string]engine.Kind{"other": engine.Other, "read": engine.Read,
 	"think": engine.Think, "edit": engine.Edit, "execute": engine.Execute,
 	"converse": engine.AskUser, "plan": engine.Planning, "query": engine.Query}
 
-// modeWords are the words for modes in files of rules, of which two are the same.
+// modeWords are the words for modes in files of rules. Two words are for the same mode.
 var modeWords = map[string]Mode{"default": Default, "autoEdit": AutoEdit, "auto_edit": AutoEdit,
 	"auto": Auto, "yolo": Yolo, "plan": Plan}
 
-// oldNames are the names that tools have had, or still have elsewhere.
+// oldNames are the former names of tools, which other programs may still use.
 var oldNames = map[string][]string{
 	Shell:               {"ShellTool", "shell"},
 	"read_file":         {"ReadFileTool"},
@@ -202,10 +202,10 @@ var oldNames = map[string][]string{
 	"write_todos":       {"WriteTodosTool"},
 }
 
-// OldNames returns the names that the tool called name has had, or still has elsewhere.
+// OldNames returns the former names of the tool called name, which other programs may still use.
 func OldNames(name string) []string { return oldNames[name] }
 
-// otherTools are the names of the other tools that there are, here or elsewhere.
+// otherTools are the names of further tools, here or in other programs.
 var otherTools = []string{"ask_user", "save_memory", "list_background_processes",
 	"read_background_output", "activate_skill", "enter_plan_mode",
 	"exit_plan_mode", invokeAgent, "update_topic", "complete_task", "codebase_investigator", "cli_help", "get_internal_docs",
@@ -214,8 +214,8 @@ var otherTools = []string{"ask_user", "save_memory", "list_background_processes"
 // agents are the otherTools that invoke_agent calls.
 var agents = []string{"codebase_investigator", "cli_help"}
 
-// misspelled returns the tool that a misspelled name comes near to, "" if there is
-// none. A name that is like no other may be the name of a tool to come.
+// misspelled returns the tool with a name similar to a misspelled name, "" if there is none. A
+// name without a similar name may belong to a future tool.
 func misspelled(name string) (near string) {
 	if near := foreign(name); near != "" {
 		return near
@@ -234,12 +234,12 @@ func misspelled(name string) (near string) {
 	return near
 }
 
-// sameTool reports whether a rule's name for a tool is the tool's.
+// sameTool reports whether a name in a rule is the tool's name.
 func sameTool(pattern, name string) bool {
 	return pattern == name || slices.Contains(oldNames[name], pattern)
 }
 
-// About returns in a line what the rule is about.
+// About describes the rule on one line.
 func (r *Rule) About() string {
 	parts := []string{strings.Join(r.Tools, ", ")}
 	add := func(name string, list ...string) {
@@ -296,7 +296,7 @@ func (r *Rule) About() string {
 	return oneLine(strings.Join(parts, "; "))
 }
 
-// quotedWords returns words as a person would write them on a line.
+// quotedWords returns words on one line, quoted if necessary.
 func quotedWords(words []string) string {
 	var list []engine.Word
 	for _, w := range words {

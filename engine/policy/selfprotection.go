@@ -11,8 +11,8 @@ import (
 	"gemline/engine/disk"
 )
 
-// isOwn reports whether path is in the directories of gemline's configuration, those of
-// directories below the roots included: a later session may begin there.
+// isOwn reports whether path is in a directory of gemline's configuration, or in such a directory
+// below the roots: a later session may begin there.
 func (g GuardedFiles) isOwn(path string) bool {
 	for _, dir := range g.Except {
 		for _, dir := range []string{dir, disk.ResolveLinks(dir)} {
@@ -32,7 +32,7 @@ func (g GuardedFiles) isOwn(path string) bool {
 			}
 		}
 	}
-	// There may be another name for them, by a mount.
+	// A mount may give these directories another name.
 	own, free := files(g.Own), files(g.Except)
 	for at := range disk.Upward(path) {
 		info, err := os.Stat(at)
@@ -60,8 +60,7 @@ func (g GuardedFiles) leadsToOwn(path string) bool {
 	})
 }
 
-// isOwnState reports whether the elements of a path below one of Except lead to what
-// gemline goes by.
+// isOwnState reports whether the elements of a path below one of Except lead to a file of State.
 func (g GuardedFiles) isOwnState(below []string) bool {
 	for i, name := range below[:min(2, len(below))] {
 		name = disk.FoldName(name)
@@ -82,14 +81,14 @@ func insideFollowed(dir, path string) bool {
 	return ok || real
 }
 
-// hidesTarget reports whether a command may change gemline's own configuration although the paths
-// that it writes to do not show it: the shell fills in a word, or the command moves or deletes a
-// directory that holds it.
+// hidesTarget reports whether a command may change gemline's own configuration although its write
+// paths do not show that: the shell expands a word, or the command moves or deletes a parent
+// directory.
 func (g GuardedFiles) hidesTarget(in engine.Intent) bool {
 	if slices.ContainsFunc(in.Plan.Writes, g.mayBecomeOwn) {
 		return true
 	}
-	if in.Plan.Confined { // confinement can't be circumvented; a link that is named is asked about all the same
+	if in.Plan.Confined { // confinement protects the configuration; only a named link needs a question
 		return slices.ContainsFunc(in.Plan.Commands, func(c engine.Command) bool {
 			return c.Facts.ModifiesOperands && slices.ContainsFunc(c.Argv, func(w engine.Word) bool {
 				return w.Known && g.leadsToOwn(disk.Absolute(w.Text, in.Plan.Dir, ""))
@@ -104,8 +103,7 @@ func (g GuardedFiles) hidesTarget(in engine.Intent) bool {
 		func(c engine.Command) bool { return g.touchesOwn(c, in.Plan.Dir) })
 }
 
-// touchesOwn reports whether c, which runs in dir, may be about gemline's own
-// configuration.
+// touchesOwn reports whether c, which runs in dir, may affect gemline's own configuration.
 func (g GuardedFiles) touchesOwn(c engine.Command, dir string) bool {
 	for i, w := range c.Argv {
 		at := w.Text
@@ -120,8 +118,8 @@ func (g GuardedFiles) touchesOwn(c engine.Command, dir string) bool {
 	return slices.ContainsFunc(c.Env, g.mayBecomeOwn)
 }
 
-// mayBecomeOwn reports whether a word, as it stands in a command, may lead to
-// gemline's own configuration by way of something that a shell fills in.
+// mayBecomeOwn reports whether a word, as written in a command, may expand to a path of gemline's
+// own configuration.
 func (g GuardedFiles) mayBecomeOwn(word string) bool {
 	const filled = "~$`*?["
 	if !strings.ContainsAny(word, filled) {
