@@ -39,6 +39,7 @@ type Hint struct {
 type Hints struct {
 	mu      sync.Mutex
 	waiting []Hint
+	refused []Hint // the check of Run has refused them
 }
 
 // Add has h sent with the next request that follows calls.
@@ -67,6 +68,13 @@ func (s *Hints) Drop(id string) bool {
 	all := len(s.waiting)
 	s.waiting = slices.DeleteFunc(s.waiting, func(h Hint) bool { return h.ID == id })
 	return len(s.waiting) < all
+}
+
+// Refused reports whether the check of Run has refused a hint with an id.
+func (s *Hints) Refused(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.refused, func(h Hint) bool { return h.ID == id })
 }
 
 // A GivenHints is the cause of a [engine.Notice] that the request about to be made has hints.
@@ -117,7 +125,12 @@ func (s *Hints) give(ctx context.Context, c Interjector, yield engine.Yield,
 			return false
 		}
 		more, ok := check(ctx, h.Text)
-		if ok && more != "" {
+		switch {
+		case !ok:
+			s.mu.Lock()
+			s.refused = append(s.refused, h)
+			s.mu.Unlock()
+		case more != "":
 			added = append(added, genai.NewPartFromText(more))
 		}
 		return !ok

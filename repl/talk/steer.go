@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,9 @@ type Steering struct {
 	Hints  func() *steer.Hints // of the conversation, which a command may change
 	Always bool                // a message that does not say whether it is a hint is one
 }
+
+// errRefused is the error of a hint that did not go to the model.
+var errRefused = errors.New("a hook has blocked the hint: the model is not told")
 
 // steers has a message of the client's be a hint for the turn that runs, if it is to be one,
 // and reports whether it is. A message of more than words, and a command, waits for its turn.
@@ -66,8 +70,12 @@ func (c *Server) steered(t *runningTurn, o report.Outcome) {
 			waiting = append(waiting, l)
 			continue
 		}
-		c.result(&runningTurn{userMessage: l.Message.(userMessage), number: t.number,
-			tally: &tally.Tally{}, denied: denied(c.Stream), hinted: true}, 0, o)
+		hint, ended := &runningTurn{userMessage: l.Message.(userMessage), number: t.number,
+			tally: &tally.Tally{}, denied: denied(c.Stream), hinted: true}, o
+		if c.Steering.Hints().Refused(strconv.Itoa(l.Number)) {
+			hint.hinted, ended = false, c.outcome(errRefused)
+		}
+		c.result(hint, 0, ended)
 		c.inbox.done(l)
 	}
 	c.inbox.waiting = append(waiting, c.inbox.waiting...)

@@ -573,6 +573,8 @@ func TestTalkHintsBlocked(t *testing.T) {
 	c.Want("error", "severity", "warning", "message", "the model is not told: no secrets")
 	c.Want("error", "severity", "info", "message", "the model is told: aloud")
 	c.Want("turn_result", "turn", 1, "id", "a", "status", "success")
+	c.Want("turn_result", "id", "b", "status", "error", "hint", nil, "error/message", "a hook has blocked the hint: the model is not told")
+	c.Want("turn_result", "turn", 1, "id", "c", "status", "success", "hint", true)
 	c.Send(pt.Record{"type": "end"})
 	c.Ends(0, "completed")
 	if got := pt.LastAsked(s); strings.Contains(got, "secret") || !strings.Contains(got, "aloud") || !strings.Contains(got, "in verse") {
