@@ -77,6 +77,7 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	for _, err := range wrong {
 		note("agents")(err.Error())
 	}
+	project.PrintNotAgreed(o, note)
 	if o.Settings.Skills {
 		skills := project.Skills(o)
 		skills.All()

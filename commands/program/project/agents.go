@@ -232,11 +232,16 @@ func (a *AgentSet) OwnedByUser(d agent.Definition) bool {
 func (a *AgentSet) Problems() (lines []string) {
 	list, wrong := a.List()
 	lines = lists.Map(wrong, func(err error) string { return "agents: " + text.OneLine(err.Error(), MaxNoticeLength) })
+	a.printNotAgreed(list, func(line string) { lines = append(lines, line) })
+	return lines
+}
+
+// printNotAgreed prints which agents can't be called because nobody has agreed to them.
+func (a *AgentSet) printNotAgreed(list []agent.Definition, notify func(string)) {
 	left := lists.Map(lists.Filter(list, isNotAgreed), func(d agent.Definition) string { return d.Name })
 	if len(left) > 0 {
-		lines = append(lines, text.OneLine("agents of this project can't be called, since nobody has agreed to their present form: "+strings.Join(left, ", "), MaxNoticeLength)+howAgreed(a.opts))
+		notify(text.OneLine("agents of this project can't be called, since nobody has agreed to their present form: "+strings.Join(left, ", "), MaxNoticeLength) + howAgreed(a.opts))
 	}
-	return lines
 }
 
 // Reload implements [cli.Agents].

@@ -12,7 +12,6 @@ import (
 	"sync"
 
 	"gemline/engine/auth"
-	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/settings/consent"
@@ -30,14 +29,7 @@ func (c *Connections) serve(set *serverSet, open func(string)) *mcp.Set {
 	if len(set.list) == 0 {
 		return nil
 	}
-	left := lists.Filter(set.list, func(m mcpServer) bool {
-		return m.ofProject() && m.off == "" && set.rights(m) == "" && !agreedByFlag(c.opts, set.item(m))
-	})
-	if len(left) > 0 {
-		names := lists.Map(left, func(m mcpServer) string { return text.PrintableLine(m.Name) })
-		open("MCP servers of this project are not used, since nobody has agreed to their present form: " +
-			strings.Join(names, ", ") + howAgreed(c.opts))
-	}
+	set.printNotAgreed(open)
 	return c.connect(set.list, set.rights)
 }
 

@@ -233,6 +233,18 @@ func howAgreed(o *Options) string {
 	return "; a session at a terminal asks, --skip-trust agrees for one run"
 }
 
+// PrintNotAgreed prints what a run leaves out of a project because nobody has agreed to it, each
+// by the function for its kind.
+func PrintNotAgreed(o *Options, notify func(kind string) func(string)) {
+	o.Hooks().printNotAgreed(notify("hooks"))
+	o.servers(func(string) {}).printNotAgreed(notify("servers"))
+	agents, _ := o.Agents().List()
+	o.Agents().printNotAgreed(agents, notify("agents"))
+	o.loadDiscovery(notify("settings"))
+	o.found.discovery.printNotAgreed(o, notify("settings"))
+	o.loadCheck(notify("settings"))
+}
+
 // An undecided is a program of the project that the user has not decided about. Its fingerprint is
 // taken before the question: a later change makes it another item.
 type undecided struct {

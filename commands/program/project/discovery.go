@@ -88,14 +88,9 @@ func (o *Options) DiscoveredTools(ctx context.Context, l *launch.Launcher, notif
 	if d.done || d.Command == "" {
 		return d.found, nil
 	}
-	if d.rights() == "" {
-		agreedByFlag(o, d.item())
-	}
+	d.printNotAgreed(o, notify)
 	switch d.rights() {
-	case "":
-		notify("the tools of this project are not offered, since nobody has agreed to what " +
-			"tools.discoveryCommand and tools.callCommand are now" + howAgreed(o))
-	case consent.None:
+	case "", consent.None:
 	default:
 		found, err := d.Tools(ctx, l)
 		if err != nil {
@@ -105,6 +100,14 @@ func (o *Options) DiscoveredTools(ctx context.Context, l *launch.Launcher, notif
 	}
 	d.done = true
 	return d.found, nil
+}
+
+// printNotAgreed says that the command does not run because nobody has agreed to it.
+func (d *discovery) printNotAgreed(o *Options, notify func(string)) {
+	if d.Command != "" && d.rights() == "" && !agreedByFlag(o, d.item()) {
+		notify("the tools of this project are not offered, since nobody has agreed to what " +
+			"tools.discoveryCommand and tools.callCommand are now" + howAgreed(o))
+	}
 }
 
 // A DiscoveryError is the failure of the command that declares tools.

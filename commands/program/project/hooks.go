@@ -165,15 +165,20 @@ func (o *Options) loadHooks(notify func(string)) error {
 		}
 		o.consents.protect(consent.Started{Files: []string{x.Manifest(), x.HooksFile()}})
 	}
+	h.printNotAgreed(notify)
+	return nil
+}
+
+// printNotAgreed prints which hooks do not run because nobody has agreed to them.
+func (h *HookSet) printNotAgreed(notify func(string)) {
 	left := lists.Filter(h.list, func(k hook.Hook) bool {
-		return h.rights(k) == "" && h.isOn(k) && !agreedByFlag(o, h.item(k))
+		return h.rights(k) == "" && h.isOn(k) && !agreedByFlag(h.opts, h.item(k))
 	})
 	if len(left) > 0 {
 		names := lists.Map(left, func(k hook.Hook) string { return text.OneLine(k.ID(), MaxNameLength) })
 		notify("hooks of this project do not run, since nobody has agreed to their present form: " +
-			strings.Join(names, ", ") + howAgreed(o))
+			strings.Join(names, ", ") + howAgreed(h.opts))
 	}
-	return nil
 }
 
 // An UnusableHookError is a hook that may block and can't be used, in an unattended run.

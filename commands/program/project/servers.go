@@ -288,6 +288,18 @@ func (set *serverSet) rights(m mcpServer) consent.Rights {
 	return set.opts.consents.rights(set.item(m))
 }
 
+// printNotAgreed prints which servers are not used because nobody has agreed to them.
+func (set *serverSet) printNotAgreed(notify func(string)) {
+	left := lists.Filter(set.list, func(m mcpServer) bool {
+		return m.ofProject() && m.off == "" && set.rights(m) == "" && !agreedByFlag(set.opts, set.item(m))
+	})
+	if len(left) > 0 {
+		names := lists.Map(left, func(m mcpServer) string { return text.PrintableLine(m.Name) })
+		notify("MCP servers of this project are not used, since nobody has agreed to their present form: " +
+			strings.Join(names, ", ") + howAgreed(set.opts))
+	}
+}
+
 // address returns the address of a remote server, "" for a local one.
 func (m mcpServer) address() string { return cmp.Or(m.HTTPURL, m.URL) }
 
