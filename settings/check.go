@@ -19,7 +19,7 @@ type Problem struct {
 	path    []string
 	unknown bool // there is no such key
 	unfit   bool // it is about the value, not the key
-	unset   bool // it is about a variable of an MCP server; the key counts
+	unset   bool // it is about a variable without a value; the key counts
 	fatal   bool // the MCP server or the hooks are not to be used for it, as their reader says
 	barred  any  // the value that a project can't set, nil if it is about something else
 }
@@ -198,7 +198,7 @@ func (c *checker) wrong(path []string, message string) *Problem {
 	return &c.problems[len(c.problems)-1]
 }
 
-// unset says that something in an MCP server stays unfilled, once.
+// unset says that something stays unfilled, once.
 func (c *checker) unset(path []string, what string) {
 	message := shown(JoinKey(path)) + ": " + what
 	if !slices.ContainsFunc(c.problems, func(p Problem) bool { return p.Message == message }) {

@@ -175,9 +175,8 @@ func harmless(written, values string) bool {
 	return program.IsPlain(values)
 }
 
-// text fills in the variables of a string. It also returns the inserted values, joined. In MCP
-// servers, variables without a value are reported; in the servers' environment they become
-// empty.
+// text fills in the variables of a string. It also returns the inserted values, joined. Variables
+// without a value are reported; in the environment of MCP servers they become empty.
 func (f *filler) text(path []string, s string) (out, values string, err error) {
 	get := func(name string) (string, bool) {
 		value, ok := f.lookup(name)
@@ -186,7 +185,16 @@ func (f *filler) text(path []string, s string) (out, values string, err error) {
 		}
 		return value, ok
 	}
-	var missing func(name, whole string) string
+	missing := func(name, whole string) string {
+		at := path
+		if path[0] == "hooks" {
+			at = path[:min(2, len(path))] // below it are lists
+		}
+		if name[0] > '9' { // else it is an amount of money
+			f.checker.unset(at, name+" is not set in the environment, so it stays as written")
+		}
+		return whole
+	}
 	if at := slices.Index(path, "mcpServers"); at >= 0 && len(path) > at+2 {
 		field := path[:at+3] // of the server
 		for _, found := range foreignVariable().FindAllString(s, -1) {

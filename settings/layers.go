@@ -86,7 +86,11 @@ func (l *Layer) digest(lookup func(string) (string, bool)) {
 	} else {
 		c.unfilled(func(name string) bool { _, ok := lookup(name); return ok }, nil, tree)
 	}
-	l.moves = migrate(tree)
+	for _, m := range migrate(tree) {
+		if l.moves = append(l.moves, m); m.blocked {
+			c.wrong(m.to, shown(JoinKey(m.to))+" does not count: the value above it is not an object")
+		}
+	}
 	l.doc.Tree = nil // it is no longer what the file says
 	delete(tree, "admin")
 	l.tree = c.tree(tree)

@@ -121,7 +121,9 @@ func (l *Layer) warnings() []string {
 	if l.PassedOver != "" {
 		out = append(out, fmt.Sprintf("%s is passed over: %s", path, text.PrintableLine(l.PassedOver)))
 	}
-	told := slices.DeleteFunc(slices.Clone(l.Problems), func(p Problem) bool { return p.unset || p.fatal }) // with its server
+	told := slices.DeleteFunc(slices.Clone(l.Problems), func(p Problem) bool { // by the reader of servers or hooks
+		return p.unset && slices.Contains(p.path, "mcpServers") || p.fatal
+	})
 	for i, p := range told {
 		if i == maxWarnings {
 			return append(out, fmt.Sprintf("%s: and %d more like this", path, len(told)-i))

@@ -122,6 +122,7 @@ func TestValues(t *testing.T) {
 		{"an older name", `{"tools": {"approvalMode": "plan"}}`, "", func(s *Settings) { s.ApprovalMode = "plan" }},
 		{"both names", `{"tools": {"approvalMode": "plan"}, "general": {"defaultApprovalMode": "auto_edit"}}`, "", func(s *Settings) { s.ApprovalMode = "auto_edit" }},
 		{"elsewhere", `{"screenReader": true}`, `"screenReader" is not a setting; did you mean ui.accessibility.screenReader?`, nil},
+		{"a variable without a value", `{"context": {"fileName": ["$C", "${C}x", "$5", "$"]}}`, "context.fileName: C is not set in the environment, so it stays as written", func(s *Settings) { s.FileNames = []string{"$C", "${C}x", "$5", "$"} }},
 		{"flat", `{"model": "m", "theme": "x", "fileFiltering": {"respectGitIgnore": false}}`, "", func(s *Settings) { s.Model, s.RespectGit = "m", false }},
 		{"misspelled", `{"tools": {"useRipGrap": true}}`, `"tools.useRipGrap" is not a setting; did you mean tools.useRipgrep?`, nil},
 		{"with a dot", `{"a.b": 1}`, "\"a.b\" is not a setting", nil},
@@ -135,7 +136,7 @@ func TestValues(t *testing.T) {
 		{"a skill that is off", `{"skills": {"disabled": "a"}}`, `skills.disabled must be a list of strings, not "a"; it counts as a list of 1`, func(s *Settings) { s.DisabledSkills = []string{"a"} }},
 		{"no path among others", `{"policyPaths": ["", 1, "a"]}`, "policyPaths must be a list of strings, and 1 in it is passed over\n:1: policyPaths: an empty path in it is passed over", func(s *Settings) { s.PolicyPaths = []string{"a"} }},
 		{"no path", `{"policyPaths": ["", "a"], "context": {"includeDirectories": ["x"]}}`, "policyPaths: an empty path in it is passed over", func(s *Settings) { s.PolicyPaths, s.IncludeDirs = []string{"a"}, []string{"x"} }},
-		{"a variable", `{"model": {"name": "${A}-$B-${C:-c}-$C"}}`, "", func(s *Settings) { s.Model = "1-2-c-$C" }},
+		{"a variable", `{"model": {"name": "${A}-$B-${C:-c}-$C"}}`, "model.name: C is not set in the environment, so it stays as written", func(s *Settings) { s.Model = "1-2-c-$C" }},
 		{"keys have none", `{"$A": 1}`, `"$A" is not a setting`, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -31,6 +31,7 @@ var olderNames = sync.OnceValue(func() []legacyName {
 type move struct {
 	from, to []string
 	lost     bool // there is a value under the newer name, which counts
+	blocked  bool // a value in the place of an object keeps it from counting
 }
 
 // migrate gives the keys of tree the names of today, in place, and returns
@@ -83,7 +84,7 @@ func transplant(tree map[string]any, from, to []string, v any) []move {
 	there, taken := at(tree, to)
 	if !taken {
 		if !graft(tree, to, v) { // something other than an object is in the way
-			return []move{{from, to, true}}
+			return []move{{from: from, to: to, blocked: true}}
 		}
 		return []move{{from: from, to: to}}
 	}
@@ -93,7 +94,7 @@ func transplant(tree map[string]any, from, to []string, v any) []move {
 	}
 	old, holds := v.(map[string]any)
 	if _, both := there.(map[string]any); !holds || !both {
-		return []move{{from, to, true}}
+		return []move{{from: from, to: to, lost: true}}
 	}
 	var moves []move
 	for name, item := range sorted(old) {
