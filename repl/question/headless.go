@@ -14,6 +14,23 @@ import (
 // ErrAsked ends a run that has nobody to ask, where that was wished for.
 var ErrAsked = errors.New("a call needs an approval and nobody can be asked")
 
+// An AskedError is an [ErrAsked], with the call that would have been asked about.
+type AskedError struct {
+	Call   engine.Proposal
+	Advice string // how the call is allowed
+}
+
+// Error returns one line.
+func (e *AskedError) Error() string {
+	return ErrAsked.Error() + ": " + output.FirstLine(cmp.Or(e.Call.Intent.Title, e.Call.Tool.Name()))
+}
+
+// Unwrap returns [ErrAsked].
+func (e *AskedError) Unwrap() error { return ErrAsked }
+
+// Hint says how the call is allowed.
+func (e *AskedError) Hint() string { return e.Advice }
+
 // ErrDenied ends a run in which a rule denied a call, where that was wished for.
 var ErrDenied = errors.New("a rule denies a call")
 
@@ -31,7 +48,7 @@ func DeniedError(ev engine.Event) error {
 // Headless is the approver of a run without a user: it refuses, and says what
 // would allow the call.
 type Headless struct {
-	FailOnAsk bool // end the run with ErrAsked instead
+	FailOnAsk bool // end the run with an [AskedError] instead
 
 	// Flags returns the narrowest options of the command line with which the
 	// call would run unasked, "" if there are none. It may be nil.
@@ -46,7 +63,7 @@ func (h Headless) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 	}
 	advice := h.advice(p)
 	if h.FailOnAsk && p.Intent.Plan.Failure.Reason == "" {
-		return nil, fmt.Errorf("%w: %s; %s", ErrAsked, p.Tool.Name(), advice)
+		return nil, &AskedError{p, advice}
 	}
 	return engine.Unasked{Advice: advice}, nil
 }

@@ -2,9 +2,11 @@ package report
 
 import (
 	"errors"
+	"slices"
 
 	"gemline/engine"
 	"gemline/repl/output"
+	"gemline/repl/question"
 )
 
 // A Denial is a call that was not made because of what the policy says, or
@@ -49,4 +51,18 @@ func (c *core) deny(agent string, ev engine.CallFinished) {
 			output.Valid(ce.Rule.About)}
 	}
 	c.denied = append(c.denied, d)
+}
+
+// denyAsked notes the call that ended a run because it would have been asked about. Its own event
+// says only that the run was over.
+func (c *core) denyAsked(err error) {
+	var asked *question.AskedError
+	if !errors.As(err, &asked) {
+		return
+	}
+	p := asked.Call
+	if !slices.ContainsFunc(c.denied, func(d Denial) bool { return d.ID == output.Valid(p.ID) }) {
+		c.denied = append(c.denied, Denial{Tool: output.Valid(p.Tool.Name()), ID: output.Valid(p.ID), Agent: output.Valid(p.Agent),
+			Title: output.Valid(p.Intent.Title), Why: "nobody could be asked", Allow: output.Valid(asked.Advice)})
+	}
 }

@@ -104,6 +104,7 @@ func (r *reporter) Finish(o Outcome) error {
 	if !r.over {
 		r.over = true
 		o = o.Complete()
+		r.core.denyAsked(o.Err)
 		r.form.end(o)
 		note := ""
 		if r.core.Done != nil {

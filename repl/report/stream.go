@@ -127,8 +127,11 @@ func (r *Records) TakeCitations() []Citation {
 	return list
 }
 
-// Denied returns the calls that were denied so far.
-func (r *Records) Denied() []Denial { return r.core.denied }
+// Denied returns the calls that were denied so far, with the call that a turn ended for with err.
+func (r *Records) Denied(err error) []Denial {
+	r.core.denyAsked(err)
+	return r.core.denied
+}
 
 func (r *Records) begin(in Init) {
 	said := func(ask func() string) string {

@@ -113,7 +113,7 @@ type option struct {
 
 // denied returns how many calls were denied so far.
 func denied(s *report.Stream) (n int) {
-	s.Add(func(r *report.Records) { n = len(r.Denied()) })
+	s.Add(func(r *report.Records) { n = len(r.Denied(nil)) })
 	return n
 }
 
@@ -224,7 +224,7 @@ func (c *Server) result(t *runningTurn, took time.Duration, o report.Outcome) {
 		r.Put("turn_result", turnRecord{t.number, output.Valid(t.ID), status, report.FailureOf(o),
 			stats, output.Valid(r.In(c.Session())), o.ExitCode,
 			output.Valid(o.Reason), append([]report.Denial{},
-				r.Denied()[t.denied:]...), report.CheckOf(t.tally), cited, t.hinted})
+				r.Denied(o.Err)[t.denied:]...), report.CheckOf(t.tally), cited, t.hinted})
 	})
 }
 
