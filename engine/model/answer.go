@@ -17,12 +17,11 @@ const (
 	noText       = "NO_RESPONSE_TEXT"
 )
 
-// errEmptyAnswer is the error of an empty answer that ends normally and follows successful
-// calls: the model's way of being done.
+// errEmptyAnswer is the error of an empty answer that ends normally after successful calls: the
+// model considers the work done.
 var errEmptyAnswer = errors.New("the model ended without an answer after its calls")
 
-// An answer holds the properties of an incoming answer that decide whether the answer is
-// valid.
+// An answer has the properties of an incoming answer that determine whether it is valid.
 type answer struct {
 	afterSuccess bool // the request has results of calls, and none of them failed
 
@@ -30,12 +29,12 @@ type answer struct {
 	calls   bool
 	thought bool
 	finish  genai.FinishReason
-	why     string          // what the server adds to the finish reason
-	visible bool            // something was said or shown
-	text    strings.Builder // all that was said, while nothing is visible
+	why     string          // the server's message beside the finish reason
+	visible bool            // the answer has visible content
+	text    strings.Builder // the text so far, while nothing is visible
 }
 
-// observe takes in a chunk. An error means that the model will not answer.
+// observe processes a chunk. An error means that the model refuses to answer.
 func (a *answer) observe(chunk *genai.GenerateContentResponse) error {
 	if f := chunk.PromptFeedback; f != nil && f.BlockReason != "" {
 		e := &Error{Kind: Refused, Code: string(f.BlockReason), Final: true, Answering: true, Advice: hintRephrase,
@@ -72,7 +71,7 @@ func (a *answer) observe(chunk *genai.GenerateContentResponse) error {
 	return nil
 }
 
-// say takes in text that is meant for reading.
+// say appends text for the reader.
 func (a *answer) say(s string) {
 	if a.visible || s == "" {
 		return
@@ -86,12 +85,12 @@ func (a *answer) say(s string) {
 	a.text.WriteString(s)
 }
 
-// seen reports whether there is something to read.
+// seen reports whether the answer has something to read.
 func (a *answer) seen() bool {
 	return a.visible || strings.TrimFunc(uncommented(a.text.String()), unseen) != ""
 }
 
-// unseen reports whether r leaves no mark on the screen.
+// unseen reports whether r is invisible.
 func unseen(r rune) bool {
 	return unicode.IsSpace(r) || strings.ContainsRune("\u200b\u200c\u200d\ufeff\u200e\u200f", r)
 }
@@ -106,13 +105,13 @@ func uncommented(s string) string {
 			return b.String()
 		}
 		if _, s, ok = strings.Cut(rest, "-->"); !ok {
-			b.WriteString("<!--" + rest) // it was none
+			b.WriteString("<!--" + rest) // the comment has no end
 			return b.String()
 		}
 	}
 }
 
-// check returns why a is no answer, or nil if it is one.
+// check returns an error if a is invalid.
 func (a *answer) check() error {
 	if a.calls {
 		return nil
@@ -177,11 +176,11 @@ func succeeded(cs []*genai.Content) bool {
 	})
 }
 
-// closingNote is for a model that has done its work and says nothing.
+// closingNote asks a model that has finished its work for a closing sentence.
 const closingNote = "[System: Your last turn was empty. If you are done, say in one sentence what you did; if not, go on.]"
 
-// withHint returns cs with a word to a model that has said nothing. Other codes
-// leave cs as it is.
+// withHint returns cs with a note to a model that gave an empty answer. For other codes it
+// returns cs.
 func withHint(cs []*genai.Content, code string) []*genai.Content {
 	switch code {
 	case thinkingOnly:
@@ -192,8 +191,8 @@ func withHint(cs []*genai.Content, code string) []*genai.Content {
 	return cs
 }
 
-// ToolsDone returns a message of the model's to put between the answers to its calls and the user's
-// next message.
+// ToolsDone returns a message of the model for the place between the answers to its calls and the
+// user's next message.
 func ToolsDone() *genai.Content {
 	return genai.NewContentFromText("[Tool execution completed.]", genai.RoleModel)
 }

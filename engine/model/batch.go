@@ -16,19 +16,17 @@ import (
 	"gemline/engine/text"
 )
 
-// A Job is a batch of requests that the server works on by itself, for as long
-// as a day.
+// A Job is a batch of requests that the server processes asynchronously, for up to a day.
 type Job struct {
-	Name  string // the server's for it, such as batches/abc123
-	Title string // ours
+	Name  string // the server's name, such as batches/abc123
+	Title string // the program's title
 	State string // such as pending, running or succeeded
 
-	// Done says that nothing more will come. Err is why there are no
-	// replies, an [*Error], or nil.
+	// Done says that the job is over. Err says why there are no replies: an [*Error], or nil.
 	Done bool
 	Err  error
 
-	// Replies are the answers to the requests of a job that is over, by key.
+	// Replies are the answers to the requests of a finished job, by key.
 	Replies map[string]Reply
 }
 
@@ -38,10 +36,9 @@ type Reply struct {
 	Err      error
 }
 
-// Submit has the server work on requests to one model, which are known by
-// their place as [Key] has it. It returns the name of the job. Where the error
-// does not come from the server, the server may have taken the job all the
-// same; [Genai.FindJob] tells.
+// Submit submits requests to one model as a job, and returns its name. [Key] returns the key of a
+// request by its index. After an error that does not come from the server, the job may exist
+// nevertheless: see [Genai.FindJob].
 func (g *Genai) Submit(ctx context.Context, title string, requests []*engine.Request) (name string, err error) {
 	if len(requests) == 0 {
 		return "", errors.New("a job without requests")
@@ -71,15 +68,15 @@ func (g *Genai) Submit(ctx context.Context, title string, requests []*engine.Req
 	return j.Name, err
 }
 
-// Key names the request at a place of a job.
+// Key returns the key of the request at an index of a job.
 func Key(i int) string { return strconv.Itoa(i) }
 
-// JobStatus returns how far a job is.
+// JobStatus returns the state of a job.
 func (g *Genai) JobStatus(ctx context.Context, name string) (Job, error) {
 	return g.job(ctx, question{model: name, method: http.MethodGet, url: g.url("/" + name)})
 }
 
-// job asks a question that is answered with a job.
+// job makes a request whose answer is a job.
 func (g *Genai) job(ctx context.Context, q question) (j Job, err error) {
 	err = g.client.ask(ctx, q, func(a *Answer) error {
 		var o jobOperation
@@ -92,8 +89,7 @@ func (g *Genai) job(ctx context.Context, q question) (j Job, err error) {
 	return j, err
 }
 
-// FindJob returns the name of the job with a title of ours, "" if there is none
-// among the recent ones.
+// FindJob returns the name of the recent job with a title, "" if there is none.
 func (g *Genai) FindJob(ctx context.Context, title string) (name string, err error) {
 	const pages, size = 20, 100
 	token := ""
@@ -148,7 +144,7 @@ type jobOutput struct {
 	}
 }
 
-// read returns the Job that an answer describes.
+// read returns the Job in an answer.
 func (g *Genai) read(x *exchange, o jobOperation) (Job, error) {
 	j := Job{Name: cmp.Or(o.Name, o.Metadata.Name), Title: o.Metadata.DisplayName}
 	if id, ok := strings.CutPrefix(j.Name, "batches/"); !ok || !pathWord(id) {
@@ -206,7 +202,7 @@ func (g *Genai) reply(x *exchange, response, fault json.RawMessage) Reply {
 	}
 	for _, c := range r.Response.Candidates {
 		if c != nil {
-			c.ContinuationToken = nil // a job can't continue an answer, so the answer counts as cut short
+			c.ContinuationToken = nil // a job can't continue an answer, so it counts as cut off
 		}
 	}
 	return r
@@ -233,8 +229,8 @@ var httpOf = map[int]int{1: 499, 2: 500, 3: 400, 4: 504, 5: 404, 6: 409, 7: 403,
 	10: 409, 11: 400, 12: 501,
 	13: 500, 14: 503, 15: 500, 16: 401}
 
-// Generator returns a Generator that gives a reply to the first request, and refuses
-// any other: a job answers each request once.
+// Generator returns a Generator that answers the first request with the reply, and refuses
+// further requests: a job answers each request once.
 func (r Reply) Generator() engine.Generator {
 	return Retry(&replay{reply: r}, RetryOptions{Attempts: 1})
 }

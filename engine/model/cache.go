@@ -6,16 +6,15 @@ import (
 	"google.golang.org/genai"
 )
 
-// mostKept is how many bytes of JSON a cache keeps.
+// mostKept is the maximum size of a cache, in bytes of JSON.
 const mostKept = 16 << 20
 
-// A cache keeps the JSON of messages, since every request of a conversation says
-// again all that was said before. A message is known by where it is: what a request
-// of a conversation has said is replaced later, and never changed. A nil cache
-// keeps nothing.
+// A cache stores the JSON of messages, since every request of a conversation repeats all earlier
+// messages. Its key is the pointer to a message: a sent message may be replaced, but never
+// changes. A nil cache stores nothing.
 type cache struct {
 	mu       sync.Mutex
-	messages map[*genai.Content][]byte // each behind a comma
+	messages map[*genai.Content][]byte // each after a comma
 	size     int
 	known    int // how many secrets were known when messages were redacted
 }
@@ -32,7 +31,7 @@ func (c *cache) begin(known int) {
 	}
 }
 
-// find returns the JSON of m behind a comma, or nil if it is not known.
+// find returns the stored JSON of m after a comma, or nil.
 func (c *cache) find(m *genai.Content) []byte {
 	if c == nil {
 		return nil
@@ -42,8 +41,8 @@ func (c *cache) find(m *genai.Content) []byte {
 	return c.messages[m]
 }
 
-// store stores a copy of the JSON of m, which was redacted with known secrets. If the number
-// of secrets has changed since, keep does nothing.
+// store stores a copy of the JSON of m, which was redacted with known secrets. If the number of
+// secrets has changed since, store does nothing.
 func (c *cache) store(m *genai.Content, json []byte, known int) {
 	if c == nil || len(json) > mostKept/2 {
 		return

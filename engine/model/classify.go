@@ -13,28 +13,28 @@ import (
 	"time"
 )
 
-// maxWait is the longest time the server may ask for; beyond it, the request
-// has failed for good.
+// maxWait is the longest delay that the server may request; with a longer delay, the request
+// fails without a retry.
 const maxWait = 5 * time.Minute
 
-// A failure is what the server said instead of an answer.
+// A failure is an error response of the server.
 type failure struct {
 	http    int    // the status of the response
-	code    int    // the one in the body
+	code    int    // the code in the body
 	status  string // such as RESOURCE_EXHAUSTED
 	message string
 	details []detail
 	after   time.Duration // from the header
-	hinted  bool          // the header says it
+	hinted  bool          // after is from the header
 	page    string        // the title, if the body is a web page
 
-	answering bool // it came in the middle of an answer
+	answering bool // the failure interrupted an answer
 }
 
-// Error returns the server's words.
+// Error returns the server's message.
 func (f *failure) Error() string { return f.message }
 
-// A detail is any of the records that may come with a failure.
+// A detail is a record in a failure, of any type.
 type detail struct {
 	Type       string `json:"@type"`
 	RetryDelay wait
@@ -48,7 +48,7 @@ type detail struct {
 // A violation names a quota that is used up.
 type violation struct{ QuotaID, QuotaValue string }
 
-// A wait is how long to wait, such as 34.07s. Some servers send a number of seconds, or an object.
+// A wait is a delay, such as 34.07s. Some servers send a number of seconds, or an object.
 type wait string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -66,7 +66,7 @@ func (w *wait) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// parseFailure reads the body of an error in any form that servers use.
+// parseFailure parses the body of an error in every known format.
 func parseFailure(status int, header http.Header, body []byte) *failure {
 	f := &failure{http: status, code: status}
 	f.after, f.hinted = retryAfter(header)
@@ -94,7 +94,7 @@ func parseFailure(status int, header http.Header, body []byte) *failure {
 	return f
 }
 
-// read takes over the fields of an error object that make sense.
+// read takes over the valid fields of an error object.
 func (f *failure) read(raw json.RawMessage) {
 	var s string
 	if json.Unmarshal(raw, &s) == nil { // {"error": "text"}
@@ -113,7 +113,7 @@ func (f *failure) read(raw json.RawMessage) {
 		}
 	}
 	var status string
-	for _, name := range []string{"status", "code", "type"} { // as Google's, OpenAI's and Anthropic's servers name it
+	for _, name := range []string{"status", "code", "type"} { // the names of Google's, OpenAI's and Anthropic's servers
 		if f.status == "" && json.Unmarshal(fields[name], &status) == nil {
 			f.status = oneLine(status)
 		}
@@ -135,16 +135,15 @@ func (f *failure) read(raw json.RawMessage) {
 	}
 }
 
-// typed are the statuses of errors that come in the middle of an answer, whose header says
-// nothing of them, as OpenAI's and Anthropic's servers name them.
+// typed maps OpenAI's and Anthropic's types of errors to statuses, for errors in the middle of an
+// answer, which come without a header.
 var typed = map[string]int{"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402,
 	"permission_error": 403, "not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429,
 	"rate_limit_exceeded": 429, "insufficient_quota": 429, "context_length_exceeded": 400, "overloaded_error": 503,
 	"invalid_api_key": 401, "model_not_found": 404}
 
-// words returns what the document of an error says, in any form that servers and the gateways
-// before them have: a text, which may be a document itself, an object with a text, or a list
-// of them; "" if it says nothing.
+// words returns the message in the JSON of an error, "" if there is none. Servers and gateways
+// use various forms: a text, perhaps with JSON in it, an object with a text, or a list of these.
 func words(raw json.RawMessage) string {
 	var (
 		said   string
@@ -173,11 +172,11 @@ func words(raw json.RawMessage) string {
 			break
 		}
 	}
-	var place []any // in the request, as FastAPI says it
+	var place []any // the place in the request, from FastAPI
 	if json.Unmarshal(fields["loc"], &place) == nil && len(place) > 0 {
 		said += fmt.Sprintf(" at %v", place)
 	}
-	var from struct{ Raw json.RawMessage } // what OpenRouter was told
+	var from struct{ Raw json.RawMessage } // the error of OpenRouter's provider
 	if json.Unmarshal(fields["metadata"], &from) == nil && isPresent(from.Raw) {
 		if told := words(from.Raw); told != "" && told != said {
 			said = strings.TrimPrefix(said+": "+told, ": ")
@@ -190,7 +189,7 @@ func words(raw json.RawMessage) string {
 func title(page []byte) string {
 	page = page[:min(len(page), 64<<10)]
 	lower := bytes.ToLower(page)
-	if len(lower) == len(page) { // else the indexes don't fit
+	if len(lower) == len(page) { // otherwise the indexes differ
 		if i := bytes.Index(lower, []byte("<title>")); i >= 0 {
 			if j := bytes.Index(lower[i:], []byte("</title>")); j >= 0 {
 				if t := oneLine(html.UnescapeString(string(page[i+len("<title>") : i+j]))); t != "" {
@@ -202,7 +201,7 @@ func title(page []byte) string {
 	return "a web page"
 }
 
-// classify makes an Error of f, about a request to model.
+// classify returns the Error for f, about a request to model.
 func (f *failure) classify(model string) *Error {
 	e := &Error{HTTP: f.http, Code: f.status, Message: f.message, RetryAfter: f.after,
 		Hinted: f.hinted, Answering: f.answering}
@@ -249,12 +248,12 @@ func (f *failure) classify(model string) *Error {
 	case code == http.StatusForbidden:
 		e.Kind, e.Final, e.Advice = Auth, true, f.help(cmp.Or(link(f.message), hintAccess))
 		e.Message = "access denied: " + e.Message
-		if f.page != "" { // the API answers in JSON
+		if f.page != "" { // not from the API, which answers in JSON
 			e.Advice = hintWebPage
 		}
 	case code == http.StatusProxyAuthRequired:
 		e.Kind, e.Final, e.Advice = Config, true, "the proxy wants a name and a password, or has refused them: HTTPS_PROXY has them before the host, as NAME:PASSWORD@HOST:PORT"
-	case code == http.StatusTooManyRequests && hasAny(f.message, "request too large"): // for all of a minute's tokens
+	case code == http.StatusTooManyRequests && hasAny(f.message, "request too large"): // larger than the limit per minute
 		e.Kind, e.Final, e.Advice = Overflow, true, hintTooLong
 	case code == http.StatusTooManyRequests, code == 499, code == http.StatusServiceUnavailable:
 		f.busy(e)
@@ -282,8 +281,7 @@ func (f *failure) classify(model string) *Error {
 	return e
 }
 
-// busy classifies a server that wants to be left alone: for a while, or for
-// good.
+// busy classifies an exceeded limit: temporary or permanent.
 func (f *failure) busy(e *Error) {
 	e.Kind, e.Advice = Quota, hintWait
 	if f.code != http.StatusTooManyRequests {
@@ -313,67 +311,67 @@ func (f *failure) busy(e *Error) {
 	case cloudcode && f.reason("RATE_LIMIT_EXCEEDED") && !e.Hinted:
 		e.Kind, e.Final = Quota, true
 	case !e.Hinted && (f.quota("PerMinute") || f.errorInfo(perMinute)):
-		e.RetryAfter, e.Hinted = time.Minute, true // as the name of the quota says
+		e.RetryAfter, e.Hinted = time.Minute, true // by the name of the quota
 	}
 }
 
-// signature reports whether thoughts are refused, for how they are signed or since they are
-// not as the model has said them.
+// signature reports whether the server refuses thoughts because of a signature or a change.
 func (f *failure) signature() bool {
 	return hasAny(f.message, "thought signature", "thought_signature", "thoughtsignature") ||
 		hasAny(f.message, "thinking` block", "thinking block") && hasAny(f.message, "signature", "cannot be modified")
 }
 
-// moderated reports whether moderation refuses the question or the answer, by a code of OpenAI's,
-// Azure's, Qwen's and others, or in words of OpenRouter, xAI, OpenAI, Anthropic, DeepSeek and Z.AI.
+// moderated reports whether moderation refuses the question or the answer: by codes of OpenAI,
+// Azure, Qwen and others, or by messages of OpenRouter, xAI, OpenAI, Anthropic, DeepSeek and
+// Z.AI.
 func (f *failure) moderated() bool {
 	return f.code < 500 && (f.status == "content_filter" || f.status == "data_inspection_failed" ||
 		hasAny(f.message, "input was flagged", "prompt was flagged", "content was flagged", "violates usage guidelines", "content filtering policy",
 			"content exists risk", "unsafe or sensitive content"))
 }
 
-// unknownModel reports whether there is no such model, in the words of servers that do not answer
+// unknownModel reports whether there is no such model, by messages of servers that do not answer
 // with 404: OpenAI, Mistral, DeepSeek, OpenRouter, LiteLLM and LM Studio.
 func (f *failure) unknownModel() bool {
 	return f.status == "model_not_found" || f.status == "invalid_model" || hasAny(f.message, "model not exist", "model not found", "not a valid model id",
 		"invalid model:", "invalid model name", "invalid model id", "no models loaded")
 }
 
-// unpaid reports whether no money is left: no credit, or the spending limit of the project is
-// reached. A server may answer with the same code as when busy.
+// unpaid reports whether the credit is used up or the project's spending limit is reached. The
+// code may be the same as for a busy server.
 func (f *failure) unpaid() bool {
 	switch {
 	case f.code == http.StatusPaymentRequired, f.status == "insufficient_quota":
 		return true
 	case f.code >= 500 && !f.answering:
 		return false
-	case hasAny(f.message, "prepay", "pre-pay", "prepaid"): // and not a busy server's remark about ways to pay
+	case hasAny(f.message, "prepay", "pre-pay", "prepaid"): // in contrast to a busy server's hint at paid plans
 		return hasAny(f.message, "deplet", "exhaust", "requir", "must", "insufficient", "empty", "run out", "used up", "balance")
 	}
 	return hasAny(f.message, "credits are depleted", "credit balance", "spending cap", "spending limit", "spend cap",
 		"insufficient credit", "insufficient funds", "insufficient balance", "out of credit", "no credit")
 }
 
-// exhausted reports whether a limit is reached that is lifted after days, as Anthropic, Ollama
-// and OpenRouter say it; waiting a little does not help.
+// exhausted reports whether a limit is reached that resets only after days, by messages of
+// Anthropic, Ollama and OpenRouter.
 func (f *failure) exhausted() bool {
 	return hasAny(f.message, "api usage limit", "weekly usage limit", "daily usage limit", "monthly usage limit", "free-models-per-day")
 }
 
-// abroad reports whether the API is not offered where the request came from.
+// abroad reports whether the API is not available in the user's region.
 func (f *failure) abroad() bool {
 	return f.code < 500 && hasAny(f.message, "location is not supported", "location not supported",
 		"country is not supported", "region is not supported", "not available in your country",
 		"not available in your region", "not available in your location", "territory not supported")
 }
 
-// closed reports whether message says that a model is there for others, or was once.
+// closed reports whether message says that a model is available only to others, or no longer.
 func closed(message string) bool {
 	return hasAny(message, "no longer available", "not available to new users", "closed to new users",
 		"has been retired", "has been shut down", "has been discontinued", "must be verified to") && hasAny(message, "model")
 }
 
-// noQuota reports whether the quota that is used up has never held anything.
+// noQuota reports whether the exhausted quota is zero.
 func (f *failure) noQuota() bool {
 	_, rest, ok := strings.Cut(f.message, "limit: 0")
 	if ok && (rest == "" || !strings.ContainsAny(rest[:1], "0123456789.") || strings.HasPrefix(rest, ". ") || rest == ".") {
@@ -382,7 +380,7 @@ func (f *failure) noQuota() bool {
 	return f.violated(func(v violation) bool { return v.QuotaValue == "0" })
 }
 
-// link returns the first address in message, without the marks behind it.
+// link returns the first address in message, without punctuation after it.
 func link(message string) string {
 	_, rest, ok := strings.Cut(message, "https://")
 	if !ok {
@@ -394,13 +392,13 @@ func link(message string) string {
 	return "https://" + strings.TrimRight(rest, ".,;:")
 }
 
-// hasAny reports whether message holds one of words, in letters of any case.
+// hasAny reports whether message contains one of words, in any case.
 func hasAny(message string, words ...string) bool {
 	m := strings.ToLower(message)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(m, w) })
 }
 
-// used says in words which quota is used up, "" if f does not name it.
+// used describes the exhausted quota, "" if f does not name it.
 func (f *failure) used() string {
 	per := ""
 	switch {
@@ -421,7 +419,7 @@ func (f *failure) used() string {
 	return fmt.Sprintf("the %s per %s is used up", what, per)
 }
 
-// sentence returns the first sentence of s: the rest says where to read on.
+// sentence returns the first sentence of s; the others refer to documentation.
 func sentence(s string) string {
 	s, _, _ = strings.Cut(s, ". ")
 	return strings.TrimSuffix(s, ".")
@@ -431,13 +429,12 @@ func perMinute(d detail) bool {
 	return strings.Contains(fmt.Sprint(d.Reason, d.Metadata), "PerMinute")
 }
 
-// capacity reports whether message says that the model, not the user, is at
-// its limit.
+// capacity reports whether message says that the model, not the user, has reached a limit.
 func capacity(message string) bool {
 	return hasAny(message, "capacity", "overloaded")
 }
 
-// overlong reports whether message says that too much was sent.
+// overlong reports whether message says that the request is too long.
 func overlong(message string) bool {
 	m := strings.ToLower(message)
 	return strings.Contains(m, "token count") && strings.Contains(m, "exceed") ||
@@ -446,7 +443,7 @@ func overlong(message string) bool {
 			"maximum prompt length", "prompt exceeds max length", "range of input length", "n_ctx", "maximum context", "model token limit", "inputs` tokens +", "inputs` must have less")
 }
 
-// delay returns how long the body of f says to wait.
+// delay returns the retry delay in the body of f.
 func (f *failure) delay() (time.Duration, bool) {
 	for _, d := range f.details {
 		if strings.HasSuffix(d.Type, "google.rpc.RetryInfo") {
@@ -470,7 +467,7 @@ func seconds(s string) (time.Duration, bool) {
 	return d, err == nil && d >= 0
 }
 
-// reason reports whether some detail of f gives the reason r.
+// reason reports whether a detail of f has the reason r.
 func (f *failure) reason(r string) bool {
 	return f.errorInfo(func(d detail) bool { return d.Reason == r })
 }
@@ -481,7 +478,7 @@ func (f *failure) errorInfo(is func(detail) bool) bool {
 	})
 }
 
-// quota reports whether a quota whose id contains word is used up.
+// quota reports whether a quota whose id contains word is exhausted.
 func (f *failure) quota(word string) bool {
 	return f.violated(func(v violation) bool { return strings.Contains(v.QuotaID, word) })
 }
@@ -490,7 +487,7 @@ func (f *failure) violated(is func(violation) bool) bool {
 	return slices.ContainsFunc(f.details, func(d detail) bool { return slices.ContainsFunc(d.Violations, is) })
 }
 
-// help returns the link that came with f, or else the hint given.
+// help returns the link in f, or else hint.
 func (f *failure) help(hint string) string {
 	for _, d := range f.details {
 		for _, l := range d.Links {
@@ -507,8 +504,8 @@ func (f *failure) help(hint string) string {
 	return hint
 }
 
-// retryAfter reads how long the header says to wait: in Retry-After, as seconds or a date,
-// in a more exact header, or in the time at which the used-up limit is lifted.
+// retryAfter returns the retry delay in the header: in Retry-After, as seconds or a date, in a
+// more exact header, or by the time at which the exhausted limit resets.
 func retryAfter(h http.Header) (after time.Duration, ok bool) {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 && ms < 1e12 {
 		return time.Duration(ms * float64(time.Millisecond)), true
@@ -534,7 +531,7 @@ func retryAfter(h http.Header) (after time.Duration, ok bool) {
 	return max(0, at.Sub(now)), true
 }
 
-// reset returns when all used-up limits in the header are renewed.
+// reset returns the time until all exhausted limits in the header reset.
 func reset(h http.Header) (after time.Duration, ok bool) {
 	for _, limit := range []string{"requests", "tokens"} {
 		if h.Get("X-Ratelimit-Remaining-"+limit) != "0" {

@@ -24,9 +24,8 @@ import (
 	"gemline/engine/text"
 )
 
-// A Client makes the requests to a model's server: through the proxy, with the
-// certificates, within the silence, in the classes of errors that all have in common.
-// Generators of other protocols than Gemini's begin with [NewClient].
+// A Client makes requests to a model's server, with the common proxy, certificates, idle timeout
+// and classes of errors. Generators of other protocols than Gemini's begin with [NewClient].
 type Client struct {
 	opts    Options
 	base    *url.URL
@@ -37,15 +36,15 @@ type Client struct {
 	dialect dialect
 }
 
-// A dialect holds how the servers of one protocol differ from others.
+// A dialect has the differences of a protocol's servers from others.
 type dialect struct {
-	address string                             // what the user sets to say where the server is
+	address string                             // the variable or setting with the server's address
 	start   string                             // how the user starts it, or ""
-	path    bool                               // address may have a wrong path
-	pay     func(x *exchange) (buffers, error) // finds what pays for x, and returns its body
-	forget  func(x *exchange) bool             // forgets what the server refused to be paid by; false if there is no other
+	path    bool                               // the address may have a wrong path
+	pay     func(x *exchange) (buffers, error) // finds the credential for x, and returns the body
+	forget  func(x *exchange) bool             // drops the refused credential; false if there is no other
 	header  func(h http.Header, x *exchange)
-	advise  func(e *Error) // has an error speak of what the user can set
+	advise  func(e *Error) // adapts the advice of an error to the provider
 }
 
 // newClient returns a Client of the server at base. It makes no connection.
@@ -72,7 +71,7 @@ func newClient(o Options, base *url.URL, d dialect) (*Client, error) {
 	}
 	for _, vs := range o.Header {
 		for _, v := range vs {
-			if len(v) > 15 { // a word is no secret
+			if len(v) > 15 { // a short value is no secret
 				c.redact.Add("header", v)
 			}
 		}
@@ -80,7 +79,7 @@ func newClient(o Options, base *url.URL, d dialect) (*Client, error) {
 	return c, nil
 }
 
-// idle returns how long the server may be silent about a model.
+// idle returns the idle timeout of the server for a model.
 func (c *Client) idle(model string) time.Duration {
 	const usual = 5 * time.Minute
 	switch {
@@ -101,20 +100,20 @@ func (c *Client) Close() error {
 // Redact returns s without the secrets that are known.
 func (c *Client) Redact(s string) string { return c.redact.RedactKnown(s) }
 
-// A Vendor is what the servers of a provider have differently from others.
+// A Vendor has the differences of a provider's servers from others.
 type Vendor struct {
-	Advice  string // what the user does who lacks a key, or whose key is refused
-	Missing string // what the user does who lacks the model; "" is to choose another
+	Advice  string // advice about a missing or refused key
+	Missing string // advice about a missing model; "" is to choose another
 	Start   string // how the user starts the server, such as " with ollama serve"; may be empty
 
-	// Header says in h what pays for a request: key, or nothing if it is empty.
+	// Header adds the key to the header h, unless key is "".
 	Header func(h http.Header, key string)
 
 	provider Provider
 }
 
-// NewClient returns a Client of the server at o.BaseURL. The error, if any, is a [Config]
-// error: a key travels by https alone, or on this machine.
+// NewClient returns a Client of the server at o.BaseURL. The error, if any, is a [Config] error:
+// a key is sent only over https, or on this machine.
 func NewClient(o Options, v Vendor) (*Client, error) {
 	open := o.Keyless && o.APIKey == "" && o.FindKey == nil && len(o.Header) == 0
 	base, err := checkedBase(o.BaseURL, v.provider.Address(), "https://api.example.com/v1", open)
@@ -136,7 +135,7 @@ func NewClient(o Options, v Vendor) (*Client, error) {
 	return c, err
 }
 
-// findKey fetches the key that pays for requests.
+// findKey fetches the key for requests.
 func (c *Client) findKey(ctx context.Context, v Vendor) (credential, error) {
 	key := c.opts.APIKey
 	if key == "" && c.opts.FindKey != nil {
@@ -157,7 +156,7 @@ func (c *Client) findKey(ctx context.Context, v Vendor) (credential, error) {
 	return credential{secret: key}, nil
 }
 
-// advise has e speak of the provider where the words are Google's.
+// advise replaces advice about Google in e by advice about the provider.
 func (v Vendor) advise(e *Error) {
 	switch {
 	case e.Advice == hintShorter:
@@ -172,7 +171,7 @@ func (v Vendor) advise(e *Error) {
 	case e.Kind == BadRequest && e.Code != CodeSignature && v.refusedParameter(e.Message) != "":
 		what := v.refusedParameter(e.Message)
 		all := slices.DeleteFunc(slices.Clone(v.provider.Lacking), func(s string) bool { return s == what })
-		lacks, _ := json.Marshal(append(all, what)) // texts have a form in JSON
+		lacks, _ := json.Marshal(append(all, what)) // no error for strings
 		e.Advice = fmt.Sprintf(`if the server does not take it, put "lacks": %s into providers.%s`, lacks, v.provider.Name)
 	case e.Kind == BadRequest && v.provider.Protocol == OpenAI && v.provider.Thoughts == "" && strings.Contains(e.Message, ReasoningContent):
 		e.Advice = fmt.Sprintf(`if the server wants thoughts back, put "thoughts": %q into providers.%s`, ReasoningContent, v.provider.Name)
@@ -181,15 +180,15 @@ func (v Vendor) advise(e *Error) {
 	}
 }
 
-// nowhere reports whether e says that a server has no such path, in the words of many, and not
-// that it has no such model.
+// nowhere reports whether e says that a server has no such path, and not that it has no such
+// model.
 func nowhere(e *Error) bool {
 	return e.Kind == NotFound && hasAny(e.Message, "page not found", "file not found", ": not found (", "with a web page",
 		"unknown request url", "invalid url", "resource not found (", "the server answered 404") ||
 		hasAny(e.Message, "unexpected endpoint or method") // of LM Studio, with 200
 }
 
-// parameters are what a server may lack, by the protocol and the name in a request.
+// parameters are the features that a server may lack, by protocol, with their names in requests.
 var parameters = map[string][][2]string{
 	OpenAI: {{"stream_options", StreamOptions}, {"max_completion_tokens", MaxCompletionTokens}, {"reasoning_effort", Effort},
 		{"json_schema", JSONSchema}, {"response_format", JSONSchema}, {"temperature", Temperature}, {"top_p", Temperature}},
@@ -197,7 +196,8 @@ var parameters = map[string][][2]string{
 		{"adaptive", Adaptive}, {"thinking", Thinking}},
 }
 
-// refusedParameter returns what a server lacks that names a parameter of a request in an error.
+// refusedParameter returns the missing feature of a server whose error names a parameter of a
+// request.
 func (v Vendor) refusedParameter(message string) string {
 	for _, p := range parameters[v.provider.Protocol] {
 		if strings.Contains(message, p[0]) {
@@ -207,24 +207,24 @@ func (v Vendor) refusedParameter(message string) string {
 	return ""
 }
 
-// An Answer is what a server says to a request of a [Client].
+// An Answer is the response to a request of a [Client].
 type Answer struct {
 	c     *Client
 	x     *exchange
-	whole bool // it is no stream
-	over  bool // it is complete
+	whole bool // not a stream
+	over  bool // complete
 }
 
-// Over is told that the answer is complete. How the connection ends behind it does not count,
-// and a server that says no more has little time to close it.
+// Over marks the answer as complete. Later errors of the connection don't count, and the server
+// has little time to close it.
 func (a *Answer) Over() {
 	a.over = true
 	a.x.idle = min(a.x.idle, 10*time.Second)
 }
 
-// Ask makes a request about a model, which is only named in errors, and has read read the
-// answer. The path follows the server's address. If said is nil, a document is fetched, else said
-// is posted as JSON. Each error is an [*Error].
+// Ask makes a request and calls read with the answer. The model is only for errors. The path is
+// appended to the server's address. If said is nil, Ask makes a GET request, else it posts said
+// as JSON. Each error is an [*Error].
 func (c *Client) Ask(ctx context.Context, req *engine.Request, path string, said any, read func(*Answer) error) error {
 	path, query, _ := strings.Cut(path, "?")
 	q := question{model: req.Model, method: http.MethodGet, url: c.base.JoinPath(path), notify: req.Notify}
@@ -244,8 +244,8 @@ func (c *Client) Get(ctx context.Context, path string, v any) error {
 	return c.Ask(ctx, &engine.Request{Model: path}, path, nil, func(a *Answer) error { return a.Document(v) })
 }
 
-// Chunks turns what generate emits into the sequence of a Generator: generate stops at the
-// error of its emit, and returns it.
+// Chunks returns the sequence of the chunks that generate emits. Generate must return at the
+// first error of emit, with this error.
 func Chunks(ctx context.Context, generate func(emit func(*genai.GenerateContentResponse) error) error) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return func(yield func(*genai.GenerateContentResponse, error) bool) {
 		err := generate(func(chunk *genai.GenerateContentResponse) error {
@@ -260,14 +260,14 @@ func Chunks(ctx context.Context, generate func(emit func(*genai.GenerateContentR
 	}
 }
 
-// Stream reads server-sent events and calls each with the data of every one, until the end
-// or the mark [DONE], which is told. A JSON document in the place of a stream is one event, and
-// a list of documents as many; a web page is an error.
+// Stream reads server-sent events and calls each with their data, until the end or the mark
+// [DONE], which it reports. A JSON document in the place of a stream is one event, and a list of
+// documents several; a web page is an error.
 func (a *Answer) Stream(each func(data []byte) error) (done bool, err error) {
 	return a.read((*eventReader).next, true, each)
 }
 
-// Lines reads a stream that has a JSON document a line.
+// Lines reads a stream with a JSON document per line.
 func (a *Answer) Lines(each func(data []byte) error) error {
 	_, err := a.read(func(e *eventReader) ([]byte, error) {
 		for {
@@ -283,7 +283,7 @@ func (a *Answer) Lines(each func(data []byte) error) error {
 	return err
 }
 
-// read reads a stream of what next finds, or documents in its place where that may be.
+// read reads a stream by next or, if allowed, documents in its place.
 func (a *Answer) read(next func(*eventReader) ([]byte, error), documents bool, each func([]byte) error) (done bool, err error) {
 	events, n := newEventReader(a.x), 0
 	defer func() { a.c.log.DebugContext(a.x.ctx, "answer over", "events", n, "took", time.Since(a.x.start)) }()
@@ -334,8 +334,8 @@ func (a *Answer) read(next func(*eventReader) ([]byte, error), documents bool, e
 	}
 }
 
-// Document reads an answer that is a document into v. A web page is a failure, and so is a
-// document that is nothing but an error.
+// Document reads an answer that is a document into v. A web page, or a document with only an
+// error, is a failure.
 func (a *Answer) Document(v any) error {
 	b, err := newEventReader(a.x).all()
 	if err != nil {
@@ -344,10 +344,10 @@ func (a *Answer) Document(v any) error {
 	return a.c.parse(a.x.resp, b, v)
 }
 
-// Fault returns the error of an answer that turned into one, which is a text or an object.
+// Fault returns the error for an error in an answer, which is a text or an object.
 func (a *Answer) Fault(said json.RawMessage) error { return a.c.fault(a.x.resp, said) }
 
-// Unreadable returns the error of an answer that makes no sense.
+// Unreadable returns the error of an invalid answer.
 func (a *Answer) Unreadable(err error, data []byte) error { return &malformed{err, data} }
 
 // Broken returns the error of an answer that breaks off.

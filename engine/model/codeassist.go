@@ -19,20 +19,20 @@ import (
 	"gemline/engine/text"
 )
 
-// Tiers that are treated otherwise than the rest.
+// Tiers with a special treatment.
 const (
 	freeTier   = "free-tier"
 	legacyTier = "legacy-tier"
 )
 
-// How long to wait before asking whether an account is set up: at first, and
-// at last, since it is twice as long each time.
+// The first and the longest delay between requests whether an account is set up. The delay
+// doubles each time.
 const (
 	firstPoll = 250 * time.Millisecond
 	lastPoll  = 5 * time.Second
 )
 
-// A membership is what Code Assist says about an account.
+// A membership is Code Assist's information about an account.
 type membership struct {
 	Current *tier            `json:"currentTier"`
 	Allowed []tier           `json:"allowedTiers"`
@@ -49,7 +49,7 @@ type tier struct {
 	Privacy   struct{ NoticeText string } `json:"privacyNotice"`
 }
 
-// An ineligibleTier says why an account can't have a tier.
+// An ineligibleTier is the reason why an account can't have a tier.
 type ineligibleTier struct {
 	Code     string `json:"reasonCode"`
 	Reason   string `json:"reasonMessage"`
@@ -70,16 +70,15 @@ type operation struct {
 	}
 }
 
-// A codeAssist knows the project that Code Assist works for.
+// A codeAssist finds and stores the project for Code Assist.
 type codeAssist struct {
 	wanted  string // the project that the user names
 	client  *Client
 	url     func(rest string) *url.URL
-	project chan string // held while nobody looks for it, empty if it is not known
+	project chan string // holds the project, empty if unknown; empty channel during the search
 }
 
-// use finds out for which project Code Assist is to work for x. One request
-// asks; the others wait, and can be called off.
+// use sets the project of x. One request finds it; the others wait, and can be cancelled.
 func (a *codeAssist) use(x *exchange) error {
 	select {
 	case p := <-a.project:
@@ -98,15 +97,15 @@ func (a *codeAssist) use(x *exchange) error {
 	}
 }
 
-// findProject returns the project of the account that pays. An account that is
-// new to Code Assist is set up.
+// findProject returns the project of the account. It sets up an account that is new to Code
+// Assist.
 func (a *codeAssist) findProject(x *exchange) (string, error) {
 	var m membership
 	err := a.service(x, http.MethodPost, ":loadCodeAssist", application(a.wanted, ""), &m)
 	var f *failure
 	switch {
 	case errors.As(err, &f) && f.reason(perimeter):
-		m.Current = &tier{} // a fence around the project hides it; whoever has one is a member
+		m.Current = &tier{} // VPC Service Controls hide the tier; such an account is a member
 	case err != nil:
 		return "", err
 	}
@@ -122,23 +121,21 @@ func (a *codeAssist) findProject(x *exchange) (string, error) {
 	return project, nil
 }
 
-// application returns what Code Assist wants to know about an account that
-// wants to work for project, if any is named, and to have a tier.
+// application returns the request to set up an account, with a tier and, if not "", a project.
 func application(project, tier string) map[string]any {
 	about := map[string]string{"ideType": "IDE_UNSPECIFIED", "platform": "PLATFORM_UNSPECIFIED", "pluginType": "GEMINI"}
 	a := map[string]any{"metadata": about}
 	if tier != "" {
 		a["tierId"] = tier
 	}
-	if project != "" && tier != freeTier { // which brings a project of its own
+	if project != "" && tier != freeTier { // which has a project of its own
 		about["duetProject"] = project
 		a["cloudaicompanionProject"] = project
 	}
 	return a
 }
 
-// join sets an account up, waits until that is done, and returns the project
-// that it was given.
+// join sets up an account, waits for completion, and returns its project.
 func (a *codeAssist) join(x *exchange, m membership) (string, error) {
 	if err := m.unverified(); err != nil {
 		return "", err
@@ -181,7 +178,7 @@ func (a *codeAssist) join(x *exchange, m membership) (string, error) {
 	return "", err
 }
 
-// await asks about op until it is done. One without a name is not worked at.
+// await polls op until it is done. An operation without a name is not in progress.
 func (a *codeAssist) await(x *exchange, op *operation) error {
 	name, end := op.Name, time.Now().Add(x.idle)
 	for wait := firstPoll; !op.Done && name != ""; wait = min(2*wait, lastPoll) {
@@ -205,8 +202,7 @@ func (a *codeAssist) await(x *exchange, op *operation) error {
 	return nil
 }
 
-// unverified returns the error of an account that has to be verified before it
-// can be set up.
+// unverified returns the error of an account that must be verified before it can be set up.
 func (m membership) unverified() error {
 	for _, b := range m.Barred {
 		if b.Code == unverified && strings.HasPrefix(b.URL, "https://") {
@@ -243,7 +239,7 @@ const (
 	perimeter  = "SECURITY_POLICY_VIOLATED"
 )
 
-// service asks Code Assist something that is no conversation.
+// service makes a request to Code Assist outside of conversations.
 func (a *codeAssist) service(x *exchange, method, path string, question, answer any) error {
 	var body []byte
 	if question != nil {
@@ -275,7 +271,7 @@ func (a *codeAssist) service(x *exchange, method, path string, question, answer 
 	return a.client.parse(resp, bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff"))), answer)
 }
 
-// enveloped returns the body of x in the envelope that Code Assist wants.
+// enveloped returns the body of x in Code Assist's envelope.
 func enveloped(x *exchange) (buffers, error) {
 	model := strings.TrimPrefix(x.model, "models/")
 	if strings.HasSuffix(x.url.Path, ":countTokens") {
@@ -291,8 +287,8 @@ func enveloped(x *exchange) (buffers, error) {
 	return slices.Concat(buffers{outer[:len(outer)-1], []byte(`,"request":`)}, x.body, buffers{[]byte("}")}), nil
 }
 
-// unwrapped takes what Code Assist sends out of its envelope, whose name it
-// returns, too. A chunk without an envelope stays as it is.
+// unwrapped returns the content of Code Assist's envelope, and its id. It returns a chunk without
+// an envelope unchanged.
 func unwrapped(b []byte) (inner []byte, id string) {
 	var outer struct {
 		Response json.RawMessage
@@ -304,7 +300,7 @@ func unwrapped(b []byte) (inner []byte, id string) {
 	return outer.Response, outer.TraceID
 }
 
-// say tells the user something, if anybody listens.
+// say sends a notice to the user, if the request has Notify.
 func (x *exchange) say(text string) {
 	if x.notify != nil {
 		x.notify(engine.Notice{Text: text})

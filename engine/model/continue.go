@@ -9,26 +9,26 @@ import (
 	"gemline/engine"
 )
 
-// errContinues is the end of a request whose answer goes on in the next one.
+// errContinues ends a request whose answer continues in the next request.
 var errContinues = errors.New("the answer continues")
 
-// A continued is an answer that several requests make. A server that can take an answer up again
-// sends tokens with it: the answer to a request with a token follows the chunk that the
-// token came with. The chunks are held in case a part of the answer is lost.
+// A continued is an answer from several requests. A server that can resume an answer sends
+// continuation tokens: the answer to a request with a token continues after the chunk with that
+// token. The chunks are stored in case a part of the answer is lost.
 type continued struct {
-	token  []byte                           // takes the answer up behind kept; nil if nothing does
-	chunks []*genai.GenerateContentResponse // nil stands between the chunks of two requests
-	loose  []*genai.GenerateContentResponse // behind the token
+	token  []byte                           // continues the answer after chunks; nil if there is none
+	chunks []*genai.GenerateContentResponse // nil separates the chunks of two requests
+	loose  []*genai.GenerateContentResponse // chunks after the token
 	fresh  bool                             // the token came with the last request
-	said   bool                             // so did something else
-	barren int                              // requests in a row that brought a token alone
+	said   bool                             // the last request brought content, too
+	barren int                              // requests in a row that brought only a token
 }
 
-// maxBarren limits the requests in a row that bring a token and no text, since a model may think
-// long. After them the answer counts as endless.
+// maxBarren limits the requests in a row that bring a token but no text, which a long thought may
+// cause. Beyond it the answer counts as endless.
 const maxBarren = 20
 
-// take takes in a chunk.
+// take appends a chunk.
 func (c *continued) take(chunk *genai.GenerateContentResponse) {
 	c.loose = append(c.loose, chunk)
 	if len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil {
@@ -44,12 +44,12 @@ func (c *continued) take(chunk *genai.GenerateContentResponse) {
 	}
 }
 
-// resumable reports whether an answer can be taken up again that has ended so far.
+// resumable reports whether an answer with this finish reason can be continued.
 func resumable(r genai.FinishReason) bool {
 	return r == "" || r == genai.FinishReasonUnspecified || r == genai.FinishReasonContinuation
 }
 
-// hasParts reports whether chunks say something.
+// hasParts reports whether chunks have parts.
 func hasParts(chunks []*genai.GenerateContentResponse) bool {
 	for _, c := range chunks {
 		if c != nil && len(c.Candidates) > 0 && c.Candidates[0] != nil && c.Candidates[0].Content != nil &&
@@ -60,8 +60,7 @@ func hasParts(chunks []*genai.GenerateContentResponse) bool {
 	return false
 }
 
-// advanced reports whether the last request has brought the answer further, and is asked
-// once for each.
+// advanced reports whether the last request made progress. It must be called once per request.
 func (c *continued) advanced() bool {
 	if c.barren++; c.said {
 		c.barren = 0
@@ -69,8 +68,8 @@ func (c *continued) advanced() bool {
 	return c.fresh && c.barren <= maxBarren
 }
 
-// end returns how a request ended without an error: the answer goes on, something of it is
-// lost, or it is over.
+// end returns the outcome of a request without an error: the answer continues, a part of it is
+// lost, or it is complete.
 func (c *continued) end(finish genai.FinishReason) error {
 	switch {
 	case finish != genai.FinishReasonContinuation || !c.advanced():
@@ -82,7 +81,7 @@ func (c *continued) end(finish genai.FinishReason) error {
 	return errContinues
 }
 
-// next makes req, which is a copy, the request that goes on with the answer.
+// next changes req, a copy, to the request that continues the answer.
 func (c *continued) next(req *engine.Request) {
 	config := genai.GenerateContentConfig{}
 	if req.Config != nil {
@@ -90,13 +89,13 @@ func (c *continued) next(req *engine.Request) {
 	}
 	config.ContinuationToken = c.token
 	req.Config = &config
-	if !hasParts(c.loose) { // else it is lost
+	if !hasParts(c.loose) { // otherwise the text is lost
 		c.chunks = append(c.chunks, c.loose...)
 	}
 	c.chunks, c.loose, c.fresh, c.said = append(c.chunks, nil), c.loose[:0], false, false
 }
 
-// replay emits the kept chunks again, after a notice that nothing counts.
+// replay emits the stored chunks again, after a notice that the earlier chunks don't count.
 func (c *continued) replay(hear func(*genai.GenerateContentResponse) error, border func()) error {
 	for _, chunk := range c.chunks {
 		if chunk == nil {

@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// A credential is what pays for a request: a key, an access token, or nothing.
+// A credential authenticates a request: a key, an access token, or nothing.
 type credential struct {
 	secret string
 	token  bool
 	quota  string    // the project whose quota counts
-	until  time.Time // zero is for ever
+	until  time.Time // zero if it does not expire
 }
 
-// early is how long before its end a token is no longer used.
+// early is how long before its expiry a token is no longer used.
 const early = 2 * time.Minute
 
-// A tokenSource holds the credential that was fetched last.
+// A tokenSource caches the last credential.
 type tokenSource struct {
-	turn  chan credential // holds the credential while nobody looks at it
+	turn  chan credential // holds the credential; empty while a request uses it
 	fetch func(ctx context.Context, x *exchange) (credential, error)
 }
 
 func newTokenSource(fetch func(context.Context, *exchange) (credential, error)) *tokenSource {
 	w := &tokenSource{turn: make(chan credential, 1), fetch: fetch}
-	w.turn <- credential{until: time.Unix(1, 0)} // over since long
+	w.turn <- credential{until: time.Unix(1, 0)} // expired long ago
 	return w
 }
 
-// take returns a credential for the request of x. It is fetched for one request
-// at a time; the others wait, and can be called off.
+// take returns a credential for the request of x. One request at a time fetches it; the others
+// wait, and can be cancelled.
 func (w *tokenSource) take(ctx context.Context, x *exchange) (credential, error) {
 	select {
 	case p := <-w.turn:
@@ -48,7 +48,7 @@ func (w *tokenSource) take(ctx context.Context, x *exchange) (credential, error)
 	}
 }
 
-// drop forgets p, which the server refused.
+// drop removes p, which the server refused, from the cache.
 func (w *tokenSource) drop(p credential) {
 	held := <-w.turn
 	if held == p {
@@ -57,7 +57,7 @@ func (w *tokenSource) drop(p credential) {
 	w.turn <- held
 }
 
-// credential fetches what pays for requests.
+// credential fetches the credential for requests.
 func (g *Genai) credential(ctx context.Context, x *exchange) (credential, error) {
 	o := g.opts
 	switch {
@@ -77,7 +77,7 @@ func (g *Genai) credential(ctx context.Context, x *exchange) (credential, error)
 	return credential{secret: key}, nil
 }
 
-// noCredential makes the error of a credential that was not found.
+// noCredential returns the error of a missing credential.
 func noCredential(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -90,7 +90,7 @@ func noCredential(ctx context.Context, err error) error {
 	return e
 }
 
-// errKey returns the fault of a key.
+// errKey returns an error if a key is invalid.
 func errKey(key string) error {
 	if key == "" {
 		return &Error{Kind: Auth, Final: true, Message: "no API key: neither GEMINI_API_KEY nor GOOGLE_API_KEY is set",
@@ -99,7 +99,7 @@ func errKey(key string) error {
 	return &Error{Kind: Auth, Final: true, Message: "the API key holds characters that no key has", Advice: hintKey}
 }
 
-// checkAccount returns an error if o lacks something to pay for requests.
+// checkAccount returns an error if o lacks a value for its kind of credential.
 func (o Options) checkAccount() error {
 	switch g := o.Google; {
 	case g.CodeAssist && g.Account == nil && (o.APIKey == "" || !g.Bearer) && !o.Keyless:
@@ -117,7 +117,7 @@ func (o Options) checkAccount() error {
 	return nil
 }
 
-// hostWord reports whether s may stand in the name of a host.
+// hostWord reports whether s is valid in the name of a host.
 func hostWord(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' {

@@ -8,18 +8,17 @@ import (
 	"google.golang.org/genai"
 )
 
-// wireResponse is a response without methods: the library's own decoder goes over the
-// text of a chunk twice.
+// wireResponse is a response without methods, since the library's own decoder parses a chunk
+// twice.
 type wireResponse genai.GenerateContentResponse
 
-// endOfStream ends the streams of other APIs; some gateways send it here too.
+// endOfStream ends the streams of other APIs; some gateways send it for this API, too.
 const endOfStream = "[DONE]"
 
-// complete reports whether b is a whole event.
+// complete reports whether b is a complete event.
 func complete(b []byte) bool { return json.Valid(b) || string(bytes.TrimSpace(b)) == endOfStream }
 
-// decode returns the chunk that b is. If b is an error instead, its text
-// is returned as fault.
+// decode returns the chunk in b or, if b is an error, its text as fault.
 func (d *decoder) decode(b []byte) (chunk *genai.GenerateContentResponse, fault json.RawMessage, err error) {
 	if d.wrapped {
 		inner, id := unwrapped(b)
@@ -61,8 +60,8 @@ func (d *decoder) bare(b []byte) (chunk *genai.GenerateContentResponse, fault js
 	return chunk, nil, nil
 }
 
-// essentials is what an answer depends on. A count of tokens or a rating of another type
-// ("avgLogprobs": "NaN") counts as not given.
+// essentials has the essential fields of an answer. A count of tokens or a rating of the wrong
+// type ("avgLogprobs": "NaN") counts as missing.
 type essentials struct {
 	Candidates []struct {
 		Content           *genai.Content
@@ -78,8 +77,8 @@ type essentials struct {
 	Error json.RawMessage
 }
 
-// fill puts the essentials into a response whose decoding failed at a value: values behind it may
-// be missing, such as all candidates behind a time that is none.
+// fill copies the essentials into a response whose decoding failed at a value: later values may
+// be missing, such as all candidates after an invalid time.
 func (e essentials) fill(r *wireResponse) {
 	r.Candidates = append(r.Candidates, make([]*genai.Candidate, max(0, len(e.Candidates)-len(r.Candidates)))...)
 	for i, c := range e.Candidates {
@@ -94,8 +93,8 @@ func (e essentials) fill(r *wireResponse) {
 	}
 }
 
-// withArgs returns b with an object in the place of each call's arguments that are a string of
-// JSON, as some servers send them; nil if there are none.
+// withArgs returns b with calls' arguments in strings of JSON, as some servers send them,
+// replaced by objects; nil if there are none.
 func withArgs(b []byte) []byte {
 	var v any
 	in := json.NewDecoder(bytes.NewReader(b))
@@ -103,11 +102,11 @@ func withArgs(b []byte) []byte {
 	if in.Decode(&v) != nil || !decodeArgs(v) {
 		return nil
 	}
-	out, _ := json.Marshal(v) // v was decoded from JSON, so that no error is possible
+	out, _ := json.Marshal(v) // no error, since v was JSON
 	return out
 }
 
-// decodeArgs replaces arguments of the calls in v that are a string of JSON by the object in the
+// decodeArgs replaces calls' arguments in v that are a string of JSON by the object in the
 // string, and reports whether there are any.
 func decodeArgs(v any) (found bool) {
 	switch v := v.(type) {
@@ -131,7 +130,7 @@ func decodeArgs(v any) (found bool) {
 	return found
 }
 
-// addCitations fills in what the Gemini API names otherwise than the library.
+// addCitations adds citations, for which the Gemini API and the library use different names.
 func addCitations(chunk *genai.GenerateContentResponse, b []byte) {
 	var wire struct {
 		Candidates []struct {
@@ -139,7 +138,7 @@ func addCitations(chunk *genai.GenerateContentResponse, b []byte) {
 		}
 	}
 	if json.Unmarshal(b, &wire) != nil {
-		return // citations are not worth an answer
+		return // an answer without citations is better than an error
 	}
 	for i, c := range wire.Candidates {
 		if s := c.CitationMetadata.CitationSources; len(s) > 0 && i < len(chunk.Candidates) &&

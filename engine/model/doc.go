@@ -14,19 +14,18 @@
 // its text and its Hint for people. [Genai] makes the error in one place, from the details of
 // the step that failed. No text holds a credential.
 //
-// # A credential is looked for late
+// # Credentials are fetched late
 //
-// A key or an account is looked for when a request needs it, never before.
-// Tokens are fetched through the same proxy, and with the same trusted certificates, as
-// answers.
+// A key or an account is read only when a request needs it. Tokens are fetched through the same
+// proxy, and with the same trusted certificates, as answers.
 //
-// # A stream belongs to its reader
+// # A stream runs on its reader's goroutine
 //
 // A Generator works on the goroutine that ranges over it. Leaving the loop
 // closes the request at once, and a cancelled context ends the stream with an
 // error that is [context.Canceled].
 //
-// # The library lends its types
+// # Only the library's types are used
 //
 // Requests and answers are the types of google.golang.org/genai. Its client is not used.
 // A trial put v1.77.0 below [Genai], with a RoundTripper of 286 lines that cleans streams and
@@ -37,8 +36,8 @@
 //   - a request of 100 messages: 12,519 allocations; this package makes 151
 //   - the program: 3.3 MB larger
 //
-// The library panicked at a wrong type in an answer, lost createTime, and wrote the schemas of
-// tools and answers in an order of its own unless ours was put back. Server faults and
-// continuation held. It would have replaced nothing: recordings and jobs need encode.go and
-// decode.go, and other providers need the rest.
+// The library panicked at a wrong type in an answer, lost createTime, and changed the order of
+// schemas' properties unless the RoundTripper restored it. Server faults and continuation worked.
+// The library would have replaced no code here: recordings and jobs need encode.go and decode.go,
+// and other providers need the rest.
 package model

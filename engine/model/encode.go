@@ -17,17 +17,16 @@ import (
 	"gemline/engine/redact/wrap"
 )
 
-// A body is what a request says. It is written here and not by the library, which
-// takes every text through maps, drops the text key of an empty text (the API
-// refuses such parts), loses the order of a schema's properties, in which the
-// model is to write them, and writes < as \u003c.
+// A body is the content of a request. The library's encoder is not used: it copies every text
+// through maps, drops the text key of an empty text (the API refuses such parts), loses the order
+// of a schema's properties, which the model should keep, and writes < as \u003c.
 type body struct {
 	contents []*genai.Content
 	config   *genai.GenerateContentConfig // nil if there is none
-	redact   *redact.Redactor             // takes secrets out of all that is said; may be nil
+	redact   *redact.Redactor             // removes secrets from all texts; may be nil
 }
 
-// encode returns the JSON of b. Messages that c knows are not encoded again.
+// encode returns the JSON of b. Messages in c are not encoded again.
 func (b body) encode(c *cache) (buffers, error) {
 	w := newWriter(c)
 	w.buffers = make(buffers, 0, len(b.contents)+4)
@@ -55,8 +54,7 @@ func (b body) encode(c *cache) (buffers, error) {
 	return w.buffers, nil
 }
 
-// The buffers are a text in parts that nobody changes, so that what requests have in
-// common is copied for none of them.
+// The buffers are a text in immutable parts, so that requests can share parts without copies.
 type buffers [][]byte
 
 func (p buffers) size() (n int) {
@@ -74,8 +72,8 @@ func (p buffers) reader() io.ReadCloser {
 	return io.NopCloser(&rest)
 }
 
-// config writes the settings of a request: generationConfig with the settings of the answer,
-// and the others beside it.
+// config writes the settings of a request: the settings of the answer in generationConfig, and
+// the others beside it.
 func (w *writer) config(c genai.GenerateContentConfig) error {
 	if system := c.SystemInstruction; system != nil {
 		w.write(`,"systemInstruction":`)
@@ -116,7 +114,7 @@ func (w *writer) config(c genai.GenerateContentConfig) error {
 	return w.fields(reflect.ValueOf(c))
 }
 
-// tools writes what the model may call, if there is something.
+// tools writes the tools, if there are any.
 func (w *writer) tools(tools []*genai.Tool) error {
 	begin := `,"tools":[`
 	for _, t := range tools {
@@ -139,7 +137,7 @@ type writer struct {
 	enc     *json.Encoder
 	cache   *cache
 	redact  *redact.Redactor
-	known   int // secrets, when it began
+	known   int // the number of secrets at the beginning
 }
 
 func newWriter(c *cache) *writer {
@@ -156,7 +154,7 @@ func (w *writer) Write(p []byte) (int, error) {
 
 func (w *writer) write(s string) { w.buf = append(w.buf, s...) }
 
-// cut ends a piece. The next piece is written behind it, in the same memory.
+// cut ends a piece. The next piece follows in the same memory.
 func (w *writer) cut() {
 	if n := len(w.buf); n > 0 {
 		w.buffers = append(w.buffers, w.buf[:n:n])
@@ -171,8 +169,8 @@ func (w *writer) value(v any) error {
 	return err
 }
 
-// fields writes a struct all of whose fields are omitted where they are empty. encoding/json
-// would get to know the types of all fields first, which takes a while at a start.
+// fields writes a struct without its empty fields. encoding/json would first analyze the types of
+// all fields, which delays the start.
 func (w *writer) fields(v reflect.Value) error {
 	comma := "{"
 	for i := range v.NumField() {
@@ -191,7 +189,7 @@ func (w *writer) fields(v reflect.Value) error {
 	return nil
 }
 
-// message writes c, which is known or not, behind a comma if it is not the first.
+// message writes c, from the cache or anew, after a comma unless it is the first.
 func (w *writer) message(c *genai.Content, first bool) error {
 	if known := w.cache.find(c); known != nil {
 		w.cut()
@@ -212,7 +210,7 @@ func (w *writer) message(c *genai.Content, first bool) error {
 	return nil
 }
 
-// content writes c, which role has said.
+// content writes c, a message of role.
 func (w *writer) content(c *genai.Content, role string) error {
 	w.write(`{"parts":[`)
 	comma := ""
@@ -255,7 +253,7 @@ func (w *writer) part(p *genai.Part) error {
 	return w.value(p)
 }
 
-// An emptyTextPart has an empty text and says so.
+// An emptyTextPart is a part whose empty text is encoded.
 type emptyTextPart struct {
 	Text             string         `json:"text"`
 	Thought          bool           `json:"thought,omitempty"`
@@ -263,7 +261,7 @@ type emptyTextPart struct {
 	PartMetadata     map[string]any `json:"partMetadata,omitempty"`
 }
 
-// A silentPart answers a call with nothing, and says so.
+// A silentPart is a part whose empty answer to a call is encoded.
 type silentPart struct {
 	FunctionResponse silentResponse `json:"functionResponse"`
 }
@@ -275,8 +273,8 @@ type silentResponse struct {
 	Parts    []*genai.FunctionResponsePart `json:"parts,omitempty"`
 }
 
-// silent reports whether p is an answer to a call without a word, whose empty
-// object the library's types leave out.
+// silent reports whether p is an empty answer to a call, whose empty object the library's types
+// omit.
 func silent(p *genai.Part) bool {
 	return p.FunctionResponse != nil && len(p.FunctionResponse.Response) == 0
 }

@@ -16,13 +16,13 @@ const (
 	Unknown     Kind = iota
 	Config           // the address, a certificate or a proxy setting is unusable
 	Auth             // the credentials are missing, wrong or not enough
-	Quota            // too much was asked; see RetryAfter and Final
+	Quota            // a limit is exceeded; see RetryAfter and Final
 	Unavailable      // the server can't be reached or can't answer now
 	NotFound         // there is no such model
 	BadRequest       // the request itself was refused
 	Overflow         // the conversation is too long for the model
-	Refused          // the model's server won't answer this
-	Invalid          // the answer is not a usable one
+	Refused          // the model's server refuses to answer
+	Invalid          // the answer is unusable
 )
 
 // String returns the kind in one word, as records show it.
@@ -35,16 +35,16 @@ func (k Kind) String() string {
 	return names[k]
 }
 
-// CodeCapacity is the code of a model that is at its capacity, whoever asks.
+// CodeCapacity is the code of a model whose capacity is exhausted for all users.
 const CodeCapacity = "MODEL_CAPACITY_EXHAUSTED"
 
-// CodeNoCredit is the code of a request that nothing is left to pay for.
+// CodeNoCredit is the code of a request for which no credit is left.
 const CodeNoCredit = "NO_CREDIT"
 
 // CodeNobody is the code of a request to an address of this machine where no program listens.
 const CodeNobody = "NOBODY_LISTENS"
 
-// An Error is a request that was not answered.
+// An Error is the error of a request without an answer.
 type Error struct {
 	Kind Kind
 
@@ -67,7 +67,7 @@ type Error struct {
 	RetryAfter time.Duration
 	Hinted     bool
 
-	// Final says that asking again does not help.
+	// Final says that a retry does not help.
 	Final bool
 
 	// Answering says that the server had begun to answer.
@@ -83,7 +83,7 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is reports whether e is what an engine knows as target.
+// Is reports whether e is [engine.ErrTooLong].
 func (e *Error) Is(target error) bool { return target == engine.ErrTooLong && e.Kind == Overflow }
 
 // Hint says what to do about it, on one line; may be empty.
@@ -124,10 +124,10 @@ const (
 	hintTooLong   = engine.HintTooLong
 )
 
-// oneLine puts s on one line and cuts it to what a person reads.
+// oneLine puts s on one line and cuts it to a readable length.
 func oneLine(s string) string { return text.OneLine(s, 600) }
 
-// brief writes d as a person would say it.
+// brief formats d for people.
 func brief(d time.Duration) string {
 	switch {
 	case d >= time.Hour:

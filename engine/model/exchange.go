@@ -14,12 +14,12 @@ import (
 	"gemline/engine/text"
 )
 
-// ErrIdle is wrapped by the error of a request whose server fell silent.
+// ErrIdle is wrapped by the error of a request that exceeded the idle timeout.
 var ErrIdle = errors.New("the server has gone silent")
 
 // A question is a request to the API.
 type question struct {
-	model  string // which it is about, or something else: for the User-Agent, and for errors
+	model  string // the model, or another subject: for the User-Agent, and for errors
 	method string // of HTTP
 	url    *url.URL
 	body   buffers
@@ -32,17 +32,16 @@ type exchange struct {
 	caller     context.Context
 	ctx        context.Context // ends with the exchange
 	stop       context.CancelCauseFunc
-	guard      *time.Timer // ends it when the server falls silent
+	guard      *time.Timer // ends the exchange at the idle timeout
 	idle       time.Duration
 	heard      func()
 	start      time.Time
 	credential credential
-	project    string // that Code Assist works for
+	project    string // the project for Code Assist
 	resp       *http.Response
 }
 
-// ask asks q, and has read read the answer. All that goes wrong becomes an
-// [Error] here.
+// ask makes the request q, and calls read with the answer. It returns each failure as an [Error].
 func (c *Client) ask(ctx context.Context, q question, read func(*Answer) error) error {
 	x := &exchange{question: q, caller: ctx, idle: c.idle(q.model), heard: c.opts.OnReceive, start: time.Now()}
 	x.ctx, x.stop = context.WithCancelCause(ctx)
@@ -63,7 +62,7 @@ func (x *exchange) end() {
 	x.stop(nil)
 }
 
-// forget lets the request be made again.
+// forget resets x for another attempt.
 func (x *exchange) forget() {
 	if x.resp != nil {
 		x.resp.Body.Close()
@@ -71,9 +70,8 @@ func (x *exchange) forget() {
 	}
 }
 
-// send makes the request of x, and returns when the header of a good answer is
-// there. A token that is refused may have been taken back, and another is
-// fetched, once.
+// send makes the request of x, and returns after the header of a successful response. A refused
+// token may have been revoked, so another token is fetched once.
 func (c *Client) send(x *exchange) error {
 	if err := x.ctx.Err(); err != nil {
 		return err
@@ -88,7 +86,7 @@ func (c *Client) send(x *exchange) error {
 		return err
 	}
 	const most = 1 << 20
-	text, _ := io.ReadAll(io.LimitReader(x, most)) // the part that arrived says more than the error of reading the rest
+	text, _ := io.ReadAll(io.LimitReader(x, most)) // the read part is more useful than a read error
 	return c.failure(x.resp, text)
 }
 
@@ -140,8 +138,7 @@ func (c *Client) do(x *exchange, method string, u *url.URL, body buffers) (*http
 	return resp, err
 }
 
-// Read reads the answer. Only here does the server's silence count: how long
-// the reader takes is its own affair.
+// Read reads the answer. The idle timeout applies only during Read, not to the reader's own time.
 func (x *exchange) Read(p []byte) (int, error) {
 	x.guard.Reset(x.idle)
 	n, err := x.resp.Body.Read(p)

@@ -18,9 +18,9 @@ import (
 	"gemline/engine/text"
 )
 
-// explain makes the [Error] of a failed x; nothing else does. The step that failed returns its
-// details: a [failure], a [malformed] or an error of the network. If the caller's context is
-// over, that is the cause.
+// explain returns the [Error] of a failed x, from the details that the failed step returns: a
+// [failure], a [malformed] or a network error. If the caller's context has ended, that is the
+// cause.
 func (c *Client) explain(x *exchange, err error) error {
 	var (
 		known  *Error
@@ -52,7 +52,7 @@ func (c *Client) explain(x *exchange, err error) error {
 		}
 	case errors.As(err, &broken):
 		beginning := c.redact.Text(string(broken.data[:min(len(broken.data),
-			4<<10)])) // redacted before the cut, which may go through a secret
+			4<<10)])) // redacted before the cut, which may split a secret
 		e = &Error{Kind: Invalid, Code: "INVALID_JSON", Answering: x.resp != nil, Err: err,
 			Message: fmt.Sprintf("the server's answer makes no sense: %v in %q", broken,
 				oneLine(beginning[:min(len(beginning), 100)]))}
@@ -64,26 +64,25 @@ func (c *Client) explain(x *exchange, err error) error {
 	return e
 }
 
-// failure reads the body of an error, in which the server may repeat what it
-// was sent.
+// failure parses the body of an error, in which the server may repeat secrets of the request.
 func (c *Client) failure(resp *http.Response, body []byte) *failure {
 	return parseFailure(resp.StatusCode, resp.Header, []byte(c.redact.RedactKnown(string(body))))
 }
 
-// fault reads an answer that turned into an error.
+// fault parses an error in the middle of an answer.
 func (c *Client) fault(resp *http.Response, said []byte) *failure {
 	f := &failure{http: resp.StatusCode, code: http.StatusInternalServerError, answering: true}
 	f.read([]byte(c.redact.RedactKnown(string(said))))
 	return f
 }
 
-// A malformed is an answer that can't be read.
+// A malformed is the error of an answer that can't be parsed.
 type malformed struct {
 	err  error
 	data []byte
 }
 
-// Error says what the decoder stumbled over, less the names of our types.
+// Error returns the decoder's error, without names of Go types.
 func (b *malformed) Error() string {
 	te := (*json.UnmarshalTypeError)(nil)
 	if !errors.As(b.err, &te) {
@@ -96,8 +95,7 @@ func (b *malformed) Error() string {
 	return "unexpected " + te.Value + " at " + field
 }
 
-// networkError makes the error of a request to host, or of its answer, that got
-// lost on the way.
+// networkError returns the Error for a network error of a request to host.
 func (c *Client) networkError(x *exchange, host string, err error) *Error {
 	var (
 		outer  *url.Error
@@ -108,7 +106,7 @@ func (c *Client) networkError(x *exchange, host string, err error) *Error {
 		record tls.RecordHeaderError
 	)
 	if errors.As(err, &outer) {
-		err = outer.Err // less the address
+		err = outer.Err // without the address
 	}
 	e := &Error{Kind: Unavailable, Err: err, Advice: hintNetwork}
 	if x.resp != nil {
@@ -170,9 +168,8 @@ func (c *Client) networkError(x *exchange, host string, err error) *Error {
 	return e
 }
 
-// tooMany reports whether err comes of having no more files to open, which
-// waiting does not change. The resolver keeps to itself that it could not read
-// its files, and tells by words of what else went wrong.
+// tooMany reports whether the limit of open files caused err, so that a retry does not help. The
+// resolver hides that it could not read its files; only the text of its error shows it.
 func tooMany(err error) bool {
 	var dns *net.DNSError
 	if !errors.As(err, &dns) {
@@ -188,8 +185,7 @@ func tooMany(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// innermost returns what a network error says without the addresses that the
-// layers around it repeat.
+// innermost returns the cause of a network error, without addresses that the outer errors repeat.
 func innermost(err error) error {
 	var sys *os.SyscallError
 	var op *net.OpError

@@ -19,7 +19,7 @@ import (
 	"gemline/engine/text"
 )
 
-// Methods that a recording knows.
+// The methods in recordings.
 const (
 	methodStream = "generateContentStream"
 	methodWhole  = "generateContent"
@@ -40,8 +40,8 @@ type Fake struct {
 	mu     sync.Mutex
 	r      *bufio.Reader
 	closer io.Closer
-	line   int      // number of the last one read
-	skip   []record // read, but of another method than was asked for
+	line   int      // number of the last read line
+	skip   []record // read lines of other methods than requested
 }
 
 // A record is one line of a recording.
@@ -85,7 +85,7 @@ func (f *Fake) Close() error {
 	return c.Close()
 }
 
-// take returns the line for a call of method.
+// take returns the line for a request by method.
 func (f *Fake) take(method string, req *engine.Request) (record, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -142,7 +142,7 @@ func (f *Fake) read() (record, error) {
 	}
 }
 
-// at says where err is.
+// at adds the place to err.
 func (f *Fake) at(line int, err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
@@ -151,7 +151,7 @@ func (f *Fake) at(line int, err error) error {
 	return fmt.Errorf("%s:%d: %w", f.name, line, err)
 }
 
-// exhausted is the error of a call that no line is left for.
+// exhausted is the error of a request for which no line is left.
 func exhausted(method string, req *engine.Request) error {
 	said, err := body{contents: req.Contents}.encode(nil)
 	asked := said.text()

@@ -10,31 +10,30 @@ import (
 	"google.golang.org/genai"
 )
 
-// A decoder decodes the chunks of one stream. It reads usual chunks, a piece of text with some
-// numbers, several times as fast as encoding/json. It leaves all other chunks, and chunks that it
-// might read differently, to encoding/json.
+// A decoder decodes the chunks of one stream. It decodes usual chunks, a piece of text with some
+// numbers, several times as fast as encoding/json. All other chunks, and chunks that it might
+// decode differently, are decoded by encoding/json.
 type decoder struct {
 	b       []byte
 	i       int
-	wrapped bool // chunks come in the envelope of Code Assist
+	wrapped bool // chunks are in the envelope of Code Assist
 	found   int  // a bit for each rule
-	objects int  // that were read
+	objects int  // the number of objects read
 	texts   [rules]string
-	last    [rules]string // of the chunk before, which the next chunk may repeat
+	last    [rules]string // strings of the previous chunk, which the next chunk may repeat
 	numbers [rules]int32
 }
 
-// A Shape is what the usual piece of a stream looks like: by the keys of an object the value of
-// each, which is a Shape, a Shape in a list of one, a [Rule], or a string that is the JSON of
-// the value.
+// A Shape describes the usual piece of a stream. It maps the keys of an object to their values: a
+// Shape, a Shape in a list of one, a [Rule], or a string with the JSON of the value.
 type Shape map[string]any
 
-// A Rule says what a value in a [Shape] is.
+// A Rule is the kind of a value in a [Shape].
 type Rule int
 
 // The rules.
 const (
-	Scalar  Rule = iota // a simple value that says nothing
+	Scalar  Rule = iota // an ignored simple value
 	Content             // the text
 
 	ruleRole // texts
@@ -55,10 +54,11 @@ const (
 	rules
 )
 
-// usageRules has the bits of the rules of usageMetadata: those from rulePrompt up to ruleIndex, and one.
+// usageRules has the bits of the rules of usageMetadata: from rulePrompt up to ruleIndex, and
+// ruleModality.
 const usageRules = 1<<ruleIndex - 1<<rulePrompt | 1<<ruleModality
 
-// usualChunk is what most of Gemini's chunks look like.
+// usualChunk is the shape of most of Gemini's chunks.
 var usualChunk = Shape{"modelVersion": ruleVersion, "responseId": ruleID,
 	"candidates": []Shape{{"index": ruleIndex, "finishReason": ruleFinish, "content": Shape{"role": ruleRole,
 		"parts": []Shape{{"text": Content, "thought": ruleThought}}}}},
@@ -66,7 +66,7 @@ var usualChunk = Shape{"modelVersion": ruleVersion, "responseId": ruleID,
 		"thoughtsTokenCount": ruleThoughts, "totalTokenCount": ruleTotal,
 		"promptTokensDetails": []Shape{{"modality": ruleModality, "tokenCount": ruleDetails}}}}
 
-// A textChunk is a chunk with what most chunks consist of, in one piece.
+// A textChunk is a chunk with the usual parts, in a single allocation.
 type textChunk struct {
 	response   genai.GenerateContentResponse
 	candidate  genai.Candidate
@@ -75,7 +75,7 @@ type textChunk struct {
 	parts      [1]*genai.Part
 }
 
-// fastDecode returns the chunk that b is, or nil if it holds anything unusual.
+// fastDecode returns the chunk in b, or nil if b has anything unusual.
 func (d *decoder) fastDecode(b []byte) *genai.GenerateContentResponse {
 	if !d.read(usualChunk, b) {
 		return nil
@@ -97,14 +97,14 @@ func (d *decoder) fastDecode(b []byte) *genai.GenerateContentResponse {
 			u.PromptTokensDetails = []*genai.ModalityTokenCount{{Modality: genai.MediaModality(d.texts[ruleModality]), TokenCount: d.numbers[ruleDetails]}}
 		}
 	}
-	if d.objects != objects { // some key is there twice
+	if d.objects != objects { // a key occurs twice
 		return nil
 	}
 	return &s.response
 }
 
-// Text returns the text of a piece of a stream that has no other keys than s has, several
-// times as fast as encoding/json. It reports whether b is such a piece.
+// Text returns the text of a piece of a stream with the shape s, several times as fast as
+// encoding/json. It reports whether b has this shape.
 func (s Shape) Text(b []byte) (said string, ok bool) {
 	var d decoder
 	ok = d.read(s, b)
@@ -155,7 +155,7 @@ func (d *decoder) value(shape any) bool {
 	return false
 }
 
-// rule reads the value of a rule, which may stand there once.
+// rule reads the value of a rule, which may occur once.
 func (d *decoder) rule(r Rule) bool {
 	if r == Scalar {
 		return d.scalar()
@@ -195,7 +195,7 @@ func (d *decoder) space() {
 	}
 }
 
-// take reads c, if it is next after white space.
+// take consumes c, if it is next after white space.
 func (d *decoder) take(c byte) bool {
 	d.space()
 	if d.i < len(d.b) && d.b[d.i] == c {
@@ -239,7 +239,7 @@ func (d *decoder) string() (said string, ok bool) {
 	if plain || d.i == start {
 		return string(s), plain && utf8.Valid(s)
 	}
-	near := bytes.IndexByte(d.b[d.i:], '"') // where it may end
+	near := bytes.IndexByte(d.b[d.i:], '"') // the possible end
 	out := append(make([]byte, 0, d.i-start+max(0, near)), d.b[start+1:d.i]...)
 	for d.i < len(d.b) {
 		c, r, n := d.b[d.i], rune(0), 1
@@ -262,8 +262,8 @@ func (d *decoder) string() (said string, ok bool) {
 	return "", false
 }
 
-// escaped returns the character that the escape at the beginning of b stands for, and its
-// length: 0 if it is none, or half of a pair.
+// escaped returns the character of the escape at the beginning of b, and the escape's length, 0
+// if it is invalid or half of a surrogate pair.
 func escaped(b []byte) (r rune, n int) {
 	if len(b) > 1 {
 		if i := strings.IndexByte(`"\/bfnrt`, b[1]); i >= 0 {
@@ -289,10 +289,10 @@ func (d *decoder) digits() []byte {
 	if d.i > start+1 && d.b[start] == '0' {
 		return nil
 	}
-	return d.b[start:d.i] // object looks at the rest
+	return d.b[start:d.i] // object checks the rest
 }
 
-// scalar reads a text that stands for itself, a whole number, or a name.
+// scalar reads a string without escapes, an integer, or a literal name.
 func (d *decoder) scalar() bool {
 	if d.i < len(d.b) && d.b[d.i] == '"' {
 		s, plain := d.quoted()

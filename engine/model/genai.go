@@ -25,82 +25,75 @@ import (
 
 // Options are the settings of a [Genai].
 type Options struct {
-	// APIKey pays for requests. It travels in the header x-goog-api-key, or as
-	// Google.Bearer says.
+	// APIKey is sent in the header x-goog-api-key, or as Google.Bearer says.
 	APIKey string
 
-	// FindKey, if not nil, is asked for the key when the first request
-	// needs it. Where the error has a Hint, the user is told.
+	// FindKey, if not nil, returns the key when the first request needs it. The Hint of its
+	// error, if any, is shown to the user.
 	FindKey func(ctx context.Context) (string, error)
 
-	// Google says how Google's servers are asked.
+	// Google has the options for Google's servers.
 	Google Google
 
-	// Keyless requests pay by a field of Header, or not at all.
+	// Keyless says that requests need no key, perhaps because of a field of Header.
 	Keyless bool
 
-	// BaseURL is where the API is, with https, or with http on this
-	// machine; Google's own if empty. A path in it is kept.
+	// BaseURL is the address of the API, with https, or with http on this machine; Google's if
+	// empty. Its path is kept.
 	BaseURL string
 
-	// Header is sent with every request and wins over everything else.
+	// Header is sent with every request and overrides all other fields.
 	Header http.Header
 
-	// Version and Surface are told to the server in the User-Agent: of this
-	// program, and its surroundings, "terminal" if empty.
+	// Version and Surface are sent in the User-Agent: the program's version, and its environment,
+	// "terminal" if empty.
 	Version, Surface string
 
-	// Network says how servers are reached.
+	// Network configures connections to servers.
 	Network network.Network
 
-	// Connect is the longest time a connection may take, 30 seconds if 0;
-	// Idle the longest time the server may be silent: 5 minutes if 0, or
-	// longer for a model that thinks longer, for ever if negative.
+	// Connect is the connect timeout, 30 seconds if 0. Idle is the idle timeout: 5 minutes if 0,
+	// or longer for models that think longer; none if negative.
 	Connect, Idle time.Duration
 
-	// OnReceive, if not nil, is called when something comes from the server.
+	// OnReceive, if not nil, is called when data arrive from the server.
 	OnReceive func()
 
-	// Secrets, if not nil, takes secrets out of requests, errors and logs.
-	// It learns the credentials.
+	// Secrets, if not nil, removes secrets from requests, errors and logs. The credentials are
+	// added to it.
 	Secrets *redact.Redactor
 
-	// Logger, if not nil, is told about requests and responses.
+	// Logger, if not nil, logs requests and responses.
 	Logger *slog.Logger
 
-	// Transport replaces the network, if not nil. Network and Connect
-	// are its own affair then.
+	// Transport, if not nil, replaces the network. Network and Connect are then ignored.
 	Transport http.RoundTripper
 }
 
-// Google says how Google's servers are asked; clients of other providers pass over it. The
-// zero Google asks the Gemini API with a key.
+// Google has the options for Google's servers; clients of other providers ignore it. The zero
+// Google is for the Gemini API with a key.
 type Google struct {
-	Bearer bool // the key travels as a bearer token
+	Bearer bool // the key is sent as a bearer token
 
 	// Vertex asks Vertex AI instead of the Gemini API: with a key, or with
 	// Account for Project and Location.
 	Vertex            bool
 	Project, Location string
 
-	// CodeAssist asks Gemini Code Assist, with Account: for Project, or for
-	// the one that the service has for the account, which is set up if need
-	// be.
+	// CodeAssist asks Gemini Code Assist, with Account, for Project or else for the account's
+	// project. The account is set up if necessary.
 	CodeAssist bool
 
-	// Account returns the credentials of a Google account, in JSON as
-	// Google's tools write it, and where they are from. Without any, the
-	// machine's own are asked for at Metadata, a host, or where machines of
-	// Google's are told about themselves. It is called when a token is
-	// needed.
+	// Account returns the credentials of a Google account, in the JSON of Google's tools, and
+	// their origin. It is called when a token is needed. If it returns none, the token is from
+	// the metadata server: the host Metadata, or Google's usual address.
 	Account  func() (data []byte, from string, err error)
 	Metadata string
 
-	// Quota is the project whose quota counts, if not that of Account.
+	// Quota is the project for the quota, if not the project of Account.
 	Quota string
 
-	// Presets are what conversations are asked with where requests leave it
-	// open; nil are the built-in ones.
+	// Presets are the default settings of conversations; nil has the built-in presets.
 	Presets *preset.Table
 
 	// APIVersion is the first element of the path; v1beta if empty, v1beta1
@@ -114,7 +107,7 @@ type Genai struct {
 	opts   Options
 	client *Client
 	tokens *tokenSource
-	assist *codeAssist // nil for other services
+	assist *codeAssist // nil for other APIs
 	cache  cache
 }
 
@@ -139,7 +132,7 @@ func NewGenai(o Options) (*Genai, error) {
 	return g, err
 }
 
-// pay finds what pays for x, and returns its body.
+// pay finds the credential for x, and returns the body.
 func (g *Genai) pay(x *exchange) (body buffers, err error) {
 	if !modelName(x.model) {
 		return nil, &Error{Kind: BadRequest, Final: true,
@@ -157,7 +150,7 @@ func (g *Genai) pay(x *exchange) (body buffers, err error) {
 	return enveloped(x)
 }
 
-// forget forgets a token that the server refused, which may have been taken back.
+// forget drops a refused token, which may have been revoked.
 func (g *Genai) forget(x *exchange) bool {
 	if g.opts.Google.Account == nil {
 		return false
@@ -166,14 +159,13 @@ func (g *Genai) forget(x *exchange) bool {
 	return true
 }
 
-// dontFollow is for servers that say where else to ask.
+// dontFollow refuses redirects.
 func dontFollow(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Close drops the connections that are kept for the next request.
 func (g *Genai) Close() error { return g.client.Close() }
 
-// userAgent names this program to the server, in the form the server expects
-// of a command line client.
+// userAgent returns the User-Agent, in the form that the server expects of a command line client.
 func (o Options) userAgent(model string) string {
 	version, surface := cmp.Or(o.Version, "0"), cmp.Or(o.Surface, "terminal")
 	return fmt.Sprintf("gemline/%s/%s (%s; %s; %s)", version, model, runtime.GOOS, runtime.GOARCH, surface)
@@ -208,7 +200,7 @@ func (g *Genai) url(rest string) *url.URL {
 		version = "v1beta"
 	}
 	base := *g.client.base
-	base.Path = strings.TrimSuffix(strings.TrimSuffix(base.Path, "/"), "/"+version) // many write it into the address
+	base.Path = strings.TrimSuffix(strings.TrimSuffix(base.Path, "/"), "/"+version) // many users write the version into the address
 	return base.JoinPath(version + rest)
 }
 
@@ -235,7 +227,7 @@ func (g *Genai) modelURL(model, action string) *url.URL {
 	return g.url("/" + model + ":" + action)
 }
 
-// explainAccount rewords an error of the credentials if requests are paid for by an account.
+// explainAccount rewords an error of the credentials if they are an account's.
 func (g *Genai) explainAccount(e *Error) {
 	if e.Kind != Auth || g.opts.Google.Account == nil && !g.opts.Google.CodeAssist {
 		return
@@ -250,8 +242,8 @@ func (g *Genai) explainAccount(e *Error) {
 	}
 }
 
-// Generate implements [engine.Generator]. If req belongs to a conversation, [Google.Presets] has
-// the settings that req leaves open.
+// Generate implements [engine.Generator]. If req belongs to a conversation, [Google.Presets] are
+// the defaults of its settings.
 func (g *Genai) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*genai.GenerateContentResponse, error] {
 	return Chunks(ctx, func(emit func(*genai.GenerateContentResponse) error) error { return g.generate(ctx, req, emit) })
 }
@@ -260,7 +252,7 @@ func (g *Genai) generate(ctx context.Context, req *engine.Request,
 	emit func(*genai.GenerateContentResponse) error) error {
 	name, said := g.body(req)
 	known := &g.cache
-	if req.OneShot { // which may say what a conversation still changes, and is not said again
+	if req.OneShot { // not cached: its messages may change, and are not sent again
 		known = nil
 	}
 	body, err := said.encode(known)
@@ -275,8 +267,7 @@ func (g *Genai) generate(ctx context.Context, req *engine.Request,
 	return g.client.ask(ctx, q, func(a *Answer) error { return g.receive(a, emit) })
 }
 
-// body returns the model that is asked, and what req says, without the secrets that
-// are known.
+// body returns the requested model and the body of req, which redacts the known secrets.
 func (g *Genai) body(req *engine.Request) (model string, b body) {
 	model, config := req.Model, &genai.GenerateContentConfig{}
 	if !req.OneShot {
@@ -338,7 +329,7 @@ func (g *Genai) Count(ctx context.Context, req *engine.Request) (int, error) {
 	return *count.TotalTokens, nil
 }
 
-// Merge returns a copy of over that takes from base what over leaves open. Either may be nil.
+// Merge returns a copy of over with the values of base where over has none. Either may be nil.
 func Merge(base, over *genai.GenerateContentConfig) *genai.GenerateContentConfig {
 	base, over = cmp.Or(base, &genai.GenerateContentConfig{}), cmp.Or(over, &genai.GenerateContentConfig{})
 	c := *over

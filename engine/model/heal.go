@@ -14,10 +14,10 @@ import (
 // CodeSignature is the code of a request whose thought signatures the server refuses.
 const CodeSignature = "THOUGHT_SIGNATURE"
 
-// Heal returns a Generator that asks g once more when the server refuses the thought
-// signatures of a request. A signature is bound to the account, the route and the model that
-// made it: a conversation that goes on with another one holds signatures that nobody takes.
-// The signatures of the refused request are left out from then on, and the user is told.
+// Heal returns a Generator that asks g once more if the server refuses the thought signatures of
+// a request. A signature is bound to the account, the route and the model that made it: after a
+// change of one of these, the server refuses the conversation's signatures. The refused
+// signatures are dropped from then on, and the user is told.
 func Heal(g engine.Generator) engine.Generator {
 	return &healer{Generator: g, refused: map[string]bool{}}
 }
@@ -26,7 +26,7 @@ type healer struct {
 	engine.Generator
 	mu      sync.Mutex
 	refused map[string]bool                   // signatures
-	healed  map[*genai.Content]*genai.Content // of the last request, so that the same is the same again
+	healed  map[*genai.Content]*genai.Content // of the last request, so that equal messages stay the same pointers
 }
 
 // Generate implements [engine.Generator].
@@ -45,8 +45,8 @@ func (h *healer) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*g
 	}
 }
 
-// attempt yields an answer. If the answer begins with an error that is a refusal, it yields nothing
-// and returns true.
+// attempt yields an answer. If the answer begins with a refusal, it yields nothing and returns
+// true.
 func attempt(answer iter.Seq2[*genai.GenerateContentResponse, error], refusal func(error) bool,
 	yield func(*genai.GenerateContentResponse, error) bool) (refused bool) {
 	begun := false
@@ -67,8 +67,8 @@ func (h *healer) Count(ctx context.Context, req *engine.Request) (int, error) {
 	return h.Generator.Count(ctx, h.request(req))
 }
 
-// noteRefused takes note of the signatures that asked was refused for, and reports whether
-// there are any.
+// noteRefused stores the signatures for which asked was refused, and reports whether there are
+// any.
 func (h *healer) noteRefused(asked *engine.Request, err error) (found bool) {
 	if e := (*Error)(nil); !errors.As(err, &e) || e.Code != CodeSignature {
 		return false
@@ -85,7 +85,7 @@ func (h *healer) noteRefused(asked *engine.Request, err error) (found bool) {
 	return found
 }
 
-// request returns req without the signatures that were refused before.
+// request returns req without refused signatures.
 func (h *healer) request(req *engine.Request) *engine.Request {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -12,22 +12,20 @@ import (
 
 // A ModelInfo is a model as the server lists it.
 type ModelInfo struct {
-	Name   string // as it is asked for
+	Name   string // the name for requests
 	Title  string // for people; may be empty
-	Input  int    // tokens that its context holds; 0 if the server does not say
-	Output int    // tokens that an answer may have; 0 if the server does not say
+	Input  int    // tokens of the context; 0 if unknown
+	Output int    // maximum tokens of an answer; 0 if unknown
 
-	// Takes has what the model takes beside texts: [Tools], [Images]. It is nil if the
-	// server does not say.
+	// Takes lists the model's inputs beside text: [Tools], [Images]. It is nil if unknown.
 	Takes []string
 }
 
-// maxPages is how many pages of a list are read; the largest real ones have
-// two of them.
+// maxPages is how many pages of a list are read; the largest real lists have two.
 const maxPages = 20
 
-// List returns the models that the server has for conversations, in its order.
-// Code Assist has no list, which is an error.
+// List returns the server's models for conversations, in its order. Code Assist has no list,
+// which is an error.
 func (g *Genai) List(ctx context.Context) ([]ModelInfo, error) {
 	if g.opts.Google.CodeAssist {
 		return nil, &Error{Kind: BadRequest, Final: true, Message: "Code Assist has no list of models"}
@@ -55,7 +53,7 @@ func (g *Genai) List(ctx context.Context) ([]ModelInfo, error) {
 	return all, nil
 }
 
-// A listPage is a part of the list, as the server writes it.
+// A listPage is a page of the list, in the server's form.
 type listPage struct {
 	Models        []listItem      `json:"models"`
 	Publishers    []listItem      `json:"publisherModels"` // of Vertex AI
@@ -71,7 +69,7 @@ type listItem struct {
 	Methods     []string `json:"supportedGenerationMethods"`
 }
 
-// list asks for the part of the list that a token stands for.
+// list requests the page of the list for a token.
 func (g *Genai) list(ctx context.Context, token string) (*listPage, error) {
 	q := question{model: "models", method: http.MethodGet, url: g.url("/models")}
 	if g.opts.Google.Vertex {
@@ -88,7 +86,7 @@ func (g *Genai) list(ctx context.Context, token string) (*listPage, error) {
 	})
 }
 
-// pageQuery asks for a part of a list.
+// pageQuery returns the query for a page of a list.
 func pageQuery(size int, token string) string {
 	v := url.Values{"pageSize": {strconv.Itoa(size)}}
 	if token != "" {

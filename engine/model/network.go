@@ -21,20 +21,19 @@ import (
 	"gemline/engine/text"
 )
 
-// defaultBase is where Google's API is.
+// defaultBase is the address of Google's API.
 const defaultBase = "https://generativelanguage.googleapis.com"
 
-// transport returns the transport that o asks for, and the certificates that it
-// trusts, nil for the system's.
+// transport returns the transport for o, and its trusted certificates, nil for the system's.
 func transport(o Options) (*http.Transport, *roots) {
 	connect := cmp.Or(o.Connect, 30*time.Second)
 	plain := o.Network
-	plain.CAs = nil // they are read beside the first connection
+	plain.CAs = nil // the files are read in parallel to the first connection
 	t := plain.Proxied(connect)
 	t.TLSHandshakeTimeout, t.ForceAttemptHTTP2 = connect, true
 	t.MaxIdleConnsPerHost, t.IdleConnTimeout = 16, 90*time.Second
 	t.WriteBufferSize, t.ReadBufferSize = 64<<10, 32<<10
-	// Finds out that the connection has died while the machine slept.
+	// Detects a connection that died while the machine slept.
 	t.HTTP2 = &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second}
 	if len(o.Network.CAs) == 0 {
 		return t, nil
@@ -46,7 +45,7 @@ func transport(o Options) (*http.Transport, *roots) {
 		via, err := proxy(req)
 		if req.URL.Scheme == "https" || via != nil && via.Scheme == "https" {
 			r.wanted.Store(true)
-			go r.fill() // beside the connection
+			go r.fill() // in parallel to the connection
 		}
 		return via, err
 	}
@@ -61,9 +60,9 @@ func transport(o Options) (*http.Transport, *roots) {
 	return t, r
 }
 
-// The roots are certificates to trust. To read them takes longer than all else
-// before a first request, so it is done beside the first connection that needs
-// them. The pool is known to the settings of TLS before, and filled in place.
+// The roots are trusted certificates. Reading them takes longer than all other steps before the
+// first request, so they are read in parallel to the first connection that needs them. The TLS
+// configuration has the pool before, which is filled in place.
 type roots struct {
 	pool   *x509.CertPool
 	wanted atomic.Bool
@@ -80,7 +79,7 @@ func trusting(names []string) *roots {
 	return r
 }
 
-// doubts says which certificates could not be read.
+// doubts names the certificates that could not be read.
 func (r *roots) doubts() string {
 	if r == nil {
 		return ""
@@ -91,7 +90,7 @@ func (r *roots) doubts() string {
 	return ""
 }
 
-// vertexBase returns where Vertex AI is for a location.
+// vertexBase returns the address of Vertex AI for a location.
 func vertexBase(location string) string {
 	switch location {
 	case "", "global":
@@ -102,8 +101,7 @@ func vertexBase(location string) string {
 	return "https://" + location + "-aiplatform.googleapis.com"
 }
 
-// address returns the variable that says where the API is, and where it
-// usually is.
+// address returns the variable for the address of the API, and the usual address.
 func (o Options) address() (variable, usual string) {
 	switch {
 	case o.Google.CodeAssist:
@@ -114,8 +112,7 @@ func (o Options) address() (variable, usual string) {
 	return "GOOGLE_GEMINI_BASE_URL", defaultBase
 }
 
-// CheckAddress returns the fault of the address of the API in o, an [Error],
-// before anything is sent.
+// CheckAddress returns an [Error] if the address of the API in o is invalid. It makes no request.
 func CheckAddress(o Options) error {
 	_, err := parseBase(o)
 	return err
@@ -127,8 +124,8 @@ func parseBase(o Options) (*url.URL, error) {
 	return checkedBase(cmp.Or(strings.TrimSpace(o.BaseURL), usual), variable, usual, false)
 }
 
-// checkedBase checks the address s of an API, which variable says; one looks like example. Open
-// servers, which are paid by nothing that is a secret, may be reached by http elsewhere.
+// checkedBase checks the address s of an API, the value of variable; example is a valid address.
+// Open servers, which need no secret, may be reached by http on other machines, too.
 func checkedBase(s, variable, example string, open bool) (*url.URL, error) {
 	bad := func(why string) error {
 		return &Error{Kind: Config, Final: true, Message: "the API's address " + why,
@@ -138,7 +135,7 @@ func checkedBase(s, variable, example string, open bool) (*url.URL, error) {
 	switch {
 	case s == "":
 		return nil, bad("is not set")
-	case err != nil: // its text shows the address, which may hold a password
+	case err != nil: // its text has the address, perhaps with a password
 		return nil, bad("is not a URL")
 	case u.Scheme != "https" && u.Scheme != "http":
 		return nil, bad(fmt.Sprintf("%q must begin with https://", text.PublicAddress(u)))
@@ -152,7 +149,7 @@ func checkedBase(s, variable, example string, open bool) (*url.URL, error) {
 	return u, nil
 }
 
-// checkProxy finds what [httpproxy] passes over in silence.
+// checkProxy reports errors that [httpproxy] ignores.
 func checkProxy(c httpproxy.Config) error {
 	for _, s := range []string{c.HTTPSProxy, c.HTTPProxy} {
 		if s == "" {
@@ -178,10 +175,10 @@ func checkProxy(c httpproxy.Config) error {
 
 func headerValue(s string) bool { return httpguts.ValidHeaderFieldValue(s) }
 
-// pathWord reports whether s may stand in a URL as an element of its path.
+// pathWord reports whether s is valid as a path element of a URL.
 func pathWord(s string) bool { return modelName(s) && !strings.Contains(s, "/") }
 
-// modelName reports whether s may stand in a URL as the name of a model.
+// modelName reports whether s is valid as the name of a model in a URL.
 func modelName(s string) bool {
 	for i := range len(s) {
 		c := s[i]

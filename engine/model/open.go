@@ -10,30 +10,29 @@ import (
 	"gemline/engine"
 )
 
-// A Setup says where answers come from, and which Generators stand in between.
+// A Setup configures the source of answers and the Generators around it.
 type Setup struct {
-	// API is asked, unless Fake names a recording to play back, which is
-	// Strict about the order of calls.
+	// API is asked, unless Fake names a recording to play back. With Strict, requests must have
+	// the order of the recording.
 	API    Options
 	Fake   string
 	Strict bool
 
-	// Closed, if not nil, is why API can't be asked: models of other providers can be.
+	// Closed, if not nil, is the reason why API can't be asked; other providers can.
 	Closed error
 
-	// Providers, if not nil, returns a Generator around that of API, which asks others.
+	// Providers, if not nil, returns a Generator around that of API, which asks other providers.
 	Providers func(engine.Generator) engine.Generator
 
 	// Record names a file to append answers to; may be empty.
 	Record string
 
-	// Meter, if not nil, returns a Generator around the one that is described.
+	// Meter, if not nil, returns a Generator around the configured Generator.
 	Meter func(engine.Generator) engine.Generator
 }
 
-// Open returns the Generator that s describes, which makes a single attempt of
-// each request: [Retry] goes around whatever is to see every one. The caller
-// must close it when it is no longer used.
+// Open returns the Generator for s, which makes a single attempt of each request: [Retry] belongs
+// around all wrappers that must see every attempt. The caller must close the Generator after use.
 func Open(s Setup) (g engine.Generator, closeAll func(), err error) {
 	var closers []interface{ Close() error }
 	closeAll = func() {

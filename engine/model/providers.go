@@ -22,7 +22,7 @@ import (
 //go:embed providers.toml
 var providersText string
 
-// A Provider is where models are asked for.
+// A Provider is a provider of models.
 type Provider struct {
 	Name            string            `toml:"name" json:"-"`
 	Protocol        string            `toml:"protocol" json:"protocol"`
@@ -38,17 +38,17 @@ type Provider struct {
 	Lacking         []string          `toml:"lacks" json:"lacks"`
 	Longer          string            `toml:"longer" json:"-"`
 	Models          []Exception       `toml:"models" json:"-"`
-	fault           error             // the fault of the user's entry
+	fault           error             // the error of the user's entry
 }
 
-// An Exception applies to the models of a provider whose names begin alike.
+// An Exception applies to the models of a provider with a common prefix of their names.
 type Exception struct {
 	Prefix  string   `toml:"prefix"`
 	Lacking []string `toml:"lacks"`
 	Context int      `toml:"context"`
 }
 
-// What a server may lack.
+// The features that a server may lack.
 const (
 	Temperature         = "temperature"
 	Effort              = "effort"
@@ -61,16 +61,16 @@ const (
 	Pattern             = "pattern"
 	Tools               = "tools"
 	LooseSchemas        = "loose_schemas"   // of tools
-	UserAfterTool       = "user_after_tool" // what the user says behind the answers to calls
+	UserAfterTool       = "user_after_tool" // messages of the user after the answers to calls
 	Thinking            = "thinking"        // of models that do not think
 	Adaptive            = "adaptive"        // of models that think within a budget
 )
 
-// lackable are the names of what a server may lack.
+// lackable are the names of the features that a server may lack.
 var lackable = []string{Temperature, Effort, MaxCompletionTokens, StreamOptions, JSONSchema, Images, PDF, Audio, Pattern,
 	Tools, LooseSchemas, UserAfterTool, Thinking, Adaptive}
 
-// The fields that thoughts go back in.
+// The fields in which thoughts are sent back.
 const (
 	ReasoningContent = "reasoning_content"
 	ReasoningDetails = "reasoning_details"
@@ -84,7 +84,7 @@ const (
 	Ollama    = "ollama"
 )
 
-// Lacks reports whether a model of p does not take something.
+// Lacks reports whether a model of p lacks a feature.
 func (p Provider) Lacks(model, what string) bool {
 	lacks := p.Lacking
 	for _, e := range p.Models {
@@ -95,8 +95,8 @@ func (p Provider) Lacks(model, what string) bool {
 	return slices.Contains(lacks, what)
 }
 
-// ContextTokens returns how many tokens the context of a model of p has at least, 0 if only the
-// server knows it.
+// ContextTokens returns the minimum context of a model of p in tokens, 0 if only the server knows
+// it.
 func (p Provider) ContextTokens(model string) (n int) {
 	for _, e := range p.Models {
 		if strings.HasPrefix(model, e.Prefix) && e.Context > 0 {
@@ -109,18 +109,18 @@ func (p Provider) ContextTokens(model string) (n int) {
 // Free reports whether a model of p costs nothing, since it runs on this machine.
 func (p Provider) Free(model string) bool {
 	u, err := url.Parse(p.BaseURL)
-	return err == nil && text.Loopback(u.Hostname()) && !strings.HasSuffix(model, "cloud") // which Ollama passes on
+	return err == nil && text.Loopback(u.Hostname()) && !strings.HasSuffix(model, "cloud") // which Ollama forwards to its cloud
 }
 
-// Address says what the user sets to say where the server is.
+// Address names the setting or variable for the server's address.
 func (p Provider) Address() string {
 	return cmp.Or(p.AddressVariable, "providers."+p.Name+".baseUrl")
 }
 
-// Providers are the providers that there are, in the order to list them.
+// Providers are the known providers, in the order of lists.
 type Providers []Provider
 
-// builtin are the providers of the table, which nobody changes.
+// builtin are the providers of the table, which must not be changed.
 var builtin = sync.OnceValue(func() Providers {
 	var t struct{ Providers Providers }
 	if _, err := toml.Decode(providersText, &t); err != nil {
@@ -130,7 +130,7 @@ var builtin = sync.OnceValue(func() Providers {
 })
 
 // NewProviders returns the built-in providers, changed and extended by the user's settings and
-// the environment. A faulty provider is an error of [Providers.Named] alone: a newer gemline
+// the environment. Only [Providers.Named] returns the error of a faulty provider: a newer gemline
 // may have written it, and others work.
 func NewProviders(custom map[string]any, getenv func(string) string) Providers {
 	all := slices.Clone(builtin())
@@ -156,15 +156,15 @@ func NewProviders(custom map[string]any, getenv func(string) string) Providers {
 			i, all = len(all), append(all, Provider{Name: name, Protocol: OpenAI})
 		}
 		p := all[i]
-		p.Lacking = slices.Clone(p.Lacking) // which is the table's
+		p.Lacking = slices.Clone(p.Lacking) // since the table has the original
 		b, err := json.Marshal(custom[name])
 		if err = cmp.Or(err, json.Unmarshal(b, &p)); err != nil {
 			p = Provider{Name: name, Protocol: OpenAI, fault: mistyped(err)}
 		}
-		if p.BaseURL != all[i].BaseURL { // which the variable does not change
+		if p.BaseURL != all[i].BaseURL { // the variable does not change the user's address
 			p.AddressVariable = ""
 		}
-		if given, ok := custom[name].(map[string]any); ok && given["lacks"] != nil { // which holds for all models
+		if given, ok := custom[name].(map[string]any); ok && given["lacks"] != nil { // the user's value applies to all models
 			p.Models = slices.Clone(p.Models)
 			for i, e := range p.Models {
 				if e.Lacking != nil {
@@ -178,7 +178,7 @@ func NewProviders(custom map[string]any, getenv func(string) string) Providers {
 	return all
 }
 
-// UnknownKeys says which keys of a user's provider mean nothing.
+// UnknownKeys describes the unknown keys of a user's provider.
 func UnknownKeys(provider any) (said []string) {
 	known := []string{"protocol", "baseUrl", "keyVariable", "keyHeader", "headers", "thoughts", "lacks"}
 	entry, _ := provider.(map[string]any)
@@ -208,7 +208,7 @@ func mistyped(err error) error {
 	return fmt.Errorf("%s takes no %s", e.Field, e.Value)
 }
 
-// check returns the fault of p.
+// check returns an error if p is invalid.
 func (p Provider) check() error {
 	unknown := slices.IndexFunc(p.Lacking, func(s string) bool { return !slices.Contains(lackable, s) })
 	switch {
@@ -237,7 +237,7 @@ func (p Provider) check() error {
 	return nil
 }
 
-// tooLong returns the path of requests if the address of p has some of it already.
+// tooLong returns the path of requests if the address of p already contains a part of it.
 func tooLong(p Provider) string {
 	base := strings.TrimRight(p.BaseURL, "/")
 	path := map[string]string{OpenAI: "/chat/completions", Anthropic: "/v1/messages", Ollama: "/api/chat"}[p.Protocol]
@@ -248,8 +248,8 @@ func tooLong(p Provider) string {
 	return ""
 }
 
-// pathed returns an address with path, of which the address may have all or a part already, and
-// more behind it, as the page of a deployment at Azure shows it.
+// pathed returns an address with path. The address may already have a part of path, or even more,
+// as Azure's page of a deployment shows it.
 func pathed(at, path string) string {
 	u, err := url.Parse(at)
 	if err != nil {
@@ -264,9 +264,9 @@ func pathed(at, path string) string {
 	return u.String()
 }
 
-// ollamaAddress returns the address that a value of OLLAMA_HOST stands for, as Ollama's own
-// program reads it: a host, a port or both, with http:// or without. The address that a server
-// listens at on all networks is reached on this machine.
+// ollamaAddress returns the address for a value of OLLAMA_HOST, as Ollama's own program parses
+// it: a host, a port or both, with http:// or without. The wildcard address of a server becomes
+// this machine.
 func ollamaAddress(s string) string {
 	s = strings.Trim(s, `"'`)
 	scheme, rest, ok := strings.Cut(s, "://")
@@ -291,8 +291,8 @@ func (ps Providers) index(name string) int {
 	return slices.IndexFunc(ps, func(p Provider) bool { return p.Name == name })
 }
 
-// Elsewhere returns a hint how to name the provider of a model whose name begins like the names of
-// another provider's models; "" if it does not.
+// Elsewhere returns a hint how to name the provider of a model, if the name begins like the names
+// of another provider's models; else "".
 func Elsewhere(model string) string {
 	first := func(name string) string {
 		name, _, _ = strings.Cut(name, "-")
@@ -306,7 +306,7 @@ func Elsewhere(model string) string {
 	return ""
 }
 
-// Named returns the provider of a name; the error names its fault.
+// Named returns the named provider, or an error if it is unknown or invalid.
 func (ps Providers) Named(name string) (Provider, error) {
 	if i := ps.index(name); i >= 0 {
 		if err := ps[i].check(); err != nil {
@@ -337,12 +337,12 @@ func (p Provider) Options(common Options, getenv func(string) string) Options {
 	if o.APIKey = ""; p.KeyVariable != "" {
 		o.APIKey = strings.TrimSpace(getenv(p.KeyVariable))
 	}
-	o.Keyless = o.Keyless || len(o.Header) > 0 // which may pay
+	o.Keyless = o.Keyless || len(o.Header) > 0 // which may authenticate
 	return o
 }
 
-// Vendor returns what a Client is told of p, whose protocol puts the key into the header so,
-// or as a bearer token if header is nil.
+// Vendor returns the Vendor of p for a Client. The function header adds the key; if it is nil,
+// the key is a bearer token.
 func (p Provider) Vendor(header func(h http.Header, key string)) Vendor {
 	v := Vendor{provider: p, Header: header,
 		Advice: fmt.Sprintf("export %s=..., or store a key with gemline auth set-key %s, in a session with /auth signin %[2]s", p.KeyVariable, p.Name)}

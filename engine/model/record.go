@@ -15,8 +15,8 @@ import (
 	"gemline/engine/text"
 )
 
-// A Recorder is a Generator that writes down what another answers, for a [Fake] to play back. An
-// answer is written when it is complete. A failed or abandoned answer is not written.
+// A Recorder is a Generator that records the answers of another, for a [Fake] to play back. An
+// answer is recorded when it is complete; a failed or abandoned answer is not recorded.
 type Recorder struct {
 	engine.Generator
 
@@ -47,7 +47,7 @@ func (r *Recorder) Generate(ctx context.Context, req *engine.Request) iter.Seq2[
 				yield(nil, err)
 				return
 			}
-			chunks = append(chunks, kept(chunk)) // now: the receiver may change it
+			chunks = append(chunks, kept(chunk)) // encoded now, since the receiver may change it
 			if !yield(chunk, nil) {
 				return
 			}
@@ -55,7 +55,7 @@ func (r *Recorder) Generate(ctx context.Context, req *engine.Request) iter.Seq2[
 		switch {
 		case !req.OneShot:
 			r.write(req, methodStream, chunks)
-		case len(chunks) > 0: // it came in one piece
+		case len(chunks) > 0: // the answer came in one piece
 			r.write(req, methodWhole, chunks[0])
 		}
 	}
@@ -70,7 +70,7 @@ func (r *Recorder) Count(ctx context.Context, req *engine.Request) (int, error) 
 	return n, err
 }
 
-// kept returns what a recording keeps of chunk.
+// kept returns chunk in the form for recordings.
 func kept(chunk *genai.GenerateContentResponse) json.RawMessage {
 	b, err := text.JSON(struct {
 		Candidates    []*genai.Candidate                          `json:"candidates,omitempty"`
@@ -82,8 +82,8 @@ func kept(chunk *genai.GenerateContentResponse) json.RawMessage {
 	return b
 }
 
-// write appends a line. When it can't, the user is told and the recording
-// ends: the conversation is worth more.
+// write appends a line. If that fails, the user is told and the recording ends, but the
+// conversation continues.
 func (r *Recorder) write(req *engine.Request, method string, response any) {
 	line, err := text.JSON(map[string]any{"method": method, "response": response}, "")
 	r.mu.Lock()

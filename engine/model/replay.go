@@ -9,7 +9,7 @@ import (
 	"gemline/engine"
 )
 
-// A replay gives one reply.
+// A replay is the Generator of one reply.
 type replay struct {
 	reply Reply
 	given bool

@@ -15,40 +15,37 @@ import (
 	"gemline/engine/parallel"
 )
 
-// How long to go on asking, unless told otherwise.
+// The default limits of retries.
 const (
 	maxAttempts = 10              // for a request that gets no answer
-	maxAnswers  = 4               // for an answer that is none, or breaks off
+	maxAnswers  = 4               // for an answer that is invalid or breaks off
 	firstDelay  = 5 * time.Second // doubles with every attempt
-	growth      = 6               // times the first delay is the longest
+	growth      = 6               // the longest delay is that many times the first
 
-	firstJitter = 200 * time.Millisecond // added at most to what the server asks for; doubles, too
+	firstJitter = 200 * time.Millisecond // maximum addition to a delay that the server names; doubles, too
 	lastJitter  = time.Second
 )
 
 // RetryOptions are the settings of a [Retry] generator.
 type RetryOptions struct {
-	// Attempts is how often a request is made that gets no answer: 10 if 0
-	// or more than that.
+	// Attempts is the maximum number of attempts without an answer: 10 if it is 0 or above 10.
 	Attempts int
 
-	// Delay is how long to wait after the first attempt that got no answer, 5
-	// seconds if 0. It doubles with each attempt, to six times as long.
+	// Delay is the delay after the first attempt without an answer, 5 seconds if 0. It doubles
+	// with each attempt, up to six times the first delay.
 	Delay time.Duration
 
-	// Budget is how long all waiting of one request may take together; 0
-	// means that nobody counts.
+	// Budget is the maximum sum of delays for a request; 0 is no limit.
 	Budget time.Duration
 }
 
-// Retry returns a Generator that asks g again when that may help: when the
-// server can't be reached or wants to be left alone, when an answer breaks off,
-// and when it holds nothing that the user could read or the engine could do.
+// Retry returns a Generator that repeats requests to g if that may help: if the server can't be
+// reached or is overloaded, or if an answer breaks off, or has no text and no calls.
 //
-// It tells of every attempt with an [engine.Retry] before it waits. The chunks
-// of an attempt are yielded as they come; if the attempt fails all the same,
-// the notice has Restart set. An answer that the server can take up again goes on
-// instead: with all that came until the server's last token, and nothing twice.
+// It reports every further attempt by an [engine.Retry] before it waits. The chunks of an attempt
+// are yielded at once; if the attempt then fails, the report has Restart set. If the server can
+// continue the answer, it continues after the server's last continuation token, without repeated
+// text.
 func Retry(g engine.Generator, o RetryOptions) engine.Generator {
 	if o.Attempts <= 0 || o.Attempts > maxAttempts {
 		o.Attempts = maxAttempts
@@ -86,7 +83,7 @@ func (r retry) generate(ctx context.Context, req *engine.Request, emit func(*gen
 		}
 		var e *Error
 		if !errors.As(err, &e) {
-			return err // a mistake of ours is the same every time
+			return err // an error of the program would repeat
 		}
 		if t.said.advanced() {
 			plan.begin()
@@ -109,7 +106,7 @@ func (r retry) generate(ctx context.Context, req *engine.Request, emit func(*gen
 	}
 }
 
-// A try is a request and its answer so far.
+// A try is a request with its answer so far.
 type try struct {
 	asked  engine.Request
 	answer answer
@@ -117,10 +114,10 @@ type try struct {
 	emit   func(*genai.GenerateContentResponse) error
 }
 
-// shown reports whether something of the answer has been yielded.
+// shown reports whether a part of the answer was yielded.
 func (t *try) shown() bool { return len(t.said.chunks)+len(t.said.loose) > 0 }
 
-// observe takes in a chunk and emits it.
+// observe processes a chunk and emits it.
 func (t *try) observe(chunk *genai.GenerateContentResponse) error {
 	if err := t.answer.observe(chunk); err != nil {
 		return err
@@ -129,8 +126,8 @@ func (t *try) observe(chunk *genai.GenerateContentResponse) error {
 	return t.emit(chunk)
 }
 
-// refused returns e, which asking anew may help against if it was the token of the answer
-// that the server has refused: the token is forgotten then.
+// refused returns e. If the server refused the answer's continuation token, it drops the token
+// and marks e as retryable.
 func (t *try) refused(e *Error) *Error {
 	if e.Kind != BadRequest || t.said.token == nil || t.answer.chunks > 0 {
 		return e
@@ -141,14 +138,14 @@ func (t *try) refused(e *Error) *Error {
 	return &anew
 }
 
-// goOn makes t the request that goes on with the answer.
+// goOn changes t to the request that continues the answer.
 func (t *try) goOn() {
 	t.said.next(&t.asked)
 	t.answer.chunks, t.answer.finish, t.answer.why = 0, "", ""
 	t.border()
 }
 
-// border reports that the following chunks come from another request.
+// border marks the beginning of another request's chunks.
 func (t *try) border() {
 	if t.asked.Notify != nil {
 		t.asked.Notify(engine.AnswerContinued{})
@@ -180,9 +177,8 @@ func (t *try) again(req *engine.Request, e *Error, restart bool) error {
 	return nil
 }
 
-// close asks a model for a closing sentence that has ended without a word after
-// calls that succeeded. Its work is done, so that no more comes of a failure
-// than a warning. Its text counts only as a whole.
+// close asks a model for a closing sentence after an empty answer to successful calls. The work
+// is done, so a failure is only a warning. Only a complete text counts.
 func (r retry) close(ctx context.Context, req *engine.Request, emit func(*genai.GenerateContentResponse) error) error {
 	notify := req.Notify
 	if notify == nil {
@@ -236,17 +232,17 @@ func (r retry) attempt(ctx context.Context, t *try) error {
 	return cmp.Or(t.said.end(t.answer.finish), t.answer.check())
 }
 
-// A plan decides about further attempts.
+// A plan decides on further attempts.
 type plan struct {
 	opts     RetryOptions
-	attempts int // of requests, since one was last answered
-	hints    int // how many of them failed with a wait that the server names
-	answers  int // how many were begun, and this one
+	attempts int // attempts since the last answer
+	hints    int // failed attempts with a delay named by the server
+	answers  int // begun answers, including this one
 	total    int
 	waited   time.Duration
 }
 
-// begin counts from one again: the answer has come further than before.
+// begin resets the counts after progress of the answer.
 func (p *plan) begin() { p.attempts, p.hints, p.answers = 1, 0, 1 }
 
 // next returns the attempt to make after e, if there is one.
@@ -273,7 +269,7 @@ func (p *plan) next(ctx context.Context, e *Error, heard bool) (engine.Retry, bo
 				again.Delay = max(again.Delay, p.opts.backoff(p.hints-believed))
 			}
 		}
-		if e.Code == CodeNobody { // but a server that starts
+		if e.Code == CodeNobody { // except for a starting server
 			again.MaxAttempts, again.Delay = min(3, p.opts.Attempts), 2*time.Second
 		}
 		p.attempts++
@@ -283,12 +279,12 @@ func (p *plan) next(ctx context.Context, e *Error, heard bool) (engine.Retry, bo
 		return again, false
 	}
 	if end, ok := ctx.Deadline(); ok && time.Until(end) <= again.Delay {
-		return again, false // what went wrong says more than that time is up
+		return again, false // the error is more useful than a timeout
 	}
 	return again, true
 }
 
-// given returns e as the user is told it when there is no further attempt.
+// given returns e in the form for the user after the last attempt.
 func (p *plan) given(e *Error) *Error {
 	if p.total < 2 {
 		return e
@@ -298,21 +294,19 @@ func (p *plan) given(e *Error) *Error {
 	return &last
 }
 
-// backoff returns how long to wait after the given attempt, where the server
-// does not say.
+// backoff returns the delay after the given attempt, if the server names none.
 func (o RetryOptions) backoff(attempt int) time.Duration {
 	first := cmp.Or(o.Delay, firstDelay)
 	d := min(first<<min(attempt-1, 10), growth*first)
 	return d + time.Duration(float64(d)*0.3*(2*rand.Float64()-1))
 }
 
-// believed is how many waits that the server names are believed. A server under load may name
-// milliseconds each time, and all attempts would be used up within seconds.
+// believed is how many delays that the server names are used. An overloaded server may name
+// milliseconds each time, which would use up all attempts within seconds.
 const believed = 3
 
-// hinted returns how long to wait after the given attempt, where the server
-// says how long. That is never undercut, and exceeded by little: only so much
-// that not all who were told the same come back at the same moment.
+// hinted returns the delay after the given attempt, if the server names a delay. The result is at
+// least that, plus a little jitter, so that not all clients retry at the same moment.
 func hinted(attempt int, asked time.Duration) time.Duration {
 	jitter := max(asked/5, min(firstJitter<<min(attempt-1, 10), lastJitter))
 	return asked + rand.N(jitter)

@@ -10,25 +10,25 @@ import (
 	"strings"
 )
 
-// maxAnswer is how many bytes an answer may have on the wire. The longest that
-// a model gives is far below; a server that never ends must not fill the memory.
+// maxAnswer is the maximum size of an answer in bytes. Real answers are far smaller; an endless
+// answer must not fill the memory.
 const maxAnswer = 64 << 20
 
-// errTooLarge ends an answer that nobody would want.
+// errTooLarge is the error of an answer larger than maxAnswer.
 var errTooLarge = fmt.Errorf("the answer is larger than %d MB", maxAnswer>>20)
 
-// An eventReader reads server-sent events and returns their data, as the
-// HTML standard has it: lines end in CR, LF or both, a leading byte order mark
-// and comments don't count, several data lines are one event. Other fields mean
-// nothing here, but "error" of llama.cpp's servers, which has what others have in data.
+// An eventReader reads server-sent events and returns their data, as the HTML standard has it:
+// lines end in CR, LF or both, a leading byte order mark and comments don't count, several data
+// lines are one event. Other fields are ignored, except for "error" of llama.cpp's servers, which
+// counts as data.
 type eventReader struct {
 	r         io.Reader
-	remaining int   // bytes that may still come
+	remaining int   // bytes left until the limit
 	err       error // of r
 
 	ahead    *bufio.Reader // of the limited stream, without its byte order mark
 	lines    *bufio.Scanner
-	searched int  // how many bytes of the next line were searched for its end
+	searched int  // searched bytes of the next line
 	skipLF   bool // the last line ended in CR, so that an LF belongs to it
 	torn     bool // the last line has no end
 	data     []byte
@@ -95,8 +95,7 @@ func (e *eventReader) add(value []byte) {
 	e.pending = true
 }
 
-// rest deals with the end of the stream. An event that lacks its blank line is
-// taken if it is whole otherwise.
+// rest handles the end of the stream. A complete event without its blank line is accepted.
 func (e *eventReader) rest(err error) ([]byte, error) {
 	if err != io.EOF || len(e.data) == 0 {
 		return nil, err
@@ -107,7 +106,7 @@ func (e *eventReader) rest(err error) ([]byte, error) {
 	return nil, io.ErrUnexpectedEOF
 }
 
-// line returns the next line without its end. The last one may lack it.
+// line returns the next line without its end, which the last line may lack.
 func (e *eventReader) line() ([]byte, error) {
 	if !e.lines.Scan() {
 		return nil, cmp.Or(e.lines.Err(), io.EOF)
@@ -133,7 +132,7 @@ func (e *eventReader) split(b []byte, atEOF bool) (n int, line []byte, err error
 		e.searched, e.torn = 0, true
 		return len(b), b[from:], nil
 	default:
-		e.searched = 0 // Scan may be called again, with nothing left
+		e.searched = 0 // Scan may be called again at the end
 	}
 	return 0, nil, nil
 }
@@ -155,7 +154,7 @@ func (e *eventReader) peek() (byte, error) {
 	for n := 1; ; n++ {
 		b, err := e.ahead.Peek(n)
 		switch {
-		case err == bufio.ErrBufferFull: // with spaces
+		case err == bufio.ErrBufferFull: // the buffer is full of spaces
 			e.ahead.Discard(len(b))
 			n = 0
 		case err != nil:
@@ -166,8 +165,8 @@ func (e *eventReader) peek() (byte, error) {
 	}
 }
 
-// all returns everything that is left, without the space around it. How the connection ends
-// behind a whole document does not count.
+// all returns the rest, without space around it. Errors of the connection after a complete
+// document are ignored.
 func (e *eventReader) all() ([]byte, error) {
 	b, err := io.ReadAll(e.ahead)
 	if json.Valid(b) {

@@ -16,12 +16,11 @@ import (
 	"gemline/engine/model/catalog"
 )
 
-// A Structured is a Generator that has another one answer with JSON.
+// A Structured is a Generator that has another Generator answer with JSON.
 //
-// The instruction always says so. The API holds the model to the schema, too,
-// where it can: from Gemini 3 on in every request, with older models only in
-// those without tools, which are the ones after Insist. A schema that the API
-// refuses is left out from then on, and the user is told once.
+// The instruction always requires the schema. The API enforces it where it can: from Gemini 3 on
+// in every request, for older models only in requests without tools, which follow Insist. A
+// schema that the API refuses is dropped from then on, and the user is told once.
 type Structured struct {
 	engine.Generator
 	schema   json.RawMessage
@@ -31,8 +30,8 @@ type Structured struct {
 	reported atomic.Bool
 }
 
-// Structure returns a Generator that asks g for answers that fit a JSON Schema,
-// which must be an object. Whether they do is for the caller to see.
+// Structure returns a Generator that asks g for answers that fit a JSON Schema, which must be an
+// object. The caller must validate the answers.
 func Structure(g engine.Generator, schema json.RawMessage) (*Structured, error) {
 	known, err := without(schema, "$schema") // which the API does not know
 	if err != nil {
@@ -45,8 +44,7 @@ Work with the tools as the task needs it. The final answer is read by a program:
 ` + string(schema)}, nil
 }
 
-// without returns an object without a key. The others stay in their order,
-// which models keep to.
+// without returns an object without a key. The other keys stay in order, which models follow.
 func without(object json.RawMessage, name string) (json.RawMessage, error) {
 	v, err := hujson.Parse(object)
 	o, ok := v.Value.(*hujson.Object)
@@ -58,9 +56,8 @@ func without(object json.RawMessage, name string) (json.RawMessage, error) {
 	return v.Pack(), err
 }
 
-// Insist says that there is nothing left to do but to answer: requests to older
-// models go without tools from now on, so that the API can hold them to the
-// schema.
+// Insist says that only the answer is missing: requests to older models have no tools from now
+// on, so that the API can enforce the schema.
 func (s *Structured) Insist() { s.insists.Store(true) }
 
 // Generate implements [engine.Generator].
@@ -94,7 +91,7 @@ func (s *Structured) Generate(ctx context.Context,
 	}
 }
 
-// instructed returns a copy of req whose instruction speaks of the answer.
+// instructed returns a copy of req whose instruction describes the answer.
 func (s *Structured) instructed(req *engine.Request) *engine.Request {
 	config := genai.GenerateContentConfig{}
 	if req.Config != nil {
@@ -123,11 +120,11 @@ func (*Structured) with(req *engine.Request, config *genai.GenerateContentConfig
 	return &r
 }
 
-// together reports whether a model takes tools and a schema in one request.
+// together reports whether a model accepts tools and a schema in one request.
 func together(model string) bool { return catalog.Lookup(model).Kin.Schemas }
 
-// unfit reports whether err may be about the schema. What the API says about
-// one is different from model to model, so that only the next request tells.
+// unfit reports whether err may be about the schema. The API's messages differ from model to
+// model, so only the next request shows whether it is.
 func unfit(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Kind == BadRequest && e.HTTP == http.StatusBadRequest

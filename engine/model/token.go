@@ -17,11 +17,11 @@ import (
 	"gemline/engine/auth/google"
 )
 
-// errTokenSlow is the cause of a token that did not come in time.
+// errTokenSlow is the error of a token request that timed out.
 var errTokenSlow = errors.New("no access token in time")
 
-// accessToken fetches a token for the account that g.opts names, through the
-// same proxy and with the same certificates as requests.
+// accessToken fetches a token for the account of g.opts, through the same proxy and with the same
+// certificates as requests.
 func (g *Genai) accessToken(ctx context.Context, x *exchange) (credential, error) {
 	data, from, err := g.opts.Google.Account()
 	if err != nil {
@@ -41,15 +41,15 @@ func (g *Genai) accessToken(ctx context.Context, x *exchange) (credential, error
 	g.client.redact.Add("access token", token.Secret)
 	p := credential{secret: token.Secret, token: true, quota: cmp.Or(g.opts.Google.Quota, token.Quota), until: token.Expires}
 	if p.until.IsZero() {
-		p.until = time.Now().Add(time.Hour) // no token is for ever
+		p.until = time.Now().Add(time.Hour) // every token expires
 	}
 	return p, nil
 }
 
-// tokenError makes the error of a token that was not given.
+// tokenError returns the error of a failed token request.
 func (g *Genai) tokenError(ctx context.Context, x *exchange, from string, err error) error {
 	if x.ctx.Err() != nil {
-		return err // the request is over
+		return err // the request has ended
 	}
 	whose := "the credentials of this machine"
 	if from != "" {
@@ -87,7 +87,7 @@ func (g *Genai) tokenError(ctx context.Context, x *exchange, from string, err er
 	return e
 }
 
-// refused fills e with what the server of tokens said.
+// refused fills e with the token server's error.
 func (g *Genai) refused(e *Error, whose string, err *auth.Error) {
 	f := g.client.failure(err.Response, err.Body)
 	var said struct {

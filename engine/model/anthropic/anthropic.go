@@ -1,6 +1,6 @@
-// Package anthropic asks models by Anthropic's Messages. Begin with [New].
+// Package anthropic is a client of Anthropic's Messages API. Begin with [New].
 //
-// # What becomes what
+// # Mapping of requests and answers
 //
 //	the conversation           the request
 //	system instruction         system
@@ -103,7 +103,7 @@ func (g *Generator) List(ctx context.Context) (all []model.ModelInfo, err error)
 	return all, err
 }
 
-// mostPauses is how often an answer may go on.
+// mostPauses is how often an answer may pause and continue.
 const mostPauses = 10
 
 // Generate implements [engine.Generator]. The model is one of the provider's, without the
@@ -123,7 +123,7 @@ func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2
 	})
 }
 
-// ask makes a request, and others as long as the answer pauses.
+// ask makes a request, and further requests as long as the answer pauses.
 func (g *Generator) ask(ctx context.Context, req *engine.Request, r *request, emit func(*genai.GenerateContentResponse) error) error {
 	s := &stream{answer: protocol.NewAnswer(req, g.provider.Name, nil, emit), formed: r.formed}
 	for range mostPauses {
@@ -137,18 +137,18 @@ func (g *Generator) ask(ctx context.Context, req *engine.Request, r *request, em
 		if err != nil || s.reason != "pause_turn" {
 			return err
 		}
-		if said := s.said.String(); strings.TrimSpace(said) != "" { // else the server refuses it
+		if said := s.said.String(); strings.TrimSpace(said) != "" { // since the server refuses empty text
 			r.Messages = append(r.Messages, message{"assistant", []block{{Type: "text", Text: said}}})
 		}
 	}
 	return s.answer.End(genai.FinishReasonMaxTokens)
 }
 
-// A stream is an answer as it comes in.
+// A stream is an incoming answer.
 type stream struct {
 	answer *protocol.Answer
 	from   *model.Answer
-	formed bool // the arguments of the one call are the answer
+	formed bool // the arguments of the only call are the answer
 	reason string
 	why    string         // of a refusal
 	kinds  map[int]string // of the blocks
@@ -201,15 +201,15 @@ type stopDetails struct{ Explanation, Category string }
 
 func (d stopDetails) why() string { return cmp.Or(d.Explanation, d.Category) }
 
-// begin is told that an answer begins, or goes on.
+// begin starts or continues an answer.
 func (s *stream) begin(a *model.Answer) {
 	s.from, s.reason, s.kinds = a, "", map[int]string{}
 }
 
-// usual is what most events look like.
+// usual is the shape of most events.
 var usual = model.Shape{"type": `"content_block_delta"`, "index": model.Scalar, "delta": model.Shape{"type": `"text_delta"`, "text": model.Content}}
 
-// event takes in an event.
+// event processes an event.
 func (s *stream) event(data []byte) error {
 	if said, ok := usual.Text(data); ok {
 		return s.delta(0, piece{Text: said})
@@ -241,7 +241,7 @@ func (s *stream) event(data []byte) error {
 	return nil
 }
 
-// message takes in a message, which may be the beginning of one.
+// message processes a message, or its beginning.
 func (s *stream) message(e event) error {
 	s.answer.Model(e.Model)
 	s.count(e.Usage)
@@ -254,7 +254,7 @@ func (s *stream) message(e event) error {
 	return nil
 }
 
-// count takes over the counts of tokens, as far as u has them.
+// count takes over the counts of tokens in u.
 func (s *stream) count(u *usage) {
 	if u == nil {
 		return
@@ -264,7 +264,7 @@ func (s *stream) count(u *usage) {
 	s.usage.Details.Thinking = cmp.Or(u.Details.Thinking, s.usage.Details.Thinking)
 }
 
-// block takes in a block, which may be the beginning of one.
+// block processes a block, or its beginning.
 func (s *stream) block(index int, p piece) error {
 	s.kinds[index] = p.Type
 	switch p.Type {
@@ -288,7 +288,7 @@ const (
 	redacted = "r:"
 )
 
-// delta takes in a further piece of a block.
+// delta processes a further piece of a block.
 func (s *stream) delta(index int, p piece) error {
 	if p.PartialJSON != "" {
 		if s.formed {

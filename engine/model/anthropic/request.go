@@ -28,7 +28,7 @@ type request struct {
 	Stop         []string      `json:"stop_sequences,omitempty"`
 	Stream       bool          `json:"stream"`
 
-	formed bool // the answer is the arguments of a call
+	formed bool // the answer is in the arguments of a call
 }
 
 type message struct {
@@ -89,7 +89,7 @@ type outputConfig struct {
 	Effort string `json:"effort,omitempty"`
 }
 
-// The longest answers where the user says none: there has to be a bound.
+// The default limits of answers: the API requires a limit.
 const (
 	longAnswer  = 32_000
 	shortAnswer = 4_096 // of models that do not think
@@ -98,10 +98,10 @@ const (
 // budgets are how many tokens older models may think.
 var budgets = map[string]int{"low": 2048, "medium": 8192, "high": 24_576}
 
-// cut names the keywords that are removed from schemas.
+// cut has the keywords that are removed from schemas.
 var cut = protocol.Cut{Top: []string{"anyOf", "oneOf", "allOf"}}
 
-// request returns what req says to the server.
+// request returns the body for req.
 func (g *Generator) request(req *engine.Request) (*request, error) {
 	c := protocol.Config(req)
 	lacks := g.refused.Lacks(g.provider, req.Model)
@@ -131,7 +131,7 @@ func (g *Generator) request(req *engine.Request) (*request, error) {
 	return r, nil
 }
 
-// think has the model think, in the way that it does.
+// think sets thinking in the model's form.
 func (r *request) think(effort string, lacks func(string) bool) {
 	budget := min(budgets[effort], int(r.MaxTokens)/2)
 	switch {
@@ -143,8 +143,8 @@ func (r *request) think(effort string, lacks func(string) bool) {
 	}
 }
 
-// begun reports whether a model that thinks within a budget can do so: in the midst of a turn
-// it must have begun the turn so, and another model may have begun it.
+// begun reports whether a model with a thinking budget can think: within a turn, the turn must
+// have begun with a thought of this model.
 func (r *request) begun() bool {
 	n := len(r.Messages)
 	if n < 2 || !slices.ContainsFunc(r.Messages[n-1].Content, func(b block) bool { return b.Type == "tool_result" }) {
@@ -184,7 +184,7 @@ func (r *request) addTools(c *genai.GenerateContentConfig, none bool) error {
 	return nil
 }
 
-// mark has the server keep what the next request says again.
+// mark sets the breakpoints of the prompt cache.
 func (r *request) mark() {
 	if n := len(r.Tools); n > 0 {
 		r.Tools[n-1].Cache = ephemeral
@@ -198,7 +198,7 @@ func (r *request) mark() {
 	}
 }
 
-// messages returns the conversation, which the user begins.
+// messages returns the conversation, which begins with a message of the user.
 func (g *Generator) messages(req *engine.Request) (all []message) {
 	lacks := g.refused.Lacks(g.provider, req.Model)
 	for _, said := range protocol.Contents(req, g.client.Redact) {
@@ -219,7 +219,7 @@ func (g *Generator) messages(req *engine.Request) (all []message) {
 	return all
 }
 
-// assistant returns what the model has said.
+// assistant converts a message of the model.
 func (g *Generator) assistant(said *genai.Content) (all []block) {
 	for _, p := range said.Parts {
 		switch {
@@ -252,7 +252,7 @@ func (g *Generator) assistant(said *genai.Content) (all []block) {
 	return all
 }
 
-// user returns what the user has said, behind the answers to calls.
+// user converts a message of the user: answers to calls first, then the rest.
 func (g *Generator) user(said *genai.Content, lacks func(string) bool) []block {
 	var results, rest []block
 	answers, others := protocol.Results(said)
@@ -270,10 +270,10 @@ func (g *Generator) user(said *genai.Content, lacks func(string) bool) []block {
 	return append(results, rest...)
 }
 
-// kinds are what blocks of files are of.
+// kinds are the features for blocks of files, by type.
 var kinds = map[string]string{"image": model.Images, "document": model.PDF}
 
-// asBlock returns a file as the server takes it, in words if it does not.
+// asBlock returns a file as a block, or a description if the model lacks the feature.
 func asBlock(p *genai.Part, lacks func(string) bool) block {
 	kind := ""
 	switch {
@@ -288,7 +288,7 @@ func asBlock(p *genai.Part, lacks func(string) bool) block {
 	return block{Type: kind, Source: &source{"base64", p.InlineData.MIMEType, p.InlineData.Data}}
 }
 
-// refusable returns what the model may refuse to take.
+// refusable returns the features in the request that the model may refuse.
 func (r *request) refusable() (all []string) {
 	if len(r.Tools) > 0 && !r.formed {
 		all = append(all, model.Tools)

@@ -1,18 +1,18 @@
-// Package catalog is the dated table of models: what the program knows by a model's name.
+// Package catalog is the dated table of models, with their properties by name.
 //
 // All code that depends on the model reads the table: the meanings of names, the settings of
-// requests, the prices of tokens, the replacements of models. Begin with [Lookup], which knows
-// something of every name, or with [Shipped].
+// requests, the prices of tokens, the replacements of models. Begin with [Lookup], which returns
+// properties for every name, or with [Shipped].
 //
 // # Every name has a row
 //
-// A name that the table lacks has the properties of its family, and a name without a family
-// the least: it takes every setting and promises nothing.
+// A name that the table lacks has the properties of its family. A name without a family has
+// minimal properties: it accepts every setting and guarantees none.
 //
-// # Days
+// # Prices and models have dates
 //
-// Prices change and models end on a day. The table has no clock: whoever asks says which
-// day it is. The zero time is a day before all of them.
+// Prices change and models end on a day. The table has no clock: the caller gives the day. The
+// zero time is before all days.
 package catalog
 
 import (
@@ -45,14 +45,14 @@ type Catalog struct {
 type Family struct {
 	Prefix  string         `toml:"prefix"`
 	Since   float64        `toml:"since"`
-	Chat    string         `toml:"chat"`    // the alias that conversations are asked with
+	Chat    string         `toml:"chat"`    // the alias for conversations
 	Budgets map[string]int `toml:"budgets"` // of low, medium and high
-	Schemas bool           `toml:"schemas"` // JSON schemas go together with tools
-	Media   bool           `toml:"media"`   // media stand inside of the answer to a call
-	Todos   bool           `toml:"todos"`   // a list to write to helps
-	Asks    string         `toml:"asks"`    // the family with the classes that are missing here
+	Schemas bool           `toml:"schemas"` // requests may have a JSON schema and tools
+	Media   bool           `toml:"media"`   // the answer to a call may contain media
+	Todos   bool           `toml:"todos"`   // a list of tasks helps the model
+	Asks    string         `toml:"asks"`    // the family for classes that are missing here
 
-	// Compression has the alias that conversations are compressed with, by class.
+	// Compression has the aliases for compressing conversations, by class.
 	Compression map[string]string `toml:"compression"`
 	Traits
 }
@@ -66,10 +66,10 @@ type Traits struct {
 	Context int      `toml:"context"`
 }
 
-// What a model may refuse.
+// The features that a model may refuse.
 const (
 	refusesBudget = "thinkingBudget"
-	refusesNone   = "thinkingBudget=0" // a request not to think
+	refusesNone   = "thinkingBudget=0" // disabling thoughts
 )
 
 // A Model is a row.
@@ -84,7 +84,7 @@ type Model struct {
 	Output    int               `toml:"output"`
 	Whole     int               `toml:"whole"`
 	Shared    bool              `toml:"shared"`
-	Wait      Duration          `toml:"wait"` // 0 is as long as others
+	Wait      Duration          `toml:"wait"` // 0 is the usual time
 	Resumes   bool              `toml:"resumes"`
 	Fallback  []string          `toml:"fallback"`
 	Quiet     bool              `toml:"quiet"`
@@ -96,7 +96,7 @@ type Model struct {
 	Kin Family `toml:"-"` // its family
 }
 
-// A Price is what tokens cost on some days.
+// A Price is the price of tokens in a period.
 type Price struct {
 	Rate
 	From  string `toml:"from"`
@@ -118,12 +118,12 @@ type Rate struct {
 type Name struct {
 	Name   string `toml:"name"`
 	Is     string `toml:"is"`
-	Assist string `toml:"assist"` // for Code Assist, if not Is
-	Small  string `toml:"small"`  // the smaller model that may answer, too
+	Assist string `toml:"assist"` // for Code Assist, if different from Is
+	Small  string `toml:"small"`  // the smaller model for automatic choice
 	Listed bool   `toml:"listed"`
 }
 
-// An Alias is what requests are made with.
+// An Alias is a name for a model and settings.
 type Alias struct {
 	Name    string         `toml:"name"`
 	Extends string         `toml:"extends"`
@@ -131,7 +131,7 @@ type Alias struct {
 	Config  map[string]any `toml:"config"`
 }
 
-// A Duration is written as Go writes it.
+// A Duration is a duration in Go's format.
 type Duration time.Duration
 
 // UnmarshalText implements [encoding.TextUnmarshaler].
@@ -164,8 +164,8 @@ const (
 	UnknownContext = 32_000
 )
 
-// Provider returns the provider that a name asks, and the provider's own name of the model.
-// It is "" for Google's models, whose names may be paths as well.
+// Provider returns the provider in a name, and the provider's own name of the model. The provider
+// is "" for Google's models, whose names may be paths, too.
 func Provider(name string) (provider, model string) {
 	provider, model, ok := strings.Cut(name, "/")
 	switch provider {
@@ -228,8 +228,8 @@ func (c *Catalog) Lookup(name string) Model {
 	return m
 }
 
-// other describes a model of another provider: it goes by no settings
-// that are made for Google's, unless the user has set them.
+// other describes a model of another provider, which gets no settings for Google's models unless
+// the user set them.
 func other(name string) Model {
 	m := Model{Name: name, Traits: Traits{Thinks: "level", Levels: []string{"low", "medium", "high"},
 		Ignores: []string{"temperature", "topP", "topK"}, Context: UnknownContext}}
@@ -243,8 +243,8 @@ func (c *Catalog) Has(name string) bool {
 	return slices.ContainsFunc(c.Models, func(m Model) bool { return m.Name == name })
 }
 
-// family returns the name of the family of a model that has no row, which may be the name
-// of a family.
+// family returns the name of the family of a model without a row. The name of a family is its own
+// family.
 func (c *Catalog) family(name string) (best string) {
 	for key, f := range c.Families {
 		rest, ok := strings.CutPrefix(name, f.Prefix)
@@ -265,19 +265,19 @@ func (c *Catalog) family(name string) (best string) {
 	return best
 }
 
-// Usable reports whether classes stand for m where a credential has an access.
+// Usable reports whether a class may resolve to m for a credential with an access.
 func (m Model) Usable(access string) bool {
 	return m.Access == nil || slices.Contains(m.Access, access)
 }
 
-// Ended returns the first day on which the successor of m answers, and whether it is here.
-// It is empty if m does not end.
+// Ended returns the first day on which the successor of m answers, "" if m does not end, and
+// whether it has come.
 func (m Model) Ended(access string, day time.Time) (on string, ended bool) {
 	on = m.Ends[access]
 	return on, on != "" && day.Format(time.DateOnly) >= on
 }
 
-// AnsweringModel returns the model that answers on a day where one is asked by its name.
+// AnsweringModel returns the model that answers requests for the named model on a day.
 func (c *Catalog) AnsweringModel(name, access string, day time.Time) Model {
 	m := c.Lookup(name)
 	for range c.Models {
@@ -289,7 +289,7 @@ func (c *Catalog) AnsweringModel(name, access string, day time.Time) Model {
 	return m
 }
 
-// At returns the price of m on a day; nil is none that is known.
+// At returns the price of m on a day, nil if unknown.
 func (m Model) At(day time.Time) *Price {
 	today := day.Format(time.DateOnly)
 	for i, p := range m.Price {
@@ -300,16 +300,16 @@ func (m Model) At(day time.Time) *Price {
 	return nil
 }
 
-// RefusesBudget reports whether a request to think with so many tokens is an error.
+// RefusesBudget reports whether the model refuses a thinking budget of that many tokens.
 func (m Model) RefusesBudget(tokens int) bool {
 	return slices.Contains(m.Refuses, refusesBudget) || tokens == 0 && slices.Contains(m.Refuses, refusesNone)
 }
 
-// Level returns the level of thinking of m that comes nearest to a budget of tokens.
+// Level returns the level of thinking of m nearest to a budget of tokens.
 func (m Model) Level(budget int) string {
 	n := len(m.Levels)
 	switch {
-	case n == 0 || budget < 0: // which leaves it to the model
+	case n == 0 || budget < 0: // the model chooses
 		return ""
 	case budget <= 512:
 		return m.Levels[0]
@@ -321,7 +321,7 @@ func (m Model) Level(budget int) string {
 	return m.Levels[n-1]
 }
 
-// nearest returns a level, or the highest if m has none of that name.
+// nearest returns level, or the highest level if m lacks it.
 func (m Model) nearest(level string) string {
 	if slices.Contains(m.Levels, level) {
 		return level

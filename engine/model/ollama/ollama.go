@@ -1,7 +1,7 @@
-// Package ollama asks models by Ollama's own /api/chat, since its /v1 does not say how much
-// context a model is loaded with. Begin with [New].
+// Package ollama is the client of Ollama's own /api/chat, since its /v1 can't set the context
+// size of a model. Begin with [New].
 //
-// # What becomes what
+// # Mapping of requests and answers
 //
 //	the conversation           the request
 //	system instruction         a message of "system"
@@ -29,10 +29,9 @@
 //
 // # The context
 //
-// Ollama cuts the beginning of a conversation that is longer than the context that the model
-// is loaded with, and says nothing. So each request asks for a context that holds it, in
-// steps, since another context loads the model anew. Where the model has no such context,
-// the user is told.
+// Ollama silently drops the beginning of a conversation that exceeds the context with which the
+// model was loaded. So each request asks for a sufficient context, in steps, since another size
+// reloads the model. If the model has no such context, the user is told.
 package ollama
 
 import (
@@ -62,12 +61,12 @@ type Generator struct {
 	known map[string]*About
 }
 
-// An About is what the server says of a model.
+// An About is the server's information about a model.
 type About struct {
-	Context          int      // how many tokens it holds, 0 if that is not known
-	Capabilities     []string // nil if these are not known
-	loaded           int      // the context that was asked for last
-	overflowReported bool     // the last conversation was longer than the context, which was told
+	Context          int      // size in tokens, 0 if unknown
+	Capabilities     []string // nil if unknown
+	loaded           int      // the last requested context
+	overflowReported bool     // the user knows that the last conversation exceeds the context
 }
 
 // New returns a Generator of the models of p. The error, if any, is a [model.Error].
@@ -104,7 +103,7 @@ func (g *Generator) Generate(ctx context.Context, req *engine.Request) iter.Seq2
 				g.tellLoading(ctx, r, req)
 			}
 			err = g.ask(ctx, req, r, tools, emit)
-			if len(r.Tools) == 0 || !g.refused.Learn(g.provider, req, err, []string{model.Tools}) { // where /api/show says nothing of them
+			if len(r.Tools) == 0 || !g.refused.Learn(g.provider, req, err, []string{model.Tools}) { // if /api/show does not list them
 				return err
 			}
 		}
@@ -124,8 +123,8 @@ func (g *Generator) ask(ctx context.Context, req *engine.Request, r *request, to
 	})
 }
 
-// about returns what the server says of the model. A server that says nothing is believed to
-// take everything.
+// about returns the server's information about the model. Without it, the model counts as capable
+// of everything.
 func (g *Generator) about(ctx context.Context, req *engine.Request) *About {
 	g.mu.Lock()
 	about := g.known[req.Model]
@@ -196,25 +195,25 @@ func (g *Generator) List(ctx context.Context) ([]model.ModelInfo, error) {
 	return list, nil
 }
 
-// Can reports whether a model has a capability, as far as that is known.
+// Can reports whether a model has a capability; true if unknown.
 func (a *About) Can(what string) bool {
 	return a.Capabilities == nil || slices.Contains(a.Capabilities, what)
 }
 
-// step is by how much the context grows, and reserve its room for an answer.
+// step is the increment of the context, and reserve the part for an answer.
 const (
 	step    = 8192
 	reserve = 4096
 )
 
-// fit asks for a context that holds r, and tells the user if there is none. It reports whether
-// that is another one than before.
+// fit requests a sufficient context for r, and tells the user if there is none. It reports
+// whether the size differs from the last request.
 func (g *Generator) fit(r *request, about *About, req *engine.Request) (other bool) {
 	said, _ := text.JSON(struct{ Messages, Tools any }{r.Messages, r.Tools}, "")
 	images := 0
 	for _, m := range r.Messages {
 		for _, i := range m.Images {
-			images += len(i) * 4 / 3 // as they stand in said
+			images += len(i) * 4 / 3 // their length in said
 		}
 	}
 	need := (len(said)-images)/3 + reserve // a token is rarely less than three bytes
@@ -234,14 +233,15 @@ func (g *Generator) fit(r *request, about *About, req *engine.Request) (other bo
 	other = size != about.loaded
 	about.loaded, r.Options.NumCtx = size, size
 	g.mu.Unlock()
-	if tell { // not while others wait
+	if tell { // not under the lock
 		req.Notify(engine.Notice{Text: fmt.Sprintf("the conversation takes about %s tokens, and %s/%s holds %s: Ollama leaves out its beginning; /compress in a session shortens it",
 			text.Number(need-reserve), g.provider.Name, req.Model, text.Number(about.Context))})
 	}
 	return other
 }
 
-// tellLoading tells the user that the server has to load the model first, if it says so.
+// tellLoading tells the user that the server must load the model first, if the server reports
+// that.
 func (g *Generator) tellLoading(ctx context.Context, r *request, req *engine.Request) {
 	var now struct {
 		Models []struct {
@@ -260,12 +260,12 @@ func (g *Generator) tellLoading(ctx context.Context, r *request, req *engine.Req
 	req.Notify(engine.Notice{Text: g.provider.Name + " loads " + r.Model + ", which may take a minute"})
 }
 
-// Context returns how many tokens a model holds, 0 if the server does not say.
+// Context returns the context size of a model in tokens, 0 if unknown.
 func (g *Generator) Context(ctx context.Context, name string) int {
 	return g.about(ctx, &engine.Request{Model: name}).Context
 }
 
-// A stream is an answer as it comes in.
+// A stream is an incoming answer.
 type stream struct {
 	answer *protocol.Answer
 	from   *model.Answer
@@ -273,10 +273,10 @@ type stream struct {
 	over   bool
 }
 
-// usual is what most pieces look like.
+// usual is the shape of most pieces.
 var usual = model.Shape{"model": model.Scalar, "created_at": model.Scalar, "message": model.Shape{"role": model.Scalar, "content": model.Content}, "done": "false"}
 
-// line takes in a piece of the answer.
+// line processes a piece of the answer.
 func (s *stream) line(data []byte) error {
 	if s.named && !s.over {
 		if said, ok := usual.Text(data); ok {
@@ -337,7 +337,7 @@ func (s *stream) line(data []byte) error {
 	return s.answer.End(genai.FinishReasonStop)
 }
 
-// text takes in text, which ends the thought before it.
+// text processes text, which ends a thought before it.
 func (s *stream) text(said string) error {
 	if s.answer.Thinking() {
 		if err := s.answer.Sign(""); err != nil {

@@ -49,7 +49,7 @@ type toolCall struct {
 	} `json:"function"`
 }
 
-// request returns what req says to the server, and the tools that may be called as text.
+// request returns the body for req, and the tools that may be called as text.
 func (g *Generator) request(req *engine.Request, about *About) (*request, []protocol.Tool, error) {
 	c := protocol.Config(req)
 	r := &request{Model: req.Model, Stream: !req.OneShot, Options: options{NumPredict: c.MaxOutputTokens, Temperature: c.Temperature,
@@ -98,7 +98,7 @@ func (g *Generator) request(req *engine.Request, about *About) (*request, []prot
 	return r, tools, nil
 }
 
-// assistant returns what the model has said.
+// assistant converts a message of the model.
 func (g *Generator) assistant(said *genai.Content) message {
 	m := message{Role: "assistant"}
 	m.Thinking, _ = protocol.Thoughts(said, g.provider.Name)
@@ -123,7 +123,7 @@ func (g *Generator) assistant(said *genai.Content) message {
 	return m
 }
 
-// user returns what the user has said, behind the answers to calls.
+// user converts a message of the user: answers to calls first, then the rest.
 func user(said *genai.Content, sees bool) (all []message) {
 	m := message{Role: "user"}
 	var texts []string

@@ -1,24 +1,24 @@
-// Package oneshot asks models questions beside a conversation: whether to go on, what
-// a page says, what a long history comes to.
+// Package oneshot asks models questions outside of the conversation, such as a judgement of
+// progress, the content of a page or a summary of the history.
 //
-// The caller names the purpose of a question, and the table of presets says which model
-// is asked, with which settings, and for how long the answer is worth waiting.
+// The caller names the purpose of a question, and the table of presets has the model, the
+// settings and the timeout for it.
 //
-// # Never in the way
+// # Questions have a timeout
 //
-// A question has a bound, by its purpose, for all attempts together: at the end of it
-// the caller has an error and goes on without an answer. Delays between attempts are
-// shorter than those of a conversation.
+// The timeout of a question, by its purpose, covers all attempts. At its end the caller gets an
+// error and continues without an answer. Delays between attempts are shorter than in a
+// conversation.
 //
-// # No single model
+// # Models replace each other
 //
-// Where a model can't answer, the next one does that the table has for the purpose, beside
-// a conversation with the model that it is. That holds for a model that the user names, too.
+// If a model can't answer, the next model for the purpose in the table is asked, even after a
+// model that the user chose.
 //
-// # Nothing is shown
+// # Answers are not shown
 //
-// Of an answer only the whole counts. Its tokens are reported as an [engine.Usage] with
-// the role of the purpose; an attempt that failed, as one with its error and a notice.
+// Only a complete answer counts. Its tokens are reported as an [engine.Usage] with the role of
+// the purpose. A failed attempt is reported as a Usage with its error, and as a notice.
 package oneshot
 
 import (
@@ -42,22 +42,22 @@ import (
 
 const (
 	maxAttempts = 5
-	firstDelay  = time.Second // after an attempt that got no answer
+	firstDelay  = time.Second // after an attempt without an answer
 )
 
-// ErrEmpty is the cause of the error of an answer that says nothing.
+// ErrEmpty is the cause of the error of an empty answer.
 var ErrEmpty = errors.New("the answer is empty")
 
-// errNobody says that there is no model to ask.
+// errNobody is the error if there is no model to ask.
 var errNobody = errors.New("no model can be asked beside the conversation")
 
-// An Asker asks questions. It is safe for concurrent use. The nil Asker has an error
-// for each.
+// An Asker asks questions. It is safe for concurrent use. A nil Asker returns an error for each
+// question.
 type Asker struct {
-	// Generator answers. It makes a single attempt of each request.
+	// Generator makes a single attempt of each request.
 	Generator engine.Generator
 
-	// Presets says what each purpose is asked with.
+	// Presets has the model and settings for each purpose.
 	Presets *preset.Table
 
 	// Model, if not nil, returns the model of the conversation, whose family is asked.
@@ -66,8 +66,8 @@ type Asker struct {
 	// Health, if not nil, knows which models can't answer.
 	Health Health
 
-	// Attempts is how often a question is asked at most: 5 times if it is 0 or more
-	// than that, and never more often than its purpose is worth.
+	// Attempts is the maximum number of attempts of a question: 5 if it is 0 or above 5. The
+	// purpose may limit it further.
 	Attempts int
 }
 
@@ -75,10 +75,10 @@ type Asker struct {
 type Health interface {
 	Down(model string) bool
 	Missing(model string)  // notes that there is no such model
-	News(text string) bool // reports whether users have not been told this yet, and notes it
+	News(text string) bool // reports whether a message is new to users, and records it
 }
 
-// For returns an Asker beside a conversation with another model.
+// For returns an Asker for a conversation with another model.
 func (a *Asker) For(model func() string) *Asker {
 	if a == nil {
 		return nil
@@ -88,24 +88,23 @@ func (a *Asker) For(model func() string) *Asker {
 	return &other
 }
 
-// A Question is asked beside the conversation.
+// A Question is a question outside of the conversation.
 type Question struct {
-	Purpose  string // as [preset.Table.Purpose] knows it
+	Purpose  string // a name for [preset.Table.Purpose]
 	System   string // the instruction, may be empty
 	Contents []*genai.Content
 
-	// Once says that an answer that is empty or can't be read is not asked for again.
+	// Once says that the question is not repeated after an empty or invalid answer.
 	Once bool
 
-	// With, if not nil, changes what the purpose is asked with.
+	// With, if not nil, changes the settings of the purpose.
 	With func(*genai.GenerateContentConfig)
 
-	// Tell, if not nil, is told what the answer took and what went wrong on the
-	// way. It is called on the goroutine that asks.
+	// Tell, if not nil, gets the usage of the answer and the failures. It is called on the
+	// goroutine that asks.
 	Tell func(engine.Event)
 
-	// Quiet has Tell be told what the answer took, and of models that are gone; of no other
-	// failure.
+	// Quiet limits Tell to the usage of the answer and missing models, without other failures.
 	Quiet bool
 }
 
@@ -118,9 +117,8 @@ func (a *Asker) Text(ctx context.Context, q Question) (string, error) {
 	return AnswerText(c), nil
 }
 
-// JSON has the question answered with JSON that fits a schema, and reads the answer
-// into a value. An answer that can't be read so is asked for again, unless the question is
-// asked once.
+// JSON asks for an answer in JSON that fits a schema, and decodes it into a value. After an
+// invalid answer the question is repeated, unless Once is set.
 func (a *Asker) JSON(ctx context.Context, q Question, schema, into any) error {
 	var unread error
 	_, err := a.ask(ctx, q, func(c *genai.GenerateContentConfig) {
@@ -134,7 +132,7 @@ func (a *Asker) JSON(ctx context.Context, q Question, schema, into any) error {
 	return cmp.Or(err, unread)
 }
 
-// Ask returns the answer, which says something.
+// Ask returns the answer, which is not empty.
 func (a *Asker) Ask(ctx context.Context, q Question) (*genai.Candidate, error) {
 	return a.ask(ctx, q, func(*genai.GenerateContentConfig) {}, func(*genai.Candidate) error { return nil })
 }
@@ -151,7 +149,7 @@ func (a *Asker) ask(ctx context.Context, q Question, with func(*genai.GenerateCo
 	bounded, cancel := context.WithTimeout(ctx, models[0].Limit)
 	defer cancel()
 	var first error
-	failed := 0 // models that are there, and did not answer
+	failed := 0 // existing models that did not answer
 	for i, p := range models {
 		answer, err := a.try(bounded, q, p, i < len(models)-1, with, read)
 		if first = cmp.Or(first, err); err == nil {
@@ -175,8 +173,8 @@ func (a *Asker) ask(ctx context.Context, q Question, with func(*genai.GenerateCo
 	return nil, first
 }
 
-// models returns what a purpose is asked with: the models that are known to be unable to
-// answer only if there is no other.
+// models returns the presets for a purpose, without models that are known to be unable to answer,
+// unless there is no other.
 func (a *Asker) models(purpose string) []*preset.Preset {
 	talk := ""
 	if a.Model != nil {
@@ -192,12 +190,12 @@ func (a *Asker) models(purpose string) []*preset.Preset {
 	return all
 }
 
-// mostFailed is how many models may fail to answer a question before it is given up: the
-// fault is the server's then, whatever the model.
+// mostFailed is how many models may fail to answer a question before it fails: the cause is then
+// the server, not the model.
 const mostFailed = 2
 
-// failover reports whether there is no such model, and whether another one may answer where
-// one has failed so.
+// failover reports whether the model does not exist, and whether another model may answer after
+// this failure.
 func (a *Asker) failover(name string, err error) (gone, helps bool) {
 	var e *model.Error
 	if !errors.As(err, &e) {
@@ -209,7 +207,7 @@ func (a *Asker) failover(name string, err error) (gone, helps bool) {
 	return gone, gone || e.Kind == model.Quota || e.Kind == model.Unavailable && e.HTTP != 0
 }
 
-// tried is how often a model is asked that others can stand in for.
+// tried is the number of attempts of a model that other models can replace.
 const tried = 3
 
 // try asks one model.
@@ -240,7 +238,7 @@ func (a *Asker) try(ctx context.Context, q Question, p *preset.Preset, others bo
 			return nil, empty(err)
 		}
 	}
-	if checked.answer == nil { // perhaps a call of a tool, though none is offered
+	if checked.answer == nil { // perhaps a call of a tool that was not offered
 		return nil, &model.Error{Kind: model.Invalid, Code: "NO_RESPONSE_TEXT", Err: ErrEmpty,
 			Message: "the model's answer has no text"}
 	}
@@ -266,10 +264,10 @@ type teller struct {
 }
 
 func (t *teller) notify(ev engine.Event) {
-	if again, ok := ev.(engine.Retry); ok { // nothing that was shown is taken back
+	if again, ok := ev.(engine.Retry); ok { // no shown text must be removed
 		ev = engine.Notice{Text: fmt.Sprintf("%v; asked again in %s", again.Err, again.Delay.Round(time.Second))}
 	}
-	if _, ok := ev.(engine.AnswerContinued); ok || t.tell == nil { // each request is told of by itself
+	if _, ok := ev.(engine.AnswerContinued); ok || t.tell == nil { // each request is reported by itself
 		return
 	}
 	if _, counts := ev.(engine.Usage); counts || !t.quiet {
@@ -277,14 +275,14 @@ func (t *teller) notify(ev engine.Event) {
 	}
 }
 
-// A checking Generator gives answers that can be read. It keeps the last one.
+// A checking is a Generator that validates answers. It stores the last valid answer.
 type checking struct {
 	engine.Generator
 	*teller
 	read   func(*genai.Candidate) error
 	once   bool
 	answer *genai.Candidate
-	begun  *genai.Candidate // what came of the answer before this request
+	begun  *genai.Candidate // the answer so far, before this request
 }
 
 // Generate implements [engine.Generator].
@@ -310,13 +308,13 @@ func (g *checking) Generate(ctx context.Context, req *engine.Request) iter.Seq2[
 				return
 			}
 		}
-		if !told { // the server has not counted
+		if !told { // the server sent no counts
 			g.notify(u)
 		}
 	}
 }
 
-// observe takes in an answer, which comes in one piece.
+// observe checks an answer, which comes in one piece.
 func (g *checking) observe(chunk *genai.GenerateContentResponse) error {
 	if g.answer != nil || len(chunk.Candidates) == 0 || chunk.Candidates[0] == nil ||
 		chunk.Candidates[0].Content == nil && g.begun == nil {
@@ -332,7 +330,7 @@ func (g *checking) observe(chunk *genai.GenerateContentResponse) error {
 		return &model.Error{Kind: model.Invalid, Code: "NO_RESPONSE_TEXT", Final: true, Answering: true,
 			Message: "the model's answer has no text"}
 	case AnswerText(c) == "":
-		return nil // which is known below as no answer
+		return nil // handled below as a missing answer
 	}
 	if err := g.read(c); err != nil {
 		return &model.Error{Kind: model.Invalid, Code: "NO_JSON", Answering: true, Err: err,
@@ -342,8 +340,7 @@ func (g *checking) observe(chunk *genai.GenerateContentResponse) error {
 	return nil
 }
 
-// joined returns the answer that begins with one candidate, which may be nil, and goes on
-// with another.
+// joined appends a candidate to an answer begun by another, which may be nil.
 func joined(begun, c *genai.Candidate) *genai.Candidate {
 	if begun == nil {
 		return c
@@ -358,7 +355,7 @@ func joined(begun, c *genai.Candidate) *genai.Candidate {
 	return &whole
 }
 
-// AnswerText returns what an answer says.
+// AnswerText returns the text of an answer.
 func AnswerText(c *genai.Candidate) string { return strings.TrimSpace(engine.TextOf(c.Content.Parts)) }
 
 // unfenced returns the text in a code fence, if s is one.

@@ -5,24 +5,24 @@ import (
 	"encoding/json"
 )
 
-// wording are the fields of the words in a detail of a thought, by its type.
+// wording has the field with the text of a detail of a thought, by its type.
 var wording = map[string]string{"reasoning.text": "text", "reasoning.summary": "summary"}
 
 // A detail is a part of a thought, or a piece of one.
 type detail map[string]json.RawMessage
 
-// words returns the name of the field with the words, "" if d has none, and the words.
+// words returns the name of the field with the text, "" if d has none, and the text.
 func (d detail) words() (field, said string) {
 	kind := ""
-	json.Unmarshal(d["type"], &kind) // a value that is no text is no type
+	json.Unmarshal(d["type"], &kind) // another value than a string is no type
 	if field = wording[kind]; field != "" {
 		json.Unmarshal(d[field], &said)
 	}
 	return field, said
 }
 
-// begins reports whether next is no further piece of d: of another type or place, or words
-// behind the signature of others.
+// begins reports whether next begins a new detail: it has another type or index, or is text after
+// a signature.
 func (d detail) begins(next detail) bool {
 	for _, key := range []string{"type", "index"} {
 		if !bytes.Equal(d[key], next[key]) {
@@ -46,7 +46,7 @@ func read(pieces []json.RawMessage) (all []detail) {
 	return all
 }
 
-// worded returns what pieces of details say.
+// worded returns the text of pieces of details.
 func worded(pieces []json.RawMessage) (all string) {
 	for _, d := range read(pieces) {
 		_, said := d.words()
@@ -55,8 +55,8 @@ func worded(pieces []json.RawMessage) (all string) {
 	return all
 }
 
-// joined makes whole details of the pieces that they came in: a signature is for the whole
-// text, and is refused beside a piece of it.
+// joined joins pieces to whole details: a signature is for the whole text, and invalid beside a
+// piece.
 func joined(pieces []json.RawMessage) (all []detail) {
 	for _, next := range read(pieces) {
 		n := len(all)
@@ -71,7 +71,7 @@ func joined(pieces []json.RawMessage) (all []detail) {
 				all[n-1][key] = v
 			}
 		}
-		all[n-1][field], _ = json.Marshal(before + said) // a text has a form in JSON
+		all[n-1][field], _ = json.Marshal(before + said) // no error for a string
 	}
 	return all
 }

@@ -10,7 +10,7 @@ import (
 	"gemline/engine/model/protocol"
 )
 
-// A listed is a model as servers list it, in the words of one or the other.
+// A listed is a model in a server's list, with the fields of several servers.
 type listed struct {
 	ID, Name looseText
 	Type     looseText // of LM Studio
@@ -18,7 +18,7 @@ type listed struct {
 		Trained protocol.Count `json:"n_ctx_train"`
 	} // of llama.cpp
 
-	// Tokens of the context: as it is loaded, and as it may be loaded at most.
+	// Tokens of the context: as loaded, and at most.
 	Loaded  protocol.Count `json:"loaded_context_length"` // of LM Studio
 	MaxLen  protocol.Count `json:"max_model_len"`         // of vLLM
 	Length  protocol.Count `json:"context_length"`        // of OpenRouter
@@ -32,9 +32,8 @@ type listed struct {
 	}
 }
 
-// The capabilities of a model are the names that LM Studio lists, or those that are true in
-// Mistral's object; nil if there is neither. Other servers have other things there,
-// which say nothing here.
+// The capabilities of a model are the names in LM Studio's list, or the true fields of Mistral's
+// object; nil if there is neither. Values of other servers are ignored.
 type capabilities map[string]bool
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -59,7 +58,7 @@ func (c *capabilities) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// A list has models in an object or, of some servers, by itself.
+// A list has models in an object or, from some servers, in an array.
 type list []listed
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -77,10 +76,10 @@ func (l *list) UnmarshalJSON(b []byte) error {
 func (g *Generator) List(ctx context.Context) (all []model.ModelInfo, err error) {
 	path := "models"
 	if g.provider.List == "lmstudio" {
-		path = "../api/v0/models" // which says more
+		path = "../api/v0/models" // with more properties
 	}
 	var said list
-	if err = g.client.Get(ctx, path, &said); err != nil && path != "models" { // which not all have
+	if err = g.client.Get(ctx, path, &said); err != nil && path != "models" { // which some servers lack
 		err = g.client.Get(ctx, "models", &said)
 	}
 	if err != nil {
@@ -92,7 +91,7 @@ func (g *Generator) List(ctx context.Context) (all []model.ModelInfo, err error)
 		} `json:"default_generation_settings"`
 	}
 	if g.provider.List == "llamacpp" {
-		g.client.Get(ctx, "../props", &props) // which may be switched off or want another key
+		g.client.Get(ctx, "../props", &props) // which may be disabled or need another key
 	}
 	for _, m := range said {
 		can := m.Capabilities

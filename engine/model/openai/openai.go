@@ -1,7 +1,7 @@
-// Package openai asks models by OpenAI's Chat Completions, which servers of many providers
-// speak. Begin with [New].
+// Package openai is a client of OpenAI's Chat Completions API, which many providers' servers
+// implement. Begin with [New].
 //
-// # What becomes what
+// # Mapping of requests and answers
 //
 //	the conversation           the request
 //	system instruction         a message of "system"
@@ -34,7 +34,7 @@
 //	usage                      the tokens, of which cached_tokens are cached and
 //	                           reasoning_tokens thoughts; a guess without it
 //
-// There is nothing that counts tokens: they are guessed.
+// The API can't count tokens: they are estimated.
 package openai
 
 import (
@@ -103,11 +103,11 @@ func (g *Generator) ask(ctx context.Context, req *engine.Request, r *request, em
 	})
 }
 
-// A stream is an answer as it comes in.
+// A stream is an incoming answer.
 type stream struct {
 	answer   *protocol.Answer
 	from     *model.Answer
-	thoughts string            // the field that thoughts go back in
+	thoughts string            // the field in which thoughts are sent back
 	details  []json.RawMessage // of thoughts
 	finish   string
 	refusal  string
@@ -180,7 +180,7 @@ func (i *images) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// A looseText is a text; a number, which some servers have for an id, is one; anything else is none.
+// A looseText is a string or a number, which some servers use as an id; any other value is "".
 type looseText string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -194,7 +194,7 @@ func (w *looseText) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// A content is a text, or a list of parts of which some are thoughts.
+// A content is a text, or a list of parts, among them thoughts.
 type content struct{ said, thought string }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -223,7 +223,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Arguments are a text, or, of some servers, the object itself.
+// Arguments are a string or, from some servers, the object itself.
 type arguments string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -231,18 +231,18 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 	switch {
 	case b[0] == '"':
 		return json.Unmarshal(b, (*string)(a))
-	case string(b) != "null": // which some say before the first piece
+	case string(b) != "null": // sent by some servers before the first piece
 		*a = arguments(b)
 	}
 	return nil
 }
 
-// usual is what most pieces look like.
+// usual is the shape of most pieces.
 var usual = model.Shape{"id": model.Scalar, "object": model.Scalar, "created": model.Scalar, "model": model.Scalar,
 	"system_fingerprint": model.Scalar, "service_tier": model.Scalar, "obfuscation": model.Scalar, "p": model.Scalar, "usage": "null",
 	"choices": []model.Shape{{"index": "0", "delta": model.Shape{"role": model.Scalar, "content": model.Content}, "finish_reason": "null", "logprobs": "null"}}}
 
-// event takes in a piece of the answer.
+// event processes a piece of the answer.
 func (s *stream) event(data []byte) error {
 	if s.named {
 		if said, ok := usual.Text(data); ok {
@@ -263,7 +263,7 @@ func (s *stream) event(data []byte) error {
 	s.named = s.named || c.Model != ""
 	if u := c.Usage; u != nil {
 		output := u.CompletionTokens
-		if r := u.CompletionDetails.Reasoning; r > 0 && u.PromptTokens+output+r == u.TotalTokens { // xAI counts them apart
+		if r := u.CompletionDetails.Reasoning; r > 0 && u.PromptTokens+output+r == u.TotalTokens { // xAI counts them separately
 			output += r
 		}
 		s.answer.Usage(u.PromptTokens, cmp.Or(u.PromptDetails.Cached, u.CacheHits), output, u.CompletionDetails.Reasoning)
@@ -272,7 +272,7 @@ func (s *stream) event(data []byte) error {
 		s.odd = bytes.Clone(data)
 	}
 	for _, choice := range c.Choices {
-		if choice.Index != 0 { // which was not asked for
+		if choice.Index != 0 { // not requested
 			continue
 		}
 		if len(choice.Error) > 0 && string(choice.Error) != "null" {
@@ -283,7 +283,7 @@ func (s *stream) event(data []byte) error {
 		}
 		d := choice.Delta
 		s.pieces = s.pieces || d.Content.said != ""
-		if choice.Message != nil && !s.pieces { // beside pieces, it is all that was said
+		if choice.Message != nil && !s.pieces { // after pieces, it only repeats them
 			d, s.whole = *choice.Message, true
 		}
 		if err := s.delta(d); err != nil {
@@ -331,7 +331,7 @@ func (s *stream) delta(d delta) error {
 	return nil
 }
 
-// sign ends a thought that goes back in words.
+// sign ends a thought that is sent back as text.
 func (s *stream) sign() error {
 	if s.thoughts != model.ReasoningContent || !s.answer.Thinking() {
 		return nil

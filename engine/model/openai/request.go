@@ -16,8 +16,8 @@ import (
 	"gemline/engine/text"
 )
 
-// noThought is the thought of a message that has none: a server that wants thoughts back
-// refuses a message without, even if another model has made it, and an empty thought as well.
+// noThought is the thought of a message without thoughts. A server that requires thoughts refuses
+// a message with none or an empty thought, even if another model wrote the message.
 const noThought = " "
 
 // A request is the body of an HTTP request.
@@ -40,10 +40,10 @@ type request struct {
 	unsent unsent
 }
 
-// An unsent is what the generator remembers of a request.
+// An unsent has the properties of a request that are not sent.
 type unsent struct {
-	tools     []protocol.Tool // that may be called as text
-	refusable []string        // what the model may refuse to take
+	tools     []protocol.Tool // tools that may be called as text
+	refusable []string        // the features that the model may refuse
 }
 
 type streamOptions struct {
@@ -93,7 +93,7 @@ type function struct {
 	Arguments string `json:"arguments"`
 }
 
-// request returns what req says to the server.
+// request returns the body for req.
 func (g *Generator) request(req *engine.Request) (*request, error) {
 	c := protocol.Config(req)
 	lacks := g.refused.Lacks(g.provider, req.Model)
@@ -173,7 +173,7 @@ func addTools(r *request, c *genai.GenerateContentConfig, cut protocol.Cut, none
 	return nil
 }
 
-// addFormat asks for JSON as the answer, which is then no call.
+// addFormat requires JSON as the answer, so that it is no call.
 func addFormat(r *request, c *genai.GenerateContentConfig, cut protocol.Cut, bare bool) error {
 	schema, asked, err := protocol.Schema(c, cut)
 	switch {
@@ -189,7 +189,7 @@ func addFormat(r *request, c *genai.GenerateContentConfig, cut protocol.Cut, bar
 	return nil
 }
 
-// assistant returns what the model has said, in the request r.
+// assistant converts a message of the model for the request r.
 func (g *Generator) assistant(r *request, said *genai.Content) message {
 	m := message{Role: "assistant"}
 	var words strings.Builder
@@ -225,8 +225,8 @@ func (g *Generator) assistant(r *request, said *genai.Content) message {
 	return m
 }
 
-// id returns the id of a call as the server takes it. Kimi's models want their own back, such as
-// functions.f:0: with others they write calls as text after some turns.
+// id returns the id of a call in the server's form. Kimi's models need their own ids back, such
+// as functions.f:0: otherwise they write calls as text after some turns.
 func (g *Generator) id(r *request, id string) string {
 	if strings.HasPrefix(id, "functions.") && strings.Contains(strings.ToLower(r.Model), "kimi") {
 		return id
@@ -234,10 +234,10 @@ func (g *Generator) id(r *request, id string) string {
 	return protocol.ID(id, g.provider.IDs)
 }
 
-// kinds are what the parts of files are of.
+// kinds are the features for parts of files, by type.
 var kinds = map[string]string{"image_url": model.Images, "file": model.PDF, "input_audio": model.Audio}
 
-// user returns what the user has said, behind the answers to calls, in the request r.
+// user converts a message of the user for the request r: answers to calls first, then the rest.
 func (g *Generator) user(r *request, said *genai.Content, lacks func(string) bool) (all []message) {
 	var parts []part
 	files := false
@@ -267,7 +267,7 @@ func (g *Generator) user(r *request, said *genai.Content, lacks func(string) boo
 	return all
 }
 
-// asPart returns a part as the server takes it, in words if it does not.
+// asPart returns a part in the server's form, or a description if the model lacks the feature.
 func asPart(p *genai.Part, lacks func(string) bool) part {
 	if p.InlineData == nil {
 		if p.FileData != nil {

@@ -26,17 +26,17 @@ func builtin(name string) (alias, bool) {
 // Main is the role of requests of the conversation with the user.
 const Main = "main"
 
-// A purpose is the purpose of requests beside a conversation.
+// A purpose is the purpose of requests outside of a conversation.
 type purpose struct {
-	name     string // of the alias, or how it begins
+	name     string // the alias, or its prefix
 	role     string
 	limit    time.Duration
-	attempts int    // 0 is as many as usual
+	attempts int    // 0 is the usual number
 	plain    string // the name below model.roles
 }
 
-// purposes are the known purposes, with the longest wait for an answer: a whole prompt waits for
-// the classifier, while a compression may take as long as the reading of a long conversation.
+// purposes are the known purposes, with their timeouts: a prompt waits for the classifier, while
+// a compression must read a long conversation.
 var purposes = [...]purpose{
 	{"classifier", "utility_router", 3 * time.Second, 1, "routing"},
 	{"prompt-completion", "utility_autocomplete", 5 * time.Second, 0, ""},
@@ -52,10 +52,10 @@ var purposes = [...]purpose{
 	{"agent-history-provider-summarizer", "utility_compressor", 5 * time.Minute, 3, "compression"},
 }
 
-// fast is the role of all purposes for which a fast model will do.
+// fast is the role of all purposes for which a fast model suffices.
 const fast = "fast"
 
-// classOf returns the class of models that an alias has without settings, "" if none.
+// classOf returns the class of models of an alias without settings, "" if none.
 func classOf(name string) string {
 	for a, ok := builtin(name); ok; a, ok = builtin(a.extends) {
 		if a.class != "" {

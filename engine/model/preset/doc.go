@@ -1,5 +1,4 @@
-// Package preset knows which model a request asks, and with which settings, by
-// what the request is for.
+// Package preset chooses the model and the settings of a request by the request's purpose.
 //
 // Each request has a name: a model's, if the request belongs to a conversation, or else a
 // purpose, such as classifier or web-fetch. A [Table] turns the name into a [Preset].
@@ -12,8 +11,8 @@
 //
 // # A name leads to one model
 //
-// The meaning of a name depends on the credential and on the settings, and is the same
-// everywhere: in the choice of a model, in lists of models, and in requests.
+// The meaning of a name depends on the credential and on the settings. It is the same in the
+// choice of a model, in lists of models, and in requests.
 //
 // # A purpose keeps its settings
 //

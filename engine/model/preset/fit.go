@@ -11,16 +11,16 @@ import (
 	"gemline/engine/model/catalog"
 )
 
-// Settings of thinking, as the API calls them.
+// The API's names of the settings of thinking.
 const (
 	thinking = "thinkingConfig"
 	level    = "thinkingLevel"
 	budget   = "thinkingBudget"
 )
 
-// fit adapts config to a model: it removes settings that the model ignores, unless the user has
-// set them, and sets thinking in the form that the model takes. theirs are the user's settings in
-// config.
+// fit adapts config to a model: it removes settings that the model ignores, unless the user set
+// them, and converts the settings of thinking to the model's form. Theirs are the user's settings
+// in config.
 func fit(m catalog.Model, config, theirs map[string]any) map[string]any {
 	config = maps.Clone(config)
 	for _, key := range m.Ignores {
@@ -40,7 +40,7 @@ func fit(m catalog.Model, config, theirs map[string]any) map[string]any {
 		levelled(m, is, set)
 	case "budget":
 		budgeted(m, is, set)
-	default: // of which nothing is known
+	default: // unknown
 		for _, key := range []string{level, budget} {
 			if set[key] == nil {
 				delete(is, key)
@@ -50,8 +50,8 @@ func fit(m catalog.Model, config, theirs map[string]any) map[string]any {
 	return config
 }
 
-// levelled has thinking be set by a level. A budget stays that the user has set and that the
-// model takes; both at once are an error.
+// levelled sets thinking by a level. A valid budget of the user stays, without a level, since the
+// API refuses both together.
 func levelled(m catalog.Model, is, set map[string]any) {
 	if is[budget] == nil {
 		return
@@ -67,7 +67,7 @@ func levelled(m catalog.Model, is, set map[string]any) {
 	}
 }
 
-// budgeted has thinking be set by a budget.
+// budgeted sets thinking by a budget.
 func budgeted(m catalog.Model, is, set map[string]any) {
 	said, _ := is[level].(string)
 	delete(is, level)
@@ -75,13 +75,13 @@ func budgeted(m catalog.Model, is, set map[string]any) {
 		return
 	}
 	tokens, ok := m.Kin.Budgets[strings.ToLower(said)]
-	if !ok { // it is less than low
+	if !ok { // below low
 		tokens = m.Kin.Budgets["low"]
 	}
 	is[budget] = tokens
 }
 
-// FitThinking returns c with a level in the place of a budget that a model refuses.
+// FitThinking returns c with a level instead of a budget that a model refuses.
 func FitThinking(model string, c *genai.ThinkingConfig) *genai.ThinkingConfig {
 	m := catalog.Lookup(model)
 	if c == nil || c.ThinkingBudget == nil || !m.RefusesBudget(int(*c.ThinkingBudget)) {
@@ -108,8 +108,8 @@ func number(v any) (n int) {
 	return n
 }
 
-// Thinking returns the configuration for a level of thinking: low, medium or high. It is nil
-// for a model that does not think, or not in a known way.
+// Thinking returns the configuration for a level of thinking: low, medium or high. It is nil if
+// the model does not think, or its settings are unknown.
 func (t *Table) Thinking(model, at string) *genai.ThinkingConfig {
 	t = t.some()
 	p := t.Chat(model, false)

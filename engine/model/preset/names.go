@@ -12,32 +12,32 @@ import (
 // Default is the name that stands for the model when none is chosen.
 const Default = "auto"
 
-// An Access is which models a credential can use. The zero Access is an API key's.
+// An Access says which models a credential can use. The zero Access is an API key's.
 type Access int
 
 // The kinds of access.
 const (
 	ByKey     Access = iota // all of them
 	ByAccount               // Vertex AI and gateways: not the variant for tools
-	ByAssist                // Code Assist: those that were there before
+	ByAssist                // Code Assist: older models
 	ByRegion                // Vertex AI at a region of its own
 )
 
 // String returns the access as the table of models calls it.
 func (r Access) String() string { return [...]string{"key", "account", "assist", "region"}[r] }
 
-// Resolve returns the model that name stands for: an alias, an older model
-// that another has replaced, or the name itself.
+// Resolve returns the model for a name: an alias's model, the successor of an older model, or the
+// name itself.
 func (r Access) Resolve(name string) string { return r.on(time.Time{}).model(name) }
 
-// names are what names that are no aliases stand for on a day, by the settings first.
+// names resolves names that are no aliases on a day. The settings take precedence.
 type names struct {
 	access Access
 	day    time.Time
 	tables tables
 }
 
-// on returns the names that there are without settings.
+// on returns the built-in names, without settings.
 func (r Access) on(day time.Time) names { return names{access: r, day: day} }
 
 // named returns the row of a name that stands for a model or a class.
@@ -50,7 +50,7 @@ func named(name string) (catalog.Name, bool) {
 	return all[i], true
 }
 
-// next returns what name leads to, or name itself.
+// next returns the target of name, or name itself.
 func (n names) next(name string) string {
 	if model := catalog.TrimGoogle(name); model != name {
 		return model
@@ -67,7 +67,7 @@ func (n names) next(name string) string {
 	return name
 }
 
-// of returns the model that a class stands for, or the name of anything else itself.
+// of returns the model for a class, or any other name itself.
 func (n names) of(name string) string {
 	if row, ok := named(name); ok && row.Is == "" {
 		return n.first(name, "")
@@ -80,8 +80,7 @@ func (n names) ended(m catalog.Model) bool {
 	return ended
 }
 
-// first returns the most capable model of a class that can be used, and of a family, if one
-// is named.
+// first returns the most capable usable model of a class and, unless "", of a family.
 func (n names) first(class, family string) string {
 	for _, m := range catalog.Shipped().Models {
 		if m.Class == class && (family == "" || m.Family == family) && m.Usable(n.access.String()) && !n.ended(m) {
@@ -91,8 +90,8 @@ func (n names) first(class, family string) string {
 	return ""
 }
 
-// after returns the replacements of a model, in the order of preference. If quiet is true,
-// the change needs no question: the model was the cheapest.
+// after returns the replacements of a model, in order of preference. If quiet is true, the change
+// needs no question, since the model was the cheapest.
 func (n names) after(name string) (models []string, quiet bool) {
 	m := catalog.Lookup(name)
 	for _, f := range m.Fallback {
@@ -103,9 +102,8 @@ func (n names) after(name string) (models []string, quiet bool) {
 	return models, m.Quiet
 }
 
-// beside returns the models that can be asked beside a conversation with a model if a model of a
-// class will do: models of the family, then the conversation's own. If the family is unknown,
-// only the conversation's own model is asked.
+// beside returns the models of a class for questions outside of a conversation with m: models of
+// the family, then m itself. If the family is unknown, it returns only m.
 func (n names) beside(class string, m catalog.Model) (models []string) {
 	add := func(name string) {
 		if name != "" && !slices.Contains(models, name) {
@@ -126,17 +124,17 @@ func (n names) beside(class string, m catalog.Model) (models []string) {
 		}
 		add(id)
 	}
-	if class != "flash-lite" { // else the conversation's own would cost more than the answer is worth
+	if class != "flash-lite" { // otherwise m would be too expensive for the answer
 		add(m.Name)
 	}
 	add(n.first("flash", ""))
 	return models
 }
 
-// Nearest returns the best replacement in the table for a missing model: its successor, else
-// a model of its class, else a model of any class. Only models in there are returned; nil
-// allows all. The result is empty for a name that the table lacks, and for a model with a
-// chain in the settings.
+// Nearest returns the best replacement in the table for a missing model: its successor, else a
+// model of its class, else a model of any class. Only models in there are returned; nil allows
+// all. The result is "" for a name that the table lacks, and for a model with a chain in the
+// settings.
 func (t *Table) Nearest(name string, there []string) string {
 	if t = t.some(); !catalog.Shipped().Has(name) || t.chained(name) != nil {
 		return ""
@@ -164,7 +162,7 @@ func (t *Table) Nearest(name string, there []string) string {
 	return ""
 }
 
-// small returns the smaller model for a name that leaves the choice of the model open.
+// small returns the smaller model for a name with automatic choice of the model.
 func (n names) small(name string) (small string, auto bool) {
 	row, _ := named(name)
 	if row.Small == "" {
@@ -176,10 +174,10 @@ func (n names) small(name string) (small string, auto bool) {
 // A ListedModel is a model that the user may choose.
 type ListedModel struct {
 	Name string
-	Note string // its purpose, or the model it stands for
+	Note string // its purpose, or the model of the name
 }
 
-// choices returns the names to offer, those that stand for others first.
+// choices returns the names to offer, names for other models first.
 func (n names) choices() (choices []ListedModel) {
 	for _, row := range catalog.Shipped().Names {
 		if row.Listed {
@@ -200,14 +198,14 @@ func (n names) choices() (choices []ListedModel) {
 	return choices
 }
 
-// successor returns the model that answers from the day on on which m ends.
+// successor returns the model that replaces m from its last day on.
 func (n names) successor(m catalog.Model, on string) string {
 	day, _ := time.Parse(time.DateOnly, on)
 	return n.access.on(day).model(m.Successor)
 }
 
-// Ending says that the model that name leads to ends or has ended, or can't be had with the credential,
-// and names its replacement and the replacement's price. It is empty for other models.
+// Ending says that the model for name ends, has ended or is not available with the credential,
+// and names the replacement and its price. It is "" for other models.
 func (t *Table) Ending(name string) string {
 	t = t.some()
 	if t.Today.IsZero() {
@@ -238,8 +236,8 @@ func (t *Table) Ending(name string) string {
 	return ""
 }
 
-// PriceNote returns the price of the tokens of a model that replaces another, as the end of a
-// sentence; "" if it is no higher or not known.
+// PriceNote returns the price of a replacing model as the end of a sentence; "" if it is not
+// higher or unknown.
 func (t *Table) PriceNote(name, than string) string {
 	t = t.some()
 	if t.Today.IsZero() {
@@ -252,7 +250,7 @@ func (t *Table) PriceNote(name, than string) string {
 	return priced(name, t.Today)
 }
 
-// priced returns the price of a model's tokens on a day, "" if it is not known.
+// priced returns the price of a model's tokens on a day, "" if unknown.
 func priced(name string, day time.Time) string {
 	p := catalog.Lookup(name).At(day)
 	if p == nil {

@@ -14,36 +14,36 @@ import (
 	"gemline/engine/model/catalog"
 )
 
-// A Preset is what a request is made with. It must not be changed: others get the
-// same one.
+// A Preset has the model and the settings of a request. It must not be changed, since it is
+// shared.
 type Preset struct {
-	Model  string // as the server knows it
+	Model  string // the server's name of the model
 	Config *genai.GenerateContentConfig
 
-	Role     string        // for what the request counts
-	Limit    time.Duration // how long the answer is worth waiting for, 0 for a conversation's
-	Attempts int           // how often it is worth asking, 0 for as often as others
+	Role     string        // the role in which the request is counted
+	Limit    time.Duration // the timeout, 0 for a conversation
+	Attempts int           // the maximum number of attempts, 0 for the usual number
 }
 
-// A Table holds the aliases and what overrides them. Nil has the built-in ones. It is
-// safe for concurrent use.
+// A Table has the aliases and their overrides. A nil Table has the built-in aliases. It is safe
+// for concurrent use.
 type Table struct {
-	// Today is the day that names and models go by, set before the first use. On the zero
-	// day no model has ended.
+	// Today is the day for which names and models are resolved, set before the first use. On the
+	// zero day no model has ended.
 	Today time.Time
 
-	// Roles are the models that the user names for questions beside a conversation, by what
-	// model.roles calls these, set before the first use. What an alias names counts first.
+	// Roles are the user's models for questions outside of a conversation, by their keys in
+	// model.roles, set before the first use. The model of an alias takes precedence.
 	Roles map[string]string
 
-	// Context, if not nil, returns how many tokens a model of another provider holds, 0 if
-	// nothing says it. The user's definitions come first.
+	// Context, if not nil, returns the context size of another provider's model in tokens, 0 if
+	// unknown. The user's definitions take precedence.
 	Context func(name string) int
 
-	// Unknown holds messages about parameters in the settings that requests do not have.
+	// Unknown has messages about unknown parameters in the settings.
 	Unknown []string
 
-	access  Access // what names stand for
+	access  Access // the access for which names are resolved
 	aliases aliases
 	tables  tables
 
@@ -51,19 +51,18 @@ type Table struct {
 	made map[key]*Preset
 }
 
-// aliases are the user's aliases, which come before the built-in ones, and what overrides
-// all of them.
+// aliases are the user's aliases, which precede the built-in aliases, and the overrides.
 type aliases struct {
 	custom    map[string]alias
 	overrides []override
 }
 
-// A key says what a Preset was made for.
+// A key identifies a Preset in the cache.
 type key struct {
 	name     string
-	aside    bool // beside a conversation
+	aside    bool // outside of a conversation
 	repeated bool
-	model    string // asked, whatever the name stands for, unless it is empty
+	model    string // overrides the model of the name, unless empty
 }
 
 // An alias is a name for a model and settings.
@@ -78,9 +77,9 @@ type alias struct {
 // An override changes the settings of matching requests.
 type override struct {
 	model, scope string // "" matches all
-	again        *bool  // whether the request is a repetition; nil matches both
-	keys         int    // how many of these are given
-	alias               // its changes; extends nothing
+	again        *bool  // matches repeated or first requests; nil matches both
+	keys         int    // the number of conditions
+	alias               // the changes; extends nothing
 }
 
 // overridden returns the built-in overrides: repeated requests get answers with more variety.
@@ -89,7 +88,7 @@ func overridden() []override {
 	return []override{{model: "chat-base", again: new(true), keys: 2, alias: warm}}
 }
 
-// deepest is how many aliases may build on each other.
+// deepest is the maximum length of a chain of aliases.
 const deepest = 100
 
 // New returns the Table for a credential and the settings below modelConfigs, which may be
@@ -119,11 +118,11 @@ func New(access Access, modelConfigs map[string]any) (*Table, error) {
 		return t, nil
 	}
 	names := t.CustomNames()
-	for _, r := range catalog.Shipped().Aliases { // which stand on the user's where these have their names
+	for _, r := range catalog.Shipped().Aliases { // which build on the user's aliases of the same name
 		names = append(names, r.Name)
 	}
 	for _, name := range names {
-		const others = 2 // that the name of a model adds
+		const others = 2 // added by the name of a model
 		switch links, err := t.aliases.chain(name, t.tables); {
 		case err != nil:
 			return nil, err
@@ -143,18 +142,17 @@ func (t *Table) CustomNames() []string {
 	return slices.Sorted(maps.Keys(t.aliases.custom))
 }
 
-// Chat returns what a conversation with a model is asked with. Again says that the
-// request repeats one whose answer was none.
+// Chat returns the preset for a conversation with a model. Again says that the request is a retry
+// after an invalid answer.
 func (t *Table) Chat(model string, again bool) *Preset {
 	return t.find(key{name: model, repeated: again})
 }
 
-// Purpose returns the preset for a question beside a conversation whose model is not known.
+// Purpose returns the preset for a question outside of a conversation with an unknown model.
 func (t *Table) Purpose(name string) *Preset { return t.SideQuestion(name, "")[0] }
 
-// SideQuestion returns the presets for a question beside a conversation with a model, in the
-// order in which they are tried: the model that the user names for it, if any, then models of the
-// conversation's family.
+// SideQuestion returns the presets for a question outside of a conversation with a model, in the
+// order of attempts: the user's model for it, if any, then models of the conversation's family.
 func (t *Table) SideQuestion(name, model string) (all []*Preset) {
 	t = t.some()
 	k := key{name: name, aside: true}
@@ -169,7 +167,7 @@ func (t *Table) SideQuestion(name, model string) (all []*Preset) {
 	if model != "" {
 		talk = t.tables.known(t.Chat(model, false).Model)
 	}
-	others := []string{talk.Name} // of a name that is no purpose
+	others := []string{talk.Name} // for a name that is no purpose
 	if class != "" {
 		others = t.names().beside(class, talk)
 	}
@@ -181,7 +179,7 @@ func (t *Table) SideQuestion(name, model string) (all []*Preset) {
 	return all
 }
 
-// roleOf returns the model that the user names for a purpose of a class, "" if none.
+// roleOf returns the user's model for a purpose of a class, "" if none.
 func roleOf(roles map[string]string, name, class string) string {
 	model := strings.TrimSpace(roles[purposeOf(name).plain])
 	if model == "" && class != "pro" {
@@ -190,8 +188,7 @@ func roleOf(roles map[string]string, name, class string) string {
 	return model
 }
 
-// EndingBeside says that the user names a model for a purpose that ends, or has ended, as
-// [Table.Ending] does.
+// EndingBeside returns the message of [Table.Ending] about the user's model for a purpose.
 func (t *Table) EndingBeside(name string) string {
 	t = t.some()
 	s := t.aliases.sum(key{name: name, aside: true}, t.names())
@@ -228,7 +225,7 @@ func (t *Table) find(k key) *Preset {
 		return p
 	}
 	p := t.make(k)
-	if t.made == nil || len(t.made) > 1000 { // names come from outside
+	if t.made == nil || len(t.made) > 1000 { // names are untrusted
 		t.made = map[key]*Preset{}
 	}
 	t.made[k] = p
@@ -244,7 +241,7 @@ func (t *Table) make(k key) *Preset {
 		p.Role, p.Limit, p.Attempts = what.role, what.limit, what.attempts
 	}
 	if _, err := decode(fit(t.tables.known(p.Model), sum.config, sum.theirs), p.Config); err != nil {
-		panic(err) // each part could be read, and parts keep their types
+		panic(err) // no error, since each part is valid and keeps its types
 	}
 	if t.tables.definitions[p.Model].thoughtless {
 		p.Config.ThinkingConfig = nil
@@ -252,17 +249,17 @@ func (t *Table) make(k key) *Preset {
 	return p
 }
 
-// A sum is what a chain of aliases and the overrides come to.
+// A sum is the result of a chain of aliases and the overrides.
 type sum struct {
 	alias
-	theirs map[string]any // what of config the user has set
+	theirs map[string]any // the user's settings in config
 }
 
-// sum returns what a request is made with, as far as that does not depend on its model.
+// sum returns the settings of a request, before they are adapted to the model.
 func (as *aliases) sum(k key, n names) (s sum) {
 	chain, err := as.chain(k.name, n.tables)
 	if err != nil {
-		panic(err) // New has seen all of them
+		panic(err) // New has checked all aliases
 	}
 	for _, l := range chain {
 		s.over(l.alias)
@@ -273,7 +270,7 @@ func (as *aliases) sum(k key, n names) (s sum) {
 	return s
 }
 
-// over has a say what l says.
+// over overrides s by l.
 func (s *sum) over(l alias) {
 	if l.model != "" || l.class != "" {
 		s.model, s.class = l.model, l.class
@@ -284,7 +281,7 @@ func (s *sum) over(l alias) {
 	}
 }
 
-// merge returns a with the values of b, in objects in both as well.
+// merge returns a with the values of b. Objects in both are merged recursively.
 func merge(a, b map[string]any) map[string]any {
 	if len(b) == 0 {
 		return a
@@ -310,7 +307,7 @@ type link struct {
 	alias
 }
 
-// chain returns the aliases that name stands on, the lowest first.
+// chain returns the aliases that name extends, the base first.
 func (as *aliases) chain(name string, t tables) (links []link, err error) {
 	for at := name; at != ""; {
 		if slices.ContainsFunc(links, func(l link) bool { return l.name == at }) || len(links) == deepest {
@@ -331,7 +328,7 @@ func (as *aliases) chain(name string, t tables) (links []link, err error) {
 	return links, nil
 }
 
-// has reports whether the user has given an alias this name.
+// has reports whether the user has an alias of this name.
 func (as *aliases) has(name string) bool {
 	_, ok := as.custom[name]
 	return ok
@@ -345,16 +342,16 @@ func (as *aliases) alias(name string) (alias, bool) {
 	return builtin(name)
 }
 
-// modelLike reports whether a name that no alias has may be a model's.
+// modelLike reports whether a name without an alias may be a model's.
 func modelLike(name string) bool {
 	m := catalog.Lookup(name)
 	provider, _ := catalog.Provider(name)
 	return m.Class != "" || m.Family != "" || provider != ""
 }
 
-// matching returns the changes of the overrides that match k, in the order of their
-// application: overrides of the model, then of the aliases, the lowest first; at equal level,
-// overrides with more conditions come later.
+// matching returns the changes of the overrides that match k, in the order of application:
+// overrides of the model, then of the aliases, the base first. At the same level, overrides with
+// more conditions come later.
 func (as *aliases) matching(k key, chain []link, model string) (all []alias) {
 	type match struct {
 		override
@@ -381,13 +378,12 @@ func (as *aliases) matching(k key, chain []link, model string) (all []alias) {
 	return all
 }
 
-// family returns the alias that a model builds on.
+// family returns the alias that a model extends.
 func (t tables) family(name string) string {
 	return cmp.Or(t.known(name).Kin.Chat, "chat-base")
 }
 
-// known returns the properties of a model, by the family in the settings if they name a
-// family.
+// known returns the properties of a model; a family in the settings takes precedence.
 func (t tables) known(name string) catalog.Model {
 	family := t.definitions[name].family
 	if family == "" {

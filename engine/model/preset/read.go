@@ -24,7 +24,7 @@ func (e *Error) Error() string { return e.what }
 // Hint says what to do about it.
 func (e *Error) Hint() string { return e.advice }
 
-// A reader turns settings into aliases and overrides, and keeps the first error.
+// A reader converts settings to aliases and overrides, and stores the first error.
 type reader struct {
 	err     *error
 	unknown *[]string // as in [Table]
@@ -241,7 +241,7 @@ func (r reader) chain(at string, v any) (chain []ChainModel) {
 	return chain
 }
 
-// decode reads settings as the API takes them, and returns the first unknown parameter in quotation
+// decode reads settings in the API's form, and returns the first unknown parameter in quotation
 // marks, "" if all are known.
 func decode(config map[string]any, into *genai.GenerateContentConfig) (unknown string, err error) {
 	if len(config) == 0 {
@@ -251,8 +251,8 @@ func decode(config map[string]any, into *genai.GenerateContentConfig) (unknown s
 	if err != nil {
 		return "", err
 	}
-	// What most requests have is read without all other types of the API, which encoding/json
-	// takes long to get to know.
+	// The usual settings are decoded separately, since encoding/json needs long to analyze all
+	// types of the API.
 	var usual struct {
 		Temperature, TopP, TopK *float32
 		MaxOutputTokens         int32

@@ -12,33 +12,33 @@ import (
 // tables are the settings about names, chains and properties of models.
 type tables struct {
 	definitions  map[string]definition // by the name of a model
-	ids, classes map[string]resolution // which model a name, and a class of prompts, stands for
+	ids, classes map[string]resolution // models for names, and for classes of prompts
 	chains       [][]ChainModel
 }
 
 // A definition describes a model.
 type definition struct {
-	tier, family string // "" says nothing
+	tier, family string // "" if undefined
 	note         string // for lists
 	hidden       bool   // it is in no list
 	thoughtless  bool   // it can't think
-	tokens       int    // of its context, 0 says nothing
+	tokens       int    // size of the context, 0 if undefined
 }
 
-// A resolution is which model a name stands for.
+// A resolution is the model for a name.
 type resolution struct {
 	target string
-	cases  []instance // before target, the first that holds
+	cases  []instance // precede target; the first that holds counts
 }
 
-// An instance is a target and when it holds.
+// An instance is a target with its conditions.
 type instance struct {
 	holds  bool
 	wanted []string // the users' names that it applies to; nil is all
 	target string
 }
 
-// of returns the model for the name that the user wants.
+// of returns the model for the name that the user chose.
 func (r resolution) of(wanted string) string {
 	for _, c := range r.cases {
 		if c.holds && (c.wanted == nil || slices.Contains(c.wanted, wanted)) {
@@ -48,11 +48,11 @@ func (r resolution) of(wanted string) string {
 	return r.target
 }
 
-// A ChainModel is a model in a chain of models that can answer in each other's place.
+// A ChainModel is a model in a fallback chain.
 type ChainModel struct {
 	Model    string
 	Attempts int  // how often it is asked; 0 is the usual number
-	Last     bool // it is asked if no model is left, whatever its state
+	Last     bool // it is asked as the last resort, in any state
 
 	silent map[string]bool   // failures after which the model is replaced without a question
 	states map[string]string // the model's state after each failure
@@ -62,7 +62,7 @@ type ChainModel struct {
 // transient, not_found or unknown.
 func (s ChainModel) Silent(way string) bool { return s.silent[way] }
 
-// Covers reports whether the chain says what to do about failures that are unknown.
+// Covers reports whether the chain has a rule for unknown failures.
 func (s ChainModel) Covers() bool { _, ok := s.silent["unknown"]; return ok }
 
 // Sticky is the state of a failed model that gets one more attempt. In any other state it
@@ -72,7 +72,7 @@ const Sticky = "sticky_retry"
 // State returns the state of the model after a failure.
 func (s ChainModel) State(way string) string { return s.states[way] }
 
-// Chain returns the fallback chain from the model called name on.
+// Chain returns the fallback chain from the named model on.
 func (t *Table) Chain(name string) (found []ChainModel) {
 	t = t.some()
 	if found = t.chained(name); found != nil {
@@ -89,8 +89,8 @@ func (t *Table) Chain(name string) (found []ChainModel) {
 	return found
 }
 
-// chained returns the models from the one of that name on in a chain of the user's, nil if
-// it is in none.
+// chained returns the rest of a user's chain from the named model on, nil if no chain has the
+// model.
 func (t *Table) chained(name string) (found []ChainModel) {
 	best := 0
 	for _, chain := range t.tables.chains {
@@ -102,8 +102,8 @@ func (t *Table) chained(name string) (found []ChainModel) {
 	return found
 }
 
-// Resolve returns the model that name stands for: the name itself if it is an alias of the
-// user's, since it brings more than a model.
+// Resolve returns the model for a name. For an alias of the user it returns the name itself,
+// since an alias also has settings.
 func (t *Table) Resolve(name string) string {
 	t = t.some()
 	name = strings.TrimSpace(name)
@@ -115,7 +115,7 @@ func (t *Table) Resolve(name string) string {
 
 func (t *Table) names() names { return names{t.access, t.Today, t.tables} }
 
-// model returns the model that a name stands for.
+// model returns the model for a name.
 func (n names) model(name string) string {
 	name = cmp.Or(strings.TrimSpace(name), Default)
 	_, named := n.tables.ids[name]
@@ -128,7 +128,7 @@ func (n names) model(name string) string {
 	return name
 }
 
-// follow returns what a name leads to, and whether it leads somewhere.
+// follow returns the model for a name, and whether the resolution ends.
 func (n names) follow(name string) (model string, ends bool) {
 	for range 2 * (len(n.tables.ids) + len(catalog.Shipped().Models)) {
 		next := n.step(name)
@@ -140,7 +140,7 @@ func (n names) follow(name string) (model string, ends bool) {
 	return name, false
 }
 
-// step returns what a name leads to next, or the name itself.
+// step returns the next target of a name, or the name itself.
 func (n names) step(name string) string {
 	if r, ok := n.tables.ids[name]; ok {
 		return r.of(name)
@@ -148,8 +148,7 @@ func (n names) step(name string) string {
 	return cmp.Or(n.next(name), name)
 }
 
-// written returns the model that a name stands for as it is written, whether it answers or
-// not.
+// written returns the model for a name, without a replacement for an ended model.
 func (t *Table) written(name string) string {
 	name = cmp.Or(strings.TrimSpace(name), Default)
 	if !t.aliases.has(name) {
@@ -159,14 +158,14 @@ func (t *Table) written(name string) string {
 	return cmp.Or(s.model, s.class)
 }
 
-// open reports whether name leaves the choice of the model open.
+// open reports whether name means automatic choice of the model.
 func (n names) open(name string) bool {
 	_, auto := n.small(name)
 	return auto || n.tables.definitions[name].tier == "auto"
 }
 
-// SetAutoModels has names that leave the model open stand for large, or small where that will do.
-// It is called before the first use.
+// SetAutoModels sets the models for automatic choice: large, or small where it suffices. It must
+// be called before the first use.
 func (t *Table) SetAutoModels(large, small string) {
 	classes := maps.Clone(t.tables.classes)
 	if classes == nil {
@@ -176,8 +175,8 @@ func (t *Table) SetAutoModels(large, small string) {
 	t.tables.classes = classes
 }
 
-// Auto reports whether name leaves the choice of the model open: the model of the name, or
-// the smaller model, which Auto returns.
+// Auto reports whether name means automatic choice between the model of the name and a smaller
+// model, which Auto returns.
 func (t *Table) Auto(name string) (small string, auto bool) {
 	t = t.some()
 	name = cmp.Or(strings.TrimSpace(name), Default)
@@ -191,19 +190,19 @@ func (t *Table) Auto(name string) (small string, auto bool) {
 	if class, ok := t.tables.classes["flash"]; ok {
 		small = class.of(name)
 	}
-	if small, _ = n.follow(small); small == n.model(name) { // there is nothing to choose
+	if small, _ = n.follow(small); small == n.model(name) { // no choice
 		return "", false
 	}
 	return small, true
 }
 
-// UsesScoring reports whether prompts for a model are scored, as those for newer ones are.
+// UsesScoring reports whether prompts for a model are scored, as for newer models.
 func (t *Table) UsesScoring(name string) bool {
 	t = t.some()
 	return t.tables.known(t.Chat(name, false).Model).Thinks == "level"
 }
 
-// TokenLimit returns how many tokens the context of a model holds.
+// TokenLimit returns the context size of a model in tokens.
 func (t *Table) TokenLimit(name string) int {
 	t = t.some()
 	id := t.Chat(name, false).Model
@@ -216,7 +215,7 @@ func (t *Table) TokenLimit(name string) int {
 			return n
 		}
 	}
-	if m.Shared { // with the answer
+	if m.Shared { // shared with the answer
 		return m.Context - m.Output
 	}
 	return m.Context
@@ -243,8 +242,8 @@ func (t *Table) Choices() (choices []ListedModel) {
 	return choices
 }
 
-// CommonChoices returns the names to offer first: the names of the newest models, the user's own
-// names, and now, the name that is chosen.
+// CommonChoices returns the names to offer first: names of the newest models, the user's own
+// names, and the chosen name, now.
 func (t *Table) CommonChoices(now string) (choices []ListedModel) {
 	t = t.some()
 	shown := map[string]bool{}
@@ -261,7 +260,7 @@ func (t *Table) CommonChoices(now string) (choices []ListedModel) {
 	return choices
 }
 
-// meaning says what a name stands for.
+// meaning describes the model for a name.
 func (t *Table) meaning(name string) string {
 	note := t.names().model(name)
 	if small, auto := t.Auto(name); auto {

@@ -10,24 +10,24 @@ import (
 	"gemline/engine"
 )
 
-// An Answer makes chunks of what a stream says.
+// An Answer converts a stream to chunks.
 type Answer struct {
 	emit     func(*genai.GenerateContentResponse) error
 	provider string
 	asked    *engine.Request
-	tools    []Tool // that may be called as text; none if no calls are looked for there
+	tools    []Tool // tools that may be called as text; empty to ignore such calls
 
-	version string // which model answers, with its provider
+	version string // the answering model, with its provider
 	tags    tags
 	held    strings.Builder
-	free    bool // text is no longer held
+	free    bool // text is no longer held back
 	calls   []*call
-	thought bool // a thought is not signed yet
-	size    int  // bytes that were said
+	thought bool // a thought is unsigned
+	size    int  // size of the text in bytes
 	usage   *genai.GenerateContentResponseUsageMetadata
 }
 
-// A call is a call that is still coming in.
+// A call is an incomplete call.
 type call struct {
 	index    int
 	id, name string
@@ -35,19 +35,19 @@ type call struct {
 	bare     bool // a piece came without the name
 }
 
-// complete reports whether the arguments have come to their end.
+// complete reports whether the arguments are complete.
 func (c *call) complete() bool {
 	s := strings.TrimRight(c.args.String(), space)
 	return strings.HasSuffix(s, "}") && json.Valid([]byte(s))
 }
 
-// NewAnswer returns the Answer to a request, from provider. Where tools are given, calls are
-// looked for in the text.
+// NewAnswer returns the Answer to a request, from provider. If tools is not empty, calls in the
+// text are recognized.
 func NewAnswer(req *engine.Request, provider string, tools []Tool, emit func(*genai.GenerateContentResponse) error) *Answer {
 	return &Answer{emit: emit, provider: provider, asked: req, tools: tools, free: len(tools) == 0, version: provider + "/" + req.Model}
 }
 
-// Model says which model answers. A version of the requested model keeps the requested name.
+// Model sets the answering model. A version of the requested model keeps the requested name.
 func (a *Answer) Model(name string) {
 	if name != "" && !strings.HasPrefix(name, a.asked.Model) {
 		a.version = a.provider + "/" + name
@@ -61,7 +61,7 @@ func (a *Answer) Part(p *genai.Part) error {
 }
 
 func (a *Answer) chunk(finish genai.FinishReason, parts ...*genai.Part) *genai.GenerateContentResponse {
-	c := &struct { // in one piece, since there are many
+	c := &struct { // one allocation, since there are many
 		response   genai.GenerateContentResponse
 		candidate  genai.Candidate
 		content    genai.Content
@@ -74,7 +74,7 @@ func (a *Answer) chunk(finish genai.FinishReason, parts ...*genai.Part) *genai.G
 	return &c.response
 }
 
-// Thought takes in a piece of a thought.
+// Thought adds a piece of a thought.
 func (a *Answer) Thought(s string) error {
 	if s == "" {
 		return nil
@@ -83,17 +83,17 @@ func (a *Answer) Thought(s string) error {
 	return a.Part(&genai.Part{Text: s, Thought: true})
 }
 
-// Sign ends a thought that goes back to the provider. Own is the provider's signature.
+// Sign ends a thought that must be sent back to the provider. Own is the provider's signature.
 func (a *Answer) Sign(own string) error {
 	a.thought = false
 	return a.Part(&genai.Part{Thought: true, ThoughtSignature: engine.Sign(a.provider, []byte(own))})
 }
 
-// Thinking reports whether a thought is not signed.
+// Thinking reports whether a thought is unsigned.
 func (a *Answer) Thinking() bool { return a.thought }
 
-// Text takes in a piece of text, which is held while it may be a call. A thought that it
-// begins with, between tags, is a thought.
+// Text adds a piece of text, which is held back while it may be a call. A thought between tags at
+// its beginning is separated.
 func (a *Answer) Text(s string) error {
 	if a.tags.read != saying {
 		var thought string
@@ -103,7 +103,7 @@ func (a *Answer) Text(s string) error {
 		}
 	}
 	if said, rest, closed := strings.Cut(s, closeThought); closed && len(a.tools) > 0 && (a.free || !maybeCall(a.held.String()+said)) {
-		// A thought may begin in the prompt, as Qwen's do, and calls stand behind it.
+		// A thought may begin in the prompt, as Qwen's do, with calls after it.
 		a.held.WriteString(said + closeThought)
 		if err := a.release(); err != nil {
 			return err
@@ -123,7 +123,7 @@ func (a *Answer) Text(s string) error {
 	return a.release()
 }
 
-// untag takes in text that was held as the possible beginning of a tag.
+// untag adds text that was held back as the possible beginning of a tag.
 func (a *Answer) untag() error {
 	rest := a.tags.partial
 	a.tags.partial = ""
@@ -144,8 +144,8 @@ func (a *Answer) release() error {
 	return a.Part(&genai.Part{Text: s})
 }
 
-// Call takes in a piece of the call at an index; an index below 0 is that of the last call, if the
-// piece has no name or the last call goes on in it, and else of a new one.
+// Call adds a piece of the call at an index. An index below 0 means the last call, if the piece
+// has no name or continues that call, and otherwise a new call.
 func (a *Answer) Call(index int, id, name, args string) {
 	i := len(a.calls) - 1
 	for i >= 0 && (index < 0 || a.calls[i].index != index) {
@@ -157,12 +157,12 @@ func (a *Answer) Call(index int, id, name, args string) {
 		}
 	}
 	switch {
-	case i >= 0 && id != "" && name != "" && a.calls[i].id != "" && a.calls[i].id != id: // a server that counts all as the first
+	case i >= 0 && id != "" && name != "" && a.calls[i].id != "" && a.calls[i].id != id: // the server gives all calls the first index
 		i = -1
 	case i >= 0 && name != "" && a.calls[i].name != "" && (id == "" || a.calls[i].id == "") && a.calls[i].complete() &&
-		(strings.HasPrefix(args, "{") || args == "" && (a.calls[i].bare || a.calls[i].name != name)): // or that gives no ids
+		(strings.HasPrefix(args, "{") || args == "" && (a.calls[i].bare || a.calls[i].name != name)): // or it gives no ids
 		if a.calls[i].name == name && a.calls[i].args.String() == args {
-			return // the same once more, as some servers end a stream: it is done once
+			return // a repetition, with which some servers end a stream, is ignored
 		}
 		i = -1
 	}
@@ -172,7 +172,7 @@ func (a *Answer) Call(index int, id, name, args string) {
 	}
 	c := a.calls[i]
 	c.id = cmp.Or(id, c.id)
-	if name != "" && c.name != name { // some servers say it with every piece
+	if name != "" && c.name != name { // some servers repeat it in every piece
 		c.name += name
 	}
 	c.bare = c.bare || name == ""
@@ -180,15 +180,15 @@ func (a *Answer) Call(index int, id, name, args string) {
 	a.size += len(args)
 }
 
-// Usage says how many tokens the request took: of its prompt, of which some may have been read
-// from a cache, and of the answer with its thoughts.
+// Usage sets the tokens of the request: the prompt, its cached part, the answer, and the
+// thoughts.
 func (a *Answer) Usage(prompt, cached, output, thoughts Count) {
 	n := func(i Count) int32 { return int32(max(0, min(i, 1<<30))) }
 	a.usage = &genai.GenerateContentResponseUsageMetadata{PromptTokenCount: n(prompt), CachedContentTokenCount: n(cached),
 		CandidatesTokenCount: n(output - thoughts), ThoughtsTokenCount: n(thoughts), TotalTokenCount: n(prompt + output)}
 }
 
-// Refused ends the answer of a server that will not answer.
+// Refused ends the answer of a server that refuses to answer.
 func (a *Answer) Refused(why string) error {
 	if err := a.untag(); err != nil {
 		return err
@@ -200,7 +200,7 @@ func (a *Answer) Refused(why string) error {
 		BlockReason: "REFUSAL", BlockReasonMessage: why}})
 }
 
-// End ends the answer. Without a word of the server's, the tokens are guessed.
+// End ends the answer. If the server sent no token counts, they are estimated.
 func (a *Answer) End(finish genai.FinishReason) error {
 	if err := a.untag(); err != nil {
 		return err
@@ -252,7 +252,7 @@ func (a *Answer) declared(name string) string {
 	return name
 }
 
-// arguments reads the arguments of a call. Some servers write them as JSON in JSON.
+// arguments parses the arguments of a call. Some servers write them as a JSON string of JSON.
 func arguments(s string) (args map[string]any, ok bool) {
 	if inner := ""; json.Unmarshal([]byte(s), &inner) == nil {
 		s = inner
@@ -264,7 +264,7 @@ func arguments(s string) (args map[string]any, ok bool) {
 	return args, err == nil && args != nil
 }
 
-// New takes in a whole call.
+// New adds a complete call.
 func (a *Answer) New(id, name, args string) {
 	c := &call{index: -1, id: id, name: name}
 	c.args.WriteString(args)

@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// A Count is a whole number in what a server says; 0 where it says anything else. Some
-// servers write 10.0 or "10".
+// A Count is an integer from a server; any other value is 0. Some servers write 10.0 or "10".
 type Count int
 
 // UnmarshalJSON implements [json.Unmarshaler]. It gives no error.
 func (c *Count) UnmarshalJSON(b []byte) error {
 	f, _ := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
-	if *c = 0; f > 0 { // which "NaN" is not
+	if *c = 0; f > 0 { // false for "NaN"
 		*c = Count(min(f, 1<<30))
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 	"gemline/engine/model"
 )
 
-// refusals are the words with which servers refuse what a model does not take, in small
-// letters and without quotation marks.
+// refusals are the texts of servers' errors about features that a model lacks, in small letters
+// and without quotation marks.
 var refusals = []struct {
 	what  string
 	words []string
@@ -29,12 +29,11 @@ var refusals = []struct {
 	{model.UserAfterTool, []string{"unexpected role user after role tool", "roles must alternate"}},
 }
 
-// onlySome are the words that follow where a server refuses one file, or one way to
-// choose among tools, and takes others.
+// onlySome are texts that follow if a server refuses only a certain file or tool choice.
 var onlySome = []string{"/", " format", " type", " mime", " size", "s larger", "s over", " larger", "_choice", " choice"}
 
-// RefusedFeature returns the feature among sent that the model does not take, according to err;
-// "" if err is about something else.
+// RefusedFeature returns the feature in sent that the model lacks according to err; "" for other
+// errors.
 func RefusedFeature(err error, sent []string) string {
 	e, ok := err.(*model.Error)
 	if !ok || e.Answering || e.HTTP < 400 || e.HTTP == http.StatusUnauthorized {
@@ -58,14 +57,15 @@ func RefusedFeature(err error, sent []string) string {
 	return ""
 }
 
-// Refusals are what models do not take, as their servers have said. The zero value has none.
+// Refusals are the features that models lack, according to servers' errors. The zero value has
+// none.
 type Refusals struct {
 	mu sync.Mutex
 	of map[string][]string
 }
 
-// Lacks returns what tells whether a model of p does not take something, by the table of
-// providers or by what the server has said.
+// Lacks returns a function that reports whether a model of p lacks a feature, by the table of
+// providers or by an error of the server.
 func (r *Refusals) Lacks(p model.Provider, name string) func(what string) bool {
 	r.mu.Lock()
 	refused := r.of[name]
@@ -73,8 +73,8 @@ func (r *Refusals) Lacks(p model.Provider, name string) func(what string) bool {
 	return func(what string) bool { return slices.Contains(refused, what) || p.Lacks(name, what) }
 }
 
-// Learn reports whether err says that a model of p does not take some part of the request,
-// so that req may be asked again without.
+// Learn reports whether err says that a model of p lacks a feature in sent, so that req may be
+// repeated without it.
 func (r *Refusals) Learn(p model.Provider, req *engine.Request, err error, sent []string) bool {
 	what := RefusedFeature(err, sent)
 	if what != "" {
@@ -83,10 +83,10 @@ func (r *Refusals) Learn(p model.Provider, req *engine.Request, err error, sent 
 	return what != ""
 }
 
-// Add notes that a model of p does not take something. The user is told, once.
+// Add records that a model of p lacks a feature. The user is told, once.
 func (r *Refusals) Add(p model.Provider, req *engine.Request, what string) {
 	r.mu.Lock()
-	known := slices.Contains(r.of[req.Model], what) // by a request beside this one
+	known := slices.Contains(r.of[req.Model], what) // by a concurrent request
 	if r.of == nil {
 		r.of = map[string][]string{}
 	}
@@ -94,13 +94,13 @@ func (r *Refusals) Add(p model.Provider, req *engine.Request, what string) {
 		r.of[req.Model] = append(slices.Clone(r.of[req.Model]), what)
 	}
 	r.mu.Unlock()
-	if said := consequence(what); said != "" && !known && req.Notify != nil { // not while others wait
+	if said := consequence(what); said != "" && !known && req.Notify != nil { // not under the lock
 		req.Notify(engine.Notice{Text: p.Name + "/" + req.Model + " takes no " + said})
 	}
 }
 
-// consequence names a feature that a model does not take, and its effect for the user; "" if there
-// is no effect.
+// consequence names a feature that a model lacks, and the effect for the user; "" if there is
+// none.
 func consequence(what string) string {
 	switch what {
 	case model.LooseSchemas, model.UserAfterTool:

@@ -21,7 +21,7 @@ import (
 	"gemline/engine/text"
 )
 
-// Config returns the settings of a request, which may have none.
+// Config returns the settings of a request, empty if it has none.
 func Config(req *engine.Request) *genai.GenerateContentConfig {
 	if req.Config == nil {
 		return &genai.GenerateContentConfig{}
@@ -29,7 +29,7 @@ func Config(req *engine.Request) *genai.GenerateContentConfig {
 	return req.Config
 }
 
-// System returns the system's instruction, less what clean takes out.
+// System returns the system instruction, cleaned by clean.
 func System(c *genai.GenerateContentConfig, clean func(string) string) string {
 	if c.SystemInstruction == nil {
 		return ""
@@ -38,7 +38,7 @@ func System(c *genai.GenerateContentConfig, clean func(string) string) string {
 }
 
 // Contents returns the messages of a request that have parts, cleaned by clean. A signed thought
-// that clean changes is left out, since its signature is void.
+// that clean changes is dropped, since its signature is void.
 func Contents(req *engine.Request, clean func(string) string) (all []*genai.Content) {
 	for _, c := range req.Contents {
 		if c == nil || len(c.Parts) == 0 {
@@ -47,7 +47,7 @@ func Contents(req *engine.Request, clean func(string) string) (all []*genai.Cont
 		cleaned := wrap.Content(c, clean)
 		for i, p := range c.Parts {
 			if p != nil && engine.IsSignedThought(p) && cleaned.Parts[i].Text != p.Text {
-				cleaned.Parts[i] = nil // in a copy, since it was cleaned
+				cleaned.Parts[i] = nil // cleaned is a copy, since clean changed it
 			}
 		}
 		all = append(all, cleaned)
@@ -55,20 +55,20 @@ func Contents(req *engine.Request, clean func(string) string) (all []*genai.Cont
 	return all
 }
 
-// A Tool is a tool that the model may call, in the words of OpenAI and Ollama.
+// A Tool is a tool that the model may call, in the form of OpenAI and Ollama.
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Schema      json.RawMessage `json:"parameters"` // of an object
 }
 
-// A Function is a [Tool] as OpenAI's and Ollama's servers take it.
+// A Function is a [Tool] in the JSON of OpenAI's and Ollama's servers.
 type Function struct {
 	Type     string `json:"type"`
 	Function Tool   `json:"function"`
 }
 
-// Functions returns tools as OpenAI's and Ollama's servers take them.
+// Functions returns tools in the JSON of OpenAI's and Ollama's servers.
 func Functions(tools []Tool) (all []Function) {
 	for _, t := range tools {
 		all = append(all, Function{"function", t})
@@ -76,8 +76,8 @@ func Functions(tools []Tool) (all []Function) {
 	return all
 }
 
-// Tools returns the tools that are declared in c. The schemas are cut by cut. A tool of
-// Google's server is an error: nobody else has it.
+// Tools returns the tools that are declared in c, with schemas cut by cut. A tool of Google's
+// server is an error, since no other server has it.
 func Tools(c *genai.GenerateContentConfig, cut Cut) (all []Tool, err error) {
 	for _, t := range c.Tools {
 		if t == nil {
@@ -103,7 +103,7 @@ func Tools(c *genai.GenerateContentConfig, cut Cut) (all []Tool, err error) {
 	return all, nil
 }
 
-// ToolChoice returns what the model may call: "auto", "any" of names (nil is all), or "none".
+// ToolChoice returns the tool choice: "auto", "any" of names (nil is all), or "none".
 func ToolChoice(c *genai.GenerateContentConfig) (how string, names []string) {
 	if c.ToolConfig == nil || c.ToolConfig.FunctionCallingConfig == nil {
 		return "auto", nil
@@ -118,23 +118,23 @@ func ToolChoice(c *genai.GenerateContentConfig) (how string, names []string) {
 	return "auto", nil
 }
 
-// A Cut says which parts of a JSON Schema are taken out, and put in, for a server that refuses the
-// schema as it is.
+// A Cut says which keywords to remove from, and add to, JSON Schemas for a server that refuses
+// the originals.
 type Cut struct {
-	Keywords []string // are taken out anywhere
-	Top      []string // are taken out at the top
-	Complete bool     // puts in the keywords of wanted
+	Keywords []string // removed at any depth
+	Top      []string // removed at the top
+	Complete bool     // add the keywords of wanted
 }
 
-// always are the keywords that are for programs that read schemas as files.
+// always are the keywords that are removed in any case: they are for schema files.
 var always = []string{"$schema", "$id", "$comment"}
 
-// wanted are types, each with a keyword that some servers want in its schemas. An empty value of the
-// keyword allows everything.
+// wanted are types, each with a keyword that some servers require. An empty value of the keyword
+// allows everything.
 var wanted = [][2]string{{"object", "properties"}, {"array", "items"}}
 
-// Schema returns a JSON Schema of an object without what c takes out. Properties stay in their
-// order, in which the model is to write them.
+// Schema returns a JSON Schema of an object, changed by c. Properties keep their order, which the
+// model should follow.
 func (c Cut) Schema(v any) (json.RawMessage, error) {
 	const empty = `{"type":"object","properties":{}}`
 	b, err := text.JSON(v, "")
@@ -159,7 +159,7 @@ func (c Cut) Schema(v any) (json.RawMessage, error) {
 	return json.RawMessage(empty), nil
 }
 
-// cut takes keywords out of a value. Names says that the keys of an object are names and no
+// cut removes keywords from a value. Names says that the keys of an object are names, not
 // keywords.
 func (c Cut) cut(v hujson.Value, top, names bool) {
 	switch v := v.Value.(type) {
@@ -208,8 +208,8 @@ func find(o *hujson.Object, key string) int {
 
 func keyOf(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).String() }
 
-// Schema returns the JSON Schema that the answer is to fit, nil if there is none, and whether
-// it is to be JSON at all.
+// Schema returns the JSON Schema for the answer, nil if there is none, and whether the answer
+// must be JSON.
 func Schema(c *genai.GenerateContentConfig, cut Cut) (schema json.RawMessage, asked bool, err error) {
 	var v any = c.ResponseJsonSchema
 	if c.ResponseSchema != nil {
@@ -221,8 +221,7 @@ func Schema(c *genai.GenerateContentConfig, cut Cut) (schema json.RawMessage, as
 	return schema, v != nil || c.ResponseMIMEType == "application/json", err
 }
 
-// Effort returns how much the model is to think: low, medium or high, "" where nothing is
-// said.
+// Effort returns the requested level of thinking: low, medium or high, "" if none is set.
 func Effort(c *genai.GenerateContentConfig) string {
 	t := c.ThinkingConfig
 	if t == nil {
@@ -251,7 +250,7 @@ type Result struct {
 	Failed         bool
 }
 
-// MarkedText returns what r says, and says that the call failed if it did.
+// MarkedText returns the text of r, with a mark if the call failed.
 func (r Result) MarkedText() string {
 	if r.Failed {
 		return "Error: " + r.Text
@@ -259,8 +258,8 @@ func (r Result) MarkedText() string {
 	return r.Text
 }
 
-// Results returns the answers to calls in a message of the user, and what else the user says:
-// of both the files are among the rest.
+// Results returns the answers to calls in a message of the user, and the rest: the other parts,
+// and the files of the answers.
 func Results(c *genai.Content) (results []Result, rest []*genai.Part) {
 	for _, p := range c.Parts {
 		switch {
@@ -276,7 +275,7 @@ func Results(c *genai.Content) (results []Result, rest []*genai.Part) {
 	return results, rest
 }
 
-// result returns what the answer to a call says, and whether the call failed.
+// result returns the text of the answer to a call, and whether the call failed.
 func result(fr *genai.FunctionResponse) (said string, failed bool) {
 	why, failed := fr.Response["error"]
 	output, done := fr.Response["output"]
@@ -310,7 +309,7 @@ func media(fr *genai.FunctionResponse) (all []*genai.Part) {
 	return all
 }
 
-// IsImage reports whether p is an image in a format that all servers with models that see take.
+// IsImage reports whether p is an image in a format that all servers with vision models accept.
 func IsImage(p *genai.Part) bool {
 	if p.InlineData == nil {
 		return false
@@ -322,7 +321,7 @@ func IsImage(p *genai.Part) bool {
 	return false
 }
 
-// DescribeFile says in words what a file is that can't be sent.
+// DescribeFile describes in words a file that can't be sent.
 func DescribeFile(p *genai.Part) string {
 	if b := p.InlineData; b != nil {
 		return fmt.Sprintf("[a file of %s with %d bytes, which this model can't read]", b.MIMEType, len(b.Data))
@@ -330,19 +329,19 @@ func DescribeFile(p *genai.Part) string {
 	return fmt.Sprintf("[the file %s, which this model can't read]", p.FileData.FileURI)
 }
 
-// The longest id of a call, and the longest name of a tool, that every server takes.
+// The longest id of a call, and the longest name of a tool, that every server accepts.
 const (
 	longestID   = 40
 	longestName = 64
 )
 
-// isPlain reports whether every server takes r in ids of calls and names of tools.
+// isPlain reports whether every server accepts r in ids of calls and names of tools.
 func isPlain(r rune) bool {
 	return r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
 }
 
-// ID returns id if a server accepts it in the form of [model.Provider], else an id that replaces
-// it, the same each time.
+// ID returns id if it has the form that the [model.Provider] requires, else a replacement, the
+// same each time.
 func ID(id, form string) string {
 	odd := func(r rune) bool { return !isPlain(r) || form != "" && (r == '-' || r == '_') }
 	if id != "" && !strings.ContainsFunc(id, odd) && (form == "" && len(id) <= longestID || form == "9" && len(id) == 9) {
@@ -356,8 +355,8 @@ func ID(id, form string) string {
 	return "call_" + hex.EncodeToString(sum[:12])
 }
 
-// Name returns the name of a tool in a form that servers take, the same each time. Names of MCP
-// servers' tools may be too long, or have dots and colons: they are replaced by others.
+// Name returns the name of a tool in a form that servers accept, the same each time. Names of MCP
+// servers' tools that are too long, or have dots or colons, are replaced.
 func Name(tool string) string {
 	if !strings.ContainsFunc(tool, func(r rune) bool { return !isPlain(r) }) && len(tool) <= longestName {
 		return tool
@@ -368,12 +367,12 @@ func Name(tool string) string {
 		}
 		return '_'
 	}, tool)
-	sum := sha256.Sum256([]byte(tool)) // tells issue.get from issue:get
+	sum := sha256.Sum256([]byte(tool)) // distinguishes issue.get and issue:get
 	return plain[:min(len(plain), longestName-7)] + "_" + hex.EncodeToString(sum[:3])
 }
 
-// Thoughts returns what goes back to a provider of its own thoughts in a message: the words,
-// and the signatures.
+// Thoughts returns the provider's own thoughts in a message, to send them back: the text and the
+// signatures.
 func Thoughts(c *genai.Content, provider string) (said string, signatures []string) {
 	for _, p := range c.Parts {
 		if p == nil || !p.Thought {

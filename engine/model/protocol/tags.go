@@ -2,27 +2,27 @@ package protocol
 
 import "strings"
 
-// The tags around a thought, as models write them whose server does not know them.
+// The tags around a thought in text, from servers that do not separate thoughts.
 const openThought, closeThought = "<think>", "</think>"
 
 const space = " \t\r\n"
 
-// What of an answer's text was read last.
+// The last part of an answer's text.
 const (
 	nothing  = iota // or space
 	opening         // the tag of a thought, and space
 	thinking        // a thought
-	closing         // the tag behind it, and space
-	saying          // what the answer says
+	closing         // the tag after it, and space
+	saying          // the answer's text
 )
 
-// The tags tell the thought that a text begins with from what the text says.
+// A tags separates a thought at the beginning of a text from the rest.
 type tags struct {
 	read    int
-	partial string // the end of the text, where that may be the beginning of a tag
+	partial string // the end of the text, if it may be the beginning of a tag
 }
 
-// split parts the next piece into thought and text.
+// split splits the next piece into thought and text.
 func (t *tags) split(s string) (thought, said string) {
 	s, t.partial = t.partial+s, ""
 	bare := strings.TrimLeft(s, space)

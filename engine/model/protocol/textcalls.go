@@ -8,8 +8,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// Models write calls as text between tags, which many models share, behind marks of Mistral and
-// Llama, and in elements of Qwen Coder, Llama and GLM.
+// The marks of calls in text: tags of many models, marks of Mistral and Llama, and elements of
+// Qwen Coder, Llama and GLM.
 const (
 	openCall, closeCall         = "<tool_call>", "</tool_call>"
 	fence                       = "```"
@@ -21,7 +21,7 @@ const (
 	openValue, closeValue       = "<arg_value>", "</arg_value>"
 )
 
-// maybeCall reports whether a text may be the beginning of one that is nothing but calls.
+// maybeCall reports whether a text may be the beginning of a text that consists of calls.
 func maybeCall(s string) bool {
 	s = strings.TrimLeft(s, space)
 	if rest, ok := strings.CutPrefix(s, fence); ok {
@@ -46,7 +46,7 @@ func maybeCall(s string) bool {
 	})
 }
 
-// textCalls returns the calls that a text is, nil if it is anything else beside them.
+// textCalls returns the calls in a text, nil if the text has anything else.
 func textCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
 	s = strings.TrimSpace(s)
 	if rest, ok := strings.CutPrefix(s, fence); ok {
@@ -67,7 +67,7 @@ func textCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
 	}
 	for s != "" {
 		rest, ok := strings.CutPrefix(s, openCall)
-		body, rest, closed := strings.Cut(rest, closeCall) // before which some models stop
+		body, rest, closed := strings.Cut(rest, closeCall) // some models omit it
 		body = strings.TrimSpace(body)
 		calls := bareCalls(body, tools)
 		if name, _, _ := strings.Cut(body, openKey); calls == nil && closed {
@@ -81,7 +81,7 @@ func textCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
 	return all
 }
 
-// mistralCalls returns the calls that a text behind the mark is, each a name and arguments, as
+// mistralCalls returns the calls in a text after the mark, each a name and arguments, as
 // Mistral's models since 2025 write them.
 func mistralCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
 	for {
@@ -116,8 +116,8 @@ func elementCall(name, body string, tools []Tool) []*genai.FunctionCall {
 	return []*genai.FunctionCall{{Name: name, Args: args}}
 }
 
-// document returns the JSON document that s begins with, nil if there is none, and the rest
-// without the space before it.
+// document returns the JSON document at the beginning of s, nil if there is none, and the rest
+// without space at its beginning.
 func document(s string) (doc json.RawMessage, rest string) {
 	d := json.NewDecoder(strings.NewReader(s))
 	if d.Decode(&doc) != nil {
@@ -126,7 +126,7 @@ func document(s string) (doc json.RawMessage, rest string) {
 	return doc, strings.TrimLeft(s[d.InputOffset():], space)
 }
 
-// bareCalls returns the calls that a text without a mark around it is.
+// bareCalls returns the calls in a text without marks.
 func bareCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
 	if !strings.HasPrefix(s, openFunction) {
 		return jsonCalls(s, tools)
@@ -140,15 +140,15 @@ func bareCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
 			return nil
 		}
 		all = append(all, calls...)
-		// Qwen's coders forget the first tag, and write all others.
+		// Qwen Coder omits the first tag, but not the others.
 		rest = strings.TrimPrefix(strings.TrimSpace(rest), closeCall)
 		s = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), openCall))
 	}
 	return all
 }
 
-// elements reads the arguments of a call: an element each, or an object in JSON. An argument that is no
-// text by the schema is JSON in its element.
+// elements parses the arguments of a call: an element for each, or an object in JSON. In an
+// element, an argument that the schema does not declare as a string is JSON.
 func elements(s string, tool Tool) (args map[string]any, ok bool) {
 	if strings.HasPrefix(s, "{") {
 		return arguments(s)
@@ -156,7 +156,7 @@ func elements(s string, tool Tool) (args map[string]any, ok bool) {
 	var schema struct {
 		Properties map[string]struct{ Type any }
 	}
-	json.Unmarshal(tool.Schema, &schema) // where it can't be read, all are texts
+	json.Unmarshal(tool.Schema, &schema) // if it is invalid, all arguments are strings
 	args = map[string]any{}
 	for s != "" {
 		rest, ok := strings.CutPrefix(s, openArgument)
@@ -186,8 +186,8 @@ func elements(s string, tool Tool) (args map[string]any, ok bool) {
 	return args, true
 }
 
-// jsonCalls returns the calls that a JSON text is: objects or a list of them, each with the
-// name of a tool and its arguments and nothing else.
+// jsonCalls returns the calls in a JSON text: objects or a list of objects, each with only the
+// name of a tool and its arguments.
 func jsonCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
 	var docs []json.RawMessage
 	if strings.HasPrefix(s, "[") {
@@ -201,7 +201,7 @@ func jsonCalls(s string, tools []Tool) (all []*genai.FunctionCall) {
 		if doc == nil {
 			return nil
 		}
-		docs, s = append(docs, doc), strings.TrimLeft(rest, ";"+space) // as Llama's models have it
+		docs, s = append(docs, doc), strings.TrimLeft(rest, ";"+space) // the separator of Llama's models
 	}
 	for _, doc := range docs {
 		var o map[string]json.RawMessage

@@ -12,7 +12,7 @@ import (
 	"gemline/engine/text"
 )
 
-// Context returns how many tokens a model holds: by its server, else by the table
+// Context returns the size of a model's context in tokens: from its server, else from the table
 // of its provider, else 0.
 func (s *Set) Context(name string) int {
 	s.mu.Lock()
@@ -25,8 +25,8 @@ func (s *Set) Context(name string) int {
 	return n
 }
 
-// fetchContext asks the server once how many tokens the model of asked holds, where only it knows.
-// The user is told if that is unknown, or less than the request takes.
+// fetchContext asks the server once for the context size of the model of asked, if only the
+// server knows it. The user is told if the size is unknown, or too small for the request.
 func (s *Set) fetchContext(ctx context.Context, req, asked *engine.Request) {
 	provider, _ := catalog.Provider(s.Presets.Chat(req.Model, req.Again).Model)
 	p, err := s.Providers.Named(provider)
@@ -50,7 +50,7 @@ func (s *Set) fetchContext(ctx context.Context, req, asked *engine.Request) {
 	s.mu.Unlock()
 	need := requestTokens(asked)
 	switch limit := s.Presets.TokenLimit(name); {
-	case req.Notify == nil, p.Protocol == model.Ollama: // which says it itself
+	case req.Notify == nil, p.Protocol == model.Ollama: // whose generator reports it itself
 	case n == 0 && limit == catalog.UnknownContext:
 		req.Notify(engine.Notice{Text: fmt.Sprintf("how much %s holds is not known: it counts as %s tokens, unless tokenLimit in modelConfigs.modelDefinitions says more",
 			name, text.Number(limit))})
@@ -63,11 +63,11 @@ func (s *Set) fetchContext(ctx context.Context, req, asked *engine.Request) {
 	}
 }
 
-// ask asks a server how many tokens a model holds; 0 if it does not say.
+// ask asks a server for the context size of a model in tokens; 0 if unknown.
 func (s *Set) ask(ctx context.Context, g generator, name string) int {
 	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
 	defer stop()
-	if o, ok := g.(*ollama.Generator); ok { // which loads a model with as much as is asked for
+	if o, ok := g.(*ollama.Generator); ok { // which loads a model with the requested size
 		return min(o.Context(ctx, name), catalog.UnknownContext)
 	}
 	listed, err := g.List(ctx)

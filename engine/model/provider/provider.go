@@ -1,10 +1,10 @@
-// Package provider asks the provider that a model's name names: ollama/qwen3 is Ollama's, and a
-// name without a provider Google's. Begin with a [Set].
+// Package provider sends each request to the provider in the model's name: ollama/qwen3 is
+// Ollama's model, and a name without a provider is Google's. Begin with a [Set].
 //
-// # Nothing goes elsewhere
+// # No fallback to other providers
 //
-// A request for a model of a provider goes to this provider or to nobody. A generator is made
-// when the first request needs it; its key is looked for then.
+// A request for a model of a provider is sent only to this provider. A generator is created, and
+// its key read, when the first request needs it.
 package provider
 
 import (
@@ -29,33 +29,32 @@ import (
 	"gemline/engine/text"
 )
 
-// A Set has the providers that can be asked. It must not be copied.
+// A Set has the available providers. It must not be copied.
 type Set struct {
 	Providers model.Providers
 
-	// Common is what the generators of all have in common; it has no key and no address.
+	// Common has the common options of all generators, without key and address.
 	Common model.Options
 
-	// Presets say what conversations are asked with.
+	// Presets are the settings of conversations.
 	Presets *preset.Table
 
-	// Getenv returns a variable, and FindKey the key that is stored for a provider; nil finds
-	// none.
+	// Getenv returns a variable, and FindKey the stored key for a provider; nil finds none.
 	Getenv  func(string) string
 	FindKey func(ctx context.Context, provider string) (string, error)
 
-	// Paths says that names with a slash may be paths of Google's, as Vertex AI has them.
+	// Paths says that names with a slash may be paths of Google's models, as in Vertex AI.
 	Paths bool
 
 	mu    sync.Mutex
 	open  map[string]opened
-	holds map[string]int // tokens, by the names of models whose servers were asked
+	holds map[string]int // context sizes from servers, by the names of models
 }
 
-// An opened is what asks a provider.
+// An opened is the generator of a provider, with its wrapper.
 type opened struct {
 	generator generator
-	healed    engine.Generator // asks again without thoughts that are refused
+	healed    engine.Generator // asks again without refused thoughts
 }
 
 // A generator can be closed.
@@ -65,7 +64,7 @@ type generator interface {
 	List(context.Context) ([]model.ModelInfo, error)
 }
 
-// Generator returns a Generator that asks google for models that are no other provider's.
+// Generator returns a Generator that asks google for all models without a provider.
 func (s *Set) Generator(google engine.Generator) engine.Generator { return &asking{s, google} }
 
 // Close drops all connections.
@@ -100,7 +99,7 @@ func (s *Set) of(name string) (opened, error) {
 	return s.open[name], nil
 }
 
-// Options returns what the generator of p is made with.
+// Options returns the options for the generator of p.
 func (s *Set) Options(p model.Provider) model.Options {
 	o := p.Options(s.Common, s.Getenv)
 	if o.APIKey == "" && p.KeyVariable != "" && s.FindKey != nil {
@@ -109,11 +108,11 @@ func (s *Set) Options(p model.Provider) model.Options {
 	return o
 }
 
-// Patience is how long a server has for the list of its models: small machines are slow while
-// they load one.
+// Patience is the timeout for the list of a server's models: small machines are slow while they
+// load a model.
 const Patience = 30 * time.Second
 
-// List returns the models that the server of a provider has.
+// List returns the models of a provider's server.
 func (s *Set) List(ctx context.Context, name string) ([]model.ModelInfo, error) {
 	o, err := s.of(name)
 	if err != nil {
@@ -122,8 +121,8 @@ func (s *Set) List(ctx context.Context, name string) ([]model.ModelInfo, error) 
 	return o.generator.List(ctx)
 }
 
-// Local returns the providers whose server listens on this machine, at a loopback address.
-// Nothing else is contacted.
+// Local returns the providers whose server listens on this machine, at a loopback address. It
+// contacts no other address.
 func (s *Set) Local(ctx context.Context) (names []string) {
 	ctx, stop := context.WithTimeout(ctx, Patience)
 	defer stop()
@@ -155,13 +154,13 @@ func Open(p model.Provider, o model.Options) (generator, error) {
 	return nil, &model.Error{Kind: model.Config, Final: true, Message: "the provider " + p.Name + " is asked by a name without it"}
 }
 
-// An asking is a Generator that asks the provider of a model.
+// An asking is a Generator that asks each model's provider.
 type asking struct {
 	set    *Set
 	google engine.Generator
 }
 
-// find returns who is asked req, and what.
+// find returns the Generator for req, and the request to make.
 func (a *asking) find(req *engine.Request) (engine.Generator, *engine.Request, error) {
 	name, config := req.Model, req.Config
 	if !req.OneShot {

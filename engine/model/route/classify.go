@@ -11,7 +11,7 @@ import (
 	"gemline/engine"
 )
 
-// Threshold is the complexity from which on the larger model answers.
+// Threshold is the complexity score from which on the larger model answers.
 const Threshold = 90
 
 //go:embed score.md
@@ -20,7 +20,7 @@ var scoreDoc string
 //go:embed choice.md
 var choiceDoc string
 
-// scoreSchema is how the classifier of the newer models is to answer.
+// scoreSchema is the schema for answers of the classifier for newer models.
 var scoreSchema = json.RawMessage(`{"type":"object","properties":{"complexity_reasoning":{"type":"string"},` +
 	`"complexity_score":{"type":"integer","minimum":1,"maximum":100}},` +
 	`"required":["complexity_reasoning","complexity_score"]}`)
@@ -29,8 +29,8 @@ var scoreSchema = json.RawMessage(`{"type":"object","properties":{"complexity_re
 var choiceSchema = json.RawMessage(`{"type":"object","properties":{"reasoning":{"type":"string"},` +
 	`"model_choice":{"type":"string","enum":["flash","pro"]}},"required":["reasoning","model_choice"]}`)
 
-// A grade is how hard a prompt is, in the form of either classifier: a recording may come from
-// the other one.
+// A grade is the difficulty of a prompt, in the form of either classifier: a recording may be
+// from the other classifier.
 type grade struct {
 	Score int // 0 if there is a choice instead
 	Hard  bool
@@ -56,12 +56,12 @@ func (g *grade) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// longest is how much of one message a classifier reads, in bytes: it has to be quick,
-// and how hard a task is does not depend on the end of a paste.
+// longest is how much of a message a classifier reads, in bytes: it must be fast, and the
+// difficulty of a task does not depend on the end of a paste.
 const longest = 8 << 10
 
-// excerpt returns the latest texts and the prompt's: of the last within messages, the last keep
-// that have no calls.
+// excerpt returns the prompt's texts after recent texts: from the last within messages, the last
+// keep messages without calls.
 func excerpt(history []*genai.Content, within, keep int, prompt []*genai.Part) (all []*genai.Content) {
 	history = history[max(0, len(history)-within):]
 	for _, c := range history {
@@ -73,7 +73,7 @@ func excerpt(history []*genai.Content, within, keep int, prompt []*genai.Part) (
 	return append(all, genai.NewContentFromText(textOf(prompt), genai.RoleUser))
 }
 
-// textOf returns what parts say, cut in the middle if it is long.
+// textOf returns the text of parts, cut in the middle if it is long.
 func textOf(parts []*genai.Part) string {
 	s := engine.TextOf(parts)
 	if len(s) <= longest {

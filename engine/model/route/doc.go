@@ -1,8 +1,7 @@
-// Package route decides which model answers.
+// Package route chooses the model that answers.
 //
-// Where the user leaves the choice open (auto), a small model says how hard a prompt is,
-// and a larger or a smaller model answers. Where the model of a prompt can't answer,
-// another one of its chain does.
+// With automatic choice (auto), a small model rates the difficulty of a prompt, and a larger or a
+// smaller model answers. If the model of a prompt can't answer, another model of its chain does.
 //
 // # One decision a prompt
 //
@@ -10,13 +9,12 @@
 // rounds of calls, and for the work that hooks or checks demand after the answer. Only a
 // change of the approval mode is a reason to decide again.
 //
-// # Never in the way
+// # Failures never fail the prompt
 //
-// If no decision comes in time, strategies without a request of their own decide. The failure
-// of a strategy never fails the prompt.
+// If the classifier does not answer in time, strategies without requests decide.
 //
-// # Every change is told
+// # Every change is reported
 //
-// A change of the model is an [engine.Retry] with the new model's name, before its answer.
-// Nothing in the failed attempt counts.
+// A change of the model is an [engine.Retry] with the new model's name, before its answer. The
+// chunks of the failed attempt don't count.
 package route

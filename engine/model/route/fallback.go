@@ -22,26 +22,26 @@ type Action string
 
 // The actions.
 const (
-	Ask    Action = "ask"    // the user is asked, where somebody can be
-	Switch Action = "switch" // the other one answers
-	Off    Action = "off"    // the prompt has failed
+	Ask    Action = "ask"    // the user is asked, if present
+	Switch Action = "switch" // the other model answers
+	Off    Action = "off"    // the prompt fails
 )
 
-// tried is how often a model is asked that another one can stand in for.
+// tried is the number of attempts of a model that another model can replace.
 const tried = 3
 
-// A failure is why a model did not answer, as far as that matters for what to do.
+// A failure is the class of an error, by the possible reactions.
 type failure int
 
 const (
 	other     failure = iota // another model would not help
-	quota                    // for good
-	capacity                 // for now
+	quota                    // permanent
+	capacity                 // temporary
 	missing                  // there is no such model
-	transient                // it was tried often enough
+	transient                // all attempts failed
 )
 
-// String returns the failure as the settings call it.
+// String returns the failure's name in the settings.
 func (f failure) String() string {
 	return [...]string{other: "unknown", quota: "terminal", capacity: "terminal",
 		missing: "not_found", transient: "transient"}[f]
@@ -65,9 +65,9 @@ func failureOf(err error) failure {
 	return other
 }
 
-// Generator returns a Generator that asks the next model of a chain where one can't
-// answer. Retried returns a Generator that makes so many attempts of a request, or, for
-// 0, as many as usual.
+// Generator returns a Generator that asks the next model of a chain if a model can't answer.
+// Retried returns a Generator with the given number of attempts per request; 0 is the usual
+// number.
 func (r *Router) Generator(retried func(attempts int) engine.Generator) engine.Generator {
 	return fallback{retried(0), r, retried}
 }
@@ -102,7 +102,7 @@ func (f fallback) Generate(ctx context.Context, req *engine.Request) iter.Seq2[*
 	}
 }
 
-// An attempt is one model's.
+// An attempt is a request to a model of a chain.
 type attempt struct {
 	preset.ChainModel
 	substitutes []preset.ChainModel // the models that can replace it
@@ -119,7 +119,7 @@ func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 		g = f.retried(1)
 	case a.Attempts > 0:
 		g = f.retried(a.Attempts)
-	case len(a.substitutes) > 0: // else it is the last resort
+	case len(a.substitutes) > 0: // otherwise this is the last resort
 		g = f.retried(tried)
 	}
 	for chunk, gerr := range g.Generate(ctx, req) {
@@ -140,7 +140,7 @@ func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 		health.recovered(a.Model)
 	case why == other && !a.Covers() || ctx.Err() != nil || f.r.cfg.Action == Off:
 	case len(a.substitutes) == 0:
-		health.mark(a.Model, a.made(why)) // for prompts that leave the choice open
+		health.mark(a.Model, a.made(why)) // for prompts with automatic choice
 	default:
 		goOn, always, aerr := f.r.may(ctx, a, err, why)
 		if aerr != nil {
@@ -154,9 +154,8 @@ func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 	return nil, heard, err
 }
 
-// living returns the attempt of a model that the server does not have, with the stand-ins that
-// the server has, the nearest first. If the name is unknown, the error names the model with a
-// similar spelling.
+// living returns a with replacements for a model that the server lacks, limited to models that
+// the server has, the nearest first. If the name is unknown, the error suggests a similar name.
 func (r *Router) living(ctx context.Context, a attempt, err error) (attempt, error) {
 	if provider, _ := catalog.Provider(r.cfg.Presets.Chat(a.Model, false).Model); provider != "" { // whose models Google does not list
 		return a, err
@@ -182,7 +181,7 @@ func (r *Router) living(ctx context.Context, a attempt, err error) (attempt, err
 	if a.substitutes = rest; len(rest) > 0 && r.cfg.Action != Off {
 		return a, err
 	}
-	others := slices.DeleteFunc(slices.Clone(there), func(name string) bool { return name == a.Model }) // it may be closed to the user
+	others := slices.DeleteFunc(slices.Clone(there), func(name string) bool { return name == a.Model }) // the user may have no access to it
 	if near = text.Nearest(a.Model, others); len(rest) > 0 {
 		near = rest[0].Model
 	}
@@ -195,8 +194,7 @@ func (r *Router) living(ctx context.Context, a attempt, err error) (attempt, err
 	return a, &named
 }
 
-// thinking returns what a request to a model is made with, so that it thinks as much as the
-// user wants, if the request does not say how much.
+// thinking returns c with the user's level of thinking for a model, unless c already sets it.
 func (r *Router) thinking(c *genai.GenerateContentConfig, name string) *genai.GenerateContentConfig {
 	if r.cfg.Thinking == "" || c != nil && c.ThinkingConfig != nil {
 		return c
@@ -209,7 +207,7 @@ func (r *Router) thinking(c *genai.GenerateContentConfig, name string) *genai.Ge
 	return &config
 }
 
-// first returns the attempt of a model, with the models that can answer in its place.
+// first returns the attempt of a model, with its replacements.
 func (r *Router) first(name string) attempt {
 	chain := r.cfg.Presets.Chain(name)
 	a := attempt{ChainModel: chain[0]}
@@ -235,7 +233,7 @@ func (r *Router) first(name string) attempt {
 	return a
 }
 
-// made returns what a failure counts as for a model.
+// made returns the state of a model after a failure.
 func (a attempt) made(why failure) failure {
 	switch sticky := a.State(why.String()) == preset.Sticky; {
 	case sticky:
@@ -246,7 +244,7 @@ func (a attempt) made(why failure) failure {
 	return why
 }
 
-// may finds out whether the next model may answer, and if so, whether it may from now on.
+// may decides whether the next model may answer, and whether this holds from now on.
 func (r *Router) may(ctx context.Context, a attempt, err error, why failure) (goOn, always bool, aerr error) {
 	if r.cfg.Action != Ask || r.cfg.Approver == nil || a.Silent(why.String()) || r.cfg.Mode().Planning {
 		return true, true, nil
@@ -263,7 +261,7 @@ func (r *Router) may(ctx context.Context, a attempt, err error, why failure) (go
 	return ok && aerr == nil, ok && allowed.Scope != engine.Once, aerr
 }
 
-// because returns an error that says of a model why it does not answer.
+// because returns an error with the reason why a model does not answer.
 func because(name string, err error) error {
 	if strings.Contains(err.Error(), name) {
 		return err
@@ -271,8 +269,8 @@ func because(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// took notes that the next model answers in the place of one: in this prompt, and if it
-// may always, as long as the first one can't.
+// took records that the next model replaces another: for this prompt or, if always is set, as
+// long as the first model can't answer.
 func (r *Router) took(a attempt, why failure, always bool) {
 	if always {
 		r.cfg.Health.mark(a.Model, a.made(why))

@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// rest is how long a model is left alone that was at its capacity.
+// rest is how long a model at its capacity is not asked.
 const rest = 30 * time.Second
 
-// A Health says which models can answer, as far as that is known. Conversations share it.
-// It is safe for concurrent use.
+// A Health knows which models can't answer. Conversations share it. It is safe for concurrent
+// use.
 type Health struct {
 	down    sync.Map // until when a model can't answer, a [time.Time]; zero is for good
-	sticky  sync.Map // models that failed last time, and get one attempt
-	said    sync.Map // what users were told once
-	instead sync.Map // what answers for a model that the server does not have
+	sticky  sync.Map // models that failed at the last request, and get one attempt
+	said    sync.Map // messages that users know
+	instead sync.Map // replacements of models that the server lacks
 
 	mu   sync.Mutex
-	vain int // how often the classifier has failed since it last answered
+	vain int // failures of the classifier since its last answer
 
 	list         sync.Once
-	serverModels []string // the models that the server has, nil if it did not say
+	serverModels []string // the server's models, nil if unknown
 }
 
-// News reports whether users have not been told something yet, and notes that they are.
+// News reports whether a message is new to users, and records it.
 func (h *Health) News(text string) bool {
 	_, told := h.said.LoadOrStore(text, true)
 	return !told
 }
 
-// models returns which models the server has, which it is asked once; nil if it does not say.
+// models returns the server's models, nil if unknown. It asks the server once.
 func (h *Health) models(ctx context.Context, list func(context.Context) ([]string, error)) []string {
 	if list == nil {
 		return nil
@@ -58,18 +58,17 @@ func (h *Health) Down(model string) bool {
 // Missing notes that the model does not exist.
 func (h *Health) Missing(model string) { h.mark(model, missing) }
 
-// stand notes which model answers in the place of a model that the server does not have.
+// stand records the replacement of a model that the server lacks.
 func (h *Health) stand(model, next string) { h.instead.Store(model, next) }
 
-// stands returns the model that answers in the place of a model that the server does not have, ""
-// if none is known.
+// stands returns the replacement of a model that the server lacks, "" if unknown.
 func (h *Health) stands(model string) string {
 	next, _ := h.instead.Load(model)
 	name, _ := next.(string)
 	return name
 }
 
-// forget has a model be tried again, and the classifier.
+// forget clears the state of a model and of the classifier.
 func (h *Health) forget(model string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -79,19 +78,18 @@ func (h *Health) forget(model string) {
 	h.instead.Delete(model)
 }
 
-// mostVain is how often the classifier may fail in a row before prompts no longer wait
-// for it.
+// mostVain is how often the classifier may fail in a row before it is no longer asked.
 const mostVain = 2
 
-// classifies reports whether the classifier is worth asking.
+// classifies reports whether the classifier should be asked.
 func (h *Health) classifies() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.vain < mostVain
 }
 
-// classified notes whether the classifier has answered. It reports whether the classifier
-// will no longer be asked.
+// classified records whether the classifier has answered. It reports whether the classifier will
+// no longer be asked.
 func (h *Health) classified(ok bool) (last bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -101,7 +99,7 @@ func (h *Health) classified(ok bool) (last bool) {
 	return h.vain == mostVain
 }
 
-// mark notes why a model has failed.
+// mark records the failure of a model.
 func (h *Health) mark(model string, why failure) {
 	switch why {
 	case transient:
@@ -113,10 +111,10 @@ func (h *Health) mark(model string, why failure) {
 	}
 }
 
-// recovered notes that a model has answered.
+// recovered records that a model has answered.
 func (h *Health) recovered(model string) { h.sticky.Delete(model) }
 
-// failing reports whether a model failed the last time that it was asked.
+// failing reports whether a model failed at the last request.
 func (h *Health) failing(model string) bool {
 	_, failed := h.sticky.Load(model)
 	return failed

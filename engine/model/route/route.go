@@ -16,44 +16,44 @@ import (
 
 // Config is what a [Router] needs from the world.
 type Config struct {
-	// Model is the user's choice: the name of a model, or a name that leaves the model open.
+	// Model is the user's choice: the name of a model, or a name for automatic choice.
 	Model string
 
 	Presets *preset.Table
 	Health  *Health
 
-	// Asker asks the model that classifies prompts; nil asks none.
+	// Asker asks the classifier of prompts; nil means that there is none.
 	Asker *oneshot.Asker
 
-	// Action says what happens when a model can't answer; Approver, if not nil, is asked
-	// under Ask.
+	// Action is the reaction to a model that can't answer; Approver, if not nil, is asked if it
+	// is Ask.
 	Action   Action
 	Approver engine.Approver
 
 	// Mode returns the conversation's mode; nil stands for the zero Mode.
 	Mode func() Mode
 
-	// Small has the smaller model answer where no score came.
+	// Small says that the smaller model answers if there is no score.
 	Small bool
 
-	// Thinking is how much models think: low, medium or high; empty is as the presets say.
+	// Thinking is the level of thinking: low, medium or high; empty is the presets' level.
 	Thinking string
 
-	// List asks the server for its models, if a model is missing. Nil asks nobody.
+	// List returns the server's models; it is called if a model is missing, and may be nil.
 	List func(context.Context) ([]string, error)
 
 	// Decided, if not nil, is called with each decision.
 	Decided func(Decision)
 }
 
-// A Mode has the aspects of the approval mode that affect the choice.
+// A Mode has the properties of the approval mode that affect the choice.
 type Mode struct {
 	Planning bool // the model makes a plan
 	Planned  bool // a plan was approved in this session
 	Yolo     bool
 }
 
-// An Engine is the part of an [engine.Engine] that models are chosen for.
+// An Engine is the part of an [engine.Engine] that a Router needs.
 type Engine interface {
 	Model() string
 	SetModel(name string)
@@ -91,17 +91,17 @@ func (r *Router) Choose(name string) {
 // Think changes how much models think: low, medium, high, or as the presets say.
 func (r *Router) Think(level string) { r.cfg.Thinking = level }
 
-// Model returns the model that answers where nothing speaks for another one.
+// Model returns the default model: the model for the user's choice.
 func (r *Router) Model() string { return r.cfg.Presets.Resolve(r.wanted) }
 
-// Answering returns the model that answers the prompt at hand, or has answered the last one.
+// Answering returns the model that answers the current prompt, or answered the last prompt.
 func (r *Router) Answering() string {
 	last, _ := r.last.Load().(string)
 	return cmp.Or(last, r.Model())
 }
 
-// Shown returns what users are told is asked: the model that they want, or auto where it
-// is decided for each prompt. Another one may stand in for it.
+// Shown returns the model to show to users: the chosen model, or auto for automatic choice.
+// Another model may replace it.
 func (r *Router) Shown() string {
 	if _, auto := r.cfg.Presets.Auto(r.wanted); auto && r.cfg.Asker != nil {
 		return r.Wanted()
@@ -109,16 +109,16 @@ func (r *Router) Shown() string {
 	return r.Model()
 }
 
-// A Decision is which model answers.
+// A Decision is the choice of a model.
 type Decision struct {
 	Model  string // "" if the earlier decision holds
-	Source string // the strategy that decided, as the Gemini CLI's records call it
-	Reason string // in a few words, "" if it goes without saying
+	Source string // the strategy that decided, by its name in the Gemini CLI's records
+	Reason string // a few words, "" if obvious
 	Took   time.Duration
 	Err    error // why the classifier could not decide, nil if it could or was not asked
 
-	quiet bool   // it is not told
-	late  string // why, which is told when an answer comes, "" if nothing is
+	quiet bool   // not reported
+	late  string // the reason, reported with the answer; may be empty
 }
 
 // The strategies.
@@ -131,8 +131,8 @@ const (
 	fromDefault  = "agent-router/default"
 )
 
-// Run returns a Run for one prompt, which asks the model of the decision. Further calls of
-// the Run, to mend an answer, belong to the same prompt.
+// Run returns a Run for one prompt, which asks the chosen model. Further calls of the Run, to
+// repair an answer, belong to the same prompt.
 func (r *Router) Run(talk Engine, run engine.Run) engine.Run {
 	decided, mode := false, Mode{}
 	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
@@ -182,8 +182,8 @@ func answers(ev engine.Event) bool {
 	return false
 }
 
-// take has the model of a decision asked. A change is told, if somebody watches; the first
-// choice is one if it is not what the user may expect.
+// take applies a decision. It reports a change of the model to tell, if not nil; the first choice
+// counts as a change if it is not the expected model.
 func (r *Router) take(d Decision, tell func(engine.Event)) {
 	if d.Model == "" {
 		return
@@ -205,8 +205,8 @@ func (r *Router) take(d Decision, tell func(engine.Event)) {
 	r.last.Store(d.Model)
 }
 
-// decide goes through the strategies. Without parts, the prompt goes on, and the earlier
-// decision holds unless the mode has it otherwise.
+// decide tries the strategies in order. Without parts, the prompt continues, and the earlier
+// decision holds unless the mode requires another.
 func (r *Router) decide(ctx context.Context, mode Mode, parts []*genai.Part, tell func(engine.Event)) (d Decision) {
 	start := time.Now()
 	defer func() { d.Took = time.Since(start) }()
@@ -216,7 +216,7 @@ func (r *Router) decide(ctx context.Context, mode Mode, parts []*genai.Part, tel
 		return d
 	}
 	switch {
-	case !auto && parts == nil: // another one may stand in for it
+	case !auto && parts == nil: // a replacement may answer
 		return Decision{}
 	case !auto:
 		return Decision{Model: large, Source: fromOverride}
@@ -249,7 +249,7 @@ func (r *Router) instead(name string) (Decision, bool) {
 		Reason: id + " can't at the moment" + r.cfg.Presets.PriceNote(rest[0].Model, id)}, true
 }
 
-// byClass decides by how hard the prompt is.
+// byClass decides by the difficulty of the prompt.
 func (r *Router) byClass(ctx context.Context, parts []*genai.Part, large, small string,
 	tell func(engine.Event)) Decision {
 	d := Decision{Model: large, Source: fromDefault, quiet: r.cfg.Approver == nil}
@@ -281,7 +281,7 @@ func (r *Router) byClass(ctx context.Context, parts []*genai.Part, large, small 
 	return d
 }
 
-// unscored decides where no score comes.
+// unscored decides without a score.
 func (r *Router) unscored(large, small string) Decision {
 	d := Decision{Model: large, Source: fromDefault, quiet: true}
 	if r.cfg.Small {
@@ -290,12 +290,11 @@ func (r *Router) unscored(large, small string) Decision {
 	return d
 }
 
-// hard reports whether a prompt is one for the larger model, and how hard it is, if it is
-// scored.
+// hard reports whether the larger model should answer a prompt, and the score, if there is one.
 func (r *Router) hard(ctx context.Context, parts []*genai.Part, scored bool,
 	tell func(engine.Event)) (hard bool, score string, err error) {
 	q := oneshot.Question{Purpose: "classifier", System: scoreDoc, Once: true, Tell: tell,
-		Quiet: true} // what fails costs the user nothing but the choice
+		Quiet: true} // a failure affects only the choice
 	schema := scoreSchema
 	q.Contents = excerpt(r.engine.History(), 8, 8, parts)
 	if !scored {
