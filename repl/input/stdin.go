@@ -136,8 +136,8 @@ func Decode(b []byte, charsets charset.Decoder, notify func(string)) (Data, erro
 	}
 	text, format, err := charsets.Decode(b)
 	if err != nil {
-		return d, mistake("standard input is binary (%s%s) and of no type that can be sent; text, images, PDF, audio and video can\n"+
-			"make text of it first, such as by %s", FormatSize(int64(len(b))), archive(b), unpack(b))
+		return d, &Error{Message: fmt.Sprintf("standard input is binary (%s%s) and of no type that can be sent; text, images, PDF, audio and video can be",
+			FormatSize(int64(len(b))), archive(b)), Advice: "make text of it first, such as by " + unpack(b)}
 	}
 	switch {
 	case format.Lossy || format.Raw:
