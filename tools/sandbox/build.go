@@ -12,11 +12,10 @@ import (
 	"time"
 )
 
-// Dockerfile is where a project says of what the image for its commands is
-// built, below its directory.
+// Dockerfile is the path, in a project, of the Dockerfile for its commands' image.
 const Dockerfile = ".gemini/sandbox.Dockerfile"
 
-// mostBuild is how long an image may take to be built.
+// mostBuild limits the time of a build of an image.
 const mostBuild = 30 * time.Minute
 
 // built is the building of an image, which happens once.
@@ -25,9 +24,9 @@ type built struct {
 	err  error
 }
 
-// build has k run commands in an image built from the project. The build runs the project's
-// code with network access, confined only by the engine, so only the user can request it,
-// and only in a trusted folder.
+// build makes k run commands in an image built from the project. The build runs the
+// project's code with network access, confined only by the engine, so only the user can
+// request it, and only in a trusted folder.
 func (c Config) build(k *Container) error {
 	if c.Project == "" {
 		return &Error{Message: "BUILD_SANDBOX: the folder is not trusted, and its Dockerfile builds the image", Advice: "unset BUILD_SANDBOX, or trust the folder: gemline trust add"}
@@ -41,7 +40,7 @@ func (c Config) build(k *Container) error {
 	return nil
 }
 
-// build has the engine build the image of a project, once; an image named in the settings
+// build lets the engine build the image of a project, once; an image named in the settings
 // needs no build. The engine rebuilds only changed layers. The error is an [*Error].
 func (k *Container) build() error {
 	if k.BuildDir == "" {

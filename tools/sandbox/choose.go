@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// The names of what confines commands, as users give them.
+// The names of sandboxes, as users give them.
 const (
 	ByKernel   = "kernel"
 	ByDocker   = "docker"
 	ByPodman   = "podman"
-	ByRunsc    = "runsc" // docker with that runtime
+	ByRunsc    = "runsc" // docker with the runtime runsc
 	BySeatbelt = "sandbox-exec"
 )
 
-// An Error says why commands can't be confined as somebody wants it.
+// An Error says why a requested sandbox can't confine commands.
 type Error struct {
 	Message string
-	Advice  string // what to do about it; may be empty
+	Advice  string // how to fix it; may be empty
 }
 
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// Hint says what to do about it, on one line; may be empty.
+// Hint returns the advice, on one line; may be empty.
 func (e *Error) Hint() string { return e.Advice }
 
 // Config is the wanted sandbox, and the available ones.
@@ -46,25 +46,24 @@ type Config struct {
 	Extras   Extras
 }
 
-// Extras are what the user's environment says about containers and profiles.
+// Extras are settings for containers and profiles from the user's environment.
 type Extras struct {
 	Flags   []string // further arguments for docker run or podman run
 	Env     []string // NAME=value, for commands in a container
 	Mounts  []Mount
 	Ports   []string
-	Build   bool   // the image is built of the project's [Dockerfile]
+	Build   bool   // build the image from the project's [Dockerfile]
 	User    string // UID:GID that commands in a container run as, "" for the image's
-	Profile string // of Seatbelt; "" is permissive, and the network as the Profile says
+	Profile string // of Seatbelt; "" is permissive, with the network by the Profile
 }
 
-// A Mount is a directory or file that a container sees.
+// A Mount is a directory or file that is mounted in a container.
 type Mount struct {
 	From, To string
 	Writable bool
 }
 
-// Choose returns what confines commands. It runs nothing. The error is an
-// [*Error].
+// Choose returns the sandbox for commands. It runs no program. The error is an [*Error].
 func Choose(c Config) (Sandbox, error) {
 	word := c.Word
 	if word == "on" {
@@ -108,7 +107,7 @@ func Choose(c Config) (Sandbox, error) {
 	return c.container(word, path)
 }
 
-// Names returns the names of what confines commands.
+// Names returns the names of sandboxes.
 func Names() []string {
 	return []string{ByKernel, ByDocker, ByPodman, ByRunsc, BySeatbelt}
 }

@@ -38,7 +38,7 @@ type Container struct {
 	names []string // the started containers
 }
 
-// Close ends the containers that go on, and removes placeholders.
+// Close ends the running containers, and removes placeholders.
 func (k *Container) Close() error {
 	k.mu.Lock()
 	names := k.names
@@ -50,12 +50,12 @@ func (k *Container) Close() error {
 		defer stop()
 		cmd := exec.CommandContext(ctx, k.Path, append([]string{"rm", "-f"}, names...)...)
 		cmd.Env = k.Environ
-		cmd.Run() // most are gone
+		cmd.Run() // most have ended already
 	}
 	return k.placeholders.Close()
 }
 
-// container returns the container that c asks for.
+// container returns the container that c requests.
 func (c Config) container(word, path string) (Sandbox, error) {
 	k := &Container{Engine: word, Path: path, Image: c.Image, Extras: c.Extras, Environ: c.Environ}
 	if word == ByRunsc {
@@ -74,8 +74,8 @@ func (c Config) container(word, path string) (Sandbox, error) {
 	return k, nil
 }
 
-// State implements [Sandbox]. It runs nothing: whether the engine answers is
-// seen with the first command.
+// State implements [Sandbox]. It runs no program: the first command shows whether the engine
+// works.
 func (k *Container) State() State {
 	image := k.Image
 	if k.BuildDir != "" {
@@ -127,7 +127,7 @@ func (k *Container) Confine(cmd *exec.Cmd, p Profile) (func(), error) {
 			return nil, &Error{Message: fmt.Sprintf("%.200q can't be given to a container by that name", path)}
 		}
 	}
-	env := append(cmd.Environ(), k.Extras.Env...) // where a list of processes does not show it
+	env := append(cmd.Environ(), k.Extras.Env...) // a list of processes must not show the values
 	name := "gemline-" + strings.ToLower(rand.Text()[:12])
 	k.mu.Lock()
 	k.names = append(k.names, name)
@@ -175,8 +175,7 @@ func (k *Container) arguments(p Profile, m masks, name, dir string, env []string
 	return append(args, k.Image)
 }
 
-// mounts returns what of the disk a container sees, and writes to unless it is to
-// look.
+// mounts returns the mounts of a container; with look, they are read-only.
 func (k *Container) mounts(m masks, look bool) []string {
 	var args []string
 	bind := func(from, to string, writable bool) {
@@ -213,8 +212,8 @@ func (k *Container) mounts(m masks, look bool) []string {
 	return args
 }
 
-// passed are the variables that commands in a container get from outside.
-// Paths of this machine mean nothing there.
+// passed are the variables that commands in a container get from outside. They hold no
+// paths, which would not exist there.
 var passed = []string{"GEMINI_CLI", "TERM", "NO_COLOR", "PAGER", "GIT_PAGER", "GIT_EDITOR", "GIT_TERMINAL_PROMPT",
 	"GH_PROMPT_DISABLED", "DEBIAN_FRONTEND", "CI", "TZ", "LANG", "LANGUAGE", "NODE_ENV"}
 
@@ -244,10 +243,10 @@ func variables(env, more, write []string, network bool) []string {
 	return slices.Compact(names)
 }
 
-// ReadExtras reads what the environment says about containers and profiles:
-// SANDBOX_FLAGS, SANDBOX_ENV, SANDBOX_MOUNTS, SANDBOX_PORTS,
-// SANDBOX_SET_UID_GID, BUILD_SANDBOX, SEATBELT_PROFILE. Hidden paths can't be mounted; user
-// is the UID:GID of the user, "" where there is none. The error is an [*Error].
+// ReadExtras reads what the environment says about containers and profiles: SANDBOX_FLAGS,
+// SANDBOX_ENV, SANDBOX_MOUNTS, SANDBOX_PORTS, SANDBOX_SET_UID_GID, BUILD_SANDBOX,
+// SEATBELT_PROFILE. Hidden paths can't be mounted; user is the UID:GID of the user, "" if
+// unknown. The error is an [*Error].
 func ReadExtras(getenv func(string) string, hidden []string, user string, exists func(string) bool) (Extras, error) {
 	var o Extras
 	bad := func(name, format string, args ...any) (Extras, error) {
@@ -331,8 +330,7 @@ func commas(text string) (out []string) {
 	return out
 }
 
-// words splits a text as a shell would, with quotes and backslashes and
-// nothing else.
+// words splits a text like a shell, with only quotes and backslashes.
 func words(text string) (out []string, err error) {
 	var word strings.Builder
 	begun, quote, escaped := false, rune(0), false

@@ -8,8 +8,8 @@ import (
 	"gemline/tools/sandbox/stage"
 )
 
-// CutNetwork changes cmd, which is complete but not started, into one that has an empty network of
-// its own, and all other rights that it would have.
+// CutNetwork gives cmd, which is complete but not started, an empty network namespace, and
+// keeps all its other rights.
 func CutNetwork(cmd *exec.Cmd) error {
 	if err := cuttable(); err != nil {
 		return err
@@ -19,7 +19,7 @@ func CutNetwork(cmd *exec.Cmd) error {
 }
 
 func cut(cmd *exec.Cmd) {
-	how := stage.HolderAttr() // with namespaces of users and of networks
+	how := stage.HolderAttr() // with user and network namespaces
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
@@ -28,7 +28,7 @@ func cut(cmd *exec.Cmd) {
 	to.UidMappings, to.GidMappings, to.GidMappingsEnableSetgroups = how.UidMappings, how.GidMappings, how.GidMappingsEnableSetgroups
 }
 
-// cuttable says why this system has no such namespaces.
+// cuttable returns why this system has no such namespaces, nil if it has.
 var cuttable = sync.OnceValue(func() error {
 	cmd := exec.Command("/bin/sh", "-c", ":")
 	cmd.Env = []string{"PATH=/usr/bin:/bin"}

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// CutNetwork always fails: only Linux gives a command a network of its own.
+// CutNetwork always fails: only Linux has network namespaces.
 func CutNetwork(*exec.Cmd) error {
 	return errors.New("only Linux keeps a command from the network that has all other rights")
 }

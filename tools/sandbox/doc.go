@@ -4,10 +4,10 @@
 //
 // # What a Profile grants
 //
-// A confined command reads most of its user's files, writes only where its [Profile]
-// allows, and reaches nothing but itself over a network unless its Profile has a network.
+// A confined command reads most of its user's files, writes only where its [Profile] allows,
+// and reaches only its own servers over a network, unless its Profile has a network.
 //
-// # Never silently less
+// # Confinement never fails silently
 //
 // The [State] of a Sandbox describes its confinement on this system, and names each layer that the kernel
 // or a container forbids, with the reason. If a Sandbox can't confine a command as its State

@@ -6,8 +6,7 @@ import (
 	"gemline/tools/sandbox/stage"
 )
 
-// Init is the very first thing that a program that confines commands does: it
-// may have been started to be the helper. Then Init does that, and returns
-// the code to exit with; otherwise it reports false at once. What goes wrong
-// is said on stderr.
+// Init must be the first call of a program that confines commands. If the process was
+// started as the helper, Init runs the helper and returns the exit code; otherwise it
+// reports false at once. Errors go to stderr.
 func Init(args []string, stderr *os.File) (code int, ok bool) { return stage.Main(args, stderr) }

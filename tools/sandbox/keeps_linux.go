@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// IsHelperProcess reports whether a process is the first process of a namespace below this one. It
-// is no process of the confined command: it reaps processes, and ends with the last of them.
+// IsHelperProcess reports whether a process is the first process of a namespace below this
+// one. It is no process of the confined command: it reaps processes, and ends with the last
+// process.
 func IsHelperProcess(pid int) bool {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {

@@ -2,6 +2,5 @@
 
 package sandbox
 
-// IsHelperProcess reports whether a process belongs to what confines a command. On this
-// system none does.
+// IsHelperProcess returns false: this system has no helper processes.
 func IsHelperProcess(int) bool { return false }

@@ -24,9 +24,9 @@ type Kernel struct {
 	options Options
 
 	helper    sync.Once
-	program   *os.File // the helper, in memory; nil if this program is it
+	program   *os.File // the helper, in memory; nil if this program is the helper
 	path      string   // of this program
-	helperErr error    // why there is no helper
+	helperErr error    // why the helper is missing
 
 	probe  sync.Once
 	layers []string // in force
@@ -35,15 +35,14 @@ type Kernel struct {
 	loopback loopback
 
 	mu    sync.Mutex
-	temp  *temp          // holds what commands see as the temporary directory; made when needed
-	sweep sync.WaitGroup // removes those of others
+	temp  *temp          // the temporary directory of commands; created when needed
+	sweep sync.WaitGroup // removes temporary directories of ended processes
 }
 
 // New returns the confinement by this system's kernel.
 func New(o Options) *Kernel { return &Kernel{options: o} }
 
-// Close removes what commands have left in their temporary directory, which all
-// commands of a Kernel share.
+// Close removes the temporary directory, which all commands of a Kernel share.
 func (k *Kernel) Close() error {
 	k.loopback.close()
 	k.mu.Lock()
@@ -57,7 +56,7 @@ func (k *Kernel) Close() error {
 	return t.remove()
 }
 
-// Confine has cmd run confined by p.
+// Confine makes cmd run confined by p.
 func (k *Kernel) Confine(cmd *exec.Cmd, p Profile) (release func(), err error) {
 	k.State()
 	if len(k.layers) == 0 {
@@ -81,7 +80,7 @@ func (k *Kernel) Confine(cmd *exec.Cmd, p Profile) (release func(), err error) {
 	return k.stage(cmd, spec, files...)
 }
 
-// stage has cmd begin with the first stage, which gets more files.
+// stage makes cmd start the first stage, which gets more files.
 func (k *Kernel) stage(cmd *exec.Cmd, spec *stage.Spec, more ...*os.File) (release func(), err error) {
 	k.helper.Do(k.load)
 	if k.helperErr != nil {
@@ -103,8 +102,7 @@ func (k *Kernel) stage(cmd *exec.Cmd, spec *stage.Spec, more ...*os.File) (relea
 	return func() { once.Do(func() { file.Close() }) }, nil
 }
 
-// spec returns p in the terms of a stage, with all links resolved: what is
-// mounted goes where paths lead to.
+// spec converts p for a stage, with all links resolved: mounts go to the targets of paths.
 func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 	root, err := filepath.EvalSymlinks(p.Root)
 	switch {
@@ -163,8 +161,7 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 	return s, nil
 }
 
-// links are directories and where they lead, each followed once: most of what
-// is hidden lies in few.
+// links caches the targets of directories: most hidden paths are in few directories.
 type links map[string]lead
 
 type lead struct {
@@ -172,8 +169,8 @@ type lead struct {
 	err error
 }
 
-// real returns the target of an absolute path. If nothing is there yet, it returns the name in the
-// target of the directory.
+// real returns the target of an absolute path. If the path does not exist, it returns the
+// name in the target of the directory.
 func (l links) real(path string) (string, error) {
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("%q is not an absolute path", path)
@@ -205,11 +202,11 @@ func (l links) resolve(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// tooWide are directories that hold the system, or what confines.
+// tooWide are directories that hold the system, or the sandbox itself.
 var tooWide = []string{"/", "/dev", "/proc", "/sys", "/run", "/etc", "/usr", "/var", "/home", "/bin", "/lib", "/sbin"}
 
-// load makes the helper ready: the embedded one in a file that exists in
-// memory only and can't be changed, or else this program.
+// load prepares the helper: the embedded helper in a sealed file in memory, or else this
+// program.
 func (k *Kernel) load() {
 	program := embedded
 	if len(k.options.Helper) > 0 {
@@ -257,8 +254,8 @@ func (k *Kernel) State() State {
 	return k.state
 }
 
-// find finds out which layers can be put on, by putting them on a process that
-// does nothing. What fails is left out, and the rest tried again.
+// find determines the layers that work, by trying them on a process that does nothing. It
+// removes a failed layer and tries the rest again.
 func (k *Kernel) find() {
 	why := map[string]string{}
 	layers := slices.DeleteFunc(slices.Clone(allLayers), func(l string) bool {
@@ -273,7 +270,7 @@ func (k *Kernel) find() {
 		if failed == "" {
 			break
 		}
-		if !slices.Contains(layers, failed) { // it is not a layer's fault
+		if !slices.Contains(layers, failed) { // the failure is not that of a layer
 			for _, l := range layers {
 				why[l] = reason
 			}
@@ -370,7 +367,7 @@ func (k *Kernel) describe(layers []string, why map[string]string) State {
 	return s
 }
 
-// what describes the layers.
+// what maps layers to descriptions.
 var what = map[string]string{
 	stage.UserNamespace: "root inside has no rights outside",
 	stage.Namespaces:    "the command sees only the files it may use, and its own processes",

@@ -4,8 +4,8 @@ package sandbox
 
 import "os/exec"
 
-// A Kernel confines commands by what Linux has for it. On other systems it
-// confines nothing, and says so.
+// A Kernel confines commands by what Linux has for it. On other systems it confines nothing,
+// and its State says so.
 type Kernel struct{}
 
 // New returns the confinement by this system's kernel.

@@ -13,11 +13,11 @@ import (
 	"gemline/tools/sandbox/stage"
 )
 
-// A loopback is a network that commands share and nobody else reaches: namespaces of
-// users and of networks, which live as long as their files are open.
+// A loopback is a private network shared by commands: a user and a network namespace, which
+// exist as long as their files are open.
 type loopback struct {
 	mu    sync.Mutex
-	files []*os.File // of the user namespace and of the network's
+	files []*os.File // of the user and the network namespace
 }
 
 // shared returns the files of the namespaces that commands share.
@@ -65,7 +65,7 @@ func (k *Kernel) shared() ([]*os.File, error) {
 	return files, nil
 }
 
-// close lets go of the namespaces. Commands that run in them keep them.
+// close releases the namespaces. They exist until their last command ends.
 func (l *loopback) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,9 +12,8 @@ import (
 	"gemline/engine/disk"
 )
 
-// masks are a Profile's places on the present disk, for programs that
-// put one place over another: the shorter paths come first, so that a place
-// within another is put over it.
+// masks are the existing paths of a Profile, for programs that mount over paths. Shorter
+// paths come first, so that a nested path is mounted over its parent.
 type masks struct {
 	write    []string
 	readOnly []string
@@ -27,8 +26,7 @@ type hiddenPath struct {
 	dir  bool
 }
 
-// placeholders are the empty directories that had to be made so that something
-// can be put over them. It is safe for concurrent use.
+// placeholders are empty directories created as mount points. It is safe for concurrent use.
 type placeholders struct {
 	mu   sync.Mutex
 	made []string
@@ -39,14 +37,14 @@ func (h *placeholders) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, path := range slices.Backward(h.made) {
-		os.Remove(path) // somebody may have put something there
+		os.Remove(path) // fails if the directory is not empty
 	}
 	h.made = nil
 	return nil
 }
 
-// prepare looks at the disk. A protected path that is not there is made, as an
-// empty directory, and is kept track of.
+// prepare finds the existing paths of p. It creates a missing protected path as an empty
+// directory, and records it.
 func (h *placeholders) prepare(p Profile) (masks, error) {
 	var m masks
 	if !filepath.IsAbs(p.Root) || filepath.Dir(p.Root) == p.Root {
@@ -81,7 +79,7 @@ func (h *placeholders) prepare(p Profile) (masks, error) {
 	}
 	for _, path := range p.Masked {
 		if info, err := os.Lstat(path); err == nil &&
-			info.Mode().IsRegular() { // a link can't be covered by itself here
+			info.Mode().IsRegular() { // a link can't be a mount point here
 			m.hidden = append(m.hidden, hiddenPath{path: path})
 		}
 	}
@@ -96,7 +94,7 @@ func (h *placeholders) prepare(p Profile) (masks, error) {
 	return m, nil
 }
 
-// hold makes path, if there is nothing.
+// hold creates the directory path, if nothing exists there.
 func (h *placeholders) hold(path string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -119,15 +117,15 @@ func existingPaths(paths []string) (out []string) {
 	return out
 }
 
-// protected returns the paths below root that are not written to: files that make git run
-// something, and gemline's configuration. Of a repository, objects, references
-// and the index stay writable. An anchored directory is written to, but can't be
-// put away with all that it holds, since it is put over itself.
+// protected returns the paths below root that are read-only: files that make git run
+// programs, and gemline's configuration. A repository's objects, references and index stay
+// writable. An anchored directory is writable, but can't be removed or renamed, as it is
+// mounted on itself.
 func protected(root string) (readOnly, anchored []string) {
 	readOnly = []string{filepath.Join(root, ".gemini")}
 	git := filepath.Join(root, ".git")
 	if info, err := os.Lstat(git); err != nil || !info.IsDir() {
-		readOnly = append(readOnly, git) // a file that says where the repository is, or none
+		readOnly = append(readOnly, git) // a .git file with the path of the repository, or nothing
 	} else {
 		for _, name := range []string{"config", "hooks", "info", "modules"} {
 			readOnly = append(readOnly, filepath.Join(git, name))
@@ -148,7 +146,7 @@ func protected(root string) (readOnly, anchored []string) {
 var systems = []string{"bin", "boot", "dev", "etc", "gnu", "lib", "lib32", "lib64", "libx32", "nix",
 	"opt", "proc", "run", "sbin", "snap", "sys", "tmp", "usr", "var"}
 
-// veiled returns the directories below / that do not come with the system, without root.
+// veiled returns the directories below / that do not belong to the system, without root.
 func veiled(root string) (list []string, err error) {
 	entries, err := os.ReadDir("/")
 	for _, e := range entries {

@@ -2,7 +2,7 @@
 
 package sandbox
 
-// mayWrite can't be told here.
+// mayWrite returns false: this system does not report it.
 func mayWrite(string) bool { return false }
 
 func mayRead(string) bool { return true }

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Writable returns path, or the nearest directory above it that is there, and
-// whether this process could write at that: no Profile gives a command what its
-// user does not have. Other things than files and directories count as not.
+// Writable returns path, or its nearest existing parent, and whether this process could
+// write there: no Profile gives a command more rights than its user. Anything but files and
+// directories counts as not writable.
 func Writable(path string) (at string, ok bool) {
 	info, err := os.Lstat(path)
 	for errors.Is(err, os.ErrNotExist) && path != filepath.Dir(path) {

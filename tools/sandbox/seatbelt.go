@@ -13,7 +13,7 @@ import (
 type Seatbelt struct {
 	Path    string // of sandbox-exec
 	Profile string // one of [Profiles], or "" for permissive without a network
-	File    string // the file of a user's own profile instead, "" if there is none
+	File    string // the file of the user's own profile instead, "" for none
 	Home    string
 }
 
@@ -78,7 +78,7 @@ func (s *Seatbelt) arguments(p Profile) []string {
 	}
 	args := []string{"-D", "TARGET_DIR=" + p.Root, "-D", "TMP_DIR=/private/tmp", "-D", "HOME_DIR=" + s.Home,
 		"-D", "CACHE_DIR=" + filepath.Join(s.Home, "Library", "Caches")}
-	for i := range 5 { // as many as profiles for the Gemini CLI name
+	for i := range 5 { // the number of directories in the Gemini CLI's profiles
 		dir := "/dev/null"
 		if i < len(p.Write) {
 			dir = p.Write[i]
@@ -88,7 +88,7 @@ func (s *Seatbelt) arguments(p Profile) []string {
 	return append(args, "-f", s.File)
 }
 
-// What every profile begins with: nothing, but what a process needs to run.
+// The beginning of every profile: deny all, except the minimum for a process.
 const seatbeltBase = `(version 1)
 (deny default)
 (allow process-exec)
@@ -107,8 +107,7 @@ const seatbeltBase = `(version 1)
 (allow file-ioctl (regex #"^/dev/(null|ttys[0-9]+)$"))
 `
 
-// text returns the profile, in the language of Seatbelt. Of several rules the
-// last that fits counts.
+// text returns the profile, in the language of Seatbelt. The last matching rule wins.
 func (s *Seatbelt) text(p Profile) string {
 	reads, net, _ := strings.Cut(s.Profile, "-")
 	var b strings.Builder
@@ -169,7 +168,7 @@ func paths(b *strings.Builder, rule string, list []string) {
 	b.WriteString(")\n")
 }
 
-// quoted writes a path as a text of Seatbelt's language.
+// quoted returns a path as a string literal of Seatbelt's language.
 func quoted(path string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
 }

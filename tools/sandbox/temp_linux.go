@@ -12,25 +12,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tempName begins the names of directories that commands see as the temporary one.
+// tempName is the prefix of the names of temporary directories for commands.
 const tempName = "gemline-commands-"
 
-// A temp is a directory that commands see as the temporary one. Its Kernel holds a lock on it, which
-// ends with the process, however that ends: whoever gets the lock knows that nobody needs the
-// directory any more.
+// A temp is a temporary directory for commands. Its Kernel holds a lock on it, which ends
+// with the process: if another process gets the lock, the directory is unused.
 type temp struct {
 	path string
-	lock *os.File // nil if the file system knows no locks
+	lock *os.File // nil if the file system has no locks
 }
 
-// temporary returns the directory that commands see as the temporary one.
+// temporary returns the temporary directory for commands.
 func (k *Kernel) temporary() (string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.temp != nil {
 		if _, err := os.Lstat(k.temp.path); err == nil {
 			return k.temp.path, nil
-		} // somebody has tidied up
+		} // the directory was deleted
 		k.temp.close()
 		k.temp = nil
 	}
@@ -52,7 +51,7 @@ func (k *Kernel) temporary() (string, error) {
 		}
 		if err == nil {
 			path := k.temp.path
-			k.sweep.Go(func() { sweep(filepath.Dir(path)) }) // which may take a while
+			k.sweep.Go(func() { sweep(filepath.Dir(path)) }) // in the background, as it may be slow
 			return path, nil
 		}
 		all = append(all, err)
@@ -104,14 +103,14 @@ func lockTemp(path string) (*temp, error) {
 	return nil, err
 }
 
-// close lets go of t, which stays.
+// close releases t without removing it.
 func (t *temp) close() {
 	if t.lock != nil {
 		t.lock.Close()
 	}
 }
 
-// remove removes t and lets go of it.
+// remove removes t and releases it.
 func (t *temp) remove() error {
 	defer t.close()
 	if os.RemoveAll(t.path) == nil {
@@ -145,7 +144,7 @@ func sweep(base string) {
 	}
 }
 
-// mine reports whether a file is this user's.
+// mine reports whether this user owns a file.
 func mine(i os.FileInfo) bool {
 	st, ok := i.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Geteuid()

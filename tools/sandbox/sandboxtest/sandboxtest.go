@@ -1,8 +1,7 @@
 //go:build unix
 
-// Package sandboxtest holds every [sandbox.Sandbox] to what the interface says
-// of the commands that it changes: they run as they would have run, and what
-// their profile does not grant they can't do.
+// Package sandboxtest checks a [sandbox.Sandbox] against its interface: commands run as
+// without it, and can't do more than their profile grants.
 package sandboxtest
 
 import (
@@ -23,9 +22,9 @@ import (
 
 // Features are optional parts of the interface.
 type Features struct {
-	Signals bool // a command that a signal ends is seen to end by it; else its status is 128 and the signal's number
-	Image   bool // programs are an image's, of which sh and its like are known; files that are not named in the Profile are not seen, and none is handed over
-	Brief   bool // only the limits are tried: how ordinary commands run and end is left out
+	Signals bool // a command ended by a signal has that status; else its exit code is 128 plus the signal
+	Image   bool // programs come from an image with sh and basic tools; files outside of the Profile are invisible, and no descriptors are passed
+	Brief   bool // tests only restrictions, not how ordinary commands run and end
 }
 
 // Test tests s against the interface, with commands of sh. It does not rely on s.State but
@@ -34,7 +33,7 @@ func Test(t *testing.T, s sandbox.Sandbox, f Features) {
 	if st := s.State(); !st.Confined() {
 		t.Fatalf("not confined: %+v", st)
 	}
-	t.Run("in vain", func(t *testing.T) { vain(t, s) })
+	t.Run("in vain", func(t *testing.T) { unstarted(t, s) })
 	if !f.Brief {
 		t.Run("runs the same", func(t *testing.T) { same(t, s, f) })
 		t.Run("ends the same", func(t *testing.T) { ends(t, s, f) })
@@ -42,7 +41,7 @@ func Test(t *testing.T, s sandbox.Sandbox, f Features) {
 	}
 	t.Run("files", func(t *testing.T) { files(t, s) })
 	t.Run("masked", func(t *testing.T) { masked(t, s) })
-	t.Run("look", func(t *testing.T) { look(t, s) })
+	t.Run("look", func(t *testing.T) { readOnly(t, s) })
 	if f.Image {
 		t.Run("network", func(t *testing.T) { interfaces(t, s) })
 	} else {
@@ -50,7 +49,7 @@ func Test(t *testing.T, s sandbox.Sandbox, f Features) {
 	}
 }
 
-// A bench is a workspace with something beside it.
+// A bench is a workspace with directories beside it.
 type bench struct {
 	t                     *testing.T
 	s                     sandbox.Sandbox
@@ -75,8 +74,7 @@ func newBench(t *testing.T, s sandbox.Sandbox) *bench {
 	b.put(filepath.Join(b.secret, "key"), "CANARY")
 	b.put(filepath.Join(b.outside, "file"), "there")
 	b.put(filepath.Join(b.root, ".git", "config"), "[core]")
-	// What is below a temporary directory may not be seen by a command, unless
-	// it may write there.
+	// A command may not see files below a temporary directory, unless it may write there.
 	b.profile = sandbox.Profile{Root: b.root, Write: []string{b.outside}, ReadOnly: []string{b.outside},
 		Hidden: []string{b.secret, filepath.Join(base, "none")}}
 	return b
@@ -113,7 +111,7 @@ func (b *bench) run(script string, change func(*exec.Cmd)) (string, error) {
 	return out.String(), err
 }
 
-// statusOf returns how a command ended that err is about.
+// statusOf returns the wait status in a command's error.
 func statusOf(err error) syscall.WaitStatus {
 	if e := (*exec.ExitError)(nil); errors.As(err, &e) {
 		if w, ok := e.Sys().(syscall.WaitStatus); ok {
@@ -123,7 +121,7 @@ func statusOf(err error) syscall.WaitStatus {
 	return 0
 }
 
-// arguments returns what gives a script arguments.
+// arguments returns a function that sets a script's arguments.
 func arguments(args ...string) func(*exec.Cmd) {
 	return func(c *exec.Cmd) { c.Args = append(append(c.Args, "sh"), args...) }
 }
@@ -202,7 +200,7 @@ func signal(err error) syscall.Signal {
 	return 0
 }
 
-// files looks at what commands can write to and read.
+// files tests which files commands can write and read.
 func files(t *testing.T, s sandbox.Sandbox) {
 	b := newBench(t, s)
 	more, kept := filepath.Join(b.outside, "more"), filepath.Join(b.root, "kept")
@@ -259,7 +257,7 @@ func reads(t *testing.T, s sandbox.Sandbox) {
 	}
 }
 
-// network looks at what commands can reach.
+// network tests which addresses commands can reach.
 func network(t *testing.T, s sandbox.Sandbox) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -286,15 +284,15 @@ func network(t *testing.T, s sandbox.Sandbox) {
 // listed lists the interfaces of a network.
 const listed = `sed -n 's/^ *\([a-z0-9]*\):.*/\1/p' /proc/net/dev`
 
-// interfaces looks at what a command has of a network that is its own.
+// interfaces tests a command's own network interfaces.
 func interfaces(t *testing.T, s sandbox.Sandbox) {
 	if out, err := newBench(t, s).run(listed, nil); err != nil || out != "lo\n" {
 		t.Errorf("%q, %v", out, err)
 	}
 }
 
-// look holds commands to looking.
-func look(t *testing.T, s sandbox.Sandbox) {
+// readOnly tests commands confined to read-only.
+func readOnly(t *testing.T, s sandbox.Sandbox) {
 	if !s.State().RunsReadOnly {
 		t.Skip("it can't hold commands to that")
 	}
@@ -344,8 +342,8 @@ func concurrent(t *testing.T, s sandbox.Sandbox) {
 	}
 }
 
-// vain confines a command that is never started, and a command that can't be confined.
-func vain(t *testing.T, s sandbox.Sandbox) {
+// unstarted confines a command that is never started, and a command that can't be confined.
+func unstarted(t *testing.T, s sandbox.Sandbox) {
 	b := newBench(t, s)
 	release, err := s.Confine(exec.Command("/bin/sh", "-c", "true"), b.profile)
 	if err != nil {
@@ -358,8 +356,7 @@ func vain(t *testing.T, s sandbox.Sandbox) {
 	}
 }
 
-// masked looks at a program that a command can't have, though it may write where
-// it is.
+// masked tests a masked program in a writable directory.
 func masked(t *testing.T, s sandbox.Sandbox) {
 	if !s.State().Masks {
 		t.Skip("it says that it masks nothing")

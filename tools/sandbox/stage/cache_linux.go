@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sharing is how many concurrent commands may have Below in one Cache.
+// sharing is how many concurrent commands can overlay Below in one Cache.
 const sharing = 8
 
 // share mounts an overlay on the command's Cache: Below is the lower directory, and writes
@@ -36,8 +36,8 @@ func (in *innerStage) share() {
 	}
 }
 
-// lay puts the directory below, with the files of dir above it, on a place. As
-// long as this process lives, no other has dir.
+// lay mounts an overlay at a path: below as the lower layer, dir as the upper. While this
+// process lives, no other process gets dir.
 func lay(below int, dir, at string) error {
 	upper, work := filepath.Join(dir, "upper"), filepath.Join(dir, "work")
 	if err := errors.Join(os.MkdirAll(at, 0o700), os.MkdirAll(upper, 0o700)); err != nil {
@@ -68,8 +68,8 @@ func lay(below int, dir, at string) error {
 	return err
 }
 
-// unlock gives whoever removes a work directory the right to: the kernel makes
-// directories in it that nobody may enter.
+// unlock makes a work directory removable: the kernel creates directories in it without
+// permissions.
 func unlock(work string) {
 	for _, name := range []string{"work", "work/incompat", "work/incompat/volatile"} {
 		os.Chmod(filepath.Join(work, name), 0o700)
@@ -96,14 +96,14 @@ func overlay(below int, upper, work string) (int, error) {
 			}
 			defer unix.Close(l.fd)
 		}
-		// By number: in paths some characters mean something here.
+		// By descriptor, as some characters in paths are special here.
 		if err := unix.FsconfigSetString(fs, l.key, fmt.Sprintf("/proc/self/fd/%d", l.fd)); err != nil {
 			return -1, err
 		}
 	}
-	// An ordinary user may not set the attributes that it uses otherwise. The
-	// index would tie the upper files to the lower ones. And nothing has to be on
-	// the disk at once: else each command would wait for all writes.
+	// userxattr, as an ordinary user may not set the default attributes. No index, as it
+	// would bind upper files to lower files. volatile, or each command would wait for all
+	// writes.
 	err = errors.Join(unix.FsconfigSetFlag(fs, "userxattr"),
 		unix.FsconfigSetString(fs, "index", "off"), unix.FsconfigSetFlag(fs, "volatile"))
 	if err == nil {

@@ -6,13 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownerless are the rights by which root reads and writes files of others.
-// Root keeps them where the workspace is another's: otherwise it could not
-// work there at all.
+// ownerless are the capabilities by which root reads and writes files of others. Root keeps
+// them in a workspace of another user, where it could not work otherwise.
 const ownerless = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER
 
-// dropCapabilities takes all capabilities from this thread, and from whatever
-// it starts the chance to get any.
+// dropCapabilities drops all capabilities of this thread, and prevents its child processes
+// from getting any.
 func dropCapabilities(s *Spec) error {
 	var keep uint64
 	var st unix.Stat_t
@@ -27,7 +26,7 @@ func dropCapabilities(s *Spec) error {
 		if keep&(1<<c) != 0 {
 			continue
 		}
-		// An ordinary user may not, and has nothing to lose.
+		// An ordinary user may not do this, and has no capabilities.
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil &&
 			!errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.EPERM) {
 			return err

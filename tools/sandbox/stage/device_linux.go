@@ -9,7 +9,7 @@ import (
 // devices are the nodes that a command finds in /dev.
 var devices = []string{"null", "zero", "full", "random", "urandom", "tty"}
 
-// takeDevices takes out what becomes the command's /dev.
+// takeDevices detaches the nodes for the command's /dev.
 func takeDevices() []tree {
 	var nodes []tree
 	for _, name := range devices {
@@ -20,8 +20,8 @@ func takeDevices() []tree {
 	return nodes
 }
 
-// putDevices makes a /dev of the few devices that programs need, with terminals
-// and shared memory of its own. It also holds what hides other things.
+// putDevices mounts a /dev with the few devices that programs need, and its own terminals
+// and shared memory. It also holds the files that are mounted over hidden paths.
 func putDevices(nodes []tree) error {
 	fd, err := memory("0755", unix.MOUNT_ATTR_NOEXEC)
 	if err != nil {
@@ -59,7 +59,7 @@ func putDevices(nodes []tree) error {
 	return unix.MountSetattr(unix.AT_FDCWD, "/dev", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 }
 
-// What hides other things, by being nothing and not to be opened.
+// Empty files and directories, mounted over hidden paths.
 const (
 	noFile      = "/dev/nothing"
 	noDirectory = "/dev/nowhere"
@@ -76,7 +76,7 @@ func create(path string) error {
 	return unix.Close(fd)
 }
 
-// terminals returns a place for terminals that knows of no others.
+// terminals returns a new, separate file system for terminals.
 func terminals() (int, error) {
 	fs, err := unix.Fsopen("devpts", unix.FSOPEN_CLOEXEC)
 	if err != nil {

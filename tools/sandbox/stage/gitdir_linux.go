@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// parts protects what programs obey in the repository that is at a place. fd
-// is it as the command will see it.
+// parts protects the files that programs obey in the repository at a path. fd is the
+// repository in the command's view.
 func (g *guard) parts(t *top, at string, fd int) error {
 	for _, name := range gitDirectories {
 		if err := g.absent(t, at, name, fd); err != nil {
@@ -72,10 +72,9 @@ func (g *guard) place(t *top, at, name string, fd int) error {
 	return g.file(t, at, base, fd)
 }
 
-// worktrees protects what a repository keeps of its further trees: there are
-// no others, and each is where it was and says the same about where its
-// configuration is. All else that is kept of a tree can be written, as the work
-// in it needs.
+// worktrees protects a repository's linked worktrees: none can be added or moved, and the
+// paths of their configuration stay the same. Other files of a worktree's git directory stay
+// writable, as work in it needs them.
 func (g *guard) worktrees(t *top, at string, fd int) error {
 	if fd < 0 {
 		var err error
@@ -148,8 +147,8 @@ func (g *guard) trees(t *top, at string, all int) (trees []worktreeDir, err erro
 	return trees, err
 }
 
-// tree opens to the command what a repository keeps of a further tree, but for
-// where its configuration is.
+// tree makes the git directory of a linked worktree writable, except the paths of its
+// configuration.
 func (g *guard) tree(t *top, at string, own worktreeDir, all int) error {
 	defer unix.Close(own.fd)
 	to, err := open(all, own.name, unix.O_PATH|unix.O_DIRECTORY)

@@ -14,33 +14,30 @@ import (
 	"gemline/engine/disk"
 )
 
-// What of a repository makes programs run, or says where that is written. The
-// directories are there in most repositories and harmless when empty. Besides,
-// there are the worktrees, see worktrees, and what a rebase has left to do, see
-// rebases.
+// Files and directories of a repository that make git run programs, or point to such files.
+// The directories are harmless when empty, and most repositories have them. For linked
+// worktrees see worktrees, for rebases watchRebase.
 var (
 	gitDirectories = []string{"hooks", "info", "modules"}
 	gitFiles       = []string{"config", "config.worktree", "commondir", "gitdir"}
 	gitTreeParts   = []string{"config.worktree", "commondir", "gitdir", "modules"} // of a worktree
 
-	// gitPlaces are older ways to say where a remote repository is, and whose
-	// objects belong to this one.
+	// gitPlaces are old files for addresses of remotes, and the files that name object
+	// directories of other repositories.
 	gitPlaces = []string{"branches", "remotes", "objects/info/alternates", "objects/info/http-alternates"}
 )
 
-// A guard keeps a command from what other programs will run or obey later:
-// the hooks and the configuration of repositories, and gemline's own
-// configuration in a project.
+// A guard prevents changes to files that other programs run or obey later: hooks and
+// configuration of repositories, and gemline's configuration in a project.
 //
-// With mounts, existing directories are read-only. For directories that are not there,
-// empty ones are made, which are read-only as well, and are taken away again.
-// What else is not there, and everything where there are no mounts, is watched:
-// see enforce.
+// With mounts, existing directories are read-only. Missing directories are replaced by empty
+// read-only placeholders, which are removed later. Other missing files, and without mounts
+// all files, are watched: see enforce.
 type guard struct {
 	mounts bool
-	mu     sync.Mutex // for the next fields, once the command runs
+	mu     sync.Mutex // guards the next fields while the command runs
 	tops   []*top
-	known  map[id]string // paths of repositories and the like that existed before, or stay
+	known  map[id]string // accepted repositories and similar directories, by id
 	made   map[id]bool   // known directories that did not exist before
 
 	anchored map[string]*top // holders of the directories that stay in their places, by their paths
@@ -54,7 +51,7 @@ type id struct{ device, inode uint64 }
 
 func idOf(st *unix.Stat_t) id { return id{uint64(st.Dev), st.Ino} }
 
-// A placeholder is an empty directory that stands where there was none.
+// A placeholder is an empty directory in the place of a missing one.
 type placeholder struct {
 	parent, fd, mount int
 	name              string
@@ -64,8 +61,8 @@ type placeholder struct {
 // killed process's placeholders are recognized, too.
 const marked = unix.S_ISVTX | 0o700
 
-// newWatch returns what watches over a command that runs without mounts, or
-// nil if the second stage does.
+// newWatch returns the guard of a command without mounts, or nil if the second stage has the
+// guard.
 func newWatch(s *Spec) (*guard, error) {
 	if s.has(Namespaces) || s.Path == "" {
 		return nil, nil
@@ -73,7 +70,7 @@ func newWatch(s *Spec) (*guard, error) {
 	return protect(s, false)
 }
 
-// protect takes what s protects out of the command's reach.
+// protect protects the paths of s from the command.
 func protect(s *Spec, mounts bool) (*guard, error) {
 	g := &guard{mounts: mounts, known: map[id]string{}, made: map[id]bool{}, anchored: map[string]*top{}}
 	if s.RunReadOnly || s.Root == "" {
@@ -125,7 +122,7 @@ func protect(s *Spec, mounts bool) (*guard, error) {
 
 // protect protects a found path.
 func (g *guard) protect(f found) error {
-	if g.knows(f) { // one of ours
+	if g.knows(f) { // known already
 		return nil
 	}
 	g.known[idOf(&f.stat)] = f.where()
@@ -183,8 +180,8 @@ func (g *guard) protect(f found) error {
 	return move(inside, to)
 }
 
-// holder returns the innermost directory that commands can write to that holds a path, or is
-// it; nil if there is none.
+// holder returns the innermost writable directory that is or contains path, nil if there is
+// none.
 func (g *guard) holder(path string) (holder *top) {
 	for _, t := range g.tops {
 		if inside(t.path, path) && (holder == nil || len(t.path) > len(holder.path)) {
@@ -194,7 +191,7 @@ func (g *guard) holder(path string) (holder *top) {
 	return holder
 }
 
-// apart protects the repository that a file .git leads to, if it has another name and commands
+// apart protects the repository that a .git file names, if it has another name and commands
 // can write to it.
 func (g *guard) apart(f found) error {
 	at := disk.ResolveLinks(f.where())
@@ -207,7 +204,7 @@ func (g *guard) apart(f found) error {
 	}
 	for above := at; above != t.path; above = path.Dir(above) {
 		if of := repositoryAt(path.Dir(above)); path.Base(above) == "modules" && (special(path.Base(of)) || g.knowsAt(of)) {
-			return nil // it is protected with that
+			return nil // its main repository is protected
 		}
 	}
 	at = t.below(at)
@@ -229,7 +226,7 @@ func (g *guard) apart(f found) error {
 	}
 	mount := -1
 	if g.mounts {
-		if err := g.anchor(t, at); err != nil { // what leads there leads to the path
+		if err := g.anchor(t, at); err != nil { // its parents must stay, too
 			return err
 		}
 		if mount, err = open(t.fd, at, unix.O_PATH|unix.O_DIRECTORY); err != nil {
@@ -266,8 +263,9 @@ func (g *guard) linked(where string) error {
 	return nil
 }
 
-// keep protects a path at which a link or nothing is. It mounts on a link if the kernel can, and else
-// returns the path to be watched. Paths below .gemini and the like are protected with the directory.
+// keep protects a path that is a link or missing. It mounts on a link if the kernel can, and
+// else returns the path to be watched. Paths below .gemini and the like are protected with
+// the directory.
 func (t *top) keep(at string, mounts bool) []watched {
 	var st unix.Stat_t
 	if unix.Fstatat(t.fd, at, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT != unix.S_IFLNK ||
@@ -296,8 +294,8 @@ func copyTree(fd int) (int, error) {
 	return unix.OpenTree(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE|unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 }
 
-// cover mounts what fd is on itself, perhaps read-only, and returns what is
-// seen there then.
+// cover mounts the file fd on itself, perhaps read-only, and returns a descriptor of the
+// mount.
 func cover(fd int, readOnly bool) (int, error) {
 	tree, err := copyTree(fd)
 	if err != nil {
@@ -331,7 +329,7 @@ func (t *top) cover(at string, readOnly bool) error {
 	return unix.Close(mount)
 }
 
-// uncover takes away all that is mounted on a path.
+// uncover unmounts all mounts on a path.
 func (t *top) uncover(at string) {
 	for err := error(nil); err == nil; {
 		var fd int
@@ -364,8 +362,8 @@ func (g *guard) file(t *top, at, name string, fd int) error {
 	return nil
 }
 
-// outOfReach reports whether a path can't be opened since nothing is there, a link is, or, in a
-// directory of somebody else's, nothing that the command could open either.
+// outOfReach reports whether a path is missing, a link, or, in another user's directory,
+// inaccessible for the command, too.
 func outOfReach(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EACCES)
 }
@@ -409,7 +407,7 @@ func (g *guard) absent(t *top, at, name string, fd int) error {
 func (g *guard) directory(dir int, name string) (int, *placeholder, error) {
 	for tries := range 200 { // some two seconds
 		time.Sleep(time.Duration(min(tries, 10)) * time.Millisecond)
-		err := unix.Mkdirat(dir, name, marked) // at once, or another guard would take it for somebody's
+		err := unix.Mkdirat(dir, name, marked) // with the mode at once, or another guard would not recognize it
 		made := err == nil
 		if err != nil && !errors.Is(err, unix.EEXIST) {
 			return -1, nil, err
@@ -432,14 +430,14 @@ func (g *guard) directory(dir int, name string) (int, *placeholder, error) {
 		}
 		if made {
 			err = unix.Fchmod(fd, marked)
-		} else if !isPlaceholder(fd) && there() { // a path that has gone meanwhile was none either
+		} else if !isPlaceholder(fd) && there() { // a directory that vanished meanwhile was no placeholder
 			return fd, nil, nil
 		}
 		if err == nil {
 			err = unix.Flock(fd, unix.LOCK_SH|unix.LOCK_NB)
 		}
 		if errors.Is(err, unix.EWOULDBLOCK) || !there() {
-			unix.Close(fd) // it is being taken away
+			unix.Close(fd) // another guard is removing it
 			continue
 		}
 		kept, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
@@ -465,14 +463,14 @@ func isPlaceholder(fd int) bool {
 	return entries(again, func(string, byte) error { return unix.EEXIST }) == nil
 }
 
-// clean takes the placeholders away that nobody else needs.
+// clean removes the placeholders that no other guard needs.
 func (g *guard) clean() {
 	if g == nil {
 		return
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for path, t := range g.anchored { // which have copies of the mounts below them
+	for path, t := range g.anchored { // they hold copies of the mounts below them
 		t.uncover(t.below(path))
 	}
 	for _, p := range g.places {

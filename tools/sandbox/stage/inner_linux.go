@@ -17,15 +17,15 @@ import (
 type innerStage struct {
 	spec   *Spec
 	status *os.File // to the first stage
-	life   *os.File // ends with the first stage
+	life   *os.File // closed when the first stage dies
 	args   []string
 	dir    string
 	guard  *guard
 
-	released atomic.Bool // the command is over, and its leftover processes go on
+	released atomic.Bool // the command has ended, its background processes continue
 }
 
-// say tells the first stage something. Once that is gone, nobody listens.
+// say sends a report to the first stage. It ignores errors, as the first stage may be dead.
 func (in *innerStage) say(word, value string) {
 	in.status.WriteString(word + "\x00" + value + "\x00")
 }
@@ -51,8 +51,8 @@ func (in *innerStage) run() error {
 		return in.exec()
 	}
 	ignoreSignals()
-	// The thread that the kernel takes for the process is the one that gives up
-	// its rights; a process with none could look into it, and at the others.
+	// The main thread drops its rights. Then an unprivileged process could inspect it, and
+	// so the other threads.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return &layerError{Namespaces, err}
 	}
@@ -68,7 +68,7 @@ func (in *innerStage) run() error {
 	if err := in.mount(); err != nil {
 		return err
 	}
-	if err := os.Chdir("/"); err != nil { // whatever it was is not to be reached through this process
+	if err := os.Chdir("/"); err != nil { // the command must not reach the directory through this process
 		return err
 	}
 	pid, err := in.spawn()
@@ -80,8 +80,8 @@ func (in *innerStage) run() error {
 	return nil
 }
 
-// locate finds out where the command is to run, as the kernel has it: what PWD
-// says may lead through links.
+// locate determines the command's working directory from the kernel, as PWD may contain
+// links.
 func (in *innerStage) locate() (err error) {
 	if in.dir, err = unix.Getwd(); err != nil || !strings.HasPrefix(in.dir, "/") {
 		return errors.New("the directory to run in is gone")
@@ -89,15 +89,15 @@ func (in *innerStage) locate() (err error) {
 	return nil
 }
 
-// watch ends this process, and with it all in its namespace, when the first
-// stage dies before the command is over.
+// watch ends this process, and so its whole namespace, when the first stage dies before the
+// command ends.
 func (in *innerStage) watch() {
 	if n, err := in.life.Read(make([]byte, 1)); n == 0 && err != nil && !in.released.Load() {
 		syscall.Exit(FailedCode)
 	}
 }
 
-// restrict puts the layers that need no namespace on this thread.
+// restrict applies the layers that need no namespace to this thread.
 func (in *innerStage) restrict() error {
 	if in.spec.has(Capabilities) {
 		if err := dropCapabilities(in.spec); err != nil {
@@ -135,8 +135,8 @@ func (in *innerStage) exec() error {
 	return &os.PathError{Op: "exec", Path: in.spec.Path, Err: err}
 }
 
-// spawn starts the command from a thread that has given up its rights, and
-// lets go of its streams. It returns 0 if there is none to start.
+// spawn starts the command from a thread without rights, and closes its streams here. It
+// returns 0 if there is no command.
 func (in *innerStage) spawn() (int, error) {
 	null, err := os.OpenFile("/dev/null", os.O_RDWR, 0)
 	if err != nil {
@@ -162,8 +162,8 @@ func (in *innerStage) spawn() (int, error) {
 	return pid, nil
 }
 
-// reap waits for all processes of the namespace. When the command is over it
-// says how.
+// reap waits for all processes of the namespace. When the command ends, it reports the
+// status.
 func (in *innerStage) reap(pid int) {
 	over := pid == 0
 	for {
@@ -172,7 +172,7 @@ func (in *innerStage) reap(pid int) {
 		switch {
 		case errors.Is(err, syscall.EINTR):
 			continue
-		case err != nil: // nobody is left
+		case err != nil: // no process is left
 			in.enforce(true)
 			return
 		case got != pid || over:
@@ -216,8 +216,8 @@ func others() bool {
 	}
 }
 
-// enforce has the guard enforce, in a thread that may still do what the command may
-// not. If this was the last time it clears up behind the guard, too.
+// enforce runs the guard's enforce, in a thread that still has its rights. If last, it also
+// removes the placeholders.
 func (in *innerStage) enforce(last bool) (problems []string) {
 	done := make(chan struct{})
 	go func() {

@@ -11,16 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rights are what the second stage needs in its user namespace. Rights there are
-// lost by starting a program unless they are ambient: a user stays who it is and
-// does not become root. One is for directories that the kernel lets nobody into,
-// see unlock.
+// rights are the capabilities of the second stage in its user namespace. They are ambient,
+// or exec would drop them, as the user does not become root. The capability to override file
+// permissions is for unlock.
 var rights = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE}
 
-// runHolder is the process in whose namespaces of users and networks all commands of
-// a session run, until the Kernel that has started it has opened them: a namespace
-// lives as long as somebody holds it. It brings up the loopback interface, says so on
-// standard output, and ends with standard input.
+// runHolder is the process that holds the user and network namespaces for all commands of a
+// session. It brings up the loopback interface, reports that on standard output, and ends
+// with standard input. By then its Kernel has opened the namespaces, which keeps them alive.
 func runHolder() int {
 	if err := loopback(); err != nil {
 		put(os.Stderr, err.Error())
@@ -31,7 +29,7 @@ func runHolder() int {
 	return 0
 }
 
-// HolderAttr returns how a holder of namespaces is started.
+// HolderAttr returns the attributes for starting a holder of namespaces.
 func HolderAttr() *syscall.SysProcAttr {
 	s, how := &Spec{Layers: []string{UserNamespace, Namespaces}}, &syscall.SysProcAttr{}
 	s.namespaces(how)
@@ -161,12 +159,12 @@ func (f *fork) say(n int64, errno syscall.Errno) {
 	syscall.RawSyscall(unix.SYS_WRITE, f.status, uintptr(unsafe.Pointer(&f.said)), unsafe.Sizeof(f.said))
 }
 
-// ready puts the files where they belong, and makes the rights ambient.
+// ready moves the files to their descriptors, and makes the rights ambient.
 //
 //go:norace
 //go:nosplit
 func (f *fork) ready() syscall.Errno {
-	const aside = 1 << 9 // above all that a stage has open
+	const aside = 1 << 9 // above all open descriptors of a stage
 	for i, fd := range f.files {
 		if _, _, errno := syscall.RawSyscall(unix.SYS_DUP3, fd, uintptr(aside+i), unix.O_CLOEXEC); errno != 0 {
 			return errno

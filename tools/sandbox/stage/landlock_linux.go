@@ -22,8 +22,8 @@ const (
 	ofFile = toUse | unix.LANDLOCK_ACCESS_FS_EXECUTE
 )
 
-// oldest is the first version of Landlock that can hold a command's writes:
-// those before know nothing of truncating.
+// oldest is the first usable version of Landlock: earlier versions do not restrict
+// truncation.
 const oldest = 3
 
 // A ruleset is a ruleset of Landlock.
@@ -103,11 +103,10 @@ func (r *ruleset) allow(path string, rights uint64, follow bool) {
 		uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
 }
 
-// allowSeen allows what the mounts allow: they have hidden and closed what is
-// not for the command.
+// allowSeen allows everything visible, as the mounts enforce the Spec's paths.
 func (r *ruleset) allowSeen(s *Spec) {
 	r.allow("/", toRead, false)
-	r.allow("/proc", toUse, false) // the system's switches are read-only there
+	r.allow("/proc", toUse, false) // its system settings are read-only
 	r.allow("/dev", toUse, false)
 	r.allow("/dev/shm", toRead|toWrite, false)
 	written := temporary(s)
@@ -119,9 +118,9 @@ func (r *ruleset) allowSeen(s *Spec) {
 	}
 }
 
-// allowListed allows what s allows. Landlock can't make an exception below an allowed directory,
-// so in directories with hidden files every other entry is listed. The names of hidden files can
-// be seen.
+// allowListed allows the paths of s. Landlock can't make an exception below an allowed
+// directory, so in directories with hidden files every other entry is listed. The names of
+// hidden files can be seen.
 func (r *ruleset) allowListed(s *Spec) {
 	r.allow("/", unix.LANDLOCK_ACCESS_FS_READ_DIR, false)
 	left := maxListed

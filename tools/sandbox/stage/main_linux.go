@@ -52,8 +52,8 @@ func Main(args []string, stderr *os.File) (code int, ok bool) {
 	return 0, false
 }
 
-// read returns the Spec in file fd, wherever its offset is, and what the
-// repository in its Root says is part of that.
+// read returns the Spec in file fd, from the file's beginning, extended by the main
+// repository of the worktree in Root.
 func read(fd int) (*Spec, error) {
 	b, err := contentsOf(fd)
 	if err != nil {
@@ -84,7 +84,7 @@ func contentsOf(fd int) ([]byte, error) {
 	}
 }
 
-// An outerStage is the process that gemline knows.
+// An outerStage is the process that gemline starts.
 type outerStage struct {
 	spec   *Spec
 	fd     int // of the spec
@@ -92,16 +92,16 @@ type outerStage struct {
 
 	exited   bool // the command is over
 	code     int
-	signal   syscall.Signal // what ended it, if not 0
-	left     bool           // it left processes
-	all      bool           // the second stage has said all
+	signal   syscall.Signal // the signal that ended the command, or 0
+	left     bool           // the command left processes
+	all      bool           // all reports of the second stage were read
 	problems []string
 }
 
 func (o *outerStage) run(args []string) int {
 	ignoreSignals()
 	watch, err := newWatch(o.spec)
-	alone := o.spec.EndLeftovers && !o.spec.has(Namespaces) // with those, the second stage ends them
+	alone := o.spec.EndLeftovers && !o.spec.has(Namespaces) // with namespaces, the second stage kills leftovers
 	if err == nil && alone {
 		err = adoptOrphans()
 	}
@@ -116,7 +116,7 @@ func (o *outerStage) run(args []string) int {
 	}
 	o.listen(status)
 	if o.left {
-		return o.end() // the second stage stays with them
+		return o.end() // the second stage waits for leftovers
 	}
 	ws := wait(pid)
 	alive.Close()
@@ -168,7 +168,7 @@ func (o *outerStage) start(args []string) (pid int, status, alive *os.File, err 
 		}
 		return 0, nil, nil, &layerError{layer, err}
 	}
-	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // not before: it must write whose rights the second stage has
+	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) // not earlier: before, this process writes the second stage's id maps
 	return pid, status, alive, nil
 }
 
@@ -182,7 +182,7 @@ func pipe() (r, w *os.File, err error) {
 	return os.NewFile(uintptr(ends[0]), "pipe"), os.NewFile(uintptr(ends[1]), "pipe"), nil
 }
 
-// A layerError is why a layer can't be put on.
+// A layerError means that a layer can't be applied.
 type layerError struct {
 	layer string
 	err   error
@@ -190,7 +190,7 @@ type layerError struct {
 
 func (e *layerError) Error() string { return e.layer + ": " + e.err.Error() }
 
-// namespaces has how ask for the namespaces of s.
+// namespaces sets in how the namespaces of s.
 func (s *Spec) namespaces(how *syscall.SysProcAttr) error {
 	if !s.has(Namespaces) {
 		return nil
@@ -221,8 +221,8 @@ func same(id int) syscall.SysProcIDMap {
 	return syscall.SysProcIDMap{ContainerID: id, HostID: id, Size: 1}
 }
 
-// ids returns all numbers of users or groups that there are here, each for
-// itself: so root's files of other users stay theirs.
+// ids returns the identity map of all user or group ids here, so that root sees other users'
+// files with their owners.
 func ids(file string) ([]syscall.SysProcIDMap, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {
@@ -283,8 +283,7 @@ func (o *outerStage) report(word, value string) {
 	}
 }
 
-// say tells the user. A file's name may be in it, and nothing else looks at
-// this text.
+// say prints a message for the user. It sanitises the text, which may contain a file's name.
 func (o *outerStage) say(text string) {
 	var b strings.Builder
 	for _, r := range text {
@@ -297,8 +296,8 @@ func (o *outerStage) say(text string) {
 	put(o.stderr, "gemline: sandbox: "+b.String()+"\n")
 }
 
-// put writes text to f. Where nobody reads it that is no reason to die, as it
-// would be for the runtime if f is standard error.
+// put writes text to f. A closed pipe does not end the process; with the runtime's handling,
+// it would if f is standard error.
 func put(f *os.File, text string) {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -308,7 +307,7 @@ func put(f *os.File, text string) {
 		for rest := []byte(text); len(rest) > 0; {
 			n, err := unix.Write(int(fd), rest)
 			switch {
-			case errors.Is(err, unix.EAGAIN): // it need not be a file that waits
+			case errors.Is(err, unix.EAGAIN): // f may be non-blocking
 				unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, -1)
 			case errors.Is(err, unix.EINTR):
 			case err != nil:

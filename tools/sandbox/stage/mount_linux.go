@@ -12,18 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// runtimes are directories below /run that programs are started from.
+// runtimes are directories of programs below /run.
 var runtimes = []string{"/run/current-system", "/run/opengl-driver", "/run/wrappers"}
 
-// A tree is a part of the file system, taken out of where it was, to be put
-// somewhere.
+// A tree is a detached mount, to be attached at a path.
 type tree struct {
 	fd       int
 	at       string
 	readOnly bool
 }
 
-// take returns the tree at path, with all that is mounted in it.
+// take returns a detached copy of the tree at path, with all mounts in it.
 func take(path string) (tree, error) {
 	fd, err := unix.OpenTree(unix.AT_FDCWD, path,
 		unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE|unix.AT_SYMLINK_NOFOLLOW)
@@ -38,7 +37,7 @@ func (t tree) set(attr uint64) error {
 	return unix.MountSetattr(t.fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: attr})
 }
 
-// put puts t on its place and closes it.
+// put attaches t at its path and closes it.
 func (t tree) put() error {
 	defer unix.Close(t.fd)
 	to, err := find(t.at)
@@ -56,14 +55,13 @@ func move(from, to int) error {
 	return unix.MoveMount(from, "", to, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
 }
 
-// find opens path to refer to it. No part of it may be a link: paths of a Spec
-// have none, and a path that has become a link since is somebody's trick.
+// find opens path as a reference. No part of path may be a link: paths of a Spec have none,
+// so a link was created later, perhaps by an attacker.
 func find(path string) (int, error) {
 	return unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC | unix.O_NOFOLLOW, Resolve: unix.RESOLVE_NO_SYMLINKS})
 }
 
-// follow returns what path leads to. For one without links, as most are, the
-// kernel says so at once.
+// follow resolves the links in path. Most paths have none, which the kernel reports at once.
 func follow(path string) (string, error) {
 	if fd, err := find(path); err == nil {
 		unix.Close(fd)
@@ -72,7 +70,7 @@ func follow(path string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// mount makes the file system what the command sees.
+// mount builds the command's view of the file system.
 func (in *innerStage) mount() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return &layerError{Namespaces, err}
@@ -116,7 +114,7 @@ func (in *innerStage) mount() error {
 	for _, path := range append(masks, in.spec.Veiled...) {
 		unix.MountSetattr(unix.AT_FDCWD, path, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
 	}
-	if err := in.anchor(); err != nil { // before: it would take copies of what that mounts
+	if err := in.anchor(); err != nil { // before the mounts of protect, or it would copy them
 		return err
 	}
 	if in.guard, err = protect(in.spec, true); err != nil {
@@ -129,8 +127,8 @@ func (in *innerStage) mount() error {
 	return nil
 }
 
-// trees takes out what the command may write to, and what it sees of where the
-// private temporary directories will be; those above others first.
+// trees detaches the writable directories, and the visible paths below the future private
+// temporary directories, parents first.
 func (in *innerStage) trees() ([]tree, error) {
 	var all []tree
 	paths := slices.Clone(in.spec.Write)
@@ -173,7 +171,7 @@ func (in *innerStage) trees() ([]tree, error) {
 	return all, nil
 }
 
-// temp returns what the command sees as a temporary directory.
+// temp returns the tree for the command's temporary directory.
 func (in *innerStage) temp() (tree, error) {
 	if !in.spec.RunReadOnly {
 		return take(in.spec.Temp)
@@ -241,8 +239,8 @@ func inside(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// place sees to it that there is something to put t on: in what hides the true
-// files there may be nothing.
+// place creates a mount point for t if needed: an empty directory may hide the original
+// path.
 func (t tree) place(veiled bool) error {
 	fd, err := find(t.at)
 	if err == nil {
@@ -253,7 +251,7 @@ func (t tree) place(veiled bool) error {
 	}
 	mode := os.FileMode(0o755)
 	if veiled {
-		mode = 0o111 // what else is in a directory is not known to be nothing
+		mode = 0o111 // not listable, as the real directory may have other entries
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(t.fd, &st); err != nil {
@@ -265,7 +263,7 @@ func (t tree) place(veiled bool) error {
 	return errors.Join(os.MkdirAll(filepath.Dir(t.at), mode), create(t.at))
 }
 
-// memory returns a new file system in memory that is nowhere yet.
+// memory returns a new file system in memory, not yet attached.
 func memory(mode string, attr int) (int, error) {
 	fs, err := unix.Fsopen("tmpfs", unix.FSOPEN_CLOEXEC)
 	if err != nil {
@@ -281,8 +279,8 @@ func memory(mode string, attr int) (int, error) {
 	return unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, attr|unix.MOUNT_ATTR_NOSUID)
 }
 
-// proc mounts a /proc that shows only the command's processes, where the kernel allows it, and
-// covers the files in /proc by which a program could change the system.
+// proc mounts a /proc with only the command's processes, if the kernel allows it, and masks
+// the files in /proc that can change the system.
 func (in *innerStage) proc() error {
 	if in.spec.has(Proc) {
 		if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
@@ -304,8 +302,7 @@ func (in *innerStage) proc() error {
 	return nil
 }
 
-// nameServers takes out what the file that says where names are looked up is a
-// link to, if it would be hidden.
+// nameServers detaches the target of the link /etc/resolv.conf, if it would be hidden.
 func nameServers() ([]tree, error) {
 	var all []tree
 	for _, path := range append([]string{"/etc/resolv.conf"}, runtimes...) {
@@ -351,7 +348,7 @@ func maskRun(keep []tree) (masks []string, err error) {
 	return masks, nil
 }
 
-// anchor keeps in their places the directories that the Spec says.
+// anchor prevents renames of the Spec's anchored directories.
 func (in *innerStage) anchor() error {
 	for _, path := range in.spec.Anchored {
 		t, err := take(path) // a place where something is mounted can't be moved
@@ -387,8 +384,8 @@ func (in *innerStage) deny() error {
 	return nil
 }
 
-// hide puts something on path that nobody can open, or, on a directory that a
-// command comes through which only looks, one that holds nothing.
+// hide mounts an inaccessible file or directory on path. If look, a directory becomes an
+// empty one, which the command can pass through.
 func hide(path string, look bool) error {
 	to, err := find(path)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES) {
@@ -415,7 +412,7 @@ func hide(path string, look bool) error {
 	defer unix.Close(t.fd)
 	err = move(t.fd, to)
 	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
-		return nil // not every kernel can; nobody relies on it
+		return nil // not every kernel can; this is only an extra
 	}
 	return err
 }

@@ -13,14 +13,14 @@ import (
 type rebaseTodo struct{ file, line string }
 
 // gitTodos are the directories of the todo lists, and the file in each that names a merge
-// strategy. They are there only while a rebase, or a cherry-pick of several commits, is under way,
-// so an empty one can't stand in for them. What git does of a cherry-pick's list runs nothing.
+// strategy. They exist only during a rebase, or a cherry-pick of several commits, so no
+// placeholder can replace them. A cherry-pick's list runs no programs.
 var gitTodos = [][2]string{{"rebase-merge", "strategy"}, {"rebase-apply", "strategy"}, {"sequencer", "opts"}}
 
-// maxTodo is how long a list may be, in bytes; some have thousands of lines.
+// maxTodo is the maximal length of a list in bytes; some have thousands of lines.
 const maxTodo = 8 << 20
 
-// steps are the commands of such lists that run nothing, and their short names.
+// steps are the commands of todo lists that run no program, and their short names.
 var steps = strings.Fields("pick p reword r edit e squash s fixup f drop d break b label l reset t merge m noop update-ref u")
 
 // todos returns a line of a repository's rebase lists that makes git run something, except the

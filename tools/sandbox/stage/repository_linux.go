@@ -16,8 +16,8 @@ import (
 	"gemline/tools/gitconfig"
 )
 
-// checkNewGitDir says why a new .git is not one that git itself makes and that runs no program,
-// "" if it is.
+// checkNewGitDir returns why a new .git may be unsafe, "" if git could have made it and it
+// runs no program.
 func (g *guard) checkNewGitDir(f found) string {
 	switch f.stat.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
@@ -31,7 +31,7 @@ func (g *guard) checkNewGitDir(f found) string {
 // maxModules is how deep repositories of modules may be nested.
 const maxModules = 4
 
-// repository returns what in a repository makes git run a program, or look for its files
+// repository returns the part of a repository that makes git run a program, or use files
 // elsewhere. depth counts the repositories above a module.
 func repository(t *top, at string, depth int) string {
 	fd, err := open(t.fd, at, unix.O_RDONLY|unix.O_DIRECTORY)
@@ -82,15 +82,15 @@ func isLink(fd int, name string) bool {
 	return unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFLNK
 }
 
-// sole reports whether a file has one name only: it could be written to under
-// another one.
+// sole reports whether a file has only one hard link: otherwise another path could be used
+// to write it.
 func sole(fd int, name string) bool {
 	var st unix.Stat_t
 	return unix.Fstatat(fd, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Nlink == 1
 }
 
-// hooks names a hook of a repository that is not known to be harmless.
-// The user's own may be there, too.
+// hooks returns a hook of a repository that is not known to be harmless. Hooks that equal
+// those in the user's directory own are allowed.
 func hooks(fd int, own string) (why string) {
 	if !there(fd, "hooks") {
 		return ""
@@ -116,8 +116,7 @@ func hooks(fd int, own string) (why string) {
 	return why
 }
 
-// configuration says what a file of a configuration sets that may make git run
-// something.
+// configuration returns the setting in a configuration file that may make git run a program.
 func configuration(fd int, name string, more func(gitconfig.Entry) bool) string {
 	if !there(fd, name) {
 		return ""
@@ -143,14 +142,14 @@ func trees(t *top, at string) (why string) {
 	}
 	defer unix.Close(all)
 	entries(all, func(name string, _ byte) error {
-		why = cmp.Or(furtherTree(t, path.Join(at, name)), why)
+		why = cmp.Or(linkedTree(t, path.Join(at, name)), why)
 		return nil
 	})
 	return why
 }
 
-// furtherTree returns what is unsafe in a repository's directory for a further worktree.
-func furtherTree(t *top, at string) string {
+// linkedTree returns what is unsafe in the git directory of a linked worktree.
+func linkedTree(t *top, at string) string {
 	own, err := open(t.fd, at, unix.O_RDONLY|unix.O_DIRECTORY)
 	if err != nil {
 		return "a worktree of it can't be looked at"
@@ -211,8 +210,8 @@ func belongs(t *top, dir, worktree string) bool {
 	return err == nil && real == tree && gitdir(tree) == dir
 }
 
-// gitdir returns where the file .git in a directory says that the repository
-// is, without links; "" if it says nothing.
+// gitdir returns the repository that the .git file in dir names, with links resolved; "" if
+// there is none.
 func gitdir(dir string) string {
 	own, ok := strings.CutPrefix(line(path.Join(dir, ".git")), "gitdir: ")
 	if !ok {
@@ -247,7 +246,7 @@ func (g *guard) checkGitFile(t *top, dir string) string {
 	at := repositoryAt(own)
 	holder := g.holder(own)
 	if holder != nil && at != own && g.knowsAt(at) {
-		return furtherTree(holder, holder.below(own))
+		return linkedTree(holder, holder.below(own))
 	}
 	for above := at; holder != nil && above != "/"; above = path.Dir(above) {
 		of, _ := idAt(path.Dir(above))
@@ -256,7 +255,7 @@ func (g *guard) checkGitFile(t *top, dir string) string {
 		case g.mounts && g.known[of] != "" && !g.made[of]:
 			return "" // the command can't write there
 		default:
-			return repository(holder, holder.below(at), 1) // it may be anywhere in a module
+			return repository(holder, holder.below(at), 1) // a module may have any worktree
 		}
 	}
 	if t.within(at) && there(t.fd, path.Join(t.below(at), "HEAD")) {
@@ -265,7 +264,7 @@ func (g *guard) checkGitFile(t *top, dir string) string {
 	return fmt.Sprintf("it leads to a repository elsewhere, %.200q", own)
 }
 
-// knowsAt reports whether there is a repository at a place that is known.
+// knowsAt reports whether there is a known repository at a path.
 func (g *guard) knowsAt(at string) bool {
 	file, there := idAt(at)
 	return there && g.known[file] != ""
@@ -277,8 +276,8 @@ func idAt(at string) (file id, there bool) {
 	return idOf(&st), err == nil
 }
 
-// fresh says what of a repository that is new makes git run something. If
-// nothing does it is known from now on.
+// fresh returns the part of a new repository that makes git run a program. If there is none,
+// the repository is known from now on.
 func (g *guard) fresh(t *top, at string) string {
 	why := repository(t, at, 0)
 	var st unix.Stat_t
@@ -288,10 +287,9 @@ func (g *guard) fresh(t *top, at string) string {
 	return why
 }
 
-// linked returns the repository that the workspace belongs to if that is
-// elsewhere, as it is for a tree that git worktree has made: commits are
-// written there. The workspace alone can't claim that, since a command writes
-// the file; the repository must know of the tree.
+// linked returns the main repository of the workspace if it is a linked worktree: commits
+// are written there. The repository must list the worktree; the workspace's .git file alone
+// is not trusted, as commands can write it.
 func linked(root string) string {
 	file := path.Join(root, ".git")
 	var st unix.Stat_t
@@ -326,8 +324,8 @@ func linked(root string) string {
 	return common
 }
 
-// line returns the one line of a file, or nothing. A command may have made it,
-// or where it leads: pipes are not waited for, and devices not read.
+// line returns the only line of a file, or "". As a command may have made the file or its
+// target, line does not wait for pipes and reads no devices.
 func line(file string) string {
 	f, err := os.OpenFile(file, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {

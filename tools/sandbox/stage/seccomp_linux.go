@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refused are system calls that no command needs to do its work, and that
-// reach into other processes or the system.
+// refused are system calls that affect other processes or the system, and that no command
+// needs.
 var refused = []uint32{
 	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE,
 	unix.SYS_PIDFD_GETFD, unix.SYS_KCMP, unix.SYS_PERF_EVENT_OPEN,
@@ -26,15 +26,15 @@ var refused = []uint32{
 	unix.SYS_NFSSERVCTL,
 }
 
-// shared are calls for memory and queues that others have, too, unless there
-// is a namespace for them.
+// shared are calls for System V memory and queues, which are shared with other processes
+// unless there is a namespace.
 var shared = []uint32{
 	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP,
 	unix.SYS_SHMCTL, unix.SYS_MSGCTL, unix.SYS_SEMCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
 }
 
-// unknown are system calls that the kernel denies to have, so that programs
-// take the older way, whose arguments can be looked at.
+// unknown are system calls refused as not implemented, so that programs use older calls,
+// whose arguments a filter can check.
 var unknown = []uint32{unix.SYS_CLONE3}
 
 const (
@@ -45,7 +45,7 @@ const (
 	refuse  = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
 	unheard = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 
-	// Where a filter finds what: in a struct seccomp_data.
+	// Offsets in a struct seccomp_data.
 	atNumber, atArch, atFirst, atSecond = 0, 4, 16, 24
 )
 
@@ -53,7 +53,7 @@ const (
 // no address randomization, and the query.
 var personalities = []uint32{0, 8, 0x20000, 0x20008, 0x40000, 0xffffffff}
 
-// filter has the kernel refuse system calls of this thread and its future processes.
+// filter makes the kernel refuse system calls of this thread and its future processes.
 func filter(s *Spec) error {
 	program := assemble(rules(families(s), !s.has(Namespaces), !s.Network))
 	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
@@ -69,15 +69,15 @@ func families(s *Spec) []uint32 {
 	return nil
 }
 
-// A rule decides about one system call. Its body always ends with an answer.
+// A rule decides about one system call. Its body always ends with a return.
 type rule struct {
 	number uint32
 	body   []unix.SockFilter
 }
 
-// rules returns the rules of system calls that are not simply allowed. With streams, sockets can be
-// nothing else: what a command has of a network is its own, for servers that it
-// starts itself, and no datagram leaves it for a name server.
+// rules returns the rules of system calls that are not always allowed. With streams, only
+// stream sockets are allowed: the command has a private network for its own servers, and no
+// datagram can reach a name server.
 func rules(families []uint32, alone, streams bool) (all []rule) {
 	always := func(answer unix.SockFilter, numbers ...uint32) {
 		for _, n := range numbers {
@@ -117,9 +117,8 @@ func among(at uint32, values []uint32, yes, no uint32) []unix.SockFilter {
 	return append(body, answer(no))
 }
 
-// atOnce is how many rules are passed over at once by calls that are not among
-// them. The kernel tries a filter with the number of every call there is when
-// it is put on, so that the way through it is as short as that is fast.
+// atOnce is how many rules a non-matching call skips with one comparison. When a filter is
+// installed, the kernel runs it for every call number, so a short path makes the start fast.
 const atOnce = 8
 
 // assemble returns the filter with these rules. It allows system calls that they do not name.
@@ -127,7 +126,7 @@ func assemble(rules []rule) []unix.SockFilter {
 	slices.SortFunc(rules, func(a, b rule) int { return cmp.Compare(a.number, b.number) })
 	p := []unix.SockFilter{
 		load(atArch), {Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 1,
-			K: arch}, answer(unix.SECCOMP_RET_KILL_PROCESS), // other numbers, other calls
+			K: arch}, answer(unix.SECCOMP_RET_KILL_PROCESS), // call numbers depend on the architecture
 		load(atNumber),
 	}
 	p = append(p, otherNumbers...)

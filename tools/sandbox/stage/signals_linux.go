@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ends are the signals at which the runtime ends a process or stops it, unless
-// somebody asks for them.
+// ends are the signals by which the runtime ends or stops a process without a handler.
 var ends = []os.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGABRT, unix.SIGTERM, unix.SIGSTKFLT, unix.SIGSYS,
 	unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU}
 
@@ -26,8 +25,8 @@ func ignoreSignals() {
 	}
 }
 
-// dieOf ends this process by a signal, in the kernel's way: the runtime's
-// handler would be called instead.
+// dieOf ends this process by a signal, with the kernel's default action instead of the
+// runtime's handler.
 func dieOf(sig syscall.Signal) {
 	var byDefault [4]uint64 // a struct sigaction, with SIG_DFL
 	unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(&byDefault)), 0,

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// ProgramName is what the program is called when it is a stage, as its zeroth
-// argument. The first one is [Outer] or another stage's name, the second one
-// the number of the file that holds the Spec; the command's follow.
+// ProgramName is argument 0 of a stage. Argument 1 is [Outer] or another stage's name,
+// argument 2 the descriptor of the Spec; the command's arguments follow.
 const ProgramName = "gemline-sandbox"
 
-// What a stage is called. A holder is no stage: see [HolderAttr].
+// Names of stages. A holder is no stage: see [HolderAttr].
 const (
 	Outer  = "outer"
 	Holder = "holder"
@@ -22,31 +21,31 @@ const (
 // A Spec holds a command and its confinement. All paths are absolute
 // and without links.
 type Spec struct {
-	Path  string // of the program; empty if layers are only tried
-	Extra int    // how many files above standard error the command gets
+	Path  string // of the program; empty for a trial of the layers
+	Extra int    // how many descriptors above standard error the command gets
 
 	Root         string
 	Write        []string
 	ReadOnly     []string
-	Anchored     []string // directories that stay in their places
-	Kept         []string // stay as they are if a link or nothing is there
+	Anchored     []string // directories that can't be renamed
+	Kept         []string // paths that stay unchanged if they are links or missing
 	Hidden       []string
-	Masked       []string // files; the last element of one may be a link, which is covered itself
+	Masked       []string // files; the last element of a path may be a link, which is masked itself
 	Cache        string   // a directory in one of Write
-	Below        string   // a directory that is seen through Cache, where that can be
-	Hooks        string   // a directory with hooks that may stay; none of Root and Write holds it
-	Temp         string   // a directory that the command sees as the temporary one
+	Below        string   // the lower layer of Cache, if overlays work
+	Hooks        string   // a directory of allowed hooks, outside of Root and Write
+	Temp         string   // the temporary directory of the command
 	Network      bool
-	Joined       bool // two files follow the Spec's: namespaces of users and of networks, to run in
+	Joined       bool // two descriptors follow the Spec's: the user and network namespaces to join
 	Unprotected  bool
-	RunReadOnly  bool     // nothing is written but to temporary directories that are the command's alone
-	Veiled       []string // directories in which the command sees only what the Spec names
-	EndLeftovers bool     // nothing outlives the command
+	RunReadOnly  bool     // only the command's private temporary directories are writable
+	Veiled       []string // directories in which only the Spec's paths are visible
+	EndLeftovers bool     // no process outlives the command
 
-	Layers []string // what to put on, of the names below
+	Layers []string // layers to apply, of the names below
 }
 
-// Layers, in the order in which they are put on.
+// Layers, in the order of their application.
 const (
 	UserNamespace = "user namespace"
 	Namespaces    = "namespaces" // of mounts, processes and System V IPC
@@ -57,10 +56,10 @@ const (
 	Seccomp       = "seccomp"
 )
 
-// has reports whether s puts on a layer.
+// has reports whether s applies a layer.
 func (s *Spec) has(layer string) bool { return slices.Contains(s.Layers, layer) }
 
-// Encode returns s as text in which no path can pass for anything else.
+// Encode returns s as an unambiguous text, whatever its paths contain.
 func (s *Spec) Encode() []byte {
 	var b strings.Builder
 	add := func(key string, values ...string) {
@@ -92,7 +91,7 @@ func (s *Spec) Encode() []byte {
 	return []byte(b.String())
 }
 
-// decode reads what Encode wrote.
+// decode reverses Encode.
 func decode(b []byte) (*Spec, error) {
 	fields := strings.Split(string(b), "\x00")
 	s, whole := &Spec{}, false

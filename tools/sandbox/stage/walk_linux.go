@@ -7,19 +7,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Limits of the search for repositories inside of the workspace. A repository that is
-// deeper, or comes later, is not found.
+// Limits of the search for repositories inside of the workspace. Repositories beyond a limit
+// are not found.
 const (
 	maxDepth       = 8
 	maxDirectories = 2000
 )
 
-// A found is a repository's or gemline's own directory, or a file or link that
-// stands for one.
+// A found is a directory of a repository or of gemline, or a file or link in its place.
 type found struct {
 	top  *top
 	at   string // below top
-	name string // the one it has, in small letters
+	name string // its name in lower case
 	stat unix.Stat_t
 }
 
@@ -30,14 +29,14 @@ func (f found) where() string { return path.Join(f.top.path, f.at) }
 type top struct {
 	path  string
 	fd    int
-	depth int    // how deep to search; -1 if it is a repository itself
-	hooks string // where the user keeps those that a new repository may have
+	depth int    // depth of the search; -1 if it is a repository itself
+	hooks string // the user's directory of hooks allowed in new repositories
 }
 
-// within reports whether a path is below t.
+// within reports whether a path is strictly below t.
 func (t *top) within(path string) bool { return path != t.path && inside(t.path, path) }
 
-// below returns the place of a path that is t's or below it.
+// below returns path relative to t.
 func (t *top) below(path string) string {
 	if path == t.path {
 		return "."
@@ -59,8 +58,8 @@ func open(dir int, at string, flags int) (int, error) {
 	return unix.Openat2(dir, at, &unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC | unix.O_NOFOLLOW), Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS})
 }
 
-// search calls visit with its finds, upper directories first. It searches inside of a find
-// only if it is a tree that gemline has made, and goes no deeper than depth.
+// search calls visit with the found directories, parents first, down to depth. It searches
+// inside of a find only if that is a worktree made by gemline.
 func (t *top) search(depth int, visit func(found) error) error {
 	type place struct {
 		at    string
@@ -71,7 +70,7 @@ func (t *top) search(depth int, visit func(found) error) error {
 		p := todo[n]
 		fd, err := open(t.fd, p.at, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK)
 		if err != nil {
-			continue // it is gone, or not ours to read
+			continue // it is gone, or unreadable
 		}
 		err = entries(fd, func(name string, kind byte) error {
 			at := path.Join(p.at, name)
@@ -98,7 +97,7 @@ func (t *top) search(depth int, visit func(found) error) error {
 	return nil
 }
 
-// special reports whether a name is one of a repository or of gemline's own configuration.
+// special reports whether a name is that of a repository or of gemline's configuration.
 func special(name string) bool {
 	return strings.EqualFold(name, ".git") || strings.EqualFold(name, ".gemini")
 }

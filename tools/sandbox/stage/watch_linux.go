@@ -27,9 +27,9 @@ const (
 type watched struct {
 	top   *top
 	at    string
-	was   map[string]fileState // by place; empty if there was nothing
+	was   map[string]fileState // by path; empty if nothing existed
 	trees bool                 // it is a repository's directory worktrees, see entries
-	way   bool                 // it is in Kept: a directory above it must not become a link, either
+	way   bool                 // in Kept: its parent directories must not become links, either
 }
 
 // A fileState is the former state of a file.
@@ -37,13 +37,13 @@ type fileState struct {
 	id      id
 	mode    uint32
 	size    int64
-	changed unix.Timespec // nobody can set this back
+	changed unix.Timespec // the change time, which programs can't set
 	saved   []byte        // the contents; nil if they were not stored
-	closed  bool          // a directory whose entries are not looked at
+	closed  bool          // a directory whose entries are not checked
 }
 
-// same reports whether m and n are one unchanged file. Changed entries of a directory have
-// marks of their own.
+// same reports whether m and n are the same unchanged file. For a directory, its entries
+// have separate states.
 func (m fileState) same(n fileState) bool {
 	if m.id != n.id || m.mode != n.mode {
 		return false
@@ -83,8 +83,8 @@ func (w watched) is() map[string]fileState {
 	return is
 }
 
-// harmless reports whether a new file at a place is one of git worktree's, a hook that
-// git-lfs makes, or repositories of modules where there were none.
+// harmless reports whether a new file at a path was made by git worktree, is a hook of
+// git-lfs, or the first repositories of modules.
 func (w watched) harmless(at string) bool {
 	if path.Base(w.at) == "modules" && len(w.was) == 0 {
 		return modules(w.top, w.at, 1) == ""
@@ -97,11 +97,11 @@ func (w watched) harmless(at string) bool {
 		defer unix.Close(dir)
 		return gitconfig.IsLFSHook(path.Base(at), string(contents(dir, path.Base(at)))) && sole(dir, path.Base(at))
 	}
-	return w.trees && (at == w.at || furtherTree(w.top, at) == "")
+	return w.trees && (at == w.at || linkedTree(w.top, at) == "")
 }
 
-// remember notes the files at a place and below it: their content, too, if it is not known
-// how they were.
+// remember records the state of the files at a path and below, with their contents if the
+// former state is not known.
 func (t *top) remember(at string, marks, was map[string]fileState) {
 	dir, err := open(t.fd, path.Dir(at), unix.O_PATH|unix.O_DIRECTORY)
 	if err != nil {
@@ -134,7 +134,7 @@ func (t *top) remember(at string, marks, was map[string]fileState) {
 	defer unix.Close(fd)
 	entries(fd, func(name string, _ byte) error {
 		switch parent := strings.ToLower(path.Base(at)); {
-		case parent == ".gemini" && name == "worktrees", parent == "info" && name == "refs": // which is for HTTP
+		case parent == ".gemini" && name == "worktrees", parent == "info" && name == "refs": // it is only for HTTP
 		default:
 			t.remember(path.Join(at, name), marks, was)
 		}
@@ -142,8 +142,8 @@ func (t *top) remember(at string, marks, was map[string]fileState) {
 	})
 }
 
-// unread reports whether an entry of a directory is a part of a repository that makes git run
-// nothing.
+// unread reports whether a directory entry is a part of a repository that makes git run no
+// program.
 func unread(dir int, name string) bool {
 	return (name == "objects" || name == "refs" || name == "logs") && there(dir, "HEAD") && there(dir, "objects")
 }
@@ -165,9 +165,9 @@ func contentsUpTo(dir int, name string, most int) []byte {
 	return b
 }
 
-// enforce reverts forbidden changes, and says which there were. No file is lost: a forbidden
-// file gets another name beside its own. Only with deep are new repositories below the
-// workspace searched for.
+// enforce reverts forbidden changes, and describes them. No file is lost: a forbidden file
+// is renamed in its directory. With deep, it also searches the workspace for new
+// repositories.
 func (g *guard) enforce(deep bool) (problems []string) {
 	if g == nil {
 		return nil
@@ -176,7 +176,7 @@ func (g *guard) enforce(deep bool) (problems []string) {
 	defer g.mu.Unlock()
 	for _, w := range g.watched {
 		problems = append(problems, w.enforce()...)
-		if is, ok := w.was[w.at]; ok && special(path.Base(w.at)) { // it may be there again as another file
+		if is, ok := w.was[w.at]; ok && special(path.Base(w.at)) { // another file may have the path again
 			g.known[is.id] = path.Join(w.top.path, w.at)
 		}
 	}
@@ -196,7 +196,7 @@ func (g *guard) enforce(deep bool) (problems []string) {
 			all = append(all, f)
 			return nil
 		})
-		slices.SortStableFunc(all, func(a, b found) int { // files may lead to directories
+		slices.SortStableFunc(all, func(a, b found) int { // directories first, as .git files may name them
 			return cmp.Compare(a.stat.Mode&unix.S_IFMT, b.stat.Mode&unix.S_IFMT)
 		})
 		for _, f := range all {
@@ -216,16 +216,16 @@ func (g *guard) enforce(deep bool) (problems []string) {
 	return problems
 }
 
-// knows reports whether f was there. New files are looked at again. A file
-// that says where a repository is says something else in another place, and an unprotected file
-// may have changed in another place.
+// knows reports whether f existed before, at the same path. Files that moved are checked
+// again: a relative path in a .git file then has another meaning, and an unprotected file
+// may have changed elsewhere.
 func (g *guard) knows(f found) bool {
 	where, ok := g.known[idOf(&f.stat)]
 	return ok && !g.made[idOf(&f.stat)] && (where == f.where() || g.mounts && f.stat.Mode&unix.S_IFMT == unix.S_IFDIR)
 }
 
-// stay looks every second at the top of the workspace, while processes that a
-// command has left behind go on.
+// stay enforces every second at the top of the workspace, while a command's background
+// processes run.
 func (g *guard) stay() {
 	for range time.Tick(time.Second) {
 		g.enforce(false)
@@ -242,8 +242,8 @@ func (w watched) enforce() (problems []string) {
 		}
 	}
 	slices.SortFunc(places, cmp.Compare[string])
-	gone := ""              // a directory that was put aside or put back, with all in it
-	var kept, back []string // places where something was put aside, or back
+	gone := ""              // a directory that was renamed or restored, with all its entries
+	var kept, back []string // paths that were renamed, or restored
 	aside := func(at string) string {
 		said, to := w.top.aside(at, "")
 		gone, kept = at, append(kept, to)
@@ -279,7 +279,7 @@ func (w watched) enforce() (problems []string) {
 			w.was[at] = now
 		}
 	}
-	if len(back) > 0 { // for the files in directories that are there again
+	if len(back) > 0 { // files in restored directories
 		for _, p := range w.enforce() {
 			if !slices.Contains(problems, p) {
 				problems = append(problems, p)
@@ -289,7 +289,7 @@ func (w watched) enforce() (problems []string) {
 	return problems
 }
 
-// aside gives the file at a place another name, and reports the name and the reason.
+// aside renames the file at a path, and reports the new name and the reason.
 func (t *top) aside(at, why string) (said, to string) {
 	if why != "" {
 		why = " (" + why + ")"
@@ -301,7 +301,7 @@ func (t *top) aside(at, why string) (said, to string) {
 	defer unix.Close(dir)
 	for n := 1; ; n++ {
 		name := strings.TrimPrefix(path.Base(at), ".")
-		name = fmt.Sprintf("%s.put-aside-%d", name[:min(len(name), 200)], n) // no name may be longer than 255
+		name = fmt.Sprintf("%s.put-aside-%d", name[:min(len(name), 200)], n) // names are limited to 255 bytes
 		err := unix.Renameat2(dir, path.Base(at), dir, name, unix.RENAME_NOREPLACE)
 		if errors.Is(err, unix.EEXIST) && n < 1000 {
 			continue
@@ -314,8 +314,8 @@ func (t *top) aside(at, why string) (said, to string) {
 	}
 }
 
-// restore writes the old content of a place, and reports success. A directory is found again
-// where it was given another name, else made.
+// restore writes the old content of a path, and reports success. A renamed directory is
+// renamed back; a missing one is created.
 func (t *top) restore(at string, was fileState) (said string, ok bool) {
 	const (
 		not = "; the former files can't be put back"
