@@ -1,10 +1,10 @@
-// Package outputs shortens what tools put out if that is too long for the model, and keeps the
-// whole in a file that the model can read.
+// Package outputs shortens outputs of tools that are too long for the model, and stores the
+// full output in a file that the model can read.
 //
 // # Without secrets
 //
-// A stored output holds no known secret. The caller that cuts a text takes secrets out first, since
-// a part of one would not be found.
+// A stored output holds no known secret. The caller redacts secrets before it cuts a text,
+// as the redactor would not find a part of a secret.
 package outputs
 
 import (
@@ -23,19 +23,19 @@ import (
 	"gemline/engine/text"
 )
 
-// Limits say which outputs are too long, and where the whole is kept. The zero Limits leave
-// all outputs as they are.
+// Limits say which outputs are too long, and where the full outputs are stored. The zero
+// Limits leave all outputs as they are.
 type Limits struct {
-	Dir       func() string // that keeps the full texts, whoever writes there makes it; nil keeps none
+	Dir       func() string // for the full outputs, created by the writer; nil stores none
 	Secrets   *redact.Redactor
 	Threshold int            // characters of a command's output that the model is given; 0 or less means all
 	Distill   Distillation   // for the outputs of all tools; replaces Threshold
-	Summaries map[string]int // the tools whose outputs a smaller model sums up, and how many tokens that may have
-	Asker     *oneshot.Asker // asks that model
+	Summaries map[string]int // tools whose outputs a smaller model sums up, and the tokens of the summary
+	Asker     *oneshot.Asker // asks the smaller model
 }
 
 // Cut shortens a text of more than l.Threshold characters to its beginning and its end, and
-// keeps the whole in a file. It leaves all texts as they are if outputs are distilled.
+// stores the full text in a file. It leaves all texts as they are if outputs are distilled.
 func (l Limits) Cut(tool, all string) (string, engine.Cut) {
 	if l.Distill.MaxTokens > 0 {
 		return all, engine.Cut{}
@@ -68,8 +68,7 @@ func (l Limits) cut(tool, all string, most int) (string, engine.Cut) {
 		text.Number(head), text.Number(tail), where, path, first, text.Number(n-head-tail), last), engine.Cut{Total: n, Shown: most}
 }
 
-// Store writes text, which tool has put out, to a file of its own among the full
-// outputs.
+// Store writes text, an output of tool, to a new file in the directory of full outputs.
 func (l Limits) Store(tool, text string) (path string, err error) {
 	text = l.Secrets.Text(text)
 	if l.Dir == nil {

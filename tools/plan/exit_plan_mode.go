@@ -26,8 +26,8 @@ type exitPlanModeArgs struct {
 	Name string `json:"plan_filename"`
 }
 
-// ExitTool returns the tool that asks for the approval of a plan, and ends plan mode
-// if it is given.
+// ExitTool returns the tool that asks for the approval of a plan, and ends plan mode after
+// the approval.
 func (p *Folder) ExitTool() engine.Tool {
 	var tool engine.Tool
 	tool = toolkit.Define(ExitName, "Exit Plan Mode", engine.Planning, exitPlanModeDoc, exitPlanModeSchema,
@@ -44,7 +44,7 @@ func (p *Folder) ExitTool() engine.Tool {
 						Message: "Plan mode is off already."}
 				}
 				if !p.HasUser {
-					return p.alone(name, host)
+					return p.withoutUser(name, host)
 				}
 				return p.ask(ctx, host, tool, name)
 			}}, nil
@@ -53,9 +53,9 @@ func (p *Folder) ExitTool() engine.Tool {
 	return tool
 }
 
-// alone is what becomes of a plan that nobody can approve: the model goes back to the
-// mode that it came from. A user who wanted plan mode gets nothing else.
-func (p *Folder) alone(name string, host engine.Host) (engine.Result, error) {
+// withoutUser handles a plan that no user can approve: the model returns to its previous
+// mode. If the user chose plan mode, the mode stays.
+func (p *Folder) withoutUser(name string, host engine.Host) (engine.Result, error) {
 	r, err := p.read(name)
 	if err != nil {
 		return engine.Result{}, err
@@ -68,10 +68,10 @@ func (p *Folder) alone(name string, host engine.Host) (engine.Result, error) {
 		"\nNobody is there to approve it, so plan mode stays on. End with a summary of the plan, and say where it is."}, nil
 }
 
-// ask asks the user about a plan, again as often as the user changes it.
+// ask asks the user about a plan, and again after each change by the user.
 func (p *Folder) ask(ctx context.Context, host engine.Host, tool engine.Tool, name string) (engine.Result, error) {
 	changed := false
-	tool.Fit = func(args map[string]any) (map[string]any, string, error) { // of a proposal, which the call isn't
+	tool.Fit = func(args map[string]any) (map[string]any, string, error) { // checks the arguments of an edited proposal
 		if _, ok := args["plan"].(string); !ok {
 			return args, "", toolkit.Misuse("the changed plan was expected as the argument plan")
 		}
@@ -119,7 +119,7 @@ func (p *Folder) ask(ctx context.Context, host engine.Host, tool engine.Tool, na
 	}
 }
 
-// question is what the user is asked about a plan. "Always" is the mode that follows.
+// question returns the question about a plan. "Always" chooses the next mode.
 func (p *Folder) question(r *files.Revision, name string) engine.Intent {
 	modes := p.Modes()
 	in := engine.Intent{Title: fmt.Sprintf("carry out %s in %s: %s", name, modes[0].Name, modes[0].Meaning),
@@ -135,8 +135,8 @@ func (p *Folder) question(r *files.Revision, name string) engine.Intent {
 	return in
 }
 
-// planArgs returns the arguments of a proposal of the plan of a name, with its text if the
-// user has changed that.
+// planArgs returns the arguments of a proposed plan: its name, and its text if the user has
+// changed it.
 func planArgs(name string, text *string) map[string]any {
 	args := map[string]any{"plan_filename": name}
 	if text != nil {

@@ -23,13 +23,13 @@ import (
 	"gemline/tools/workspace"
 )
 
-// A Folder keeps the plans of a session, each a Markdown file, and the mode in which nothing
-// else is written. Nil keeps no plans.
+// A Folder holds the plans of a session, each a Markdown file, and controls plan mode, in
+// which only plans are written. Nil means no plans.
 type Folder struct {
 	Workspace *workspace.Workspace
 
-	// Dir is the folder, absolute and without links. If a link replaces Dir or a parent,
-	// Dir holds no plans.
+	// Dir is the folder, absolute and without links. If a link replaces Dir or a parent of
+	// it, no file in Dir counts as a plan.
 	Dir string
 
 	// Made is a file with the paths of plans that sessions have written here, a line each;
@@ -40,15 +40,15 @@ type Folder struct {
 	Planning func() bool
 	Enter    func() error
 
-	// Leave ends plan mode for another mode, "" for the previous mode, and returns words
-	// for the new mode. Modes returns the previous mode and the others that may follow.
+	// Leave ends plan mode for another mode, "" for the previous mode, and returns a
+	// description of the new mode. Modes returns the previous mode and other choices.
 	Leave func(mode string) (said string, err error)
 	Modes func() []Mode
 
-	// HasUser says that somebody can approve of plans.
+	// HasUser says that a user can approve plans.
 	HasUser bool
 
-	entered  atomic.Bool            // plan mode was the model's wish
+	entered  atomic.Bool            // the model entered plan mode
 	approved atomic.Pointer[string] // the plan that was approved last
 	written  sync.Map               // the paths of this session's plans
 }
@@ -56,7 +56,7 @@ type Folder struct {
 // A Mode is an approval mode that may follow plan mode.
 type Mode struct{ Name, Meaning string }
 
-// planEnding is how the names of plans end.
+// planEnding is the suffix of the names of plans.
 const planEnding = ".md"
 
 // Is reports whether path, which is absolute, and the target of a link at path are paths of
@@ -70,8 +70,8 @@ func (p *Folder) Is(path string) bool {
 	return p != nil && is(path) && is(disk.ResolveLinks(path))
 }
 
-// path returns the path of the plan that the model means by name: a file name or a path. A
-// path in another folder is no plan.
+// path returns the path of the plan for name, a file name or a path. A path in another
+// folder is no plan.
 func (p *Folder) path(name string) (string, error) {
 	dir, file := filepath.Split(filepath.Clean(strings.ReplaceAll(strings.TrimPrefix(name, "@"), "\x00", "")))
 	path := filepath.Join(p.Dir, file)
@@ -125,10 +125,10 @@ func (p *Folder) Tools(ts engine.Toolset) engine.Toolset {
 	})
 }
 
-// A preparer is what an [engine.Tool] prepares calls by.
+// A preparer is the Prepare function of an [engine.Tool].
 type preparer = func(ctx context.Context, args map[string]any) (engine.Call, error)
 
-// prepare has edit prepare the edit of the plan of a name.
+// prepare prepares the edit of the plan with a name by edit.
 func (p *Folder) prepare(ctx context.Context, edit preparer, name string, args map[string]any) (engine.Call, error) {
 	path, err := p.path(name)
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *Folder) prepare(ctx context.Context, edit preparer, name string, args m
 	return call, nil
 }
 
-// foreign reports whether a file of the workspace is there that no session has made.
+// foreign reports whether path is a file of the workspace that no session has made.
 func (p *Folder) foreign(path string) bool {
 	if !p.shared() {
 		return false
@@ -171,7 +171,7 @@ func (p *Folder) foreign(path string) bool {
 	return err == nil && !p.noted(path)
 }
 
-// shared reports whether the folder is one of the workspace, in which others have files.
+// shared reports whether the folder is in the workspace, with files of others.
 func (p *Folder) shared() bool {
 	return disk.Within(p.Workspace.Roots(), p.Dir)
 }
@@ -192,7 +192,7 @@ func (p *Folder) note(path string) error {
 	if known || p.Made == "" {
 		return nil
 	}
-	f, err := os.OpenFile(p.Made, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600) // sessions beside this one add lines, too
+	f, err := os.OpenFile(p.Made, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600) // concurrent sessions append lines, too
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (p *Folder) note(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// read reads the plan that the model means by name, in each form in which it may write one.
+// read reads the plan for name, in each form of a path.
 func (p *Folder) read(name string) (*files.Revision, error) {
 	path, err := p.path(name)
 	if err != nil {
@@ -250,7 +250,7 @@ func (p *Folder) Current() string {
 // Approval begins the result that tells the model of a plan's approval.
 const Approval = "Plan approved. Switching to "
 
-// stored precedes the plan's path in that text.
+// stored precedes the plan's path in the result.
 const stored = "The approved implementation plan is stored at: "
 
 // Restore sets the approved plan from a conversation's history.

@@ -1,9 +1,9 @@
-// Package plan stores what the model means to do: a todo list ([Todos]), and plans in a [Folder],
+// Package plan stores the model's plans: a todo list ([Todos]), and plans in a [Folder],
 // which the user approves before they are carried out.
 //
-// # Nothing but plans
+// # Plan mode writes only plans
 //
-// In plan mode the tools that edit write plans in one [Folder], and no other file.
+// In plan mode, the tools that edit write only plans in one [Folder].
 package plan
 
 import (
@@ -58,8 +58,8 @@ type Todos struct {
 	items []todo
 }
 
-// Lines returns the list in words: a line that counts, and one for each item.
-// It returns nothing if the list is empty.
+// Lines returns the list as text: a line with counts, and a line for each item. It returns
+// no lines for an empty list.
 func (t *Todos) Lines() []string {
 	if t == nil {
 		return nil
@@ -102,9 +102,9 @@ func (t *Todos) set(items []todo) {
 	t.items = items
 }
 
-// WriteTodos returns write_todos, which keeps the model's list. Newer models keep one in their
-// heads: model returns the name of the one that is asked, and nil means that all need a list.
-// If given is nil the tool is not offered.
+// WriteTodos returns write_todos, which stores the model's list. Newer models need no list:
+// model returns the name of the current model, and nil means that all models need a list. If
+// given is nil, the tool is not offered.
 func WriteTodos(given *Todos, model func() string) engine.Tool {
 	list := cmp.Or(given, &Todos{})
 	tool := toolkit.Define(TodosName, "Write Todos", engine.Think, writeTodosDoc, writeTodosSchema,
@@ -119,13 +119,13 @@ func WriteTodos(given *Todos, model func() string) engine.Tool {
 				}}, nil
 		})
 	tool.When = func() bool {
-		return given != nil && (model == nil || listless(model()))
+		return given != nil && (model == nil || needsTodos(model()))
 	}
 	return tool
 }
 
-// listless reports whether a model does better with a list to write to.
-func listless(model string) bool {
+// needsTodos reports whether a model works better with a todo list.
+func needsTodos(model string) bool {
 	name := path.Base(model)
 	return catalog.Lookup(name).Kin.Todos && !strings.Contains(name, "preview")
 }

@@ -15,15 +15,15 @@ import (
 
 // A Stream carries messages, each a JSON text on a line.
 type Stream interface {
-	// Send sends a message. Its error is about that message; a Stream that is over says
-	// so by Next.
+	// Send sends a message. Its error is about that message; the end of the Stream is
+	// reported by Next.
 	Send(ctx context.Context, m *Message) error
 
-	// Next returns the next message, valid until the next call. After an [ErrTooLong] there
-	// may be more; after any other error there is not.
+	// Next returns the next message, valid until the next call. After an [ErrTooLong], more
+	// messages may follow; any other error ends the Stream.
 	Next() ([]byte, error)
 
-	// Close ends it, and has Next return.
+	// Close ends the Stream, and makes Next return.
 	Close() error
 }
 
@@ -36,8 +36,8 @@ type Handler struct {
 	// Request answers a request. An [*Error] goes out as it is.
 	Request func(ctx context.Context, m *Message) (any, error)
 
-	// Sync reports whether a request is answered before the next message is read, since the
-	// next message may depend on the answer. Nil is never.
+	// Sync reports whether a request is answered before the next message is read, as that
+	// message may depend on the answer. Nil means never.
 	Sync func(protocol.MCPMethod) bool
 
 	// Notify gets the notifications, in order. It returns at once.
@@ -46,7 +46,7 @@ type Handler struct {
 	// OnUnparsed gets each text that is no message, such as a line of a log. It returns at once.
 	OnUnparsed func(text []byte)
 
-	// MaxConcurrent is how many requests are answered side by side, 8 if it is 0.
+	// MaxConcurrent is how many requests are answered in parallel; 0 means 8.
 	MaxConcurrent int
 
 	// ServerSide says that we are the server: the client gets an error for input that is no
@@ -59,11 +59,11 @@ type Handler struct {
 	LSPDialect bool
 }
 
-// An AsyncResult is the result of a slow request. A [Handler] that returns it has done the work
-// that needs the order of messages; it is called in parallel to further reading.
+// An AsyncResult is the result of a slow request. A [Handler] first does the work that needs
+// the order of messages. Then the AsyncResult runs in parallel to the reader.
 type AsyncResult func() (any, error)
 
-// A ResultThen is a result with a function that is called when the result has been sent.
+// A ResultThen is a result with a function that runs after the result is sent.
 type ResultThen struct {
 	Result any
 	Then   func()
@@ -73,9 +73,9 @@ type ResultThen struct {
 type Conn struct {
 	stream  Stream
 	handler Handler
-	ctx     context.Context // of the request that is answered
+	ctx     context.Context // of the active request
 	cancel  context.CancelFunc
-	slots   chan struct{} // for requests that are answered
+	slots   chan struct{} // limits active requests
 	busy    chan struct{} // for refusals
 	done    chan struct{}
 
@@ -83,7 +83,7 @@ type Conn struct {
 	serial  int64
 	pending map[int64]chan outcome
 	serving map[string]context.CancelFunc // requests of the other side, by id
-	err     error                         // why it is over
+	err     error                         // why the conversation is over
 }
 
 // An outcome is how a call ended.
@@ -93,12 +93,12 @@ type outcome struct {
 }
 
 const (
-	defaultConcurrent = 8      // requests of the other side at once, if nothing else is said
-	maxRefusals       = 256    // refusals that are not read yet
-	maxUnsolicited    = 20_000 // messages in a second that answer nothing
+	defaultConcurrent = 8      // concurrent requests of the other side, by default
+	maxRefusals       = 256    // unread refusals
+	maxUnsolicited    = 20_000 // messages per second that are no answers
 )
 
-// New begins a conversation over s. Whoever begins one closes it.
+// New begins a conversation over s. The caller closes it.
 func New(s Stream, h Handler) *Conn {
 	c := &Conn{stream: s, handler: h, slots: make(chan struct{}, cmp.Or(h.MaxConcurrent, defaultConcurrent)),
 		busy: make(chan struct{}, maxRefusals), done: make(chan struct{}),
@@ -126,8 +126,8 @@ func (c *Conn) Close() error {
 	return err
 }
 
-// Call asks for something and puts the result into result, which may be nil. If ctx is
-// over before the answer comes, the other side is told so.
+// Call sends a request and decodes the answer into result, which may be nil. If ctx ends
+// before the answer comes, Call cancels the request.
 func (c *Conn) Call(ctx context.Context, method protocol.MCPMethod, params, result any) error {
 	return Peer{conn: c}.Call(ctx, method, params, result)
 }
@@ -160,7 +160,7 @@ func (p Peer) Call(ctx context.Context, method protocol.MCPMethod, params, resul
 	defer c.take(id)
 	m.ID = strconv.AppendInt(nil, id, 10)
 	o := outcome{err: c.stream.Send(ctx, m)}
-	if o.err == nil || errors.Is(o.err, ErrClosed) { // the conversation is about to end, and will say why
+	if o.err == nil || errors.Is(o.err, ErrClosed) { // the conversation is about to end with its reason
 		o = c.wait(ctx, answer)
 	}
 	switch {
@@ -182,7 +182,7 @@ func (c *Conn) wait(ctx context.Context, answer chan outcome) outcome {
 		return outcome{err: ctx.Err()}
 	case <-c.done:
 	}
-	select { // it may have come just before the end
+	select { // the answer may have come just before the end
 	case o := <-answer:
 		return o
 	default:
@@ -190,12 +190,12 @@ func (c *Conn) wait(ctx context.Context, answer chan outcome) outcome {
 	}
 }
 
-// cancelRequest gives a request up, in other protocols than MCP.
+// cancelRequest cancels a request, in protocols other than MCP.
 const cancelRequest = "$/cancel_request"
 
-// sendCancel tells the other side that nobody waits for the answer any more.
+// sendCancel cancels a request at the other side.
 func (p Peer) sendCancel(id int64, method protocol.MCPMethod) {
-	if method == protocol.MethodInitialize { // which can't be cancelled
+	if method == protocol.MethodInitialize { // initialize can't be cancelled
 		return
 	}
 	const patience = time.Second
@@ -212,7 +212,7 @@ func (p Peer) sendCancel(id int64, method protocol.MCPMethod) {
 	}()
 }
 
-// Notify tells the other side something.
+// Notify sends a notification.
 func (c *Conn) Notify(ctx context.Context, method protocol.MCPMethod, params any) error {
 	return Peer{conn: c}.Notify(ctx, method, params)
 }
@@ -235,7 +235,7 @@ func raw(v any) (json.RawMessage, error) {
 	return json.Marshal(v)
 }
 
-// take returns who waits for an answer, nil if nobody does, and has nobody wait for it.
+// take removes and returns the channel of a waiting call, nil if there is none.
 func (c *Conn) take(id int64) chan outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -244,7 +244,7 @@ func (c *Conn) take(id int64) chan outcome {
 	return answer
 }
 
-// read takes in messages until there are no more.
+// read reads messages until the Stream ends.
 func (c *Conn) read() {
 	pace := pace{}
 	for {
@@ -263,7 +263,7 @@ func (c *Conn) read() {
 	}
 }
 
-// end has nobody wait any longer.
+// end fails all waiting calls.
 func (c *Conn) end(err error) {
 	c.cancel()
 	c.stream.Close()
@@ -273,11 +273,10 @@ func (c *Conn) end(err error) {
 	close(c.done)
 }
 
-// receive takes in a message, and reports whether it was an answer that somebody waited
-// for.
+// receive handles a message, and reports whether it was an expected answer.
 func (c *Conn) receive(text []byte) bool {
 	var m Message
-	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some programs of Windows write it before their text
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // some Windows programs begin with a byte order mark
 	err := json.Unmarshal(text, &m)
 	if err != nil && c.client() {
 		if flat := shallow(text, maxDepth); !bytes.Equal(flat, text) {
@@ -315,7 +314,7 @@ func (c *Conn) receive(text []byte) bool {
 	default:
 		id, err := strconv.ParseInt(string(bytes.Trim(m.ID, `"`)), 10, 64)
 		answer := c.take(id)
-		if err != nil || answer == nil { // answered twice, or never asked
+		if err != nil || answer == nil { // a second answer, or an answer without a request
 			return false
 		}
 		o := outcome{result: m.Result}
@@ -365,7 +364,7 @@ func (c *Conn) serve(m Message) {
 			c.answer(m.ID, result, err)
 		case c.handler.LSPDialect:
 			c.answer(m.ID, nil, Errorf(RequestCancelled, "the request was cancelled"))
-		} // else nobody waits
+		} // a cancelled request gets no answer
 		<-c.slots
 		then()
 	}
@@ -406,7 +405,7 @@ func requestID(params json.RawMessage) json.RawMessage {
 	return which.ID
 }
 
-// answer sends an answer.
+// answer sends the answer to a request.
 func (c *Conn) answer(id json.RawMessage, result any, err error) {
 	m := &Message{Version: protocol.JSONRPC_VERSION, ID: id}
 	if err == nil {
@@ -421,5 +420,5 @@ func (c *Conn) answer(id json.RawMessage, result any, err error) {
 			m.Error = Errorf(protocol.INTERNAL_ERROR, "%s", err)
 		}
 	}
-	c.stream.Send(c.ctx, m) // or nobody is there
+	c.stream.Send(c.ctx, m) // the error means that the other side is gone
 }

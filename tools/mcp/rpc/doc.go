@@ -2,45 +2,47 @@
 // JSON-RPC 2.0, between two programs: over lines, streamable HTTP, and the older HTTP
 // with server-sent events.
 //
-// A [Conn] asks and is asked over a [Stream], at a client as at a server. A first caller opens
-// a Stream with [Lines], [HTTP] or [SSE], gives it to [New] with a [Handler], and asks with
-// [Conn.Call]; a server of HTTP gets a Stream for each client from a [Host].
+// A [Conn] sends and answers requests over a [Stream], in a client and in a server. A first
+// caller opens a Stream with [Lines], [HTTP] or [SSE], gives it to [New] with a [Handler],
+// and asks with [Conn.Call]; a server of HTTP gets a Stream for each client from a [Host].
 //
-// # The other side may be anything
+// # The other side is not trusted
 //
 // Its messages are bounded: a message of more than [MaxMessage] bytes is skipped, and
 // messages other than answers are rate-limited. A malformed message fails the calls that it
-// may answer, so that nobody waits for an answer that has come. A server's log lines among
-// its messages are passed over, whatever bracket they begin with.
+// may answer, so that no call waits for a lost answer. A server's log lines among its
+// messages are skipped, even if they begin with a bracket.
 //
-// # Who reads never waits
+// # The reader never blocks
 //
-// One goroutine reads. It hands answers to the waiting calls, starts a goroutine for each
-// request, few at once, and passes notifications to a function that returns at once. So a
-// handler may ask the other side something. The reader waits only for the requests that the
-// Sync of a [Handler] names.
+// One goroutine reads. It passes answers to the waiting calls, starts a limited number of
+// goroutines for requests, and passes notifications to a function that returns at once. So a
+// handler may send requests, too. The reader waits only for requests selected by the Sync of
+// a [Handler].
 //
-// # What a library does
+// # Use of the library
 //
-// Names, numbers and texts of the protocol are mark3labs/mcp-go's, here and in tools/mcp,
-// and its transports make requests over HTTP, resume responses, listen, and keep the
-// session. [HTTP] and [SSE] are the http.RoundTripper below such a transport: they read and
-// bound what a server says, hand it to the Conn, and tell the transport only which request
-// is answered. So a garbled answer ends its call and a second answer blocks nothing
-// (TestEvents); the user may think about a question for longer than the transport's 30
-// seconds; and a server asks over the older HTTP, too, whose requests the library drops.
+// Constants of the protocol come from mark3labs/mcp-go, here and in tools/mcp. Its
+// transports make requests over HTTP, resume responses, listen, and keep the session. [HTTP]
+// and [SSE] are the http.RoundTripper below such a transport: they read and limit a server's
+// messages, pass them to the Conn, and report to the transport only that a request is
+// answered. So a garbled answer ends its call, and a second answer blocks nothing
+// (TestEvents). The user may think about a question for longer than the transport's 30
+// seconds. A server can also send requests over the older HTTP, where the library drops
+// them.
 //
 // The library's client over pipes would save no line, since ACP and the server of MCP need
-// [Lines] and Conn. With it, the call of a garbled answer waits until its time limit. A call
-// to a server that does not read its input never ends: it does not heed its context while it
-// writes, and six seconds after a limit of one it still waited. A line has no limit.
+// [Lines] and Conn. With it, a call with a garbled answer waits until its timeout. A call to
+// a server that does not read its input never ends: it ignores its context while it writes,
+// and still waited six seconds after a timeout of one second. The length of a line has no
+// limit.
 //
 // The library's server is not used. Of 1,000 notifications that a call sent at once, it
 // dropped 660 over lines and 857 over HTTP, and wrote 33 after the answer. Two calls in one
 // session over HTTP got half of each other's progress messages. Its server over lines has one
 // session for the process, and nothing limits the sessions over HTTP.
 //
-// Two types are our own since the library's lose data: the tool, whose schema the library
-// rewrites, and the result with its contents, which fails for one content of unknown type. In
-// the tests, programs built on libraries are the other side.
+// Two types are our own, as the library's types lose data: the tool, whose schema the
+// library rewrites, and the result, which fails for one content of unknown type. The tests
+// use programs that are built on libraries.
 package rpc

@@ -19,7 +19,7 @@ import (
 // A Host accepts conversations over streamable HTTP. The code that serves the Host decides
 // who may connect.
 type Host struct {
-	// Begin is called with each new conversation and sees to its end. It returns at once.
+	// Begin is called with each new conversation, and must close it. It returns at once.
 	Begin func(Stream)
 
 	mu   sync.Mutex
@@ -42,13 +42,13 @@ func (h *Host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if s := h.find(w, r); s != nil {
 			s.Close()
 		}
-	default: // nothing is said that belongs to no request
+	default: // the server sends no messages outside of requests
 		w.Header().Set("Allow", "POST, DELETE")
 		http.Error(w, "POST messages here", http.StatusMethodNotAllowed)
 	}
 }
 
-// find returns the conversation that a request belongs to, or answers it.
+// find returns the conversation of a request, or responds with an error.
 func (h *Host) find(w http.ResponseWriter, r *http.Request) *hosted {
 	id := r.Header.Get(protocol.HeaderSessionID)
 	h.mu.Lock()
@@ -90,8 +90,8 @@ func (h *Host) begin() (*hosted, error) {
 	return s, nil
 }
 
-// post takes in a message. A request is answered by a stream of events, the last of which
-// has the answer.
+// post handles a message. The response to a request is a stream of events, which ends with
+// the answer.
 func (h *Host) post(w http.ResponseWriter, r *http.Request) {
 	body, status, err := ReadBody(w, r)
 	if err != nil {
@@ -115,7 +115,7 @@ func (h *Host) post(w http.ResponseWriter, r *http.Request) {
 	}
 	if !m.isRequest() {
 		s.push(body)
-		if m.Method == protocol.MethodNotificationCancelled { // which has no answer
+		if m.Method == protocol.MethodNotificationCancelled { // a cancelled request has no answer
 			s.drop(requestID(m.Params))
 		}
 		w.WriteHeader(http.StatusAccepted)
@@ -139,10 +139,11 @@ func ReadBody(w http.ResponseWriter, r *http.Request) (b []byte, status int, err
 	return b, http.StatusOK, nil
 }
 
-// errGone is the error of a message that belongs to no request that is open.
+// errGone is the error of a message that belongs to no open request.
 var errGone = errors.New("nobody waits for this any more")
 
-// A hosted is a [Stream] of requests, each of which carries back its answer and notifications.
+// A hosted is a [Stream] over HTTP requests: the response to a request carries its answer
+// and notifications.
 type hosted struct {
 	host   *Host
 	id     string
@@ -175,8 +176,8 @@ func (s *hosted) push(text []byte) {
 	}
 }
 
-// answer hands on a request, and sends its notifications until it is answered. If its
-// sender is gone, nobody can be told or asked any more: it is given up.
+// answer passes on a request, and sends its notifications and its answer. If the client
+// disconnects, the request is cancelled.
 func (s *hosted) answer(w http.ResponseWriter, r *http.Request, id json.RawMessage, body []byte) {
 	s.mu.Lock()
 	if s.waiting[string(id)] != nil {
@@ -207,12 +208,12 @@ func (s *hosted) answer(w http.ResponseWriter, r *http.Request, id json.RawMessa
 	}
 }
 
-// EventWriter begins a stream of server-sent events. The function write sends a part of the
-// stream, and reports whether the client took it within patience.
+// EventWriter begins a stream of server-sent events. write sends a part of the stream, and
+// reports whether the client read it within patience.
 func EventWriter(w http.ResponseWriter, patience time.Duration) (write func(format string, a ...any) bool) {
 	w.Header().Set("Content-Type", eventStream)
 	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Accel-Buffering", "no") // so that nginx hands on each event
+	w.Header().Set("X-Accel-Buffering", "no") // so that nginx does not buffer events
 	control := http.NewResponseController(w)
 	return func(format string, a ...any) bool {
 		control.SetWriteDeadline(time.Now().Add(patience))

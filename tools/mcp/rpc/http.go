@@ -27,21 +27,21 @@ type Remote struct {
 	Client *http.Client // adds the credentials that the server requires
 }
 
-// A RefusedError is the error of a request that a server refuses for want of authorization.
+// A RefusedError is the error of a request that lacks authorization.
 type RefusedError struct{ Status int } // 401 or 403
 
-// Error says so in a line.
+// Error returns the error in one line.
 func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the server wants authorization (HTTP %d)", e.Status)
 }
 
-// A StatusError is an answer with an HTTP status of failure.
+// A StatusError is a response with an HTTP error status.
 type StatusError struct {
 	Code int
-	Text string // the beginning of what the server said
+	Text string // the beginning of the response
 }
 
-// Error returns the code and what the server said.
+// Error returns the status code and the response.
 func (e *StatusError) Error() string {
 	s := fmt.Sprintf("the server answered HTTP %d %s", e.Code, http.StatusText(e.Code))
 	if e.Text != "" {
@@ -50,12 +50,12 @@ func (e *StatusError) Error() string {
 	return s
 }
 
-// ErrSessionEnded is the error of a connection whose session the server has ended, or has forgotten
-// since it was started anew. Servers say so by 404, as the protocol has it, or by 400.
+// ErrSessionEnded is the error of a connection whose session the server has ended, or lost
+// in a restart. Servers respond with 404, as the protocol demands, or with 400.
 var ErrSessionEnded = errors.New("the server has ended the session")
 
-// A NotServedError is the error of a request that the server has refused, and not looked at, for
-// [ErrSessionEnded]. Other requests that are open at this time have an unknown fate.
+// A NotServedError is the error of a request that the server has rejected unprocessed, for
+// [ErrSessionEnded]. The outcome of other open requests is unknown.
 type NotServedError struct{ error }
 
 // Unwrap returns the error of the connection.
@@ -66,12 +66,12 @@ var unknownSession = text.Pattern(`(?i)\b(no valid|invalid|unknown) session|\bse
 const (
 	eventStream = "text/event-stream"
 	farewell    = 2 * time.Second  // for ending a session
-	behind      = 10 * time.Second // for ending a stream whose answer has come
+	behind      = 10 * time.Second // for ending a stream after its answer
 )
 
 // A remote is a [Stream] over a transport of the library, which makes requests, resumes
-// their responses, listens, and keeps the session. Below the transport the remote is its
-// [http.RoundTripper] and reads the server's messages before the library does.
+// their responses, listens, and keeps the session. As the transport's [http.RoundTripper],
+// it reads the server's messages before the library does.
 type remote struct {
 	Remote
 	ctx    context.Context
@@ -79,14 +79,14 @@ type remote struct {
 	came   chan came
 	by     transport.Interface
 	older  bool   // of the two transports
-	to     string // where messages go
+	to     string // the address for messages
 
 	versionSet chan struct{} // closed when version is known
 	version    string
 
 	last  string        // the id of the listener's last event
 	since time.Time     // the listener's last request
-	rest  time.Duration // before its next one
+	rest  time.Duration // the pause before the next request
 }
 
 type came struct {
@@ -97,10 +97,11 @@ type came struct {
 // An exchange is a request to the server. It is a value in the request's context.
 type exchange struct {
 	id    json.RawMessage
-	begin func(error) // is called with nil when the response begins
+	begin func(error) // called with nil when the response begins
 
-	// cancel ends the request, which stop keeps from ending with its context: the library
-	// ends that with the answer, and the rest is read so that the connection can stay.
+	// cancel ends the request. stop detaches the request from its context: the library
+	// cancels that after the answer, but the rest is read so that the connection can be
+	// reused.
 	cancel context.CancelFunc
 	stop   func() bool
 }
@@ -113,18 +114,18 @@ func newRemote(r Remote) (*remote, *http.Client) {
 
 var silent = slog.New(slog.DiscardHandler)
 
-// HTTP returns the Stream of a server that speaks streamable HTTP.
+// HTTP returns the Stream of a server over streamable HTTP.
 func HTTP(r Remote) Stream {
 	s, client := newRemote(r)
 	//lint:ignore SA1019 in the revisions that are asked for, servers ask on this stream
 	listening := transport.WithContinuousListening()
 	s.by, _ = transport.NewStreamableHTTP(r.URL, transport.WithHTTPBasicClient(client), listening, transport.WithHTTPLogger(silent))
-	s.by.Start(s.ctx) // which can't fail
+	s.by.Start(s.ctx) // it can't fail
 	return s
 }
 
-// SSE returns the Stream of a server that speaks the older HTTP: it sends events, and says
-// where it takes messages. ctx is about the beginning.
+// SSE returns the Stream of a server over the older HTTP: the server sends events, and the
+// first names the address for messages. ctx limits the connecting.
 func SSE(ctx context.Context, r Remote) (Stream, error) {
 	s, client := newRemote(r)
 	by, _ := transport.NewSSE(r.URL, transport.WithHTTPClient(client), transport.WithSSELogger(silent))
@@ -173,7 +174,7 @@ func (s *remote) Send(ctx context.Context, m *Message) error {
 	go func() {
 		_, err := s.by.SendRequest(context.WithValue(ctx, s, &exchange{id: m.ID, begin: begin}),
 			transport.JSONRPCRequest{JSONRPC: m.Version, ID: protocol.NewRequestId(m.ID), Method: string(m.Method), Params: m.Params})
-		if begin(err); err != nil { // the other side should have said so
+		if begin(err); err != nil { // the request failed without an answer
 			why := errUnanswered
 			errors.As(err, &why)
 			s.push((&Message{Version: m.Version, ID: m.ID, Error: why}).text(), nil)
@@ -209,7 +210,7 @@ func (s *remote) post(ctx context.Context, m *Message) error {
 	return res.Body.Close()
 }
 
-// plain returns why a request failed, without the address, which is known.
+// plain returns why a request failed, without the address.
 func plain(err error) error {
 	for outer := (*url.Error)(nil); errors.As(err, &outer); {
 		err = outer.Err
@@ -220,7 +221,7 @@ func plain(err error) error {
 // RoundTrip implements [http.RoundTripper] for the library.
 func (s *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
-	if req.Method == http.MethodDelete { // the last word
+	if req.Method == http.MethodDelete { // the end of the session
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, farewell)
 		defer cancel()
@@ -256,7 +257,7 @@ func (s *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch code := res.StatusCode; {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden && res.Header.Get("WWW-Authenticate") != "":
 		err = &RefusedError{code}
-	case listens && code < 500 && (code >= 300 || kind != eventStream): // it says nothing of its own accord
+	case listens && code < 500 && (code >= 300 || kind != eventStream): // the server has no stream for listeners
 		res.StatusCode = http.StatusMethodNotAllowed
 	case code >= 300:
 		const most = 200 // bytes
@@ -271,7 +272,7 @@ func (s *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	case kind == eventStream, x != nil:
 		from, stream := *res, kind == eventStream
 		r, w := io.Pipe()
-		res.StatusCode = http.StatusOK // other successes the library takes for failures
+		res.StatusCode = http.StatusOK // the library rejects other success codes
 		if res.Body = r; !stream {
 			res.Header.Set("Content-Type", "application/json")
 		}
@@ -289,7 +290,7 @@ func (s *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// pause has the listener wait, which the library has ask each second.
+// pause delays the listener's requests, which the library repeats each second.
 func (s *remote) pause(req *http.Request) error {
 	select {
 	case <-s.versionSet:
@@ -307,9 +308,9 @@ func (s *remote) pause(req *http.Request) error {
 	return nil
 }
 
-// take reads the response of a server, and writes to w what the library needs: the ids of events,
-// where messages go, and that the request is answered. The server's messages wait until the
-// library reads, since it knows the session then.
+// take reads the response of a server, and writes to w the parts for the library: the ids of
+// events, the address for messages, and that the request is answered. The server's messages
+// wait until the library reads, as it knows the session then.
 func (s *remote) take(w io.Writer, from *http.Response, stream bool, x *exchange) error {
 	defer from.Body.Close()
 	if x != nil {
@@ -361,7 +362,7 @@ func (s *remote) take(w io.Writer, from *http.Response, stream bool, x *exchange
 	}
 }
 
-// answered tells the library that the request of an id is answered.
+// answered is the message to the library that the request with an id is answered.
 const answered = `{"jsonrpc":"2.0","id":%s,"result":{}}`
 
 // takeDocument is [remote.take] for a response that is one document, to the request of an id.

@@ -9,8 +9,8 @@ import (
 	"gemline/engine/text"
 )
 
-// Lines returns the Stream of messages on lines, which a server has on its standard input
-// and output. Closing it calls end.
+// Lines returns the Stream of messages on lines, for a server on standard input and output.
+// Closing it calls end.
 func Lines(r io.Reader, w io.Writer, end func() error) Stream {
 	l := &lines{r: text.NewLines(r, '\n', MaxMessage), w: w, writing: make(chan struct{}, 1), closed: make(chan struct{})}
 	l.end = sync.OnceValue(func() error { close(l.closed); return end() })
@@ -22,11 +22,11 @@ type lines struct {
 	w   io.Writer
 	end func() error
 
-	writing chan struct{} // is full while a line is written
+	writing chan struct{} // full while a line is written
 	closed  chan struct{}
 }
 
-// Send implements [Stream]. A goroutine writes, since the other side may read late or
+// Send implements [Stream]. It writes in a goroutine, as the other side may read late or
 // never.
 func (l *lines) Send(ctx context.Context, m *Message) error {
 	done := make(chan error, 1)

@@ -25,7 +25,7 @@ type Message struct {
 	about json.RawMessage // the id of the other side's request that the message belongs to
 }
 
-// isRequest reports whether m wants an answer.
+// isRequest reports whether m is a request.
 func (m *Message) isRequest() bool { return m.Method != "" && m.ID != nil }
 
 // text returns m in JSON.
@@ -42,9 +42,9 @@ func Errorf(code int, format string, args ...any) *Error {
 	return &Error{protocol.NewJSONRPCErrorDetails(code, fmt.Sprintf(format, args...), nil)}
 }
 
-// UnmarshalJSON reads an error in whatever form a server gives it, such as a text.
+// UnmarshalJSON reads an error in any form, such as a string.
 func (e *Error) UnmarshalJSON(b []byte) error {
-	json.Unmarshal(b, &e.JSONRPCErrorDetails) // in part, if the form is another one
+	json.Unmarshal(b, &e.JSONRPCErrorDetails) // in part, for another form
 	if e.Message == "" && json.Unmarshal(b, &e.Message) != nil {
 		e.Message = string(b)
 	}
@@ -56,8 +56,8 @@ func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code
 
 // Codes of our own errors.
 const (
-	Busy             = -32005 // the other side asks for too much at once
-	Refused          = -1     // the user says no, as the protocol has it
+	Busy             = -32005 // the other side sends too many requests at once
+	Refused          = -1     // the user refuses; the code is the protocol's
 	RequestCancelled = -32800
 )
 
@@ -67,8 +67,7 @@ var (
 	ErrTooLong = fmt.Errorf("a message of more than %d MB", MaxMessage>>20)
 )
 
-// Decode puts a JSON text into v. A value in it of another type than it should be
-// is left out, since servers are written by many people.
+// Decode puts a JSON text into v. It omits values of a wrong type, as servers differ.
 func Decode(b []byte, v any) error {
 	err := json.Unmarshal(b, v)
 	if odd := (*json.UnmarshalTypeError)(nil); errors.As(err, &odd) && odd.Field != "" {
@@ -80,7 +79,7 @@ func Decode(b []byte, v any) error {
 // Unmarshal decodes a JSON text into v. A value of another type than v's is an error.
 func Unmarshal(b []byte, v any) error { return unfit(json.Unmarshal(b, v)) }
 
-// unfit returns an error of reading JSON in words that are about the text, and not about Go.
+// unfit rewords an error of decoding JSON, without terms of Go.
 func unfit(err error) error {
 	odd := (*json.UnmarshalTypeError)(nil)
 	switch {
@@ -92,10 +91,11 @@ func unfit(err error) error {
 	return fmt.Errorf("%s can't be of the JSON type %s", odd.Field, odd.Value)
 }
 
-// maxDepth is how many levels of a message are read that has too many for a reader of JSON.
+// maxDepth is how many levels are read of a message that is nested too deep for the JSON
+// decoder.
 const maxDepth = 1000
 
-// shallow returns a JSON text with null in the place of values nested deeper than most levels.
+// shallow returns a JSON text in which null replaces values nested deeper than most levels.
 func shallow(text []byte, most int) []byte {
 	out := make([]byte, 0, len(text))
 	depth, quoted := 0, false
@@ -123,5 +123,5 @@ func shallow(text []byte, most int) []byte {
 	return out
 }
 
-// errNoMessage is why a text is no [Message].
+// errNoMessage is the error of a text that is no [Message].
 var errNoMessage = errors.New("an answer that is no JSON")

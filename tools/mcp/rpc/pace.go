@@ -7,13 +7,13 @@ import (
 	"gemline/engine/parallel"
 )
 
-// A pace keeps who reads from being driven by who writes.
+// A pace is a rate limit for a reader.
 type pace struct {
 	since time.Time
 	n     int
 }
 
-// wait counts one more, and waits if there were many.
+// wait counts an event, and waits if there were many.
 func (p *pace) wait(ctx context.Context) {
 	if p.n++; p.n < maxUnsolicited {
 		return

@@ -10,13 +10,14 @@ import (
 	"gemline/engine/text"
 )
 
-// idWithin finds the id of a message that can't be read.
+// idWithin matches the id in an unreadable message.
 var idWithin = text.Pattern(`"id"\s*:\s*"?(\d{1,18})\b`)
 
-// methodWithin finds out whether a message that can't be read asks for something.
+// methodWithin matches an unreadable message that is a request or a notification.
 var methodWithin = text.Pattern(`"method"\s*:`)
 
-// reportInvalid answers a malformed message with an error, if the protocol wants an answer.
+// reportInvalid answers a malformed message with an error, if the protocol requires an
+// answer.
 func (c *Conn) reportInvalid(id json.RawMessage, code int, problem string) {
 	if c.client() {
 		return
@@ -27,9 +28,8 @@ func (c *Conn) reportInvalid(id json.RawMessage, code int, problem string) {
 	c.refuse(id, Errorf(code, "%s", problem))
 }
 
-// refuse answers at once what nothing is done about. Those who don't read that, and ask on,
-// are held up if the protocol is another one; of MCP, where each side may wait until the
-// other has read, they get no answer.
+// refuse rejects a request at once. If the other side does not read and sends more requests,
+// they are delayed; in MCP, where that could deadlock, they get no answer.
 func (c *Conn) refuse(id json.RawMessage, why *Error) {
 	select {
 	case c.busy <- struct{}{}:
@@ -50,8 +50,8 @@ func (c *Conn) refuse(id json.RawMessage, why *Error) {
 // are expected, and gets no error for a line that is no message.
 func (c *Conn) client() bool { return !c.handler.LSPDialect && !c.handler.ServerSide }
 
-// answerWithin finds out whether a text that can't be read may have been meant as an answer.
-// Lines of logs begin with brackets, too: [info], { level: 30 }.
+// answerWithin matches an unreadable text that may be an answer. Lines of logs begin with
+// brackets, too: [info], { level: 30 }.
 var answerWithin = text.Pattern(`"(jsonrpc|result)"\s*:`)
 
 // unparsed passes a text that is no message to the handler.
@@ -72,7 +72,7 @@ func (c *Conn) fail(text []byte, err error) {
 		c.reportInvalid(nil, protocol.PARSE_ERROR, "this is no JSON")
 		return
 	}
-	if !c.client() && methodWithin().Match(head) { // it was no answer
+	if !c.client() && methodWithin().Match(head) { // the text is no answer
 		code, id := protocol.PARSE_ERROR, json.RawMessage(nil)
 		if errors.Is(err, ErrTooLong) {
 			code = protocol.INVALID_REQUEST
@@ -95,7 +95,7 @@ func (c *Conn) fail(text []byte, err error) {
 			return
 		}
 	}
-	if c.handler.ServerSide { // it was a request, perhaps
+	if c.handler.ServerSide { // the text may be a request
 		defer c.reportInvalid(nil, protocol.PARSE_ERROR, "this is no JSON")
 	}
 	c.mu.Lock()
