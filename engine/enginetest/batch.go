@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A job is a batch of requests that a [Server] works on by itself: it gives its replies, in
-// order, when a client asks for its state.
+// A job is a batch of requests on a [Server]. The replies, in order, are in the answer to a
+// request for its state.
 type job struct {
 	name, title, model string
 	requests           []inlined
@@ -21,7 +21,7 @@ type inlined struct {
 	Metadata map[string]any  `json:"metadata"`
 }
 
-// batch returns the reply to what is asked about jobs.
+// batch returns the reply to a request about jobs.
 func (s *Server) batch(got Received) (Reply, bool) {
 	_, name, about := strings.Cut(got.Path, "/batches")
 	switch {
@@ -44,7 +44,7 @@ func (s *Server) batch(got Received) (Reply, bool) {
 	return Status(http.StatusNotFound, "NOT_FOUND", "there is no such job"), true
 }
 
-// take takes a job on.
+// take accepts a job.
 func (s *Server) take(got Received) Reply {
 	var body struct {
 		Batch struct {
@@ -57,7 +57,7 @@ func (s *Server) take(got Received) Reply {
 		return BadRequest("the job makes no sense")
 	}
 	if len(s.replies) > 0 && s.replies[0].Wire != nil && s.replies[0].Wire.Status != 0 {
-		return take(&s.replies) // refused as a whole
+		return take(&s.replies) // the job is refused
 	}
 	j := &job{name: fmt.Sprintf("batches/job%d", len(s.jobs)+1), title: body.Batch.DisplayName, model: got.Model,
 		requests: body.Batch.InputConfig.Requests.Requests}
@@ -69,7 +69,7 @@ func (s *Server) take(got Received) Reply {
 	return jsonReply(j.operation(false))
 }
 
-// look tells how far j is.
+// look returns the state of j.
 func (s *Server) look(j *job) Reply {
 	if j.polls++; j.polls <= s.Polls {
 		return jsonReply(j.operation(false))
@@ -89,7 +89,7 @@ func (s *Server) look(j *job) Reply {
 	return jsonReply(j.operation(true))
 }
 
-// operation returns what the API says of a job.
+// operation returns the API's description of a job.
 func (j *job) operation(over bool) map[string]any {
 	const kind = "type.googleapis.com/google.ai.generativelanguage.v1main."
 	metadata := map[string]any{"@type": kind + "GenerateContentBatch", "name": j.name,
@@ -110,8 +110,7 @@ func (j *job) operation(over bool) map[string]any {
 	return o
 }
 
-// rpcStatus returns the error of a body as it stands in a job, with a code of
-// gRPC.
+// rpcStatus returns the error in a body in the form for jobs, with a gRPC code.
 func rpcStatus(body string) map[string]any {
 	var b struct {
 		Error struct {

@@ -7,18 +7,17 @@ import (
 	"time"
 )
 
-// What reading a hostile text may cost.
+// Limits for reading a hostile text.
 const (
 	boundInput = 64 << 10               // bytes of the text
-	boundBytes = 64 << 20               // bytes that are asked for, all in all
-	boundTime  = 100 * time.Millisecond // only looked at in a soak: machines differ
+	boundBytes = 64 << 20               // allocated bytes in total
+	boundTime  = 100 * time.Millisecond // checked only in a soak, since machines differ
 )
 
-// Bounds holds read, which takes text from outside, to what 64 KiB of it may
-// cost: 64 MiB of memory asked for, and in a soak 100 ms. The texts are made of
-// the seeds: each of them over and over, each begun over and over, what opens
-// and what closes in them on different sides, and long words, lines and rows of
-// empty lines behind them. It must not be run beside other tests.
+// Bounds checks the cost of read, a reader of untrusted text, for 64 KiB of text: at most 64 MiB
+// of allocations, and in a soak 100 ms. The texts are built from the seeds: each seed repeated,
+// its beginning repeated, its opening and closing marks on different sides, and long words, lines
+// and rows of empty lines after it. It must not run in parallel to other tests.
 func Bounds(t *testing.T, read func(text string), seeds ...string) {
 	t.Helper()
 	if Raced {

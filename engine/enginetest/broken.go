@@ -7,8 +7,8 @@ import (
 	"gemline/engine"
 )
 
-// Broken checks that a Generator tells broken answers from whole ones: each way to break,
-// behind each piece of an answer. A connection that breaks behind the end does not count. The
+// Broken checks that a Generator distinguishes broken and complete answers: for each kind of
+// break, after each piece of an answer. A connection that breaks after the end is no error. The
 // function open returns the Generator for the server at a URL; fault is the protocol's error in
 // the middle of an answer.
 func Broken(t *testing.T, d *Dialect, fault string, open func(t testing.TB, url string) engine.Generator) {
@@ -50,7 +50,7 @@ func Broken(t *testing.T, d *Dialect, fault string, open func(t testing.TB, url 
 	}
 }
 
-// NewDialectServer starts a Server that speaks d and gives replies.
+// NewDialectServer starts a Server with the dialect d that gives replies.
 func NewDialectServer(d *Dialect, replies ...Reply) *Server {
 	s := newServer(replies)
 	s.Dialect = d

@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// Code Assist is another dress of the same API: the model is named in the
-// body, a request is the value of a key, and so is each chunk of an answer. A
-// [Server] wears it where a path names no model.
+// Code Assist is another form of the same API: the body names the model, and requests and chunks
+// are values of a key. A [Server] uses this form for paths without a model.
 
-// assistAction returns the method that a path asks of Code Assist.
+// assistAction returns the method of Code Assist in a path.
 func assistAction(p string) (action string, ok bool) {
 	_, action, ok = strings.Cut(path.Base(p), ":")
 	return action, ok && !strings.Contains(p, "/models/")
 }
 
-// assistModel returns the model that a request to Code Assist names.
+// assistModel returns the model in a request to Code Assist.
 func assistModel(body []byte) string {
 	var b struct {
 		Model   string
@@ -29,8 +28,8 @@ func assistModel(body []byte) string {
 	return b.Model + strings.TrimPrefix(b.Request.Model, "models/")
 }
 
-// assist returns the reply to what only Code Assist is asked: got.Action, or
-// with GET the operation that the path names.
+// assist returns the reply to a method that only Code Assist has: got.Action, or with GET the
+// operation in the path.
 func (s *Server) assist(got Received) (Reply, bool) {
 	name := got.Action
 	if got.Method == http.MethodGet {
@@ -46,7 +45,7 @@ func (s *Server) assist(got Received) (Reply, bool) {
 	return replies[0], true
 }
 
-// enveloped returns wire for chunks, as Code Assist sends them.
+// enveloped returns w with chunks in Code Assist's envelope.
 func (w Wire) enveloped() *Wire {
 	frame := w.Frame
 	if frame == nil {

@@ -20,10 +20,10 @@ import (
 //	token TEXT
 //	breaks
 //
-// TEXT is the rest of the line, or a JSON string. VALUE is JSON, or else a word.
-// PROMPT and OUTPUT are numbers of tokens. REASON is a finish reason of the API.
-// A second text in a reply comes in a chunk of its own. A token lets another request continue
-// the answer. The word breaks closes the connection behind the reply so far.
+// TEXT is the rest of the line, or a JSON string. VALUE is JSON, or else a word. PROMPT and
+// OUTPUT are numbers of tokens. REASON is a finish reason of the API. A second text in a reply
+// comes in a chunk of its own. A token lets another request continue the answer. The word breaks
+// closes the connection after the reply so far.
 func ParseReplies(text string) ([]Reply, error) {
 	var all []Reply
 	for line := range strings.Lines(text) {
@@ -44,7 +44,7 @@ func ParseReplies(text string) ([]Reply, error) {
 	return all, nil
 }
 
-// add adds to r what a line of a conversation says.
+// add adds a line of a conversation to r.
 func (r *Reply) add(line string) error {
 	last := r.Chunks[len(r.Chunks)-1]
 	verb, rest, _ := strings.Cut(line, " ")

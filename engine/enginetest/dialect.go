@@ -8,19 +8,19 @@ import (
 	"google.golang.org/genai"
 )
 
-// A Dialect is how a [Server] of another protocol than Gemini's says a [Reply].
+// A Dialect encodes a [Reply] for a [Server] of another protocol than Gemini's.
 type Dialect struct {
 	Path string // where it generates
 	Type string // of a stream's content
 
-	// write returns the JSON texts that a chunk becomes, and with nil those at the end of
-	// an answer that has finished.
+	// write returns the JSON texts for a chunk, and with nil the texts at the end of a finished
+	// answer.
 	write func(d *dialogue, c *genai.GenerateContentResponse) []string
 	frame func(json string) string
 	whole func(d *dialogue, chunks []*genai.GenerateContentResponse) string // as a document; nil is a stream with a single chunk
 }
 
-// A dialogue is how far an answer is.
+// A dialogue is the state of an answer.
 type dialogue struct {
 	begun  bool
 	block  int    // of Anthropic's, that is open
@@ -37,7 +37,7 @@ var (
 	Ollama    = &Dialect{Path: "/api/chat", Type: "application/x-ndjson", write: (*dialogue).ollama, frame: func(s string) string { return s + "\n" }, whole: (*dialogue).ollamaWhole}
 )
 
-// pieces returns what goes over the wire.
+// pieces returns the pieces of a response body.
 func (d *Dialect) pieces(reply Reply, wire *Wire, stream bool) []string {
 	switch {
 	case wire.Body != "":
@@ -104,7 +104,7 @@ func write(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// thirds cuts a text into pieces, as servers do.
+// thirds splits a text into pieces, as servers do.
 func thirds(s string) []string {
 	n := len(s) / 3
 	return []string{s[:n], s[n : 2*n], s[2*n:]}

@@ -1,23 +1,21 @@
-// Package enginetest plays the parts around an engine, for tests: a model that
-// says what a test wants, a user who answers, a journal in memory, and a local
-// server of the Gemini API with its faults. A [Recorder] keeps what a Run shows,
-// [Generators] is the suite that every Generator passes, and [Bounds] is the one
-// for whatever reads text from outside.
+// Package enginetest has fakes of the parts around an engine, for tests: a scripted model, a user
+// who answers, a journal in memory, and a local server of the Gemini API with its faults. A
+// [Recorder] records the events of a Run, [Generators] is the test suite for every Generator, and
+// [Bounds] for every reader of untrusted text.
 //
 // # One kind of reply
 //
-// A [Reply] is what the model says to one request. A [Script] gives it by a
-// method call, a [Server] over HTTP, so that one table can drive both. What
-// only makes sense on a wire (a broken connection, a status) is a Reply that a
-// Script refuses to give. [ParseReplies] reads replies from text.
+// A [Reply] is the model's answer to one request. A [Script] gives it by a method call, a
+// [Server] over HTTP, so that one table can drive both. A Script refuses a Reply that makes sense
+// only over HTTP (a broken connection, a status). [ParseReplies] reads replies from text.
 //
 // # Nothing is shared
 //
-// Whatever a Script or a Server hands out is a copy of its own, which the
-// receiver may change. Whatever it keeps of a request is a copy, too.
+// A Script or a Server returns copies, which the receiver may change. It also stores copies of
+// requests.
 //
 // # One seed
 //
-// A random test takes its numbers from [Random], which says where they began. It
-// is the same every time, but in a soak.
+// A random test takes its numbers from [Random], which logs the seed. The seed is constant,
+// except in a soak.
 package enginetest

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Eventually waits until something holds that another process brings about, and ends the test
-// if that takes five minutes. It is called on the test's goroutine; others call [Comes].
+// Eventually waits for a condition that another process causes, and fails the test after five
+// minutes. It must be called on the test's goroutine; other goroutines call [Comes].
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	if !Comes(holds) {
@@ -14,8 +14,8 @@ func Eventually(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Comes looks a hundred times a second whether something holds, for five minutes at most, and
-// reports whether it did. It leaves the processors to the other process meanwhile.
+// Comes checks a condition a hundred times per second, for at most five minutes, and reports
+// whether it became true. In between it sleeps, so that the other process can run.
 func Comes(holds func() bool) bool {
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()

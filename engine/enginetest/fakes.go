@@ -48,10 +48,10 @@ func (a *Approver) Proposals() []engine.Proposal {
 	return append([]engine.Proposal(nil), a.proposals...)
 }
 
-// A Journal keeps entries in memory. The zero Journal is ready for use.
+// A Journal stores entries in memory. The zero Journal is ready for use.
 type Journal struct {
-	// Fail, if not nil, is what Record, Result and Rewrite return instead of
-	// doing anything.
+	// Fail, if not nil, is the error that Record, Result and Rewrite return; they then record
+	// nothing.
 	Fail error
 
 	mu      sync.Mutex
@@ -79,7 +79,7 @@ func (j *Journal) Result(c engine.CallRecord) error {
 	return j.Fail
 }
 
-// Results returns how calls ended, in the order in which they were recorded.
+// Results returns the outcomes of calls, in the order of recording.
 func (j *Journal) Results() []engine.CallRecord {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -105,7 +105,7 @@ func (j *Journal) Rewrite(said []*genai.Content) error {
 	return nil
 }
 
-// Entries returns what is recorded.
+// Entries returns the recorded entries.
 func (j *Journal) Entries() []engine.Entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()

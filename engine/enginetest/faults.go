@@ -26,14 +26,14 @@ func Status(code int, status, message string, details ...any) Reply {
 	return Reply{Wire: &Wire{Status: code, Body: string(body)}}
 }
 
-// RateLimited is a 429 that says when to come back.
+// RateLimited is a 429 with a retry delay.
 func RateLimited(after time.Duration) Reply {
 	return Status(http.StatusTooManyRequests, "RESOURCE_EXHAUSTED", "You exceeded your current quota.",
 		map[string]any{"@type": "type.googleapis.com/google.rpc.RetryInfo",
 			"retryDelay": fmt.Sprintf("%gs", after.Seconds())})
 }
 
-// DailyQuota is a 429 that no waiting helps against.
+// DailyQuota is a 429 for which a retry does not help.
 func DailyQuota() Reply {
 	return Status(http.StatusTooManyRequests, "RESOURCE_EXHAUSTED", "You exceeded your current quota.",
 		map[string]any{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []any{map[string]any{
@@ -52,38 +52,38 @@ func Unauthenticated() Reply {
 	return Status(http.StatusUnauthorized, "UNAUTHENTICATED", "Request had invalid authentication credentials.")
 }
 
-// BadKey is the 400 that a wrong API key earns.
+// BadKey is the 400 for a wrong API key.
 func BadKey() Reply {
 	return Status(http.StatusBadRequest, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.",
 		map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo",
 			"reason": "API_KEY_INVALID", "domain": "googleapis.com"})
 }
 
-// NoCredit is the 429 of a project that has nothing left to pay with.
+// NoCredit is the 429 for a project without credit.
 func NoCredit() Reply {
 	return Status(http.StatusTooManyRequests, "RESOURCE_EXHAUSTED", "Your prepayment credits are depleted. "+
 		"Please go to AI Studio at https://ai.studio/projects to manage your project and billing.")
 }
 
-// NoFreeTier is the 429 of a model that the free tier has none of.
+// NoFreeTier is the 429 for a model that is not in the free tier.
 func NoFreeTier() Reply {
 	return Status(http.StatusTooManyRequests, "RESOURCE_EXHAUSTED", "You exceeded your current quota.\n"+
 		"* Quota exceeded for metric: generate_content_free_tier_requests, limit: 0, model: gemini-4-argon\n"+
 		"Please retry in 5.2s.")
 }
 
-// Abroad is the 400 of a place that the API is not offered in.
+// Abroad is the 400 for a region without the API.
 func Abroad() Reply {
 	return Status(http.StatusBadRequest, "FAILED_PRECONDITION", "User location is not supported for the API use.")
 }
 
-// Closed is the 404 of a model that is closed to new users.
+// Closed is the 404 for a model that is closed to new users.
 func Closed(model string) Reply {
 	return Status(http.StatusNotFound, "NOT_FOUND", "This model models/"+model+" is no longer available to new users. "+
 		"Please update your code to use a newer model.")
 }
 
-// BadSignature is the 400 of a conversation that another key has signed.
+// BadSignature is the 400 for a conversation with another key's signature.
 func BadSignature() Reply { return BadRequest("Corrupted thought signature.") }
 
 // Forbidden is a 403.
@@ -92,7 +92,7 @@ func Forbidden() Reply {
 		"Your API key was reported as leaked. Please use another API key.")
 }
 
-// Unverified is the 403 of an account that has to be verified at url first.
+// Unverified is the 403 for an account that must be verified at url first.
 func Unverified(url string) Reply {
 	return Status(http.StatusForbidden, "PERMISSION_DENIED", "Verify your account to continue.",
 		map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo",
@@ -152,7 +152,7 @@ func InvalidJSON() Reply {
 		Event(`{"candidates":[`)}}}
 }
 
-// Truncated is a stream that ends within an event, in good order otherwise.
+// Truncated is a stream that ends within an event, without a connection error.
 func Truncated() Reply {
 	return Reply{Wire: &Wire{Pieces: []string{Event(text(Chunk("", &genai.Part{Text: "one"}))),
 		`data: {"candidates":[{"conte`}}}
@@ -175,7 +175,7 @@ func Ends(text string, reason genai.FinishReason) Reply {
 	return Reply{Chunks: []*genai.GenerateContentResponse{Chunk(reason, parts...)}}
 }
 
-// MalformedCall ends because the model wrote a call that is none.
+// MalformedCall ends because the model wrote an invalid call.
 func MalformedCall() Reply { return Ends("", genai.FinishReasonMalformedFunctionCall) }
 
 // ThoughtOnly holds reasoning and nothing else.
@@ -189,8 +189,7 @@ func Blocked() Reply {
 		BlockReason: genai.BlockedReasonProhibitedContent}}}}
 }
 
-// ErrorInStream sends r's chunks and then, as an event of the stream, the
-// error that fault is.
+// ErrorInStream sends r's chunks and then the error of fault, as an event of the stream.
 func ErrorInStream(r, fault Reply) Reply {
 	return wired(r, func(w *Wire) { w.After = Event(fault.Wire.Body) })
 }
@@ -220,7 +219,7 @@ func WithBOM(r Reply) Reply { return wired(r, func(w *Wire) { w.Before = "\ufeff
 // WithDone puts after r the mark that ends streams of other APIs.
 func WithDone(r Reply) Reply { return wired(r, func(w *Wire) { w.After = "data: [DONE]\n\n" }) }
 
-// MixedEnds ends the lines of r in every way there is.
+// MixedEnds uses every kind of line end in r.
 func MixedEnds(r Reply) Reply {
 	ends := []string{"\n\n", "\r\n\r\n", "\r\r", "\r\n\n", "\n\r\n"}
 	n := 0

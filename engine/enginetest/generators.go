@@ -21,10 +21,10 @@ import (
 // Generators checks that the Generators that open returns keep the contract of
 // [engine.Generator].
 //
-// Each is to give replies in order and to fail when they are used up, without
-// trying again. If it can't give a reply as it is (some can't stall), open
-// returns nil and the case is skipped. What the Generator needs is released by
-// t.Cleanup; a Generator that is an [io.Closer] is closed first.
+// A Generator must give replies in order and fail when they are used up, without a retry. If it
+// can't give a certain reply (some can't stall), open returns nil and the case is skipped.
+// Resources of the Generator are released by t.Cleanup; a Generator that is an [io.Closer] is
+// closed first.
 func Generators(t *testing.T, open func(t testing.TB, replies ...Reply) engine.Generator) {
 	for _, c := range []struct {
 		name string
@@ -68,7 +68,7 @@ type (
 	stream = iter.Seq2[*genai.GenerateContentResponse, error]
 )
 
-// question returns a request that holds what conversations hold.
+// question returns a request with every kind of content of conversations.
 func question() *engine.Request {
 	return &engine.Request{
 		Model: "gemini-2.5-pro",
@@ -204,7 +204,7 @@ func testCancelledStalled(t *testing.T, open opener) {
 			cancel() // nothing more would come
 		}
 	}
-	if !errors.Is(last, context.Canceled) { // the request may never have come this far
+	if !errors.Is(last, context.Canceled) { // the request may have been cancelled earlier
 		t.Fatalf("last error %v, want %v", last, context.Canceled)
 	}
 	<-ended

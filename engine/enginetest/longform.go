@@ -13,13 +13,13 @@ import (
 	"gemline/engine"
 )
 
-// A Longform is a model that gives its answers in several requests, as models do that think
-// and write for long. Its Respond answers for a [Server]; it is an [engine.Generator], too.
+// A Longform is a model whose answers take several requests, like those of models that think and
+// write for long. Respond answers for a [Server]; a Longform is an [engine.Generator], too.
 type Longform struct {
 	// Turns are its answers, one to each question.
 	Turns [][]Piece
 
-	// Broken is the error of an answer that breaks off, for who has no Server.
+	// Broken is the error of an answer that breaks off, for use without a Server.
 	Broken error
 
 	mu    sync.Mutex
@@ -33,14 +33,14 @@ type Longform struct {
 type Piece struct {
 	*genai.Part
 
-	// Token says that a token comes with the piece, behind which the answer can go on.
+	// Token says that a continuation token comes with the piece.
 	Token bool
 
-	// Then is what happens behind the piece, once.
+	// Then is the fate of the request after the piece, once.
 	Then Fate
 }
 
-// A Fate is how a request may end before the answer is over.
+// A Fate is a way in which a request ends before the answer is complete.
 type Fate int
 
 // The fates.
@@ -109,7 +109,7 @@ func (l *Longform) reply(question string, token []byte) Reply {
 	return l.from(from)
 }
 
-// from returns what is said of the answer from a piece on.
+// from returns the answer from a piece on.
 func (l *Longform) from(first int) (r Reply) {
 	pieces := l.Turns[l.turn-1]
 	for i, p := range pieces[first:] {

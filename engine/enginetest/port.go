@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// Port returns a port of 127.0.0.1 where nobody listens. It lies below the ports that systems give
-// to listeners that ask for any (from 32768 on Linux, 49152 elsewhere), so that no server of another
-// test takes it before its own server does.
+// Port returns an unused port of 127.0.0.1. It is below the range of ephemeral ports (from 32768
+// on Linux, 49152 elsewhere), so that no server of another test takes it.
 func Port(t testing.TB) int {
 	t.Helper()
 	for range 100 {

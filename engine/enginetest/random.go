@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// Soak reports whether random tests are to run in full, as make soak has it.
+// Soak reports whether random tests run in full, as by make soak.
 func Soak() bool { return os.Getenv("SOAK") != "" }
 
-// Rounds returns how much of something a random test tries: usually, or in a soak.
+// Rounds returns the number of rounds of a random test: usual, or in a soak soak.
 func Rounds(usual, soak int) int {
 	if Soak() {
 		return soak
@@ -18,9 +18,9 @@ func Rounds(usual, soak int) int {
 	return usual
 }
 
-// Random returns a source of randomness for a test: the same one each time, and another one in
-// every soak. The variable SEED repeats a run with the seed that its log names. Each stream gives
-// other numbers.
+// Random returns a source of randomness for a test, with a constant seed, or in a soak a new
+// seed. The variable SEED repeats a run with the logged seed. Each stream gives different
+// numbers.
 func Random(t testing.TB, stream uint64) *rand.Rand {
 	t.Helper()
 	seed := uint64(1)

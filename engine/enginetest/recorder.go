@@ -9,12 +9,11 @@ import (
 	"gemline/engine"
 )
 
-// A Recorder keeps what Runs show. Its text is the same every time: it holds
-// no times and no made-up ids; calls are numbered as they come. The zero
-// Recorder is ready for use.
+// A Recorder records the events of Runs. Its text is deterministic: it has no times and no random
+// ids; calls are numbered in order. The zero Recorder is ready for use.
 type Recorder struct {
 	Events []engine.Event
-	Errs   []error // how the Runs failed that did
+	Errs   []error // the errors of failed Runs
 
 	text   strings.Builder
 	number map[string]int
@@ -40,20 +39,20 @@ func (r *Recorder) Watch(run iter.Seq2[engine.Event, error]) error {
 	return nil
 }
 
-// See takes in one event.
+// See records an event.
 func (r *Recorder) See(ev engine.Event) {
 	r.Events = append(r.Events, ev)
 	if _, said := engine.Unnest(ev); said == (engine.AnswerFinished{}) {
-		return // it goes without saying
+		return // not recorded
 	}
 	r.text.WriteString(r.line(ev))
 	r.text.WriteByte('\n')
 }
 
-// String returns what happened, one line each.
+// String returns the events, one per line.
 func (r *Recorder) String() string { return r.text.String() }
 
-// Text returns what the model has said, less what was taken back.
+// Text returns the model's text, without text that no longer counts.
 func (r *Recorder) Text() string {
 	var b strings.Builder
 	for _, ev := range r.Events {

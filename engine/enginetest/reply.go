@@ -12,7 +12,7 @@ import (
 	"gemline/engine"
 )
 
-// A Reply is what the model says to one request.
+// A Reply is the model's answer to one request.
 type Reply struct {
 	// Chunks are the pieces of the answer, in order.
 	Chunks []*genai.GenerateContentResponse
@@ -21,8 +21,7 @@ type Reply struct {
 	// value and breaks the connection instead.
 	Err error
 
-	// Stall keeps the answer open after the chunks until the request is
-	// given up.
+	// Stall keeps the answer open after the chunks until the request is cancelled.
 	Stall bool
 
 	// Inspect, if not nil, is called with a request before it is answered,
@@ -30,14 +29,14 @@ type Reply struct {
 	// counterpart in the body empty.
 	Inspect func(ctx context.Context, req *engine.Request)
 
-	// Ended, if not nil, is called when the answer is over or given up.
+	// Ended, if not nil, is called when the answer is complete or cancelled.
 	Ended func()
 
 	// Wire is for a [Server] only.
 	Wire *Wire
 }
 
-// A Wire says how an answer travels, where that matters.
+// A Wire describes the HTTP response, if it matters.
 type Wire struct {
 	Status int           // 200 if 0
 	Header http.Header   // on top of the usual ones
@@ -46,8 +45,8 @@ type Wire struct {
 	Pieces []string      // the body piece by piece, each flushed, instead of chunks
 	Reset  bool          // break the connection when everything is sent
 
-	// Frame, if not nil, puts the JSON of a chunk on the wire; by default
-	// it becomes one event of one data line.
+	// Frame, if not nil, encodes the JSON of a chunk for the stream; the default is an event with
+	// one data line.
 	Frame func(json string) string
 
 	// Before and After enclose the stream.
@@ -66,7 +65,7 @@ func Says(text string, calls ...*genai.FunctionCall) Reply {
 	return Message(c)
 }
 
-// Message returns an answer that is said in one piece.
+// Message returns an answer in one piece.
 func Message(c *genai.Content) Reply {
 	return Reply{Chunks: []*genai.GenerateContentResponse{Chunk(genai.FinishReasonStop, c.Parts...)}}
 }
@@ -87,7 +86,7 @@ func Streams(texts ...string) Reply {
 // Fails returns an answer that is an error.
 func Fails(err error) Reply { return Reply{Err: err} }
 
-// Chunk returns one piece of an answer. The reason is empty but for the last piece.
+// Chunk returns a piece of an answer. The reason is empty except in the last piece.
 func Chunk(reason genai.FinishReason, parts ...*genai.Part) *genai.GenerateContentResponse {
 	if reason == genai.FinishReasonUnspecified {
 		reason = ""

@@ -68,8 +68,8 @@ func (s *Script) next(req *engine.Request) (Reply, error) {
 	return r, nil
 }
 
-// unchanged sees that what a conversation has said before was not changed since, which
-// Generators rely on.
+// unchanged checks that earlier messages of a conversation have not changed, on which Generators
+// rely.
 func (s *Script) unchanged(req *engine.Request) error {
 	if req.OneShot {
 		return nil

@@ -17,19 +17,19 @@ import (
 	"gemline/engine"
 )
 
-// A Server speaks the Gemini API, and that of Code Assist, over HTTP on
-// 127.0.0.1. It gives its replies in order, one for each request that generates.
-// Requests that count tokens are answered beside them. Close ends it.
+// A Server implements the Gemini API, and Code Assist's, over HTTP on 127.0.0.1. It gives its
+// replies in order, one for each request that generates. Requests that count tokens don't use
+// these replies. Close stops it.
 type Server struct {
-	// URL is where the API begins, without a slash at the end.
+	// URL is the address of the API, without a final slash.
 	URL string
 
-	// Respond, if not nil, is asked for the reply to a request once the
-	// scripted ones are used up. It must be set before the first request.
+	// Respond, if not nil, returns the reply to a request once the scripted replies are used up.
+	// It must be set before the first request.
 	Respond func(r Received) Reply
 
-	// Tokens is what countTokens answers, unless a reply of CountReplies is
-	// left. Set them before the first request.
+	// Tokens is the answer of countTokens, unless CountReplies has a reply. Set them before the
+	// first request.
 	Tokens       int
 	CountReplies []Reply
 
@@ -37,25 +37,24 @@ type Server struct {
 	// requests get a list of one model. Set them before the first request.
 	ListReplies []Reply
 
-	// Assist is what Code Assist answers to the methods that generate and
-	// count nothing, by name, and to questions about operations: the replies
-	// of each in order, the last one again and again. Set it before the first
-	// request.
+	// Assist has Code Assist's replies to other methods than generating and counting, by name,
+	// and to requests for operations: the replies of each in order, the last repeatedly. Set it
+	// before the first request.
 	Assist map[string][]Reply
 
-	// Dialect, if not nil, is the other protocol that the server speaks. Others are what its
-	// other paths answer, by the end of the path: the replies of each in order, the last one
-	// again and again. Set them before the first request.
+	// Dialect, if not nil, is the protocol of the server instead of Gemini's. Others are the
+	// replies to other paths, by the end of the path: the replies of each in order, the last
+	// repeatedly. Set them before the first request.
 	Dialect *Dialect
 	Others  map[string][]Reply
 
-	// Forget makes Requests return nothing: a Server that runs long keeps
-	// no record. It must be set before the first request.
+	// Forget makes Requests return nil, so that a long-running Server needs no memory for
+	// requests. It must be set before the first request.
 	Forget bool
 
-	// Polls is how often the client asks about a batch job before it is over.
-	// The first Unanswered jobs are taken, but their requests get no response.
-	// Set them before the first request.
+	// Polls is how often the client asks about a batch job before it is over. The first
+	// Unanswered jobs are accepted, but their requests get no response. Set them before the first
+	// request.
 	Polls, Unanswered int
 
 	server   *httptest.Server
@@ -68,7 +67,7 @@ type Server struct {
 	ended    chan struct{}
 }
 
-// Received is a request as it came in.
+// Received is a received request.
 type Received struct {
 	Method string
 	Path   string
@@ -109,7 +108,7 @@ func NewServer(replies ...Reply) *Server {
 	return newServer(replies).start()
 }
 
-// start begins to listen.
+// start starts to listen.
 func (s *Server) start() *Server {
 	s.server = httptest.NewServer(http.HandlerFunc(s.serve))
 	s.URL = s.server.URL
@@ -122,7 +121,7 @@ func newServer(replies []Reply) *Server {
 
 // Close breaks open connections and waits until all requests are over.
 func (s *Server) Close() {
-	s.server.Listener.Close() // else a client that comes back at once is waited for
+	s.server.Listener.Close() // so that Close does not wait for a client that reconnects at once
 	s.server.CloseClientConnections()
 	s.server.Close()
 }
@@ -134,7 +133,7 @@ func (s *Server) Add(replies ...Reply) {
 	s.replies = append(s.replies, replies...)
 }
 
-// Requests returns what has come in so far, token counts included.
+// Requests returns the received requests, including token counts.
 func (s *Server) Requests() []Received {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +143,7 @@ func (s *Server) Requests() []Received {
 // Arrived delivers once for every request that has come in.
 func (s *Server) Arrived() <-chan struct{} { return s.arrived }
 
-// Ended delivers once for every request that is over, finished or given up.
+// Ended delivers once for every finished or cancelled request.
 func (s *Server) Ended() <-chan struct{} { return s.ended }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
@@ -173,14 +172,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	answer(w, r, got, reply, s.Dialect)
 }
 
-// bodyModel returns the model that a body names.
+// bodyModel returns the model in a body.
 func bodyModel(body []byte) string {
 	var b struct{ Model string }
 	json.Unmarshal(body, &b) // what is no JSON names none
 	return b.Model
 }
 
-// action returns what a path of the dialect asks for.
+// action returns the action in a path of the dialect.
 func (s *Server) action(path string) string {
 	if strings.HasSuffix(path, s.Dialect.Path) {
 		return "streamGenerateContent"
@@ -188,7 +187,7 @@ func (s *Server) action(path string) string {
 	return ""
 }
 
-// deliver fills c, unless nobody is interested.
+// deliver sends to c, unless it is full.
 func deliver(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -308,7 +307,7 @@ func answer(w http.ResponseWriter, r *http.Request, got Received, reply Reply, d
 	}
 }
 
-// pieces returns what goes over the wire.
+// pieces returns the pieces of a response body.
 func pieces(reply Reply, wire *Wire, stream bool) []string {
 	switch {
 	case wire.Body != "":
@@ -361,7 +360,7 @@ func text(c *genai.GenerateContentResponse) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// pause waits for d and reports whether the client is still there.
+// pause waits for d and reports whether the client is still connected.
 func pause(r *http.Request, d time.Duration) bool {
 	if d == 0 {
 		return true

@@ -19,8 +19,8 @@ import (
 type Tokens struct {
 	URL string
 
-	// Answer, if not nil, is asked first, and reports whether it has
-	// answered. It must be set before the first request.
+	// Answer, if not nil, is called first, and reports whether it has answered. It must be set
+	// before the first request.
 	Answer func(w http.ResponseWriter, r *http.Request) bool
 
 	// Expires is how many seconds a token lasts, 3600 if 0. It must be set
@@ -33,7 +33,7 @@ type Tokens struct {
 	n      int
 }
 
-// Parts of what a test may look for where no secret belongs.
+// Parts of secrets, which a test may search for in places without secrets.
 const (
 	RefreshToken = "1//refresh-token-of-the-test"
 	ClientSecret = "client-secret-of-the-test"
@@ -57,8 +57,8 @@ func (t *Tokens) Close() {
 // Host returns the address without its scheme, for GCE_METADATA_HOST.
 func (t *Tokens) Host() string { return strings.TrimPrefix(t.URL, "http://") }
 
-// Asked returns the forms that tokens were asked for with, less the empty ones
-// of the metadata server's clients.
+// Asked returns the forms of token requests, without the empty forms of requests to the metadata
+// server.
 func (t *Tokens) Asked() []url.Values {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -123,7 +123,7 @@ func (t *Tokens) ServiceAccount() []byte {
 	})
 }
 
-// User returns the credentials of a user, who is billed for quota.
+// User returns the credentials of a user, with quota as the project for the quota.
 func (t *Tokens) User(quota string) []byte {
 	return document(map[string]string{
 		"type": "authorized_user", "client_id": "client", "client_secret": ClientSecret,
