@@ -80,14 +80,14 @@ const (
 // A Compressor is an [engine.Context] of one conversation. It must not be used
 // concurrently.
 type Compressor struct {
-	cfg     Config
-	sizes   map[*genai.FunctionResponse]int // tokens
-	unkept  bool                            // a failure to write files was reported
-	model   string                          // the model to which refused applies
-	refused int                             // tokens that the server has refused, 0 if it has not
-	next    int                             // the size in tokens from which on the next attempt is made
-	fresh   bool                            // it has been compressed, and its new size is unknown
-	larger  bool                            // a snapshot was larger than the turns it replaced
+	cfg         Config
+	sizes       map[*genai.FunctionResponse]int // tokens
+	writeFailed bool                            // a failure to write files was reported
+	model       string                          // the model to which refused applies
+	refused     int                             // tokens that the server has refused, 0 if it has not
+	next        int                             // the size in tokens from which on the next attempt is made
+	fresh       bool                            // it has been compressed, and its new size is unknown
+	larger      bool                            // a snapshot was larger than the turns it replaced
 }
 
 // New returns a Compressor.
@@ -209,7 +209,7 @@ func (c *Compressor) compress(ctx context.Context, s engine.FitRequest, by Trigg
 		return lighter, &failure{err}
 	}
 	said := []*genai.Content{genai.NewContentFromText(snapshot, genai.RoleUser)}
-	said = append(said, c.standing(short, at)...)
+	said = append(said, c.pinnedCalls(short, at)...)
 	said = append(said, genai.NewContentFromText(thanks, genai.RoleModel))
 	said = append(said, rest(short, at)...)
 	if n := engine.Estimate(said); n >= before {
@@ -285,9 +285,9 @@ func rest(said []*genai.Content, at int) []*genai.Content {
 	return said[at:]
 }
 
-// standing returns the calls with pinned results in said before at, with their answers, as a
+// pinnedCalls returns the calls with pinned results in said before at, with their answers, as a
 // message of the model and a message of the user. It returns nil if there are none.
-func (c *Compressor) standing(said []*genai.Content, at int) []*genai.Content {
+func (c *Compressor) pinnedCalls(said []*genai.Content, at int) []*genai.Content {
 	if c.cfg.PinnedResult == nil {
 		return nil
 	}

@@ -34,8 +34,8 @@ type place struct{ message, part int }
 // move. If a file can't be written, the output stays, and the failure is reported once.
 func (c *Compressor) mask(s engine.FitRequest, m Masking) []*genai.Content {
 	out, err := c.masked(s.History, m)
-	if err != nil && !c.unkept {
-		c.unkept = true
+	if err != nil && !c.writeFailed {
+		c.writeFailed = true
 		s.Notify(engine.Notice{Text: fmt.Sprintf("old outputs stay in the conversation: %v", err)})
 	}
 	return out

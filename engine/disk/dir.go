@@ -131,7 +131,7 @@ func openRegular(at *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	case !os.SameFile(was, info):
 		err = ErrLink
 	default:
-		err = made(f)
+		err = rejectSyntheticFile(f)
 	}
 	if err != nil {
 		f.Close()
@@ -171,7 +171,7 @@ func (d *Dir) listSlow(name string) ([]fs.DirEntry, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if err := made(f); err != nil {
+	if err := rejectSyntheticFile(f); err != nil {
 		return nil, err
 	}
 	return f.ReadDir(-1)

@@ -74,7 +74,7 @@ func (f *RawDir) Names() ([]string, error) {
 		return nil, err
 	}
 	defer file.Close()
-	if err := made(file); err != nil {
+	if err := rejectSyntheticFile(file); err != nil {
 		return nil, &fs.PathError{Op: "open", Path: f.path, Err: err}
 	}
 	return file.Readdirnames(-1)

@@ -358,7 +358,7 @@ func worded(command string) string {
 	var b strings.Builder
 	at := 0
 	for _, piece := range append(quoted().FindAllStringIndex(command, -1), []int{len(command), len(command)}) {
-		b.WriteString(ours().ReplaceAllString(command[at:piece[0]], `"${0}"`))
+		b.WriteString(ownVariables().ReplaceAllString(command[at:piece[0]], `"${0}"`))
 		b.WriteString(command[piece[0]:piece[1]])
 		at = piece[1]
 	}
@@ -368,7 +368,7 @@ func worded(command string) string {
 // quoted matches quoted text, and characters that a backslash quotes.
 var quoted = text.Pattern(`\\.|"(?:\\.|[^"\\])*"|'[^']*'`)
 
-// ours matches the variables that gemline sets for a session and for an extension.
-var ours = text.Pattern(`\$(?:` + ourNames + `\b|\{` + ourNames + `\})`)
+// ownVariables matches the variables that gemline sets for a session and for an extension.
+var ownVariables = text.Pattern(`\$(?:` + ownNames + `\b|\{` + ownNames + `\})`)
 
-const ourNames = `(?:GEMINI_PROJECT_DIR|GEMINI_CWD|GEMINI_PLANS_DIR|GEMINI_SESSION_ID|CLAUDE_PROJECT_DIR|extensionPath|workspacePath)`
+const ownNames = `(?:GEMINI_PROJECT_DIR|GEMINI_CWD|GEMINI_PLANS_DIR|GEMINI_SESSION_ID|CLAUDE_PROJECT_DIR|extensionPath|workspacePath)`

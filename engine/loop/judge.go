@@ -22,7 +22,7 @@ const (
 	judged         = 20  // messages that the judge reads
 	certain        = 0.9 // confidence from which a loop is certain
 
-	mostVain = 2 // judgements in a row without an answer
+	maxFailedJudgements = 2 // judgements in a row without an answer
 )
 
 // A verdict is a model's judgement whether a turn makes progress.
@@ -56,19 +56,19 @@ const (
 // second model must confirm a loop.
 func (p *prompt) judge(ctx context.Context) *Error {
 	p.requests++
-	if p.cfg.Asker == nil || p.off || p.vain == mostVain || p.requests < max(firstJudgement, p.judgeAt) {
+	if p.cfg.Asker == nil || p.off || p.failedJudgements == maxFailedJudgements || p.requests < max(firstJudgement, p.judgeAt) {
 		return nil
 	}
 	p.judgeAt = p.requests + usualInterval
 	first, err := p.verdict(ctx, "loop-detection")
 	if err != nil {
-		if p.vain++; p.vain == mostVain && ctx.Err() == nil {
+		if p.failedJudgements++; p.failedJudgements == maxFailedJudgements && ctx.Err() == nil {
 			p.tell(engine.Notice{Info: true,
 				Text: "no model is asked any more whether long turns get anywhere: that has failed twice"})
 		}
 		return nil
 	}
-	p.vain = 0
+	p.failedJudgements = 0
 	last := first
 	if first.Confidence >= certain {
 		if second, err := p.verdict(ctx, "loop-detection-double-check"); err == nil {

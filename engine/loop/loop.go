@@ -29,9 +29,9 @@ type Config struct {
 
 // A Guard watches one conversation. It must not be used concurrently.
 type Guard struct {
-	cfg  Config
-	off  bool // the user disabled the detection
-	vain int  // failed judgements since the last answer
+	cfg              Config
+	off              bool // the user disabled the detection
+	failedJudgements int  // failed judgements since the last answer
 }
 
 // New returns a Guard.

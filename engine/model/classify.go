@@ -225,7 +225,7 @@ func (f *failure) classify(model string) *Error {
 		e.Message = "the server refused: " + e.Message
 	case hasAny(f.message, "requires more system memory"): // Ollama
 		e.Kind, e.Final, e.Advice = Unavailable, true, "choose a smaller model with -m or /model, or stop other programs"
-	case f.abroad():
+	case f.regionBlocked():
 		e.Kind, e.Final, e.Advice = Auth, true, hintLocation
 		e.Message = "the model's server refuses requests from where this one came from: " + sentence(e.Message)
 	case f.page != "" && code < 400:
@@ -358,8 +358,8 @@ func (f *failure) exhausted() bool {
 	return hasAny(f.message, "api usage limit", "weekly usage limit", "daily usage limit", "monthly usage limit", "free-models-per-day")
 }
 
-// abroad reports whether the API is not available in the user's region.
-func (f *failure) abroad() bool {
+// regionBlocked reports whether the API is not available in the user's region.
+func (f *failure) regionBlocked() bool {
 	return f.code < 500 && hasAny(f.message, "location is not supported", "location not supported",
 		"country is not supported", "region is not supported", "not available in your country",
 		"not available in your region", "not available in your location", "territory not supported")

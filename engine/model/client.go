@@ -180,9 +180,9 @@ func (v Vendor) advise(e *Error) {
 	}
 }
 
-// nowhere reports whether e says that a server has no such path, and not that it has no such
-// model.
-func nowhere(e *Error) bool {
+// isUnknownPath reports whether e says that a server has no such path, and not that it has no
+// such model.
+func isUnknownPath(e *Error) bool {
 	return e.Kind == NotFound && hasAny(e.Message, "page not found", "file not found", ": not found (", "with a web page",
 		"unknown request url", "invalid url", "resource not found (", "the server answered 404") ||
 		hasAny(e.Message, "unexpected endpoint or method") // of LM Studio, with 200

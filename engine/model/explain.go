@@ -46,7 +46,7 @@ func (c *Client) explain(x *exchange, err error) error {
 		if hint := Elsewhere(x.model); e.Kind == NotFound && hint != "" && !c.dialect.path {
 			e.Advice = hint
 		}
-		if (c.dialect.path || said.page != "") && nowhere(e) {
+		if (c.dialect.path || said.page != "") && isUnknownPath(e) {
 			e.Kind, e.Final, e.Advice = Config, true, "check "+c.dialect.address+"; some servers say so of a model that they do not have, too"
 			e.Message = "there is nothing at " + text.PublicAddress(x.url) + ": " + strings.TrimPrefix(e.Message, "model "+x.model+": ")
 		}

@@ -101,7 +101,7 @@ func (p *Policy) about(u *question) (list []*Rule) {
 
 // decide is [Policy.decide] for the rules that may apply to u.
 func decide(rules []*Rule, u *question) Ruling {
-	look := u.mode != Plan || looks(u.Tool.Kind) || u.plans || u.safe()
+	look := u.mode != Plan || readOnlyKind(u.Tool.Kind) || u.plans || u.safe()
 	return strongest(rules, func(r *Rule) bool { return (look || r.Verdict == engine.Deny) && r.fits(u) })
 }
 
@@ -300,7 +300,7 @@ func sentence(s string) string {
 func (p *Policy) Offers(t engine.Tool) bool {
 	p = p.WithUnattended(p.Unattended)
 	u := p.ask(engine.Proposal{Tool: t, Agent: t.Agent})
-	look := u.mode != Plan || looks(t.Kind)
+	look := u.mode != Plan || readOnlyKind(t.Kind)
 	ruling := strongest(p.aboutAny(&u), func(r *Rule) bool {
 		if r.Verdict == engine.Deny {
 			return r.deniesAll(&u)

@@ -148,9 +148,9 @@ func (p *Policy) PreviousMode() Mode {
 	return p.before
 }
 
-// looks reports whether calls of a kind are read-only. A question to the user is, too, since it
-// needs no approval.
-func looks(k engine.Kind) bool {
+// readOnlyKind reports whether calls of a kind are read-only. A question to the user is, too,
+// since it needs no approval.
+func readOnlyKind(k engine.Kind) bool {
 	return k == engine.Read || k == engine.Search || k == engine.Think || k == engine.AskUser ||
 		k == engine.Planning || k == engine.Query
 }

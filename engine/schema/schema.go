@@ -28,12 +28,12 @@ type Schema struct {
 
 // How large a schema and a value may be.
 const (
-	maxText    = 1 << 20  // bytes of a schema
-	maxValue   = 64 << 20 // bytes of a value
-	maxDepth   = 100      // nested objects and lists in a schema
-	maxNested  = 500      // nested objects and lists in a value
-	maxSchemas = 5_000    // objects, and the schemas true and false; the library's time grows with their square
-	maxOdd     = 100      // references to other places than definitions; for each the library copies all places
+	maxText      = 1 << 20  // bytes of a schema
+	maxValue     = 64 << 20 // bytes of a value
+	maxDepth     = 100      // nested objects and lists in a schema
+	maxNested    = 500      // nested objects and lists in a value
+	maxSchemas   = 5_000    // objects, and the schemas true and false; the library's time grows with their square
+	maxOtherRefs = 100      // references to other places than definitions; for each the library copies all places
 )
 
 // location is the address of a schema inside the library.
@@ -73,12 +73,12 @@ func Parse(text []byte) (*Schema, error) {
 	if _, isObject := doc.(map[string]any); !isObject {
 		return nil, errors.New("a schema is an object")
 	}
-	odd := map[string]bool{}
+	otherRefs := map[string]bool{}
 	switch {
-	case schemas(doc, odd) > maxSchemas:
+	case schemas(doc, otherRefs) > maxSchemas:
 		return nil, errors.New("has more than 5,000 schemas")
-	case len(odd) > maxOdd:
-		return nil, fmt.Errorf("has more than %d references to other places than $defs", maxOdd)
+	case len(otherRefs) > maxOtherRefs:
+		return nil, fmt.Errorf("has more than %d references to other places than $defs", maxOtherRefs)
 	}
 	s := &Schema{text: compact, doc: doc, effort: effort}
 	s.budget = s.effort
@@ -110,24 +110,24 @@ func (noLoader) Load(string) (any, error) {
 // must not modify it.
 func (s *Schema) JSON() json.RawMessage { return s.text }
 
-// schemas returns how many values in a document may be schemas, and adds to odd the references to
+// schemas returns how many values in a document may be schemas, and adds to otherRefs the references to
 // other places than top-level definitions.
-func schemas(v any, odd map[string]bool) (n int) {
+func schemas(v any, otherRefs map[string]bool) (n int) {
 	switch v := v.(type) {
 	case bool:
 		return 1
 	case []any:
 		for _, item := range v {
-			n += schemas(item, odd)
+			n += schemas(item, otherRefs)
 		}
 	case map[string]any:
 		n = 1
 		if ref, ok := v["$ref"].(string); ok && (strings.Count(ref, "/") != 2 ||
 			!strings.HasPrefix(ref, "#/$defs/") && !strings.HasPrefix(ref, "#/definitions/")) {
-			odd[ref] = true
+			otherRefs[ref] = true
 		}
 		for _, field := range v {
-			n += schemas(field, odd)
+			n += schemas(field, otherRefs)
 		}
 	}
 	return n

@@ -67,7 +67,7 @@ func plainly(name string) bool {
 
 // fits is [named] for a name in lower case.
 func fits(part string, last, source bool) bool {
-	if part == "" || !exact[part] && !kept(part) && !fit(begins[part[0]], part) && !fit(ends[part[len(part)-1]], part) {
+	if part == "" || !exact[part] && !isSecretDataFile(part) && !fit(begins[part[0]], part) && !fit(ends[part[len(part)-1]], part) {
 		return false
 	}
 	is := func(pattern string) bool { return matchesName(pattern, part) }
@@ -79,8 +79,8 @@ func fit(list []form, name string) bool {
 	return slices.ContainsFunc(list, func(f form) bool { return f.fits(name) })
 }
 
-// kept reports whether name is one of the plain words with the extension of a data file.
-func kept(name string) bool {
+// isSecretDataFile reports whether name is one of the plain words with the extension of a data file.
+func isSecretDataFile(name string) bool {
 	dot := strings.LastIndexByte(name, '.')
 	return dot >= 0 && slices.Contains(data, name[dot:]) &&
 		slices.ContainsFunc(plain, func(p string) bool { return matchesName(p, name[:dot]) })
@@ -109,7 +109,7 @@ func Files(home, own string, getenv func(string) string) (list []string) {
 		}
 	}
 	if own != "" {
-		for name := range strings.FieldsSeq(ours) {
+		for name := range strings.FieldsSeq(ownFiles) {
 			list = append(list, below(own, name))
 		}
 	}
@@ -152,7 +152,7 @@ var exact, begins, ends = func() (exact map[string]bool, begins, ends map[byte][
 	for _, n := range names {
 		if slices.Contains(data, path.Ext(n)) &&
 			slices.ContainsFunc(plain, func(p string) bool { return strings.HasPrefix(n, p) }) {
-			continue // handled by kept
+			continue // handled by isSecretDataFile
 		}
 		before, after, star := strings.Cut(n, "*")
 		switch {

@@ -9,8 +9,8 @@ type entry struct {
 	home    string // below the home directory; _/_ stands for a blank
 }
 
-// ours are gemline's own, below its directory.
-const ours = ".env gemini-credentials.json oauth_creds.json mcp-oauth-tokens.json mcp-oauth-tokens-v2.json a2a-oauth-tokens.json google_accounts.json"
+// ownFiles are gemline's own, below its directory.
+const ownFiles = ".env gemini-credentials.json oauth_creds.json mcp-oauth-tokens.json mcp-oauth-tokens-v2.json a2a-oauth-tokens.json google_accounts.json"
 
 // The table omits files without which a program fails: these are in the table of [StoredFiles].
 // It also omits Julia's ~/.julia/logs except for the history: Pkg records the packages in use

@@ -105,16 +105,16 @@ func (g *Generator) ask(ctx context.Context, req *engine.Request, r *request, em
 
 // A stream is an incoming answer.
 type stream struct {
-	answer   *protocol.Answer
-	from     *model.Answer
-	thoughts string            // the field in which thoughts are sent back
-	details  []json.RawMessage // of thoughts
-	finish   string
-	refusal  string
-	named    bool   // the model is known
-	odd      []byte // an event without choices, which may be an error
-	pieces   bool   // some text came as a delta
-	whole    bool   // the answer is a document
+	answer    *protocol.Answer
+	from      *model.Answer
+	thoughts  string            // the field in which thoughts are sent back
+	details   []json.RawMessage // of thoughts
+	finish    string
+	refusal   string
+	named     bool   // the model is known
+	noChoices []byte // an event without choices, which may be an error
+	pieces    bool   // some text came as a delta
+	whole     bool   // the answer is a document
 }
 
 // A chunk is a piece of an answer, or all of it.
@@ -269,7 +269,7 @@ func (s *stream) event(data []byte) error {
 		s.answer.Usage(u.PromptTokens, cmp.Or(u.PromptDetails.Cached, u.CacheHits), output, u.CompletionDetails.Reasoning)
 	}
 	if c.Choices == nil && len(c.Detail)+len(c.Msg)+len(c.Message) > 0 {
-		s.odd = bytes.Clone(data)
+		s.noChoices = bytes.Clone(data)
 	}
 	for _, choice := range c.Choices {
 		if choice.Index != 0 { // not requested
@@ -366,8 +366,8 @@ func (s *stream) end(done bool) error {
 	case "":
 		switch {
 		case done, s.whole:
-		case s.odd != nil:
-			return s.from.Fault(s.odd)
+		case s.noChoices != nil:
+			return s.from.Fault(s.noChoices)
 		default:
 			return s.from.Broken()
 		}

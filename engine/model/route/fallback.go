@@ -133,7 +133,7 @@ func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 	}
 	why := failureOf(err)
 	if why == missing && ctx.Err() == nil {
-		a, err = f.r.living(ctx, a, err)
+		a, err = f.r.serverReplacements(ctx, a, err)
 	}
 	switch {
 	case err == nil:
@@ -154,9 +154,10 @@ func (f fallback) attempt(ctx context.Context, req *engine.Request, a attempt,
 	return nil, heard, err
 }
 
-// living returns a with replacements for a model that the server lacks, limited to models that
-// the server has, the nearest first. If the name is unknown, the error suggests a similar name.
-func (r *Router) living(ctx context.Context, a attempt, err error) (attempt, error) {
+// serverReplacements returns a with replacements for a model that the server lacks, limited to
+// models that the server has, the nearest first. If the name is unknown, the error suggests a
+// similar name.
+func (r *Router) serverReplacements(ctx context.Context, a attempt, err error) (attempt, error) {
 	if provider, _ := catalog.Provider(r.cfg.Presets.Chat(a.Model, false).Model); provider != "" { // whose models Google does not list
 		return a, err
 	}

@@ -17,8 +17,8 @@ type Health struct {
 	said    sync.Map // messages that users know
 	instead sync.Map // replacements of models that the server lacks
 
-	mu   sync.Mutex
-	vain int // failures of the classifier since its last answer
+	mu                 sync.Mutex
+	classifierFailures int // failures of the classifier since its last answer
 
 	list         sync.Once
 	serverModels []string // the server's models, nil if unknown
@@ -72,20 +72,21 @@ func (h *Health) stands(model string) string {
 func (h *Health) forget(model string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.vain = 0
+	h.classifierFailures = 0
 	h.down.Delete(model)
 	h.sticky.Delete(model)
 	h.instead.Delete(model)
 }
 
-// mostVain is how often the classifier may fail in a row before it is no longer asked.
-const mostVain = 2
+// maxClassifierFailures is how often the classifier may fail in a row before it is no longer
+// asked.
+const maxClassifierFailures = 2
 
 // classifies reports whether the classifier should be asked.
 func (h *Health) classifies() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.vain < mostVain
+	return h.classifierFailures < maxClassifierFailures
 }
 
 // classified records whether the classifier has answered. It reports whether the classifier will
@@ -93,10 +94,10 @@ func (h *Health) classifies() bool {
 func (h *Health) classified(ok bool) (last bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.vain++; ok {
-		h.vain = 0
+	if h.classifierFailures++; ok {
+		h.classifierFailures = 0
 	}
-	return h.vain == mostVain
+	return h.classifierFailures == maxClassifierFailures
 }
 
 // mark records the failure of a model.
