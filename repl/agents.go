@@ -16,7 +16,7 @@ type agentCall struct {
 	number    int // 0 for the only call of its agent
 }
 
-// called notes a call if it runs an agent.
+// called stores a call if it runs an agent.
 func (as *agents) called(ev engine.CallRequested) {
 	agent, _ := ev.Args["agent_name"].(string)
 	if agent == "" {
@@ -32,7 +32,7 @@ func (as *agents) called(ev engine.CallRequested) {
 	as.list = append(as.list, agentCall{ev.ID, agent, number})
 }
 
-// finish forgets a call.
+// finish removes a call.
 func (as *agents) finish(id string) {
 	as.list = slices.DeleteFunc(as.list, func(c agentCall) bool { return c.id == id })
 }
@@ -47,7 +47,8 @@ func (as *agents) find(id string) *agentCall {
 	return nil
 }
 
-// name returns the agent of the call as it is told: with its number, if there are several.
+// name returns the printed name of the call's agent, with a number if several calls run the same
+// agent.
 func (c *agentCall) name() string {
 	if c.number == 0 {
 		return c.agent
@@ -55,7 +56,7 @@ func (c *agentCall) name() string {
 	return fmt.Sprintf("%s %d", c.agent, c.number)
 }
 
-// name returns an agent as it is told, which runs in a call.
+// name returns the printed name of an agent that runs in a call.
 func (as *agents) name(id, agent string) string {
 	if c := as.find(id); c != nil && c.agent == agent {
 		return c.name()
@@ -63,7 +64,7 @@ func (as *agents) name(id, agent string) string {
 	return agent
 }
 
-// titled returns the title of a call with its agent as it is told.
+// titled returns the title of a call, behind the printed name of its agent.
 func (as *agents) titled(id, title string) string {
 	if c := as.find(id); c != nil {
 		return strings.Replace(title, c.agent, c.name(), 1)
@@ -71,7 +72,7 @@ func (as *agents) titled(id, title string) string {
 	return title
 }
 
-// asking returns the name of the agent that makes a call, as it is printed.
+// asking returns the printed name of the agent that makes a call.
 func (as *agents) asking(q engine.Proposal) string {
 	if c := as.find(q.AgentCall); c != nil {
 		return c.name()

@@ -8,7 +8,7 @@ import (
 	"gemline/repl/output"
 )
 
-// A Pace is how much of an answer is collected before it is shown.
+// A Pace says how much of an answer is collected before it is printed.
 type Pace int
 
 // The paces.
@@ -19,37 +19,36 @@ const (
 	AtEnd
 )
 
-// Answers shows the model's answers, as far as they are ripe.
+// Answers prints the model's answers in parts, as Pace says.
 type Answers struct {
 	Pace Pace
 
-	// View lays an answer out for the eye. If it is nil, the meaning of markup is put in words,
-	// and no line is broken.
+	// View formats an answer for the eye. If it is nil, words replace markup, and no line is
+	// broken.
 	View *markdown.View
 
 	now answer
 }
 
-// An answer is the answer that is being shown.
+// An answer is the answer that is being printed.
 type answer struct {
 	reader  *markdown.Renderer // nil between answers
-	pending []markdown.Span    // not shown yet
-	end     string             // the last bytes that were shown
-	said    bool               // it has its label
-	broken  bool               // a line of another kind stands inside
+	pending []markdown.Span    // not printed yet
+	end     string             // the last printed bytes
+	said    bool               // its label is printed
+	broken  bool               // a line of another kind interrupts it
 }
 
-// text takes in a piece of the answer and shows the part that is complete.
+// text adds a piece of the answer and prints the complete part.
 func (p *Printer) text(delta string) {
 	p.tellReads()
 	p.shown += p.Answers.show(p.Out, p.Answers.now.add(delta, p.Answers.View, p.Answers.Pace))
 }
 
-// interrupt has a line of another kind stand inside the answer that has begun.
+// interrupt prepares for a line of another kind inside the running answer.
 func (as *Answers) interrupt() { as.now.said, as.now.broken = false, as.now.reader != nil }
 
-// show shows pieces of an answer, below the label of the model's messages, and returns how
-// many.
+// show prints spans of an answer, below the label of the model, and returns how many.
 func (as *Answers) show(out *output.Writer, spans []markdown.Span) int {
 	if len(spans) == 0 {
 		return 0
@@ -73,7 +72,7 @@ func (as *Answers) show(out *output.Writer, spans []markdown.Span) int {
 	return len(spans)
 }
 
-// add takes in a piece and returns the spans to show now.
+// add adds a piece and returns the spans to print now.
 func (a *answer) add(delta string, view *markdown.View, pace Pace) (ripe []markdown.Span) {
 	if a.reader == nil {
 		a.reader = markdown.New(view)
@@ -88,7 +87,7 @@ func (a *answer) add(delta string, view *markdown.View, pace Pace) (ripe []markd
 	return ripe
 }
 
-// rest returns the held spans.
+// rest returns the spans that are not printed yet.
 func (a *answer) rest() []markdown.Span {
 	if a.reader == nil {
 		return nil
@@ -105,7 +104,7 @@ var outputStyles = map[markdown.Style]output.Style{
 	markdown.String: output.Good, markdown.Added: output.Good, markdown.Removed: output.Bad, markdown.Number: output.Caution,
 }
 
-// ripe returns how many of spans, which follow the held ones, may be shown.
+// ripe returns how many bytes of spans, which follow the pending spans, may be printed.
 func (a *answer) ripe(spans []markdown.Span, pace Pace) int {
 	var b strings.Builder
 	b.WriteString(a.end)
@@ -115,7 +114,7 @@ func (a *answer) ripe(spans []markdown.Span, pace Pace) int {
 	s := b.String()
 	n := max(0, ripe(s, pace)-len(a.end))
 	if pace == BySentence && s != a.end && strings.IndexByte(".!?:", s[len(s)-1]) >= 0 {
-		n = len(s) - len(a.end) // a word is read when a blank follows it
+		n = len(s) - len(a.end) // a screen reader speaks a word when a blank follows it
 	}
 	if strings.Trim(s[len(a.end):][:n], " ") == "" {
 		n = 0 // it goes with the next text
@@ -145,7 +144,7 @@ func cut(spans []markdown.Span, n int) (before, after []markdown.Span) {
 	return spans, nil
 }
 
-// ripe returns how much of s may be shown at a pace.
+// ripe returns how many bytes of s a pace lets print.
 func ripe(s string, pace Pace) int {
 	switch pace {
 	case ByToken:
@@ -167,13 +166,13 @@ func ripe(s string, pace Pace) int {
 	return n
 }
 
-// endAnswer shows the rest of an answer. Later text belongs to another.
+// endAnswer prints the rest of an answer. Later text begins another answer.
 func (p *Printer) endAnswer() {
 	p.shown += p.Answers.show(p.Out, p.Answers.now.rest())
 	p.Answers.now = answer{}
 }
 
-// cited shows the sources below an answer.
+// cited prints the sources below an answer.
 func (p *Printer) cited(all []engine.Reference) {
 	p.settle()
 	p.say(output.Info, "Sources:")
@@ -182,7 +181,7 @@ func (p *Printer) cited(all []engine.Reference) {
 	}
 }
 
-// Answer shows a whole answer, like an answer that has just come.
+// Answer prints a whole answer, like an answer of the model.
 func (p *Printer) Answer(text string) {
 	p.text(text)
 	p.settle()

@@ -13,21 +13,21 @@ import (
 	"gemline/repl/question"
 )
 
-// An Asker puts the engine's questions to the user. It may be called on the
-// goroutine of a turn or on the terminal's own.
+// An Asker asks the user for the engine's decisions. It is called on the goroutine of a turn or of
+// the terminal.
 type Asker struct {
 	Console *Console
 
-	// Edit lets the user change text in an editor, in a file of that name.
-	// Nil offers no such choice.
+	// Edit lets the user change text in an editor, in a file with the given name. If it is nil,
+	// there is no such choice.
 	Edit func(ctx context.Context, name, text string) (string, error)
 
-	// Home is the user's directory, which paths are shortened by.
+	// Home is the user's directory, which paths are shown relative to.
 	Home string
 
-	desk  turn.Desk                    // of the turn that runs, nil between turns
-	agent func(engine.Proposal) string // who asks, as the turn tells it
-	usual string                       // the last usual [question.Fact] that was printed
+	desk  turn.Desk                    // of the running turn, nil between turns
+	agent func(engine.Proposal) string // returns the printed name of the asking agent
+	usual string                       // the last printed [question.Fact] of the usual kind
 }
 
 // Approve implements [engine.Approver]. Ctrl-C refuses and ends the Run.
@@ -45,7 +45,7 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 	}
 	if qs := p.Intent.Questions; len(qs) > 0 {
 		label := output.Gemini
-		if p.Tool.Server != "" { // who asks in its own name
+		if p.Tool.Server != "" { // the server asks, not the model
 			label = output.Permission
 		}
 		return a.answer(ctx, label, qs)
@@ -97,12 +97,12 @@ func (a *Asker) approve(ctx context.Context, p engine.Proposal) (answer engine.A
 	return answer, nil
 }
 
-// An AnsweredElsewhere is the cause of a context that ends a question, since that was answered
-// elsewhere. It says how.
+// An AnsweredElsewhere is the cause of a context that ends because a question was answered
+// elsewhere. Its text names the place and the answer.
 type AnsweredElsewhere string
 
-// ignoreAnsweredElsewhere returns a context that ends with ctx, except by an answer elsewhere:
-// that must not close an editor in which the user types.
+// ignoreAnsweredElsewhere returns a context that ends with ctx, but not for an answer elsewhere.
+// Such an answer must not close an editor in which the user types.
 func ignoreAnsweredElsewhere(ctx context.Context) (_ context.Context, end func()) {
 	here, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -113,11 +113,11 @@ func ignoreAnsweredElsewhere(ctx context.Context) (_ context.Context, end func()
 	return here, func() { stop(); cancel(nil) }
 }
 
-// AnsweredElsewhere returns the error that a question ends with that was answered elsewhere.
+// AnsweredElsewhere returns the error of a question that was answered elsewhere.
 func (a *Asker) AnsweredElsewhere(how string) error { return AnsweredElsewhere(how) }
 
-// Changed tells that the change that was asked about was changed elsewhere, and shows
-// its present form, unless p is nil.
+// Changed reports that the proposed change was edited elsewhere, and prints its present form,
+// unless p is nil.
 func (a *Asker) Changed(how string, p *engine.Proposal) {
 	a.desk.Do(func() {
 		if how != "" {
@@ -133,7 +133,7 @@ func (a *Asker) Changed(how string, p *engine.Proposal) {
 	})
 }
 
-// Error says how.
+// Error returns the text.
 func (e AnsweredElsewhere) Error() string { return string(e) }
 
 // show prints the proposal in full.
@@ -181,24 +181,24 @@ func (a *Asker) show(p engine.Proposal) {
 	rights := titleText(a.Console.Out, question.Rights(p))
 	switch {
 	case !known:
-	case p.Intent.Plan.Failure.Reason != "", reads: // it has just run, or stands right above
+	case p.Intent.Plan.Failure.Reason != "", reads: // the call has just run, or its text is printed above
 		title, rights = titleText(a.Console.Out, it), ""
-	case whole: // it stands right above
+	case whole: // its text is printed above
 		title, rights = titleText(a.Console.Out, it), rights+"?"
 	}
 	words, code := titled(title)
 	a.Console.Out.Line(output.Permission, "%s%s%s", words, code, rights)
 }
 
-// longestTitle is how many characters name a call that is shown in full above.
+// longestTitle is the longest title, in characters, of a call that is printed in full above.
 const longestTitle = 72
 
-// mostAtOnce is how many lines of a change may stand between the line that
-// names the proposal and the choices. Behind more of them the line is repeated.
+// mostAtOnce is the most lines of a change between the proposal's title and the choices. After a
+// longer change, the title is repeated.
 const mostAtOnce = 16
 
-// propose shows a change of a file, and reports whether the question stands above the change. The
-// question about a long change has yet to follow.
+// propose prints a change of a file, and reports whether the question stands above the change. For
+// a long change, the caller prints the question below.
 func (a *Asker) propose(p engine.Proposal, c question.Change) (asked bool) {
 	said, lines := a.lines(question.Title(p), c)
 	label := output.Permission
@@ -209,7 +209,7 @@ func (a *Asker) propose(p engine.Proposal, c question.Change) (asked bool) {
 	return asked
 }
 
-// lines says what a change is, and returns its lines.
+// lines returns a summary of a change, and its lines.
 func (a *Asker) lines(name string, c question.Change) (said string, lines []string) {
 	said = titleText(a.Console.Out, name+": "+c.Count())
 	if a.Console.Spoken {
@@ -225,8 +225,8 @@ func (a *Asker) lines(name string, c question.Change) (said string, lines []stri
 	return said, lines
 }
 
-// spoken returns what a listener hears of a change: an unchanged line beside it only if no
-// name of a function says where it is. The answer ? reads more of them.
+// spoken returns a change in words. It has an unchanged line around the change only if no function
+// name tells the place. The answer ? reads more lines.
 func spoken(c question.Change) []string {
 	if c.Function() != "" {
 		return c.Around(0).Spoken()
@@ -251,7 +251,7 @@ func (a *Asker) edit(ctx context.Context, d *engine.Draft) map[string]any {
 	defer end()
 	a.Console.Terminal.Lend(func() { text, err = a.Edit(ctx, d.Name, d.Text) })
 	select {
-	case <-a.Console.Interrupts: // it was meant for the editor
+	case <-a.Console.Interrupts: // Ctrl-C was meant for the editor
 	default:
 	}
 	switch {

@@ -12,12 +12,12 @@ import (
 	"gemline/repl/question"
 )
 
-// mostColumns is how wide a line of choices may be: with an answer behind it, a
-// usual terminal does not break it.
+// mostColumns is the width of a line of choices that still fits on a usual terminal with an answer
+// behind it.
 const mostColumns = 78
 
-// choices returns the line that offers the choices, and a shorter line that offers them again.
-// Explanations that don't fit are left to ?, the longest first.
+// choices returns the line with the choices, and a shorter line for a repeated question.
+// Explanations that don't fit appear only for ?; the longest go first.
 func (a *Asker) choices(in engine.Intent, edits bool) (first, again string) {
 	if a.Console.Spoken {
 		return a.spokenChoices(in)
@@ -57,7 +57,7 @@ func (a *Asker) choices(in engine.Intent, edits bool) (first, again string) {
 	return again + ": ", again + ": "
 }
 
-// spokenChoices is choices for users who listen: rare answers are left to ?.
+// spokenChoices is choices for users who listen: rare choices appear only for ?.
 func (a *Asker) spokenChoices(in engine.Intent) (first, again string) {
 	first, again = "y, n", "y, n"
 	if in.Plan.NetworkArgs != nil && len(in.Plan.NetworkPrograms) > 0 {
@@ -74,8 +74,8 @@ func (a *Asker) spokenChoices(in engine.Intent) (first, again string) {
 	return first + more, again + ", ?: "
 }
 
-// keyOf returns the key of the i-th of grants: a for the narrowest,
-// b for all calls of a kind, c for all commands that begin alike.
+// keyOf returns the key of the i-th grant: a for the narrowest, b for all calls of a kind, c for
+// all commands with the same beginning.
 func keyOf(grants []engine.Grant, i int) string {
 	switch g := grants[i]; {
 	case i == 0:
@@ -88,7 +88,7 @@ func keyOf(grants []engine.Grant, i int) string {
 	return "a" + strconv.Itoa(i+1)
 }
 
-// A parsedAnswer is what an answer means.
+// A parsedAnswer is a parsed answer to a question about a call.
 type parsedAnswer struct {
 	key   byte // one of y n w r a e ?, a for every grant
 	grant int  // for a
@@ -132,8 +132,7 @@ func parseAnswer(s string, grants []engine.Grant) (parsedAnswer, bool) {
 	return parsedAnswer{key: 'n', note: strings.TrimSpace(rest)}, true
 }
 
-// parseAlways reads the key of a grant, or a and its number, and what follows
-// it: how long that holds.
+// parseAlways reads the key of a grant, or a and its number, and the scope behind it.
 func parseAlways(word string, grants []engine.Grant) (parsedAnswer, bool) {
 	c := parsedAnswer{key: 'a', scope: engine.Session}
 	which, how, _ := strings.Cut(word, " ")
@@ -158,10 +157,10 @@ func parseAlways(word string, grants []engine.Grant) (parsedAnswer, bool) {
 	return c, err == nil && strings.HasPrefix(which, "a") && n > 0
 }
 
-// explain says what the question is about and what each answer means.
+// explain explains the question and its choices.
 func (a *Asker) explain(p engine.Proposal, edits bool) {
 	in := p.Intent
-	if p.ID != p.Tool.Name() { // else it is about no call
+	if p.ID != p.Tool.Name() { // otherwise there is no call
 		a.explainCall(p)
 	}
 	if c, ok := question.ChangeOf(p); ok && a.Console.Spoken {
@@ -181,7 +180,7 @@ func (a *Asker) explain(p engine.Proposal, edits bool) {
 	}
 	for i, g := range in.Grants {
 		means := output.EscapeLine(strings.TrimSuffix(g.Label, " this session")) + ", until the session ends"
-		if in.Yes != "" { // it has words of its own
+		if in.Yes != "" { // the proposal has its own words for yes
 			means = output.EscapeLine(g.Label)
 		}
 		a.Console.Out.Line(output.Info, "%s = %s", keyOf(in.Grants, i), means)
@@ -200,7 +199,7 @@ func (a *Asker) explainCall(p engine.Proposal) {
 		a.Console.Out.Line(output.Info, "a longer permission holds for all agents and the model itself")
 	}
 	a.Console.Out.Line(output.Info, "the tool %s is called%s with these arguments:", output.EscapeLine(p.Tool.Name()), by)
-	args, _ := text.JSON(p.Args, "  ") // as they came
+	args, _ := text.JSON(p.Args, "  ") // they came as JSON
 	a.Console.Out.Text(output.Sanitize(string(args) + "\n"))
 	in := p.Intent
 	for _, c := range in.Plan.Commands {
@@ -222,7 +221,7 @@ func (a *Asker) explainCall(p engine.Proposal) {
 	}
 }
 
-// keeping says how a grant can be kept, and as which rule.
+// keeping says how a grant can be stored, and as which rule.
 func (a *Asker) keeping(key string, g engine.Grant) {
 	if g.Rule == "" || g.SessionOnly {
 		return

@@ -12,9 +12,8 @@ import (
 	"gemline/repl/question"
 )
 
-// Consent asks whether commands of a folder may run, which are shown in full. An answer
-// that is no choice means [question.NotThisTime]. Ctrl-C, and the end of the input, are
-// errors.
+// Consent asks whether commands of a folder may run, and shows them in full. An answer that is no
+// choice means [question.NotThisTime]. Ctrl-C and the end of the input are errors.
 func (c *Console) Consent(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error) {
 	c.Out.Line(output.Permission, "%s", question.ConsentTitle(folder, wishes))
 	if showItems(c.Out, folder, wishes) {
@@ -23,8 +22,7 @@ func (c *Console) Consent(ctx context.Context, folder string, wishes []question.
 	return choose(ctx, c, question.ConsentOptions(wishes), nil)
 }
 
-// showItems shows what a folder wants to run, and reports whether characters of it are shown
-// as escapes.
+// showItems shows the programs of a folder, and reports whether it escaped characters in them.
 func showItems(out *output.Writer, folder string, wishes []question.ConsentItem) (hidden bool) {
 	shown := map[string]bool{}
 	for _, w := range wishes {
@@ -53,8 +51,8 @@ func showItems(out *output.Writer, folder string, wishes []question.ConsentItem)
 	return hidden
 }
 
-// choose asks for one of several options. Help, if not nil, prints the help for ?. An empty
-// answer, and an answer that is no option, means the option without a key.
+// choose asks for an option. Help, if not nil, prints the help for ?. An empty or an invalid answer
+// selects the option without a key.
 func choose[T any](ctx context.Context, c *Console, options []question.Option[T], help func()) (answer T, err error) {
 	m := Menu{Enter: "not now", Help: help}
 	var answers []T
@@ -79,7 +77,7 @@ func choose[T any](ctx context.Context, c *Console, options []question.Option[T]
 	return answer, nil
 }
 
-// showItem shows a text of a folder's below a title.
+// showItem shows a text from the folder below a title.
 func showItem(out *output.Writer, title, text string) {
 	out.Item(output.Normal, indent+titleText(out, title))
 	for l := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {

@@ -18,83 +18,79 @@ import (
 	"gemline/repl/question"
 )
 
-// A Console is the user's end: output, input, and Ctrl-C.
+// A Console is the user's side: output, input, and Ctrl-C.
 type Console struct {
 	Lines    Lines
 	Terminal Terminal
 	Out      *output.Writer
 
-	// Interrupts carries a value for each Ctrl-C that the editor does not
-	// see. It should hold one at least.
+	// Interrupts gets a value for each Ctrl-C that the line editor does not see. Its buffer holds
+	// at least one.
 	Interrupts <-chan os.Signal
 
 	// Notifier calls for attention; it may be nil.
 	Notifier *Notifier
 
-	// Stable puts the same words at the end of every question, for programs
-	// that wait for them.
+	// Stable ends every question with the same words, for programs that wait for them.
 	Stable bool
 
-	// Spoken says that the user listens to the output, and Short that
-	// nothing is to be shown that does not change.
+	// Spoken is set if the user listens to the output. Short hides lines that do not change.
 	Spoken, Short bool
 
-	// Interleaved says that others write to the terminal, too, so that a question
-	// may have to begin a new line first.
+	// Interleaved is set if other programs also write to the terminal. A question may then have to
+	// begin a new line.
 	Interleaved bool
 
 	Sharing Sharing
 
-	next func() error // done before the next line is read
+	next func() error // called before the next line is read
 }
 
-// Lines is where lines come from. It must not be used concurrently.
+// Lines is the source of lines. It is not safe for concurrent use.
 type Lines interface {
 	// Read shows prompt and returns an input, which may be of several lines.
 	// It returns io.EOF at the end of the input.
 	Read(ctx context.Context, prompt string) (string, error)
 
-	// Ask shows a question and returns its one-line answer, which is never what
-	// was typed before. Secret does so without showing the answer.
+	// Ask shows a question and returns its one-line answer. It ignores text that was typed before
+	// the question. Secret is the same without echo.
 	Ask(ctx context.Context, question string) (string, error)
 	Secret(ctx context.Context, question string) (string, error)
 }
 
-// A Terminal is what the lines are typed at.
+// A Terminal is the user's keyboard during a session.
 type Terminal interface {
-	// Quiet says whether text typed between two lines is hidden until the
-	// next one.
+	// Quiet hides text that is typed between two lines, until the next line.
 	Quiet(on bool)
 
-	// Stopped says that a turn has ended before its time, by a "stop" of the user's
-	// or an "error": text typed meanwhile is not the next line.
+	// Stopped says that a turn ended early, by a "stop" of the user or an "error": text typed
+	// meanwhile does not become the next line.
 	Stopped(by string)
 
-	// Listen reads the lines that are typed until stop is called: came gets a value when there
-	// are lines, and HandleTyped then passes them to take. Lines that are not taken are the next
-	// input.
+	// Listen reads typed lines until stop is called. Came gets a value when there are lines, and
+	// HandleTyped then passes them to take. Lines that take leaves are the next input.
 	Listen(take func(lines []string) []LineAction) (came <-chan struct{}, stop func() (queued []string))
 	HandleTyped()
 
-	// Enter has a line come next, as if it had been typed.
+	// Enter makes a line the next input, as if it had been typed.
 	Enter(line string)
 
-	// Keep puts an input that nobody sends into the history.
+	// Keep adds an input to the history without sending it.
 	Keep(text string)
 
 	// Echoes reports whether typed text is shown right now. It may be called
 	// on any goroutine.
 	Echoes() bool
 
-	// Lend leaves the terminal to use.
+	// Lend gives the terminal to use, while use runs.
 	Lend(use func())
 }
 
 // errInterrupt is the cause of a context that Ctrl-C has ended.
 var errInterrupt = line.ErrInterrupt
 
-// interruptible returns a context that Ctrl-C ends with errInterrupt. The
-// caller must call stop, which waits for whoever listens.
+// interruptible returns a context that Ctrl-C ends with errInterrupt. The caller must call stop,
+// which waits for the listening goroutine.
 func (c *Console) interruptible(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	quit, gone := make(chan struct{}), make(chan struct{})
@@ -112,8 +108,8 @@ func (c *Console) interruptible(ctx context.Context) (_ context.Context, stop fu
 	return ctx, func() { close(quit); <-gone; cancel(nil) }
 }
 
-// Wait runs work outside of a turn, and shows what work passes to show. Ctrl-C cancels the work,
-// which is an error. From time to time it prints the words of doing.
+// Wait runs work outside of a turn, and prints for it. Ctrl-C cancels the work, which is an error.
+// From time to time it prints the words of doing.
 func (c *Console) Wait(ctx context.Context, doing func() string, work Work) error {
 	inner, stop := c.interruptible(ctx)
 	defer stop()
@@ -140,8 +136,7 @@ func (c *Console) Wait(ctx context.Context, doing func() string, work Work) erro
 	return nil
 }
 
-// Work is a task that takes some time. It prints by show, which waits until the printing is
-// done.
+// Work is a task that takes some time. It prints by show, which returns after the printing.
 type Work func(ctx context.Context, show func(func()))
 
 // read reads an input from the user.
@@ -164,16 +159,15 @@ func (c *Console) Line(ctx context.Context, question string) (string, error) {
 	})
 }
 
-// stableQuestion is what every question ends with where programs wait for it.
+// stableQuestion ends every question for programs that wait for it.
 const stableQuestion = "answer: "
 
-// invalidAnswers is how many answers that are no choice end a question.
+// invalidAnswers is how many invalid answers end a question.
 const invalidAnswers = 3
 
-// insist puts a question until take accepts the typed line, and reports
-// whether it did. From the second time on the question is in the words of again.
-// Take may name the problem of an answer. Three unaccepted answers in a row, or the
-// end of the input, count as otherwise. Ctrl-C is an error.
+// insist asks a question until take accepts the typed line, and reports whether it did. Repetitions
+// use the words of again. Take may return the problem of an answer. After three invalid answers, or
+// at the end of the input, insist prints otherwise and returns false. Ctrl-C is an error.
 func (c *Console) insist(ctx context.Context, question, again, otherwise string,
 	take func(string) (ok bool, problem string)) (bool, error) {
 	ok, err := c.repeat(ctx, question, again, otherwise, take)
@@ -183,7 +177,7 @@ func (c *Console) insist(ctx context.Context, question, again, otherwise string,
 	return ok, nil
 }
 
-// repeat is insist, but the end of the input is an error, too.
+// repeat is insist, but the end of the input is also an error.
 func (c *Console) repeat(ctx context.Context, question, again, otherwise string,
 	take func(string) (ok bool, problem string)) (bool, error) {
 	for invalid := 0; ; question = again {
@@ -207,11 +201,10 @@ func (c *Console) repeat(ctx context.Context, question, again, otherwise string,
 	}
 }
 
-// unanswered tells what the end of the input means, or returns the error that
-// ends the turn.
+// unanswered prints the meaning of the end of the input, or returns the error that ends the turn.
 func (c *Console) unanswered(err error, otherwise string) error {
 	switch {
-	case err == io.EOF && c.Sharing.gone() && !c.Sharing.IsLeft(): // nobody has said no
+	case err == io.EOF && c.Sharing.gone() && !c.Sharing.IsLeft(): // the user has not refused
 		return fmt.Errorf("%w: the terminal is gone", context.Canceled)
 	case err == io.EOF:
 		c.Out.Line(output.Info, "the input has ended, which means %s", otherwise)
@@ -222,7 +215,7 @@ func (c *Console) unanswered(err error, otherwise string) error {
 	return err
 }
 
-// An unansweredError is a question that the user has left, which ends the turn.
+// An unansweredError is a question that the user left unanswered, which ends the turn.
 type unansweredError struct{ why error }
 
 // Error implements [error].
@@ -231,8 +224,7 @@ func (e *unansweredError) Error() string { return "the question was not answered
 // Unwrap returns the cancellation and its cause.
 func (e *unansweredError) Unwrap() []error { return []error{context.Canceled, e.why} }
 
-// continued returns s with the lines that follow it, if it ends with a
-// backslash.
+// continued returns s and the lines after it, if s ends with a backslash.
 func (c *Console) continued(ctx context.Context, s string) (_ string, ok bool, err error) {
 	if (len(s)-len(strings.TrimRight(s, `\`)))%2 == 0 {
 		return s, true, nil
@@ -244,11 +236,11 @@ func (c *Console) continued(ctx context.Context, s string) (_ string, ok bool, e
 	return s[:len(s)-1] + "\n" + more, true, nil
 }
 
-// yesNo ends a question that is answered so.
+// yesNo ends a question with the answer yes or no.
 const yesNo = "y or n: "
 
-// Confirm asks something that is answered yes or no. Anything but a yes is a
-// no; Ctrl-C is an error.
+// Confirm asks a question with the answer yes or no. Anything but a yes is a no; Ctrl-C is an
+// error.
 func (c *Console) Confirm(ctx context.Context, about string) (yes bool, err error) {
 	c.Out.Line(output.Permission, "%s", about)
 	_, err = c.insist(ctx, yesNo, yesNo, "no", func(s string) (bool, string) {
@@ -262,15 +254,14 @@ func (c *Console) Confirm(ctx context.Context, about string) (yes bool, err erro
 	return yes, err
 }
 
-// lookEvery is how often is looked whether the terminal is still there.
+// lookEvery is the interval of checks whether the terminal still exists.
 const lookEvery = time.Second
 
-// errGone is the cause of a context that has lost its terminal.
+// errGone is the cause of a context that ends because the terminal has gone.
 var errGone = errors.New("the terminal is gone")
 
-// untilGone returns a context that ends when the terminal goes away. It looks for
-// itself, since the signal goes to the first program of a session only. The
-// caller must call stop.
+// untilGone returns a context that ends when the terminal goes away. It polls the terminal, since
+// only the first program of a terminal session gets the signal. The caller must call stop.
 func (c *Console) untilGone(ctx context.Context) (_ context.Context, stop func()) {
 	if c.Sharing.Gone == nil {
 		return ctx, func() {}

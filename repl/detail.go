@@ -11,18 +11,17 @@ import (
 	"gemline/repl/output"
 )
 
-// Detail is how much is told of what the model does, beside its answers,
-// questions and what went wrong.
+// Detail says how much of the model's work is printed beside its answers, questions and errors.
 type Detail int
 
 // The levels of detail.
 const (
-	NormalDetail Detail = iota // calls, how they went, and the ends of what they print
-	ShortDetail                // nothing more
-	FullDetail                 // also arguments, and all that is printed and read
+	NormalDetail Detail = iota // calls, their outcomes, and the first and last lines of their output
+	ShortDetail                // no outputs
+	FullDetail                 // also arguments, and all output
 )
 
-// arguments shows what a call is given, at full detail.
+// arguments prints the arguments of a call, at full detail.
 func (p *Printer) arguments(ev engine.CallRequested) {
 	if p.Detail != FullDetail {
 		return
@@ -32,7 +31,7 @@ func (p *Printer) arguments(ev engine.CallRequested) {
 	for _, name := range slices.Sorted(maps.Keys(ev.Args)) {
 		value, ok := ev.Args[name].(string)
 		if !ok {
-			b, _ := text.JSON(ev.Args[name], "") // as it came
+			b, _ := text.JSON(ev.Args[name], "") // it came as JSON
 			value = string(b)
 		}
 		first, rest, several := strings.Cut(strings.TrimSuffix(value, "\n"), "\n")
@@ -43,7 +42,7 @@ func (p *Printer) arguments(ev engine.CallRequested) {
 	}
 }
 
-// thought shows a piece of the model's reasoning, a line at a time.
+// thought prints the model's reasoning, a line at a time.
 func (p *Printer) thought(delta string) {
 	if !p.Thoughts || p.Detail != FullDetail {
 		return
@@ -56,8 +55,8 @@ func (p *Printer) thought(delta string) {
 // A reasoning buffers reasoning of the model until its line is complete.
 type reasoning string
 
-// take adds a piece and returns the whole lines, which are to be shown. If no more reasoning
-// follows, it returns the last line, too.
+// take adds a piece and returns the complete lines, for printing. If no more reasoning follows, it
+// also returns the last line.
 func (r *reasoning) take(piece string, more bool) (lines string) {
 	all := string(*r) + piece
 	n := len(all)
@@ -68,7 +67,7 @@ func (r *reasoning) take(piece string, more bool) (lines string) {
 	return all[:n]
 }
 
-// think shows lines of reasoning, of an agent if who names it.
+// think prints lines of reasoning, behind the agent's name if who is not empty.
 func (p *Printer) think(who, text string) {
 	for l := range strings.SplitSeq(text, "\n") {
 		if strings.TrimSpace(l) != "" {
@@ -78,27 +77,26 @@ func (p *Printer) think(who, text string) {
 	}
 }
 
-// The most outputs, and the most bytes in total, that are kept because they were
-// not shown in full.
+// The limits of stored outputs that were not shown in full: their number, and their total bytes.
 const (
 	mostKept  = 100
 	keptBytes = 16 << 20
 )
 
-// An Output is an output of a call that was not shown in full.
+// An Output is the full output of a call that was shown truncated.
 type Output struct {
 	Number int
 	Title  string
 	Text   string
 }
 
-// keptOutputs are the last ones that were not shown in full.
+// keptOutputs are the latest truncated outputs.
 type keptOutputs struct {
 	all      []Output
-	numbered int // how many there were
+	numbered int // how many there were in all
 }
 
-// add remembers the output of a call, and returns its number.
+// add stores the output of a call, and returns its number.
 func (k *keptOutputs) add(c *call) int {
 	text := c.out.full.String()
 	if c.out.cut {
@@ -117,7 +115,7 @@ func (k *keptOutputs) add(c *call) int {
 	return k.numbered
 }
 
-// unshown keeps an output that is not shown at all.
+// unshown stores an output that is not shown at all.
 func (k *keptOutputs) unshown(c *call, ev engine.CallFinished) {
 	if c.out.full.Len() == 0 {
 		c.out.add(ev.Result.Display)
@@ -127,5 +125,5 @@ func (k *keptOutputs) unshown(c *call, ev engine.CallFinished) {
 	}
 }
 
-// Truncated returns the outputs that were not shown in full, the last ones.
+// Truncated returns the latest truncated outputs.
 func (p *Printer) Truncated() []Output { return slices.Clone(p.kept.all) }

@@ -7,11 +7,11 @@ import (
 	"gemline/repl/question"
 )
 
-// A diff colours the lines of a text that may hold a diff. What a hunk's header
-// counts is the hunk, so that no list and no table is taken for one.
-type diff struct{ old, new int } // lines of the hunk that are still to come
+// A diff colours the lines of a text that may hold a diff. It follows the line counts of a hunk's
+// header, so that a list or a table is not taken for a diff.
+type diff struct{ old, new int } // remaining lines of the hunk
 
-// style returns how the next line looks.
+// style returns the style of the next line.
 func (d *diff) style(l string) output.Style {
 	if d.old > 0 || d.new > 0 {
 		switch {
@@ -41,7 +41,7 @@ func (d *diff) style(l string) output.Style {
 	return output.Normal
 }
 
-// styleOf returns how a line looks that is known to be one of a diff.
+// styleOf returns the style of a line of a diff.
 func styleOf(l string) output.Style {
 	switch {
 	case strings.HasPrefix(l, "+"):

@@ -1,19 +1,18 @@
 // Package repl is the terminal: it reads lines of the user, prints the events of a conversation
 // and asks the engine's questions. A first caller fills a [REPL] and calls [REPL.Loop].
 //
-// # Appended, never taken back
+// # Output is only appended
 //
-// What the session writes is added at the end and stays. Every message begins
-// on a line of its own with one of the labels of package output; every turn
-// ends with a line that begins with "done:".
+// The session appends its output and never changes it. Every message begins on a new line, with a
+// label of package output; every turn ends with a line that begins with "done:".
 //
 // # One goroutine
 //
-// The goroutine that calls [REPL.Loop] owns the terminal. A turn runs beside
-// it, and brings what it has to show or to ask to that goroutine.
+// The goroutine that calls [REPL.Loop] owns the terminal. A turn runs on another goroutine, and
+// sends its output and its questions to the first.
 //
-// # Questions
+// # Only a clear answer allows a call
 //
-// Nothing is allowed by an empty answer, by the end of the input, by what was
-// typed before the question, or by an answer that was not understood.
+// An empty answer, the end of the input, text typed before the question, or an invalid answer
+// allows nothing.
 package repl

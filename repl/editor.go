@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// EditorCommand returns the command of an editor that waits until the user is done with a file.
-// name is a value of general.preferredEditor; for other names the command is empty. If an editor
-// has several program names, the first that found finds is taken. With window a graphical editor
-// opens another window.
+// EditorCommand returns the command of an editor that exits when the user has closed the file. Name
+// is a value of general.preferredEditor; for other names the command is empty. If an editor has
+// several program names, the first installed program counts. With window, a graphical editor opens
+// another window.
 func EditorCommand(name string, window bool, found func(program string) bool) string {
 	commands := map[string][]string{
 		"vscode":      {"code --wait"},
@@ -57,8 +57,7 @@ func EditorCommand(name string, window bool, found func(program string) bool) st
 	return command
 }
 
-// DefaultEditor returns the first of the usual editors that found finds, empty if
-// there is none.
+// DefaultEditor returns the first common editor that is installed, "" if there is none.
 func DefaultEditor(found func(program string) bool) string {
 	for _, name := range []string{"sensible-editor", "nano", "vim", "vi", "ed"} {
 		if found(name) {
@@ -68,11 +67,11 @@ func DefaultEditor(found func(program string) bool) string {
 	return ""
 }
 
-// shellMarks are characters that mean something to a shell.
+// shellMarks are characters with a meaning for a shell.
 const shellMarks = "|&;<>()$`\\\"'*?[#~=%"
 
-// Editor returns a function that lets the user change text in a program, given
-// as a command with options, that takes over the terminal in the meantime.
+// Editor returns a function that lets the user change text in a program. The command, with options,
+// owns the terminal meanwhile.
 func Editor(command string, environ []string, stdin, stdout,
 	stderr *os.File) func(ctx context.Context, name, text string) (string, error) {
 	return func(ctx context.Context, name, text string) (string, error) {
@@ -90,7 +89,7 @@ func Editor(command string, environ []string, stdin, stdout,
 			return "", err
 		}
 		program := words[0]
-		if strings.ContainsAny(command, shellMarks) && runtime.GOOS != "windows" { // as git and others do
+		if strings.ContainsAny(command, shellMarks) && runtime.GOOS != "windows" { // git does the same
 			program, words = command, []string{"sh", "-c", command + ` "$@"`, command}
 		}
 		cmd := exec.CommandContext(ctx, words[0], append(words[1:], file)...)

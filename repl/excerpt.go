@@ -13,32 +13,31 @@ import (
 	"gemline/repl/question"
 )
 
-// Of a long output, so many lines are shown from its beginning and its end.
+// Number of lines of a long output that are shown, from its beginning and its end.
 const (
 	firstLines = 20
 	lastLines  = 10
-	firstHeard = 5 // for a listener
+	firstHeard = 5 // for users who listen
 	lastHeard  = 5
-	fullBytes  = 1 << 20 // how much of an output is remembered for /show
+	fullBytes  = 1 << 20 // bytes of an output that are stored for /show
 )
 
-// indent stands before the lines that a program printed.
+// indent stands before the lines of a program's output.
 const indent = "  "
 
-// An excerpt takes in an output piece by piece: the first lines are shown as
-// they come, the last ones at the end.
+// An excerpt collects an output: its first lines are shown at once, its last lines at the end.
 type excerpt struct {
 	whole bool          // nothing is left out
-	few   bool          // for a listener, who can't skip lines
+	few   bool          // for users who listen and can't skip lines
 	cut   bool          // full is not the whole output
 	part  string        // the beginning of a line
-	lines int           // whole ones so far
+	lines int           // complete lines
 	tail  []output.Span // the last lines not shown
-	diff  diff          // that it may hold
+	diff  diff          // in the output, if any
 	full  strings.Builder
 }
 
-// add takes in a piece and returns the lines to be shown now.
+// add adds a piece and returns the lines to show now.
 func (e *excerpt) add(s string) (now []output.Span) {
 	if e.full.Len() < fullBytes {
 		n := min(len(s), fullBytes-e.full.Len())
@@ -57,7 +56,7 @@ func (e *excerpt) add(s string) (now []output.Span) {
 	return now
 }
 
-// line takes in a line and says whether it is shown now.
+// line adds a line and reports whether to show it now.
 func (e *excerpt) line(s string) (line output.Span, show bool) {
 	e.lines++
 	line = output.Span{Style: e.diff.style(s), Text: s}
@@ -72,7 +71,7 @@ func (e *excerpt) line(s string) (line output.Span, show bool) {
 	return line, false
 }
 
-// end returns the last lines, and how many before them are left out.
+// end returns the last lines, and how many lines before them are left out.
 func (e *excerpt) end() (left int, rest []output.Span) {
 	if e.part != "" {
 		s := e.part
@@ -85,7 +84,7 @@ func (e *excerpt) end() (left int, rest []output.Span) {
 	return max(0, e.lines-first-len(e.tail)), e.tail
 }
 
-// ends returns how many lines are shown from the beginning and the end.
+// ends returns how many lines to show from the beginning and the end.
 func (e *excerpt) ends() (first, last int) {
 	if e.few {
 		return firstHeard, lastHeard
@@ -93,7 +92,7 @@ func (e *excerpt) ends() (first, last int) {
 	return firstLines, lastLines
 }
 
-// output shows a piece of what a running call prints.
+// output prints a piece of a running call's output.
 func (p *Printer) output(c *call, delta string) {
 	lines := c.out.add(delta)
 	if c.quiet && p.Detail == ShortDetail {
@@ -103,7 +102,7 @@ func (p *Printer) output(c *call, delta string) {
 	p.show(lines)
 }
 
-// show shows lines.
+// show prints lines.
 func (p *Printer) show(lines []output.Span) {
 	for _, l := range lines {
 		p.shown++
@@ -111,7 +110,7 @@ func (p *Printer) show(lines []output.Span) {
 	}
 }
 
-// unstyled returns lines in no style.
+// unstyled returns lines without a style.
 func unstyled(lines ...string) (all []output.Span) {
 	for _, l := range lines {
 		all = append(all, output.Span{Text: l})
@@ -119,7 +118,7 @@ func unstyled(lines ...string) (all []output.Span) {
 	return all
 }
 
-// finished tells how a call went.
+// finished prints the outcome of a call.
 func (p *Printer) finished(ev engine.CallFinished) {
 	c := &call{name: ev.Name, title: text.Shorten(p.turn.agents.titled(ev.ID, cmp.Or(ev.Intent.Title,
 		p.turn.called[ev.ID], ev.Name)), longestTold), quiet: p.quiet(ev.Name)}
@@ -130,7 +129,7 @@ func (p *Printer) finished(ev engine.CallFinished) {
 	if running := p.turn.running.find(ev.ID); running != nil {
 		c = running
 		p.turn.running = slices.DeleteFunc(p.turn.running, func(r *call) bool { return r == c })
-	} else if ev.Err != nil && !ev.Asked { // it never ran, and no line names it
+	} else if ev.Err != nil && !ev.Asked { // it never ran, so no line names it yet
 		p.settle()
 		p.title(output.Tool, output.EscapeLine(c.title))
 		c.quiet = false
@@ -149,14 +148,14 @@ func (p *Printer) finished(ev engine.CallFinished) {
 	if c.quiet && !ev.Asked {
 		p.title(output.Tool, output.EscapeLine(c.title))
 	}
-	if c.quiet && p.Detail == ShortDetail { // how it went is said, and where the rest is
+	if c.quiet && p.Detail == ShortDetail { // only the outcome is printed, and /show has the output
 		p.kept.unshown(c, ev)
 		p.say(output.Result, "%s", verdict(ev))
 		return
 	}
 	of := c.of()
 	counted := len(ev.Result.Changes) > 0 && !strings.Contains(ev.Result.Display, "\n") // the verdict says the same
-	proposed := ev.Asked && len(ev.Result.Changes) > 0                                  // the question has shown it
+	proposed := ev.Asked && len(ev.Result.Changes) > 0                                  // the question has shown the changes
 	if c.out.full.Len() == 0 && !proposed && ev.Err == nil && !counted {
 		p.show(c.out.add(of + ev.Result.Display))
 		if p.Spoken && ev.Result.Display != "" { // the name was just heard
@@ -168,13 +167,14 @@ func (p *Printer) finished(ev engine.CallFinished) {
 		p.show(unstyled(fmt.Sprintf("(%s%s not shown; /show %d)", c.of(), text.Count(left, "line"), p.kept.add(c))))
 	}
 	p.show(rest)
-	if c.agreed && p.Spoken { // the question has counted the lines, too
+	if c.agreed && p.Spoken { // the question has also counted the lines
 		ev.Result.Changes = nil
 	}
 	p.say(output.Result, "%s%s", of, verdict(ev))
 }
 
-// of says whose words follow, if an agent works in the call: others may speak in between.
+// of returns the agent that works in the call, and a colon: another agent may print in between. It
+// returns "" without an agent.
 func (c *call) of() string {
 	if c.agent == "" {
 		return ""
@@ -182,7 +182,7 @@ func (c *call) of() string {
 	return c.agent + ": "
 }
 
-// verdict says in words how a call went.
+// verdict describes the outcome of a call.
 func verdict(ev engine.CallFinished) string {
 	if ev.Err == nil {
 		return cmp.Or(output.EscapeLine(ev.Result.Verdict), "ok") + changed(ev.Result.Changes)

@@ -19,22 +19,21 @@ import (
 	"gemline/repl/internal/line"
 )
 
-// InputHistory is what was entered before. Nothing is read before it is needed.
+// InputHistory holds earlier inputs. It is read at its first use.
 type InputHistory = line.History
 
-// HistoryConfig says where inputs are kept.
+// HistoryConfig is the configuration of a history.
 type HistoryConfig struct {
-	// Path is the file, or empty to remember for as long as the program
-	// runs.
+	// Path is the file, or empty to store inputs only while the program runs.
 	Path string
 
-	// Secrets says what is not written down: inputs with something in them
-	// that it takes out. Nil knows only what keys look like.
+	// Secrets finds inputs that are not stored: inputs with a secret in them. Nil finds only the
+	// forms of keys.
 	Secrets *redact.Redactor
 
 	Session func() string    // the id of the session; nil for a history of commands
-	Now     func() time.Time // as above
-	Warn    func(string)     // told once if the file can't be used
+	Now     func() time.Time // nil for a history of commands
+	Warn    func(string)     // called once if the file can't be used
 }
 
 const (
@@ -45,7 +44,7 @@ const (
 	// largestHistory is the largest size of a history file.
 	largestHistory = 32 << 20
 
-	// historyWait is how long another program may hold the file.
+	// historyWait limits how long the program waits for the lock of the file.
 	historyWait = 5 * time.Second
 )
 
@@ -60,28 +59,27 @@ type historyFile struct {
 	entries []string
 }
 
-// A historyFormat is how a file holds inputs.
+// A historyFormat reads and writes the inputs of a file.
 type historyFormat interface {
-	// read returns the inputs in b, the last one last.
+	// read returns the inputs in b, the latest last.
 	read(b []byte) ([]string, error)
-	// append returns b with an input more.
+	// append returns b with another input.
 	append(b []byte, text string) ([]byte, error)
 }
 
-// PromptHistory returns the history of prompts: a list of JSON objects, which
-// other programs write too.
+// PromptHistory returns the history of prompts: a list of JSON objects, which other programs also
+// write.
 func PromptHistory(c HistoryConfig) InputHistory {
 	return &historyFile{HistoryConfig: c, form: promptFormat{c}}
 }
 
-// CommandHistory returns the history of shell commands: a command to a line,
-// whose own line breaks have a backslash before them.
+// CommandHistory returns the history of shell commands. A command is one line; a backslash stands
+// before each line break in it.
 func CommandHistory(c HistoryConfig) InputHistory {
 	return &historyFile{HistoryConfig: c, form: shellFormat{}}
 }
 
-// Histories returns the one of two histories that counts at the moment, at
-// each of its uses.
+// Histories returns a history that uses prompts, or commands while shell returns true.
 func Histories(prompts, commands InputHistory, shell func() bool) InputHistory {
 	return histories{prompts, commands, shell}
 }
@@ -98,7 +96,7 @@ func (e histories) Entries() []string {
 	return e.prompts.Entries()
 }
 
-// Add adds to both what is a command among prompts.
+// Add adds text to both histories if it is a command in a prompt.
 func (e histories) Add(text string) {
 	if e.shell() {
 		e.commands.Add(text)
@@ -128,7 +126,7 @@ func (r *historyFile) load() {
 	r.warn(cmp.Or(err, r.take(b)))
 }
 
-// take takes over the inputs that the file holds.
+// take adds the inputs of the file.
 func (r *historyFile) take(b []byte) error {
 	old, err := r.form.read(b)
 	if err == nil {
@@ -156,7 +154,7 @@ func (r *historyFile) Add(text string) {
 	}
 }
 
-// warn tells once that the file can't be used.
+// warn warns once that the file can't be used.
 func (r *historyFile) warn(err error) {
 	if err != nil && !r.warned && r.Warn != nil {
 		r.warned = true
@@ -164,7 +162,7 @@ func (r *historyFile) warn(err error) {
 	}
 }
 
-// append appends text to the file, as a whole and one program at a time.
+// append appends text to the file, completely, while it holds the lock.
 func (r *historyFile) append(text string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), historyWait)
 	defer cancel()
@@ -173,7 +171,7 @@ func (r *historyFile) append(text string) error {
 		if err != nil {
 			return nil, err
 		}
-		if !r.loaded { // while it is at hand
+		if !r.loaded { // the contents are here anyway
 			r.take(b)
 		}
 		if b, err = r.form.append(b, text); err == nil {
@@ -183,7 +181,7 @@ func (r *historyFile) append(text string) error {
 	})
 }
 
-// readHistory returns the content of a file, nothing if the file does not exist.
+// readHistory returns the contents of a file, nil if the file does not exist.
 func readHistory(path string) ([]byte, error) {
 	b, err := disk.Read(path, largestHistory)
 	switch {
@@ -198,7 +196,7 @@ func readHistory(path string) ([]byte, error) {
 // promptFormat is the format of prompts.
 type promptFormat struct{ HistoryConfig }
 
-// A promptEntry is one prompt. Other programs write more than that.
+// A promptEntry is one prompt. Other programs write more fields.
 type promptEntry struct {
 	Session string `json:"sessionId"`
 	ID      int    `json:"messageId"`
@@ -217,7 +215,7 @@ func (p promptFormat) parse(b []byte) ([]json.RawMessage, []promptEntry, error) 
 	}
 	entries := make([]promptEntry, len(all))
 	for i, raw := range all {
-		json.Unmarshal(raw, &entries[i]) // what is not an object has no type
+		json.Unmarshal(raw, &entries[i]) // an entry that is no object has no type
 	}
 	return all, entries, nil
 }

@@ -11,20 +11,19 @@ import (
 	"gemline/repl/output"
 )
 
-// A Menu is a list of choices with a number each. All menus look alike, whatever they are
-// about.
+// A Menu is a numbered list of choices. All menus have the same form.
 type Menu struct {
-	Ask     string // "" if the question is printed above
+	Ask     string // "" if the question is already printed
 	Choices []MenuChoice
-	Several bool   // several may be chosen
+	Several bool   // the user may choose several
 	Enter   string // the meaning of Enter alone, such as "none"
 	Help    func() // explains the choices for ?; may be nil
 }
 
 // A MenuChoice is an entry of a [Menu].
 type MenuChoice struct {
-	Number int      // typed to choose it; 0 for its place in the list, from 1
-	Name   string   // may be typed instead, as may the beginning of Text
+	Number int      // the number to type; 0 for its place in the list, from 1
+	Name   string   // may be typed instead, like the beginning of Text
 	Text   string   // printed behind the number
 	Below  []string // more lines
 	Now    bool     // the current choice
@@ -54,7 +53,7 @@ func (m Menu) prompt() string {
 	return m.end(all)
 }
 
-// end returns the end of a question: how it is answered, and what ? and Enter do.
+// end returns the end of a question: how to answer, and the meaning of ? and Enter.
 func (m Menu) end(how string) string {
 	if m.Help != nil {
 		how += ", ? explain"
@@ -76,7 +75,7 @@ func (m Menu) list(out *output.Writer) {
 	}
 }
 
-// find returns the place of the choice that s means, or the reason why s means none.
+// find returns the index of the choice that s selects, or the problem of s.
 func (m Menu) find(s string) (at int, problem string) {
 	s = text.Words(s)
 	texts := make([]string, len(m.Choices))
@@ -92,8 +91,8 @@ func (m Menu) find(s string) (at int, problem string) {
 	return pick(s, texts)
 }
 
-// Choose shows a menu and returns the place of what is chosen in it, or -1 for nothing.
-// Ctrl-C is an error.
+// Choose shows a menu and returns the index of the user's choice, or -1 for none. Ctrl-C is an
+// error.
 func (c *Console) Choose(ctx context.Context, m Menu) (at int, err error) {
 	at, err = c.menu(ctx, m, nil)
 	if err != nil {
@@ -102,8 +101,8 @@ func (c *Console) Choose(ctx context.Context, m Menu) (at int, err error) {
 	return at, err
 }
 
-// menu is Choose, but the end of the input is an error, too. Words maps other words that
-// may be typed to a number, or to "" for Enter.
+// menu is Choose, but the end of the input is also an error. Words maps other allowed words to a
+// number, or to "" for Enter.
 func (c *Console) menu(ctx context.Context, m Menu, words map[string]string) (at int, err error) {
 	m.list(c.Out)
 	ask := m.prompt()

@@ -10,8 +10,8 @@ import (
 	"gemline/repl/report"
 )
 
-// nested prints the events of an agent inside a call, with the agent's name. The agent's text
-// is shown as output of the call.
+// nested prints the events of an agent inside a call, with the agent's name. The agent's text is
+// printed as output of the call.
 func (p *Printer) nested(ev engine.NestedEvent) {
 	agents, said := engine.Unnest(ev)
 	name := p.turn.agents.name(ev.ID, ev.Agent)
@@ -62,7 +62,7 @@ func (p *Printer) nested(ev engine.NestedEvent) {
 			p.settle() // the question comes next
 		}
 	case engine.CallStarted:
-		if p.Detail != ShortDetail && !said.Agreed { // else the question has named it
+		if p.Detail != ShortDetail && !said.Agreed { // otherwise the question has named it
 			tell(output.Tool, title(said.Intent, said.Name))
 		}
 	case engine.CallFinished:
@@ -76,7 +76,7 @@ func (p *Printer) nested(ev engine.NestedEvent) {
 	}
 }
 
-// hush ends the line of an agent that says something inside a call.
+// hush ends the line of an agent that prints inside a call.
 func (p *Printer) hush(c *call) {
 	if c.speaker != "" && c.out.part != "" {
 		p.output(c, "\n")

@@ -21,40 +21,40 @@ type Alert struct {
 	ID    string `json:"session_id"`
 }
 
-// A Notifier calls for the user's attention, in one way for one event: by a
-// program of the user's that reads one JSON object, or else by the terminal.
+// A Notifier calls for the user's attention, once for each event: by a program of the user that
+// reads one JSON object, or else by the terminal.
 type Notifier struct {
 	// Method is osc9, osc777, bell or auto. Empty or none is none.
 	Method string
 
-	// Command is a program and its arguments, which takes the place of
-	// Method. It gets the alert on standard input.
+	// Command is a program with its arguments, used in place of Method. It gets the alert on
+	// standard input.
 	Command []string
 	Environ []string
 
 	// Confine, if not nil, confines the program before it is started.
 	Confine func(*exec.Cmd) error
 
-	// Terminal is where sequences go. A terminal that can only append gets
-	// none but the bell, and that only if bell was chosen by name.
+	// Terminal gets the control sequences. A terminal that can only append gets only the bell, and
+	// only if Method is bell.
 	Terminal io.Writer
 	Smart    bool
 	Lookup   func(string) (string, bool)
 
-	// Dir and ID, if not nil, say which session calls.
+	// Dir and ID, if not nil, identify the session.
 	Dir string
 	ID  func() string
 
-	// Warn tells, later, of a program that can't be run. It is called on the
-	// goroutine that calls Notify.
+	// Warn prints, at the next alert, that the program failed. It is called on the goroutine that
+	// calls Notify.
 	Warn func(text string)
 
 	mu     sync.Mutex
-	failed error // of a program
+	failed error // the program's error
 	warned bool
 }
 
-// patience is how long a notifying program may take: to speak a sentence takes some time.
+// patience is the timeout of a notifying program, which may speak a sentence.
 const patience = 30 * time.Second
 
 // Notify calls for attention, and does not wait for it. A nil Notifier does nothing.
@@ -76,7 +76,7 @@ func (n *Notifier) Notify(a Alert) {
 	}
 }
 
-// complain tells once that the program did not work.
+// complain warns once that the program failed.
 func (n *Notifier) complain() {
 	n.mu.Lock()
 	err, warned := n.failed, n.warned
@@ -87,11 +87,11 @@ func (n *Notifier) complain() {
 	}
 }
 
-// run starts the program. It and what waits for it end when patience does, at
-// the latest; a session that ends before leaves it alone.
+// run starts the program. It kills the program and its children after patience. A session that ends
+// earlier lets the program run.
 func (n *Notifier) run(a Alert) {
-	a.Text = output.EscapeLine(a.Text) // it may be the model's
-	b, _ := json.Marshal(a)            // texts
+	a.Text = output.EscapeLine(a.Text) // it may be text of the model
+	b, _ := json.Marshal(a)            // it holds only texts, so it can't fail
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()

@@ -7,8 +7,8 @@ import (
 	"gemline/repl/question"
 )
 
-// ShowPatch shows a patch in the format of git diff as a question shows a change: without the
-// names of its contents, and for a listener in words, file by file.
+// ShowPatch shows a patch in git's format in the way of a question about a change: without the
+// names of the texts, and in words for users who listen, file by file.
 func (c *Console) ShowPatch(patch string) {
 	const head = "diff --git "
 	for i, file := range strings.Split("\n"+strings.TrimSuffix(patch, "\n"), "\n"+head) {
@@ -35,7 +35,7 @@ func (c *Console) ShowPatch(patch string) {
 	}
 }
 
-// fromHunks returns a file's part of a patch from the names of its texts on.
+// fromHunks returns a file's part of a patch, from the names of its texts on.
 func fromHunks(file string) string {
 	if i := strings.Index(file, "\n--- "); i >= 0 {
 		return file[i+1:]
@@ -43,7 +43,7 @@ func fromHunks(file string) string {
 	return ""
 }
 
-// nameOf returns the name of a file that a part of a patch is about, and that it is new or deleted.
+// nameOf returns the file name of a part of a patch, and whether the file is new or deleted.
 func nameOf(file string) string {
 	before, after := "", ""
 	for l := range strings.Lines(file) {

@@ -15,26 +15,25 @@ import (
 	"gemline/repl/report"
 )
 
-// A Printer shows the events of a session's turns.
+// A Printer prints the events of a session's turns.
 type Printer struct {
 	Out     *output.Writer
 	Answers Answers
 	Tally   *tally.Tally // counts the printed events; nil for the turn's own counts only
 
-	// Kind returns the kind of a tool, by which reads and searches are told
-	// together. Nil means that all are told one by one.
+	// Kind returns the kind of a tool. Reads and searches are printed together in one line. If Kind
+	// is nil, each call is printed.
 	Kind func(name string) engine.Kind
 
-	// Heard, if not nil, returns when something last came from the model's
-	// server, be it nothing that is shown.
+	// Heard, if not nil, returns the time of the last data from the model's server, printed or not.
 	Heard func() time.Time
 
 	// Hook, if not nil, returns the name of a hook that the turn waits for, "" if
 	// there is none.
 	Hook func() string
 
-	// Files, if not nil, returns how many files the turn has changed, and whether that is
-	// known better than by what tools say of themselves.
+	// Files, if not nil, returns how many files the turn has changed. Known says that the number is
+	// more reliable than the reports of tools.
 	Files func() (n int, known bool)
 
 	// Uncited hides the sources of an answer.
@@ -43,23 +42,23 @@ type Printer struct {
 	// Spoken is for users who listen to the output.
 	Spoken bool
 
-	// Detail is how much of the model's work is shown. With Thoughts, full detail has its
+	// Detail is how much of the model's work is printed. At full detail, Thoughts adds its
 	// reasoning.
 	Detail   Detail
 	Thoughts bool
 
 	turn  shownTurn
 	kept  keptOutputs
-	shown int // changes whenever something is shown
+	shown int // changes with each output
 }
 
 // A shownTurn is the state of the turn that a [Printer] shows.
 type shownTurn struct {
 	began      time.Time
-	lastEvent  time.Time         // when the last event came, or the pause that it announced ended
-	called     map[string]string // subjects of calls that have not begun, by id
+	lastEvent  time.Time         // the time of the last event, or the end of the pause that it announced
+	called     map[string]string // by id, titles of requested calls that have not begun
 	running    calls
-	askedCalls []string // calls that were asked about and have not begun, by id
+	askedCalls []string // ids of calls that were asked about and have not begun
 	reads      []reads  // read-only calls that are not printed yet
 	agents     agents
 	thinking   reasoning
@@ -70,11 +69,11 @@ type shownTurn struct {
 // A call is a running call of a tool.
 type call struct {
 	id, name, title string
-	quiet           bool   // told together with others
-	agreed          bool   // its question stands right above
-	agent           string // that works inside of it
-	stage           string // how far it says that it is
-	speaker         string // the agent inside of it that is speaking
+	quiet           bool   // printed together with others
+	agreed          bool   // its question is printed right above
+	agent           string // the agent that works in it
+	stage           string // its last progress message
+	speaker         string // the agent in it that is printing
 	thinking        reasoning
 	out             excerpt
 }
@@ -113,7 +112,7 @@ func (p *Printer) End(err error, now time.Time) {
 	p.turn.running = nil
 }
 
-// WaitingFor says in words what the turn waits for.
+// WaitingFor describes what the turn waits for.
 func (p *Printer) WaitingFor() string {
 	if p.Hook != nil {
 		if name := p.Hook(); name != "" {
@@ -123,10 +122,10 @@ func (p *Printer) WaitingFor() string {
 	return cmp.Or(p.turn.beside, p.turn.running.doing())
 }
 
-// forModel is the line while only the model is waited for.
+// forModel is the text if the turn waits only for the model.
 const forModel = "waiting for the model"
 
-// HookWait says in words that a hook is waited for; its name may be empty.
+// HookWait is the text if the turn waits for a hook, whose name may be empty.
 func HookWait(name string) string {
 	if name == "" {
 		return "running hooks"
@@ -134,10 +133,10 @@ func HookWait(name string) string {
 	return "running the hook " + output.EscapeLine(name)
 }
 
-// calls are those that run; each keeps its place in memory, since its output must not be copied.
+// calls are the running calls, as pointers, since their output must not be copied.
 type calls []*call
 
-// doing describes the calls that are waited for.
+// doing describes the running calls.
 func (cs calls) doing() string {
 	switch n := len(cs); n {
 	case 0:
@@ -149,7 +148,7 @@ func (cs calls) doing() string {
 	}
 }
 
-// find returns the call of an id, nil if it does not run.
+// find returns the running call of an id, nil if there is none.
 func (cs calls) find(id string) *call {
 	if i := slices.IndexFunc(cs, func(c *call) bool { return c.id == id }); i >= 0 {
 		return cs[i]
@@ -157,7 +156,7 @@ func (cs calls) find(id string) *call {
 	return nil
 }
 
-// doing says in words what a call does.
+// doing describes the activity of a call.
 func (c *call) doing() string {
 	const longest = 60 // characters
 	title, runs := strings.CutPrefix(c.title, "run: ")
@@ -171,10 +170,10 @@ func (c *call) doing() string {
 	return said
 }
 
-// longSilence is how long the model's server says nothing before that is told.
+// longSilence is the silence of the model's server after which a line reports it.
 const longSilence = time.Minute
 
-// Progress says that work goes on. An answer that has begun goes on below.
+// Progress prints that work goes on. A running answer continues below.
 func (p *Printer) Progress(now time.Time) {
 	doing, last := p.WaitingFor(), p.turn.lastEvent
 	if p.Heard != nil {
@@ -199,7 +198,7 @@ func (p *Printer) Progress(now time.Time) {
 	p.aside(output.Progress, "%s, %s", took, doing)
 }
 
-// Print shows ev.
+// Print prints ev.
 func (p *Printer) Print(ev engine.Event, now time.Time) {
 	p.Tally.Observe(ev, now)
 	p.turn.lastEvent = now
@@ -225,7 +224,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	case engine.Output:
 		switch c := p.turn.running.find(ev.ID); {
 		case c == nil:
-		case ev.Stage: // printed with the next progress line
+		case ev.Stage: // the next progress line prints it
 			c.stage = ev.Delta
 		default:
 			p.output(c, ev.Delta)
@@ -233,7 +232,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	case engine.CallFinished:
 		p.finished(ev)
 	case engine.Retry:
-		if ev.Resumed && !ev.Restart { // the answer goes on below
+		if ev.Resumed && !ev.Restart { // the answer continues below
 			p.aside(output.Warning, "%s", output.EscapeLine(report.RetryText(ev)))
 			break
 		}
@@ -246,7 +245,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 		p.say(report.NoticeLabel(ev), "%s", ev.Text)
 	case engine.RequestStarted:
 		p.turn.beside = ""
-		p.endAnswer() // the next one is another
+		p.endAnswer() // the next text is another answer
 	case engine.CallRequested:
 		p.turn.called[ev.ID] = report.CallTitle(ev)
 		p.turn.agents.called(ev)
@@ -265,7 +264,7 @@ func (p *Printer) Print(ev engine.Event, now time.Time) {
 	}
 }
 
-// aside says something in the middle of a turn. An answer that has begun goes on below.
+// aside prints a line in the middle of a turn. A running answer continues below.
 func (p *Printer) aside(l output.Label, format string, args ...any) {
 	p.tellReads()
 	p.Answers.interrupt()
@@ -277,7 +276,7 @@ func (p *Printer) say(l output.Label, format string, args ...any) {
 	p.Out.Line(l, format, args...)
 }
 
-// title says what a call is.
+// title prints the title of a call.
 func (p *Printer) title(l output.Label, title string) {
 	words, code := titled(title)
 	p.say(l, "%s%s", words, code)
@@ -286,7 +285,7 @@ func (p *Printer) title(l output.Label, title string) {
 // runs matches the words before a command in the title of a call.
 var runs = text.Pattern(`^([^:]+: )*run( it| in [^:]+)*: `)
 
-// titled takes the command of a title apart from the words before it.
+// titled splits a title into a command and the words before it.
 func titled(title string) (words string, code output.Unbroken) {
 	words = runs().FindString(title)
 	if words == "" {
@@ -295,8 +294,7 @@ func titled(title string) (words string, code output.Unbroken) {
 	return words, output.Unbroken(title[len(words):])
 }
 
-// settle shows everything that was held back, so that something else may be
-// shown below.
+// settle prints all pending output, so that another message may follow.
 func (p *Printer) settle() {
 	p.tellReads()
 	p.endAnswer()
@@ -308,22 +306,22 @@ func (p *Printer) started(ev engine.CallStarted) {
 	c := &call{id: ev.ID, name: ev.Name, title: text.Shorten(p.turn.agents.titled(ev.ID, cmp.Or(ev.Intent.Title, ev.Name)),
 		longestTold), quiet: p.quiet(ev.Name), agreed: ev.Agreed && p.turn.onlyAsked(ev.ID)}
 	c.out.whole, c.out.few = p.Detail == FullDetail, p.Spoken
-	if !c.quiet && !c.agreed { // else the question has named it
+	if !c.quiet && !c.agreed { // otherwise the question has named it
 		p.settle()
 		p.title(output.Tool, output.EscapeLine(c.title))
 	}
 	p.turn.running = append(p.turn.running, c)
 }
 
-// onlyAsked reports whether the call of an id is the only one that was asked about and begins
-// now, so that its question is the last thing that was shown.
+// onlyAsked reports whether the call of an id, which begins now, is the only call that was asked
+// about. Its question is then the last output.
 func (t *shownTurn) onlyAsked(id string) bool {
 	others := slices.ContainsFunc(t.askedCalls, func(other string) bool { return other != id })
 	t.askedCalls = slices.DeleteFunc(t.askedCalls, func(other string) bool { return other == id })
 	return !others && len(t.running) == 0
 }
 
-// quiet reports whether calls of a tool are told together, or not at all.
+// quiet reports whether calls of a tool are printed together, or not at all.
 func (p *Printer) quiet(name string) bool {
 	if p.Detail != NormalDetail || p.Kind == nil {
 		return p.Detail == ShortDetail
@@ -332,7 +330,7 @@ func (p *Printer) quiet(name string) bool {
 	return k == engine.Read || k == engine.Search
 }
 
-// tellReads prints a line about the files read and searched since the last one.
+// tellReads prints a line about the reads and searches since the last such line.
 func (p *Printer) tellReads() {
 	for _, r := range p.turn.reads {
 		if p.Detail != ShortDetail {
@@ -342,13 +340,14 @@ func (p *Printer) tellReads() {
 	p.turn.reads = nil
 }
 
-// reads are the titles of reads and searches, and their agent: "" is the model that the user talks to.
+// reads are the titles of reads and searches, with their agent: "" is the model that the user talks
+// to.
 type reads struct {
 	of     string
 	titles []string
 }
 
-// read notes a read or a search, to be printed together with more.
+// read stores a read or a search, which is printed together with others.
 func (t *shownTurn) read(of, title string) {
 	i := slices.IndexFunc(t.reads, func(r reads) bool { return r.of == of })
 	if i < 0 {
@@ -358,11 +357,10 @@ func (t *shownTurn) read(of, title string) {
 	t.reads[i].titles = append(t.reads[i].titles, title)
 }
 
-// mostNamed is how many reads and searches are named that are told together.
+// mostNamed is the most reads and searches that one line names.
 const mostNamed = 3
 
-// summary says in one line what several titles say: "read a.go, b.go; search
-// x", or "read 14 files, 2 searches".
+// summary joins titles in one line: "read a.go, b.go; search x", or "read 14 files, 2 searches".
 func summary(titles []string) string {
 	var files, others []string
 	for _, t := range titles {
@@ -391,7 +389,7 @@ func summary(titles []string) string {
 	return strings.Join(others, "; ")
 }
 
-// longestTold is how many characters say what a call is that runs or has run.
+// longestTold is the longest title of a call, in characters.
 const longestTold = 100
 
 func firstLine(s string) string {

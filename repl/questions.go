@@ -11,7 +11,7 @@ import (
 	"gemline/repl/question"
 )
 
-// answer puts the questions of a call to the user, one after the other.
+// answer asks the user the questions of a call, in order.
 func (a *Asker) answer(ctx context.Context, label output.Label, qs []engine.Question) (engine.Answer, error) {
 	replies := make([]string, len(qs))
 	for i, q := range qs {
@@ -28,7 +28,7 @@ func (a *Asker) answer(ctx context.Context, label output.Label, qs []engine.Ques
 	return engine.Replied{Replies: replies}, nil
 }
 
-// pose shows a whole question.
+// pose prints a whole question.
 func (a *Asker) pose(label output.Label, q engine.Question, i, n int) {
 	head := "question"
 	if n > 1 {
@@ -51,7 +51,7 @@ func (a *Asker) pose(label output.Label, q engine.Question, i, n int) {
 	}
 }
 
-// guide says how q can be answered.
+// guide says how to answer q.
 func (a *Asker) guide(q engine.Question) {
 	switch own := len(q.Options) + 1; {
 	case q.Kind == engine.FreeText:
@@ -66,11 +66,11 @@ func (a *Asker) guide(q engine.Question) {
 	a.Console.Out.Line(output.Info, "Enter alone leaves this question open, Ctrl-D leaves all of them open, Ctrl-C stops the turn")
 }
 
-// noAnswer is the meaning of input that can't be understood.
+// noAnswer is the meaning of invalid input.
 const noAnswer = "no answer to any question"
 
-// reply returns the answer to one question, empty if it is left open, and
-// whether the user goes on at all.
+// reply returns the answer to one question, "" if the user leaves it open, and whether the user
+// continues.
 func (a *Asker) reply(ctx context.Context, q engine.Question, explain func()) (reply string, ok bool, err error) {
 	var sel selection
 	ok, err = a.Console.insist(ctx, prompt(q), prompt(q), noAnswer, func(s string) (ok bool, problem string) {
@@ -101,7 +101,7 @@ func (a *Asker) reply(ctx context.Context, q engine.Question, explain func()) (r
 	return a.chosen(ctx, q, sel)
 }
 
-// menu returns the choices of a question, the last one being an answer of the user's own.
+// menu returns the choices of a question. The last is an answer in the user's own words.
 func menu(q engine.Question) Menu {
 	m := Menu{Several: q.Multi, Enter: "none", Help: func() {}}
 	for _, o := range q.Options {
@@ -111,7 +111,7 @@ func menu(q engine.Question) Menu {
 	return m
 }
 
-// prompt is what a question ends with. It does not begin like an approval.
+// prompt returns the end of a question. It differs from the end of an approval.
 func prompt(q engine.Question) string {
 	switch m := menu(q); q.Kind {
 	case engine.MultipleChoice:
@@ -123,8 +123,7 @@ func prompt(q engine.Question) string {
 	}
 }
 
-// chosen returns the reply that sel stands for. Words of the user's own that
-// were not said at once are asked for.
+// chosen returns the reply that sel stands for. It asks for own words that sel lacks.
 func (a *Asker) chosen(ctx context.Context, q engine.Question, sel selection) (reply string, ok bool, err error) {
 	if sel.own && sel.words == "" {
 		const question = "in your own words, Enter for none: "

@@ -16,7 +16,7 @@ import (
 	"gemline/repl/report"
 )
 
-// A REPL reads, expands, runs and prints until the user has had enough.
+// A REPL reads, expands, runs and prints until the user quits.
 type REPL struct {
 	Console *Console
 	Prompt  func() string // shown before each line; "> " if nil
@@ -25,23 +25,22 @@ type REPL struct {
 	Printer *Printer
 	Asker   *Asker // the engine's approver, if it asks at this terminal
 
-	// Steering, if not nil, sends lines typed during a turn to the model at once,
-	// commands aside. Else it is queued.
+	// Steering, if not nil, sends lines typed during a turn to the model at once, except commands.
+	// Otherwise lines are queued.
 	Steering *Steering
 
-	// Outcome, if not nil, says in the user's words what went wrong, and
-	// what to do about it.
+	// Outcome, if not nil, describes an error for the user, with advice.
 	Outcome func(error) report.Outcome
 
 	stopped bool // the user has stopped the last turn
-	queued  bool // something was typed during it that is to be sent
+	queued  bool // the user typed an input for the next prompt during it
 }
 
-// leaveWithin is how soon a second Ctrl-C must follow to end the session.
+// leaveWithin is the time in which a second Ctrl-C ends the session.
 const leaveWithin = 3 * time.Second
 
-// Loop runs until the input ends or a command quits, and then returns nil; or
-// until ctx or the output ends, and then says why.
+// Loop runs until the input ends or a command quits, and then returns nil. If ctx or the output
+// ends, it returns the cause.
 func (r *REPL) Loop(ctx context.Context) error {
 	var interrupted time.Time
 	for {
@@ -117,8 +116,8 @@ func (r *REPL) prompt() string {
 	return r.Prompt()
 }
 
-// report tells the user of an error, and on a line of its own what to do. A
-// cancellation needs no more words than its done line has.
+// report prints an error, and advice on a separate line. A cancellation needs no more than its done
+// line.
 func (r *REPL) report(err error) {
 	if errors.Is(err, errInterrupt) {
 		r.Console.Out.Line(output.Info, "cancelled")
@@ -135,9 +134,8 @@ func (r *REPL) report(err error) {
 	r.Console.Out.Line(output.Failure, "%s", text)
 }
 
-// Do carries out one input. Ctrl-C stops it, and not the session. What is
-// typed in the meantime is queued, or told to the model. The user is told of an
-// error before it is returned.
+// Do carries out one input. Ctrl-C stops the input, but not the session. Lines typed meanwhile are
+// queued, or sent to the model. Do prints an error before it returns the error.
 func (r *REPL) Do(ctx context.Context, text string) error {
 	r.stopped, r.queued = false, false
 	r.Console.Terminal.Quiet(true)

@@ -15,40 +15,39 @@ import (
 	"gemline/repl/output"
 )
 
-// A Screen is what a user may change about a session's terminal while the
-// session goes on.
+// A Screen holds the settings of a session's terminal that the user may change during the session.
 type Screen struct {
 	Console *Console
 	Printer *Printer
 	Config  LinesConfig // of the lines and the terminal of Console
 	Mode    output.Mode
-	Best    output.Mode // the mode if nobody asks for less
-	Pace    string      // chosen by the user, "" for that of the mode
+	Best    output.Mode // the mode, unless the user asks for less
+	Pace    string      // the user's choice, "" for the default of the mode
 	Detail  string
 	Vi      bool
 
-	// Columns returns how wide the terminal is, 0 if nobody knows. If it is nil,
-	// answers are laid out in smart mode as they are in plain mode.
+	// Columns returns the width of the terminal, 0 if it is unknown. If it is nil, answers in smart
+	// mode have the layout of plain mode.
 	Columns func() int
 
 	// Lookup returns a variable of the environment.
 	Lookup func(name string) (string, bool)
 
-	mu     sync.Mutex // held to change reader, and to use it on another goroutine
+	mu     sync.Mutex // guards reader; its owner reads without it
 	reader *line.Reader
 }
 
-// LinesConfig says what lines are read from and where their prompt is shown.
+// LinesConfig is the configuration of the reader of lines.
 type LinesConfig = line.Config
 
-// LeaveOptions is how a terminal is left for good.
+// LeaveOptions say how to leave a terminal permanently.
 type LeaveOptions = line.LeaveOptions
 
-// Connect has the keys of the user's terminal go to another one.
+// Connect passes the keys of the user's terminal to another terminal.
 type Connect = line.Connect
 
-// Open has the Console read lines as Config says: by the terminal's own editing,
-// or by an editor where that is allowed and possible.
+// Open makes the Console read lines as Config says: with the terminal's own editing, or with an
+// editor where possible and allowed.
 func (s *Screen) Open() error {
 	s.Config.Vi = func() bool { return s.Vi }
 	r, err := line.New(s.Config)
@@ -61,7 +60,7 @@ func (s *Screen) Open() error {
 	return nil
 }
 
-// Pasted returns what of the last input was pasted.
+// Pasted returns the pasted parts of the last input.
 func (s *Screen) Pasted() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,22 +70,21 @@ func (s *Screen) Pasted() []string {
 	return s.reader.Pasted()
 }
 
-// Composed returns the last input, or "" if it is a typed line.
+// Composed returns the last input, or "" if it was a typed line.
 func (s *Screen) Composed() string { return s.reader.Composed() }
 
-// Close leaves the terminal as it was found.
+// Close restores the terminal's mode.
 func (s *Screen) Close() error { return s.reader.Close() }
 
-// Restore is Close for a program that is about to end without ceremony. It may
-// be called on any goroutine.
+// Restore is Close for a program that ends at once. It may be called on any goroutine.
 func (s *Screen) Restore() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reader.Restore()
 }
 
-// Detach leaves the terminal by hand: the session goes on, and other terminals can attach
-// to it. It is an error that they can't.
+// Detach leaves the terminal at the user's request: the session continues, and other terminals can
+// attach to it. If they can't, Detach returns an error.
 func (s *Screen) Detach(l LeaveOptions) error {
 	if s.Console.Sharing.IsLeft() {
 		return errors.New("this session has no terminal of its own; Ctrl-D detaches a terminal that is attached to it")
@@ -106,32 +104,30 @@ func (s *Screen) Detach(l LeaveOptions) error {
 	return s.reader.Leave(l)
 }
 
-// Offer has text stand in the next line that is typed, to be changed and sent; where that
-// can't be it is shown.
+// Offer puts text into the next line, for editing. If the terminal can't do that, Offer prints it.
 func (s *Screen) Offer(text string) { s.reader.Offer(text) }
 
-// Show lets show write when that disturbs nobody who types. It may be called on
-// any goroutine.
+// Show calls show when output does not disturb typing. It may be called on any goroutine.
 func (s *Screen) Show(show func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reader.Show(show)
 }
 
-// paces and details are what the user calls them.
+// paces and details are the user's words for them.
 var (
 	paces   = []string{"sentence", "token", "paragraph", "final"} // by Pace
 	details = []string{"normal", "short", "full"}                 // by Detail
 )
 
-// Begin makes the Printer what the Screen says.
+// Begin configures the Printer by the Screen.
 func (s *Screen) Begin() {
 	s.SetPace(s.Pace)
 	s.layOut()
 	s.SetDetail(s.Detail)
 }
 
-// Entered returns the typed lines, the last one last.
+// Entered returns the typed lines, the latest last.
 func (s *Screen) Entered() []string {
 	if s.Config.History == nil {
 		return nil
@@ -139,9 +135,8 @@ func (s *Screen) Entered() []string {
 	return s.Config.History.Entries()
 }
 
-// SetAccessible switches between plain mode and the best that there is. Like
-// the other methods that take a word it changes nothing if that is empty, and
-// says the state.
+// SetAccessible switches between plain mode and the best mode of the terminal. Like the other
+// methods with a word, it changes nothing if word is empty, and returns the state.
 func (s *Screen) SetAccessible(word string) (string, error) {
 	on := s.Mode.Asked
 	if word != "" {
@@ -164,8 +159,7 @@ func (s *Screen) SetAccessible(word string) (string, error) {
 	return "screen reader mode: off", nil
 }
 
-// switchTo goes on in another mode: what is shown at once, what is read from the
-// next line on.
+// switchTo changes to another mode: for output at once, for input from the next line on.
 func (s *Screen) switchTo(mode output.Mode) {
 	other := mode.Smart != s.Mode.Smart
 	s.Mode, s.Console.Spoken = mode, mode.Asked
@@ -187,8 +181,7 @@ func (s *Screen) switchTo(mode output.Mode) {
 	}
 }
 
-// layOut lays answers and messages out for those who see, where the mode allows
-// that.
+// layOut formats answers and messages for users who see, if the mode allows it.
 func (s *Screen) layOut() {
 	s.Printer.Answers.View, s.Printer.Spoken = nil, s.Console.Spoken
 	s.Console.Out.Wrap(nil)
@@ -198,7 +191,7 @@ func (s *Screen) layOut() {
 	}
 }
 
-// parseSwitch returns what word says about a switch.
+// parseSwitch returns the state that word sets.
 func parseSwitch(word string, was bool) (bool, error) {
 	switch word = strings.ToLower(strings.TrimSpace(word)); word {
 	case "on", "off":
@@ -226,7 +219,7 @@ func (s *Screen) SetPace(word string) (string, error) {
 	return "answers are shown by: " + paces[pace], nil
 }
 
-// SetDetail chooses how much is told of what the model does.
+// SetDetail chooses how much of the model's work is printed.
 func (s *Screen) SetDetail(word string) (string, error) {
 	if word != "" {
 		i, err := indexOf(details, word)
@@ -256,9 +249,9 @@ func (s *Screen) SetVi(word string) (string, error) {
 	return said, nil
 }
 
-// Copy puts text on a clipboard, and returns which: in tmux tmux's, which hands the
-// text on to its terminal; else the desktop's, or the terminal's if the desktop is on
-// another machine or has no clipboard.
+// Copy puts text on a clipboard, and returns which. In tmux it is tmux's buffer, which tmux passes
+// to its terminal. Otherwise it is the desktop's clipboard, or the terminal's if the desktop is on
+// another machine or has none.
 func (s *Screen) Copy(ctx context.Context, text string, tmux,
 	desktop func(context.Context, string) (string, error)) (how string, err error) {
 	if v, _ := s.Lookup("TMUX"); v != "" {
@@ -287,9 +280,9 @@ func (s *Screen) Copy(ctx context.Context, text string, tmux,
 	return "by the terminal, if it allows that", nil
 }
 
-// Through gives the terminal to a command of the user's, as long as use runs it: connect passes
-// keys to the command, and show writes its output unchanged. Without a terminal it reports false,
-// and use is not called.
+// Through gives the terminal to a command of the user, while use runs: connect passes keys to the
+// command, and show writes its output unchanged. Without a terminal, it returns false and does not
+// call use.
 func (s *Screen) Through(use func(connect Connect, show func([]byte))) bool {
 	s.Console.Out.Fresh()
 	last := byte('\n')
@@ -306,7 +299,7 @@ func (s *Screen) Through(use func(connect Connect, show func([]byte))) bool {
 	})
 }
 
-// indexOf returns which of words is meant.
+// indexOf returns the index of word in words.
 func indexOf(words []string, word string) (int, error) {
 	i := slices.Index(words, strings.ToLower(strings.TrimSpace(word)))
 	if i < 0 {

@@ -15,22 +15,21 @@ const other = "other, in your own words"
 
 // A selection is an answer to a question with options.
 type selection struct {
-	at    []int  // of the options
-	own   bool   // something else is meant, too
-	words string // what, if it was said at once
+	at    []int  // indices of the options
+	own   bool   // also an answer in own words
+	words string // the own words, if given
 }
 
-// selected reads an answer to a question with options, of which it may name
-// several if multi says so: by numbers and beginnings of labels with commas
-// between, or by numbers alone. One more number, which words may follow,
-// stands for an answer of the user's own.
+// selected parses an answer to a question with options. If multi is set, the answer may select
+// several: by numbers and beginnings of labels with commas between, or by numbers alone. The number
+// after the last option, with optional words, stands for an answer in the user's own words.
 func selected(s string, options []engine.Option, multi bool) (sel selection, problem string) {
 	labels := make([]string, 0, len(options)+1)
 	for _, o := range options {
 		labels = append(labels, o.Label)
 	}
 	labels = append(labels, other)
-	const most = 100 // parts; nobody means more
+	const most = 100 // parts of an answer
 	for n, rest, more := 0, s, true; more; n++ {
 		if n == most {
 			return selection{}, fmt.Sprintf("%.100q is none of the choices", s)
@@ -63,8 +62,7 @@ func selected(s string, options []engine.Option, multi bool) (sel selection, pro
 	return sel, ""
 }
 
-// cutPart cuts s behind its first number, if it begins with one that a blank
-// ends, and else at its first comma.
+// cutPart cuts s after a leading number that a blank ends, or else at its first comma.
 func cutPart(s string) (part, rest string, more bool) {
 	s = strings.TrimLeft(s, " \t,")
 	if i := strings.IndexAny(s, " \t,"); i > 0 && s[i] != ',' {
@@ -75,8 +73,7 @@ func cutPart(s string) (part, rest string, more bool) {
 	return strings.Cut(s, ",")
 }
 
-// numerals reports whether s is a list of numbers, of a length that somebody
-// may type.
+// numerals reports whether s is a short list of numbers.
 func numerals(s string) bool {
 	if len(s) > 1000 {
 		return false
@@ -89,7 +86,7 @@ func numerals(s string) bool {
 	return true
 }
 
-// ownWords returns the words that follow the number n at the beginning of s.
+// ownWords returns the words after the number n at the beginning of s.
 func ownWords(s string, n int) (words string, ok bool) {
 	after, ok := strings.CutPrefix(strings.TrimLeft(s, " \t,"), strconv.Itoa(n))
 	if !ok || after == "" || !strings.ContainsRune(" \t:,.)", rune(after[0])) {
@@ -99,9 +96,9 @@ func ownWords(s string, n int) (words string, ok bool) {
 	return strings.TrimSpace(words), words != ""
 }
 
-// pick returns which of options s means: by its number, its words, or their beginning if no other
-// option begins so. If none is meant, problem says why. A number with a dot or a parenthesis is a
-// number, even where it is also the words of an option.
+// pick returns the option that s selects: by its number, its words, or a unique beginning of its
+// words. If there is none, problem says why. A number with a dot or a parenthesis is always a
+// number, even if an option has the same words.
 func pick(s string, options []string) (at int, problem string) {
 	s = text.Words(s)
 	is := func(o string) bool { return strings.EqualFold(text.Words(o), s) }
@@ -131,8 +128,8 @@ func pick(s string, options []string) (at int, problem string) {
 	return first, ""
 }
 
-// numeral returns the number in s, 0 if s is none, and whether a dot or a parenthesis marks s as
-// a number.
+// numeral returns the number in s, 0 if s is no number, and whether a dot or a parenthesis follows
+// the number.
 func numeral(s string) (n int, marked bool) {
 	digits := strings.TrimRight(s, ".)")
 	n, err := strconv.Atoi(digits)

@@ -15,62 +15,62 @@ import (
 	"gemline/repl/output"
 )
 
-// DetachCommand is the line that leaves the terminal, also where a question is open.
+// DetachCommand is the line that detaches the terminal, also while a question is open.
 const DetachCommand = "/detach"
 
-// longestLine is how many characters are shown of a line that another terminal has sent.
+// longestLine is the longest shown part, in characters, of another terminal's line.
 const longestLine = 200
 
-// errLeft is the cause of a read that ends since the terminal was left.
+// errLeft is the cause of a read that ends because the terminal was detached.
 var errLeft = errors.New("the terminal was left")
 
-// A Sharing is at which terminals a session is: its own, until that is left, and the others
-// that are attached to it.
+// A Sharing manages the terminals of a session: its own, until that is detached, and attached
+// terminals.
 type Sharing struct {
-	// Hub, if not nil, has other terminals look on, and answer.
+	// Hub, if not nil, lets other terminals attach.
 	Hub *attach.Hub
 
-	// Gone reports whether the session's own terminal has gone away, which also looks
-	// like the end of the input. It is nil where there is none.
+	// Gone reports whether the session's own terminal has gone away, which also looks like the end
+	// of the input. It is nil without a terminal.
 	Gone func() bool
 
-	// OnHangup says that a session whose terminal goes away goes on for the others.
+	// OnHangup lets the session continue for other terminals when its own terminal goes away.
 	OnHangup bool
 
-	// Detach has the session go on without its terminal by hand. It is nil where it can't.
+	// Detach detaches the terminal at the user's request. It is nil if that is impossible.
 	Detach func() error
 
 	away     bool              // the last line came from another terminal
 	waiting  []attach.SentLine // lines of other terminals for the next prompts
-	detached atomic.Bool       // whether the terminal was left
+	detached atomic.Bool       // whether the terminal was detached
 
 	mu     sync.Mutex
-	cancel context.CancelCauseFunc // of the present reading, may be nil
+	cancel context.CancelCauseFunc // of the present read, may be nil
 }
 
-// reads has cancel be called when the terminal is left.
+// reads sets the function that cancels a read when the terminal is detached.
 func (s *Sharing) reads(cancel context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cancel = cancel
 }
 
-// IsLeft reports whether the session goes on without its terminal.
+// IsLeft reports whether the session continues without its terminal.
 func (s *Sharing) IsLeft() bool { return s.detached.Load() }
 
-// IsAway reports whether whoever has entered the last line sits at another terminal, or the
-// session has none of its own: nothing is lent the terminal then.
+// IsAway reports whether the last line came from another terminal, or the session has no terminal
+// of its own. No program gets the terminal then.
 func (s *Sharing) IsAway() bool { return s.away || s.IsLeft() }
 
-// Tell has the terminals that are attached shown what only the session's own has seen.
+// Tell shows attached terminals a text that only the session's own terminal has shown.
 func (s *Sharing) Tell(text string) {
 	if s.Hub != nil && text != "" {
 		s.Hub.Print(output.CopiedText(text))
 	}
 }
 
-// Leave has the session go on without its terminal: other terminals can attach to it. It
-// is an error that they can't. It may be called on any goroutine.
+// Leave lets the session continue without its terminal: other terminals can attach to it. If they
+// can't, Leave returns an error. It may be called on any goroutine.
 func (s *Sharing) Leave() error {
 	if s.Hub == nil {
 		return errors.New("nobody can attach to this session")
@@ -89,11 +89,11 @@ func (s *Sharing) Leave() error {
 // gone reports whether the terminal has gone away.
 func (s *Sharing) gone() bool { return s.Gone != nil && s.Gone() }
 
-// HungUp is called when the terminal has gone away, and reports whether the session goes on
-// without it. It may be called on any goroutine.
+// HungUp is called when the terminal has gone away. It reports whether the session continues
+// without the terminal. It may be called on any goroutine.
 func (s *Sharing) HungUp() bool { return s.IsLeft() || s.OnHangup && s.Leave() == nil }
 
-// sent returns where lines of other terminals come during a turn.
+// sent returns the lines that other terminals send during a turn.
 func (s *Sharing) sent() <-chan attach.SentLine {
 	if s.Hub == nil {
 		return nil
@@ -101,7 +101,7 @@ func (s *Sharing) sent() <-chan attach.SentLine {
 	return s.Hub.Typed()
 }
 
-// detach leaves the terminal, since the user wants that, and tells of an error.
+// detach detaches the terminal at the user's request, and prints an error.
 func (c *Console) detach() {
 	err := errors.New("this terminal can't be left: the session is not stored, and nobody could attach to it")
 	if c.Sharing.Detach != nil {
@@ -112,13 +112,13 @@ func (c *Console) detach() {
 	}
 }
 
-// A ScreenFile is the terminal that is written to, until it is left.
+// A ScreenFile writes to the terminal, until the terminal is detached.
 type ScreenFile struct {
 	File    *os.File
 	Sharing *Sharing
 }
 
-// Write implements [io.Writer]. What nobody can see is not written.
+// Write implements [io.Writer]. It drops output for a detached terminal.
 func (f *ScreenFile) Write(b []byte) (int, error) {
 	if f.Sharing.IsLeft() {
 		return len(b), nil
@@ -130,7 +130,7 @@ func (f *ScreenFile) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// shared reads a line from whoever enters one first: the user by get, or another terminal.
+// shared reads a line from the first source: the user, through get, or another terminal.
 func (c *Console) shared(ctx context.Context, prompt string, question bool,
 	get func(context.Context, string) (string, error)) (string, error) {
 	if c.Sharing.Hub == nil {
@@ -164,7 +164,7 @@ func (c *Console) shared(ctx context.Context, prompt string, question bool,
 	return text, err
 }
 
-// came shows a line of another terminal, and returns it.
+// came prints a line of another terminal, and returns it.
 func (c *Console) came(s attach.SentLine, question bool) string {
 	if question {
 		c.Out.Line(output.Info, "answered at %s: %s", s.By, text.OneLine(s.Text, longestLine))
@@ -176,7 +176,7 @@ func (c *Console) came(s attach.SentLine, question bool) string {
 	return s.Text
 }
 
-// first returns the line that is entered first. said is not nil if it is another terminal's.
+// first returns the first entered line. Said is not nil if the line comes from another terminal.
 func (s *Sharing) first(ctx context.Context, lines <-chan attach.SentLine, prompt string,
 	get func(context.Context, string) (string, error)) (own string, said *attach.SentLine, err error) {
 	inner, cancel := context.WithCancelCause(ctx)
@@ -198,7 +198,7 @@ func (s *Sharing) first(ctx context.Context, lines <-chan attach.SentLine, promp
 	cancel(nil)
 	<-done
 	switch {
-	case said != nil && err == nil: // both have entered something
+	case said != nil && err == nil: // both terminals have entered a line
 		s.Hub.Late(*said, "answered already, at the session's own terminal; not sent: "+text.OneLine(said.Text, longestLine))
 		return own, nil, nil
 	case said != nil:
@@ -207,7 +207,7 @@ func (s *Sharing) first(ctx context.Context, lines <-chan attach.SentLine, promp
 	default:
 		return own, nil, err
 	}
-	select { // nobody else is there
+	select { // only other terminals are left
 	case one := <-lines:
 		return "", &one, nil
 	case <-ctx.Done():
@@ -215,12 +215,12 @@ func (s *Sharing) first(ctx context.Context, lines <-chan attach.SentLine, promp
 	}
 }
 
-// queue adds a line from the terminal that the session has left to the next prompts.
+// queue adds a line from the detached terminal to the next prompts.
 func (s *Sharing) queue(l string) {
 	s.waiting = append(s.waiting, attach.SentLine{Text: l, By: "the session's own terminal"})
 }
 
-// takeSent takes a line that another terminal has sent during a turn.
+// takeSent handles a line that another terminal has sent during a turn.
 func (r *REPL) takeSent(s attach.SentLine) {
 	switch r.typed([]string{s.Text})[0] {
 	case line.Queued:
@@ -230,7 +230,7 @@ func (r *REPL) takeSent(s attach.SentLine) {
 	}
 }
 
-// unsent tells other terminals that their lines of this turn go nowhere.
+// unsent tells other terminals that their lines of this turn are dropped.
 func (r *REPL) unsent(how string) {
 	for _, s := range r.Console.Sharing.waiting {
 		r.Console.Sharing.Hub.Late(s, "the turn was "+how+"; not sent: "+text.OneLine(s.Text, longestLine))

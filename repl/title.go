@@ -7,14 +7,14 @@ import (
 	"gemline/repl/output"
 )
 
-// titleText returns the line that names the proposal, in which nothing
-// can look like another question where a narrow terminal wraps it.
+// titleText returns the title of a proposal. Even when a narrow terminal wraps it, no part of it
+// looks like another question.
 func titleText(o *output.Writer, s string) string {
 	return disarm(o, output.Sanitize(output.EscapeLine(s)))
 }
 
-// disarm returns s with nothing in it that begins like a question about a
-// call, in the user's words or in ours.
+// disarm returns s without text that begins like a question about a call, with default or
+// user-defined labels.
 func disarm(o *output.Writer, s string) string {
 	s = output.ChoicesPattern().ReplaceAllStringFunc(s,
 		func(like string) string { return strings.TrimSuffix(like, "?") + `\x3f` })
@@ -28,11 +28,11 @@ func disarm(o *output.Writer, s string) string {
 	return s
 }
 
-// narrowest is how many characters a terminal shows on a line at least.
+// narrowest is the smallest width of a terminal, in characters, that is considered.
 const narrowest = 16
 
-// detailText returns a line of what is decided on, in which nothing can look like a
-// question where a terminal wraps it. What a line begins with the writer marks.
+// detailText returns a line of a proposal. Even when a terminal wraps it, no part of it looks like
+// a question. The writer marks the beginning of a line.
 func detailText(o *output.Writer, l string) string {
 	if len(l) <= narrowest {
 		return l

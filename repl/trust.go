@@ -8,14 +8,14 @@ import (
 )
 
 // Trust asks whether a folder is trusted. An answer that is no choice means [question.NotNow].
-// Ctrl-C, and the end of the input, are errors: nothing is decided, and nothing is begun.
+// Ctrl-C and the end of the input are errors: nothing is decided or started.
 func (c *Console) Trust(ctx context.Context, f question.Folder) (question.TrustAnswer, error) {
 	showFolder(c.Out, f)
 	options := f.Options()
 	return choose(ctx, c, options, func() { explainTrust(c.Out, options) })
 }
 
-// trustMeanings say what each choice of [question.Folder.Options] means, by its name.
+// trustMeanings explain the choices of [question.Folder.Options], by name.
 var trustMeanings = map[string]string{
 	"trust":            "1, y or yes = trust this folder and all below it, from now on",
 	"trust_parent":     "2 = trust the folder above it as well, and all in that",
@@ -25,7 +25,7 @@ var trustMeanings = map[string]string{
 	"not_now":          "n, no or Enter = don't use it this time, and ask again at the next start; Ctrl-C leaves",
 }
 
-// explainTrust says what each choice means.
+// explainTrust prints the meaning of each choice.
 func explainTrust(out *output.Writer, options []question.Option[question.TrustAnswer]) {
 	out.Line(output.Info, "what a folder brings counts only if you trust it: its settings, .env, context files and rules")
 	for _, o := range options {
@@ -34,7 +34,7 @@ func explainTrust(out *output.Writer, options []question.Option[question.TrustAn
 	out.Line(output.Info, "gemline trust remove takes a decision back")
 }
 
-// showFolder says what the folder would bring.
+// showFolder prints the folder's configuration.
 func showFolder(out *output.Writer, f question.Folder) {
 	out.Line(output.Permission, "%s", f.Title())
 	hidden := output.NeedsEscape(f.Path)

@@ -12,17 +12,17 @@ import (
 	"gemline/repl/output"
 )
 
-// While nothing else is shown, a line says that work goes on.
+// While nothing else is printed, a progress line appears at these intervals.
 const (
 	firstProgress = 10 * time.Second
 	nextProgress  = 30 * time.Second
 )
 
-// longTurn is how long a turn takes at least whose end calls for attention.
+// longTurn is the least duration of a turn whose end calls for attention.
 const longTurn = 5 * time.Second
 
-// turn runs parts through the engine and shows what happens. What went wrong
-// is told, and is its error, unless the user stopped the turn.
+// turn sends parts to the engine and prints the events. It prints and returns an error, unless the
+// user stopped the turn.
 func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -39,7 +39,7 @@ func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 		for ev, err := range r.Run(inner, parts...) {
 			if err != nil {
 				failure = err
-				continue // it is the last
+				continue // the last event
 			}
 			d.Do(func() { r.Printer.Print(ev, time.Now()) })
 		}
@@ -61,7 +61,7 @@ func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 	now := time.Now()
 	r.Printer.End(failure, now)
 	if r.stopped = errors.Is(failure, errInterrupt); r.stopped {
-		return nil // the done line has said it
+		return nil // the done line has said so
 	}
 	if now.Sub(began) >= longTurn && ctx.Err() == nil {
 		event := "done"
@@ -73,12 +73,12 @@ func (r *REPL) turn(ctx context.Context, parts []*genai.Part) error {
 	return failure
 }
 
-// attend does what the turn asks for until it is over.
+// attend serves the requests of a turn until the turn ends.
 func (r *REPL) attend(d turn.Desk, typed <-chan struct{}, cancel context.CancelCauseFunc) {
 	progress := time.NewTimer(firstProgress)
 	defer progress.Stop()
 	start, stopping := time.Now(), false
-	told := start.Add(firstProgress - nextProgress) // so that the first one may come early
+	told := start.Add(firstProgress - nextProgress) // so that the first line comes early
 	for {
 		select {
 		case f, ok := <-d:
@@ -87,7 +87,7 @@ func (r *REPL) attend(d turn.Desk, typed <-chan struct{}, cancel context.CancelC
 			}
 			shown, began := r.Printer.shown, time.Now()
 			f()
-			if r.Printer.shown != shown || time.Since(began) > time.Second { // it showed or asked
+			if r.Printer.shown != shown || time.Since(began) > time.Second { // it printed or asked
 				progress.Reset(max(firstProgress, nextProgress-time.Since(told)))
 			}
 		case <-typed:

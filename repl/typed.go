@@ -9,37 +9,36 @@ import (
 	"gemline/repl/output"
 )
 
-// A LineAction is what becomes of a line that is typed during a turn.
+// A LineAction says how a line that was typed during a turn is handled.
 type LineAction = line.LineAction
 
-// Steering is how the model is told what the user types while it works.
+// Steering passes the user's lines to the model while it works.
 type Steering struct {
-	// Hint has the model be told with the next request, on any goroutine.
+	// Hint sends text to the model with the next request. It may be called on any goroutine.
 	Hint func(text string)
 
-	// Late returns what came too late for that.
+	// Late returns the hints that came after the last request.
 	Late func() []string
 }
 
-// numericAnswer matches an answer of numbers alone, which means nothing to the model.
+// numericAnswer matches an answer of numbers, which means nothing to the model.
 var numericAnswer = text.Pattern(`^[0-9, ]*$`)
 
-// isAnswer reports whether a line is no more than an answer, for which a question was
-// expected.
+// isAnswer reports whether a line is only an answer to an expected question.
 func isAnswer(s string) bool {
 	c, ok := parseAnswer(s, nil)
 	return ok && c.note == "" || numericAnswer().MatchString(s)
 }
 
-// typed decides about lines that were typed during a turn, and says so.
+// typed decides about lines that were typed during a turn, and prints the decision.
 func (r *REPL) typed(lines []string) []LineAction {
-	const most = 300 // characters of a line that are shown
+	const most = 300 // printed characters of a line
 	fates := make([]LineAction, len(lines))
 	for i, l := range lines {
 		l = strings.TrimSpace(l)
 		said := output.EscapeLine(text.Shorten(l, most))
 		switch {
-		case isAnswer(l): // as it would be without anybody who listens
+		case isAnswer(l): // treat it as without Steering
 		case l == DetachCommand:
 			fates[i] = line.Taken
 			r.Printer.settle()
@@ -57,8 +56,8 @@ func (r *REPL) typed(lines []string) []LineAction {
 	return fates
 }
 
-// queueLateHints makes hints that came too late the next prompts. If the turn has failed they
-// wait for Enter, and the end of the turn says so.
+// queueLateHints makes late hints the next prompts. After a failed turn they wait for Enter, as the
+// end of the turn says.
 func (r *REPL) queueLateHints(failed bool) {
 	if r.Steering == nil {
 		return
@@ -78,8 +77,8 @@ func (r *REPL) queueLateHints(failed bool) {
 	}
 }
 
-// handOver passes on queued lines if the terminal is not read any more: if the session has left the
-// terminal, the lines are its next prompts; if the session ends, they go to the history.
+// handOver moves queued lines when the terminal is not read any more. If the terminal was detached,
+// the lines are the next prompts; if the session ends, they go to the history.
 func (r *REPL) handOver(ctx context.Context, queued []string) {
 	for _, l := range queued {
 		switch {

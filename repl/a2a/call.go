@@ -9,15 +9,15 @@ import (
 	"gemline/repl/question"
 )
 
-// A call is a call of the model that clients see, in its current state.
+// A call is a call of the model in its current state, as clients see it.
 type call struct {
 	agent, id, name string
 	args            map[string]any
 	state           engine.CallState
-	tool            engine.Tool // the zero Tool if it is not known
+	tool            engine.Tool // the zero Tool if it is unknown
 }
 
-// data returns the call in the form that clients get in each of its states.
+// data returns the call for clients, in the form of all its states.
 func (c call) data() map[string]any {
 	args := c.args
 	if args == nil {
@@ -28,7 +28,7 @@ func (c call) data() map[string]any {
 		"status":  string(c.state), "tool": toolData(c.tool, c.name, args), "agent": c.agent}
 }
 
-// toolData returns the tool of a call in the form that clients get.
+// toolData returns the tool of a call for clients.
 func toolData(t engine.Tool, name string, args map[string]any) map[string]any {
 	d := map[string]any{"name": name, "displayName": name}
 	if t.Declaration == nil {
@@ -45,7 +45,7 @@ func toolData(t engine.Tool, name string, args map[string]any) map[string]any {
 	return d
 }
 
-// response returns what came of a call.
+// response returns the result of a call.
 func (c call) response(ev engine.CallFinished) map[string]any {
 	d := map[string]any{"callId": c.id, "resultDisplay": ev.Result.Display}
 	if e := ev.Intent.Edit; e != nil && ev.Err == nil {
@@ -58,8 +58,8 @@ func (c call) response(ev engine.CallFinished) map[string]any {
 	return d
 }
 
-// editData returns both texts of a file that a call changes, and the diff. Texts that don't
-// fit into an event are left out: a cut text would be taken for the file.
+// editData returns both texts of a file that a call changes, and the diff. It leaves out texts that
+// don't fit into an event: a client could take a cut text for the file.
 func editData(in engine.Intent) map[string]any {
 	d := map[string]any{"fileDiff": in.Detail}
 	if e := in.Edit; e != nil {
@@ -76,7 +76,7 @@ func editData(in engine.Intent) map[string]any {
 	return d
 }
 
-// confirmation returns what the Gemini CLI says of a call that is asked about.
+// confirmation returns the Gemini CLI's form of a question about a call.
 func confirmation(p engine.Proposal) map[string]any {
 	d := map[string]any{"type": "info", "title": question.Title(p), "prompt": p.Intent.Detail}
 	_, change := question.ChangeOf(p)
@@ -101,7 +101,7 @@ func confirmation(p engine.Proposal) map[string]any {
 	return d
 }
 
-// questionsOf returns what a call wants to know.
+// questionsOf returns the questions of a call.
 func questionsOf(all []engine.Question) []map[string]any {
 	return lists.Map(all, func(q engine.Question) map[string]any {
 		options := lists.Map(q.Options, func(o engine.Option) map[string]any {
@@ -112,18 +112,18 @@ func questionsOf(all []engine.Question) []map[string]any {
 	})
 }
 
-// A thought is a model's thought, as clients read it: the subject stands between the
-// first pair of double asterisks, and holds for the text behind it.
+// A thought is a thought of the model, for clients: the subject stands between the first pair of
+// double asterisks, and applies to the text behind it.
 type thought struct{ subject, description string }
 
-// A thinker takes what a model thinks apart, piece by piece.
+// A thinker splits the model's thoughts into subject and text, piece by piece.
 type thinker struct{ subject, pending string }
 
-// mostSubject is how many bytes a subject may have.
+// mostSubject is the longest subject, in bytes.
 const mostSubject = 400
 
-// add takes in a piece, and returns what can be told by now. What may be a part of a subject
-// is held until its end has come.
+// add adds a piece, and returns the part of the thought that is complete. It holds text that may be
+// part of a subject until the subject ends.
 func (t *thinker) add(piece string) (told thought, ok bool) {
 	all := t.pending + piece
 	t.pending = ""
@@ -140,7 +140,7 @@ func (t *thinker) add(piece string) (told thought, ok bool) {
 	return thought{t.subject, all}, all != ""
 }
 
-// end returns the held text when an answer is over.
+// end returns the held text at the end of an answer.
 func (t *thinker) end() (told thought, ok bool) {
 	told = thought{t.subject, t.pending}
 	*t = thinker{}

@@ -18,7 +18,7 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// ServeCard answers with what everybody may know of the server.
+// ServeCard answers with the public description of the server.
 func (s *Server) ServeCard(w http.ResponseWriter, _ *http.Request) {
 	serve.WriteJSON(w, http.StatusOK, &protocol.AgentCard{Name: "gemline", Version: s.Version, ProtocolVersion: "0.3.0",
 		URL: s.Address, PreferredTransport: protocol.TransportProtocolJSONRPC,
@@ -34,7 +34,7 @@ func (s *Server) ServeCard(w http.ResponseWriter, _ *http.Request) {
 			Examples: []string{"Find out why the test of the parser fails, and mend it."}}}})
 }
 
-// posted reads what a request has to say, or else answers it.
+// posted decodes the body of a request. If that fails, it answers the request and returns false.
 func posted(w http.ResponseWriter, r *http.Request, into any) bool {
 	b, status, err := rpc.ReadBody(w, r)
 	if jerr := rpc.Unmarshal(b, into); err == nil && jerr != nil {
@@ -46,7 +46,7 @@ func posted(w http.ResponseWriter, r *http.Request, into any) bool {
 	return err == nil
 }
 
-// create makes a task in which nothing is said yet.
+// create makes a task without a message.
 func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	var q struct {
 		ContextID string   `json:"contextId"`
@@ -82,22 +82,22 @@ type described struct {
 	Tools     []Tool             `json:"availableTools"`
 }
 
-// A Tool is one as clients read it.
+// A Tool is a tool, for clients.
 type Tool struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	Schema      any    `json:"parameterSchema,omitempty"`
 }
 
-// setupOf returns what a conversation works with, in which nothing happens at the moment.
+// setupOf returns the model and the tools of an idle conversation.
 func setupOf(talk *serve.Session) *described {
 	return &described{Model: talk.Model(), Tools: lists.Map(talk.Offered(), func(t engine.Tool) Tool {
 		return Tool{t.Name(), text.OneLine(t.Declaration.Description, mostNames), t.Declaration.ParametersJsonSchema}
 	})}
 }
 
-// describe tells about the task that the address names, or else about all. A task in which
-// nothing was said yet has the model and the tools that a conversation begins with.
+// describe describes the task in the address, or all tasks. A task without a message gets the model
+// and tools of a new conversation.
 func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 	tasks, id := s.all(), r.PathValue("id")
 	if id != "" {
@@ -139,7 +139,7 @@ func (s *Server) listCommands(w http.ResponseWriter, _ *http.Request) {
 	serve.WriteJSON(w, http.StatusOK, map[string]any{"commands": s.Commands})
 }
 
-// execute carries out a command. A message to a model is sent in a task.
+// execute runs a command. A prompt for the model is sent in a task.
 func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
 	var q struct {
 		Command string   `json:"command"`

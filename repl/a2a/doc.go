@@ -1,36 +1,35 @@
-// Package a2a has programs work with gemline by the Agent2Agent protocol, version 0.3, of
-// which it is a server: they give it tasks, follow them and answer questions. A first caller
-// makes a [Server] with [New] and serves its HTTP.
+// Package a2a is a server for the Agent2Agent protocol, version 0.3: programs give it tasks, follow
+// the tasks and answer questions. A first caller makes a [Server] with [New] and serves its HTTP.
 //
 // # A task is a conversation
 //
-// A task has a session of its own, which takes messages one after the other. Between
-// messages it waits in the state input-required, as it does while a call is asked about. A
-// new task with the context of an ended task resumes the session.
+// A task has its own session, which works on one message at a time. Between messages, and while a
+// call needs approval, it is in the state input-required. A new task with the context of an ended
+// task resumes the session.
 //
-// # Reported events have been recorded
+// # States are recorded before they are reported
 //
-// A task is a file. Each state that it gets is in the file before anybody is told. So a task that
-// waited for an answer when gemline was killed still waits, and then the call is proposed once
-// more. A task that was in work has failed, and says why.
+// A task is a file. Each new state is in the file before a client sees it. So a task that waited
+// for an answer when gemline was killed still waits, and proposes the call again. A task that was
+// working has failed, with the reason.
 //
-// # A client that is gone ends nothing
+// # A task does not depend on its client
 //
-// What happens in a task goes to whoever reads along. A reader that takes nothing holds a turn
-// up for a while, and is cut off then. A turn that is cancelled does not wait for readers. A
-// reader can come back by tasks/resubscribe.
+// The events of a task go to all readers. A slow reader delays a turn for a while, and then is
+// disconnected. A cancelled turn does not wait for readers. A reader can reconnect with
+// tasks/resubscribe.
 //
-// # The library's types, and a wire and tasks of our own
+// # The library's types, our own protocol and tasks
 //
-// The types are those of a2aproject/a2a-go. Its a2asrv saves fewer lines for JSON-RPC than
-// a layer costs that has it say errors in words, keep ids, refuse bytes behind a request, bound
-// requests and slow readers, and leave numbers off events that resume nothing.
+// The types are those of a2aproject/a2a-go. Its a2asrv would save fewer lines than an adapter would
+// cost. The adapter would have to give errors in words, keep ids, refuse bytes after a request,
+// limit requests and slow readers, and omit event numbers that can't resume a stream.
 //
-// Its handler of tasks writes the whole task and a message of its history for each piece of a
-// text. It fails a task whose call gets an answer that is not offered. It takes no words while
-// a task is worked on. It resubscribes nobody to a task that rests, or that was interrupted by
-// a restart. Whoever cancels waits for readers that stall.
+// Its handler of tasks writes the whole task and a message of its history for each piece of a text.
+// It fails a task if the answer to a question is invalid. It accepts no message while a task is
+// working. It allows no resubscription to an idle task, or after a restart. A cancellation waits
+// for stalled readers.
 //
-// Its client reads lines of at most 64 KB, so no event here is longer. In the tests,
-// programs that are built on libraries are the other side.
+// Its client reads lines of at most 64 KB, so no event here is longer. In the tests, clients use
+// the libraries.
 package a2a

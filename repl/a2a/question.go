@@ -17,7 +17,7 @@ import (
 	"gemline/repl/serve"
 )
 
-// What a call that is asked about may be answered, as the Gemini CLI has it.
+// Possible answers to a question about a call, in the Gemini CLI's words.
 const (
 	proceed         = "proceed_once"
 	always          = "proceed_always"
@@ -25,22 +25,22 @@ const (
 	alwaysServer    = "proceed_always_server"
 	modify          = "modify_with_editor"
 	refuse          = "cancel"
-	proceedOnline   = "proceed_with_network" // our own
-	proceedReadOnly = "proceed_read_only"    // likewise
+	proceedOnline   = "proceed_with_network" // gemline's own
+	proceedReadOnly = "proceed_read_only"    // gemline's own
 )
 
-// A pending is a call that is asked about, as it is kept.
+// A pending is a call that needs approval, in its stored form.
 type pending struct {
 	CallID    string         `json:"callId"`
 	Name      string         `json:"name"`
 	Args      map[string]any `json:"args"`  // without secrets
-	Whole     bool           `json:"whole"` // these are the arguments
+	Whole     bool           `json:"whole"` // Args are complete
 	Title     string         `json:"title"`
 	Questions int            `json:"questions"`
-	Outcomes  []string       `json:"outcomes"` // that are offered
+	Outcomes  []string       `json:"outcomes"` // the possible answers
 	Grants    int            `json:"grants"`
-	About     string         `json:"about"` // what people are told
-	data      map[string]any // what programs are told
+	About     string         `json:"about"` // the question for people
+	data      map[string]any // the question for programs
 }
 
 // An offer is a possible answer.
@@ -50,7 +50,7 @@ type offer struct {
 	answer  engine.Answer
 }
 
-// offers returns the possible answers about a call. A longer grant holds in the task.
+// offers returns the possible answers about a call. A longer grant lasts for the task.
 func offers(p engine.Proposal) (list []offer) {
 	add := func(outcome, label string, a engine.Answer) {
 		if !slices.ContainsFunc(list, func(o offer) bool { return o.Outcome == outcome }) {
@@ -59,7 +59,7 @@ func offers(p engine.Proposal) (list []offer) {
 	}
 	add(proceed, "allow", engine.Allowed{})
 	if len(p.Intent.Questions) == 0 {
-		for _, g := range question.Grants(p) { // the narrowest one first
+		for _, g := range question.Grants(p) { // the narrowest first
 			a := engine.Allowed{Scope: engine.Session, Grant: g}
 			if p.Tool.Server != "" && strings.HasSuffix(g.Tool, "*") {
 				add(alwaysServer, g.Label, a)
@@ -82,7 +82,7 @@ func offers(p engine.Proposal) (list []offer) {
 	return list
 }
 
-// ask returns a proposal as it is asked about.
+// ask returns the question about a proposal.
 func (s *Server) ask(p engine.Proposal) *pending {
 	q := &pending{CallID: cmp.Or(p.ID, p.Tool.Name()), Name: p.Tool.Name(), Title: s.plain(question.Title(p)),
 		Questions: len(p.Intent.Questions), Grants: len(question.Grants(p)),
@@ -101,7 +101,7 @@ func (s *Server) ask(p engine.Proposal) *pending {
 	return q
 }
 
-// same reports whether o proposes the same call as q.
+// same reports whether q and o propose the same call.
 func (q *pending) same(o *pending) bool {
 	return q.Whole && o.Whole && q.Name == o.Name && q.About == o.About && reflect.DeepEqual(q.Args, o.Args)
 }
@@ -116,12 +116,12 @@ type clientAnswer struct {
 	note    string
 }
 
-// ends reports whether the answer ends the turn, and the model is told nothing.
+// ends reports whether the answer ends the turn without a message to the model.
 func (r clientAnswer) ends() bool { return r.Outcome == refuse && r.note == "" }
 
-// react reads a client's answer to a question, which has to be offered. Words without an
-// outcome are the reply to a question, or else a message to the model instead: nothing that
-// is merely said allows anything.
+// react reads a client's answer to a question. It must be one of the offered answers. Words without
+// an outcome are the reply to a question, or else a message to the model: words alone never allow a
+// call.
 func (q *pending) react(words string, answer *clientAnswer) (r clientAnswer, err error) {
 	switch {
 	case answer == nil && q.Questions == 1:
@@ -155,8 +155,8 @@ func (q *pending) react(words string, answer *clientAnswer) (r clientAnswer, err
 	return r, err
 }
 
-// answer returns the engine's form of the answer. It reports false if that is not offered
-// for p.
+// answer converts the answer into the engine's form. It returns false if p does not offer the
+// answer.
 func (r clientAnswer) answer(p engine.Proposal) (engine.Answer, bool) {
 	grants := question.Grants(p)
 	switch {
@@ -183,21 +183,20 @@ func (r clientAnswer) answer(p engine.Proposal) (engine.Answer, bool) {
 	return nil, false
 }
 
-// Bounds of a call's data for clients, in bytes of JSON.
+// Limits of a call's data for clients, in bytes of JSON.
 const (
 	mostData  = 44_000
 	mostTexts = 12_000 // of both texts of a file
 )
 
-// sizeOf returns how many bytes of JSON a value has as the library writes it, which takes six
-// for <, > and &.
+// sizeOf returns the bytes of a value in the library's JSON, which needs six bytes for <, > and &.
 func sizeOf(v any) int {
 	b, _ := json.Marshal(v)
 	return len(b)
 }
 
-// clean returns a value of JSON as clients get it: without secrets, and with its longest texts and
-// lists cut until it has at most so many bytes.
+// clean returns a JSON value for clients: without secrets, and with its longest texts and lists cut
+// until it fits into most bytes.
 func (s *Server) clean(v map[string]any, most int) map[string]any {
 	b, _ := json.Marshal(v)
 	var d map[string]any
@@ -210,8 +209,8 @@ func (s *Server) clean(v map[string]any, most int) map[string]any {
 	return d
 }
 
-// cut returns a value without secrets. No text in it has more characters, and no list and no map
-// more entries than that.
+// cut returns a value without secrets. It limits texts to longest characters, and lists and maps to
+// longest entries.
 func (s *Server) cut(v any, longest int) any {
 	switch v := v.(type) {
 	case string:

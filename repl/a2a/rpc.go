@@ -20,10 +20,10 @@ import (
 
 const (
 	mostBody = rpc.MaxMessage   // bytes of a request
-	beat     = 15 * time.Second // between signs of life
+	beat     = 15 * time.Second // between keep-alive comments
 )
 
-// Codes of errors, beyond the codes of JSON-RPC.
+// Error codes beyond those of JSON-RPC.
 const (
 	serverError   = -32000
 	taskNotFound  = -32001
@@ -34,8 +34,8 @@ const (
 	noCard        = -32007
 )
 
-// faultf returns an error of JSON-RPC. Its data repeat the message, since some clients read only
-// the data.
+// faultf returns a JSON-RPC error. Its data repeat the message, since some clients read only the
+// data.
 func faultf(code int, format string, a ...any) *rpc.Error {
 	e := rpc.Errorf(code, "%s", output.Valid(fmt.Sprintf(format, a...)))
 	e.Data = map[string]any{"error": e.Message}
@@ -107,8 +107,8 @@ const (
 	resubscribe = "tasks/resubscribe"
 )
 
-// carryOut carries out a request. It returns the task, how many messages of its history the
-// client wants, and the stream if the client wants a stream.
+// carryOut handles a request. It returns the task, the wanted number of history messages, and the
+// stream if the client wants a stream.
 func (s *Server) carryOut(ctx context.Context, q rpc.Message) (t *task, last *int, st *stream, err error) {
 	switch q.Method {
 	case "message/send", streams:
@@ -152,8 +152,8 @@ func params(q rpc.Message, into any) error {
 	return nil
 }
 
-// stream writes the events of a stream, until it ends or its reader is gone; or the error, if there
-// is no stream.
+// stream writes the events of a stream, until the stream or its reader ends. If there is no stream,
+// it writes the error.
 func (s *Server) stream(w http.ResponseWriter, id json.RawMessage, st *stream, err error) {
 	write := rpc.EventWriter(w, s.patience)
 	tell := func(m rpc.Message) bool {

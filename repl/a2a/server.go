@@ -21,19 +21,19 @@ import (
 	"gemline/repl/serve"
 )
 
-// Config is what clients are served by.
+// Config is the configuration of a server.
 type Config struct {
 	Version string // of this program
-	Dir     string // that is worked in
-	Folder  string // where tasks are kept; "" keeps none
-	Address string // where the server is spoken to
+	Dir     string // the working directory
+	Folder  string // the folder of stored tasks; "" stores none
+	Address string // the address of the server
 
-	// Begin begins the conversation of a name, or goes on with it.
+	// Begin begins a conversation, or resumes it by its name.
 	Begin func(ctx context.Context, w serve.SessionRequest) (*serve.Session, error)
 
-	Outcome func(error) report.Outcome // classifies how work ended
-	Redact  func(string) string        // takes out secrets
-	Warn    func(string)               // tells who has started the server
+	Outcome func(error) report.Outcome // classifies the end of work
+	Redact  func(string) string        // removes secrets
+	Warn    func(string)               // warns the user who started the server
 
 	// Commands are the commands that clients may run. Execute runs a command and returns
 	// its data, or else a prompt for the model.
@@ -43,7 +43,7 @@ type Config struct {
 	Servers func() []Connected // the MCP servers of the folder
 }
 
-// A Command is a command that clients may run, in the form in which they are told of it.
+// A Command is a command for clients, in the form of its description for them.
 type Command struct {
 	Name        string     `json:"name"` // with its parent command, such as "memory show"
 	Description string     `json:"description"`
@@ -58,7 +58,7 @@ type Argument struct {
 	Required    bool   `json:"isRequired"`
 }
 
-// A Connected is an MCP server, as clients read about it.
+// A Connected is an MCP server, for clients.
 type Connected struct {
 	Name   string `json:"name"`
 	Status string `json:"status"`
@@ -71,24 +71,23 @@ type Server struct {
 	ctx      context.Context
 	group    *serve.Group
 	store    store
-	patience time.Duration // with readers
+	patience time.Duration // for slow readers
 	mux      http.ServeMux
 
 	mu    sync.Mutex
 	tasks []*task // the last used first
 }
 
-// Bounds of a server.
+// Limits of a server.
 const (
 	mostTasks  = 256
 	mostUnused = 64 // tasks without a message
-	mostBusy   = 16 // tasks that are worked on, or in which a call is asked about
-	mostOpen   = 32 // conversations
+	mostBusy   = 16 // tasks that work, or wait for approval
+	mostOpen   = 32 // open conversations
 	mostNames  = 200
 )
 
-// New returns a server, with the tasks that are kept, until ctx is over. Its goroutines are
-// g's.
+// New returns a server with the stored tasks. It serves until ctx ends. Its goroutines belong to g.
 func New(ctx context.Context, g *serve.Group, cfg Config) (*Server, error) {
 	s := &Server{Config: cfg, ctx: ctx, group: g, store: store(cfg.Folder), patience: serve.Patience}
 	s.routes()
@@ -115,9 +114,9 @@ func New(ctx context.Context, g *serve.Group, cfg Config) (*Server, error) {
 
 const interrupted = "the task was interrupted: gemline ended while it was worked on. A new task with the same contextId resumes the conversation"
 
-// close waits until nobody works on a task, and ends all conversations.
+// close waits for running turns, and ends all conversations.
 func (s *Server) close() {
-	for _, t := range s.all() { // no turn begins when ctx is over
+	for _, t := range s.all() { // no turn begins after the end of ctx
 		if u := t.turn.Load(); u != nil {
 			<-u.finished
 		}
@@ -125,7 +124,7 @@ func (s *Server) close() {
 	}
 }
 
-// all returns the tasks, those first that were used last.
+// all returns the tasks, the last used first.
 func (s *Server) all() []*task {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,14 +133,14 @@ func (s *Server) all() []*task {
 
 func (s *Server) hold(r record) *task {
 	t := &task{server: s, record: r}
-	t.asks.Store(r.Pending != nil || r.Task.Status.State == "") // a task that is being made is not forgotten
+	t.asks.Store(r.Pending != nil || r.Task.Status.State == "") // do not forget a task without a state
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tasks = slices.Insert(s.tasks, 0, t)
 	return t
 }
 
-// touch notes that a task is used. It reports false if the task was forgotten.
+// touch marks a task as used. It returns false if the task was forgotten.
 func (s *Server) touch(t *task) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +160,7 @@ func (s *Server) find(id protocol.TaskID) (*task, error) {
 	return nil, faultf(taskNotFound, "there is no task %.100q", string(id))
 }
 
-// plain returns a text as a client gets it.
+// plain returns a text for clients.
 func (s *Server) plain(words string) string { return output.Valid(s.Redact(words)) }
 
 // settings are a client's settings for a new task.
@@ -170,8 +169,8 @@ type settings struct {
 	Unasked   bool   `json:"autoExecute"`
 }
 
-// newTask makes a task in a context. If the context's last task has ended, the new task resumes
-// its session.
+// newTask makes a task in a context. If the context's last task has ended, the new task resumes its
+// session.
 func (s *Server) newTask(contextID string, w settings) (*task, error) {
 	switch {
 	case len(contextID) > mostNames || output.EscapeLine(contextID) != contextID:
@@ -202,7 +201,7 @@ func (s *Server) newTask(contextID string, w settings) (*task, error) {
 	return t, nil
 }
 
-// shrink forgets the tasks that were used longest ago, as far as there are too many.
+// shrink forgets the least recently used tasks above the limit.
 func (s *Server) shrink() {
 	all := s.all()
 	surplus := len(all) - mostTasks
@@ -213,11 +212,10 @@ func (s *Server) shrink() {
 	}
 }
 
-// idle reports whether nobody works on the task, and no call is asked about.
+// idle reports whether a task neither works nor waits for approval.
 func (t *task) idle() bool { return t.turn.Load() == nil && !t.asks.Load() }
 
-// forget has a task be none, unless somebody works on it or a call is asked about. Its
-// session stays.
+// forget removes an idle task. Its session remains.
 func (t *task) forget() bool {
 	t.mu.Lock()
 	idle := t.idle()
@@ -235,8 +233,8 @@ func (t *task) forget() bool {
 	return idle
 }
 
-// say takes a message of a client's. If it wants to read along, it gets a stream, which
-// begins with a task that is new; else it waits for how the task stands then.
+// say handles a client's message. If along is set, it returns a stream, which begins with the task
+// if that is new; otherwise it waits for the task's next resting state.
 func (s *Server) say(ctx context.Context, p *protocol.MessageSendParams, along bool) (*task, *stream, error) {
 	m, err := s.readMessage(p)
 	if err != nil {
@@ -263,7 +261,7 @@ func (s *Server) say(ctx context.Context, p *protocol.MessageSendParams, along b
 	if err != nil || along || !waits {
 		return t, st, err
 	}
-	for range st.events { // until the turn rests
+	for range st.events { // until the turn ends or asks
 	}
 	return t, nil, ctx.Err()
 }
@@ -290,7 +288,7 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m clientMessage, er
 		switch part := part.(type) {
 		case protocol.TextPart:
 			all = append(all, part.Text)
-			part.Text = s.plain(text.Shorten(part.Text, mostMessage)) // as it is kept
+			part.Text = s.plain(text.Shorten(part.Text, mostMessage)) // the stored form
 			m.Parts[i] = part
 		case protocol.DataPart:
 			if m.answer != nil || convert(part.Data, &m.answer) != nil || m.answer == nil || m.answer.CallID == "" {
@@ -318,14 +316,14 @@ func (s *Server) readMessage(p *protocol.MessageSendParams) (m clientMessage, er
 	return m, nil
 }
 
-// convert reads a value of JSON into another form.
+// convert converts a JSON value into another type.
 func convert(v, into any) error {
 	b, _ := json.Marshal(v)
 	return json.Unmarshal(b, into)
 }
 
-// begin makes a turn of a task. If there are too many, the turn that has been asking for
-// longest is put aside.
+// begin starts a turn of a task. Above the limit, it stops the turn that has waited longest for
+// approval.
 func (s *Server) begin(t *task) (*turn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -355,11 +353,11 @@ func (s *Server) begin(t *task) (*turn, error) {
 	return u, nil
 }
 
-// tidy closes the conversations that were used longest ago, if more than mostOpen are open.
+// tidy closes the least recently used conversations, if more than mostOpen are open.
 func (s *Server) tidy() {
 	open := slices.DeleteFunc(s.all(), func(t *task) bool { return t.openSession.Load() == nil })
 	for _, t := range open[min(len(open), mostOpen):] {
-		closing := &turn{task: t, over: true, finished: make(chan struct{})} // which messages wait for
+		closing := &turn{task: t, over: true, finished: make(chan struct{})} // messages wait for its end
 		closing.ctx, closing.stop = context.WithCancelCause(s.ctx)
 		closing.stop(nil)
 		t.mu.Lock()
@@ -373,7 +371,7 @@ func (s *Server) tidy() {
 	}
 }
 
-// routes has the addresses of the server be served.
+// routes registers the handlers of the server.
 func (s *Server) routes() {
 	s.mux.HandleFunc("POST /{$}", s.rpc)
 	s.mux.HandleFunc("POST /tasks", s.create)

@@ -17,11 +17,11 @@ import (
 	"gemline/engine/text"
 )
 
-// A store is the folder of the tasks, each in a folder of its own. "" keeps nothing.
+// A store is the folder of the tasks; each task has a folder in it. "" stores nothing.
 type store string
 
-// open locks the folder for this process, and returns the stored tasks: the last used ones up
-// to the limit. It deletes the surplus, and warns of deleted and of unusable tasks.
+// open locks the folder for this process, and returns the stored tasks, the last used up to the
+// limit. It deletes the others, and warns about deleted and unusable tasks.
 func (d store) open(ctx context.Context, warn func(string)) (all []record, done func(), err error) {
 	if d == "" {
 		return nil, func() {}, nil
@@ -81,7 +81,7 @@ func (d store) list() (ids []protocol.TaskID, err error) {
 	return ids, err
 }
 
-// read returns the task id.
+// read returns the task with an id.
 func (d store) read(id protocol.TaskID) (r record, err error) {
 	b, err := disk.Read(d.path(id), 4*mostRecord)
 	if err == nil {
@@ -100,7 +100,7 @@ func (d store) path(id protocol.TaskID) string {
 	return filepath.Join(string(d), string(id), "task.json")
 }
 
-// save keeps what a task is now.
+// save stores the current state of a task.
 func (d store) save(r record) error {
 	if d == "" {
 		return nil

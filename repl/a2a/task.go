@@ -21,51 +21,51 @@ import (
 type task struct {
 	server *Server
 
-	mu      sync.Mutex // comes before the server's
+	mu      sync.Mutex // is locked before the server's mu
 	record  record
 	streams []*stream
-	said    string       // by the model, not in the history yet
-	used    engine.Usage // by the last request of the model
+	said    string       // text of the model that is not in the history yet
+	used    engine.Usage // tokens of the model's last request
 
-	asks        atomic.Bool                   // a call is asked about
-	turn        atomic.Pointer[turn]          // nil if nobody works on it
-	openSession atomic.Pointer[serve.Session] // nil if it is not open
-	lastSetup   atomic.Pointer[described]     // of the last turn, nil if there was none
+	asks        atomic.Bool                   // a call needs approval
+	turn        atomic.Pointer[turn]          // nil while the task is idle
+	openSession atomic.Pointer[serve.Session] // nil while it is closed
+	lastSetup   atomic.Pointer[described]     // of the last turn, nil before the first
 }
 
 // A record is the stored form of a task.
 type record struct {
 	Task    protocol.Task `json:"task"`
 	Session string        `json:"session"`
-	Unasked bool          `json:"unasked,omitempty"` // calls run without a question, as far as that may be
-	Pending *pending      `json:"pending,omitempty"` // nil if nothing is asked
+	Unasked bool          `json:"unasked,omitempty"` // calls run without approval, within the policy
+	Pending *pending      `json:"pending,omitempty"` // nil without an open question
 }
 
-// Bounds of a stored task, and of an event, which clients read as a line.
+// Limits of a stored task, and of an event, which clients read as a line.
 const (
 	mostRecord   = 256 << 10 // bytes
 	mostMessage  = 16_000    // characters of a message
 	mostOutputs  = 32        // outputs of calls
-	mostOutput   = 8_000     // characters of each, the last ones
+	mostOutput   = 8_000     // of each, from its end
 	mostPiece    = 4_000     // characters of a text in an event
 	mostSnapshot = 48 << 10
 )
 
-// state returns how the task stands.
+// state returns the task's state.
 func (t *task) state() protocol.TaskState {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.record.Task.Status.State
 }
 
-// shown returns the task as a client reads it, with the last messages of its history.
+// shown returns the task for a client, with the last messages of its history.
 func (t *task) shown(last *int) *protocol.Task {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.document(last, mostRecord)
 }
 
-// document returns the task in at most so many bytes, if that can be. The caller holds mu.
+// document returns the task in at most most bytes, if possible. The caller holds mu.
 func (t *task) document(last *int, most int) *protocol.Task {
 	d := t.record.Task
 	d.History = append(slices.Clone(d.History), t.saying()...)
@@ -77,8 +77,8 @@ func (t *task) document(last *int, most int) *protocol.Task {
 	return &d
 }
 
-// shorten leaves out the earlier messages and outputs of a task until it has at most so many
-// bytes. The last message stays.
+// shorten removes the earlier messages and outputs of a task until it fits into most bytes. The
+// last message stays.
 func shorten(d *protocol.Task, most int) {
 	for sizeOf(d) > most && (len(d.History) > 1 || len(d.Artifacts) > 0) {
 		d.History = d.History[len(d.History)/2:]
@@ -86,8 +86,7 @@ func shorten(d *protocol.Task, most int) {
 	}
 }
 
-// saying returns what the model has said as a message, none if that is nothing. The caller
-// holds mu.
+// saying returns the model's pending text as a message, none if it is empty. The caller holds mu.
 func (t *task) saying() []*protocol.Message {
 	if t.said == "" {
 		return nil
@@ -95,22 +94,22 @@ func (t *task) saying() []*protocol.Message {
 	return []*protocol.Message{t.says(protocol.TextPart{Text: text.Shorten(t.said, mostMessage)})}
 }
 
-// flush adds what the model has said to the history. The caller holds mu.
+// flush adds the model's pending text to the history. The caller holds mu.
 func (t *task) flush() {
 	t.record.Task.History, t.said = append(t.record.Task.History, t.saying()...), ""
 }
 
-// status gives the task a state, and records it. The caller holds mu.
+// status sets and records the state of the task. The caller holds mu.
 func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *pending) error {
 	t.flush()
 	if h := t.record.Task.History; said == nil && state == protocol.TaskStateInputRequired &&
 		len(h) > 0 && h[len(h)-1].Role == protocol.MessageRoleAgent {
-		said = h[len(h)-1] // which is the answer
+		said = h[len(h)-1] // the model's answer
 	}
 	t.record.Task.Status = protocol.TaskStatus{State: state, Message: said, Timestamp: new(time.Now().UTC())}
 	t.record.Pending = asked
 	t.asks.Store(asked != nil)
-	if !t.server.touch(t) { // it was forgotten since it was found
+	if !t.server.touch(t) { // it was forgotten in the meantime
 		return faultf(taskNotFound, "there is no task %s", t.record.Task.ID)
 	}
 	shorten(&t.record.Task, mostRecord)
@@ -120,8 +119,8 @@ func (t *task) status(state protocol.TaskState, said *protocol.Message, asked *p
 	return nil
 }
 
-// update tells all who read along that something has happened, and that nothing follows if
-// that is final. The caller holds mu.
+// update sends all readers a change of the task. Final says that no more events follow. The caller
+// holds mu.
 func (t *task) update(kind string, said *protocol.Message, final bool, more map[string]any) {
 	ev := protocol.NewStatusUpdateEvent(&t.record.Task, t.record.Task.Status.State, said)
 	ev.Final = final
@@ -139,15 +138,15 @@ func (t *task) update(kind string, said *protocol.Message, final bool, more map[
 	}
 }
 
-// usageData returns the tokens of a request, as the model's server counts them.
+// usageData returns the tokens of a request, in the form of the model's API.
 func usageData(u engine.Usage) map[string]any {
 	return map[string]any{"promptTokenCount": u.Prompt, "candidatesTokenCount": u.Output,
 		"thoughtsTokenCount": u.Thoughts, "cachedContentTokenCount": u.Cached,
 		"toolUsePromptTokenCount": u.ToolUse, "totalTokenCount": u.Sum()}
 }
 
-// publish hands an event to all who read along. It waits for nobody: a reader that is too far
-// behind is cut off. The caller holds mu.
+// publish sends an event to all readers. It does not wait: it disconnects a reader that is too far
+// behind. The caller holds mu.
 func (t *task) publish(ev protocol.Event) {
 	t.endStreams(func(st *stream) bool {
 		select {
@@ -164,20 +163,20 @@ func (t *task) says(parts ...protocol.Part) *protocol.Message {
 	return protocol.NewMessageForTask(protocol.MessageRoleAgent, &t.record.Task, parts...)
 }
 
-// message returns a message of the agent, in words.
+// message returns a message of the agent with a text.
 func (t *task) message(words string) *protocol.Message {
 	return t.says(protocol.TextPart{Text: t.server.plain(words)})
 }
 
-// A stream has the events of a task for one client. Events is closed behind the last event, or when
-// the client is gone or cut off.
+// A stream has the events of a task for one client. Events is closed after the last event, or when
+// the client disconnects or is disconnected.
 type stream struct {
-	ctx    context.Context // over if the client is gone
+	ctx    context.Context // ends with the client's request
 	events chan protocol.Event
 }
 
-// farBehind is how many events a reader may be behind before a turn waits for it. While the turn
-// waits, as many more events fit.
+// farBehind is how many unread events of a reader make a turn wait. While the turn waits, as many
+// more events fit.
 const farBehind = 64
 
 // join adds a reader, until ctx is over. The caller holds mu.
@@ -192,7 +191,7 @@ func (t *task) join(ctx context.Context) *stream {
 	return st
 }
 
-// endStreams ends the streams for which the function which is true. The caller holds mu.
+// endStreams ends the streams that which selects. The caller holds mu.
 func (t *task) endStreams(which func(*stream) bool) {
 	t.streams = slices.DeleteFunc(t.streams, func(st *stream) bool {
 		gone := which(st)
@@ -203,8 +202,8 @@ func (t *task) endStreams(which func(*stream) bool) {
 	})
 }
 
-// follow adds a reader to an existing task. The reader gets the task's state and, unless the
-// task is in work, the open question.
+// follow adds a reader to an existing task. The reader gets the task's state, and the open question
+// unless the task works.
 func (t *task) follow(ctx context.Context) *stream {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -225,7 +224,7 @@ var (
 	errParked   = errors.New("too many tasks wait for an answer")
 )
 
-// cancel ends the task.
+// cancel cancels the task.
 func (t *task) cancel(ctx context.Context) (err error) {
 	defer func() {
 		if err == nil {
@@ -255,15 +254,15 @@ func (t *task) cancel(ctx context.Context) (err error) {
 	return nil
 }
 
-// hangUp closes the conversation. Nobody works on the task, and the caller does not hold mu: the
-// hooks at the end may take long.
+// hangUp closes the conversation of an idle task. The caller does not hold mu, since the final
+// hooks may be slow.
 func (t *task) hangUp() {
 	if talk := t.openSession.Swap(nil); talk != nil {
 		talk.Close()
 	}
 }
 
-// await waits for the end of a turn. The caller holds mu, which is free meanwhile.
+// await waits for the end of a turn. It unlocks mu, which the caller holds, while it waits.
 func (t *task) await(ctx context.Context, u *turn) error {
 	t.mu.Unlock()
 	defer t.mu.Lock()
@@ -275,7 +274,7 @@ func (t *task) await(ctx context.Context, u *turn) error {
 	}
 }
 
-// take takes a message: it is the answer to a question, or work begins on it.
+// take handles a message: as the answer to a question, or as the start of work.
 func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st *stream, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -323,7 +322,7 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 	if along {
 		st = t.join(ctx)
 	}
-	t.flush() // it was said before
+	t.flush() // the model's text comes first
 	m.TaskID, m.ContextID = t.record.Task.ID, t.record.Task.ContextID
 	t.record.Task.History = append(t.record.Task.History, m.Message)
 	if fresh && st != nil {
@@ -331,7 +330,7 @@ func (t *task) take(ctx context.Context, m clientMessage, along, fresh bool) (st
 	}
 	if err = t.status(protocol.TaskStateWorking, nil, nil); err != nil {
 		t.endStreams(func(one *stream) bool { return one == st })
-		if u.stop(err); begins { // else it ends by itself
+		if u.stop(err); begins { // otherwise the turn ends on its own
 			t.turn.Store(nil)
 			close(u.finished)
 		}

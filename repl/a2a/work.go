@@ -17,7 +17,7 @@ import (
 	"gemline/repl/serve"
 )
 
-// The kinds of events, as the Gemini CLI has them; the last kind is our own.
+// The kinds of events in the Gemini CLI's words; the last is gemline's own.
 const (
 	kindConfirm  = "tool-call-confirmation"
 	kindCall     = "tool-call-update"
@@ -28,20 +28,20 @@ const (
 	kindNotice   = "notice"
 )
 
-// A turn is the work on a message.
+// A turn works on a message.
 type turn struct {
 	task     *task
 	ctx      context.Context
 	stop     context.CancelCauseFunc
 	prompt   string
-	cutOff   *pending          // the call that was cut off while it was asked about, nil if none was
-	first    clientAnswer      // to that
+	cutOff   *pending          // the open question at a restart, nil without
+	first    clientAnswer      // the answer to cutOff
 	answers  chan clientAnswer // to questions
 	finished chan struct{}     // closed when the turn is over
-	over     bool              // it takes nothing any more; the task's mu guards it
+	over     bool              // it accepts no message any more; guarded by the task's mu
 
-	// Only the goroutine that does the work touches these.
-	calls    map[string]*call   // that are not over, by agent and id
+	// The working goroutine owns these.
+	calls    map[string]*call   // calls that run, by agent and id
 	thinkers map[string]thinker // by agent
 }
 
@@ -51,13 +51,13 @@ func (u *turn) run() {
 	defer u.task.server.tidy()
 	defer u.stop(nil)
 	if u.end(u.work()) {
-		u.stop(nil) // before the conversation is closed, which takes as long as its hooks do
+		u.stop(nil) // before the conversation is closed, since the hooks at its end may be slow
 		u.task.hangUp()
 		u.task.turn.Store(nil)
 	}
 }
 
-// work does the work until there is nothing left to say to the model.
+// work works until no message for the model is left.
 func (u *turn) work() (err error) {
 	t, prompt := u.task, u.prompt
 	talk := t.openSession.Load()
@@ -80,8 +80,8 @@ func (u *turn) work() (err error) {
 	return err
 }
 
-// late returns the messages that came too late for the model's work. If there are none,
-// the turn takes nothing more: whoever says something waits for its end.
+// late returns messages that came after the model's last request. Without any, the turn accepts no
+// more messages: later messages wait for its end.
 func (u *turn) late(talk *serve.Session) (words string) {
 	u.task.mu.Lock()
 	defer u.task.mu.Unlock()
@@ -92,8 +92,8 @@ func (u *turn) late(talk *serve.Session) (words string) {
 	return words
 }
 
-// again proposes a call once more that was cut off while it was asked about, and returns
-// what the model is told then.
+// again proposes a call again whose question a restart interrupted. It returns the prompt for the
+// model.
 func (u *turn) again(talk *serve.Session) (prompt string, err error) {
 	q := *u.cutOff
 	defer func() { u.cutOff = nil }()
@@ -115,7 +115,7 @@ func (u *turn) again(talk *serve.Session) (prompt string, err error) {
 	return told + "Go on with the task.", nil
 }
 
-// wait has the task wait for an answer, and reports the question.
+// wait puts the task into the state of waiting for an answer, and sends the question.
 func (u *turn) wait(q *pending) error {
 	t := u.task
 	t.mu.Lock()
@@ -129,8 +129,8 @@ func (u *turn) wait(q *pending) error {
 	return nil
 }
 
-// end tells how the work has ended, and reports whether the conversation has, too. A call that is
-// asked about still is.
+// end reports the outcome of the work, and whether the conversation has ended too. An open question
+// stays open.
 func (u *turn) end(err error) (closes bool) {
 	t := u.task
 	t.mu.Lock()
@@ -148,7 +148,7 @@ func (u *turn) end(err error) (closes bool) {
 	case err != nil:
 		state, said = protocol.TaskStateFailed, t.message(serve.FailureText(t.server.Outcome(err)))
 	}
-	if err := t.status(state, said, nil); err != nil { // it can't be stored any more: the second try is for the state
+	if err := t.status(state, said, nil); err != nil { // if the answer can't be stored, store at least the state
 		state, said = protocol.TaskStateFailed, t.message(reply(nil, nil, err).Error.Message)
 		t.status(state, said, nil)
 	}
@@ -162,14 +162,14 @@ func (u *turn) end(err error) (closes bool) {
 	return u.over
 }
 
-// notify reports a notice that is no error.
+// notify sends a notice that is no error.
 func (t *task) notify(said string) {
 	if u := t.turn.Load(); u != nil {
 		u.tell(kindNotice, t.message(text.Shorten(said, mostPiece)), nil)
 	}
 }
 
-// tell tells of something that happens.
+// tell sends an event.
 func (u *turn) tell(kind string, m *protocol.Message, more map[string]any) {
 	u.change(func(t *task) { t.update(kind, m, false, more) })
 }
@@ -188,7 +188,7 @@ func (u *turn) change(f func(*task)) {
 	}
 }
 
-// Approve implements [engine.Approver]: whoever answers a task next is its user.
+// Approve implements [engine.Approver]: the task's next client decides.
 func (t *task) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	u := t.turn.Load()
 	if u == nil || ctx.Err() != nil {
@@ -219,7 +219,7 @@ func (t *task) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, e
 			}
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-u.ctx.Done(): // before a call that outlives it
+		case <-u.ctx.Done(): // before a call starts that would outlive the turn
 			return nil, context.Canceled
 		}
 	}
@@ -231,7 +231,7 @@ func (u *turn) Begin(report.Init) {}
 // Finish implements [report.Reporter].
 func (u *turn) Finish(report.Outcome) error { return nil }
 
-// Event tells of what happens.
+// Event sends an event to clients.
 func (u *turn) Event(ev engine.Event) {
 	t := u.task
 	agent, ev := engine.Unnest(ev)
@@ -277,7 +277,7 @@ func (u *turn) Event(ev engine.Event) {
 		list := lists.Map(ev.References, func(r engine.Reference) string { return strings.TrimSpace(r.Title + " " + r.URI) })
 		u.tell(kindCitation, t.message(text.Shorten("Citations:\n"+strings.Join(list, "\n"), mostPiece)), nil)
 	case engine.Retry:
-		u.thought(agent) // the next text does not go on with it
+		u.thought(agent) // the next text is another thought
 		if ev.Restart && agent == "" {
 			u.change(func(t *task) { t.said = "" })
 		}
@@ -287,10 +287,10 @@ func (u *turn) Event(ev engine.Event) {
 	}
 }
 
-// pieces yields a text in parts that fit into events.
+// pieces splits a text into parts that fit into events.
 func pieces(s string) iter.Seq[[]rune] { return slices.Chunk([]rune(s), mostPiece) }
 
-// say passes on what the model says.
+// say sends text of the model.
 func (u *turn) say(piece string) {
 	u.change(func(t *task) {
 		if len(t.said) < 4*mostMessage {
@@ -300,7 +300,7 @@ func (u *turn) say(piece string) {
 	})
 }
 
-// begin takes note of a call.
+// begin stores a new call.
 func (u *turn) begin(agent, id, name string, args map[string]any) *call {
 	c := &call{agent: agent, id: id, name: name, args: args}
 	tools := u.task.openSession.Load().Offered()
@@ -324,7 +324,7 @@ func (u *turn) tellCall(c *call, state engine.CallState, response map[string]any
 	u.tell(kindCall, u.task.says(protocol.DataPart{Data: u.task.server.clean(d, mostData)}), nil)
 }
 
-// think passes on what the model, or an agent, thinks.
+// think sends a thought of the model or of an agent.
 func (u *turn) think(agent, delta string) {
 	th := u.thinkers[agent]
 	for piece := range pieces(delta) {
@@ -334,7 +334,7 @@ func (u *turn) think(agent, delta string) {
 	u.thinkers[agent] = th
 }
 
-// thought passes on the rest of the model's thought, when its answer is over.
+// thought sends the rest of a thought at the end of an answer.
 func (u *turn) thought(agent string) {
 	th := u.thinkers[agent]
 	told, ok := th.end()
@@ -350,7 +350,7 @@ func (u *turn) tellThought(agent string, told thought, ok bool) {
 	}
 }
 
-// output passes on what a running call prints.
+// output sends output of a running call.
 func (u *turn) output(id, piece string) {
 	u.change(func(t *task) {
 		name := protocol.ArtifactID("tool-" + id + "-output")
@@ -366,7 +366,7 @@ func (u *turn) output(id, piece string) {
 		}
 		all := []rune(piece)
 		part := protocol.TextPart{Text: string(all[max(0, len(all)-mostOutput):])}
-		list[i] = &protocol.Artifact{ID: name, Parts: protocol.ContentParts{part}} // readers may hold the former one
+		list[i] = &protocol.Artifact{ID: name, Parts: protocol.ContentParts{part}} // readers may use the old artifact
 		t.record.Task.Artifacts = list
 		t.publish(ev)
 	})

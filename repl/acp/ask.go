@@ -19,13 +19,13 @@ import (
 	"gemline/tools/workspace"
 )
 
-// An option is an option of a question, with the answer that it stands for.
+// An option is an option of a question, with its answer.
 type option struct {
 	protocol.PermissionOption
-	answer engine.Answer // nil refuses
+	answer engine.Answer // nil means refusal
 }
 
-// Approve implements [engine.Approver]. It waits for the editor, for as long as there is one.
+// Approve implements [engine.Approver]. It waits for the editor, until the editor disconnects.
 func (h *editorSession) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -86,11 +86,11 @@ func (h *editorSession) choices(p engine.Proposal) (list []option) {
 	return list
 }
 
-// request has the editor ask its user, and returns what was chosen. What was not offered
-// refuses.
+// request lets the editor ask its user, and returns the choice. An answer that was not offered is a
+// refusal.
 func (h *editorSession) request(ctx context.Context, p engine.Proposal, title string,
 	more []protocol.ToolCallContent, options []option) (engine.Answer, error) {
-	if _, known := h.view.calls[p.ID]; !known || p.AgentCall != "" { // it is about no call, and over when it is answered
+	if _, known := h.view.calls[p.ID]; !known || p.AgentCall != "" { // it is about no call, and ends with the answer
 		p.ID += "__asked"
 		defer func() {
 			c := h.view.call(p.ID)
@@ -127,7 +127,7 @@ func (h *editorSession) request(ctx context.Context, p engine.Proposal, title st
 	case err != nil:
 		return engine.Unasked{Advice: "the editor could not ask: " +
 			text.OneLine(output.EscapeLine(err.Error()), longestTitle)}, nil
-	case said.Outcome.Outcome == "cancelled": // which an editor says when it cancels the prompt
+	case said.Outcome.Outcome == "cancelled": // the editor cancels the prompt
 		return nil, context.Canceled
 	}
 	for _, o := range options {
@@ -138,7 +138,7 @@ func (h *editorSession) request(ctx context.Context, p engine.Proposal, title st
 	return engine.Refused{}, nil
 }
 
-// questions asks the model's questions, if each has one of several fixed answers.
+// questions asks the model's questions, if each has several fixed answers and takes one.
 func (h *editorSession) questions(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	for _, q := range p.Intent.Questions {
 		if q.Kind == engine.FreeText || q.Multi {
@@ -178,7 +178,7 @@ func (h *editorSession) questions(ctx context.Context, p engine.Proposal) (engin
 	return engine.Replied{Replies: replies}, nil
 }
 
-// editor returns what the editor can do with files.
+// editor returns the editor's functions for files.
 func (h *editorSession) editor(can capabilities) (ed workspace.Editor) {
 	call := func(method string, params, result any) error {
 		err := h.client.conn.Call(h.running(), mcp.MCPMethod(method), params, result)

@@ -14,21 +14,21 @@ import (
 	"gemline/repl/input"
 )
 
-// An asked is what a prompt says: words that may be a command and refer to files, and what
-// stands beside them.
+// An asked is the content of a prompt: words, which may be a command and refer to files, and
+// attachments.
 type asked struct {
 	text   string
 	beside []*genai.Part
 }
 
-// read reads the blocks of a prompt. A link to a file is a reference to it.
+// read reads the blocks of a prompt. A link to a file becomes a reference.
 func read(blocks []protocol.ContentBlock) (a asked, err error) {
 	var words strings.Builder
 	var contents []*genai.Part
 	for i, b := range blocks {
 		var p *genai.Part
 		switch {
-		case b.Text != nil && b.Text.Type == "text": // which an unknown block is decoded as, too
+		case b.Text != nil && b.Text.Type == "text": // an unknown block is also decoded as text
 			words.WriteString(b.Text.Text)
 		case b.Image != nil:
 			p, err = media(b.Image.MimeType, b.Image.Data)
@@ -61,7 +61,7 @@ func read(blocks []protocol.ContentBlock) (a asked, err error) {
 	return a, nil
 }
 
-// media returns data as the model gets it.
+// media converts data for the model.
 func media(kind, data string) (*genai.Part, error) {
 	b, err := base64.StdEncoding.DecodeString(data)
 	if err != nil || len(b) == 0 {
@@ -73,7 +73,7 @@ func media(kind, data string) (*genai.Part, error) {
 	return genai.NewPartFromBytes(b, kind), nil
 }
 
-// fileOf returns the path of a file's address, and the lines that the address names, if any.
+// fileOf returns the path in a file URI, and the lines that the URI names, if any.
 func fileOf(uri string) (path, lines string, ok bool) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || u.Path == "" {
@@ -82,7 +82,7 @@ func fileOf(uri string) (path, lines string, ok bool) {
 	return u.Path, u.Fragment, true
 }
 
-// reference returns a link as the user would have typed it.
+// reference returns a link as a user would type it.
 func reference(name, uri string) string {
 	path, lines, ok := fileOf(uri)
 	if !ok || strings.ContainsAny(path, "\"\r\n") {
@@ -95,7 +95,7 @@ func reference(name, uri string) string {
 	return said
 }
 
-// embedded returns what the editor has read for the model, and its name in the prompt.
+// embedded returns a resource that the editor embedded in the prompt, and its name.
 func embedded(r protocol.EmbeddedResourceResource) (parts []*genai.Part, name string, err error) {
 	title := func(uri string) string {
 		if path, lines, ok := fileOf(uri); ok {

@@ -1,31 +1,30 @@
-// Package acp has editors work with gemline by the Agent Client Protocol, of which it is an
-// agent: they begin sessions, and show what happens and is asked in them. A first caller calls
-// [Serve] with a Config and the Stream of an editor.
+// Package acp is an agent for the Agent Client Protocol: editors begin sessions, and show their
+// events and questions. A first caller calls [Serve] with a Config and the Stream of an editor.
 //
 // # A session is a conversation
 //
-// Each has its own directory, trust and rules. Several are held at once; in each of them
-// one prompt is worked on after the other. What happens in one is told, and what is asked
-// is asked, on the goroutine that ranges over its Run.
+// Each session has its own directory, trust and rules. Several sessions run at once; each works on
+// one prompt at a time. The goroutine that ranges over the session's Run sends its events and
+// questions.
 //
 // # The editor speaks for its user
 //
-// What stands in a prompt means what it means at a terminal: commands and references. What
-// an editor answers counts as far as it was offered.
+// A prompt has the same commands and references as at a terminal. An answer of an editor counts
+// only if it was offered.
 //
-// # Nothing is held for who does not read
+// # Events are not buffered
 //
-// An event is written before the next event happens. An editor that does not read
-// holds up its own requests, and nothing else grows.
+// An event is written before the next event happens. An editor that does not read delays its own
+// requests, and no buffer grows.
 //
-// # Nothing outlives the editor
+// # Sessions end with the editor
 //
-// When it is gone, its requests are cancelled, and its sessions end.
+// When the editor disconnects, its requests are cancelled, and its sessions end.
 //
-// # Types of a library, and no connection
+// # A library's types, our own connection
 //
-// The types are coder/acp-go-sdk's, and the connection is tools/mcp/rpc's: the library's
-// ends with a line of 10 MB, which an image has, and answers prompts out of order. Of its
-// types the variants are used, since its unions are encoded twice, with numbers in rawInput
-// rounded.
+// The types are coder/acp-go-sdk's, and the connection is tools/mcp/rpc's: the library's connection
+// breaks at a line of 10 MB, which an image may have, and answers prompts out of order. The
+// variants of its types are used instead of its unions, since encoding a union twice rounds numbers
+// in rawInput.
 package acp

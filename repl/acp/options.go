@@ -12,7 +12,7 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// turn changes the mode or the model of a session.
+// turn changes a setting of a session, such as its mode or model.
 func (c *client) turn(ctx context.Context, m *rpc.Message) (any, error) {
 	var p struct {
 		SessionID protocol.SessionId `json:"sessionId"`
@@ -37,17 +37,17 @@ func (c *client) turn(ctx context.Context, m *rpc.Message) (any, error) {
 		h.tellMode()
 		return struct{}{}, nil
 	}
-	if sw.Turn { // since the running turn depends on it
+	if sw.Turn { // the running turn depends on it
 		return h.queued(ctx, &prompt{instead: do})
 	}
 	return c.later(do)
 }
 
-// modeNames are what people read of approval modes.
+// modeNames are the names of approval modes in editors.
 var modeNames = map[string]string{"default": "Default", "auto_edit": "Auto Edit", "auto": "Auto",
 	"yolo": "YOLO", "plan": "Plan"}
 
-// modeID returns what editors call an approval mode.
+// modeID returns the id of an approval mode in editors.
 func modeID(mode string) string {
 	if mode == "auto_edit" {
 		return "autoEdit"
@@ -92,7 +92,7 @@ func (h *editorSession) models() *protocol.SessionModelState {
 		})}
 }
 
-// changed reports whether an update is new to the editor, and notes that the editor knows it now.
+// changed reports whether an update is new to the editor, and stores it as the last.
 func (h *editorSession) changed(update any) bool {
 	b, err := json.Marshal(update)
 	kind := fmt.Sprintf("%T", update)
@@ -108,14 +108,14 @@ func (h *editorSession) modeUpdate() protocol.SessionCurrentModeUpdate {
 		CurrentModeId: protocol.SessionModeId(h.mode().Now())}
 }
 
-// tellMode tells the editor the approval mode if it has changed.
+// tellMode sends the approval mode to the editor if it has changed.
 func (h *editorSession) tellMode() {
 	if u := h.modeUpdate(); h.changed(u) {
 		h.view.update(u)
 	}
 }
 
-// tellCommands tells the editor the slash commands, if it has not got them.
+// tellCommands sends the slash commands to the editor if they have changed.
 func (h *editorSession) tellCommands() {
 	if u := (protocol.SessionAvailableCommandsUpdate{SessionUpdate: "available_commands_update",
 		AvailableCommands: h.session.Commands()}); h.changed(u) {

@@ -19,13 +19,13 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// A prompt is what the user has said, or something else that has its turn.
+// A prompt is a prompt of the user, or another task in the queue.
 type prompt struct {
 	asked
-	instead func() (any, error) // is done in the place of a prompt, if not nil
+	instead func() (any, error) // replaces a prompt, if not nil
 	size    int
 	hint    string      // the id of the prompt as a hint, "" for none
-	given   atomic.Bool // as a hint, to the model
+	given   atomic.Bool // sent to the model as a hint
 	ctx     context.Context
 	cancel  context.CancelFunc
 	done    chan struct{}
@@ -33,12 +33,12 @@ type prompt struct {
 	err     error
 }
 
-// prompt takes a prompt in, which is worked on when those before it are over.
+// prompt queues a prompt, which runs after the prompts before it.
 func (c *client) prompt(ctx context.Context, m *rpc.Message) (any, error) {
 	var p protocol.PromptRequest
 	size := len(m.Params)
 	err := rpc.Unmarshal(m.Params, &p)
-	m.Params = nil // which is large
+	m.Params = nil // frees memory
 	if err != nil {
 		return nil, invalid("%s", err)
 	}
@@ -53,11 +53,11 @@ func (c *client) prompt(ctx context.Context, m *rpc.Message) (any, error) {
 	return h.queued(ctx, &prompt{asked: said, size: size})
 }
 
-// queued has something wait for its turn, and answers when it is over.
+// queued queues a task, and returns its result when it is over.
 func (h *editorSession) queued(ctx context.Context, one *prompt) (any, error) {
 	one.done = make(chan struct{})
 	one.ctx, one.cancel = context.WithCancel(h.view.ctx)
-	stop := context.AfterFunc(ctx, one.cancel) // the request was given up
+	stop := context.AfterFunc(ctx, one.cancel) // the client has cancelled the request
 	if err := h.enter(one); err != nil {
 		stop()
 		one.cancel()
@@ -79,7 +79,7 @@ func (p *prompt) wait(ctx context.Context) (any, error) {
 	}
 }
 
-// enter has a prompt wait for its turn.
+// enter adds a prompt to the queue.
 func (h *editorSession) enter(p *prompt) error {
 	const most = 100 // prompts
 	c := h.client
@@ -114,13 +114,13 @@ func (h *editorSession) enter(p *prompt) error {
 	return nil
 }
 
-// isHint reports whether a prompt may be told to the model while it works: it is words, and no
-// command.
+// isHint reports whether a prompt may be sent to the model while it works: it has only words, and
+// is no command.
 func (p *prompt) isHint() bool {
 	return p.instead == nil && len(p.beside) == 0 && !strings.HasPrefix(strings.TrimSpace(p.text), "/")
 }
 
-// given notes which prompts the model was told while it worked.
+// given stores which prompts the model got while it worked.
 func (h *editorSession) given(g *steer.GivenHints) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -131,7 +131,7 @@ func (h *editorSession) given(g *steer.GivenHints) {
 	}
 }
 
-// attend works on a prompt. Whatever happens, whoever waits for it goes on.
+// attend works on a prompt. Even after a panic, waiting requests are answered.
 func (h *editorSession) attend(p *prompt) {
 	defer close(p.done)
 	defer p.cancel()
@@ -146,7 +146,7 @@ func (h *editorSession) attend(p *prompt) {
 	}
 }
 
-// next returns the prompt behind p, which is over; nil if there is none.
+// next removes the finished prompt p and returns the prompt behind it, nil if there is none.
 func (h *editorSession) next(p *prompt) *prompt {
 	h.client.mu.Lock()
 	h.client.waiting -= p.size
@@ -159,7 +159,7 @@ func (h *editorSession) next(p *prompt) *prompt {
 	return h.queue[0]
 }
 
-// stop cancels what the session works on, and what waits.
+// stop cancels the running prompt and the queued prompts.
 func (h *editorSession) stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -168,7 +168,7 @@ func (h *editorSession) stop() {
 	}
 }
 
-// running returns the context of the prompt that is worked on.
+// running returns the context of the running prompt.
 func (h *editorSession) running() context.Context {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -178,13 +178,13 @@ func (h *editorSession) running() context.Context {
 	return h.queue[0].ctx
 }
 
-// ask has the model work on a prompt, and says how that ended.
+// ask lets the model work on a prompt, and returns the outcome.
 func (h *editorSession) ask(p *prompt) (any, error) {
 	count := &spent{}
 	h.view.count = count
-	clear(h.view.calls) // such as a check that was cancelled
+	clear(h.view.calls) // such as a cancelled check
 	if h.session.Hints != nil {
-		h.session.Hints.Take() // those that came too late are prompts like others
+		h.session.Hints.Take() // late hints are separate prompts
 	}
 	h.session.Tally.Start(time.Now())
 	err := h.converse(p)
@@ -210,7 +210,7 @@ func (h *editorSession) ask(p *prompt) (any, error) {
 	return said, nil
 }
 
-// converse carries out commands and says the rest to the model.
+// converse runs commands and sends the rest to the model.
 func (h *editorSession) converse(p *prompt) (failure error) {
 	if err := p.ctx.Err(); err != nil {
 		return err
@@ -218,7 +218,7 @@ func (h *editorSession) converse(p *prompt) (failure error) {
 	parts := p.beside
 	if p.text != "" {
 		said, err := h.session.Expand(p.ctx, []*genai.Part{genai.NewPartFromText(p.text)})
-		if err != nil && p.ctx.Err() == nil && !errors.Is(err, context.Canceled) { // a command's, for the user to read
+		if err != nil && p.ctx.Err() == nil && !errors.Is(err, context.Canceled) { // a command's error, for the user
 			h.view.say(output.Escape("error: " + h.client.failed(err).(*rpc.Error).Message + "\n"))
 			return nil
 		}
@@ -230,18 +230,18 @@ func (h *editorSession) converse(p *prompt) (failure error) {
 	for ev, err := range h.session.Run(p.ctx, parts...) {
 		if err != nil {
 			failure = err
-			continue // it is the last
+			continue // the last event
 		}
 		h.show(ev)
 	}
 	return failure
 }
 
-// show tells the editor what happens.
+// show sends an event to the editor.
 func (h *editorSession) show(ev engine.Event) {
 	h.session.Tally.Observe(ev, time.Now())
 	h.view.count.add(ev)
-	within := "" // which calls: those of agents side by side may have the same ids
+	within := "" // the ids of its calls are unique within it
 	for n, ok := ev.(engine.NestedEvent); ok; n, ok = n.Event.(engine.NestedEvent) {
 		within += n.ID + " "
 	}

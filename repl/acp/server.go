@@ -22,29 +22,29 @@ import (
 	"gemline/tools/workspace"
 )
 
-// Config is what an editor is served by.
+// Config is the configuration of a server.
 type Config struct {
 	Version string   // of this program
-	Methods []Method // how the user may sign in
+	Methods []Method // the sign-in methods
 
-	// Authenticate has the user sign in by a method from now on.
+	// Authenticate changes the user's sign-in method from now on.
 	Authenticate func(ctx context.Context, l Login) error
 
-	// Begin begins a session, or goes on with one.
+	// Begin begins or resumes a session.
 	Begin func(ctx context.Context, w SessionRequest) (*Session, error)
 
-	// List returns the sessions that were kept of a directory, "" for all that are known.
+	// List returns the stored sessions of a directory, or all known sessions for "".
 	List func(ctx context.Context, dir string) ([]protocol.SessionInfo, error)
 
-	Outcome func(error) report.Outcome // classifies how something ended
-	Redact  func(string) string        // takes out secrets
+	Outcome func(error) report.Outcome // classifies an end
+	Redact  func(string) string        // removes secrets
 }
 
-// A Method is a way to sign in.
+// A Method is a sign-in method.
 type Method struct {
 	ID, Name, About string
 	Meta            map[string]any
-	Words           []string // gemline's arguments to sign in at a terminal
+	Words           []string // gemline's arguments for signing in at a terminal
 }
 
 // A Login is an editor's choice of a method, with its credentials.
@@ -60,22 +60,22 @@ type Gateway struct {
 	Headers map[string]string `json:"headers"`
 }
 
-// A SessionRequest says which session is to begin, and with what.
+// A SessionRequest describes a session to begin or resume.
 type SessionRequest struct {
 	Dir         string // absolute
 	Directories []string
-	Session     string // that is gone on with, "" for a new one
+	Session     string // the session to resume, "" for a new one
 	Servers     []Server
 
 	Approver engine.Approver
 	Editor   workspace.Editor
 	Notify   func(text string)  // reports a notice that is no error
 	Tell     func(text string)  // reports information
-	Show     func(engine.Event) // tells what happens in a command
-	Write    func(text string)  // takes what a command has to say
+	Show     func(engine.Event) // sends an event of a command
+	Write    func(text string)  // sends the output of a command
 }
 
-// A Server is one of the Model Context Protocol that the editor names.
+// A Server is an MCP server that the editor names.
 type Server struct {
 	Type          string // http, sse or stdio; "" is stdio
 	Name, Command string
@@ -84,12 +84,12 @@ type Server struct {
 	URL           string
 }
 
-// A Session works on prompts, one after the other.
+// A Session works on one prompt at a time.
 type Session struct {
 	ID    string
 	Tally *tally.Tally
 
-	Expand input.Processor // commands and references
+	Expand input.Processor // runs commands and references
 	Run    engine.Run
 
 	History func() []*genai.Content
@@ -97,7 +97,7 @@ type Session struct {
 	Title   func(context.Context, *genai.FunctionCall) string
 	Kind    func(name string, args map[string]any) engine.Kind
 
-	Hints       *steer.Hints // nil if a prompt waits for the one before it in any case
+	Hints       *steer.Hints // nil if prompts always wait for their turn
 	Mode, Model Switch
 	Commands    func() []protocol.AvailableCommand
 	Permanent   bool // grants may be stored for longer than the session
@@ -111,7 +111,7 @@ type Switch struct {
 	All func() []Position
 	Set func(ctx context.Context, id string) error
 
-	Turn bool // is set between prompts only
+	Turn bool // settable between prompts only
 }
 
 // A Position is a value of a [Switch].
@@ -121,40 +121,40 @@ const (
 	mostSessions = 64
 	mostRequests = 256     // at once
 	mostParams   = 1 << 20 // bytes of a request that is no prompt
-	internal     = -32603  // the code of what went wrong here
-	unauthorized = -32000  // likewise, for want of credentials
-	missing      = -32002  // likewise, for want of the named session or file
-	limited      = 429     // likewise, as the API has it
+	internal     = -32603  // the code of an internal error
+	unauthorized = -32000  // the code of missing credentials
+	missing      = -32002  // the code of a missing session or file
+	limited      = 429     // the code of a rate limit, as in the API
 	version      = protocol.ProtocolVersionNumber
 )
 
-var mostWaiting = 64 << 20 // bytes of prompts that wait; fewer in a test
+var mostWaiting = 64 << 20 // bytes of queued prompts; fewer in a test
 
-// A client is an editor that is served.
+// A client is a connected editor.
 type client struct {
 	Config
-	ctx    context.Context // of all that it asks for
+	ctx    context.Context // of all its requests
 	cancel context.CancelFunc
 	conn   *rpc.Conn
 
-	begun bool // needs no mu: requests are answered one after the other
+	begun bool // needs no mu: requests are answered in order
 
 	mu       sync.Mutex
 	can      capabilities
 	sessions map[string]*editorSession
-	opening  int // sessions that will have begun soon
-	waiting  int // bytes of prompts
+	opening  int // sessions that are being opened
+	waiting  int // bytes of queued prompts
 	calls    sync.WaitGroup
-	panic    parallel.Panic // of what an editor asks for: it goes on where the editor is served
+	panic    parallel.Panic // a panic of a request, which Serve repeats
 }
 
-// capabilities are what an editor can do.
+// capabilities are the editor's capabilities.
 type capabilities struct {
 	protocol.ClientCapabilities
-	shows bool // output of commands, in terminals of its own
+	shows bool // it shows the output of commands in terminals
 }
 
-// Serve answers an editor over s, until the editor is gone or ctx is over.
+// Serve serves an editor over s, until the editor disconnects or ctx ends.
 func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
 	c := &client{Config: cfg, sessions: map[string]*editorSession{}}
 	c.ctx, c.cancel = context.WithCancel(ctx)
@@ -169,7 +169,7 @@ func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
 	case <-c.conn.Done():
 	case <-c.ctx.Done():
 	}
-	c.mu.Lock() // so that nothing more is begun
+	c.mu.Lock() // so that no request begins any more
 	c.cancel()
 	c.mu.Unlock()
 	c.conn.Close()
@@ -180,15 +180,14 @@ func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
 	c.panic.Raise()
 }
 
-// later does what takes its time beside what the editor says next, while the editor is
-// there.
+// later runs do in parallel with the editor's next requests, while the editor is connected.
 func (c *client) later(do func() (any, error)) (any, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.ctx.Err(); err != nil {
 		return nil, err
 	}
-	c.calls.Add(1) // not behind Wait
+	c.calls.Add(1) // not after Wait
 	return rpc.AsyncResult(func() (any, error) {
 		defer c.calls.Done()
 		defer c.panic.Catch(c.cancel)
@@ -196,17 +195,17 @@ func (c *client) later(do func() (any, error)) (any, error) {
 	}), nil
 }
 
-// also does something while the editor is there.
+// also runs do while the editor is connected.
 func (c *client) also(do func()) {
 	if f, err := c.later(func() (any, error) { do(); return nil, nil }); err == nil {
 		f.(rpc.AsyncResult)()
 	}
 }
 
-// plain returns a text as an editor gets it.
+// plain returns a text for an editor.
 func (c *client) plain(s string) string { return output.Valid(c.Redact(s)) }
 
-// failed returns the error of a request that could not be carried out.
+// failed returns the error of a failed request.
 func (c *client) failed(err error) error {
 	o := c.Outcome(err).Complete()
 	code := internal
@@ -225,7 +224,7 @@ func invalid(format string, args ...any) error {
 	return rpc.Errorf(mcp.INVALID_PARAMS, format, args...)
 }
 
-// answer answers a request. It is called in the order of the requests, and returns at once.
+// answer answers a request. It is called in the order of the requests, and must return at once.
 func (c *client) answer(ctx context.Context, m *rpc.Message) (any, error) {
 	if m.Method != protocol.AgentMethodSessionPrompt && len(m.Params) > mostParams {
 		return nil, invalid("the parameters have more than %d MB", mostParams>>20)
@@ -253,7 +252,7 @@ func (c *client) answer(ctx context.Context, m *rpc.Message) (any, error) {
 	return do(ctx, m)
 }
 
-// notified takes in a notification.
+// notified handles a notification.
 func (c *client) notified(method mcp.MCPMethod, params json.RawMessage) {
 	var p protocol.CancelNotification
 	if method != protocol.AgentMethodSessionCancel || json.Unmarshal(params, &p) != nil {
@@ -264,7 +263,7 @@ func (c *client) notified(method mcp.MCPMethod, params json.RawMessage) {
 	}
 }
 
-// begin answers who begins.
+// begin answers the initialize request.
 func (c *client) begin(params json.RawMessage) (any, error) {
 	var p protocol.InitializeRequest
 	if err := rpc.Decode(params, &p); err != nil {
@@ -303,7 +302,7 @@ func (c *client) begin(params json.RawMessage) (any, error) {
 	return said, nil
 }
 
-// authenticate has the user sign in.
+// authenticate signs the user in.
 func (c *client) authenticate(ctx context.Context, m *rpc.Message) (any, error) {
 	var p struct {
 		MethodID string `json:"methodId"`

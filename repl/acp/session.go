@@ -14,7 +14,7 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// An editorSession is a session that an editor has begun.
+// An editorSession is a session of an editor.
 type editorSession struct {
 	client  *client
 	session *Session
@@ -22,13 +22,13 @@ type editorSession struct {
 	view    view
 
 	mu     sync.Mutex
-	queue  []*prompt // the first one is worked on
+	queue  []*prompt // the first is running
 	closed bool
-	told   map[string]string // the last update of each type, in JSON
-	serial int               // of hints
+	told   map[string]string // by type, the last update in JSON
+	serial int               // the number of the last hint
 }
 
-// open begins a session, or goes on with one.
+// open begins or resumes a session.
 func (c *client) open(ctx context.Context, m *rpc.Message) (any, error) {
 	var p struct {
 		SessionID   protocol.SessionId `json:"sessionId"`
@@ -62,7 +62,7 @@ func (c *client) open(ctx context.Context, m *rpc.Message) (any, error) {
 		if !fresh {
 			answer = protocol.LoadSessionResponse{Modes: said.Modes, Models: said.Models}
 		}
-		return rpc.ResultThen{Result: answer, Then: func() { c.also(h.tellCommands) }}, nil // for the id means nothing before
+		return rpc.ResultThen{Result: answer, Then: func() { c.also(h.tellCommands) }}, nil // the editor must know the id first
 	})
 }
 
@@ -91,7 +91,7 @@ func (c *client) beginSession(ctx context.Context, w SessionRequest) (*editorSes
 	w.Write = func(text string) {
 		h.view.say(strings.ReplaceAll(output.Escape(text), "\n",
 			"  \n"))
-	} // or Markdown makes one line of all
+	} // Markdown would join the lines
 	talk, err := c.Begin(ctx, w)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,40 +21,40 @@ import (
 	"gemline/repl/question"
 )
 
-// A view shows a session in an editor. Its facts about the running prompt belong to the
-// goroutine of that prompt.
+// A view shows a session in an editor. The goroutine of the running prompt owns its fields about
+// the prompt.
 type view struct {
 	client *client
 	id     protocol.SessionId
 	talk   *Session
 	ctx    context.Context // of the session
 
-	calls map[string]*call // that go on
-	used  map[string]int   // how many calls had an id: all checks have one
+	calls map[string]*call // running calls
+	used  map[string]int   // how many calls had an id: all checks share an id
 	count *spent
 }
 
 // A call is a running call of a tool.
 type call struct {
-	id     protocol.ToolCallId // that the editor knows
+	id     protocol.ToolCallId // its id in the editor
 	args   map[string]any
 	shown  bool
-	runs   bool   // a program, in a terminal of the editor's
+	runs   bool   // it runs a program, in a terminal of the editor
 	output []byte // the end of its output
 	told   time.Time
 }
 
 const (
 	longestTitle  = 300       // characters
-	longestText   = 64 << 10  // bytes of what a call says
-	longestOutput = 16 << 10  // bytes of what a running program is shown to have printed
+	longestText   = 64 << 10  // bytes of a call's text
+	longestOutput = 16 << 10  // bytes of a running program's output that are shown
 	longestInput  = 64 << 10  // bytes of the arguments of a call
-	longestEdit   = 512 << 10 // bytes of a file that is shown whole
+	longestEdit   = 512 << 10 // bytes of a file that is shown completely
 	pace          = 500 * time.Millisecond
 	todosName     = "write_todos"
 )
 
-// update tells the editor something of the session.
+// update sends the editor an update of the session.
 func (v *view) update(what any) {
 	v.client.conn.Notify(v.ctx, protocol.ClientMethodSessionUpdate, struct {
 		Session protocol.SessionId `json:"sessionId"`
@@ -62,7 +62,7 @@ func (v *view) update(what any) {
 	}{v.id, what})
 }
 
-// A chunk is a piece of what somebody says.
+// A chunk is a piece of a message.
 type chunk struct {
 	Update  string `json:"sessionUpdate"`
 	Content any    `json:"content"`
@@ -71,10 +71,10 @@ type chunk struct {
 // words returns a text as content.
 func words(s string) any { return protocol.ContentBlockText{Type: "text", Text: s} }
 
-// say tells the editor something as the model's answer.
+// say sends a text as the model's answer.
 func (v *view) say(s string) { v.chunk("agent_message_chunk", s) }
 
-// note tells the editor something beside the answer.
+// note sends a text beside the answer.
 func (v *view) note(s string) { v.chunk("agent_thought_chunk", output.Escape(s)+"\n\n") }
 
 // warn sends the editor a warning.
@@ -91,7 +91,7 @@ func (v *view) line(s string) string {
 	return output.EscapeLine(text.OneLine(v.client.plain(s), longestTitle))
 }
 
-// sources lists what an answer rests on.
+// sources lists the sources of an answer.
 func sources(ev engine.Citations) string {
 	var b strings.Builder
 	for _, r := range ev.References {
@@ -105,7 +105,7 @@ func sources(ev engine.Citations) string {
 	return "\n\nSources:\n" + b.String() + "\n"
 }
 
-// kindOf returns what editors call a kind of call.
+// kindOf returns the editors' word for a kind of call.
 func kindOf(k engine.Kind) protocol.ToolKind {
 	return map[engine.Kind]protocol.ToolKind{engine.Read: protocol.ToolKindRead,
 		engine.Search: protocol.ToolKindSearch, engine.Fetch: protocol.ToolKindFetch,
@@ -128,11 +128,11 @@ func (v *view) call(id string) *call {
 	return c
 }
 
-// begin shows that a call begins, or waits for an answer, with its intent.
+// begin shows that a call begins, or waits for approval, with its intent.
 func (v *view) begin(id, name, agent string, in engine.Intent, status protocol.ToolCallStatus,
 	more []protocol.ToolCallContent) {
 	c := v.call(id)
-	if name == todosName && status == protocol.ToolCallStatusInProgress { // which is shown as a plan
+	if name == todosName && status == protocol.ToolCallStatusInProgress { // it is shown as a plan
 		return
 	}
 	title := cmp.Or(in.Title, name)
@@ -158,7 +158,7 @@ func (v *view) begin(id, name, agent string, in engine.Intent, status protocol.T
 		Status: status, Content: content, Locations: locations(in), RawInput: v.input(c.args), Meta: meta})
 }
 
-// input returns the arguments of a call, without secrets, nil if they are long.
+// input returns the arguments of a call without secrets, nil if they are long.
 func (v *view) input(args map[string]any) any {
 	b, err := text.JSON(args, "")
 	if err != nil || len(args) == 0 || len(b) > longestInput {
@@ -185,7 +185,7 @@ func locations(in engine.Intent) (list []protocol.ToolCallLocation) {
 	return list
 }
 
-// detail returns what a call will do.
+// detail describes the effect of a call.
 func (v *view) detail(in engine.Intent, kind protocol.ToolKind) []protocol.ToolCallContent {
 	if e := in.Edit; e != nil && len(e.Before)+len(e.After) <= longestEdit {
 		what, before := "modify", new(v.client.plain(e.Before))
@@ -204,7 +204,7 @@ func (v *view) detail(in engine.Intent, kind protocol.ToolKind) []protocol.ToolC
 	return v.text(text.Fenced(output.Escape(text.Shorten(d, longestText)), language))
 }
 
-// text returns a text as the content of a call, if it is one.
+// text returns a text as the content of a call, nil if it is empty.
 func (v *view) text(s string) []protocol.ToolCallContent {
 	if s = v.client.plain(s); s == "" {
 		return nil
@@ -212,8 +212,8 @@ func (v *view) text(s string) []protocol.ToolCallContent {
 	return []protocol.ToolCallContent{protocol.ToolContent(protocol.TextBlock(s))}
 }
 
-// printed shows what a running program prints: as it comes where the editor has a place for
-// it, else its end, now and then.
+// printed shows output of a running program: at once if the editor has a terminal for it, otherwise
+// the end of the output, now and then.
 func (v *view) printed(ev engine.Output) {
 	c := v.call(ev.ID)
 	if !c.shown {
@@ -237,7 +237,7 @@ func (v *view) printed(ev engine.Output) {
 	}
 }
 
-// end returns the end of what a call has printed.
+// end returns the end of a call's output.
 func (v *view) end(c *call) []protocol.ToolCallContent {
 	if len(c.output) == 0 {
 		return nil
@@ -245,10 +245,10 @@ func (v *view) end(c *call) []protocol.ToolCallContent {
 	return v.text(text.Fenced(output.Sanitize(string(validEnd(c.output))), ""))
 }
 
-// terminalText returns what a program prints as a terminal gets it: lines and nothing else.
+// terminalText returns output for a terminal of the editor, without control characters.
 func terminalText(s string) string { return strings.ReplaceAll(output.Sanitize(s), "\n", "\r\n") }
 
-// validEnd returns b from the beginning of a character on.
+// validEnd returns b from its first complete character on.
 func validEnd(b []byte) []byte {
 	for len(b) > 0 && !utf8.RuneStart(b[0]) {
 		b = b[1:]
@@ -256,7 +256,7 @@ func validEnd(b []byte) []byte {
 	return b
 }
 
-// finish shows how a call ended.
+// finish shows the outcome of a call.
 func (v *view) finish(ev engine.CallFinished, agent string) {
 	c := v.call(ev.ID)
 	defer delete(v.calls, ev.ID)
@@ -282,7 +282,7 @@ func (v *view) finish(ev engine.CallFinished, agent string) {
 	case c.runs:
 		u.Meta = map[string]any{"terminal_exit": map[string]any{"terminal_id": c.id,
 			"exit_code": exitCode(ev), "signal": nil}}
-	case ev.Intent.Edit != nil && ev.Err == nil: // the change stays
+	case ev.Intent.Edit != nil && ev.Err == nil: // the shown change stays
 	case kind == engine.Execute && ev.Err == nil && said != "":
 		u.Content = v.text(text.Fenced(output.Sanitize(said), ""))
 	default:
@@ -291,7 +291,7 @@ func (v *view) finish(ev engine.CallFinished, agent string) {
 	v.update(u)
 }
 
-// exitCode says how a program ended, as far as that is told apart.
+// exitCode returns the exit code of a program, or the nearest known code.
 func exitCode(ev engine.CallFinished) int {
 	if ev.Err != nil || ev.Result.Verdict != "" {
 		return 1
@@ -299,7 +299,7 @@ func exitCode(ev engine.CallFinished) int {
 	return 0
 }
 
-// checked shows how a check ended.
+// checked shows the outcome of a check.
 func (v *view) checked(ev engine.CheckFinished) {
 	status, said := protocol.ToolCallStatusCompleted, "the check has passed"
 	if ev.Err != nil {
@@ -311,7 +311,7 @@ func (v *view) checked(ev engine.CheckFinished) {
 		ToolCallId: c.id, Status: &status, Content: append(v.end(c), v.text(output.Escape(said))...)})
 }
 
-// plan shows what the model means to do.
+// plan shows the model's plan.
 func (v *view) plan(args map[string]any) {
 	var said struct {
 		Todos []struct{ Description, Status string }
@@ -372,8 +372,8 @@ func (v *view) replay(ctx context.Context) {
 	}
 }
 
-// replayCall tells of a call that was made before, with what was shown of its result if that
-// is known, else with what the model was told.
+// replayCall shows a call of an earlier turn: with its printed result if that is known, otherwise
+// with the result for the model.
 func (v *view) replayCall(ctx context.Context, fc *genai.FunctionCall, fr *genai.FunctionResponse, shown string) {
 	status, said := protocol.ToolCallStatusCompleted, ""
 	switch {
@@ -400,7 +400,7 @@ func (v *view) replayCall(ctx context.Context, fc *genai.FunctionCall, fr *genai
 		Kind: kind, Status: status, RawInput: v.input(fc.Args), Content: v.text(said)})
 }
 
-// A spent is the tokens of a prompt, by model.
+// A spent holds the tokens of a prompt, by model.
 type spent struct {
 	models []string
 	by     map[string][2]int
@@ -422,7 +422,7 @@ func (s *spent) add(ev engine.Event) {
 	s.by[u.Model] = [2]int{n[0] + u.Prompt, n[1] + u.Output}
 }
 
-// meta returns it as editors read it.
+// meta returns it in the form for editors.
 func (s *spent) meta() map[string]any {
 	type count struct {
 		In  int `json:"input_tokens"`

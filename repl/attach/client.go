@@ -26,7 +26,7 @@ type Conn struct {
 // Close ends the connection.
 func (c *Conn) Close() error { return c.sock.Close() }
 
-// greet hears who is at the other end, soon enough. Later messages come by in.
+// greet reads the greeting of the session, within patience. Later messages go to in.
 func (c *Conn) greet(patience time.Duration) error {
 	if err := sameUser(c.sock); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (c *Conn) greet(patience time.Duration) error {
 	return <-first
 }
 
-// A Terminal is where a session is looked at.
+// A Terminal shows a session.
 type Terminal struct {
 	Lines      line.Config
 	Out        *output.Writer
@@ -74,7 +74,7 @@ type Terminal struct {
 	Name       string // of the terminal
 }
 
-// errOver is that the session says no more.
+// errOver is the error of a session that has ended.
 var errOver = errors.New("over")
 
 // Show shows a session until it ends, or the user detaches from it with Ctrl-D.
@@ -87,7 +87,7 @@ func (t *Terminal) Show(ctx context.Context, c *Conn) error {
 	defer r.Close()
 	defer func() {
 		go func() {
-			for range c.in { //nolint:revive // later messages are not wanted any more
+			for range c.in { //nolint:revive // drop later messages
 			}
 		}()
 	}()
@@ -114,18 +114,18 @@ func (t *Terminal) Show(ctx context.Context, c *Conn) error {
 	return err
 }
 
-// A view is a session as it is looked at.
+// A view shows a session to a listener.
 type view struct {
 	*Terminal
 	conn  *Conn
 	lines *line.Reader
-	open  *message // what waits to be answered
+	open  *message // the open question or prompt
 }
 
-// send sends a line of the user's.
+// send sends a line of the user.
 func (v *view) send(m message) { v.conn.sock.Write(encode(m)) }
 
-// handle shows a message of the session; not ok is its end.
+// handle shows a message of the session. If ok is false, the session has ended.
 func (v *view) handle(m message, ok bool) error {
 	switch {
 	case !ok:
@@ -133,7 +133,7 @@ func (v *view) handle(m message, ok bool) error {
 		return errOver
 	case m.Type == text:
 		output.ShowCopy(v.Out, []byte(m.Text))
-	case m.Type == hello && m.Info != nil: // it has another id
+	case m.Type == hello && m.Info != nil: // the session's id has changed
 		v.conn.Info = *m.Info
 	case m.Type == open:
 		v.open = &m
@@ -148,7 +148,7 @@ func (v *view) handle(m message, ok bool) error {
 	return nil
 }
 
-// follow shows messages while the session works. Lines typed meanwhile go to the session.
+// follow shows messages while the session works. Lines typed meanwhile are sent to the session.
 func (v *view) follow(ctx context.Context) error {
 	came, stop := v.lines.Listen(func(lines []string) []line.LineAction {
 		fates := make([]line.LineAction, len(lines))
@@ -181,7 +181,7 @@ func (v *view) follow(ctx context.Context) error {
 	return nil
 }
 
-// enter has the user answer the open question, unless a message of the session comes before.
+// enter reads the user's answer to the open question, unless a message of the session comes first.
 func (v *view) enter(ctx context.Context) error {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -232,7 +232,7 @@ func (v *view) enter(ctx context.Context) error {
 	return err
 }
 
-// Describe says what a session does, on a line.
+// Describe describes the activity of a session in a line.
 func (i Info) Describe() string {
 	said := fmt.Sprintf("%s: %s", output.EscapeLine(words.ShortID(i.ID)), output.EscapeLine(i.State))
 	if i.Folder != "" {

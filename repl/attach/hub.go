@@ -12,29 +12,29 @@ import (
 	"gemline/repl/output"
 )
 
-// Bounds of stored texts for listeners, and of waiting.
+// Limits of stored texts for listeners, and timeouts.
 const (
 	mostSince   = 256 << 10 // bytes of earlier output for a new listener
-	mostWaiting = 1 << 20   // bytes that wait for one listener
-	mostTyped   = 100       // lines sent during a turn and not taken yet
+	mostWaiting = 1 << 20   // unsent bytes for one listener
+	mostTyped   = 100       // unread lines that were sent during a turn
 	greetWithin = 5 * time.Second
-	lookWithin  = 2 * time.Second // where all sessions are asked for their state
+	lookWithin  = 2 * time.Second // timeout when the states of all sessions are listed
 )
 
 // SentLine is a line that a listener has sent.
 type SentLine struct {
 	Text string
-	By   string // which terminal, in words
+	By   string // the terminal, in words
 	to   *listener
 }
 
-// Config is what a [Hub] is made of.
+// Config is the configuration of a [Hub].
 type Config struct {
 	Dir  string      // of the sockets
 	Info func() Info // may be called on any goroutine
 
-	// Interrupt does what Ctrl-C does, and Warn says that something is odd. Both are
-	// called on any goroutine.
+	// Interrupt does the same as Ctrl-C, and Warn prints a warning. Both are called on any
+	// goroutine.
 	Interrupt func()
 	Warn      func(text string)
 }
@@ -49,24 +49,24 @@ type Hub struct {
 	mu        sync.Mutex
 	place     *socket // nil before it is made
 	closed    bool
-	failed    error // why there is no socket
+	failed    error // the error of making the socket
 	listeners map[*listener]bool
 	since     []byte
-	cut       bool // since does not begin where it should
+	cut       bool // the beginning of since is missing
 	number    int  // of the last question or prompt
 	open      *message
 	answer    chan SentLine  // to the open question or prompt; nil if there is none
-	taken     bool           // it has got its line
-	work      sync.WaitGroup // of messages that are still to be written
+	taken     bool           // it has got an answer
+	work      sync.WaitGroup // of messages that are not written yet
 }
 
-// NewHub returns a Hub whose socket is made when something is open for the first time.
+// NewHub returns a Hub. It makes the socket when the first prompt or question opens.
 func NewHub(c Config) *Hub {
 	return &Hub{cfg: c, typed: make(chan SentLine, mostTyped), listeners: map[*listener]bool{}}
 }
 
-// Move makes the socket under the session's id, which may have changed, in place of the one
-// before.
+// Move makes the socket for the session's id. If the id has changed, it replaces the earlier
+// socket.
 func (h *Hub) Move() {
 	info := h.cfg.Info()
 	id := info.ID
@@ -95,7 +95,7 @@ func (h *Hub) Reachable() error {
 	return h.failed
 }
 
-// Close says goodbye to all listeners and takes the socket away.
+// Close says goodbye to all listeners and removes the socket.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	h.closed = true
@@ -111,7 +111,7 @@ func (h *Hub) Close() {
 	h.work.Wait()
 }
 
-// Print has listeners shown what the session's terminal shows. It is given to
+// Print shows listeners the output of the session's terminal. It is given to
 // [output.Writer.CopyTo].
 func (h *Hub) Print(b []byte) {
 	h.mu.Lock()
@@ -129,7 +129,7 @@ func (h *Hub) print(b []byte) {
 	h.tell(message{Type: text, Text: string(b)})
 }
 
-// tell sends m to all listeners. One for whom too much waits is dropped.
+// tell sends m to all listeners. It drops a listener with too many unsent bytes.
 func (h *Hub) tell(m message) {
 	if len(h.listeners) == 0 {
 		return
@@ -150,16 +150,16 @@ func (h *Hub) drop(l *listener) {
 	l.end()
 }
 
-// Open tells listeners that a prompt or a question is shown, and returns where the first
-// line comes that one of them sends.
+// Open tells listeners that a prompt or a question is open, and returns a channel for the first
+// line that a listener sends.
 func (h *Hub) Open(prompt string, question bool) <-chan SentLine {
-	h.begin.Do(h.Move) // before the prompt is shown, so that whoever sees it can attach
+	h.begin.Do(h.Move) // before the prompt is printed, so that a user who sees it can attach
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.number++
 	h.open = &message{Type: open, Number: h.number, Text: prompt, Question: question}
 	h.answer, h.taken = make(chan SentLine, 1), false
-	if !question { // a line sent before is the next prompt
+	if !question { // a line that was sent earlier is the next prompt
 		select {
 		case s := <-h.typed:
 			h.answer <- s
@@ -171,7 +171,7 @@ func (h *Hub) Open(prompt string, question bool) <-chan SentLine {
 	return h.answer
 }
 
-// Shut closes the open question. A sender whose answer came too late is told so.
+// Shut closes the open question. It answers a line that came too late.
 func (h *Hub) Shut(by string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -184,18 +184,17 @@ func (h *Hub) Shut(by string) {
 	h.tell(message{Type: busy})
 }
 
-// Turn says that a prompt was entered: what is printed from here on is what a new listener
-// is shown.
+// Turn marks the beginning of a turn: a new listener gets the output from here on.
 func (h *Hub) Turn() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.since, h.cut = nil, false
 }
 
-// Typed returns where the lines come that are sent while nothing is open.
+// Typed returns the lines that are sent while no question or prompt is open.
 func (h *Hub) Typed() <-chan SentLine { return h.typed }
 
-// Late tells the sender of s that s does not count. If the sender is gone, all are told.
+// Late tells the sender of s that s does not count. If the sender is gone, it tells all listeners.
 func (h *Hub) Late(s SentLine, why string) {
 	if s.to == nil {
 		h.Print(output.Copied(output.Warning, why))
@@ -204,7 +203,7 @@ func (h *Hub) Late(s SentLine, why string) {
 	s.to.send(encode(message{Type: late, Text: why}))
 }
 
-// state says what the session does.
+// state describes the activity of the session.
 func (h *Hub) state() string {
 	switch {
 	case h.open == nil:
@@ -225,7 +224,7 @@ func (h *Hub) accept(l *net.UnixListener) {
 	}
 }
 
-// serve serves one listener, or a client that only asks for the state.
+// serve serves one listener, or a client that only requests the state.
 func (h *Hub) serve(conn *net.UnixConn) {
 	defer conn.Close()
 	if err := sameUser(conn); err != nil {
@@ -285,7 +284,7 @@ func (h *Hub) part(l *listener) {
 	h.drop(l)
 }
 
-// receive takes in what a listener sends.
+// receive handles a message of a listener.
 func (h *Hub) receive(l *listener, m message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -313,7 +312,7 @@ func (h *Hub) receive(l *listener, m message) {
 	}
 }
 
-// A listener is one terminal that looks on.
+// A listener is an attached terminal.
 type listener struct {
 	conn *net.UnixConn
 	name string
@@ -330,7 +329,7 @@ func newListener(conn *net.UnixConn, name string) *listener {
 	return l
 }
 
-// send has b be written, and reports whether there is room for it.
+// send queues b, and reports whether the queue has room for it.
 func (l *listener) send(b []byte) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -342,7 +341,7 @@ func (l *listener) send(b []byte) bool {
 	return true
 }
 
-// end has nothing follow what waits, which has a moment to be written.
+// end closes the queue. The rest of the queue has a second to be written.
 func (l *listener) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -353,7 +352,7 @@ func (l *listener) end() {
 	}
 }
 
-// write writes what waits.
+// write writes the queue to the connection.
 func (l *listener) write() {
 	for {
 		l.mu.Lock()
@@ -370,11 +369,11 @@ func (l *listener) write() {
 			break
 		}
 	}
-	l.conn.Close() // so that nobody reads from it either
+	l.conn.Close() // ends the reading, too
 }
 
-// Live returns the sessions with sockets in directories, also sessions that do not answer, such
-// as stopped processes. Sockets of killed sessions are removed.
+// Live returns the sessions with sockets in directories, also sessions that do not answer, such as
+// stopped processes. It removes sockets of killed sessions.
 func Live(ctx context.Context, dirs ...string) []Session {
 	var all []*Session
 	var looks sync.WaitGroup
@@ -404,7 +403,7 @@ func Live(ctx context.Context, dirs ...string) []Session {
 	return live
 }
 
-// A Session is a live one.
+// A Session is a live session.
 type Session struct {
 	Info
 	Dir string // of its socket

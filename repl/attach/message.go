@@ -18,13 +18,13 @@ type message struct {
 	By       string `json:"by,omitempty"`
 }
 
-// The types. A session sends hello first, and again when its id changes, then text, open,
-// busy, late and bye; a listener sends hello, line and interrupt.
+// The types of messages. A session sends hello first, and again when its id changes, then text,
+// open, busy, late and bye; a listener sends hello, line and interrupt.
 const (
 	hello     = "hello"
 	text      = "text"
 	open      = "open"      // a prompt or a question is shown
-	busy      = "busy"      // it is answered: a turn goes on
+	busy      = "busy"      // it is answered, and a turn runs
 	late      = "late"      // a line did not count
 	bye       = "bye"       // nothing follows
 	said      = "line"      // a line was entered
@@ -39,19 +39,19 @@ type Info struct {
 	State  string `json:"state"` // working, waiting for a prompt, waiting for an answer, or not answering
 }
 
-// longest is how many bytes a message may have.
+// longest is the longest message, in bytes.
 const longest = 4 << 20
 
-// encode returns m as it travels.
+// encode returns m as a line of JSON.
 func encode(m message) []byte {
 	b, err := json.Marshal(m)
 	if err != nil {
-		panic(err) // it holds nothing but texts and numbers
+		panic(err) // it holds only texts and numbers
 	}
 	return append(b, '\n')
 }
 
-// read reads messages to the end of r, or to one that is none.
+// read reads messages until the end of r, or until an invalid message.
 func read(r io.Reader) iter.Seq2[message, error] {
 	return func(yield func(message, error) bool) {
 		lines := bufio.NewScanner(r)

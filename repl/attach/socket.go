@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// suffix is how the names of sockets end.
+// suffix ends the names of sockets.
 const suffix = ".sock"
 
-// fileOf returns the name of a session's socket, which is short enough for an address.
+// fileOf returns the file name of a session's socket, which is short enough for an address.
 func fileOf(id string) string {
 	const most = 64
 	if len(id) > most {
@@ -32,14 +32,14 @@ type socket struct {
 	id, path string
 }
 
-// close takes the socket away.
+// close removes the socket.
 func (s *socket) close() {
 	os.Remove(s.path)
 	s.UnixListener.Close()
 }
 
-// listen makes the socket of a session. It replaces a socket of the same name, which a killed
-// process has left: a session belongs to one process at a time.
+// listen makes the socket of a session. It replaces a socket that a killed process has left behind:
+// only one process has a session open.
 func listen(dir, id string) (*socket, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -67,13 +67,12 @@ func listen(dir, id string) (*socket, error) {
 	return s, nil
 }
 
-// Dial returns the connection to a live session. A socket that nobody listens at is taken
-// away.
+// Dial connects to a live session. It removes a socket without a listening process.
 func Dial(ctx context.Context, dir, id string) (*Conn, error) {
 	return dial(ctx, dir, id, greetWithin)
 }
 
-// errSilent is that nothing is said at a socket.
+// errSilent is the error of a socket that does not answer.
 var errSilent = errors.New("it does not answer: it may be stopped, as by Ctrl-Z; fg in its shell has it go on")
 
 func dial(ctx context.Context, dir, id string, patience time.Duration) (*Conn, error) {
@@ -91,7 +90,7 @@ func dial(ctx context.Context, dir, id string, patience time.Duration) (*Conn, e
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		if info, serr := os.Stat(path); serr == nil &&
-			time.Since(info.ModTime()) > time.Second { // else it may be about to listen
+			time.Since(info.ModTime()) > time.Second { // otherwise its process may be about to listen
 			os.Remove(path)
 		}
 		return nil, fmt.Errorf("the session %s is not live", id)
@@ -118,7 +117,7 @@ func sockets(dir string) (ids []string) {
 	return ids
 }
 
-// longestPath is how many bytes the path of a socket may have everywhere.
+// longestPath is the longest path of a socket, in bytes, that all systems allow.
 const longestPath = 100
 
 // same returns an error unless uid is the user's own.

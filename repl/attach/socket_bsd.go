@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errLong is that a path is too long for a socket.
+// errLong is the error of a path that is too long for a socket.
 var errLong = errors.New("the path of the session's folder is too long for a socket on this system")
 
-// within calls use with the path of the file in dir, if it is short enough for a socket.
+// within calls use with the path of a file in dir, if it is short enough for a socket.
 func within(dir, name string, use func(string) error) error {
 	path := filepath.Join(dir, name)
 	if len(path) > longestPath {
@@ -22,7 +22,7 @@ func within(dir, name string, use func(string) error) error {
 	return use(path)
 }
 
-// sameUser returns an error unless the same user is at the other end.
+// sameUser returns an error unless the other end belongs to the same user.
 func sameUser(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// within calls use with a name of the file in dir that is short enough for a socket.
+// within calls use with a path of the file in dir that is short enough for a socket.
 func within(dir, name string, use func(string) error) error {
 	path := filepath.Join(dir, name)
 	if len(path) <= longestPath {
@@ -23,7 +23,7 @@ func within(dir, name string, use func(string) error) error {
 	return use(fmt.Sprintf("/proc/self/fd/%d/%s", d.Fd(), name))
 }
 
-// sameUser returns an error unless the same user is at the other end.
+// sameUser returns an error unless the other end belongs to the same user.
 func sameUser(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {

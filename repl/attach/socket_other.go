@@ -7,7 +7,7 @@ import (
 	"net"
 )
 
-// errNowhere is that this system does not say who is at the other end of a socket.
+// errNowhere is the error of a system that does not name the user at the other end of a socket.
 var errNowhere = errors.New("sessions can't be attached to on this system")
 
 func within(string, string, func(string) error) error { return errNowhere }

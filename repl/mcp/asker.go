@@ -17,14 +17,14 @@ import (
 	"gemline/repl/serve"
 )
 
-// An asker is the [engine.Approver] of a conversation. It asks the client, for the call
-// that is carried out.
+// An asker is the [engine.Approver] of a conversation. It asks the client, on behalf of the running
+// call.
 type asker struct {
 	client *client
 	now    atomic.Pointer[running]
 }
 
-// notify tells the client what is odd but no error.
+// notify sends a warning to the client.
 func (a *asker) notify(said string) {
 	if r := a.now.Load(); r != nil {
 		r.log(protocol.LoggingLevelWarning, said)
@@ -63,7 +63,7 @@ func (a *asker) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, 
 	return options[i].Answer, nil
 }
 
-// questions puts the model's questions.
+// questions asks the model's questions.
 func (a *asker) questions(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	var fields []field
 	for i, q := range p.Intent.Questions {
@@ -87,7 +87,7 @@ func (a *asker) questions(ctx context.Context, p engine.Proposal) (engine.Answer
 	return engine.Replied{Replies: replies}, nil
 }
 
-// field returns a question of the model as a field of a form.
+// field converts a question of the model into a field of a form.
 func (a *asker) field(name string, q engine.Question) field {
 	s := map[string]any{"type": "string", "title": output.EscapeLine(q.Text)}
 	about := q.Hint
@@ -115,14 +115,14 @@ func (a *asker) field(name string, q engine.Question) field {
 	return field{name, s, false}
 }
 
-// A field is one thing that is asked.
+// A field is a field of a form.
 type field struct {
 	name   string
 	schema map[string]any
 	needed bool
 }
 
-// elicit has the client ask its user. If the user does not answer, unanswered is the answer to the
+// elicit lets the client ask its user. If the user does not answer, unanswered is the answer to the
 // engine.
 func (a *asker) elicit(ctx context.Context, message string, fields []field) (said map[string]any, unanswered engine.Answer, err error) {
 	r := a.now.Load()

@@ -25,7 +25,7 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// call carries out a call of the client's.
+// call carries out a call of the client.
 func (c *client) call(ctx context.Context, m *rpc.Message) (any, error) {
 	defer c.panic.Catch(c.cancel)
 	var p protocol.CallToolParams
@@ -62,15 +62,15 @@ func (c *client) call(ctx context.Context, m *rpc.Message) (any, error) {
 	return c.step(ctx, h, r, tools[i], args)
 }
 
-// failed returns the result of a call that could not be carried out, for a model to read.
+// failed returns the result of a failed call, for a model.
 func (c *client) failed(err error) *protocol.CallToolResult {
 	return protocol.NewToolResultError(c.plain(serve.FailureText(c.Outcome(err))))
 }
 
-// plain returns a text as a client gets it.
+// plain returns a text for a client.
 func (c *client) plain(s string) string { return output.Valid(c.Redact(s)) }
 
-// work has the model work on a prompt.
+// work lets the model work on a prompt.
 func (c *client) work(ctx context.Context, h *clientSession, r *running, args map[string]any) (any, error) {
 	prompt, _ := args["prompt"].(string)
 	if strings.TrimSpace(prompt) == "" {
@@ -137,7 +137,7 @@ func (c *client) step(ctx context.Context, h *clientSession, r *running, t engin
 	case over == nil:
 		return c.failed(errors.New("the call has no result")), nil
 	case over.Err != nil:
-		said := over.Err.Error() // with the output of a command that has failed
+		said := over.Err.Error() // includes the output of a failed command
 		if over.Result.Text != "" && engine.Outcome(over.Err) == engine.Cancelled {
 			said = over.Result.Text + "\n" + said
 		}
@@ -151,7 +151,7 @@ func (c *client) step(ctx context.Context, h *clientSession, r *running, t engin
 	return res, nil
 }
 
-// media returns what is no text: the bytes of a file or a page.
+// media returns data that is no text: the bytes of a file or a page.
 func media(p *genai.Part) protocol.Content {
 	kind, data := p.InlineData.MIMEType, base64.StdEncoding.EncodeToString(p.InlineData.Data)
 	switch {
@@ -164,19 +164,19 @@ func media(p *genai.Part) protocol.Content {
 		MIMEType: kind, Blob: data})
 }
 
-// A running is a call that is carried out.
+// A running is a running call.
 type running struct {
 	client *client
 	peer   rpc.Peer
 	ctx    context.Context
-	token  protocol.ProgressToken // nil if no progress is wanted
+	token  protocol.ProgressToken // nil without progress notifications
 
 	mu   sync.Mutex
 	n    float64
-	said string // last
+	said string // the last progress message
 }
 
-// A progressSink sends events to the client as progress, beside a Reporter.
+// A progressSink is a Reporter that also sends events to the client as progress.
 type progressSink struct {
 	report.Reporter
 	r *running
@@ -188,7 +188,7 @@ func (t progressSink) Event(ev engine.Event) {
 	t.Reporter.Event(ev)
 }
 
-// event tells of progress.
+// event sends progress for an event.
 func (r *running) event(ev engine.Event) {
 	agent, ev := engine.Unnest(ev)
 	said := ""
@@ -219,7 +219,7 @@ func (r *running) event(ev engine.Event) {
 	r.progress(said)
 }
 
-// progress tells how far the call is.
+// progress sends the progress of the call.
 func (r *running) progress(said string) {
 	if r.token == nil {
 		return
@@ -235,13 +235,13 @@ func (r *running) progress(said string) {
 		protocol.ProgressNotificationParams{ProgressToken: r.token, Progress: r.n, Message: r.said})
 }
 
-// beat has the client know, until end is called, that work goes on.
+// beat sends progress regularly, until end is called.
 func (r *running) beat() (end func()) {
 	const often = 10 * time.Second
 	return parallel.Every(often, func() { r.progress("") })
 }
 
-// log tells something beside.
+// log sends a log message.
 func (r *running) log(level protocol.LoggingLevel, said string) {
 	r.client.mu.Lock()
 	least := r.client.level

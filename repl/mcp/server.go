@@ -20,47 +20,47 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// Config is what clients are served by.
+// Config is the configuration of a server.
 type Config struct {
 	Version string // of this program
-	Dir     string // that is worked in, as people read it
+	Dir     string // the working directory, for people
 
-	// Begin begins the conversation of a name, or goes on with it, or one without a name.
+	// Begin begins or resumes the conversation with a name, or begins one without a name.
 	Begin func(ctx context.Context, w serve.SessionRequest) (*serve.Session, error)
 
 	// Reporter returns a reporter that writes a task to out as a JSON document.
 	Reporter func(out io.Writer, count *tally.Tally) report.Reporter
 
-	Outcome func(error) report.Outcome // classifies how a call ended
-	Redact  func(string) string        // takes out secrets
+	Outcome func(error) report.Outcome // classifies the end of a call
+	Redact  func(string) string        // removes secrets
 }
 
 // A client is a connected client.
 type client struct {
 	Config
-	ctx    context.Context // of all that it asks for
+	ctx    context.Context // of all its requests
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
 	begun   bool
 	asks    bool // it can ask its user
-	several bool // it can ask for several entries of a list
+	several bool // its forms can have several entries of a list
 	level   protocol.LoggingLevel
 	named   map[string]*clientSession
 	calls   sync.WaitGroup
-	panic   parallel.Panic // of a call, which goes on where the client is served
+	panic   parallel.Panic // of a call, which Serve repeats
 }
 
-// A clientSession is a session that its client names, or the session of one call.
+// A clientSession is a named session of a client, or the session of one call.
 type clientSession struct {
-	turn    chan struct{}  // is full while a call is carried out
+	turn    chan struct{}  // full while a call runs
 	session *serve.Session // nil until it has begun
 	asker   *asker
 }
 
 const mostNamed = 32 // conversations of a client
 
-// Serve answers a client over s, until the client is gone or ctx is over.
+// Serve serves a client over s, until the client disconnects or ctx ends.
 func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
 	c := &client{Config: cfg, level: protocol.LoggingLevelInfo, named: map[string]*clientSession{}}
 	c.ctx, c.cancel = context.WithCancel(ctx)
@@ -70,7 +70,7 @@ func Serve(ctx context.Context, cfg Config, s rpc.Stream) {
 	case <-conn.Done():
 	case <-c.ctx.Done():
 	}
-	c.mu.Lock() // so that nothing more is begun
+	c.mu.Lock() // so that no call begins any more
 	c.cancel()
 	c.mu.Unlock()
 	conn.Close()
@@ -90,7 +90,7 @@ func (c *client) answer(ctx context.Context, m *rpc.Message) (any, error) {
 		c.mu.Unlock()
 		return nil, c.ctx.Err()
 	}
-	c.calls.Add(1) // not behind Wait
+	c.calls.Add(1) // not after Wait
 	begun := c.begun
 	c.mu.Unlock()
 	defer c.calls.Done()
@@ -123,7 +123,7 @@ func (c *client) answer(ctx context.Context, m *rpc.Message) (any, error) {
 	return nil, rpc.Errorf(protocol.METHOD_NOT_FOUND, "there is no method %.100q here", m.Method)
 }
 
-// begin answers who begins.
+// begin answers the initialize request.
 func (c *client) begin(params json.RawMessage) (any, error) {
 	var p protocol.InitializeParams
 	if err := rpc.Decode(params, &p); err != nil {
@@ -144,8 +144,8 @@ func (c *client) begin(params json.RawMessage) (any, error) {
 	return said, nil
 }
 
-// useSession returns the conversation of a name for r, nil for no call. No other call uses it
-// until done is called. It begins a conversation that has not begun.
+// useSession returns the conversation with a name for r. R is nil outside of a call. No other call
+// uses the conversation until done is called. It begins a conversation that has not begun.
 func (c *client) useSession(ctx context.Context, name string, r *running) (h *clientSession, done func(), err error) {
 	h = &clientSession{turn: make(chan struct{}, 1), asker: &asker{client: c}}
 	if name != "" {
@@ -174,7 +174,7 @@ func (c *client) useSession(ctx context.Context, name string, r *running) (h *cl
 		}
 		<-h.turn
 	}
-	h.asker.now.Store(r) // who hears what is odd while the conversation begins, too
+	h.asker.now.Store(r) // also gets warnings of the conversation's start
 	if h.session != nil {
 		return h, done, nil
 	}

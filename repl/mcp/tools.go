@@ -14,11 +14,11 @@ const (
 	session = "session" // the argument that names a conversation
 )
 
-// sessionSchema is what is said of that.
+// sessionSchema is the schema of that argument.
 var sessionSchema = map[string]any{"type": "string", "pattern": "^[A-Za-z0-9_-]+$",
 	"description": "A name that you choose, of letters, digits, - and _. Calls with the same name go on with one conversation, in which what was said, found and allowed is known. Without it, a call stands alone."}
 
-// ask returns the tool that gives gemline a task.
+// ask returns the tool with which a client gives gemline a task.
 func (c *client) ask() protocol.Tool {
 	schema, _ := json.Marshal(map[string]any{"type": "object", "required": []string{"prompt"},
 		"additionalProperties": false,
@@ -30,7 +30,7 @@ func (c *client) ask() protocol.Tool {
 		Annotations: protocol.ToolAnnotation{Title: "Ask gemline", DestructiveHint: &yes, OpenWorldHint: &yes}}
 }
 
-// listed returns a tool as the client reads it.
+// listed converts a tool for the client.
 func listed(t engine.Tool) protocol.Tool {
 	looks, changes, far := t.Kind.ReadOnly(), t.Kind == engine.Edit || t.Kind == engine.Execute ||
 		t.Kind == engine.Other, t.Kind == engine.Fetch
@@ -52,7 +52,7 @@ func withSession(t engine.Tool) json.RawMessage {
 		properties = map[string]any{}
 	}
 	properties[session] = sessionSchema
-	delete(properties, "wait_for_previous") // it is about several calls in one message
+	delete(properties, "wait_for_previous") // it concerns several calls in one message
 	schema["properties"] = properties
 	b, _ = json.Marshal(schema)
 	return b

@@ -8,33 +8,32 @@ import (
 	"time"
 )
 
-// Bounds of connections.
+// Limits of connections.
 const (
 	mostConnections = 256
-	idleTimeout     = 2 * time.Minute // in which no request comes
+	idleTimeout     = 2 * time.Minute // without a request
 	headerTimeout   = 10 * time.Second
 	mostHeaders     = 64 << 10
 )
 
-// Patience is how long is waited for a request that comes slowly, or a client that reads slowly.
+// Patience is the timeout of a slow request or a slow reader.
 const Patience = 30 * time.Second
 
-// newServer returns a server whose connections end when no request comes in time, and are
-// bounded in number.
+// newServer returns a server that closes idle connections, and limits their number.
 func newServer(h http.Handler, idle time.Duration, most int) *http.Server {
 	c := &connections{most: most}
 	return &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: mostHeaders,
 		IdleTimeout: idle, ConnState: c.changed}
 }
 
-// connections are the connections of a server. If there are too many, the longest quiet
-// connection ends, perhaps the new one.
+// connections are the connections of a server. Above the limit, the connection that was idle
+// longest is closed; it may be the new one.
 type connections struct {
 	most int
 
 	mu    sync.Mutex
 	open  int
-	quiet []net.Conn // without a request in work, the longest idle first
+	quiet []net.Conn // without a running request, the longest idle first
 }
 
 // changed is the server's ConnState.
@@ -44,7 +43,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// note records a new state of a connection. It returns a connection that is to end, or nil.
+// note records a new state of a connection. It returns a connection to close, or nil.
 func (c *connections) note(conn net.Conn, state http.ConnState) net.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,6 +61,6 @@ func (c *connections) note(conn net.Conn, state http.ConnState) net.Conn {
 		return nil
 	}
 	old := c.quiet[0]
-	c.quiet = c.quiet[1:] // the next connection over the limit ends another one, even before old is closed
+	c.quiet = c.quiet[1:] // the next connection above the limit closes another, even before old is closed
 	return old
 }

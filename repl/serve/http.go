@@ -24,8 +24,8 @@ type Address struct {
 	Token string `json:"token"`
 }
 
-// A Group holds the goroutines of a server, which ends when they have ended. The first panic
-// in one of them stops the server, and is raised again where the server runs.
+// A Group holds the goroutines of a server. The server ends after all of them. The first panic in a
+// goroutine stops the server, and is repeated where the server runs.
 type Group struct {
 	all   sync.WaitGroup
 	panic parallel.Panic
@@ -40,9 +40,9 @@ func (g *Group) Go(f func()) {
 	})
 }
 
-// HTTP serves programs on this machine, at a port or, if that is 0, at any that is free,
-// until ctx is over. Its address, which has a path, and the token are printed to out as one
-// line of JSON. What begin returns answers requests until its ctx is over.
+// HTTP serves programs on this machine until ctx ends, at a port or, if port is 0, at any free
+// port. It prints its address, with path, and the token to out, as one line of JSON. Begin returns
+// the handler of requests, until its ctx ends.
 func HTTP(ctx context.Context, out io.Writer, port int, path string,
 	begin func(ctx context.Context, g *Group, at Address) (http.Handler, error)) error {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
@@ -79,7 +79,7 @@ func HTTP(ctx context.Context, out io.Writer, port int, path string,
 	return err
 }
 
-// local has h answer programs on this machine alone: no page in a browser gets here under
+// local makes h answer only this machine's own host names, so that no browser page reaches it under
 // another name.
 func local(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -91,7 +91,7 @@ func local(h http.Handler) http.Handler {
 	})
 }
 
-// RequireToken has h answer those who have a token.
+// RequireToken makes h answer only clients with a token.
 func RequireToken(token string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		scheme, sent, _ := strings.Cut(r.Header.Get("Authorization"), " ")
@@ -104,7 +104,7 @@ func RequireToken(token string, h http.Handler) http.Handler {
 	})
 }
 
-// WriteError answers a request with an error in JSON, which is what clients read.
+// WriteError answers a request with a JSON error, for clients.
 func WriteError(w http.ResponseWriter, status int, said string) {
 	WriteJSON(w, status, map[string]string{"error": said})
 }

@@ -12,14 +12,14 @@ import (
 	"gemline/repl/report"
 )
 
-// ErrGone is why nobody has said whether a folder is trusted: the input has ended.
+// ErrGone is the error of a question about trust that is open at the end of the input.
 var ErrGone = errors.New("nobody is there to answer: the input has ended")
 
-// An openConsent is a question about the folder that the client has been put.
+// An openConsent is the open question about the folder.
 type openConsent struct {
 	id    string
 	names []string    // of the possible answers
-	reply chan string // holds one; closed if nobody answers
+	reply chan string // buffered; closed without an answer
 }
 
 type (
@@ -55,8 +55,8 @@ type (
 	}
 )
 
-// Trust asks the client whether a folder is trusted and may run its items, before the
-// conversation begins or in a turn. Its error is [ErrGone] if nobody answers.
+// Trust asks the client whether a folder is trusted and may run its items, before the conversation
+// or in a turn. Its error is [ErrGone] without an answer.
 func (c *Server) Trust(ctx context.Context, f question.Folder) (question.TrustAnswer, error) {
 	r := consentRecord{About: "folder", Title: f.Title(), Folder: output.EscapeLine(f.Path),
 		Wishes: wishItems(f.Path, f.Items)}
@@ -66,8 +66,8 @@ func (c *Server) Trust(ctx context.Context, f question.Folder) (question.TrustAn
 	return consult(ctx, c, r, f.Options())
 }
 
-// Consent asks the client whether what a folder wants may be, before the conversation
-// begins or in a turn. If nobody answers, it may not be this time.
+// Consent asks the client whether a folder's items may run, before the conversation or in a turn.
+// Without an answer, they do not run this time.
 func (c *Server) Consent(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error) {
 	r := consentRecord{About: "commands", Title: question.ConsentTitle(folder, wishes),
 		Folder: output.EscapeLine(folder), Wishes: wishItems(folder, wishes)}
@@ -78,7 +78,7 @@ func (c *Server) Consent(ctx context.Context, folder string, wishes []question.C
 	return answer, err
 }
 
-// wishItems returns what a folder wants to run, each with the files that run for it.
+// wishItems returns a folder's items, each with its files.
 func wishItems(folder string, wishes []question.ConsentItem) (list []wishItem) {
 	for _, w := range wishes {
 		item := wishItem{Title: output.EscapeLine(w.Title), Agent: w.Agent, Command: output.Escape(w.Command),
@@ -95,7 +95,7 @@ func wishItems(folder string, wishes []question.ConsentItem) (list []wishItem) {
 	return list
 }
 
-// consult puts a question about a folder to the client, and returns its answer.
+// consult asks the client about a folder, and returns the answer.
 func consult[T any](ctx context.Context, c *Server, r consentRecord,
 	options []question.Option[T]) (answer T, err error) {
 	q := &openConsent{reply: make(chan string, 1)}
@@ -145,8 +145,7 @@ func find[T any](options []question.Option[T], name string, ok bool) (answer T, 
 	return options[i].Answer, nil
 }
 
-// agreed gives the open question about a folder the answer that a line holds, or says
-// the fault of the line.
+// agreed answers the open question about a folder by a line, or reports the line's problem.
 func (c *Server) agreed(l line, m consentMessage) {
 	q := c.consent
 	switch {

@@ -12,32 +12,30 @@ import (
 	"gemline/repl/input"
 )
 
-// How much a client may send ahead. What goes beyond is refused instead of left
-// in the pipe: a cancel behind it has to be seen, and a client that writes
-// before it reads must not be stuck.
+// Limits of unprocessed input from a client. Lines above the limits are refused, not left in the
+// pipe: a later cancel must be read, and a client that writes before it reads must not block.
 const (
 	mostWaiting = 1000     // messages
-	mostHeld    = 64 << 20 // bytes of messages; other lines may have as many again
+	mostHeld    = 64 << 20 // bytes of messages; the same again for other lines
 )
 
-// errFull is the error of a line that there is no room for.
+// errFull is the error of a line above the limits.
 var errFull = errors.New("too much input is waiting; read the results before you send more")
 
-// An inbox reads lines whether or not anybody has time for them.
+// An inbox reads lines at once, even while they can't be processed.
 type inbox struct {
-	lines <-chan line // closed behind the last one
+	lines <-chan line // closed after the last line
 
-	waiting []line // messages whose turn has not come
-	ended   bool   // no line follows
-	lost    int    // lines that could not be used
+	waiting []line // messages that wait for their turn
+	ended   bool   // the input has ended
+	lost    int    // unusable lines
 
-	messages, bytes atomic.Int64   // of lines that are not done
+	messages, bytes atomic.Int64   // of unprocessed lines
 	panic           parallel.Panic // of the reader, which ends the lines
 }
 
-// openInbox returns an inbox of the lines of r, in order. Its goroutines end
-// behind the last one, or soon after ctx. Only a read that is under way can't be
-// broken off: it goes on until r ends.
+// openInbox returns an inbox of the lines of r, in order. Its goroutines end after the last line,
+// or soon after ctx. A running read can't be cancelled; it continues until r ends.
 func openInbox(ctx context.Context, r io.Reader) *inbox {
 	b := &inbox{}
 	in, out := make(chan line), make(chan line)
@@ -61,7 +59,7 @@ func openInbox(ctx context.Context, r io.Reader) *inbox {
 	return b
 }
 
-// hold takes lines in at once, and hands them on when somebody has time.
+// hold stores lines at once, and passes them on when the reader is ready.
 func (b *inbox) hold(ctx context.Context, source <-chan line, out chan<- line) {
 	var held []line
 	for source != nil || len(held) > 0 {
@@ -78,7 +76,7 @@ func (b *inbox) hold(ctx context.Context, source <-chan line, out chan<- line) {
 			}
 			held = b.add(held, l)
 		case sink <- first:
-			held[0] = line{} // or it could not be collected
+			held[0] = line{} // so that its memory is freed
 			held = held[1:]
 		case <-ctx.Done():
 			return
@@ -86,8 +84,7 @@ func (b *inbox) hold(ctx context.Context, source <-chan line, out chan<- line) {
 	}
 }
 
-// add adds l to held, or a refusal if there is no room. Refusals in a row are
-// one.
+// add adds l to held, or a refusal above the limits. It joins consecutive refusals.
 func (b *inbox) add(held []line, l line) []line {
 	m, user := l.Message.(userMessage)
 	size, most := int64(l.Size), int64(mostHeld)
@@ -110,7 +107,7 @@ func (b *inbox) add(held []line, l line) []line {
 	return append(held, l)
 }
 
-// done makes room: l is no longer held.
+// done says that l is processed.
 func (b *inbox) done(l line) {
 	b.bytes.Add(-int64(l.Size))
 	if _, user := l.Message.(userMessage); user {
@@ -118,10 +115,10 @@ func (b *inbox) done(l line) {
 	}
 }
 
-// wait keeps the message of a line until its turn comes.
+// wait stores the message of a line until its turn.
 func (b *inbox) wait(l line) { b.waiting = append(b.waiting, l) }
 
-// next returns the message that has waited longest.
+// next removes and returns the message that has waited longest.
 func (b *inbox) next() (m userMessage, ok bool) {
 	if len(b.waiting) == 0 {
 		return m, false
@@ -129,7 +126,7 @@ func (b *inbox) next() (m userMessage, ok bool) {
 	return b.take(0), true
 }
 
-// remove returns the message of an id, which then waits no longer.
+// remove removes and returns the waiting message with an id.
 func (b *inbox) remove(id string) (m userMessage, ok bool) {
 	at := slices.IndexFunc(b.waiting, func(l line) bool { return id != "" && l.Message.(userMessage).ID == id })
 	if at < 0 {
@@ -145,9 +142,8 @@ func (b *inbox) take(at int) userMessage {
 	return l.Message.(userMessage)
 }
 
-// verdict returns the error of a conversation whose input has ended: the last turn's, if that
-// turn failed. If the input ended in a panic, that goes on here, behind the results of
-// all messages.
+// verdict returns the error of a conversation after the end of its input: that of the last turn. If
+// the input ended with a panic, verdict repeats the panic, after the results of all messages.
 func (b *inbox) verdict(last error) error {
 	b.panic.Raise()
 	switch {

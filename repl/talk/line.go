@@ -9,7 +9,7 @@ import (
 	"gemline/engine/text"
 )
 
-// longestLine is how many bytes a line may have.
+// longestLine is the longest line, in bytes.
 const longestLine = 16 << 20
 
 // A line is one line of the input.
@@ -17,20 +17,19 @@ type line struct {
 	Number  int // counted from 1
 	Message message
 	Err     error // why there is no Message
-	Size    int   // bytes that are kept while it waits, roughly
+	Size    int   // approximate memory, in bytes, while it waits
 
-	ID string // that it names; "" if that can't be read
+	ID string // the id in the line; "" if unreadable
 
-	// If Err is that of several lines in a row: the last one's number.
+	// If Err is about several consecutive lines, the number of the last.
 	Through int
 }
 
-// overhead is what a line takes beside its text.
+// overhead is the memory of a line beside its text.
 const overhead = 256
 
-// readLines reads r to its end, or until a line says that it is the last. Blank
-// lines are passed over, and of a line that is too long nothing is kept. An
-// error of r is the last Line.
+// readLines reads lines until the end of r, or until a line is the last. It skips blank lines, and
+// drops the text of a line that is too long. An error of r is the last Line.
 func readLines(r io.Reader) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		in := text.NewLines(r, '\n', longestLine)

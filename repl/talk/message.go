@@ -13,33 +13,32 @@ import (
 	"google.golang.org/genai"
 )
 
-// A message is what a line says.
+// A message is the content of a line.
 type message interface{ message() }
 
 type (
-	// userMessage is something for the model.
+	// userMessage is a prompt or a hint for the model.
 	userMessage struct {
 		ID      string // the client's name for it; may be empty
 		Parts   []*genai.Part
-		Literal bool  // no command or @path in it means anything
-		Hint    *bool // for the running turn, if any; nil if the message does not say
+		Literal bool  // commands and @paths in it have no effect
+		Hint    *bool // for the running turn; nil if the message leaves it open
 	}
 
 	// approvalMessage decides about a call.
 	approvalMessage struct {
 		ID       string // of the question
 		Decision decision
-		Grant    int            // for Always: which of the grants that were offered
-		Scope    string         // for Always: how long, one of session, project and user
-		Note     string         // for Deny: what the model is told
-		Args     map[string]any // for Allow: replaces the arguments; nil if they stay
-		Text     *string        // for Allow: replaces the text of the draft; nil if it stays
-		Network  bool           // for Allow: with the network, if that was offered
-		ReadOnly bool           // for Allow: held to looking, if that was offered
+		Grant    int            // for Always: the number of the offered grant
+		Scope    string         // for Always: session, project or user
+		Note     string         // for Deny: a message to the model
+		Args     map[string]any // for Allow: replaces the arguments; nil for no change
+		Text     *string        // for Allow: replaces the text of the draft; nil for no change
+		Network  bool           // for Allow: with the network, if offered
+		ReadOnly bool           // for Allow: read-only, if offered
 	}
 
-	// answersMessage are the replies to the questions of a call, empty where there
-	// is none.
+	// answersMessage holds the replies to the questions of a call, "" for an open question.
 	answersMessage struct {
 		ID      string
 		Replies []string
@@ -48,11 +47,11 @@ type (
 	// consentMessage is the decision about a folder and its programs.
 	consentMessage struct{ ID, Decision string }
 
-	// cancelMessage stops the turn that runs, or with an ID the message of that
-	// name, which may be waiting.
+	// cancelMessage stops the running turn or, with an ID, the message with that id, which may be
+	// waiting.
 	cancelMessage struct{ ID string }
 
-	// endMessage says that nothing follows, as the end of the input does.
+	// endMessage ends the input.
 	endMessage struct{}
 )
 
@@ -63,17 +62,17 @@ func (consentMessage) message()  {}
 func (cancelMessage) message()   {}
 func (endMessage) message()      {}
 
-// A decision is what becomes of a call. Any other denies it.
+// A decision is the decision about a call. An unknown decision denies it.
 type decision string
 
-// The decisions.
+// The values of decision.
 const (
 	deny   decision = "deny"
 	allow  decision = "allow"
-	always decision = "always" // Allow, and what a grant covers from now on
+	always decision = "always" // Allow, and grant the same for later calls
 )
 
-// text returns the words of a message.
+// text returns the text of a message.
 func (m userMessage) text() string {
 	var words []string
 	for _, p := range m.Parts {
@@ -84,19 +83,17 @@ func (m userMessage) text() string {
 	return strings.Join(words, "\n")
 }
 
-// longestID is how many bytes the id of a message may have, which is repeated
-// in its results.
+// longestID is the longest id of a message, in bytes; its results repeat the id.
 const longestID = 256
 
-// decode returns what a line says, and the id in it, if that can be read. Fields that it
-// does not know are ignored.
+// decode returns the message in a line, and the line's id, if readable. It ignores unknown fields.
 func decode(line []byte) (m message, id string, err error) {
 	if !utf8.Valid(line) {
 		return nil, "", errors.New("it is not UTF-8")
 	}
 	var w wire
 	line, twice := exactFields(line)
-	if err = json.Unmarshal(line, &w); err != nil { // fields of another type are left out
+	if err = json.Unmarshal(line, &w); err != nil { // fields of a wrong type are left out
 		return nil, w.ID, decodeError(err)
 	}
 	if twice != "" {
@@ -106,8 +103,8 @@ func decode(line []byte) (m message, id string, err error) {
 	return m, w.ID, err
 }
 
-// exactFields returns an object without the fields whose names are not in lower case, which
-// encoding/json takes for ours, and the name of a field that it has twice.
+// exactFields removes fields whose names have capitals, which encoding/json would match, too. It
+// also returns the name of a duplicate field.
 func exactFields(line []byte) (exact []byte, twice string) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	if t, _ := d.Token(); t != json.Delim('{') {
@@ -130,14 +127,14 @@ func exactFields(line []byte) (exact []byte, twice string) {
 			fields[name] = value
 		}
 	}
-	if !odd || !json.Valid(line) { // a line may hold an image: it is not written anew in vain
+	if !odd || !json.Valid(line) { // a line may hold a large image, so it is rewritten only if needed
 		return line, twice
 	}
-	exact, _ = json.Marshal(fields) // which are JSON
+	exact, _ = json.Marshal(fields) // they were parsed from JSON, so it can't fail
 	return exact, twice
 }
 
-// A wire is the fields of all messages.
+// A wire has the fields of all messages.
 type wire struct {
 	Type    string
 	ID      string
@@ -200,7 +197,7 @@ func (w *wire) message() (message, error) {
 	return nil, fmt.Errorf("the type %.100q is unknown; there are user, approval, answer, consent, cancel and end", w.Type)
 }
 
-// answering returns m, or an error if m lacks the id of the question that it answers.
+// answering returns m, or an error if m lacks the id of its question.
 func answering(m message, id string, err error) (message, error) {
 	if err == nil && id == "" {
 		err = errors.New("it needs the id of the question it answers")
@@ -211,7 +208,7 @@ func answering(m message, id string, err error) (message, error) {
 	return m, nil
 }
 
-// approval returns a unless it contradicts itself.
+// approval returns a, or an error if its fields contradict each other.
 func approval(a approvalMessage) (message, error) {
 	var err error
 	switch {
@@ -236,13 +233,13 @@ func approval(a approvalMessage) (message, error) {
 	return answering(a, a.ID, err)
 }
 
-// replies reads one reply to each question: words, several, yes or no, or null.
+// replies reads one reply to each question: a text, a list, a boolean, or null.
 func replies(raw []json.RawMessage) ([]string, error) {
 	out := make([]string, len(raw))
 	for i, r := range raw {
 		var v any
 		if json.Unmarshal(r, &v) != nil {
-			v = 0 // a number out of all bounds
+			v = 0 // an invalid number
 		}
 		switch v := v.(type) {
 		case nil:
@@ -298,7 +295,7 @@ func partsOf(content json.RawMessage) ([]*genai.Part, error) {
 	return notEmpty(out)
 }
 
-// notEmpty returns parts unless there is nothing in them.
+// notEmpty returns parts, or an error if they are empty.
 func notEmpty(parts []*genai.Part) ([]*genai.Part, error) {
 	for _, p := range parts {
 		if p.InlineData != nil || strings.TrimSpace(p.Text) != "" {
@@ -308,7 +305,7 @@ func notEmpty(parts []*genai.Part) ([]*genai.Part, error) {
 	return nil, errors.New("the message is empty")
 }
 
-// A part is a piece of a message, as either of two APIs has it.
+// A part is a part of a message, in the format of either of two APIs.
 type part struct {
 	Type string
 
@@ -355,7 +352,7 @@ func (p part) part() (*genai.Part, error) {
 	return nil, errors.New("it is neither text nor data")
 }
 
-// decodeError describes the fault of a line in our words.
+// decodeError describes the error of a line in gemline's words.
 func decodeError(err error) error {
 	var kind *json.UnmarshalTypeError
 	var syntax *json.SyntaxError
@@ -370,7 +367,7 @@ func decodeError(err error) error {
 	return fmt.Errorf("%.200s", strings.TrimPrefix(err.Error(), "json: "))
 }
 
-// article returns a kind of JSON value as a sentence has it.
+// article returns the name of a JSON type with its article.
 func article(kind string) string {
 	switch {
 	case kind == "bool":

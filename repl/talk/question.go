@@ -12,15 +12,14 @@ import (
 	"gemline/repl/report"
 )
 
-// An openQuestion is a question that the client has not answered yet.
+// An openQuestion is a question without an answer yet.
 type openQuestion struct {
-	id    string // of the question, not of the call: a call may be asked about again
+	id    string // of the question, not of the call: a call may need several approvals
 	p     engine.Proposal
-	reply chan engine.Answer // holds one; closed if nobody answers
+	reply chan engine.Answer // buffered; closed without an answer
 }
 
-// Approve implements [engine.Approver]. It waits for the client, for as long as
-// there is one.
+// Approve implements [engine.Approver]. It waits for the client's answer, until the input ends.
 func (c *Server) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -48,9 +47,8 @@ func (c *Server) Approve(ctx context.Context, p engine.Proposal) (engine.Answer,
 	}
 }
 
-// pose opens a question. A question that follows another about the
-// same call has an id of its own, so that no answer to the one before can be
-// meant for it.
+// pose opens a question. A later question about the same call gets another id, so that an earlier
+// answer can't match it.
 func (t *runningTurn) pose(p engine.Proposal) *openQuestion {
 	q := &openQuestion{id: output.Valid(p.ID), p: p, reply: make(chan engine.Answer, 1)}
 	t.counts[q.id]++
@@ -61,8 +59,7 @@ func (t *runningTurn) pose(p engine.Proposal) *openQuestion {
 	return q
 }
 
-// reply gives the open question the answer that a line holds, or says what is
-// wrong with it.
+// reply answers the open question by a line, or reports the line's problem.
 func (c *Server) reply(l line, id string, read func(*openQuestion) (a engine.Answer, problem string)) {
 	t := c.now
 	if t == nil || t.open == nil || t.open.id != id {
@@ -78,7 +75,7 @@ func (c *Server) reply(l line, id string, read func(*openQuestion) (a engine.Ans
 	t.open = nil
 }
 
-// approval returns the answer that m is to q.
+// approval converts m into an answer to q.
 func (q *openQuestion) approval(m approvalMessage) (a engine.Answer, problem string) {
 	grants := question.Grants(q.p)
 	switch {
@@ -118,7 +115,7 @@ func (q *openQuestion) approval(m approvalMessage) (a engine.Answer, problem str
 	return question.Always(grants[m.Grant], scope)
 }
 
-// answers returns the answer that m is to q.
+// answers converts m into an answer to q.
 func (q *openQuestion) answers(m answersMessage) (a engine.Answer, problem string) {
 	qs := q.p.Intent.Questions
 	if len(qs) == 0 {

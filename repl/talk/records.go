@@ -12,7 +12,7 @@ import (
 	"gemline/repl/report"
 )
 
-// The records of a conversation that a stream has not.
+// The records of a conversation, beyond those of a stream.
 type (
 	approvalRecord struct {
 		ID string `json:"id"`
@@ -30,7 +30,7 @@ type (
 		Grants []string   `json:"grants"`
 		Rules  []keptRule `json:"rules"`
 	}
-	// An asker says whose call asks.
+	// An asker names the agent whose call asks.
 	asker struct {
 		CallID string `json:"tool_id"`
 		Name   string `json:"tool_name"`
@@ -69,7 +69,7 @@ type (
 		Files   []string `json:"files,omitempty"`
 		All     bool     `json:"protected,omitempty"`
 	}
-	// A keptRule is how a grant can be kept, and as what.
+	// A keptRule is a scope in which a grant can be stored, and its rule.
 	keptRule struct {
 		Rule   string   `json:"rule,omitempty"`
 		Scopes []string `json:"scopes"`
@@ -111,13 +111,13 @@ type option struct {
 	Description string `json:"description"`
 }
 
-// denied returns how many calls were denied so far.
+// denied returns the number of denied calls so far.
 func denied(s *report.Stream) (n int) {
 	s.Add(func(r *report.Records) { n = len(r.Denied(nil)) })
 	return n
 }
 
-// ask puts a question to the client.
+// ask sends a question to the client.
 func ask(r *report.Records, q *openQuestion) {
 	r.Flush()
 	in := q.p.Intent
@@ -145,8 +145,8 @@ func ask(r *report.Records, q *openQuestion) {
 		output.EscapeLine(in.Yes), output.EscapeLine(in.No), factsOf(q.p), draftOf(in), grants, rules})
 }
 
-// factsOf returns the facts about a call, except the usual ones, such as the confinement, which
-// has fields of its own.
+// factsOf returns the facts about a call, except the usual facts, such as the confinement, which
+// has separate fields.
 func factsOf(p engine.Proposal) (facts []fact) {
 	for _, f := range question.Facts(p, true) {
 		if f.Usual {
@@ -161,7 +161,7 @@ func factsOf(p engine.Proposal) (facts []fact) {
 	return facts
 }
 
-// draftOf returns what the client may change of a call, nil if it can't.
+// draftOf returns the part of a call that the client may change, nil if there is none.
 func draftOf(in engine.Intent) *draft {
 	if in.Draft == nil {
 		return nil
@@ -204,7 +204,7 @@ func questionOf(q engine.Question) questionItem {
 	return out
 }
 
-// result ends a turn. Earlier denials are not its own.
+// result ends a turn. It leaves out denials of earlier turns.
 func (c *Server) result(t *runningTurn, took time.Duration, o report.Outcome) {
 	status := "success"
 	switch {
@@ -217,7 +217,7 @@ func (c *Server) result(t *runningTurn, took time.Duration, o report.Outcome) {
 	c.Stream.Add(func(r *report.Records) {
 		r.Flush()
 		var cited []report.Citation
-		if t == c.now { // what the turn that runs has not told yet is its own
+		if t == c.now { // the pending output of the running turn belongs to it
 			r.User("", "")
 			cited = r.TakeCitations()
 		}

@@ -1,23 +1,21 @@
-// Package talk holds a conversation with a program, in lines of JSON both ways: messages of the
-// program, and records of events and questions. A first caller fills a [Server] and calls
-// [Server.Serve].
+// Package talk connects a conversation to a client program, with lines of JSON in both directions:
+// messages of the program, and records of events and questions. A first caller fills a [Server] and
+// calls [Server.Serve].
 //
-// # One goroutine
+// # One goroutine owns the conversation
 //
-// Everything that is written, and everything that is known about the
-// conversation, belongs to the goroutine that called [Server.Serve]. A turn
-// runs beside it, so that a line of the input is heeded at once.
+// The goroutine that called [Server.Serve] owns the output and the state of the conversation. A
+// turn runs on another goroutine, so that a line of the input is handled at once.
 //
-// # A line is a message or a mistake
+// # A broken line does not end the input
 //
-// Every line that is not blank is a message or a mistake. After a line that is
-// broken, too long or of an unknown type the next one is read all the same.
-// Nothing a line can hold ends the reading, a message that says so apart.
+// Every line that is not blank is a message or a mistake. After a line that is broken, too long or
+// of an unknown type, the next line is read. Only an end message ends the input.
 //
-// # Every message has its result
+// # Every message has a result
 //
-// A message that was read is answered by one record of the type turn_result,
-// also if no turn was made of it. An answer counts while its question is open.
+// Each message gets one record of the type turn_result, even without a turn. An answer counts while
+// its question is open.
 package talk
 
 import (
@@ -35,11 +33,11 @@ import (
 	"gemline/repl/report"
 )
 
-// Version is the version of the protocol, which a conversation begins with.
-// Within a version, types and fields are only ever added.
+// Version is the version of the protocol, which the first record names. Within a version, types and
+// fields are only added.
 const Version = 1
 
-// Config is what a [Server] needs.
+// Config is the configuration of a [Server].
 type Config struct {
 	In      io.Reader
 	Stream  *report.Stream
@@ -49,13 +47,13 @@ type Config struct {
 	Expand  input.Processor
 	Run     engine.Run
 
-	// Steering has messages be hints. Without Hints, none is.
+	// Steering makes messages hints. Without Hints, no message is a hint.
 	Steering Steering
 
-	// Outcome classifies how a turn ended.
+	// Outcome classifies the end of a turn.
 	Outcome func(error) report.Outcome
 
-	// Nobody answers once the input has ended.
+	// Nobody answers after the end of the input.
 	Nobody engine.Approver
 
 	// FailOnDeny ends a turn with [question.ErrDenied] when a rule denies a
@@ -63,7 +61,7 @@ type Config struct {
 	FailOnDeny bool
 }
 
-// A Server holds a conversation with a program. It is the engine's approver, too.
+// A Server holds a conversation with a client. It is also the engine's approver.
 type Server struct {
 	Config
 
@@ -72,33 +70,32 @@ type Server struct {
 	last  error        // of the last turn, unless the client stopped it
 	now   *runningTurn // nil between turns
 
-	consent  *openConsent // nil if nothing is asked about the folder
+	consent  *openConsent // nil without an open question about the folder
 	consents int          // number of questions about the folder
 
 	begun bool
-	early []userMessage // stopped before the conversation began; without their texts
+	early []userMessage // messages stopped before the conversation began; without their texts
 }
 
-// A runningTurn is the turn that a message has begun.
+// A runningTurn is the turn of a message.
 type runningTurn struct {
 	userMessage
-	number int // from 1; prompts dropped while another turn runs are counted, too
+	number int // from 1; also counts prompts that were dropped during another turn
 	desk   turn.Desk
 	cancel context.CancelCauseFunc
 	tally  *tally.Tally
-	denied int            // calls that were denied before it
-	open   *openQuestion  // nil if nothing is asked
-	counts map[string]int // how often a call was asked about
-	hints  []line         // that are to go with its next request
-	hinted bool           // it is no turn: its message has gone with the one before
+	denied int            // calls denied before it
+	open   *openQuestion  // nil without a question
+	counts map[string]int // by call, how often it needed an approval
+	hints  []line         // hints for its next request
+	hinted bool           // its message was a hint, so it is no turn
 }
 
 // errStopped is the cause of a turn that the client has stopped.
 var errStopped = fmt.Errorf("stopped by the client: %w", context.Canceled)
 
-// Serve answers messages in the session of in, until the
-// input has ended, or ctx has. Its error is that of the last turn, or says that
-// lines were lost. The caller finishes the Stream.
+// Serve answers messages in the session of in, until the input or ctx ends. It returns the error of
+// the last turn, or reports lost lines. The caller finishes the Stream.
 func (c *Server) Serve(ctx context.Context, in report.Init) error {
 	in.Session, in.Protocol = c.Session(), Version
 	c.Stream.Begin(in)
@@ -129,14 +126,14 @@ func (c *Server) Serve(ctx context.Context, in report.Init) error {
 	}
 }
 
-// open begins to read, unless that has begun.
+// open starts reading the input, once.
 func (c *Server) open(ctx context.Context) {
 	if c.inbox == nil {
 		c.inbox = openInbox(ctx, c.In)
 	}
 }
 
-// abandon ends the messages that wait, so that each has its result.
+// abandon ends the waiting messages, each with a result.
 func (c *Server) abandon(cause error) error {
 	for m, ok := c.inbox.next(); ok; m, ok = c.inbox.next() {
 		c.drop(m, cause)
@@ -144,14 +141,14 @@ func (c *Server) abandon(cause error) error {
 	return cause
 }
 
-// drop ends a message that no turn was made of.
+// drop ends a message without a turn.
 func (c *Server) drop(m userMessage, cause error) {
 	c.turns++
 	c.result(&runningTurn{userMessage: m, number: c.turns, tally: &tally.Tally{},
 		denied: denied(c.Stream)}, 0, c.outcome(cause))
 }
 
-// handle takes a line of the input into account; not ok is its end.
+// handle handles a line of the input. If ok is false, the input has ended.
 func (c *Server) handle(l line, ok bool) {
 	if !ok {
 		c.hangUp()
@@ -160,7 +157,7 @@ func (c *Server) handle(l line, ok bool) {
 	switch m := l.Message.(type) {
 	case userMessage:
 		if !c.steers(l, m) {
-			c.inbox.wait(l) // and held until its turn comes
+			c.inbox.wait(l) // it is stored until its turn
 		}
 		return
 	case approvalMessage:
@@ -180,8 +177,8 @@ func (c *Server) handle(l line, ok bool) {
 	c.inbox.done(l)
 }
 
-// hangUp notes that nobody answers any more: an open question is answered by
-// Nobody, and the messages that wait still have their turn.
+// hangUp handles the end of the input: Nobody answers the open question, and waiting messages still
+// get their turn.
 func (c *Server) hangUp() {
 	c.inbox.ended = true
 	if t := c.now; t != nil && t.open != nil {
@@ -194,7 +191,7 @@ func (c *Server) hangUp() {
 	}
 }
 
-// stop stops the turn that runs, or the message of an id.
+// stop stops the running turn, or the message with an id.
 func (c *Server) stop(l line, m cancelMessage) {
 	if t := c.now; t != nil && (m.ID == "" || m.ID == t.ID) {
 		t.cancel(errStopped)
@@ -213,15 +210,14 @@ func (c *Server) stop(l line, m cancelMessage) {
 	case ok && c.begun:
 		c.drop(w, errStopped)
 		return
-	case ok: // its result comes behind the beginning
+	case ok: // its result follows the first record
 		c.early = append(c.early, userMessage{ID: w.ID})
 		return
 	}
-	c.complain(l, m.ID, "there is nothing to cancel") // most likely it has just ended
+	c.complain(l, m.ID, "there is nothing to cancel") // it has probably just ended
 }
 
-// turn answers one message and reports how that went. It returns whether the
-// client has had enough.
+// turn answers one message and reports the outcome. It returns true if the client quits.
 func (c *Server) turn(ctx context.Context, m userMessage) (quit bool) {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -257,7 +253,7 @@ func (c *Server) turn(ctx context.Context, m userMessage) (quit bool) {
 	return quit
 }
 
-// attend does what a turn asks for, and heeds the input, until the turn is over.
+// attend serves the requests of a turn, and handles input, until the turn ends.
 func (c *Server) attend(t *runningTurn) {
 	for {
 		lines := c.inbox.lines
@@ -276,8 +272,7 @@ func (c *Server) attend(t *runningTurn) {
 	}
 }
 
-// say carries out the message of a turn, beside the goroutine of the
-// conversation.
+// say runs the message of a turn, on another goroutine.
 func (c *Server) say(ctx context.Context, t *runningTurn) (failure error) {
 	parts := t.Parts
 	if !t.Literal {
@@ -289,7 +284,7 @@ func (c *Server) say(ctx context.Context, t *runningTurn) (failure error) {
 	for ev, err := range c.Run(ctx, parts...) {
 		if err != nil {
 			failure = err
-			continue // it is the last
+			continue // the last event
 		}
 		t.desk.Do(func() { c.happened(t, ev) })
 		if err := question.DeniedError(ev); err != nil && c.FailOnDeny {
@@ -305,18 +300,17 @@ func (c *Server) say(ctx context.Context, t *runningTurn) (failure error) {
 	return failure
 }
 
-// Notify tells about something beside the answer. It may be called from a turn
-// and, between turns, on the goroutine of the conversation.
+// Notify sends a notice beside the answer. It may be called from a turn and, between turns, on the
+// goroutine of the conversation.
 func (c *Server) Notify(text string) { c.tell(engine.Notice{Text: text}) }
 
-// Write implements [io.Writer]: it takes what a slash command has to tell, as
-// an answer.
+// Write implements [io.Writer]: it sends output of a slash command as an answer.
 func (c *Server) Write(b []byte) (int, error) {
 	c.tell(engine.Text{Delta: string(b)})
 	return len(b), nil
 }
 
-// happened counts and tells what happens in a turn.
+// happened counts and sends an event of a turn.
 func (c *Server) happened(t *runningTurn, ev engine.Event) {
 	now := c.Now()
 	c.Tally.Observe(ev, now)
@@ -324,8 +318,7 @@ func (c *Server) happened(t *runningTurn, ev engine.Event) {
 	c.Stream.Event(ev)
 }
 
-// Show counts and tells what happens in a turn, and is no part of an answer, such as what a
-// command asks of a model.
+// Show counts and sends an event outside of an answer, such as a request of a command to a model.
 func (c *Server) Show(ev engine.Event) {
 	if t := c.now; t != nil {
 		t.desk.Do(func() { c.happened(t, ev) })
@@ -342,7 +335,7 @@ func (c *Server) tell(ev engine.Event) {
 	c.now.desk.Do(func() { c.Stream.Event(ev) })
 }
 
-// outcome returns how a turn ended.
+// outcome classifies the end of a turn.
 func (c *Server) outcome(err error) report.Outcome {
 	o := c.Outcome(err)
 	if errors.Is(err, errStopped) {

@@ -11,10 +11,10 @@ import (
 	"gemline/repl/report"
 )
 
-// Steering is how the model is told what the client says while it works.
+// Steering passes messages of the client to the model while it works.
 type Steering struct {
 	Hints  func() *steer.Hints // of the conversation, which a command may change
-	Always bool                // a message that does not say whether it is a hint is one
+	Always bool                // a message that leaves it open is a hint
 }
 
 // errRefused is the error of a hint that did not go to the model.
@@ -41,7 +41,7 @@ func (c *Server) steers(l line, m userMessage) bool {
 	return true
 }
 
-// withdraw takes back the hint of an id, unless drop says that the model has been told it.
+// withdraw withdraws the hint with an id, unless drop reports that the model has it already.
 func (t *runningTurn) withdraw(id string, drop func(hint string) bool) (l line, ok bool) {
 	if t == nil || id == "" {
 		return l, false
@@ -57,8 +57,8 @@ func (t *runningTurn) withdraw(id string, drop func(hint string) bool) (l line, 
 	return l, true
 }
 
-// steered ends the messages that were hints for a turn. Hints that came too late get turns of
-// their own, before other waiting messages.
+// steered ends the messages that were hints for a turn. Late hints get separate turns, before other
+// waiting messages.
 func (c *Server) steered(t *runningTurn, o report.Outcome) {
 	if len(t.hints) == 0 {
 		return
