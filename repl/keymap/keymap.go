@@ -1,11 +1,11 @@
-// Package keymap reads a user's keybindings.json: which keys of the line editor do what.
+// Package keymap reads a user's keybindings.json: the commands of keys in the line editor.
 //
 // # The Gemini CLI's file
 //
-// The format and the names of commands are the Gemini CLI's. Commands that a session of
-// lines has nothing for are known, and named as such; the bindings beside them count.
+// The format and the names of commands are the Gemini CLI's. Commands without a meaning in a
+// session of lines are known, and a problem names them; the other bindings count.
 //
-// [Parse] reads a file; [Map.Command] is asked about each key that is pressed.
+// [Parse] reads a file; [Map.Command] returns the command of a pressed key.
 package keymap
 
 import (
@@ -19,10 +19,10 @@ import (
 	"gemline/engine/text"
 )
 
-// A Command is what a key does, by its name in the file.
+// A Command is the command of a key, by its name in the file.
 type Command string
 
-// The commands that keys of the line editor do.
+// The commands of the line editor.
 const (
 	Submit      Command = "input.submit"
 	Newline     Command = "input.newline"
@@ -59,27 +59,25 @@ const (
 
 const (
 	submitKey = "enter"
-	mostNamed = 8 // commands that a problem names
+	mostNamed = 8 // commands in one message
 )
 
-// Commands are all commands that keys can do, in the order in which they are listed.
+// Commands are all commands, in the order of lists.
 var Commands = []Command{Submit, Newline, Editor, Previous, Next, Search, Up, Down, Left, Right, WordLeft, WordRight,
 	Home, End, Complete, Clear, KillRight, KillLeft, RuboutWord, DeleteWord, Rubout, Delete, Undo,
 	CycleMode, ClearScreen, Suspend, Cancel, Exit}
 
-// families are what the names of commands begin with that a session of lines has nothing for.
+// families are beginnings of command names without a meaning in a session of lines.
 var families = []string{"scroll.", "nav.", "app.", "background.", "basic.quit", "edit.redo", "input.queueMessage", "input.paste",
 	"history.search.accept", "history.rewind", "suggest.focus", "suggest.expand", "suggest.collapse"}
 
-// A Map says what keys do in place of their own meaning. The zero Map leaves all as they
-// are.
+// A Map overrides the default commands of keys. The zero Map overrides nothing.
 type Map struct {
 	bound   map[string]Command
 	unbound map[string][]Command
 }
 
-// Command returns what a key does whose own meaning is own: that, unless the map says
-// otherwise.
+// Command returns the command of a key whose default command is own.
 func (m Map) Command(key string, own Command) Command {
 	if c, ok := m.bound[key]; ok {
 		return c
@@ -90,16 +88,16 @@ func (m Map) Command(key string, own Command) Command {
 	return own
 }
 
-// Binds reports whether the map says anything about a key.
+// Binds reports whether the map overrides a key.
 func (m Map) Binds(key string) bool {
 	_, bound := m.bound[key]
 	return bound || m.unbound[key] != nil
 }
 
-// Empty reports whether the map changes nothing.
+// Empty reports whether the map overrides nothing.
 func (m Map) Empty() bool { return len(m.bound)+len(m.unbound) == 0 }
 
-// Parse reads the content of a file. The problems name bindings without effect, a line each.
+// Parse reads the contents of a file. Each problem is a line about a binding without effect.
 func Parse(v any) (m Map, problems []string) {
 	m = Map{bound: map[string]Command{}, unbound: map[string][]Command{}}
 	list, ok := v.([]any)
@@ -154,7 +152,7 @@ func Parse(v any) (m Map, problems []string) {
 	return m, problems
 }
 
-// modifiers are the names of keys that are held, in the order of a key's name.
+// modifiers are the names of modifier keys, in their order in a key's name.
 var modifiers = []string{"ctrl", "alt", "shift", "cmd"}
 
 var (
@@ -164,7 +162,7 @@ var (
 	namedKeys = strings.Fields("up down left right home end pageup pagedown enter escape tab space backspace delete clear insert")
 )
 
-// Key returns the name of a key as [Map.Command] is asked for it: ctrl+j, alt+enter, f2, å.
+// Key returns the normalized name of a key for [Map.Command]: ctrl+j, alt+enter, f2, å.
 func Key(said string) (string, error) {
 	name := strings.TrimSpace(said)
 	var held []string
@@ -193,7 +191,7 @@ func Key(said string) (string, error) {
 	return Join(name, held...), nil
 }
 
-// Join returns the name of a key that is pressed while others are held.
+// Join returns the name of a key with modifiers.
 func Join(key string, held ...string) string {
 	if key == "" {
 		return ""

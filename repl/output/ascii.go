@@ -2,8 +2,7 @@ package output
 
 import "strings"
 
-// lookalikes are characters, and what is typed for them on a keyboard without
-// them.
+// lookalikes maps characters to their usual ASCII spelling.
 var lookalikes = map[rune]string{
 	'\u00a0': " ", '\u2002': " ", '\u2003': " ", '\u2009': " ", '\u200a': " ", '\u202f': " ", '\u3000': " ",
 	'\u2018': "'", '\u2019': "'", '\u201a': "'", '\u201b': "'", '\u2032': "'",
@@ -18,7 +17,7 @@ var lookalikes = map[rune]string{
 	'\u2588': "#", '\u2591': "#", '\u2592': "#", '\u2593': "#",
 }
 
-// ascii returns the text in the place of r where there is nothing but ASCII.
+// ascii returns the ASCII spelling of r.
 func ascii(r rune) string {
 	switch s := lookalikes[r]; {
 	case s != "":
@@ -33,8 +32,7 @@ func ascii(r rune) string {
 	return escaped(r)
 }
 
-// toASCII returns s with something of ASCII for every other character: what
-// looks like it, or an escape.
+// toASCII returns s with each other character replaced by a similar ASCII text, or by an escape.
 func toASCII(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// Descriptor returns an error: descriptors are not inherited here.
+// Descriptor returns an error: this system inherits no descriptors.
 func Descriptor(int) (*os.File, error) {
 	return nil, errors.New("descriptors can't be passed on to a program here")
 }

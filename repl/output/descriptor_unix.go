@@ -9,12 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Descriptor returns the file that whoever started the program gave it as
-// descriptor n, for writing. Children of the program don't have it.
+// Descriptor returns the inherited file with descriptor n, for writing. Children of the program do
+// not inherit it.
 //
-// A descriptor that is closed when the program starts may soon be in use for a
-// file of the program's own. The program's own files have the flag FD_CLOEXEC,
-// which no inherited descriptor can have.
+// A descriptor that is closed at the start may soon belong to a file of the program itself. Such
+// files have the flag FD_CLOEXEC, which no inherited descriptor can have.
 func Descriptor(n int) (*os.File, error) {
 	flags, err := unix.FcntlInt(uintptr(n), unix.F_GETFD, 0)
 	if err != nil || flags&unix.FD_CLOEXEC != 0 {

@@ -10,22 +10,20 @@ import (
 	"unicode/utf8"
 )
 
-// Escape returns s with everything that a reader could not see for what it is
-// as an escape: what a [Writer] escapes, and unusual spaces, soft hyphens and
-// carriage returns as well. Newlines and tabs stay.
+// Escape returns s with escapes for all characters that a reader could not recognize: those that a
+// [Writer] escapes, and unusual spaces, soft hyphens and carriage returns. Newlines and tabs stay.
 func Escape(s string) string { return escape(s, false, false) }
 
-// EscapePartial is [Escape] for a text that its writer is not done with: what has its
-// place may still follow.
+// EscapePartial is [Escape] for an incomplete text: characters that depend on the next character
+// stay at its end.
 func EscapePartial(s string) string { return escape(s, false, true) }
 
-// EscapeLine is [Escape] for a text that must stay on one line: newlines and tabs are
-// escaped too.
+// EscapeLine is [Escape] for a text that must stay on one line: it also escapes newlines and tabs.
 func EscapeLine(s string) string { return escape(s, true, false) }
 
-// Visible is [Escape] for text that other programs read as well: what belongs to
-// the writing of some languages and to pictures stays, which is joiners, soft
-// hyphens, spaces of every width and variation selectors, and so do line ends.
+// Visible is [Escape] for text that other programs read as well. It leaves line ends, and
+// characters of some scripts and of pictures: joiners, soft hyphens, spaces of every width and
+// variation selectors.
 func Visible(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r == softHyphen || unseen(r) }) < 0 {
 		return s
@@ -78,14 +76,14 @@ func escape(s string, line, open bool) string {
 	return b.String()
 }
 
-// placedIn is [placed] before a text. If that is open, anything may follow it.
+// placedIn is [placed] with the text after r. If the text is open, anything may follow it.
 func placedIn(rest string, before, r rune, open bool) bool {
 	next, _ := utf8.DecodeRuneInString(rest)
 	switch {
 	case next != utf8.RuneError:
 		return placed(before, r, next)
-	case rest != "": // no character
-	case open: // what joins is followed by its like
+	case rest != "": // an invalid byte
+	case open: // a joiner may be followed by a matching character
 		return placed(before, r, before) || placed(before, r, keycap) || placed(before, r, '\u2642')
 	}
 	return placed(before, r, endOfText)
@@ -99,12 +97,12 @@ func escaped(r rune) string {
 	return fmt.Sprintf(`\u{%x}`, r)
 }
 
-// JSON returns b, the text of a JSON value, with escapes for all characters that a reader could
-// not see. Such characters can only be in its strings.
+// JSON returns b, the text of a JSON value, with escapes for all characters that a reader could not
+// recognize. Only its strings can contain them.
 func JSON(b []byte) []byte { return escapeJSON(b, unshown) }
 
-// VisibleJSON is [JSON] for text that is read, too: what belongs to the writing
-// of some languages stays, as in [Visible].
+// VisibleJSON is [JSON] for text that other programs read: it leaves the characters that [Visible]
+// leaves.
 func VisibleJSON(b []byte) []byte { return escapeJSON(b, unseen) }
 
 func escapeJSON(b []byte, escapes func(rune) bool) []byte {
@@ -129,11 +127,11 @@ func escapeJSON(b []byte, escapes func(rune) bool) []byte {
 	return out
 }
 
-// unshown is hidden for what JSON may hold: line ends between its values stay.
+// unshown is hidden for JSON text: line ends between values stay.
 func unshown(r rune) bool { return r >= 0x7f && hidden(r) }
 
-// hidden reports whether r must not reach a terminal as it is: controls,
-// format characters, and characters that show nothing.
+// hidden reports whether r must not reach a terminal: controls, format characters, and invisible
+// characters.
 func hidden(r rune) bool {
 	switch {
 	case r < 0x20, r == 0x7f:
@@ -153,11 +151,11 @@ func hidden(r rune) bool {
 	case r >= 0x180b && r <= 0x180f, r >= 0xe0000 && r <= 0xe0fff, r >= 0x2060 && r <= 0x206f, r >= 0xfff0 && r <= 0xfffb:
 		return true
 	case r >= 0x0600 && r <= 0x0605, r == 0x06dd, r == 0x070f, r == 0x0890, r == 0x0891, r == 0x08e2,
-		r == 0x110bd, r == 0x110cd, r >= 0x13430 && r <= 0x1343f: // format characters that show
+		r == 0x110bd, r == 0x110cd, r >= 0x13430 && r <= 0x1343f: // visible format characters
 		return false
 	}
 	return unicode.Is(unicode.Cf, r)
 }
 
-// selector reports whether r chooses how the character before it looks.
+// selector reports whether r selects the form of the character before it.
 func selector(r rune) bool { return r >= 0xfe00 && r <= 0xfe0f }

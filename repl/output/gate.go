@@ -6,19 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// A gate lets outside text through to a line: what could act on the terminal
-// becomes an escape.
+// A gate passes outside text to a line. It escapes characters that could act on the terminal.
 type gate struct {
 	ascii bool
-	style Style  // of the text that is taken in
-	tail  []byte // text whose meaning depends on the next bytes
+	style Style  // of the current text
+	tail  []byte // bytes whose meaning depends on the next bytes
 	wrap  wrap   // of a paragraph that is broken between words
 	line  line
 
-	touched atomic.Bool // something else may have moved the cursor
+	touched atomic.Bool // another program may have moved the cursor
 }
 
-// noticeTouch takes the cursor for moved if something else may have moved it.
+// noticeTouch handles a possible movement of the cursor by another program.
 func (g *gate) noticeTouch() {
 	if g.touched.Swap(false) {
 		g.wrap.joinProse()
@@ -27,7 +26,7 @@ func (g *gate) noticeTouch() {
 	}
 }
 
-// take moves outside text to the line, as far as its meaning is known.
+// take passes outside text to the line, up to the bytes that depend on the next bytes.
 func (g *gate) take(p []byte) {
 	g.noticeTouch()
 	p, g.tail = append(g.tail, p...), nil
@@ -35,7 +34,7 @@ func (g *gate) take(p []byte) {
 		g.wrap.joinProse()
 	}
 	for len(p) > 0 {
-		if n := printable(p); n > 0 { // it does not depend on the text before it
+		if n := printable(p); n > 0 { // this part does not depend on the text before it
 			g.put(p[:n])
 			g.line.before = rune(p[n-1])
 			p = p[n:]
@@ -51,14 +50,14 @@ func (g *gate) take(p []byte) {
 			g.tail = append([]byte(nil), p...)
 			return
 		case c == '\r' && p[1] == '\n':
-			p = p[1:] // a line end is a line end
+			p = p[1:] // keep the line end, drop the carriage return
 		default:
 			p = p[g.one(p):]
 		}
 	}
 }
 
-// prose takes in spans whose lines are broken where they don't fit into a width.
+// prose passes spans whose lines are broken at a width.
 func (g *gate) prose(width int, spans ...Span) {
 	if width < narrowest {
 		width = 0
@@ -73,8 +72,7 @@ func (g *gate) prose(width int, spans ...Span) {
 	g.style = Normal
 }
 
-// known reports whether p begins with a character, and enough behind it to know how the character
-// is shown.
+// known reports whether p has a whole character, and enough text after it to decide its shown form.
 func known(p []byte) bool {
 	if !utf8.FullRune(p) {
 		return false
@@ -83,7 +81,7 @@ func known(p []byte) bool {
 	return !waits(r) || utf8.FullRune(p[n:])
 }
 
-// printable returns how many bytes p begins with that are shown as they are.
+// printable returns the length of the prefix of p that is shown unchanged.
 func printable(p []byte) int {
 	for i, c := range p {
 		if c < 0x20 && c != '\t' || c >= 0x7f {
@@ -93,10 +91,10 @@ func printable(p []byte) int {
 	return len(p)
 }
 
-// one puts the first character of p and returns its length.
+// one passes the first character of p and returns its length.
 func (g *gate) one(p []byte) int {
 	r, n := utf8.DecodeRune(p)
-	known := r // an escape takes no selector and joins with nothing
+	known := r // an escape takes no selector and joins nothing
 	switch {
 	case r == utf8.RuneError && n == 1:
 		g.put(fmt.Appendf(nil, `\x%02x`, p[0]))
@@ -122,7 +120,7 @@ func (g *gate) put(b []byte) {
 	}
 }
 
-// settle puts the held-back bytes: nothing follows them.
+// settle passes the pending bytes: no more follow.
 func (g *gate) settle() {
 	if len(g.tail) > 0 {
 		g.wrap.joinProse()

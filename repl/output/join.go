@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// What shows nothing by itself and has its place in the writing of a language, or in a picture.
+// Characters that are invisible alone, but have a function in some scripts or in pictures.
 const (
 	softHyphen    = '\u00ad'
 	nonJoiner     = '\u200c'
@@ -17,13 +17,13 @@ const (
 	endOfText     = rune(-1)
 	firstTone     = '\U0001f3fb' // of skin
 	lastTone      = '\U0001f3ff'
-	firstHaraka   = '\u064b' // marks of Arabic that Unicode counts to no script
+	firstHaraka   = '\u064b' // Arabic marks without a script in Unicode
 	lastHaraka    = '\u065f'
 	superAleph    = '\u0670'
-	otherPictures = "\u2139\u3030" // pictures that are no symbols to Unicode
+	otherPictures = "\u2139\u3030" // pictures that are no symbols in Unicode
 )
 
-// joining are the scripts in which joiners choose the form of letters.
+// joining are scripts in which joiners select the form of letters.
 var joining = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Syriac, unicode.Mandaic, unicode.Mongolian, unicode.Nko, unicode.Adlam,
 	unicode.Hanifi_Rohingya, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati,
@@ -31,16 +31,17 @@ var joining = []*unicode.RangeTable{
 	unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Balinese, unicode.Javanese, unicode.Meetei_Mayek,
 }
 
-// viramas take the vowel of a letter; a joiner behind one is seen at the end of a word, too.
+// viramas remove the vowel of a letter; a joiner after a virama is also visible at the end of a
+// word.
 const viramas = "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca"
 
-// waits reports whether the next character decides if r has its place.
+// waits reports whether the function of r depends on the next character.
 func waits(r rune) bool {
 	return r == softHyphen || r == nonJoiner || r == joiner || r == asText || r == asPicture
 }
 
-// placed reports whether r, which shows nothing by itself, has its place
-// between two characters. The one before is 0 if it was escaped.
+// placed reports whether r, which is invisible alone, has a function between two characters. Before
+// is 0 if the character before was escaped.
 func placed(before, r, next rune) bool {
 	switch r {
 	case asText, asPicture:
@@ -61,7 +62,7 @@ func picture(r rune) bool {
 
 func tone(r rune) bool { return r >= firstTone && r <= lastTone }
 
-// joins reports whether a joiner or a non-joiner has a place between two characters: behind a
+// joins reports whether a joiner or a non-joiner has a function between two characters: after a
 // virama, or between characters of the same joining script.
 func joins(before, next rune) bool {
 	if strings.ContainsRune(viramas, before) {
@@ -86,8 +87,8 @@ func joiningScript(r rune) *unicode.RangeTable {
 	return nil
 }
 
-// takesSelector reports whether r is a character whose look is commonly chosen
-// between text and picture.
+// takesSelector reports whether a selector commonly chooses between the text and the picture form
+// of r.
 func takesSelector(r rune) bool {
 	return r >= 0x80 && (unicode.In(r, unicode.So, unicode.Sm, unicode.Po) || strings.ContainsRune(otherPictures, r))
 }

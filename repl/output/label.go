@@ -11,10 +11,10 @@ import (
 	"gemline/engine/text"
 )
 
-// A Label is the word that a message of the program begins with.
+// A Label is the first word of a message of the program.
 type Label string
 
-// The labels, which are a contract: screen readers jump by them.
+// The labels are a contract: users of screen readers jump to them.
 const (
 	You        Label = "you"
 	Gemini     Label = "gemini"
@@ -33,7 +33,7 @@ func Labels() []Label {
 	return []Label{You, Gemini, Tool, Result, Permission, Progress, Warning, Failure, Info, Done}
 }
 
-// What a prompt of the program begins with.
+// The beginnings of the program's prompts.
 const (
 	Ready = "> " // for a question or a task
 	Shell = "! " // for a command
@@ -50,33 +50,32 @@ func ReadyIn(mode string) string {
 	return Ready
 }
 
-// Choices are what the line of choices of an approval may begin with.
+// Choices are the possible beginnings of an approval's line of choices.
 var Choices = []string{"y n ?", "y n w ", "y n r ", "y n a ", "y n e ", "y, n, "}
 
-// ChoicesPattern is what looks like the line of choices, up to its question mark.
+// ChoicesPattern matches text that looks like a line of choices, up to its question mark.
 var ChoicesPattern = text.Pattern(`(?i)y(?: n(?: [wrabce]| a\d+)*|, n(?:, [^,]*?)*,) \?`)
 
-// likeness says how the beginning of a line compares with what the program
-// begins its own lines with.
+// A likeness compares the beginning of a line with the beginnings of the program's own lines.
 type likeness int
 
 const (
-	unlike  likeness = iota // it is none
-	partial                 // it may become one
-	alike                   // it is one
+	unlike  likeness = iota // it differs
+	partial                 // more text may make it alike
+	alike                   // it is the same
 )
 
-// Words are what labels are called instead.
+// Words are the user's names of labels.
 type Words map[Label]string
 
-// word returns what l is called.
+// word returns the name of l.
 func (ws Words) word(l Label) string { return cmp.Or(ws[l], string(l)) }
 
-// A label's word is short, of ASCII, and needs no quotation marks.
+// The name of a label is short, ASCII, and needs no quotation marks.
 var labelWord = text.Pattern(`^[A-Za-z][A-Za-z0-9_-]{0,19}$`)
 
-// Rename returns the Words of a user who has named labels, or says why they
-// won't do. No two labels may be called the same.
+// Rename returns the Words for a user's names of labels, or an error. Two labels can't have the
+// same name.
 func Rename(names map[string]string) (Words, error) {
 	words := Words{}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -108,9 +107,8 @@ func listed(ls []Label) string {
 	return strings.Join(names, ", ")
 }
 
-// openings returns what the program's own lines begin with, in small letters:
-// in the user's words, and in ours, which other parts of the program go on
-// using.
+// openings returns the beginnings of the program's own lines in lower case: with the user's names
+// and with the default names, which other parts of the program still use.
 func openings(words Words) []string {
 	all := slices.Concat([]string{Ready, Shell}, Choices)
 	for _, mode := range modes {
@@ -125,10 +123,10 @@ func openings(words Words) []string {
 	return all
 }
 
-// compare looks at the beginning of a line, whose letters may be capitals.
+// compare compares the beginning of a line, in any case of letters.
 func compare(b []byte, openings []string) likeness {
 	found := unlike
-	b = bytes.ReplaceAll(b, []byte(string(softHyphen)), nil) // which nobody sees
+	b = bytes.ReplaceAll(b, []byte(string(softHyphen)), nil) // it is invisible
 	for _, o := range openings {
 		if len(b) > len(o) {
 			continue
@@ -147,7 +145,7 @@ func compare(b []byte, openings []string) likeness {
 		case same && len(b) == len(o):
 			return alike
 		case same:
-			found = partial // of another it may be all
+			found = partial // it may still match another opening
 		}
 	}
 	return found

@@ -6,25 +6,25 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// A line is the line of the cursor. All shown text passes through it, so that no text from
-// outside begins like a message of the program.
+// A line is the cursor's line. All output passes it, so that no outside text can begin like a
+// message of the program.
 type line struct {
 	styles   [last + 1]wrapping
 	openings []string
 
-	out        []byte  // on its way to the stream
+	out        []byte  // pending output for the stream
 	copying    bool    // see [Writer.CopyTo]
-	copied     []byte  // on its way there
+	copied     []byte  // pending output for the copy
 	head       []byte  // the beginning of the line, which may become a label
-	headStyles []Style // of its bytes
+	headStyles []Style // of the bytes of head
 	current    Style   // the style at the end of out; none between writes
-	atStart    bool    // out and head left aside, the cursor is at the line's start
-	before     rune    // the character before the next one
-	col        int     // where the cursor is, if a paragraph is broken between words
-	blank      bool    // on the line is nothing but what hangs
+	atStart    bool    // the cursor is at the start of a line, apart from out and head
+	before     rune    // the last character
+	col        int     // the cursor's column, if a paragraph is broken between words
+	blank      bool    // the line has only the hanging indentation
 }
 
-// begin begins a message at the start of the line: a label under its name, a colon and a space.
+// begin begins a message at the start of the line: the label, by its name, a colon and a space.
 func (l *line) begin(label Label, name string) {
 	style := l.styles[labelStyle(label)]
 	l.out = append(l.out, style.begin+name+":"+style.end+" "...)
@@ -34,7 +34,7 @@ func (l *line) begin(label Label, name string) {
 	l.col, l.blank = displaywidth.String(name)+2, false
 }
 
-// labelStyle returns how a label looks.
+// labelStyle returns the style of a label.
 func labelStyle(l Label) Style {
 	switch l {
 	case Failure:
@@ -46,7 +46,7 @@ func labelStyle(l Label) Style {
 	}
 }
 
-// place appends shown text, unless it may be the beginning of a label.
+// place appends output, unless it may be the beginning of a label.
 func (l *line) place(s Style, b []byte) {
 	for l.atStart && len(b) > 0 {
 		_, n := utf8.DecodeRune(b)
@@ -98,14 +98,14 @@ func (l *line) show(s Style, b []byte) {
 	l.copy(b)
 }
 
-// copy appends to what others are shown.
+// copy appends to the copy.
 func (l *line) copy(b []byte) {
 	if l.copying {
 		l.copied = append(l.copied, b...)
 	}
 }
 
-// endStyle ends the style that is on.
+// endStyle ends the current style.
 func (l *line) endStyle() {
 	l.out = append(l.out, l.styles[l.current].end...)
 	l.current = Normal
@@ -116,14 +116,14 @@ func (l *line) newline() {
 	l.turn()
 }
 
-// turn goes to the next line, as far as this terminal is concerned.
+// turn begins another line on this terminal only, not in the copy.
 func (l *line) turn() {
 	l.endStyle()
 	l.out = append(l.out, '\n')
 	l.start()
 }
 
-// start notes that the cursor is at the start of a line.
+// start records that the cursor is at the start of a line.
 func (l *line) start() {
 	l.atStart, l.before = true, '\n'
 	l.col, l.blank = 0, true

@@ -2,9 +2,9 @@ package output
 
 import "strings"
 
-// Signs are what the choice of the mode depends on.
+// Signs are the facts that decide the mode.
 type Signs struct {
-	Flag     string // the flag about the mode that was given, such as "--plain"; "" if none
+	Flag     string // the given flag about the mode, such as "--plain"; "" if none
 	FlagOff  bool   // that flag was given with the value false
 	Setting  *bool  // the setting ui.accessibility.screenReader, nil if not set
 	Terminal bool   // standard output is a terminal
@@ -13,23 +13,23 @@ type Signs struct {
 	Lookup func(name string) (string, bool)
 }
 
-// A Mode is how the program may write.
+// A Mode says which sequences the program may write.
 type Mode struct {
-	Smart bool // escapes are allowed
-	Color bool // among them colours
-	Marks bool // among them operating system commands (OSC), such as marks
+	Smart bool // escape sequences are allowed
+	Color bool // also colours
+	Marks bool // also operating system commands (OSC), such as marks
 	Asked bool // the user asked for screen reader mode
 
-	// Limited is a terminal that may be smart, but marks no pastes and shows no UTF-8, such
-	// as a vt100 with the locale C.
+	// Limited is set for a smart terminal without paste marks and UTF-8, such as a vt100 with the
+	// locale C.
 	Limited bool
 
-	// Cause says what decided, in a word or two, such as "settings".
+	// Cause names the deciding sign in a word or two, such as "settings".
 	Cause string
 }
 
 // Name returns the mode and its cause, such as "plain mode (TERM=dumb)", or "" for the mode of
-// capable terminals. If a flag chose the mode, it has the flag's name.
+// capable terminals. If a flag chose the mode, Name has the flag.
 func (m Mode) Name() string {
 	switch {
 	case m.Smart:
@@ -40,9 +40,8 @@ func (m Mode) Name() string {
 	return "plain mode (" + m.Cause + ")"
 }
 
-// Decide chooses the mode. A flag beats the environment, which beats the
-// settings, also when it says no; a terminal that can't do more stays plain
-// whatever is asked.
+// Decide chooses the mode. A flag overrides the environment, which overrides the settings, also
+// when it switches off. A terminal without capabilities stays plain in any case.
 func Decide(s Signs) Mode {
 	if on, cause := requestedMode(s); on {
 		return Mode{Asked: true, Cause: cause}
@@ -63,7 +62,7 @@ func Decide(s Signs) Mode {
 	return Mode{Smart: true, Color: colored(s.Lookup), Marks: marks, Limited: !marks && !isUTF8(locale(s.Lookup)), Cause: "terminal"}
 }
 
-// locale returns the name of the locale of the user's characters, "" if there is none.
+// locale returns the user's locale of characters, "" if there is none.
 func locale(lookup func(string) (string, bool)) string {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v, _ := lookup(name); v != "" {
@@ -73,7 +72,7 @@ func locale(lookup func(string) (string, bool)) string {
 	return ""
 }
 
-// isUTF8 reports whether the characters of a locale are encoded as UTF-8.
+// isUTF8 reports whether a locale's encoding is UTF-8.
 func isUTF8(locale string) bool {
 	locale = strings.ToLower(locale)
 	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
@@ -85,8 +84,8 @@ func OnlyASCII(lookup func(string) (string, bool)) bool {
 	return l == "C" || l == "POSIX"
 }
 
-// commanded reports whether a terminal of that name understands operating system commands, or
-// passes over unknown ones. Older terminals show them.
+// commanded reports whether a terminal, by its name, understands operating system commands, or
+// ignores unknown ones. Older terminals print them.
 func commanded(term string) bool {
 	for _, family := range []string{"xterm", "tmux", "screen", "foot", "alacritty", "wezterm",
 		"ghostty", "kitty", "rxvt", "konsole", "vte", "gnome", "contour", "mintty", "iterm", "st-"} {
@@ -97,8 +96,7 @@ func commanded(term string) bool {
 	return false
 }
 
-// colored reports whether a smart terminal gets colours. Plain mode has none,
-// whatever is forced.
+// colored reports whether a smart terminal gets colours. Plain mode never has colours.
 func colored(lookup func(string) (string, bool)) bool {
 	none, _ := lookup("NO_COLOR")
 	force, _ := lookup("FORCE_COLOR")
@@ -113,7 +111,7 @@ func colored(lookup func(string) (string, bool)) bool {
 	return cli != "0"
 }
 
-// requestedMode reports whether the user wants screen reader mode, and who said so.
+// requestedMode reports whether the user wants screen reader mode, and by which sign.
 func requestedMode(s Signs) (on bool, cause string) {
 	if s.Flag != "" {
 		return !s.FlagOff, s.Flag

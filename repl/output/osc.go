@@ -10,19 +10,19 @@ import (
 	"gemline/engine/text"
 )
 
-// maxClipboard is how many bytes OSC 52 may carry: in base64 they are the
-// 74,994 characters that the smallest of the common terminals takes.
+// maxClipboard is the most bytes for OSC 52. In base64 they are 74,994 characters, the smallest
+// limit of the common terminals.
 const maxClipboard = 74994 / 4 * 3
 
-// Limits of a notification's texts, in characters, as the Gemini CLI has them.
+// Limits of a notification's texts, in characters, as in the Gemini CLI.
 const (
 	maxTitle = 48
 	maxBody  = 180
 )
 
-// ClipboardSequence returns the sequence by which a terminal puts text on its clipboard,
-// or an error if there is too much of it. lookup tells whether tmux or screen
-// stands in between, which pass it on only when it is wrapped.
+// ClipboardSequence returns the sequence with which a terminal puts text on its clipboard, or an
+// error if the text is too long. Lookup tells whether tmux or screen is in between, which pass only
+// a wrapped sequence on.
 func ClipboardSequence(text string, lookup func(string) (string, bool)) (string, error) {
 	if len(text) > maxClipboard {
 		return "", fmt.Errorf("%d bytes are more than a terminal's clipboard takes, which is %d",
@@ -34,17 +34,16 @@ func ClipboardSequence(text string, lookup func(string) (string, bool)) (string,
 	return through("\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte(text))+"\a", lookup), nil
 }
 
-// nested reports whether both tmux and screen are between the program and the terminal. A
-// sequence that is wrapped for tmux is shown as text by screen, and the other way round.
+// nested reports whether both tmux and screen are between the program and the terminal. Screen
+// prints a sequence that is wrapped for tmux, and tmux one that is wrapped for screen.
 func nested(lookup func(string) (string, bool)) bool {
 	tmux, _ := lookup("TMUX")
 	screen, _ := lookup("STY")
 	return tmux != "" && screen != ""
 }
 
-// NotificationSequence returns the sequence that makes the terminal call for attention:
-// method is osc9, osc777, bell, or auto for the one the terminal is known to
-// understand.
+// NotificationSequence returns the sequence with which a terminal calls for attention. Method is
+// osc9, osc777, bell, or auto for a method that the terminal is known to support.
 func NotificationSequence(method, title, body string, lookup func(string) (string, bool)) string {
 	title, body = brief(title, maxTitle), brief(body, maxBody)
 	if method == "auto" {
@@ -63,8 +62,7 @@ func NotificationSequence(method, title, body string, lookup func(string) (strin
 	return "\a"
 }
 
-// attention returns the method that the terminal understands, as far as its
-// variables tell.
+// attention returns the notification method of the terminal, by its variables.
 func attention(lookup func(string) (string, bool)) string {
 	program, _ := lookup("TERM_PROGRAM")
 	switch program {
@@ -81,8 +79,7 @@ func attention(lookup func(string) (string, bool)) string {
 	return "bell"
 }
 
-// through wraps a control sequence so that tmux or screen hand it on to the
-// terminal that they run in.
+// through wraps a control sequence so that tmux or screen pass it on to their terminal.
 func through(seq string, lookup func(string) (string, bool)) string {
 	if v, _ := lookup("TMUX"); v != "" {
 		return "\x1bPtmux;" + strings.ReplaceAll(seq, "\x1b", "\x1b\x1b") + "\x1b\\"
@@ -100,7 +97,7 @@ func through(seq string, lookup func(string) (string, bool)) string {
 	return b.String()
 }
 
-// brief makes outside text fit into a control sequence: one line of at most most characters,
+// brief shortens outside text for a control sequence: to one line of at most most characters,
 // without control characters.
 func brief(s string, most int) string {
 	s = strings.ToValidUTF8(text.Words(s), "")
@@ -116,15 +113,15 @@ func brief(s string, most int) string {
 	return s
 }
 
-// A Mark tells a smart terminal where a turn's parts begin, by which it can
-// jump from prompt to prompt (OSC 133).
+// A Mark marks a part of a turn for a smart terminal, whose user can jump from prompt to prompt
+// (OSC 133).
 type Mark string
 
 // The marks.
 const (
 	PromptMark  Mark = "A" // the prompt comes next
 	InputMark   Mark = "B" // the text behind it is typed
-	AnswerMark  Mark = "C" // the input is over, the text behind it answers it
+	AnswerMark  Mark = "C" // the input has ended, and its answer follows
 	SuccessMark Mark = "D;0"
 	FailureMark Mark = "D;1"
 )

@@ -6,22 +6,22 @@ import (
 	"unicode"
 )
 
-// Padding that could push something out of sight is shown as a count.
+// Limits of padding, beyond which a count replaces it, so that it can't move text out of sight.
 const (
 	mostBlankLines = 2
 	mostBlanks     = 8   // inside a line or at its end
-	mostIndent     = 100 // at its beginning
+	mostIndent     = 100 // at the beginning of a line
 )
 
-// blankCell is a character of braille that looks like a blank and is none.
+// blankCell is a character of braille that looks like a blank.
 const blankCell = "\u2800"
 
-// Sanitize returns text that a user decides on as it is shown: every character
-// visible, and nothing moved out of sight by blanks.
+// Sanitize returns the shown form of a text that the user decides on: every character is visible,
+// and no blanks move text out of sight.
 func Sanitize(s string) string {
 	var out []string
 	var blank []string // lines held back
-	mark := ""         // which they begin with
+	mark := ""         // the mark of a diff before them
 	flush := func() {
 		if len(blank) > mostBlankLines {
 			blank = []string{fmt.Sprintf("%s(%d blank lines)", mark, len(blank))}
@@ -45,12 +45,11 @@ func Sanitize(s string) string {
 	return strings.Join(out, "\n")
 }
 
-// mostMarks is how many marks may stand on one letter. More of them cover the
-// letters around it.
+// mostMarks is the most marks on one letter. More marks would cover the letters around it.
 const mostMarks = 3
 
-// escapeMarks returns s with marks as escapes that have no letter to stand on, or
-// too many neighbours on it.
+// escapeMarks escapes marks without a letter before them, or with too many marks on the same
+// letter.
 func escapeMarks(s string) string {
 	var b strings.Builder
 	marks, letter := 0, false
@@ -77,13 +76,13 @@ func blankLine(l string) (mark string, ok bool) {
 	return mark, strings.TrimLeft(l, " \t") == "" && len(l) <= mostBlanks
 }
 
-// collapseBlanks returns l with long runs of blanks as a count.
+// collapseBlanks replaces long runs of blanks in l by a count.
 func collapseBlanks(l string) string {
 	var b strings.Builder
 	for i := 0; i < len(l); {
 		n := max(1, len(l[i:])-len(strings.TrimLeft(l[i:], " \t")))
 		most := mostBlanks
-		if (i == 0 || i == 1 && strings.Contains("+-", l[:1])) && i+n < len(l) { // behind the mark of a diff, too
+		if (i == 0 || i == 1 && strings.Contains("+-", l[:1])) && i+n < len(l) { // also after the mark of a diff
 			most = mostIndent
 		}
 		if n > most {
@@ -96,5 +95,5 @@ func collapseBlanks(l string) string {
 	return b.String()
 }
 
-// NeedsEscape reports whether s holds characters that can only be shown as escapes.
+// NeedsEscape reports whether s has characters that can only be shown as escapes.
 func NeedsEscape(s string) bool { return Escape(s) != s }

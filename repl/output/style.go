@@ -6,8 +6,7 @@ import (
 	"github.com/fatih/color"
 )
 
-// Style is a look that smart mode gives to a piece of text. The zero Style is
-// no look.
+// Style is the style of a piece of text in smart mode. The zero Style is none.
 type Style int
 
 // The styles.
@@ -17,15 +16,15 @@ const (
 	Caution        // warnings and questions
 	Bad            // errors, removed lines
 	Good           // success, added lines
-	Code           // text to be typed as it stands
-	Address        // where a link leads
+	Code           // text to be typed unchanged
+	Address        // the target of a link
 	Emphasis       // a stressed word
 	Note           // the program's own words inside an answer
 	Headline       // the heading of a whole text
 	last     = Headline
 )
 
-// A wrapping is the pair of sequences around text of one style.
+// A wrapping is the pair of sequences around text of a style.
 type wrapping struct{ begin, end string }
 
 func wrappings(on bool) (ws [last + 1]wrapping) {

@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// A UTF8 takes text in pieces and gives it back as whole, valid characters
-// without escape sequences, however the pieces were cut. Bytes that are no
-// UTF-8 come out as \xNN.
+// A UTF8 reads text in pieces and returns it as whole, valid characters without escape sequences,
+// regardless of the pieces. It writes invalid bytes as \xNN.
 type UTF8 struct {
 	Raw     bool // escape sequences stay
 	held    string
@@ -20,10 +19,10 @@ const maxSequence = 4096 // bytes; a longer text is no sequence
 // Feed returns the text up to and including s, as far as it is complete.
 func (c *UTF8) Feed(s string) string { return c.clean(s, false) }
 
-// Flush returns the text that was held back.
+// Flush returns the pending text.
 func (c *UTF8) Flush() string { return c.clean("", true) }
 
-// Invalid reports whether bytes were escaped since it was last called.
+// Invalid reports whether bytes were escaped since its last call.
 func (c *UTF8) Invalid() bool {
 	was := c.invalid
 	c.invalid = false
@@ -47,7 +46,7 @@ func (c *UTF8) clean(s string, last bool) string {
 			case n == 0 && !last:
 				c.held = rest
 				return b.String()
-			default: // no sequence: the text is shown, its introducer not
+			default: // no sequence: only its introducer is dropped
 				i += lead
 			}
 			continue
@@ -72,8 +71,7 @@ func (c *UTF8) clean(s string, last bool) string {
 // isC1 reports whether r is a control character beyond ASCII.
 func isC1(r rune) bool { return r >= 0x80 && r < 0xa0 }
 
-// introducer returns how long the introducer of an escape sequence that s
-// begins with is, or 0.
+// introducer returns the length of the introducer of an escape sequence at the start of s, or 0.
 func introducer(s string) int {
 	switch {
 	case s[0] == 0x1b:
@@ -84,8 +82,8 @@ func introducer(s string) int {
 	return 0
 }
 
-// sequence returns how long the escape sequence is that s begins with; 0 if
-// it may go on after the end of s; -1 if it is none.
+// sequence returns the length of the escape sequence at the start of s; 0 if it may continue after
+// the end of s; -1 if there is none.
 func sequence(s string, lead int) int {
 	if len(s) == lead {
 		return 0
@@ -107,7 +105,7 @@ func sequence(s string, lead int) int {
 	return -1
 }
 
-// control measures a sequence that goes on to a character from first to ~.
+// control measures a sequence up to its final character, from first to ~.
 func control(s string, first byte) int {
 	for i := 2; i < len(s); i++ {
 		switch c := s[i]; {
@@ -120,7 +118,7 @@ func control(s string, first byte) int {
 	return 0
 }
 
-// stringSequence measures a sequence that goes on to its terminator.
+// stringSequence measures a sequence up to its terminator.
 func stringSequence(s string) int {
 	for i := 2; i < len(s); i++ {
 		switch {
@@ -140,27 +138,27 @@ func stringSequence(s string) int {
 	return 0
 }
 
-// All returns a text that comes in one piece.
+// All converts a complete text.
 func (c *UTF8) All(s string) string {
 	s = c.Feed(s)
 	return s + c.Flush()
 }
 
-// StripSequences returns a text that comes in one piece without escape sequences, and
-// reports whether bytes of it were escaped.
+// StripSequences returns a complete text without escape sequences, and reports whether bytes of it
+// were escaped.
 func StripSequences(s string) (text string, invalid bool) {
 	var c UTF8
 	s = c.All(s)
 	return s, c.invalid
 }
 
-// Valid is [StripSequences] where it does not matter whether bytes were escaped.
+// Valid is [StripSequences] without the report about bytes.
 func Valid(s string) string {
 	s, _ = StripSequences(s)
 	return s
 }
 
-// FirstLine returns the first line of s, safe to show to the user.
+// FirstLine returns the first line of s, safe for the terminal.
 func FirstLine(s string) string {
 	const most = 500
 	s = Valid(s)
@@ -172,7 +170,7 @@ func FirstLine(s string) string {
 	return Visible(strings.TrimSpace(s))
 }
 
-// BlankControls returns s on one line: a control character is a blank.
+// BlankControls returns s on one line, with blanks in place of control characters.
 func BlankControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x20 || r == 0x7f {

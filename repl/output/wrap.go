@@ -9,54 +9,52 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// narrowest is the least width at which lines are broken between words. Below
-// it most lines would hold one word.
+// narrowest is the least width for breaking lines between words. Below it most lines would hold one
+// word.
 const narrowest = 20
 
-// maxCluster is how many bytes one character with its marks may have. A
-// longer sequence counts as two.
+// maxCluster is the most bytes of one character with its marks. A longer sequence counts as two.
 const maxCluster = 256
 
 // A Flow says where the lines of a [Span] may be broken.
 type Flow int
 
-// The flows.
+// The values of Flow.
 const (
 	Loose Flow = iota // between words
-	Tight             // nowhere: the span is one word, its blanks included
-	Exact             // nowhere: no part of a paragraph
+	Tight             // nowhere: the span is one word, even with blanks
+	Exact             // nowhere: the text is no part of a paragraph
 )
 
-// A wrap breaks lines between words. It holds back the current word and the blanks before it.
+// A wrap breaks lines between words. It holds the current word and the blanks before it.
 type wrap struct {
 	line  *line
-	on    bool // a call of Prose is going on
-	width int  // of the terminal; 0 for no end
-	flow  Flow // of the text that comes
+	on    bool // a call of Prose is running
+	width int  // of the terminal; 0 without a limit
+	flow  Flow // of the next text
 	hang  string
 	style Style
 
 	blanks styledText // before the word
 	word   styledText
-	cells  int    // how wide the word is
-	begun  bool   // the beginning of the word is written
-	margin string // what the lines begin with if one is broken before the word
+	cells  int    // the width of the word
+	begun  bool   // the beginning of the word is already written
+	margin string // the beginning of a line that is broken before the word
 
-	cluster []byte // of the word, a character that may get more marks
-	last    rune   // the wide character that the word ends with, if a line may end there
+	cluster []byte // the last character of the word, which may get more marks
+	last    rune   // the wide character at the end of the word, if a line may end there
 }
 
-// Prose writes outside text as [Writer.Spans] does, and breaks its lines between words where they
-// would not fit into a width. The width 0 means that the width is not known: no line is broken.
+// Prose writes outside text as [Writer.Spans] does, and breaks its lines between words to fit a
+// width. If the width is 0, it is unknown, and no line is broken.
 //
-// A word is held back until it is whole. A line that begins by being broken is
-// looked at like any other.
+// A word is held until it is complete. The start of a broken line is checked like any other.
 func (w *Writer) Prose(width int, spans ...Span) {
 	w.gate.prose(width, spans...)
 	w.flush()
 }
 
-// Width returns how many columns s takes when it is shown.
+// Width returns the columns of s when it is shown.
 func (w *Writer) Width(s string) int {
 	var b bytes.Buffer
 	m := New(&b, Options{ASCII: w.gate.ascii})
@@ -67,16 +65,16 @@ func (w *Writer) Width(s string) int {
 	return displaywidth.Bytes(b.Bytes())
 }
 
-// lay takes in shown text of a paragraph.
+// lay adds shown text of a paragraph.
 func (f *wrap) lay(s Style, b []byte) {
 	if s != f.style {
-		f.endCluster() // it is still in the style before
+		f.endCluster() // it still has the style before
 		f.style = s
 	}
 	if f.flow == Exact {
 		f.joinProse()
 		f.line.place(s, b)
-		f.line.col += displaywidth.Bytes(b) // a word that is too long for a line is followed by another line
+		f.line.col += displaywidth.Bytes(b) // a word that is too long for one line continues on the next
 		f.line.blank = false
 		return
 	}
@@ -90,8 +88,7 @@ func (f *wrap) lay(s Style, b []byte) {
 	}
 }
 
-// takeASCII takes in the characters of ASCII that b begins with, and returns how
-// many there are.
+// takeASCII adds the ASCII characters at the start of b, and returns their number.
 func (f *wrap) takeASCII(b []byte) (n int) {
 	for n < len(b) && b[n] < utf8.RuneSelf && (f.flow == Tight || b[n] != ' ' && b[n] != '\t') {
 		n++
@@ -110,7 +107,7 @@ func (f *wrap) takeASCII(b []byte) (n int) {
 	return 0
 }
 
-// takeRune takes in a character beyond ASCII, which may belong to the one before.
+// takeRune adds a character beyond ASCII, which may belong to the character before.
 func (f *wrap) takeRune(b []byte) {
 	whole := len(f.cluster)
 	f.cluster = append(f.cluster, b...)
@@ -123,8 +120,7 @@ func (f *wrap) takeRune(b []byte) {
 	f.cluster = append(f.cluster, b...)
 }
 
-// endCluster adds the last character to the word, or begins another word with
-// it.
+// endCluster adds the last character to the word, or begins another word with it.
 func (f *wrap) endCluster() {
 	if len(f.cluster) == 0 {
 		return
@@ -143,8 +139,8 @@ func (f *wrap) endCluster() {
 	}
 }
 
-// opens and closes report whether a character stays with the next or with the
-// previous one, so that no line ends between them.
+// opens and closes report whether a character stays with the next or the previous character, so
+// that no line ends between them.
 func opens(r rune) bool { return unicode.In(r, unicode.Ps, unicode.Pi) }
 
 func closes(r rune) bool {
@@ -153,7 +149,7 @@ func closes(r rune) bool {
 
 const clinging = "、。，．・：；！？％ー々〻ァィゥェォッャュョヮヵヶぁぃぅぇぉっゃゅょゎゕゖヽヾゝゞ〜～"
 
-// grow adds to the word. A word that can't fit on any line is not held back.
+// grow adds to the word. A word that is too long for a line is not held.
 func (f *wrap) grow(b []byte, cells int) {
 	if len(f.word.text) == 0 && !f.begun {
 		f.margin = f.hang[:min(len(f.hang), f.width/2)]
@@ -165,7 +161,7 @@ func (f *wrap) grow(b []byte, cells int) {
 	}
 }
 
-// gap returns how wide the blanks before the word are.
+// gap returns the width of the blanks before the word.
 func (f *wrap) gap() int {
 	at := f.line.col
 	for _, c := range f.blanks.text {
@@ -176,7 +172,7 @@ func (f *wrap) gap() int {
 	return at - f.line.col
 }
 
-// release writes the held word, on another line if it does not fit on this one.
+// release writes the held word, on the next line if it does not fit on this one.
 func (f *wrap) release() {
 	if len(f.word.text) == 0 {
 		return
@@ -199,7 +195,7 @@ func (f *wrap) release() {
 	f.cells = 0
 }
 
-// endPart ends a part of a word behind which a line may end.
+// endPart ends a part of a word after which a line may end.
 func (f *wrap) endPart() {
 	f.release()
 	f.begun = false
@@ -212,14 +208,13 @@ func (f *wrap) endWord() {
 	f.last = 0
 }
 
-// endProse writes the held-back text of a paragraph that does not go on.
+// endProse writes the held text of a complete paragraph.
 func (f *wrap) endProse() {
 	f.endWord()
 	f.blanks.clear()
 }
 
-// joinProse writes the held-back text of a paragraph whose line goes on with
-// something else.
+// joinProse writes the held text of a paragraph whose line continues with other output.
 func (f *wrap) joinProse() {
 	f.endWord()
 	f.line.col += f.gap()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Options say how a Writer writes.
+// Options are the options of a Writer.
 type Options struct {
 	// Color allows colour escapes around the program's own messages.
 	Color bool
@@ -14,17 +14,17 @@ type Options struct {
 	// Marks allows sequences that tell the terminal where prompts are.
 	Marks bool
 
-	// ASCII puts something of ASCII in the place of every other character.
+	// ASCII replaces all other characters by similar ASCII text.
 	ASCII bool
 
-	// Words are what labels are called, as far as they have other names.
+	// Words are the user's names of labels, if there are any.
 	Words Words
 }
 
 // A Writer is the only way to a stream. The goroutine that owns the terminal
 // uses it; it is not safe for concurrent use.
 //
-// The first failed write is remembered, and nothing is written after it.
+// The Writer stores the error of the first failed write, and writes nothing after it.
 type Writer struct {
 	gate    gate
 	w       io.Writer
@@ -45,18 +45,17 @@ func New(w io.Writer, o Options) *Writer {
 	return m
 }
 
-// Wrap breaks messages between words from here on, at the width that columns
-// returns. With nil the terminal breaks them.
+// Wrap breaks later messages between words, at the width that columns returns. With nil the
+// terminal breaks them.
 func (w *Writer) Wrap(columns func() int) { w.columns = columns }
 
-// Adopt goes on in another mode.
+// Adopt changes to another mode.
 func (w *Writer) Adopt(m Mode) { w.gate.line.styles, w.marks = wrappings(m.Color), m.Marks }
 
-// Word returns what a label is called.
+// Word returns the name of a label.
 func (w *Writer) Word(l Label) string { return w.words.word(l) }
 
-// Mark marks the place that the cursor is at, where that is allowed. It moves
-// nothing.
+// Mark marks the cursor's place, if marks are allowed. It does not move the cursor.
 func (w *Writer) Mark(m Mark) {
 	if !w.marks {
 		return
@@ -67,10 +66,10 @@ func (w *Writer) Mark(m Mark) {
 	w.flush()
 }
 
-// Err returns the first error of the stream.
+// Err returns the stream's first error.
 func (w *Writer) Err() error { return w.err }
 
-// Write writes outside text. It fails only when the stream does.
+// Write writes outside text. Its only error is the stream's.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.gate.take(p)
 	return len(p), w.flush()
@@ -87,14 +86,14 @@ type Span struct {
 	Style Style
 	Text  string
 
-	// Flow says where [Writer.Prose] may break it, and Hang what a line begins
-	// with that was broken before a word of it.
+	// Flow says where [Writer.Prose] may break the span. Hang is the beginning of a line that is
+	// broken before a word of it.
 	Flow Flow
 	Hang string
 }
 
-// Spans writes outside text in one go. No style goes on over the end of a line,
-// or when the write is over.
+// Spans writes outside text in one write. A style ends at the end of each line, and at the end of
+// the write.
 func (w *Writer) Spans(spans ...Span) {
 	for _, s := range spans {
 		w.gate.style = s.Style
@@ -104,7 +103,7 @@ func (w *Writer) Spans(spans ...Span) {
 	w.flush()
 }
 
-// Fresh brings the cursor to the start of a line, if it is not there.
+// Fresh moves the cursor to the start of a line, if it is not there.
 func (w *Writer) Fresh() {
 	w.gate.noticeTouch()
 	w.gate.settle()
@@ -114,18 +113,18 @@ func (w *Writer) Fresh() {
 	w.flush()
 }
 
-// Begin starts a message on a fresh line: the label, a colon and a space.
+// Begin starts a message on a new line: the label, a colon and a space.
 func (w *Writer) Begin(l Label) {
 	w.Fresh()
 	w.gate.line.begin(l, w.words.word(l))
 	w.flush()
 }
 
-// Unbroken is an argument of [Writer.Line] that nobody may break: a command that is shown, or is to
-// be copied. It has a line of its own where it does not fit behind the words.
+// Unbroken is an argument of [Writer.Line] that is never broken, such as a command to copy. If it
+// does not fit behind the words, it gets a separate line.
 type Unbroken string
 
-// coded returns a text that was made of args, with the Unbroken ones among them apart.
+// coded splits a text that was made of args at its Unbroken arguments.
 func coded(text string, args []any, fits func(code string) bool) (spans []Span) {
 	for _, a := range args {
 		code, ok := a.(Unbroken)
@@ -134,7 +133,7 @@ func coded(text string, args []any, fits func(code string) bool) (spans []Span) 
 			continue
 		}
 		flow := Tight
-		if !fits(string(code)) { // there is no room for it on any line
+		if !fits(string(code)) { // it fits on no line
 			flow = Exact
 		}
 		spans = append(spans, Span{Text: text[:at]}, Span{Text: string(code), Flow: flow})
@@ -143,7 +142,7 @@ func coded(text string, args []any, fits func(code string) bool) (spans []Span) 
 	return append(spans, Span{Text: text})
 }
 
-// Line writes a whole message on a fresh line. Outside text may be among args.
+// Line writes a message on a new line. Args may include outside text.
 func (w *Writer) Line(l Label, format string, args ...any) {
 	w.Fresh()
 	w.gate.line.begin(l, w.words.word(l))
@@ -157,8 +156,8 @@ func (w *Writer) Line(l Label, format string, args ...any) {
 	w.Fresh()
 }
 
-// Paragraphs writes lines of outside text, broken as messages are, except lines of code: lines
-// that begin with four blanks or a tab, and lines of JSON.
+// Paragraphs writes lines of outside text, broken like messages. It does not break code: lines that
+// begin with four blanks or a tab, and lines of JSON.
 func (w *Writer) Paragraphs(text string) error {
 	if w.columns == nil {
 		w.Text(text)
@@ -178,7 +177,7 @@ func (w *Writer) Paragraphs(text string) error {
 	return w.err
 }
 
-// Broken returns a stream to w on which lines are broken by [Writer.Paragraphs].
+// Broken returns a stream to w whose lines are broken by [Writer.Paragraphs].
 func (w *Writer) Broken() io.Writer { return paragraphs{w} }
 
 type paragraphs struct{ w *Writer }
@@ -198,7 +197,8 @@ func (w *Writer) Styled(s Style, line string) {
 	w.flush()
 }
 
-// Item writes one line of outside text in a style, broken as messages are, below its beginning.
+// Item writes one line of outside text in a style, broken like a message, with the following lines
+// indented.
 func (w *Writer) Item(s Style, line string) {
 	if w.columns == nil {
 		w.Styled(s, line)
@@ -209,7 +209,8 @@ func (w *Writer) Item(s Style, line string) {
 	w.Fresh()
 }
 
-// Room returns how wide a question may be that an answer of a key stands behind, 0 for as wide as it is.
+// Room returns the greatest width of a question with an answer of one key behind it, 0 for no
+// limit.
 func (w *Writer) Room() int {
 	if w.columns == nil || w.columns() < narrowest {
 		return 0
@@ -217,7 +218,7 @@ func (w *Writer) Room() int {
 	return w.columns() - 2
 }
 
-// Head writes the first lines of a question that does not fit on one, and returns the last.
+// Head writes the first lines of a question that is too long for one line, and returns the last.
 func (w *Writer) Head(question string) (last string) {
 	for room := w.Room(); room > 0 && w.Width(question) > room; {
 		at := -1
@@ -236,8 +237,7 @@ func (w *Writer) Head(question string) (last string) {
 	return question
 }
 
-// Prompt writes s on a fresh line and leaves the cursor behind it. Text from outside in s is
-// escaped.
+// Prompt writes s on a new line and leaves the cursor behind it. It escapes outside text in s.
 func (w *Writer) Prompt(s string) {
 	w.Fresh()
 	s = EscapeLine(s)
@@ -249,8 +249,7 @@ func (w *Writer) Prompt(s string) {
 	w.flush()
 }
 
-// Entered tells the Writer that the user's Enter has brought the cursor to the
-// start of a line.
+// Entered says that the user's Enter has moved the cursor to the start of a line.
 func (w *Writer) Entered() {
 	w.gate.settle()
 	w.flush()
@@ -258,12 +257,12 @@ func (w *Writer) Entered() {
 	w.gate.line.start()
 }
 
-// Touched tells the Writer that something else may have moved the cursor. It
-// alone may be called on any goroutine.
+// Touched says that another program may have moved the cursor. Only this method may be called on
+// any goroutine.
 func (w *Writer) Touched() { w.gate.touched.Store(true) }
 
-// Terminal returns the stream without the gate, for the line editor, which
-// writes nothing that it has not passed through [Escape].
+// Terminal returns the stream without the gate, for the line editor, which passes all its output
+// through [Escape].
 func (w *Writer) Terminal() io.Writer { return direct{w} }
 
 type direct struct{ w *Writer }

@@ -7,7 +7,7 @@ import (
 	"gemline/repl/output"
 )
 
-// draw shows the line as it is.
+// draw shows the present line.
 func (e *editor) draw() {
 	prompt := e.prompt
 	if e.recall.searching {
@@ -66,8 +66,8 @@ func (e *editor) press(op rune) {
 	}
 }
 
-// searchOp carries out an op while the history is searched. It reports false
-// if the op has ended the search and has still to be done.
+// searchOp carries out an op during a search of the history. If it returns false, the op has ended
+// the search and must still be carried out.
 func (e *editor) searchOp(op rune) bool {
 	switch op {
 	case opRubout:
@@ -91,8 +91,7 @@ func (e *editor) searchOp(op rune) bool {
 	return true
 }
 
-// aside lets something else be written, on a fresh line, and the line be drawn
-// again behind it.
+// aside calls write on a new line, and draws the edited line again below.
 func (e *editor) aside(write func()) {
 	e.screen.leave()
 	e.terminal.Config.Out.Entered()
@@ -100,13 +99,13 @@ func (e *editor) aside(write func()) {
 	e.terminal.Config.Out.Fresh()
 }
 
-// raw takes the terminal back.
+// raw takes the terminal back from another program.
 func (e *editor) raw() {
 	e.terminal.src.raw()
 	e.bracket(pasteOn)
 }
 
-// lend gives the terminal to someone else for a while.
+// lend gives the terminal to use, while use runs.
 func (e *editor) lend(use func()) {
 	e.in.activate(false)
 	defer e.in.activate(true)
@@ -116,7 +115,7 @@ func (e *editor) lend(use func()) {
 	use()
 }
 
-// nextMode goes on in another mode of the session, which the prompt shows.
+// nextMode changes to another mode of the session, and shows the new prompt.
 func (e *editor) nextMode() {
 	if e.terminal.Config.NextMode == nil || e.asking {
 		return
@@ -157,8 +156,8 @@ func (e *editor) stop() {
 	e.aside(func() { e.lend(func() { e.terminal.jobs.stop() }) })
 }
 
-// stopping is called when a signal is to stop the program. While a line is
-// typed that is done as if Ctrl-Z were pressed.
+// stopping is called when a signal is about to stop the program. While a line is edited, it acts
+// like Ctrl-Z.
 func (e *editor) stopping() bool {
 	if !e.terminal.reading.Load() {
 		return false
@@ -167,8 +166,7 @@ func (e *editor) stopping() bool {
 	return true
 }
 
-// resumed is called when the program goes on after a stop that took it
-// unawares.
+// resumed is called when the program continues after an unexpected stop.
 func (e *editor) resumed() {
 	if e.terminal.reading.Load() {
 		e.in.inject(string(opResume))

@@ -9,8 +9,8 @@ import (
 	"gemline/repl/keymap"
 )
 
-// commandOps are the ops of the commands that the user may bind keys to. Submit and Newline
-// are characters of the line.
+// commandOps are the ops of commands that users may bind to keys. Submit and Newline are characters
+// of the line.
 var commandOps = map[keymap.Command]rune{
 	keymap.Submit: '\r', keymap.Newline: newlineMark, keymap.Editor: opEdit,
 	keymap.Previous: opPrev, keymap.Next: opNext, keymap.Search: opSearch, keymap.Up: opPrev, keymap.Down: opNext,
@@ -22,8 +22,8 @@ var commandOps = map[keymap.Command]rune{
 	keymap.Exit: opDeleteOrEnd,
 }
 
-// bound returns the length of the key that b begins with, and its op if the user has said
-// what it does. ok is false if nothing is said of it.
+// bound returns the length of the key at the start of b, and the op that the user has bound to it.
+// Ok is false without a binding.
 func (d *decoder) bound(b []byte) (n int, op rune, ok bool) {
 	if d.keymap.Empty() {
 		return 0, 0, false
@@ -41,10 +41,10 @@ func (d *decoder) bound(b []byte) (n int, op rune, ok bool) {
 			return n, 0, true
 		}
 	}
-	return 0, 0, false // it does not do what the file unbinds
+	return 0, 0, false // the file unbinds the key's own op
 }
 
-// binds reports whether the user has said what the key does that b is.
+// binds reports whether the user has bound the key b.
 func (d *decoder) binds(b []byte) bool {
 	_, _, ok := d.bound(b)
 	return ok
@@ -61,8 +61,8 @@ func (d *decoder) ownOp(key []byte) rune {
 	return op
 }
 
-// keyName returns the name of the key that b begins with, as the user's map has it, and its
-// length; 0 if it is not complete, or none that could be bound.
+// keyName returns the name of the key at the start of b, as in the user's map, and its length; 0 if
+// the key is incomplete or can't be bound.
 func keyName(b []byte) (name string, n int) {
 	if b[0] == 0x1b {
 		return escapeName(b)
@@ -97,7 +97,7 @@ func runeName(r rune) string {
 	return string(r)
 }
 
-// escapeName is keyName for what begins with ESC.
+// escapeName is keyName for sequences that begin with ESC.
 func escapeName(b []byte) (string, int) {
 	if len(b) < 2 {
 		return "", 0
@@ -149,7 +149,7 @@ func csiName(args string, final byte) string {
 	}
 	name := finalKeys[final]
 	switch {
-	case final == '~' && params[0] == "27" && len(params) > 2: // a character with keys that are held
+	case final == '~' && params[0] == "27" && len(params) > 2: // a character with modifier keys
 		name = codeName(params[2])
 	case final == '~':
 		name = tildeKeys[params[0]]
@@ -175,7 +175,7 @@ func codeName(code string) string {
 	return ""
 }
 
-// heldKeys returns which keys a parameter says are held.
+// heldKeys returns the modifier keys of a parameter.
 func heldKeys(param string) (held []string) {
 	bits, err := strconv.Atoi(param)
 	if err != nil || bits < 2 {

@@ -9,21 +9,20 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// A buffer is a line being edited: text in, text out. The cursor stands before
-// the character at pos.
+// A buffer is the edited line. The cursor stands before the character at pos.
 type buffer struct {
 	text []rune
 	pos  int
 
-	// atoms are pieces of text that are inserted and deleted as a whole, such
-	// as the placeholder of a paste.
+	// atoms returns texts that are inserted and deleted as a whole, such as the placeholder of a
+	// paste.
 	atoms func() []string
 
 	killed  []rune
-	killing bool // the last thing done was to kill
+	killing bool // the last op has killed text
 
 	past   []snapshot
-	typing bool // the last thing done was to type
+	typing bool // the last op has typed text
 }
 
 // A snapshot is a state that undo restores.
@@ -35,7 +34,7 @@ type snapshot struct {
 // longestPast is how many steps undo goes back.
 const longestPast = 200
 
-// reset begins an empty line. Killed text stays.
+// reset begins an empty line. Killed text is preserved.
 func (b *buffer) reset() {
 	b.text, b.pos, b.past, b.typing, b.killing = nil, 0, nil, false, false
 }
@@ -58,7 +57,7 @@ func (b *buffer) set(text []rune, pos int) {
 	b.typing, b.killing = false, false
 }
 
-// insert types r. Text typed at one go is undone word by word.
+// insert types r. Undo removes typed text word by word.
 func (b *buffer) insert(r rune) {
 	if !b.typing || b.pos > 0 && unicode.IsSpace(b.text[b.pos-1]) && !unicode.IsSpace(r) {
 		b.save()
@@ -76,7 +75,7 @@ func (b *buffer) put(text []rune) {
 	b.typing, b.killing = false, false
 }
 
-// undo goes back a step.
+// undo restores the state before the last step.
 func (b *buffer) undo() {
 	b.typing, b.killing = false, false
 	for n := len(b.past); n > 0; n = len(b.past) {
@@ -89,7 +88,7 @@ func (b *buffer) undo() {
 	}
 }
 
-// cut removes what lies between two positions, the first one first.
+// cut removes the text between two positions, from before to.
 func (b *buffer) cut(from, to int) {
 	if from == to {
 		return
@@ -100,7 +99,7 @@ func (b *buffer) cut(from, to int) {
 	b.typing = false
 }
 
-// kill is cut, and remembers the removed text. The texts of successive kills are joined.
+// kill is cut, and stores the removed text. It joins the texts of successive kills.
 func (b *buffer) kill(from, to int) {
 	back := from > to
 	if back {
@@ -122,8 +121,7 @@ func (b *buffer) kill(from, to int) {
 	b.killing = true
 }
 
-// do carries out an op that needs nothing but the line. It reports whether it
-// was one.
+// do carries out an op that concerns only the line. It returns false for other ops.
 func (b *buffer) do(op rune) bool {
 	switch op {
 	case opKillRight:
@@ -265,7 +263,7 @@ func (b *buffer) atom(i int) (from, to int) {
 func (b *buffer) atomStart(i int) int { from, _ := b.atom(i); return from }
 func (b *buffer) atomEnd(i int) int   { _, to := b.atom(i); return to }
 
-// runStart goes left from i while the character before it is of a kind, and returns where it stops.
+// runStart returns the start of the run of characters of a kind that ends at i.
 func (b *buffer) runStart(i int, kind func(rune) bool) int {
 	for i > 0 && kind(b.text[i-1]) {
 		i--
@@ -273,7 +271,7 @@ func (b *buffer) runStart(i int, kind func(rune) bool) int {
 	return i
 }
 
-// runEnd goes right from i while the character there is of a kind, and returns where it stops.
+// runEnd returns the end of the run of characters of a kind that begins at i.
 func (b *buffer) runEnd(i int, kind func(rune) bool) int {
 	for i < len(b.text) && kind(b.text[i]) {
 		i++
@@ -293,11 +291,10 @@ func (b *buffer) wordEnd(i int) int {
 	return b.atomEnd(b.runEnd(b.runEnd(i, not(inWord)), inWord))
 }
 
-// isBlank reports whether r parts words of any kind.
+// isBlank reports whether r separates words.
 func isBlank(r rune) bool { return unicode.IsSpace(r) || r == newlineMark }
 
-// spaceLeft returns the start of the word before i, where words are parted by
-// blanks alone.
+// spaceLeft returns the start of the word before i, where only blanks separate words.
 func (b *buffer) spaceLeft(i int) int {
 	return b.atomStart(b.runStart(b.runStart(i, isBlank), not(isBlank)))
 }

@@ -14,15 +14,15 @@ import (
 // A Candidate is what a piece of a line may become.
 type Candidate = input.Candidate
 
-// A Completer returns candidates for line from byte start up to byte at,
-// where the cursor is, in the order in which it is to be shown.
+// A Completer returns candidates for line from byte start up to byte at, the cursor's place, in the
+// order of the list.
 type Completer func(ctx context.Context, line string, at int) (start int, found []Candidate)
 
 const (
-	// completeWithin is how long a Completer may take: keys wait for it.
+	// completeWithin is the timeout of a Completer, since keys wait for it.
 	completeWithin = time.Second
 
-	// mostListed is how many candidates a list shows on a high screen.
+	// mostListed is the most candidates that a list shows on a high screen.
 	mostListed = 40
 )
 
@@ -54,14 +54,12 @@ func completion(text []rune, pos int, complete func(line string,
 	return pos, nil, list
 }
 
-// longer reports whether common says more than the typed text, which it may
-// spell in another way.
+// longer reports whether common extends the typed text, perhaps in another spelling.
 func longer(common, typed string) bool {
 	return len(common) > len(typed) || len(common) == len(typed) && common != typed
 }
 
-// plainText leaves out characters that can't stand in a line, such as a line break in the
-// name of a file.
+// plainText removes characters that a line can't hold, such as a line break in the name of a file.
 func plainText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x20 || r >= 0x7f && r < 0xa0 || ours(r) || r == utf8.RuneError {
@@ -71,7 +69,7 @@ func plainText(s string) string {
 	}, s)
 }
 
-// commonPrefix returns what two texts begin with, in whole characters.
+// commonPrefix returns the common beginning of two texts, in whole characters.
 func commonPrefix(a, b string) string {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

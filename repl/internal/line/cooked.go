@@ -13,13 +13,13 @@ import (
 	"gemline/repl/output"
 )
 
-// cooked reads what the terminal's own line discipline, or a pipe, hands out.
+// cooked reads lines from the terminal's own line editing, or from a pipe.
 type cooked struct {
 	terminal *terminal
 	buf      []byte
-	kept     string // see [Reader.Stopped]: what Enter alone sends
+	kept     string // see [Reader.Stopped]: sent by Enter alone
 	open     bool   // nothing was typed before the prompt was shown
-	end      error  // what ended the input behind buf, nil before
+	end      error  // the end of the input after buf, nil before it
 }
 
 func newCooked(t *terminal) *cooked {
@@ -30,7 +30,7 @@ func newCooked(t *terminal) *cooked {
 	return c
 }
 
-// resumed is called when the program goes on after a stop.
+// resumed is called when the program continues after a stop.
 func (c *cooked) resumed() {
 	if c.terminal.reading.Load() {
 		c.terminal.src.resume()
@@ -46,21 +46,21 @@ func (c *cooked) drop() int {
 	return n
 }
 
-// cancelEnd forgets that the input has ended.
+// cancelEnd removes an end of the input, and reports whether there was one.
 func (c *cooked) cancelEnd() bool {
 	ended := c.end != nil
 	c.end = nil
 	return ended
 }
 
-// save puts aside text that was read and not returned.
+// save sets unread text aside.
 func (c *cooked) save() (restore func()) {
 	buf, end := c.buf, c.end
 	c.buf, c.end = nil, nil
 	return func() { c.buf, c.end = append(buf, c.buf...), cmp.Or(end, c.end) }
 }
 
-// close leaves closing to the source.
+// close does nothing: the source closes the input.
 func (c *cooked) close() error { return nil }
 
 // line shows prompt and returns one line.
@@ -103,7 +103,7 @@ func (c *cooked) read(ctx context.Context, prompt string, answer bool) (string, 
 	return s, err
 }
 
-// shown reports whether text typed at the prompt stands behind it.
+// shown reports whether the terminal has shown text that was typed at the prompt.
 func (c *cooked) shown() bool { return c.terminal.Config.Echoed || c.terminal.src.echoes() }
 
 // showOffered shows text that can't be put into the next line.
@@ -116,8 +116,8 @@ func (c *cooked) showOffered() {
 	}
 }
 
-// showUnsent shows text that was typed before the user stopped a turn, instead of
-// returning it. Whole lines of that are kept.
+// showUnsent shows text that was typed before the user stopped a turn. It is not sent; its complete
+// lines are stored in kept.
 func (c *cooked) showUnsent() {
 	by := c.terminal.stopped
 	if by == "" || !c.terminal.src.tty || c.terminal.Config.Single {
@@ -145,7 +145,7 @@ func (c *cooked) showUnsent() {
 	c.terminal.Config.Out.Fresh()
 }
 
-// stoppedByError is what something was stopped by that half a line survives.
+// stoppedByError is the cause of a stop that preserves an incomplete line.
 const stoppedByError = "error"
 
 // typeAhead takes text that was typed and not read yet.
@@ -154,7 +154,7 @@ func (c *cooked) typeAhead(typed []byte) {
 		return
 	}
 	c.buf = append(c.buf, typed...)
-	for i, b := range c.buf { // a Ctrl-D, which is a 0, ends the input where there is nothing for it to hand out
+	for i, b := range c.buf { // a Ctrl-D, stored as 0, ends the input at the start of a line
 		if b == 0 && (i == 0 || c.buf[i-1] == '\n' || c.buf[i-1] == 0) {
 			c.buf, c.end = c.buf[:i], io.EOF
 			return
@@ -162,10 +162,9 @@ func (c *cooked) typeAhead(typed []byte) {
 	}
 }
 
-// typedAhead shows text that was typed before the prompt, which neither the terminal nor
-// Emacs has done at this place, and reports whether it is a whole line. Half a line
-// can be gone on with, but the terminal has given it away and can't take back a
-// character of it any more.
+// typedAhead shows text that was typed before the prompt, and reports whether it is a whole line.
+// Neither the terminal nor Emacs has shown it here. The user can continue an incomplete line, but
+// can't delete its characters any more: the terminal has passed them on.
 func (c *cooked) typedAhead() (s string, whole bool) {
 	line, rest, whole := bytes.Cut(c.buf, []byte("\n"))
 	s = c.entered(line)
@@ -211,7 +210,7 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 		case ctx.Err() != nil:
 			if context.Cause(ctx) == ErrSuperseded {
 				c.terminal.src.typedUnseen()
-			} else if c.terminal.src.tty { // the terminal has dropped its input, so we drop ours
+			} else if c.terminal.src.tty { // the terminal has dropped its input, so this buffer is dropped, too
 				c.buf = nil
 			}
 			return "", context.Cause(ctx)
@@ -221,7 +220,7 @@ func (c *cooked) fromTerminal(ctx context.Context, prompt string) (string, error
 	}
 }
 
-// entered returns a line as the user meant it.
+// entered returns a line after the editing keys in it were applied.
 func (c *cooked) entered(b []byte) string {
 	if !c.terminal.src.tty {
 		return clean(b)
@@ -229,16 +228,15 @@ func (c *cooked) entered(b []byte) string {
 	return typedText(b)
 }
 
-// reprompt shows the prompt once more, after a stop. Text typed behind it and
-// not read the terminal has forgotten, and so do we.
+// reprompt shows the prompt again after a stop. The terminal has dropped typed text that was not
+// read, so the reader drops it, too.
 func (c *cooked) reprompt(prompt string) {
 	c.terminal.Config.Out.Entered()
 	c.terminal.Config.Out.Prompt(prompt)
 	c.terminal.Config.Out.Text(clean(c.buf))
 }
 
-// rawLine reads keys as a terminal would whose line editing somebody has
-// switched off.
+// rawLine interprets control characters on a terminal whose line editing is switched off.
 func rawLine(b []byte) ([]byte, error) {
 	switch {
 	case bytes.IndexByte(b, 3) >= 0:
@@ -249,8 +247,8 @@ func rawLine(b []byte) ([]byte, error) {
 	return bytes.ReplaceAll(b, []byte("\r"), []byte("\n")), nil
 }
 
-// dropLong says that the terminal has cut a line. Text pasted with it goes,
-// too, or it would be taken for something of its own.
+// dropLong reports that the terminal has cut a line. It drops the rest of a paste, which would
+// otherwise be read as another input.
 func (c *cooked) dropLong(ctx context.Context) error {
 	for canTimeOut && !c.terminal.Config.Single {
 		if b, err := c.terminal.src.readWithin(ctx, pasteGap); len(b) == 0 || err != nil {
@@ -264,19 +262,19 @@ func (c *cooked) dropLong(ctx context.Context) error {
 	return ErrCleared
 }
 
-// tooLong says that a line was cut, and what to do.
+// tooLong describes a cut line, with advice.
 func tooLong() string {
 	return fmt.Sprintf("the terminal passes at most %d bytes of a line, so this one was dropped; "+
 		"break it with backslashes, or put it into a file and name it with @", longestLine)
 }
 
-// lastLine returns a last line without an end. A script may end so, and a pipe of Emacs's eshell,
-// which is a terminal; on other terminals it is a line that nobody has entered.
+// lastLine returns a last line without a line end. A script may end without one, and so may a pipe
+// of Emacs's eshell, which is a terminal. On other terminals the user has not entered the line.
 func (c *cooked) lastLine() (string, error) {
 	b, ended := c.buf, errors.Is(c.end, io.EOF)
 	c.buf = nil
 	if c.terminal.src.tty {
-		c.end = nil // a terminal goes on after Ctrl-D
+		c.end = nil // a terminal continues after Ctrl-D
 	}
 	switch {
 	case len(b) == 0 || !ended:
@@ -289,7 +287,7 @@ func (c *cooked) lastLine() (string, error) {
 	return c.entered(b), nil
 }
 
-// clean makes text of the bytes of a line.
+// clean converts the bytes of a line to text.
 func clean(b []byte) string {
 	s := strings.TrimSuffix(string(b), "\r")
 	if strings.Contains(s, "\x00") {

@@ -9,24 +9,24 @@ import (
 	"gemline/repl/keymap"
 )
 
-// A decoder makes keys of what a terminal sends: characters and ops. A paste stays together.
+// A decoder converts a terminal's input into keys: characters and ops. It keeps a paste together.
 type decoder struct {
 	keymap keymap.Map               // the user's
 	pasted func(text string) string // returns its placeholder in the line
-	vi     bool                     // ESC is a key of its own
+	vi     bool                     // a lone ESC is a key
 
-	queue   []byte // keys that were not handed out
-	rest    []byte // a sequence whose end has not come yet
+	queue   []byte // keys that were not delivered yet
+	rest    []byte // a sequence without its end
 	pasting bool
 	paste   []byte
 
 	unmarked unmarkedPaste
 }
 
-// An unmarkedPaste is a paste that the terminal does not mark: its lines come together,
-// faster than anybody types.
+// An unmarkedPaste is a paste without marks of the terminal. Its lines arrive together, faster than
+// anybody types.
 type unmarkedPaste struct {
-	expected bool   // such lines are a paste
+	expected bool   // lines that arrive together are a paste
 	enter    bool   // an Enter waits for more bytes of a paste
 	coming   bool   // more of the paste may come
 	text     []byte // its bytes so far
@@ -40,22 +40,22 @@ func (u unmarkedPaste) entered() bool {
 const (
 	pasteEnd = "\x1b[201~"
 
-	// Milliseconds after which an incomplete escape sequence counts as
-	// complete; shorter for vi's keys, where ESC alone is a key.
+	// Milliseconds after which an incomplete escape sequence counts as complete; fewer in vi mode,
+	// where ESC alone is a key.
 	escapeDelay   = 500
 	viEscapeDelay = 50
 
 	// ctrlC is Ctrl-C.
 	ctrlC = 3
 
-	// mostPasted is the most bytes taken of a paste.
+	// mostPasted is the most bytes of a paste that are read.
 	mostPasted = 64 << 20
 )
 
-// drop removes input that was not handed out, and returns its length in characters.
+// drop removes undelivered input, and returns its length in characters.
 func (d *decoder) drop() int {
 	n := utf8.RuneCount(d.queue) + utf8.RuneCount(d.rest) + utf8.RuneCount(d.paste) + utf8.RuneCount(d.unmarked.text)
-	for _, op := range []rune{opShow, opResume, opStop} { // which nobody typed
+	for _, op := range []rune{opShow, opResume, opStop} { // the user did not type these
 		n -= bytes.Count(d.queue, []byte(string(op)))
 	}
 	if d.unmarked.enter {
@@ -66,10 +66,10 @@ func (d *decoder) drop() int {
 	return n
 }
 
-// typed takes text that was typed while nobody read, and was no paste.
+// typed adds text that was typed between two reads and is no paste.
 func (d *decoder) typed(b []byte) {
 	for len(b) > 0 {
-		if b[0] == 0 { // what the terminal makes of Ctrl-D
+		if b[0] == 0 { // the stored form of Ctrl-D
 			d.press(opDeleteOrEnd)
 			b = b[1:]
 			continue
@@ -83,7 +83,7 @@ func (d *decoder) typed(b []byte) {
 	}
 }
 
-// limit returns how long to wait for the rest of a sequence.
+// limit returns the timeout for the rest of a sequence.
 func (d *decoder) limit() int {
 	switch {
 	case d.unmarked.entered():
@@ -126,9 +126,9 @@ func (d *decoder) press(op rune) {
 	}
 }
 
-// take sorts what the terminal sent.
+// take decodes input of the terminal.
 func (d *decoder) take(b []byte) {
-	if d.pasting && string(b) == "\x03" { // alone, so the end of the paste was lost
+	if d.pasting && string(b) == "\x03" { // Ctrl-C alone: the end of the paste was lost
 		d.paste, d.rest, d.pasting = nil, nil, false
 	}
 	b = append(d.rest, b...)
@@ -166,8 +166,8 @@ func (d *decoder) take(b []byte) {
 	}
 }
 
-// pressEnter takes the Enter at the end of the input. If it belongs to a
-// paste, more comes at once.
+// pressEnter adds the Enter at the end of the input. If it belongs to a paste, more input follows
+// at once.
 func (d *decoder) pressEnter() {
 	if d.unmarked.expected {
 		d.unmarked.enter = true
@@ -176,8 +176,8 @@ func (d *decoder) pressEnter() {
 	d.queue = append(d.queue, '\r')
 }
 
-// takeUnmarkedPaste takes b if it is part of a paste that the terminal does not mark:
-// nobody types lines that fast.
+// takeUnmarkedPaste adds b to an unmarked paste, if b is a part of one: nobody types lines that
+// fast.
 func (d *decoder) takeUnmarkedPaste(b []byte) bool {
 	if !d.unmarked.coming && !d.unmarked.enter && !(d.unmarked.expected && linesTogether(b)) {
 		return false
@@ -194,7 +194,7 @@ func (d *decoder) takeUnmarkedPaste(b []byte) bool {
 	return true
 }
 
-// endUnmarkedPaste treats an unmarked paste as complete, and a lone Enter as a key.
+// endUnmarkedPaste ends an unmarked paste, or delivers a lone Enter as a key.
 func (d *decoder) endUnmarkedPaste() {
 	if d.unmarked.coming {
 		d.insert(d.unmarked.text)
@@ -218,7 +218,7 @@ func (d *decoder) takePaste(b []byte) int {
 		return i + len(pasteEnd)
 	}
 	n := len(b)
-	for i := max(0, n-len(pasteEnd)+1); i < n; i++ { // an end that is cut
+	for i := max(0, n-len(pasteEnd)+1); i < n; i++ { // an incomplete end mark
 		if strings.HasPrefix(pasteEnd, string(b[i:])) {
 			n = i
 			break
@@ -244,7 +244,7 @@ func (d *decoder) takeKey(b []byte) int {
 			d.press(key)
 		}
 		return n
-	case b[0] == 0x18: // Ctrl-X and another
+	case b[0] == 0x18: // Ctrl-X and another key
 		if len(b) < 2 {
 			return 0
 		}
@@ -271,7 +271,7 @@ func (d *decoder) takeKey(b []byte) int {
 	return n
 }
 
-// control takes a control character. Those without a meaning are dropped.
+// control decodes a control character. It drops characters without a meaning.
 func (d *decoder) control(r rune) {
 	if r == '\r' || r == '\n' || r == ctrlC {
 		d.queue = append(d.queue, byte(r))
@@ -287,14 +287,14 @@ func (d *decoder) control(r rune) {
 	d.press(ops[r])
 }
 
-// linesTogether reports whether b holds more behind an Enter.
+// linesTogether reports whether b has more bytes after an Enter.
 func linesTogether(b []byte) bool {
 	i := bytes.IndexAny(b, "\r\n")
 	return i >= 0 && i < len(bytes.TrimRight(b, "\r\n")) && !bytes.ContainsFunc(b, isKey)
 }
 
-// longLine reports whether b is more than anybody types, on one line: key by key
-// it would be drawn that often.
+// longLine reports whether b is one line that is too long to be typed. As single keys it would be
+// drawn once for each key.
 func longLine(b []byte) bool {
 	line := bytes.TrimRight(b, "\r\n")
 	return len(line) > longPaste && !bytes.ContainsFunc(line, isKey)

@@ -9,8 +9,7 @@ import (
 	"gemline/repl/output"
 )
 
-// An editor takes the keys of a terminal that can move the cursor, changes the line, and
-// draws it.
+// An editor reads the keys of a terminal that can move the cursor, edits the line, and draws it.
 type editor struct {
 	terminal *terminal
 	in       *keys
@@ -52,7 +51,7 @@ func newEditor(t *terminal) (*editor, error) {
 	return e, nil
 }
 
-// size returns how wide and how high the screen is, as far as it knows.
+// size returns the width and height of the screen, if known.
 func (e *editor) size() (width, height int) {
 	w, h, err := term.GetSize(int(e.terminal.Config.Screen.Fd()))
 	if err != nil || w <= 0 {
@@ -61,7 +60,7 @@ func (e *editor) size() (width, height int) {
 	return w, max(0, h)
 }
 
-// pasted returns first alone, which contains the whole paste.
+// pasted returns only first, which contains the whole paste.
 func (e *editor) pasted(_ context.Context, first string) ([]string, error) {
 	return []string{first}, nil
 }
@@ -79,7 +78,7 @@ const (
 	pasteOff = "\x1b[?2004l"
 )
 
-// bracket switches marks around pastes on or off, on a terminal that may know them.
+// bracket switches the marks around pastes on or off, on terminals that may support them.
 func (e *editor) bracket(sequence string) {
 	if e.terminal.Config.Mode.Marks {
 		io.WriteString(e.terminal.Config.Out.Terminal(), sequence)
@@ -131,7 +130,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	})
 	e.in.activate(true)
 	e.terminal.reading.Store(true)
-	if e.terminal.deferred.waits() { // Show woke nobody since Read has begun
+	if e.terminal.deferred.waits() { // Show could wake no reader since Read has begun
 		e.terminal.wake()
 	}
 	s, err := e.edit()
@@ -143,7 +142,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	}
 	e.left = e.in.over()
 	switch {
-	case err == ErrInterrupt && (ctx.Err() == nil || context.Cause(ctx) == ErrInterrupt): // else nobody has typed it
+	case err == ErrInterrupt && (ctx.Err() == nil || context.Cause(ctx) == ErrInterrupt): // otherwise nobody pressed Ctrl-C
 		e.screen.end("^C")
 	case !e.left:
 		e.screen.end("")
@@ -167,7 +166,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	return e.pastes.expand(s), nil
 }
 
-// begin makes everything ready for a new line.
+// begin prepares a new line.
 func (e *editor) begin(ctx context.Context, prompt string) {
 	e.ctx, e.prompt, e.last = ctx, output.EscapeLine(prompt), 0
 	e.buf.reset()
@@ -198,7 +197,7 @@ func (e *editor) edit() (string, error) {
 	}
 }
 
-// ends reports whether key ends the line, and how: nil for Enter.
+// ends reports whether key ends the line, and with which error: nil for Enter.
 func (e *editor) ends(key rune) (ended bool, how error) {
 	switch {
 	case key == '\r', key == '\n':

@@ -2,19 +2,18 @@ package line
 
 import "strings"
 
-// A History is the earlier lines. It is asked for nothing before a key
-// needs it.
+// A History holds earlier lines. It is read when a key needs it.
 type History interface {
-	// Entries returns the inputs, the last one last.
+	// Entries returns the inputs, the latest last.
 	Entries() []string
-	// Add remembers an input.
+	// Add stores an input.
 	Add(text string)
 }
 
-// A recall goes through the history while a line is typed.
+// A recall steps through the history while a line is typed.
 type recall struct {
 	buf   *buffer
-	shown func(string) string // returns how an entry stands in the line
+	shown func(string) string // returns the form of an entry in the line
 
 	history History
 	entries []string // nil until they are needed
@@ -23,7 +22,7 @@ type recall struct {
 
 	searching bool
 	query     []rune
-	missed    bool // nothing holds the query
+	missed    bool // no entry contains the query
 }
 
 // begin is called for each new line. Without a history there is nothing to
@@ -39,7 +38,7 @@ func (r *recall) load() {
 	r.at = len(r.entries)
 }
 
-// step goes to the entry before, or with 1 to the one behind.
+// step shows the previous entry, or with 1 the next entry.
 func (r *recall) step(step int) {
 	r.load()
 	to := r.at + step
@@ -62,7 +61,7 @@ func (r *recall) show(to int) {
 	r.buf.set(entry, len(entry))
 }
 
-// search begins to search, or goes on to an older line; with 1 to a newer line.
+// search begins a search, or continues it with an older line; with 1 with a newer line.
 func (r *recall) search(step int) {
 	r.load()
 	if !r.searching {
@@ -78,7 +77,7 @@ func (r *recall) narrow(c rune) {
 	r.seek(min(r.at, len(r.entries)-1), -1)
 }
 
-// widen takes a character away from it, and begins again at the newest.
+// widen removes the last character of the searched text, and starts again at the latest entry.
 func (r *recall) widen() {
 	if len(r.query) == 0 {
 		return
@@ -87,7 +86,7 @@ func (r *recall) widen() {
 	r.seek(len(r.entries)-1, -1)
 }
 
-// seek shows the first entry from at on that holds the query.
+// seek shows the first entry, from at on, that contains the query.
 func (r *recall) seek(at, step int) {
 	query := strings.ToLower(string(r.query))
 	r.missed = false
@@ -103,7 +102,7 @@ func (r *recall) seek(at, step int) {
 	r.missed = true
 }
 
-// abort gives the search up and goes back to the line that was typed.
+// abort ends the search and restores the typed line.
 func (r *recall) abort() {
 	if r.at < len(r.entries) {
 		r.buf.set(r.typed.text, r.typed.pos)

@@ -14,22 +14,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// jobs is what a program at a terminal does when it is stopped, as by Ctrl-Z,
-// and when it goes on. The signal that stops is caught, so that the terminal
-// can be put right first; caught once, it stops nothing by itself any more.
+// jobs handles the stop and the continuation of a program at a terminal, as by Ctrl-Z. It catches
+// the stop signal, so that it can first restore the terminal. A caught signal does not stop the
+// program, so jobs stops it.
 type jobs struct {
 	modes        *modes
 	stops, conts chan os.Signal
-	waiting      atomic.Bool   // somebody waits for the program to go on
-	resumed      chan struct{} // told to whoever waits
+	waiting      atomic.Bool   // a goroutine waits for the continuation
+	resumed      chan struct{} // signals the continuation to that goroutine
 	left         atomic.Bool   // the terminal was left to a shell
 	quit         chan struct{}
 	done         sync.WaitGroup
 }
 
-// newJobs begins to take care of stops. stop is asked to stop the program
-// where someone else has to prepare it, and says false where nobody has.
-// Resumed is called when the program goes on and nobody waits for that.
+// newJobs starts the handling of stops. Stop lets another goroutine prepare and carry out the stop;
+// it returns false if none does. Resumed is called when the program continues and no goroutine
+// waits for it.
 func newJobs(m *modes, stop func() bool, resumed func()) *jobs {
 	j := &jobs{modes: m, stops: make(chan os.Signal, 1), conts: make(chan os.Signal, 1),
 		resumed: make(chan struct{}, 1), quit: make(chan struct{})}
@@ -61,13 +61,13 @@ func newJobs(m *modes, stop func() bool, resumed func()) *jobs {
 	return j
 }
 
-// stop stops the program and all that was started with it, and returns when it
-// goes on. Where nobody could let it go on, it does nothing.
+// stop stops the program with its process group, and returns after the continuation. Without a
+// shell that could continue the program, it does nothing.
 func (j *jobs) stop() {
 	if !stoppable() || signal.Ignored(unix.SIGTSTP) {
 		return
 	}
-	signal.Ignore(unix.SIGTSTP) // it is for the others
+	signal.Ignore(unix.SIGTSTP) // it is for the rest of the group
 	unix.Kill(0, unix.SIGTSTP)
 	signal.Notify(j.stops, unix.SIGTSTP)
 	j.waiting.Store(true)
@@ -75,12 +75,12 @@ func (j *jobs) stop() {
 	<-j.resumed
 }
 
-// noticed is how long after a stop the signal to go on comes at the latest.
+// noticed is the longest time between a continuation and its signal.
 const noticed = time.Second
 
-// stopped calls stop, which the system stops the program in, and returns when
-// the signal to go on has come, so that nobody takes that for another one. Stop
-// says whether it was so. There need be no jobs.
+// stopped calls stop, in which the system stops the program, and returns after the signal of the
+// continuation. So nobody takes that signal for another. Stop reports whether the program was
+// stopped. J may be nil.
 func (j *jobs) stopped(stop func() bool) {
 	if j == nil || signal.Ignored(unix.SIGTTOU) {
 		stop()
@@ -100,8 +100,8 @@ func (j *jobs) stopped(stop func() bool) {
 	}
 }
 
-// stoppable reports whether there is a shell that would let this program go on
-// after a stop: an ancestor in the same session, but not in the same group.
+// stoppable reports whether a shell could continue this program after a stop: an ancestor in the
+// same session, but in another process group.
 func stoppable() bool {
 	for pid := unix.Getppid(); pid > 1; pid = parent(pid) {
 		session, err := unix.Getsid(pid)
@@ -116,7 +116,7 @@ func stoppable() bool {
 	return false
 }
 
-// parent returns the parent of a process, 0 if that is not known.
+// parent returns the parent of a process, 0 if unknown.
 func parent(pid int) int {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

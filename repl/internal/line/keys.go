@@ -10,13 +10,13 @@ import (
 	"gemline/repl/keymap"
 )
 
-// keys hands out the keys of a terminal, to whoever waits for the next one.
+// keys delivers the keys of a terminal to the goroutine that waits for the next key.
 type keys struct {
 	src *source
 
 	mu      sync.Mutex
 	change  sync.Cond
-	active  bool // somebody reads a line
+	active  bool // a line is being read
 	waiting bool // for the terminal
 	closed  bool
 	ended   bool // the terminal is gone
@@ -29,8 +29,7 @@ func newKeys(src *source, m keymap.Map, pasted func(string) string) *keys {
 	return k
 }
 
-// activate lets Read take input, or stops it from doing so: then the terminal
-// is left alone when it returns.
+// activate lets Read take input, or stops it: after activate(false) nothing reads the terminal.
 func (k *keys) activate(on bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -45,15 +44,15 @@ func (k *keys) activate(on bool) {
 	}
 }
 
-// expect says whether ESC is a key of its own, and whether lines that come together are a
-// paste, also where the terminal does not mark one.
+// expect says whether a lone ESC is a key, and whether lines that arrive together are a paste, also
+// on a terminal without paste marks.
 func (k *keys) expect(vi, unmarkedPaste bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.decoder.vi, k.decoder.unmarked.expected = vi, unmarkedPaste
 }
 
-// inject puts s before everything else.
+// inject inserts s before all other input.
 func (k *keys) inject(s string) {
 	k.mu.Lock()
 	k.decoder.queue = append([]byte(s), k.decoder.queue...)
@@ -61,16 +60,14 @@ func (k *keys) inject(s string) {
 	k.src.waker.wake()
 }
 
-// drop removes input that was read and not yet handed out, and returns its length in
-// characters.
+// drop removes undelivered input, and returns its length in characters.
 func (k *keys) drop() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.decoder.drop()
 }
 
-// cancelEnd removes each Ctrl-D that was read and not yet handed out, and says whether there
-// was one.
+// cancelEnd removes each undelivered Ctrl-D, and reports whether there was one.
 func (k *keys) cancelEnd() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -79,8 +76,7 @@ func (k *keys) cancelEnd() bool {
 	return len(k.decoder.queue) < n
 }
 
-// unsent takes the text that was read and not yet handed out, with the ends
-// of its lines.
+// unsent removes and returns undelivered text, with its line ends.
 func (k *keys) unsent() string {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -97,14 +93,14 @@ func (k *keys) unsent() string {
 	return strings.TrimSpace(text)
 }
 
-// entered reports whether a whole line was read and not yet handed out.
+// entered reports whether undelivered input has a whole line.
 func (k *keys) entered() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return bytes.ContainsAny(k.decoder.queue, "\r\n")
 }
 
-// save puts aside input that was read and not yet handed out, until restore is called.
+// save sets undelivered input aside, until restore is called.
 func (k *keys) save() (restore func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -169,7 +165,7 @@ func (k *keys) next() (rune, error) {
 	}
 }
 
-// typed takes text that was typed while nobody read, and was no paste.
+// typed adds text that was typed between two reads and is no paste.
 func (k *keys) typed(b []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

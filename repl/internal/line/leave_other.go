@@ -7,14 +7,14 @@ import (
 	"os"
 )
 
-// A LeaveOptions is how a terminal is left for good by a program that goes on.
+// A LeaveOptions says how to detach the terminal of a program that continues.
 type LeaveOptions struct {
 	Files  []*os.File
 	Say    func(shell bool)
 	Resume func(group int) error
 }
 
-// Leave is an error: a terminal can't be left here.
+// Leave returns an error: this system can't detach a terminal.
 func (r *Reader) Leave(LeaveOptions) error {
 	return errors.New("a terminal can't be left on this system")
 }

@@ -11,23 +11,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A LeaveOptions is how a terminal is left for good by a program that goes on.
+// A LeaveOptions says how to detach the terminal of a program that continues.
 type LeaveOptions struct {
-	Files []*os.File // all that the program has of the terminal
+	Files []*os.File // all files of the terminal that the program has open
 
-	// Say is called as long as the terminal can be written to: a shell waits there for the
-	// program to end, or nobody does.
+	// Say prints a notice while the terminal can still be written to. Shell says whether a shell
+	// waits there for the program to end.
 	Say func(shell bool)
 
-	// Resume has a group of processes, which is about to be stopped, go on once it is not
-	// in front of its terminal.
+	// Resume makes a process group, which is about to be stopped, continue when it is no longer in
+	// the foreground of its terminal.
 	Resume func(group int) error
 }
 
-// Leave leaves the terminal, while nothing is read from it. From here on the files lead
-// nowhere, as if it had gone away. A shell that waits there gets its prompt back: the
-// program stops, as by Ctrl-Z, until the shell has the terminal. When the shell brings the
-// program back to the front, it does that again, since nothing is to be seen of it there.
+// Leave detaches the terminal, while nothing reads it. From then on its files lead nowhere, as if
+// the terminal had gone away. If a shell waits for the program, the program stops, as by Ctrl-Z,
+// until the shell has the terminal. When the shell brings the program back to the foreground, the
+// program does the same again, since it has no output there.
 func (r *Reader) Leave(l LeaveOptions) error {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -43,11 +43,11 @@ func (r *Reader) Leave(l LeaveOptions) error {
 	}
 	defer r.terminal.deaf()()
 	r.by.drop()
-	r.terminal.src.drop() // text typed for this program is nothing for a shell
+	r.terminal.src.drop() // the shell must not read text that was typed for this program
 	l.Say(shell)
 	r.terminal.src.left.Store(true)
 	if r.terminal.listener != nil {
-		r.terminal.listener.quit.wake() // it looks whether the terminal was left
+		r.terminal.listener.quit.wake() // so that it sees that the terminal is detached
 	}
 	r.terminal.src.restore()
 	if front {
@@ -65,12 +65,12 @@ func (r *Reader) Leave(l LeaveOptions) error {
 	return err
 }
 
-// lookEvery is how often a program that has left its terminal to a shell looks whether it
-// is in front again: not every shell sends a signal then.
+// lookEvery is the interval at which a program without its terminal checks whether it is in the
+// foreground again: not every shell sends a signal then.
 const lookEvery = 500 * time.Millisecond
 
-// leave makes the program give up the foreground of the terminal whenever it gets there from
-// now on. If the program is in the foreground now, the caller has to stop it.
+// leave makes the program give up the foreground whenever it gets there from now on. If it is in
+// the foreground now, the caller must stop it.
 func (j *jobs) leave(resume func(group int) error) (front bool, err error) {
 	tty, err := unix.FcntlInt(j.modes.file.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {

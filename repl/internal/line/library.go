@@ -9,15 +9,15 @@ import (
 	"github.com/chzyer/readline"
 )
 
-// A library has readline edit the lines of an editor. The line is in the editor's buffer,
-// too, which draws it and carries out what readline can't.
+// A library edits the lines of an editor by readline. The editor has the line in its buffer, too:
+// it draws the line and carries out ops that readline lacks.
 //
-// While a line is read, filter and OnChange run on a goroutine of readline, which has the
-// editor until the line has ended.
+// While a line is read, filter and OnChange run on a goroutine of readline, which owns the editor
+// until the line has ended.
 type library struct {
 	editor   *editor
 	readline *readline.Instance
-	key      rune // the key that filter has passed on
+	key      rune // the key that filter has passed on to readline
 	ours     bool // the editor has carried it out
 	recalls  bool // readline has the history
 }
@@ -28,8 +28,8 @@ func newLibrary(e *editor) (*library, error) {
 		Stdin: e.in, Stdout: io.Discard, Stderr: io.Discard,
 		HistoryLimit: math.MaxInt, DisableAutoSaveHistory: true,
 		FuncOnWidthChanged:  func(func()) {},
-		FuncIsTerminal:      func() bool { return false }, // so it draws nothing
-		FuncMakeRaw:         func() error { return nil },  // done in line, where it is undone too
+		FuncIsTerminal:      func() bool { return false }, // so readline draws nothing
+		FuncMakeRaw:         func() error { return nil },  // editor.line sets and restores the modes
 		FuncExitRaw:         func() error { return nil },
 		FuncFilterInputRune: l.filter,
 		Listener:            l,
@@ -48,21 +48,21 @@ func (l *library) edit() (string, error) {
 	return s, err
 }
 
-// Read implements [io.Reader] for readline. It returns one key, since readline would keep
-// the rest to itself.
+// Read implements [io.Reader] for readline. It returns one key, since readline would buffer the
+// rest.
 func (k *keys) Read(p []byte) (int, error) {
 	key, err := k.next()
 	if err != nil {
 		return 0, err
 	}
 	if key == opDeleteOrEnd {
-		key = readline.CharDelete // behind which readline reads on only when it is told to
+		key = readline.CharDelete // after it readline reads no more until it is asked
 	}
 	return copy(p, string(key)), nil
 }
 
-// filter handles a key before readline gets it. For a key that is not readline's it returns BEL,
-// for which readline does nothing.
+// filter handles a key before readline gets it. For a key that the editor handles, it returns BEL,
+// which readline ignores.
 func (l *library) filter(key rune) (rune, bool) {
 	e := l.editor
 	if key == readline.CharDelete {
@@ -74,7 +74,7 @@ func (l *library) filter(key rune) (rune, bool) {
 		return readline.CharDelete, true
 	case ended:
 		return key, true
-	case key == 0: // the terminal is gone: else readline would return half a line
+	case key == 0: // the terminal is gone; otherwise readline would return an incomplete line
 		l.readline.Operation.SetBuffer("")
 		return key, true
 	case key == opDeleteOrEnd:
@@ -91,13 +91,13 @@ func (l *library) filter(key rune) (rune, bool) {
 	return carried, true
 }
 
-// OnChange implements [readline.Listener]: it takes over the line that a key has changed, or
-// gives readline the editor's.
+// OnChange implements [readline.Listener]: it copies a line that a key has changed to the editor,
+// or the editor's line to readline.
 func (l *library) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
 	e := l.editor
 	switch key {
 	case 0, readline.CharEnter, readline.CharCtrlJ, readline.CharInterrupt, readline.CharDelete:
-		return nil, 0, false // the line has ended, and readline has the editor no more
+		return nil, 0, false // the line has ended, and readline no longer owns the editor
 	}
 	switch {
 	case l.ours:
@@ -139,7 +139,7 @@ var libraryKeys = map[rune]rune{
 	opPrev: readline.CharPrev, opNext: readline.CharNext,
 }
 
-// carried returns the key of readline for a key, 0 if the editor has to carry it out.
+// carried returns readline's key for a key, 0 if the editor must handle it.
 func (l *library) carried(key rune) rune {
 	b := &l.editor.buf
 	switch {
@@ -148,17 +148,17 @@ func (l *library) carried(key rune) rune {
 	case !isOp(key):
 		return key
 	case len(b.atoms()) > 0 && key != opPrev && key != opNext, // readline knows no placeholders
-		(key == opLeft || key == opRubout) && b.left(b.pos) < b.pos-1, // a character of several
+		(key == opLeft || key == opRubout) && b.left(b.pos) < b.pos-1, // a character of several runes
 		key == opRight && b.right(b.pos) > b.pos+1,
-		key == opKillRight && b.pos == len(b.text): // nothing, for which readline would forget the killed text
+		key == opKillRight && b.pos == len(b.text): // an empty kill, after which readline would forget the killed text
 		return 0
 	case (key == opRuboutWord || key == opRuboutAlnum) && firstWord(b.text[:b.pos]):
-		return readline.CharCtrlU // for Ctrl-W would also remove the text behind, and forget both
+		return readline.CharCtrlU // Ctrl-W would also remove the text after the cursor, and forget both
 	}
 	return libraryKeys[key]
 }
 
-// firstWord reports whether the cursor behind text is in the first word as readline sees it.
+// firstWord reports whether the cursor after text is in the first word, by readline's rules.
 func firstWord(text []rune) bool {
 	for i := len(text) - 1; i > 0; i-- {
 		if !readline.IsWordBreak(text[i]) && readline.IsWordBreak(text[i-1]) {
@@ -171,7 +171,7 @@ func firstWord(text []rune) bool {
 // close ends the goroutines of readline. The keys have to be closed before.
 func (l *library) close() error {
 	if !l.editor.left {
-		l.readline.Readline() // returns at once, when one of them has
+		l.readline.Readline() // returns at once when a goroutine has ended
 	}
 	return l.readline.Config.Stdin.Close()
 }

@@ -10,38 +10,38 @@ import (
 	"gemline/repl/output"
 )
 
-// A LineAction is what becomes of a line that was typed while no line was waited for.
+// A LineAction says how a line is handled that was typed between two reads.
 type LineAction int
 
-// The fates.
+// The actions.
 const (
 	Ahead  LineAction = iota // it is the next input, unless a question comes before that
 	Queued                   // it is the next input in any case
-	Taken                    // whoever was asked has it
+	Taken                    // the program has used it
 )
 
-// A heardLine is a line as it was typed, with its end.
+// A heardLine is a typed line, with its end.
 type heardLine struct {
 	typed  []byte
 	fate   LineAction
-	said   bool // somebody was asked about it
-	pasted bool // it came together with others
+	said   bool // the program was asked about it
+	pasted bool // it arrived together with other lines
 }
 
-// mostHeard is how many bytes are read of what is typed while no line is waited for. What
-// comes then stays with the terminal.
+// mostHeard is the most bytes that are read between two reads of a line. Later input stays in the
+// terminal.
 const mostHeard = 64 << 10
 
-// A heard is text typed while no line was waited for.
+// A heard is text that was typed between two reads of a line.
 type heard struct {
 	lines []heardLine
-	rest  []byte // of a line that is not whole
-	cut   int    // lines that the terminal has cut
+	rest  []byte // an incomplete line
+	cut   int    // how many lines the terminal has cut
 	last  time.Time
-	more  bool // when the last line was read, the next line was there already
+	more  bool // the next line was there when the last line was read
 }
 
-// size returns how many bytes are held.
+// size returns the number of buffered bytes.
 func (h *heard) size() (n int) {
 	for _, l := range h.lines {
 		n += len(l.typed)
@@ -49,7 +49,7 @@ func (h *heard) size() (n int) {
 	return n + len(h.rest)
 }
 
-// add takes in typed bytes, and reports whether they make a line.
+// add adds typed bytes, and reports whether they complete a line.
 func (h *heard) add(b []byte) (whole bool) {
 	for len(b) > 0 {
 		i := bytes.IndexAny(b, "\n\x00") + 1
@@ -73,12 +73,11 @@ func (h *heard) add(b []byte) (whole bool) {
 	return whole
 }
 
-// Listen reads the lines that are typed from now on, until stop is called, so that they can
-// be told before the next Read: came gets a value when there are some for [Reader.HandleTyped],
-// which asks take about them. Lines that are not taken are the next inputs; a queued line
-// cancels an end of the input that was typed before it. stop returns the queued lines, for a
-// caller that reads no more. Where the input is no terminal, or waiting
-// can't be given up, nothing is heard.
+// Listen reads typed lines until stop is called, so that the program can use them before the next
+// Read. Came gets a value when there are lines for [Reader.HandleTyped], which passes them to take.
+// Lines that take leaves are the next inputs; a queued line cancels an earlier end of the input.
+// Stop returns the queued lines, for a caller that reads no more. If the input is no terminal, or a
+// read can't be cancelled, Listen reads nothing.
 func (r *Reader) Listen(take func(lines []string) []LineAction) (came <-chan struct{}, stop func() (queued []string)) {
 	e := r.terminal.src.listen()
 	if e == nil {
@@ -109,14 +108,14 @@ func (r *Reader) Listen(take func(lines []string) []LineAction) (came <-chan str
 	}
 }
 
-// Keep puts an input that nobody sends into the history.
+// Keep adds an input to the history without sending it.
 func (r *Reader) Keep(text string) {
 	if r.terminal.History != nil {
 		r.terminal.History.Add(text)
 	}
 }
 
-// Enter has a line come next, as if it had been typed, and before the end of the input.
+// Enter makes a line the next input, before the end of the input, as if it had been typed.
 func (r *Reader) Enter(line string) {
 	ended := r.by.cancelEnd()
 	if r.by.typeAhead([]byte(line + "\n")); ended {
@@ -124,7 +123,7 @@ func (r *Reader) Enter(line string) {
 	}
 }
 
-// HandleTyped asks the program what to do with each line that was heard.
+// HandleTyped asks the program how to handle each line that was read.
 func (r *Reader) HandleTyped() {
 	if r.terminal.listener == nil {
 		return
@@ -148,14 +147,14 @@ func (r *Reader) HandleTyped() {
 	}
 	for n, fate := range r.terminal.take(texts) {
 		l := &h.lines[which[n]]
-		if l.fate, l.said = fate, true; fate == Queued { // the printed text is the text that is sent
+		if l.fate, l.said = fate, true; fate == Queued { // the printed text is also the sent text
 			l.typed = []byte(strings.ReplaceAll(texts[n], "\t", " ") + "\n")
 		}
 	}
 	h.lines = slices.DeleteFunc(h.lines, func(l heardLine) bool { return l.fate == Taken })
 }
 
-// Ended reports whether the end of the input was typed while no line was waited for.
+// Ended reports whether the end of the input was typed between two reads.
 func (r *Reader) Ended() bool {
 	if r.terminal.listener == nil {
 		return false
@@ -164,8 +163,8 @@ func (r *Reader) Ended() bool {
 	return slices.ContainsFunc(r.terminal.listener.heard.lines, func(l heardLine) bool { return l.typed[len(l.typed)-1] == 0 })
 }
 
-// askedAfter reads the lines that were typed before a question, with b, the rest in the terminal,
-// and drops text that is not queued. It returns the number of dropped characters.
+// askedAfter reads lines that were typed before a question, and b, the rest in the terminal. It
+// drops text that is not queued, and returns the number of dropped characters.
 func (r *Reader) askedAfter(b []byte) (dropped int) {
 	if r.terminal.listener == nil {
 		return utf8.RuneCount(b)
@@ -190,7 +189,7 @@ func (r *Reader) askedAfter(b []byte) (dropped int) {
 	return dropped
 }
 
-// deaf leaves the input to another reader, until resume is called.
+// deaf stops the listener, until resume is called, so that another reader has the input.
 func (t *terminal) deaf() (resume func()) {
 	if t.listener == nil {
 		return func() {}

@@ -2,7 +2,7 @@
 
 package line
 
-// A typeaheadListener would read text typed meanwhile. Here waiting can't be given up, so it reads nothing.
+// A typeaheadListener reads nothing here, since a read can't be cancelled.
 type typeaheadListener struct {
 	came  chan struct{}
 	heard heard

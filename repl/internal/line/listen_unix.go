@@ -8,21 +8,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A typeaheadListener reads the terminal on a goroutine of its own, unless it is paused.
+// A typeaheadListener reads the terminal on a separate goroutine, unless it is paused.
 type typeaheadListener struct {
 	src  *source
 	came chan struct{}
-	quit waker // which ends the listening
+	quit waker // ends the listening
 	done chan struct{}
 
-	mu     sync.Mutex // held to read, and to look at the next fields
+	mu     sync.Mutex // held for reading, guards the next fields
 	change sync.Cond
 	paused int
 	closed bool
 	heard  heard
 }
 
-// listen returns what hears, nil where nobody can.
+// listen returns a listener, nil if the input is no terminal.
 func (s *source) listen() *typeaheadListener {
 	if !s.tty || s.left.Load() || !s.lines() {
 		return nil
@@ -37,7 +37,7 @@ func (s *source) listen() *typeaheadListener {
 	return e
 }
 
-// pause leaves the terminal to others. Meanwhile the heard text is the caller's.
+// pause stops reading. Until resume is called, the caller owns the read text.
 func (e *typeaheadListener) pause() (resume func()) {
 	e.mu.Lock()
 	e.paused++
@@ -50,7 +50,7 @@ func (e *typeaheadListener) pause() (resume func()) {
 	}
 }
 
-// close ends the listening and returns the heard text.
+// close ends the listening and returns the read text.
 func (e *typeaheadListener) close() heard {
 	e.mu.Lock()
 	e.closed = true
@@ -62,8 +62,8 @@ func (e *typeaheadListener) close() heard {
 	return e.heard
 }
 
-// background is how many milliseconds pass before a program that has not got the terminal
-// looks whether it has.
+// background is the interval, in milliseconds, at which a program in the background checks for the
+// foreground.
 const background = 500
 
 func (e *typeaheadListener) listen() {
@@ -88,7 +88,7 @@ func (e *typeaheadListener) listen() {
 	}
 }
 
-// wait returns when there may be something to hear, and false when nobody listens any more.
+// wait returns true when there may be input, and false when the listening has ended.
 func (e *typeaheadListener) wait() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -98,7 +98,7 @@ func (e *typeaheadListener) wait() bool {
 	return !e.closed
 }
 
-// read reads a line, unless somebody else has.
+// read reads a line, unless another reader was faster.
 func (e *typeaheadListener) read(chunk []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -111,9 +111,9 @@ func (e *typeaheadListener) read(chunk []byte) {
 	}
 	b := chunk[:n]
 	if n == 0 {
-		b = []byte{0} // Ctrl-D, as [source.pending] has it
+		b = []byte{0} // Ctrl-D, in the form of [source.pending]
 		if len(e.heard.rest) > 0 {
-			b = []byte{0, 0} // a Ctrl-D before it has handed out half a line
+			b = []byte{0, 0} // a Ctrl-D after an incomplete line
 		}
 	}
 	whole := e.heard.add(b)

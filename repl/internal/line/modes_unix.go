@@ -9,17 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// modes are the modes of a terminal. Whatever they are changed to is derived
-// from those that were found, which come back with restore. They may be used
-// on any goroutine.
+// modes are the modes of a terminal. All changes are derived from the original modes, which restore
+// brings back. They are safe for concurrent use.
 type modes struct {
 	file *os.File
 
 	mu    sync.Mutex
-	found *unix.Termios // nil while they are as they were found
+	found *unix.Termios // the original modes, nil while they are unchanged
 }
 
-// change puts the terminal into the modes found, but for what how changes.
+// change sets the original modes, modified by how.
 func (m *modes) change(how func(*unix.Termios)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -39,8 +38,7 @@ func (m *modes) change(how func(*unix.Termios)) error {
 	return nil
 }
 
-// restore brings back the modes that were found. In the background it leaves
-// the terminal to whom it belongs.
+// restore brings back the original modes. In the background it leaves the terminal alone.
 func (m *modes) restore() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -50,7 +48,7 @@ func (m *modes) restore() {
 	m.found = nil
 }
 
-// original returns the modes as they were found.
+// original returns the original modes.
 func (m *modes) original() (*unix.Termios, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -78,43 +76,42 @@ func (m *modes) set(t *unix.Termios) error {
 	}
 }
 
-// foreground reports whether the terminal is this program's at the moment.
+// foreground reports whether the program is in the terminal's foreground.
 func (m *modes) foreground() bool {
 	group, err := unix.IoctlGetInt(int(m.file.Fd()), unix.TIOCGPGRP)
 	return err != nil || group == unix.Getpgrp()
 }
 
-// withoutEcho takes the echo away from the terminal.
+// withoutEcho switches the echo off.
 func withoutEcho(t *unix.Termios) { t.Lflag &^= unix.ECHO | unix.ECHONL }
 
-// quietMode is without echo, and keeps typed text when the user stops a turn.
+// quietMode has no echo, and preserves typed text when the user stops a turn.
 func quietMode(t *unix.Termios) {
 	withoutEcho(t)
 	t.Lflag |= unix.NOFLSH
 }
 
-// secretMode is how a secret is read: a line, without echo.
+// secretMode reads a line without echo, for secrets.
 func secretMode(t *unix.Termios) {
 	withoutEcho(t)
 	t.Iflag |= unix.ICRNL
 	t.Lflag |= unix.ICANON | unix.ISIG
 }
 
-// drainMode hands out the present input, and waits for nothing.
+// drainMode delivers the present input without waiting.
 func drainMode(t *unix.Termios) {
 	withoutEcho(t)
 	t.Lflag &^= unix.ICANON
 	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 0, 0
 }
 
-// passthroughMode gives every key to the program, and what that writes to the
-// screen as it is.
+// passthroughMode delivers every key to the program, and its output unchanged to the screen.
 func passthroughMode(t *unix.Termios) {
 	rawMode(t)
 	t.Oflag &^= unix.OPOST
 }
 
-// rawMode gives every key to the program.
+// rawMode delivers every key to the program.
 func rawMode(t *unix.Termios) {
 	withoutEcho(t)
 	t.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON

@@ -16,19 +16,18 @@ const fence = `"""`
 // editorCommand is the line that opens the editor on the text typed before it.
 const editorCommand = "/editor"
 
-// A multiline makes one input of lines: of a line, of lines joined by a
-// backslash at their end, of a block between fences, or of what an editor
-// leaves. Input that ends in the middle counts as far as it goes if it comes
-// from a script. If a user typed it, it is returned with io.EOF.
+// A multiline joins lines to one input: a single line, lines with a backslash at their end, a block
+// between fences, or the text of an editor. From a script, an incomplete input counts. From a user,
+// an incomplete input is returned with io.EOF.
 type multiline struct {
 	typed bool
 	next  func(prompt string) (string, error)
-	edit  func(text string) (string, error) // nil if there is no editor
+	edit  func(text string) (string, error) // nil without an editor
 
-	// more returns an entered line and the lines that were pasted with it.
+	// more returns an entered line, and the lines that were pasted with it.
 	more func(first string) ([]string, error)
 
-	// held is called when the user types Ctrl-D in the middle of an input.
+	// held is called when the user presses Ctrl-D within an input.
 	held func()
 }
 
@@ -47,9 +46,8 @@ func (m multiline) read(prompt string) (string, error) {
 	return m.single(s)
 }
 
-// pasted returns the input that lines are which were pasted: their text, or
-// the text between the fences around it. The text behind a fence that is not
-// closed is still to come.
+// pasted returns the input of pasted lines: their text, or the text between fences around it. If a
+// fence is not closed, more lines must follow.
 func (m multiline) pasted(lines []string) (string, error) {
 	last := len(lines) - 1
 	switch {
@@ -75,7 +73,7 @@ func (m multiline) single(s string) (string, error) {
 	return m.continued(s)
 }
 
-// continued returns s with the lines that go on with it.
+// continued returns s joined with the lines that continue it.
 func (m multiline) continued(s string) (string, error) {
 	for continues(s) {
 		more, err := m.further()
@@ -89,7 +87,7 @@ func (m multiline) continued(s string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if s = s[:len(s)-1]; !isCommand(s) { // a shell joins its lines without a line end
+		if s = s[:len(s)-1]; !isCommand(s) { // a shell also joins its lines without a line end
 			s += "\n"
 		}
 		if m.asksForEditor(more) {
@@ -106,8 +104,8 @@ func isCommand(s string) bool {
 	return strings.HasPrefix(s, "!") && !strings.HasPrefix(s, "!{")
 }
 
-// further returns the next line of an input that has begun. Users take Ctrl-D for the end of a
-// block, too: after the first one the input goes on.
+// further returns the next line of an incomplete input. Some users end a block with Ctrl-D, so the
+// input continues after the first Ctrl-D.
 func (m multiline) further() (string, error) {
 	s, err := m.next(More)
 	if err == io.EOF && m.typed {
@@ -117,7 +115,7 @@ func (m multiline) further() (string, error) {
 	return s, err
 }
 
-// block reads on behind lines, up to the fence that closes them.
+// block reads more lines, up to the closing fence.
 func (m multiline) block(lines []string) (string, error) {
 	for {
 		s, err := m.further()
@@ -141,13 +139,12 @@ func (m multiline) asksForEditor(s string) bool {
 	return m.edit != nil && m.typed && (s == editorCommand || strings.HasPrefix(s, editorCommand+" "))
 }
 
-// continues reports whether s ends with a backslash that is not itself behind
-// a backslash.
+// continues reports whether s ends with a backslash that is not escaped.
 func continues(s string) bool {
 	return (len(s)-len(strings.TrimRight(s, `\`)))%2 == 1
 }
 
-// draft is the name of the file that an editor is given.
+// draft is the name of the file for the editor.
 const draft = "prompt.md"
 
 // compose lets the user write an input in an editor, and shows it.

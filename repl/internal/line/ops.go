@@ -1,7 +1,7 @@
 package line
 
-// An op is a key that edits, as a character that no input contains. The
-// characters of a line and the ops are one stream of keys.
+// An op is an editing key, as a character that no input contains. Characters and ops form one
+// stream of keys.
 const (
 	opFirst rune = 0x10FE00 + iota
 
@@ -40,10 +40,10 @@ const (
 	opLast
 )
 
-// newlineMark is a line break inside the line.
+// newlineMark stands for a line break within the line.
 const newlineMark rune = 0x10FF00
 
-// ours reports whether r is an op or the mark. A rune from outside never is.
+// ours reports whether r is an op or the mark. No rune of the input is.
 func ours(r rune) bool { return r >= 0x10FE00 && r <= 0x10FFFF }
 
 // isOp reports whether r is an op.

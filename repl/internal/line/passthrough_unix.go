@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// passthrough gives the terminal to a command with a terminal of its own. It returns
-// typed input that the command has not read.
+// passthrough gives the terminal to a command, which runs in a pseudo-terminal. It returns typed
+// input that the command has not read.
 func (s *source) passthrough(use func(Connect)) (unread []byte) {
 	s.modes.restore()
 	s.lentOut.Store(true)
@@ -40,7 +40,7 @@ func (s *source) passthrough(use func(Connect)) (unread []byte) {
 	return unread
 }
 
-// resemble gives tty the modes of s's terminal as they were found.
+// resemble gives tty the original modes of s's terminal.
 func (s *source) resemble(tty *os.File) error {
 	t, err := s.modes.original()
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *source) resemble(tty *os.File) error {
 	return unix.IoctlSetTermios(int(tty.Fd()), setTermios, t)
 }
 
-// resize gives the terminal whose other end is ours the size of another one.
+// resize gives the terminal behind ours the size of another.
 func resize(ours, like *os.File) {
 	size, err := unix.IoctlGetWinsize(int(like.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
@@ -60,7 +60,7 @@ func resize(ours, like *os.File) {
 	}
 }
 
-// pass writes typed text to ours, which changes its size with s's terminal.
+// pass writes typed text to ours, and keeps its size equal to that of s's terminal.
 func (s *source) pass(ours *os.File) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	resized := make(chan os.Signal, 1)
@@ -99,8 +99,8 @@ func (s *source) pass(ours *os.File) (stop func()) {
 	}
 }
 
-// leftover takes text that was typed and not read out of tty. Keys that act, such as
-// the answers of a terminal to a question that came too late, are no text.
+// leftover reads text that was typed and not read from tty. It skips keys that act, and late
+// answers of a terminal.
 func leftover(tty *os.File) []byte {
 	m := modes{file: tty}
 	if m.change(drainMode) != nil {

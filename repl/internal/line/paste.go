@@ -11,21 +11,20 @@ import (
 )
 
 const (
-	// pasteGap is how soon behind an Enter more has come if the lines were
-	// pasted: nobody types that fast.
+	// pasteGap is the longest pause after an Enter within a paste: nobody types that fast.
 	pasteGap = 40 * time.Millisecond
 
-	// pasteLag is how long the next line of a paste may take, once it is
-	// known to be one. Slow lines and busy machines hold it up.
+	// pasteLag is the longest pause before the next line of a known paste, on slow lines and busy
+	// machines.
 	pasteLag = 5 * pasteGap
 
-	// pasteSent is how long after the Enter that it ends in a paste that the terminal does
-	// not mark is sent: a program types so, and presses nothing else.
+	// pasteSent is how long after its last Enter an unmarked paste is sent: a program types lines
+	// in this way, and presses nothing else.
 	pasteSent = 300 * time.Millisecond
 )
 
-// collectLines returns first, which has just been entered, and the lines that follow closely.
-// Next returns a line if it comes in time.
+// collectLines returns first, which was just entered, and the lines that follow closely. Next
+// returns a line if it arrives in time.
 func collectLines(first string, next func(within time.Duration) (line string, ok bool, err error)) ([]string, error) {
 	lines := []string{first}
 	for within := pasteGap; ; within = pasteLag {
@@ -40,8 +39,8 @@ func collectLines(first string, next func(within time.Duration) (line string, ok
 	}
 }
 
-// pasted returns first and the lines that were pasted with it, and says how
-// many these are. Text typed before the prompt was there is no paste.
+// pasted returns first and the lines that were pasted with it, and prints their number. Text typed
+// before the prompt is no paste.
 func (c *cooked) pasted(ctx context.Context, first string) ([]string, error) {
 	if !canTimeOut || !c.terminal.src.tty || c.terminal.Config.Single || !c.open {
 		return []string{first}, nil
@@ -61,8 +60,8 @@ func (c *cooked) pasted(ctx context.Context, first string) ([]string, error) {
 	return lines, nil
 }
 
-// soon returns the next line if more of the input comes in time. Once a line has begun, soon
-// waits for its end.
+// soon returns the next line if more input arrives in time. Once a line has begun, soon waits for
+// its end.
 func (c *cooked) soon(ctx context.Context, within time.Duration) (line string, ok bool, err error) {
 	if bytes.IndexByte(c.buf, '\n') < 0 {
 		b, err := c.terminal.src.readWithin(ctx, within)
@@ -71,14 +70,14 @@ func (c *cooked) soon(ctx context.Context, within time.Duration) (line string, o
 			c.buf = nil
 			return "", false, context.Cause(ctx)
 		case err != nil && err != errResumed:
-			c.end = err // a line was entered before
+			c.end = err // a line came before the end
 			return "", false, nil
 		case longestLine > 0 && len(b) > longestLine:
 			return "", false, c.dropLong(ctx)
 		}
 		c.buf = append(c.buf, b...)
 	}
-	if len(c.buf) == 0 && c.terminal.src.lines() { // the terminal keeps half a line to itself
+	if len(c.buf) == 0 && c.terminal.src.lines() { // the terminal holds an incomplete line
 		c.typeAhead(c.terminal.src.pending())
 	}
 	if len(c.buf) == 0 {

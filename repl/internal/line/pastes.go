@@ -9,19 +9,19 @@ import (
 	"unicode/utf8"
 )
 
-// longPaste is how much of a paste is shown as it is.
+// longPaste is the longest paste that is shown itself, in bytes.
 const longPaste = 800
 
-// pastes are the texts for which a placeholder stands in the line. They come on
-// the goroutine that reads keys.
+// pastes are the pasted texts behind placeholders in the line. The goroutine that reads keys adds
+// them.
 type pastes struct {
 	mu     sync.Mutex
 	texts  map[string]string // by placeholder
-	folded map[string]bool   // placeholders of remembered inputs, which nobody has pasted
-	known  []string          // all that was pasted, since a remembered input may contain it
+	folded map[string]bool   // placeholders of inputs from the history, which were not pasted now
+	known  []string          // all pasted texts, since an input from the history may contain them
 }
 
-// fold returns a remembered input as it stands in the line again.
+// fold returns the form of a history entry in the line.
 func (p *pastes) fold(s string) string {
 	s = harmless([]byte(s))
 	if len(s) > longPaste {
@@ -37,8 +37,8 @@ func (p *pastes) fold(s string) string {
 	return strings.ReplaceAll(s, "\n", string(newlineMark))
 }
 
-// pasted returns the placeholder of a paste, or the text itself if it is short and has one line,
-// with or without line ends around it.
+// pasted returns the placeholder of a paste, or the text itself if it is short and is one line,
+// apart from line ends around it.
 func (p *pastes) pasted(text string) string {
 	inner := strings.TrimSpace(text)
 	switch {
@@ -69,7 +69,7 @@ func (p *pastes) names() []string {
 	return slices.Collect(maps.Keys(p.texts))
 }
 
-// expand returns the line as it would be sent.
+// expand returns the line with the texts of its placeholders.
 func (p *pastes) expand(line string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,10 +77,10 @@ func (p *pastes) expand(line string) string {
 	for name, text := range p.texts {
 		pairs = append(pairs, name, text)
 	}
-	return strings.NewReplacer(pairs...).Replace(line) // once, so that a paste may name another
+	return strings.NewReplacer(pairs...).Replace(line) // in one pass, so that a paste may contain a placeholder
 }
 
-// within returns the pasted texts that may stand in line: by their placeholder, or remembered.
+// within returns the pasted texts in line: by their placeholders, or from the history.
 func (p *pastes) within(line string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,8 +12,7 @@ import (
 	"gemline/repl/output"
 )
 
-// A Reader reads lines. It must not be used concurrently, but for Show, Restore
-// and Echoes.
+// A Reader reads lines. Only Show, Restore and Echoes are safe for concurrent use.
 type Reader struct {
 	terminal *terminal
 	by       lines
@@ -24,41 +23,39 @@ type lines interface {
 	// line shows prompt and returns one line, which may be an answer.
 	line(ctx context.Context, prompt string, answer bool) (string, error)
 
-	// pasted returns first, which has just been entered, and what was pasted
-	// with it.
+	// pasted returns first, which was just entered, and the text that was pasted with it.
 	pasted(ctx context.Context, first string) ([]string, error)
 
-	// typeAhead takes what was typed and not read, and drop removes what was taken
-	// and says how many characters these were.
+	// typeAhead adds text that was typed between two reads. Drop removes such text and returns its
+	// length in characters.
 	typeAhead(typed []byte)
 	drop() int
 
-	// cancelEnd removes the ends of the input that were taken, and says whether there was
-	// one.
+	// cancelEnd removes ends of the input that were read, and reports whether there was one.
 	cancelEnd() bool
 
-	// save puts text that was taken and not returned out of the way of drop, until restore is
-	// called.
+	// save sets text that was read and not returned aside, so that drop does not remove it, until
+	// restore is called.
 	save() (restore func())
 
 	close() error
 }
 
-// A terminal is the source of lines, with the state that both ways of reading share.
+// A terminal is the source of lines, with the state that both implementations of lines share.
 type terminal struct {
 	Config
 	src      *source
-	jobs     *jobs // nil if somebody else handles stops
+	jobs     *jobs // nil if another part handles stops
 	deferred deferred
 	reading  atomic.Bool        // a line is being typed
 	wake     func()             // shows deferred messages while a line is typed
-	modesOff string             // the sequence that ends the modes for typing a line
+	modesOff string             // the sequence that ends the modes for editing a line
 	stopped  string             // see [Reader.Stopped]
 	offered  string             // see [Reader.Offer]
 	inserted []string           // see [Reader.Pasted]
 	composed string             // see [Reader.Composed]
-	pasted   []string           // lines that came together while no line was waited for
-	listener *typeaheadListener // see [Reader.Listen]; nil if nobody listens
+	pasted   []string           // lines that arrived together between two reads
+	listener *typeaheadListener // see [Reader.Listen]; nil without a listener
 	take     func(lines []string) []LineAction
 }
 
@@ -84,15 +81,15 @@ func New(c Config) (*Reader, error) {
 	return &Reader{t, e}, nil
 }
 
-// Read shows prompt and returns what the user enters, which may be of several
-// lines. It returns io.EOF at the end of the input.
+// Read shows prompt and returns the user's input, which may have several lines. It returns io.EOF
+// at the end of the input.
 func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 	defer r.terminal.deaf()()
 	r.terminal.inserted, r.terminal.composed = nil, ""
 	r.terminal.src.awaitForeground(r.terminal.jobs)
 	r.terminal.deferred.show()
 	defer r.terminal.deferred.show()
-	block := false // the input is a block, which is composed even if it has one line
+	block := false // a block, which counts as composed even if it has one line
 	g := multiline{typed: r.terminal.src.tty,
 		next: func(prompt string) (string, error) {
 			s, err := r.by.line(ctx, prompt, false)
@@ -171,7 +168,7 @@ func (r *Reader) Secret(ctx context.Context, question string) (string, error) {
 	return strings.Trim(clean(b), " \r"), nil
 }
 
-// drop drops text typed ahead and says so. The terminal may have shown it.
+// drop drops text typed ahead and reports it. The terminal may have shown the text.
 func (r *Reader) drop() {
 	shown := r.terminal.src.echoes()
 	n := r.by.drop() + r.askedAfter(r.terminal.src.drop())
@@ -186,9 +183,9 @@ func (r *Reader) drop() {
 	}
 }
 
-// Through gives the terminal to a command with a terminal of its own: use connects the two
-// until it returns. Where the platform or the input does not allow that, Through returns false
-// without calling use. Keys that the command leaves unread count as typed ahead.
+// Through gives the terminal to a command in a pseudo-terminal: use connects the two until it
+// returns. If the platform or the input does not allow that, Through returns false without calling
+// use. Keys that the command leaves unread count as typed ahead.
 func (r *Reader) Through(use func(Connect)) bool {
 	if !canTimeOut || !r.terminal.src.tty {
 		return false
@@ -198,7 +195,7 @@ func (r *Reader) Through(use func(Connect)) bool {
 	return true
 }
 
-// Close leaves the terminal as it was found.
+// Close restores the terminal's original modes.
 func (r *Reader) Close() error {
 	if r.terminal.jobs != nil {
 		r.terminal.jobs.close()
@@ -206,29 +203,28 @@ func (r *Reader) Close() error {
 	return errors.Join(r.by.close(), r.terminal.src.close())
 }
 
-// Show lets show write when that disturbs nobody: above a prompt behind which nothing is
-// typed, or before and behind the next input, but never at a question. Show is called on
-// the goroutine that reads, or on its behalf.
+// Show calls show when output does not disturb typing: above a prompt without typed text, or before
+// and after the next input, but never at a question. Show is called on the goroutine that reads, or
+// on its behalf.
 func (r *Reader) Show(show func()) {
 	if r.terminal.deferred.add(show); r.terminal.reading.Load() {
 		r.terminal.wake()
 	}
 }
 
-// Quiet says whether text typed between two reads is hidden until the next
-// one.
+// Quiet hides text that is typed between two reads, until the next read.
 func (r *Reader) Quiet(on bool) { r.terminal.src.setQuiet(on) }
 
-// Stopped says that what went on has ended before its time, by such as "stop". What was
-// typed meanwhile is not returned by the next Read: it is in its line to be edited, or else
-// shown, and lines among it are what Enter alone then sends. By an "error", half a line is
-// gone on with. A program that sends lines means each of them.
+// Stopped says that a turn ended early, by "stop" or "error". The next Read does not return text
+// that was typed meanwhile. The text is in the line for editing, or is printed, and then Enter
+// alone sends its complete lines. After an "error", an incomplete line can be continued. Lines that
+// a program sends are always inputs.
 func (r *Reader) Stopped(by string) { r.terminal.stopped = by }
 
 // Echoes reports whether the terminal shows typed text right now.
 func (r *Reader) Echoes() bool { return r.terminal.src.echoes() }
 
-// Lend leaves the terminal to use, as it was found.
+// Lend calls use with the terminal's original modes.
 func (r *Reader) Lend(use func()) {
 	defer r.terminal.deaf()()
 	r.terminal.src.modes.restore()
@@ -236,8 +232,7 @@ func (r *Reader) Lend(use func()) {
 	use()
 }
 
-// Restore leaves the terminal as it was found, for a program that is about to
-// end without ceremony.
+// Restore restores the terminal's modes before an abrupt end of the program.
 func (r *Reader) Restore() {
 	if r.terminal.reading.Load() && r.terminal.modesOff != "" {
 		io.WriteString(r.terminal.Screen, r.terminal.modesOff)
@@ -245,7 +240,7 @@ func (r *Reader) Restore() {
 	r.terminal.src.restore()
 }
 
-// deferred is what waits to be shown until it disturbs nobody.
+// deferred holds output that waits until it disturbs nobody.
 type deferred struct {
 	mu   sync.Mutex
 	todo []func()
@@ -257,14 +252,14 @@ func (d *deferred) add(show func()) {
 	d.todo = append(d.todo, show)
 }
 
-// waits reports whether something waits.
+// waits reports whether there is deferred output.
 func (d *deferred) waits() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.todo) > 0
 }
 
-// show shows it, on the goroutine that owns the output.
+// show prints the deferred output, on the goroutine that owns the output.
 func (d *deferred) show() {
 	d.mu.Lock()
 	todo := d.todo
@@ -275,6 +270,5 @@ func (d *deferred) show() {
 	}
 }
 
-// Offer has text stand in the next line, to be changed and sent. Where that can't be it is
-// shown.
+// Offer puts text into the next line, for editing. If that is impossible, Offer prints it.
 func (r *Reader) Offer(text string) { r.terminal.offered = text }

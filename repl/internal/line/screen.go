@@ -10,19 +10,19 @@ import (
 	"gemline/repl/output"
 )
 
-// A screen draws the line being typed. It writes only the difference from its last drawing:
-// appended text is written alone.
+// A screen draws the edited line. It writes only differences from its last drawing, such as
+// appended text.
 type screen struct {
 	w     io.Writer
 	width func() int
 
-	marked        bool // the terminal is told where the prompt is
+	marked        bool // prompts are marked for the terminal
 	shown         bool
 	prompt        string
 	before, after string // the text on both sides of the cursor, as shown
 }
 
-// show returns text as it may stand on the screen.
+// show returns the form of text on the screen.
 func show(s string) string {
 	s = strings.NewReplacer(string(newlineMark), "\n", "\t", "    ").Replace(s)
 	parts := strings.Split(s, "\u3000")
@@ -70,9 +70,9 @@ func (s *screen) draw(prompt, before, after string) {
 	io.WriteString(s.w, b.String())
 }
 
-// beginning returns the first character of a prompt, behind which the rest of the screen is
-// erased. Erasing from the upper left corner would clear the whole screen, and tmux would keep
-// a copy of it.
+// beginning returns the first character of a prompt; the rest of the screen is erased after it.
+// Erasing from the upper left corner would clear the whole screen, and tmux would store a copy of
+// it.
 func beginning(prompt string) string {
 	if prompt != "" && prompt[0] > ' ' && prompt[0] < 0x7f {
 		return prompt[:1]
@@ -85,7 +85,7 @@ func (s *screen) back(before, after string) string {
 	endRow, _ := layout(before+after, s.width(), false)
 	row, col := layout(before, s.width(), true)
 	if ambiguous(before) && endRow == row && row == 0 {
-		return "\r" + before // the terminal knows best how wide that is
+		return "\r" + before // only the terminal knows the width
 	}
 	up := ""
 	if endRow > row {
@@ -97,23 +97,22 @@ func (s *screen) back(before, after string) string {
 	return up + fmt.Sprintf("\r\x1b[%dC", col)
 }
 
-// ambiguous reports whether text holds characters of several parts, about whose
-// width terminals differ.
+// ambiguous reports whether text has characters of several runes, whose width depends on the
+// terminal.
 func ambiguous(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return r == 0x200d || r >= 0xfe00 && r <= 0xfe0f || r >= 0x1f1e6 && r <= 0x1f1ff || r >= 0x1f3fb && r <= 0x1f3ff
 	})
 }
 
-// end brings the cursor below the line, which is over. Mark stands behind it.
+// end moves the cursor below the finished line, and prints mark behind the line.
 func (s *screen) end(mark string) {
 	s.draw(s.prompt, s.before+s.after+mark, "")
 	io.WriteString(s.w, "\n")
 	s.shown = false
 }
 
-// leave brings the cursor below the line, which is drawn anew when it is drawn
-// next.
+// leave moves the cursor below the line. The next drawing draws the whole line.
 func (s *screen) leave() {
 	if s.shown {
 		io.WriteString(s.w, s.after+"\n")
@@ -121,8 +120,8 @@ func (s *screen) leave() {
 	s.shown = false
 }
 
-// rubout removes one character, less, from the end of the shown line. It reports
-// false if the line has to be drawn anew.
+// rubout removes one character from the end of the shown line, which then is less. It returns false
+// if the whole line must be drawn.
 func (s *screen) rubout(less string) bool {
 	n := displaywidth.String(less)
 	if n < 1 || n > 2 || len([]rune(less)) != 1 {
@@ -139,9 +138,8 @@ func (s *screen) rubout(less string) bool {
 	return true
 }
 
-// layout returns the row and column of the cursor behind text on a terminal of
-// that width. Behind a full row the cursor waits at its end, unless more
-// follows.
+// layout returns the row and column of the cursor after text, on a terminal with that width. After
+// a full row the cursor stays at its end, unless more is set.
 func layout(text string, width int, more bool) (row, col int) {
 	if width <= 0 {
 		width = 80

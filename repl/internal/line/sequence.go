@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// opPaste is what begins a paste.
+// opPaste begins a paste.
 const opPaste = opLast
 
-// sequence returns the length of the escape sequence that b begins with and
-// its op, 0 for none; a length of 0 if it is not complete. With vi's keys an
-// ESC that begins no sequence of the terminal is a key of its own.
+// sequence returns the length and the op of the escape sequence at the start of b. The length is 0
+// if the sequence is incomplete; the op is 0 if it has none. In vi mode, an ESC that begins no
+// sequence is a key.
 func sequence(b []byte, vi bool) (n int, op rune) {
 	if len(b) < 2 {
 		return 0, 0
 	}
 	switch b[1] {
-	case 0x03: // Ctrl-C is a key of its own
+	case 0x03: // Ctrl-C is always a key
 		return 1, opEscape
 	case '[':
 		return csi(b)
@@ -49,7 +49,7 @@ func sequence(b []byte, vi bool) (n int, op rune) {
 	return 2, 0
 }
 
-// report reads what a terminal answers, up to BEL or ST. Ctrl-C is no part of it.
+// report reads a report of the terminal, up to BEL or ST. It ends before a Ctrl-C.
 func report(b []byte) (n int, op rune) {
 	for i := 2; i < len(b); i++ {
 		switch b[i] {
@@ -81,11 +81,11 @@ func csi(b []byte) (n int, op rune) {
 		return 0, 0
 	}
 	args, final := string(b[2:i]), b[i]
-	if final == 0x03 { // Ctrl-C is no part of it
+	if final == 0x03 { // Ctrl-C is not part of the sequence
 		return i, 0
 	}
 	i++
-	if final == 'M' && args == "" { // a mouse, with three bytes more
+	if final == 'M' && args == "" { // a mouse event, with three more bytes
 		if len(b) < i+3 {
 			return 0, 0
 		}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 )
 
-// A source reads a file. Here waiting can't be given up.
+// A source reads a file. A read can't be cancelled here.
 type source struct {
 	file  *os.File
 	tty   bool
@@ -51,8 +51,7 @@ func (s *source) setQuiet(bool)         {}
 func (s *source) drop() []byte          { return nil }
 func (s *source) typeAhead() []byte     { return nil }
 
-// canTimeOut says that waiting for input can't have a limit, so that a paste is not
-// recognised.
+// canTimeOut is false: a read has no timeout, so that pastes are not recognized.
 const canTimeOut = false
 
 func (s *source) readWithin(ctx context.Context, _ time.Duration) ([]byte, error) { return s.read(ctx) }
@@ -60,7 +59,7 @@ func (s *source) waiting() bool                                                 
 func (s *source) passthrough(func(Connect)) []byte                                { return nil }
 func (s *source) pending() []byte                                                 { return nil }
 
-// longestLine is 0, since nothing is known of a limit.
+// longestLine is 0: the limit is unknown.
 const longestLine = 0
 
 var (
@@ -89,13 +88,13 @@ func (s *source) raw() (restore func(), err error) {
 	return s.modes.restore, nil
 }
 
-// hidden reads a line that the terminal doesn't show.
+// hidden reads a line without echo.
 func (s *source) hidden(_ context.Context, ready func()) ([]byte, error) {
 	ready()
 	return term.ReadPassword(int(s.file.Fd()))
 }
 
-// echoOff can't be had here.
+// echoOff returns an error: this system has no such mode.
 func (s *source) echoOff() error {
 	return errors.New("this system's terminals always show the typed text")
 }

@@ -15,11 +15,10 @@ import (
 	"golang.org/x/term"
 )
 
-// canTimeOut says that waiting for input can have a limit.
+// canTimeOut is true: a read may have a timeout.
 const canTimeOut = true
 
-// A source reads a file in such a way that waiting can be given up without
-// losing what arrives later.
+// A source reads a file. A cancelled read loses no later input.
 type source struct {
 	file    *os.File
 	in      int  // the descriptor that is read
@@ -30,10 +29,10 @@ type source struct {
 	chunk   []byte
 	echoing *unix.Termios // the modes before echoOff, nil if it was not called
 
-	quiet   atomic.Bool // text typed between two reads is not shown
-	unseen  atomic.Bool // nor was it since the last read, as far as possible
-	lentOut atomic.Bool // a command has the terminal, see passthrough
-	resumed atomic.Bool // the program was stopped and goes on
+	quiet   atomic.Bool // text typed between two reads is hidden
+	unseen  atomic.Bool // text typed since the last read was hidden, if possible
+	lentOut atomic.Bool // a command has the terminal; see passthrough
+	resumed atomic.Bool // the program has continued after a stop
 	left    atomic.Bool // see [Reader.Leave]
 }
 
@@ -57,7 +56,7 @@ func (s *source) close() error {
 	return s.waker.close()
 }
 
-// echoOff has the terminal show no typed text, until restore.
+// echoOff switches the echo off, until restore.
 func (s *source) echoOff() error {
 	if !s.tty {
 		return nil
@@ -75,7 +74,7 @@ func (s *source) echoOff() error {
 	return nil
 }
 
-// restore leaves the terminal as it was found.
+// restore brings back the terminal's original modes.
 func (s *source) restore() {
 	s.modes.restore()
 	if s.echoing != nil && s.modes.foreground() {
@@ -83,31 +82,30 @@ func (s *source) restore() {
 	}
 }
 
-// errWoken is returned by wait when the waker was called, and errResumed by read
-// when the program was stopped in the meantime.
+// errWoken is returned by wait after a wake, and errResumed by read if the program was stopped in
+// the meantime.
 var (
 	errWoken   = errors.New("woken")
 	errResumed = errors.New("resumed")
 )
 
-// resume tells whoever reads that the program goes on after a stop.
+// resume tells the reading goroutine that the program continues after a stop.
 func (s *source) resume() {
 	s.resumed.Store(true)
 	s.waker.wake()
 }
 
-// expect forgets a stop that came before.
+// expect forgets an earlier stop.
 func (s *source) expect() { s.resumed.Store(false) }
 
 // read waits for input and returns it. The bytes are valid until the
 // next call.
 func (s *source) read(ctx context.Context) ([]byte, error) { return s.readWithin(ctx, noLimit) }
 
-// noLimit is the limit of a wait that has none.
+// noLimit is the limit of a wait without a timeout.
 const noLimit = -time.Millisecond
 
-// readWithin is read with a limit; nothing without an error means that it is
-// over.
+// readWithin is read with a timeout, after which it returns nothing.
 func (s *source) readWithin(ctx context.Context, limit time.Duration) ([]byte, error) {
 	woken := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { s.waker.wake(); close(woken) })
@@ -132,15 +130,14 @@ func (s *source) readWithin(ctx context.Context, limit time.Duration) ([]byte, e
 	}
 }
 
-// waiting reports whether there is something to read already.
+// waiting reports whether input is available.
 func (s *source) waiting() bool {
 	fds := []unix.PollFd{{Fd: int32(s.in), Events: unix.POLLIN}}
 	n, err := unix.Poll(fds, 0)
 	return err == nil && n > 0
 }
 
-// wait is read with a limit in milliseconds; nothing without an error means
-// that it is over.
+// wait is read with a timeout in milliseconds, after which it returns nothing.
 func (s *source) wait(limit int) ([]byte, error) {
 	fds := []unix.PollFd{{Fd: int32(s.in), Events: unix.POLLIN}, {Fd: int32(s.waker[0]), Events: unix.POLLIN}}
 	switch n, err := unix.Poll(fds, limit); {
@@ -180,15 +177,15 @@ func (s *source) echoes() bool {
 	return err == nil && t.Lflag&(unix.ECHO|unix.ECHONL) != 0
 }
 
-// lines reports whether the terminal hands out whole lines. Somebody may have
-// switched that off behind our back.
+// lines reports whether the terminal delivers whole lines. Another program may have switched that
+// off.
 func (s *source) lines() bool {
 	t, err := s.modes.get()
 	return err != nil || t.Lflag&unix.ICANON != 0
 }
 
-// awaitForeground waits, stopped, until the program is in the terminal's foreground: in the
-// background it can't read. It tells j, which may be nil. Until then the modes stay the shell's.
+// awaitForeground stops the program until it is in the terminal's foreground, since it can't read
+// in the background. It tells j, which may be nil. Until then the shell's modes stay.
 func (s *source) awaitForeground(j *jobs) {
 	if !s.tty || s.modes.foreground() {
 		return
@@ -196,8 +193,8 @@ func (s *source) awaitForeground(j *jobs) {
 	j.stopped(func() bool { return tcdrain(int(s.file.Fd())) == nil })
 }
 
-// hideEcho keeps typed text from being shown until the next read, if the
-// terminal would show it and is ours.
+// hideEcho hides typed text until the next read, if the terminal would show it and the program is
+// in the foreground.
 func (s *source) hideEcho() {
 	if s.lentOut.Load() {
 		s.modes.change(passthroughMode)
@@ -221,10 +218,10 @@ func (s *source) setQuiet(on bool) {
 	}
 }
 
-// typedUnseen has text that was typed and not entered taken for typed ahead.
+// typedUnseen makes typed text count as typed ahead.
 func (s *source) typedUnseen() { s.unseen.Store(s.tty) }
 
-// typeAhead returns text that was typed since the last read and not shown.
+// typeAhead returns text that was typed since the last read and hidden.
 func (s *source) typeAhead() []byte {
 	if !s.unseen.Load() {
 		return nil
@@ -232,9 +229,8 @@ func (s *source) typeAhead() []byte {
 	return s.pending()
 }
 
-// pending returns typed input that is not read yet, half a line included. A
-// Ctrl-D becomes a 0, as the terminal stores it in line mode, also if it comes
-// while the terminal is being emptied.
+// pending returns unread input, with an incomplete line. It stores a Ctrl-D as 0, the terminal's
+// form in line mode, even if it arrives while the terminal is being drained.
 func (s *source) pending() []byte {
 	typed := s.drop()
 	if t, err := s.modes.original(); err == nil {
@@ -243,8 +239,8 @@ func (s *source) pending() []byte {
 	return typed
 }
 
-// drop takes text that was typed and not yet read out of the terminal, half a line
-// included, and returns it. The terminal is then as it was found.
+// drop reads and returns the terminal's unread input, with an incomplete line. It restores the
+// original modes.
 func (s *source) drop() []byte {
 	s.unseen.Store(false)
 	if !s.tty || !s.modes.foreground() || s.modes.change(drainMode) != nil {
@@ -268,8 +264,7 @@ func drain(in int, chunk []byte) (all []byte) {
 	}
 }
 
-// hidden reads a line that the terminal doesn't show. It calls ready when that
-// is so.
+// hidden reads a line without echo. It calls ready when the echo is off.
 func (s *source) hidden(ctx context.Context, ready func()) (line []byte, err error) {
 	if err := s.modes.change(secretMode); err != nil {
 		return nil, io.EOF // the terminal is gone
@@ -296,7 +291,7 @@ func (s *source) hidden(ctx context.Context, ready func()) (line []byte, err err
 	}
 }
 
-// raw gives every key to the program and returns how to undo it.
+// raw switches to raw mode, and returns a function that restores the modes.
 func (s *source) raw() (restore func(), err error) {
 	if err := s.modes.change(rawMode); err != nil {
 		return nil, err

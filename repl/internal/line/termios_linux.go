@@ -11,17 +11,16 @@ const (
 	setTermios = unix.TCSETS
 )
 
-// longestLine is how much of a line the terminal keeps; it drops the rest
-// without a word.
+// longestLine is the longest line that the terminal stores, in bytes; it silently drops the rest.
 const longestLine = 4095
 
 // tcdrain waits until the terminal has sent all output. It stops a program in the background.
 func tcdrain(fd int) error { return unix.IoctlSetInt(fd, unix.TCSBRK, 1) }
 
-// reopen opens the terminal fd anew, so that reading it does not block: Ctrl-C
-// empties a terminal, also between the poll that found a line and the read that
-// would fetch it. O_NONBLOCK is a flag of the open file, and the one behind fd
-// is shared with the shell. It returns fd where the terminal can't be opened.
+// reopen opens the terminal fd again, with reads that don't block. A Ctrl-C empties a terminal,
+// even between a poll that found a line and the read of that line. O_NONBLOCK belongs to the open
+// file, and the shell shares the open file of fd. If the terminal can't be opened, reopen returns
+// fd.
 func reopen(fd int) (in int, own bool) {
 	in, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd),
 		unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)

@@ -7,9 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// typedText returns the text that a user has typed at a terminal. It removes the sequences of
-// keys that mean nothing here, and the terminal's reports, and carries out Backspace, Ctrl-W
-// and Ctrl-U.
+// typedText returns the text that a user has typed at a terminal. It removes sequences of keys
+// without a meaning here and reports of the terminal, and applies Backspace, Ctrl-W and Ctrl-U.
 func typedText(b []byte) string {
 	var out []byte
 	for i := 0; i < len(b); {
@@ -38,9 +37,9 @@ func typedText(b []byte) string {
 
 const longestReport = 4096 // bytes; the rest of a longer sequence is text
 
-// typedSequence returns the length of the sequence at the start of b, which begins with Esc, if a
-// key or a report of the terminal is known to send it. Else it returns 1: the user has pressed
-// Esc, which cancels in other programs, and the text behind it is typed.
+// typedSequence returns the length of the escape sequence at the start of b, if a key or a report
+// of the terminal is known to send it. Otherwise it returns 1: the user has pressed Esc, which
+// cancels in other programs, and then typed text.
 func typedSequence(b []byte) int {
 	n, _ := sequence(b[:min(len(b), longestReport)], false)
 	intro, rest := byte(0), b[min(len(b), 2):]
@@ -56,7 +55,7 @@ func typedSequence(b []byte) int {
 			n > 3 && (strings.IndexByte("~^@", final) >= 0 || 'a' <= final|0x20 && final|0x20 <= 'z') {
 			return n
 		}
-	case intro == '[' && len(strings.TrimLeft(string(rest), "0123456789;?<")) == 0: // cut off
+	case intro == '[' && len(strings.TrimLeft(string(rest), "0123456789;?<")) == 0: // an incomplete sequence
 		return 2
 	case intro == 'O' && len(rest) > 0 && strings.IndexByte("ABCDFHPQRS", rest[0]) >= 0:
 		return 3

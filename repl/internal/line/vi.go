@@ -5,15 +5,14 @@ import (
 	"unicode"
 )
 
-// A vi is the command mode of vi's keys: it takes a character at a time and
-// does to a buffer what vi would.
+// A vi is the command mode of vi's keys: it applies one character at a time to a buffer.
 type vi struct {
-	command bool // else characters are inserted
+	command bool // otherwise characters are inserted
 
 	count    int  // typed before the command, 0 for none
-	operator rune // d, c or y, which wait for a movement; else 0
+	operator rune // d, c or y, which wait for a movement, or 0
 	times    int  // the count before the operator
-	waiting  rune // f, F, t, T or r, which wait for a character; else 0
+	waiting  rune // f, F, t, T or r, which wait for a character, or 0
 
 	found, sought rune // the last of f, F, t and T, and its character
 }
@@ -24,7 +23,7 @@ const most = 9999
 // insertMode begins a line, in which characters are inserted.
 func (v *vi) insertMode() { *v = vi{found: v.found, sought: v.sought} }
 
-// escape leaves the insertion, or gives up a command that has begun.
+// escape leaves insert mode, or cancels an incomplete command.
 func (v *vi) escape(b *buffer) {
 	if !v.command {
 		b.pos = b.left(b.pos)
@@ -33,8 +32,8 @@ func (v *vi) escape(b *buffer) {
 	*v = vi{command: true, found: v.found, sought: v.sought}
 }
 
-// key takes a character of command mode. What the line alone can't do is
-// returned as an op, 0 if there is none.
+// key applies a character of command mode. It returns an op if the command needs more than the
+// line, otherwise 0.
 func (v *vi) key(b *buffer, r rune) (op rune) {
 	if v.waiting != 0 {
 		v.await(b, r)
@@ -130,7 +129,7 @@ func (v *vi) done(b *buffer) {
 	}
 }
 
-// operate lets the operator work up to where the movement r goes.
+// operate applies the operator up to the target of the movement r.
 func (v *vi) operate(b *buffer, r rune) {
 	op, n := v.operator, max(1, v.times)*max(1, v.count)
 	from, to, inclusive := b.pos, 0, false
@@ -149,7 +148,7 @@ func (v *vi) operate(b *buffer, r rune) {
 	v.apply(b, op, from, to, inclusive)
 }
 
-// apply lets op work on what lies between two positions.
+// apply applies op to the text between two positions.
 func (v *vi) apply(b *buffer, op rune, from, to int, inclusive bool) {
 	if inclusive && to >= from {
 		to = b.right(to)
@@ -168,7 +167,7 @@ func (v *vi) apply(b *buffer, op rune, from, to int, inclusive bool) {
 	}
 }
 
-// await takes the character that a command has waited for.
+// await handles the character that a command has waited for.
 func (v *vi) await(b *buffer, r rune) {
 	kind, n := v.waiting, max(1, v.count)
 	v.waiting = 0
@@ -219,7 +218,7 @@ func (v *vi) target(b *buffer, r rune, n int) (to int, inclusive, ok bool) {
 	return 0, false, false
 }
 
-// seek looks for the nth character sought.
+// seek finds the nth character sought.
 func (v *vi) seek(b *buffer, kind rune, n int) (to int, inclusive, ok bool) {
 	step := 1
 	if kind == 'F' || kind == 'T' {

@@ -26,10 +26,10 @@ func newWaker() (w waker, err error) {
 
 func (w waker) close() error { return errors.Join(unix.Close(w[0]), unix.Close(w[1])) }
 
-// wake ends a read that waits.
+// wake ends a waiting read.
 func (w waker) wake() { unix.Write(w[1], []byte{0}) }
 
-// drain forgets that it was woken.
+// drain removes earlier wakes.
 func (w waker) drain() {
 	var b [16]byte
 	for {

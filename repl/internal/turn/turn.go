@@ -1,23 +1,22 @@
-// Package turn carries out what takes long beside the goroutine that shows and
-// asks.
+// Package turn runs long work on one goroutine, while another goroutine prints and asks.
 //
-// # One goroutine shows
+// # One goroutine prints
 //
-// A turn brings its events and questions to the [Desk] of the caller that began
-// it, and waits until they are handled. So no output needs a lock.
+// A turn sends its events and questions to the [Desk] of its caller, and waits until they are
+// handled. So output needs no lock.
 //
-// # Nothing falls alone
+// # A panic reaches the caller
 //
-// A panic beside goes on on the goroutine that waits, where the program can
-// still write its last record.
+// A panic of the work is repeated on the waiting goroutine, where the program can still write its
+// last record.
 package turn
 
 import "gemline/engine/parallel"
 
-// A Desk is where a turn brings functions to be called on another goroutine.
+// A Desk is a queue of functions that a turn sends to another goroutine.
 type Desk chan func()
 
-// Do has f called by whoever attends the Desk, and waits for it. Without a Desk it calls f itself.
+// Do has f called by the goroutine at the Desk, and waits for it. Without a Desk it calls f itself.
 func (d Desk) Do(f func()) {
 	if d == nil {
 		f()
@@ -28,8 +27,8 @@ func (d Desk) Do(f func()) {
 	<-done
 }
 
-// Beside calls work on a goroutine of its own, and meanwhile attend, which calls
-// the functions at the Desk until it is closed.
+// Beside runs work on another goroutine, and meanwhile attend, which calls the functions at the
+// Desk until it is closed.
 func (d Desk) Beside(work, attend func()) {
 	var p parallel.Panic
 	go func() {
