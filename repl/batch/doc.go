@@ -1,18 +1,17 @@
 // Package batch answers many prompts, each with a line of JSON. A first caller calls [Run].
 //
-// # One item, one run
+// # An item is answered like a one-shot run
 //
-// An item is carried out as a one-shot run is: an engine of its own, a session of its own, and
-// its record is that run's json document. A fault of an item is in the record of that item, and
-// the other items are carried out.
+// Each item has its own engine and session, and its record is the json document of a one-shot run.
+// An error of an item is in the item's record, and the other items continue.
 //
 // # Recorded before printed
 //
-// The record of an item is on the disk, in its state, before it is printed. So a batch that was
-// killed at any moment can be continued: printed items are not asked again, and results that wait
-// for an earlier item wait on the disk, not in memory.
+// The record of an item is stored in the batch's state, on the disk, before it is printed. So a
+// batch that was killed at any moment can be continued: printed items are not asked again, and
+// results that wait for an earlier item wait on the disk, not in memory.
 //
-// # Read as needed
+// # Items are read as needed
 //
 // The items are read one by one, when a worker is free.
 package batch

@@ -22,19 +22,18 @@ type Item struct {
 	Line  int    // its first line, counted from 1; in a NUL-separated batch, its number
 	ID    string // the user's name for it, or its index
 
-	Prompt string // as -p takes it
+	Prompt string // in the syntax of -p
 	Options
 
-	// Err says why the item can't be asked, an [*input.Error]; nil if it can.
+	// Err is why the item can't be answered, an [*input.Error]; nil if it can.
 	Err error
 }
 
-// Options are what an item may set for itself. The zero value is what holds
-// for the whole batch.
+// Options are the options of an item. The zero value uses the options of the batch.
 type Options struct {
 	Model        string          `json:"model,omitempty"`
-	System       string          `json:"system,omitempty"` // in place of our own system instruction
-	Files        []string        `json:"files,omitempty"`  // paths, put behind the prompt as @path
+	System       string          `json:"system,omitempty"` // replaces gemline's system instruction
+	Files        []string        `json:"files,omitempty"`  // paths, added to the prompt as @path
 	Schema       json.RawMessage `json:"json_schema,omitempty"`
 	MaxTurns     int             `json:"max_turns,omitempty"`
 	MaxToolCalls int             `json:"max_tool_calls,omitempty"`
@@ -42,7 +41,7 @@ type Options struct {
 	Timeout      time.Duration   `json:"timeout,omitempty"`
 }
 
-// Text returns the prompt with the references to the files behind it.
+// Text returns the prompt, followed by references to the files.
 func (it Item) Text() string {
 	var b strings.Builder
 	b.WriteString(it.Prompt)
@@ -64,7 +63,7 @@ func (it Item) Text() string {
 	return b.String()
 }
 
-// hash changes with the item, and with the settings, which key stands for.
+// hash returns a hash of the item and of the settings, which key identifies.
 func (it Item) hash(key string) string {
 	b, err := json.Marshal(struct {
 		Key, ID, Prompt string
@@ -85,13 +84,13 @@ func message(err error) string {
 	return err.Error()
 }
 
-// mistake is the error of an item that can't be asked.
+// mistake returns the error of an item that can't be answered.
 func mistake(line int, format string, args ...any) error {
 	return &input.Error{Message: fmt.Sprintf("line %d: ", line) + fmt.Sprintf(format, args...)}
 }
 
-// parse reads an item from a line of JSON. Whatever is wrong is the item's own
-// matter; its id is used if it comes before that.
+// parse reads an item from a line of JSON. An error belongs to the item. The item has its id if the
+// id comes before the error.
 func (it *Item) parse(line []byte) {
 	if !utf8.Valid(line) {
 		it.Err = mistake(it.Line, "not UTF-8 text")
@@ -127,7 +126,7 @@ func (it *Item) object(line []byte) error {
 		if err != nil {
 			return err
 		}
-		key := t.(string) // a decoder gives nothing else here
+		key := t.(string) // the decoder returns only strings here
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
 			return err
@@ -149,7 +148,7 @@ func (it *Item) object(line []byte) error {
 	return nil
 }
 
-// set takes over one option.
+// set sets one option.
 func (it *Item) set(key string, value json.RawMessage) (err error) {
 	switch key {
 	case "id":
@@ -179,13 +178,12 @@ func (it *Item) set(key string, value json.RawMessage) (err error) {
 	return nil
 }
 
-// options are the keys that an item may have, in the order in which they are
-// told. What runs unasked and what is trusted is no item's business: a batch
-// may come from somebody else.
+// options are the allowed keys of an item, in the order of messages. An item can't set permissions
+// or trust: a batch may come from somebody else.
 var options = []string{"id", "prompt", "files", "model", "system", "json_schema", "max_turns",
 	"max_tool_calls", "max_tokens", "timeout"}
 
-// name takes over an id, a text or a number. Null is none.
+// name sets an id, a text or a number. Null is no id.
 func (it *Item) name(value json.RawMessage) error {
 	var n json.Number
 	switch {
@@ -235,7 +233,7 @@ func duration(value json.RawMessage) (time.Duration, error) {
 	return 0, errors.New(`"timeout" must be a number of seconds or a time such as "5m"`)
 }
 
-// brief shortens what the user wrote for a message.
+// brief shortens the user's text for a message.
 func brief(s string) string {
 	if len(s) > 60 {
 		return strings.ToValidUTF8(s[:60], "") + "..."
@@ -243,7 +241,7 @@ func brief(s string) string {
 	return s
 }
 
-// plain takes over a line that is a prompt and nothing else.
+// plain reads a line that is only a prompt.
 func (it *Item) plain(line []byte) {
 	switch {
 	case !utf8.Valid(line):

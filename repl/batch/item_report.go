@@ -12,13 +12,13 @@ import (
 	"gemline/repl/report"
 )
 
-// An itemReport is the Reporter of one item: it reports the fields of an item, and then
-// those of a one-shot run in the json format.
+// An itemReport is the Reporter of one item. It reports the fields of an item, followed by those of
+// a one-shot run in the json format.
 type itemReport struct {
 	report.Reporter
 	document bytes.Buffer
 	model    string
-	job      string // of the server's, if one answered
+	job      string // the server's job that answered, if any
 }
 
 func newItemReport(r report.Config) *itemReport {
@@ -44,7 +44,7 @@ type head struct {
 	Job     string `json:"job,omitempty"`
 }
 
-// finish ends the report and returns e with its outcome and record.
+// finish ends the report, and returns e with its outcome and record.
 func (s *itemReport) finish(it Item, e entry, o report.Outcome) entry {
 	s.Finish(o) // writing to memory can't go wrong
 	h := head{Type: "item", Index: it.Index, ID: it.ID, Attempt: e.attempt, Model: s.model, Job: s.job}
@@ -67,8 +67,8 @@ func (s *itemReport) finish(it Item, e entry, o report.Outcome) entry {
 	return e
 }
 
-// A noteWriter hands on the notices about an item, line by line, with the item's
-// id in front. The numbers and the errors stand in its record, too.
+// A noteWriter passes on the notices about an item, line by line, behind the item's id. The item's
+// record also has the numbers and the errors.
 type noteWriter struct {
 	notify     func(string)
 	id         string
@@ -90,7 +90,7 @@ func (m *noteWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// release writes the held text, and has later text written at once.
+// release writes the held text. Later text is written at once.
 func (m *noteWriter) release() {
 	m.unreleased = false
 	io.WriteString(m, m.text.String())

@@ -12,19 +12,18 @@ import (
 	"gemline/repl/report"
 )
 
-// An Output is where the records of a batch go. While they come, they are in a
-// file beside the one that was asked for, which gets them when the batch is at
-// its end, all or nothing.
+// An Output is the destination of a batch's records. Until the end of the batch, they go to a
+// temporary file beside the requested file. Then they replace the requested file as a whole.
 type Output struct {
 	to      io.Writer
-	name    string   // as the user gave it
-	file    *os.File // nil if the output is somebody else's
-	partial string   // empty if the file itself is written to: it is a pipe or a device
+	name    string   // the user's spelling
+	file    *os.File // nil if the output belongs to the caller
+	partial string   // the temporary file; "" for a pipe or a device, which is written directly
 	path    string
 }
 
-// Create returns the Output for the file path, or for w if that is empty or a
-// hyphen, of a batch that comes from source. The error is an [*input.Error].
+// Create returns the Output for the file path, of a batch from source. If path is empty or a
+// hyphen, the Output is w. The error is an [*input.Error].
 func Create(path string, w io.Writer, source Source) (*Output, error) {
 	if path == "" || path == "-" {
 		return &Output{to: w}, nil
@@ -56,8 +55,7 @@ func Create(path string, w io.Writer, source Source) (*Output, error) {
 	return o, nil
 }
 
-// Write writes to the file. The error is a [*report.DestinationError], unless it
-// is no file of the Output's.
+// Write writes to the file. The error of a file is a [*report.DestinationError].
 func (o *Output) Write(b []byte) (int, error) {
 	n, err := o.to.Write(b)
 	if err != nil && o.file != nil {
@@ -70,8 +68,8 @@ func (o *Output) lost(err error) error {
 	return &report.DestinationError{Name: o.name, Err: disk.Cause(err)}
 }
 
-// Finish gives the file its name, if the batch came to its end. Otherwise the unfinished file,
-// if any, stays under the returned name.
+// Finish renames the temporary file, if the batch is complete. Otherwise it returns the path of the
+// temporary file, which remains.
 func (o *Output) Finish(whole bool) (left string, err error) {
 	switch {
 	case o.file == nil:

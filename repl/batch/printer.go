@@ -7,19 +7,18 @@ import (
 	"slices"
 )
 
-// A printer writes the records of items, in their order unless they are to come
-// as they end.
+// A printer writes the records of items, in the order of the items or, if unordered, of their ends.
 type printer struct {
 	out       io.Writer
 	broken    func(error)
 	unordered bool
 	state     *state
-	next      int           // the item to be printed next
-	ready     map[int]entry // ended items that wait for next
-	lost      error         // of writing
+	next      int           // the next item to print
+	ready     map[int]entry // ended items behind next
+	lost      error         // the error of writing
 }
 
-// add takes an ended item, and prints it and the items that waited for it.
+// add adds an ended item, and prints the items that are next.
 func (p *printer) add(index int, e entry) {
 	if p.unordered {
 		p.print(e)
@@ -33,7 +32,7 @@ func (p *printer) add(index int, e entry) {
 	}
 }
 
-// flush prints the items that still wait, because an item before them was stopped.
+// flush prints the remaining items after an interruption, although earlier items are missing.
 func (p *printer) flush() {
 	for _, i := range slices.Sorted(maps.Keys(p.ready)) {
 		p.print(p.ready[i])

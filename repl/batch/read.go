@@ -13,17 +13,17 @@ import (
 	"gemline/repl/input"
 )
 
-// A Format is how items stand in a file.
+// A Format is the format of a file of items.
 type Format string
 
 // The formats.
 const (
-	Lines Format = "lines" // a prompt a line
-	NUL   Format = "nul"   // a prompt up to the next NUL
-	JSONL Format = "jsonl" // an object a line
+	Lines Format = "lines" // each line is a prompt
+	NUL   Format = "nul"   // a NUL ends each prompt
+	JSONL Format = "jsonl" // each line is an object
 )
 
-// FormatOf returns the format of a file by its name.
+// FormatOf returns the format of a file, by its name.
 func FormatOf(name string) Format {
 	if name = strings.ToLower(name); strings.HasSuffix(name, ".jsonl") || strings.HasSuffix(name, ".ndjson") {
 		return JSONL
@@ -31,7 +31,7 @@ func FormatOf(name string) Format {
 	return Lines
 }
 
-// maxItem is how many bytes an item may have.
+// maxItem is the longest item, in bytes.
 const maxItem = 16 << 20
 
 // A reader reads items. It holds one at a time.
@@ -44,7 +44,7 @@ type reader struct {
 	err    error
 }
 
-// newReader returns a reader of what r holds in format.
+// newReader returns a reader of items in format from r.
 func newReader(r io.Reader, format Format) *reader {
 	end := byte('\n')
 	if format == NUL {
@@ -53,8 +53,8 @@ func newReader(r io.Reader, format Format) *reader {
 	return &reader{in: text.NewLines(r, end, maxItem), format: format}
 }
 
-// Next returns the next item, and io.EOF when there is none. What is wrong
-// with an item stands in it; any other error is one of reading, and the last.
+// Next returns the next item, and io.EOF at the end. An error of an item is in the item; any other
+// error is a read error, and final.
 func (r *reader) Next() (Item, error) {
 	for r.err == nil {
 		line, err := r.in.Next()
@@ -92,14 +92,14 @@ func (r *reader) Next() (Item, error) {
 	return Item{}, r.err
 }
 
-// A read is an item that was read, or why there is none.
+// A read is the result of reading an item: an item or an error.
 type read struct {
 	Item Item
 	err  error
 }
 
-// read reads the items as they are taken. A read that is under way when ctx is
-// done can't be stopped; it goes on until the input ends or is closed.
+// read reads items as workers take them. A running read can't be cancelled by ctx; it continues
+// until the input ends or is closed.
 func (r *runner) read(ctx context.Context) <-chan read {
 	c := make(chan read)
 	in := newReader(r.Source, r.Format)

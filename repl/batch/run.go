@@ -25,120 +25,114 @@ import (
 // ErrFailed is the error of a finished batch with failed items.
 var ErrFailed = errors.New("some items of the batch failed")
 
-// errPanic is the error of a batch that a panic ends.
+// errPanic is the error of a batch that ends by a panic.
 var errPanic = errors.New("a panic")
 
-// A Task is what carrying out one item takes.
+// A Task holds the parts for answering an item.
 type Task struct {
 	Item     Item
 	Tally    *tally.Tally
 	Reporter report.Reporter
-	Schema   *report.OutputSchema // what the answer must hold, nil if any will do
+	Schema   *report.OutputSchema // the schema of the answer, nil if any answer will do
 
-	// Generator, if not nil, is asked in place of the usual one, and is
-	// offered no tools.
+	// Generator, if not nil, replaces the usual generator, and gets no tools.
 	Generator engine.Generator
 
-	// Trial says that the run is to leave no trace: it may be made again.
+	// Trial says that the run must leave no trace: it may be repeated.
 	Trial bool
 }
 
 // A StateFile says where the state of a batch is stored.
 type StateFile struct {
-	// File keeps it for good, and what failed is asked again by the next
-	// run. If it is empty, a file in Dir is kept until every item was asked;
-	// if that is empty, too, none is kept.
+	// File stores the state permanently, and the next run repeats failed items. If it is empty, a
+	// file in Dir stores the state until every item is answered. If both are empty, nothing is
+	// stored.
 	File, Dir string
 
-	// Fresh begins anew, whatever is done.
+	// Fresh ignores and replaces an existing state.
 	Fresh bool
 }
 
-// Config says what a batch is and how it is carried out.
+// Config is the configuration of a batch.
 type Config struct {
 	Source Source
 	Format Format
 	State  StateFile
 
-	// Key stands for everything beside an item that its answer depends on:
-	// items that were done under another key are done again.
+	// Key identifies everything except the item that an answer depends on. Items with another
+	// stored key are repeated.
 	Key string
 
-	// Jobs is how many items are worked on at once.
+	// Jobs is how many items run at once.
 	Jobs int
 
-	// Unordered prints records as they come, instead of in the order of the
-	// items.
+	// Unordered prints records when items end, instead of in the order of the items.
 	Unordered bool
 
-	// Ask carries out an item for its Reporter, which it does not finish. It
-	// is called by several goroutines at once. When ctx is done it returns
-	// soon.
+	// Ask answers an item for its Reporter, which it does not finish. Several goroutines call it at
+	// once. After the end of ctx it returns soon.
 	Ask func(ctx context.Context, t Task) error
 
-	// Schema, if not nil, returns what the answer to an item must hold.
+	// Schema, if not nil, returns the schema for the answer to an item.
 	Schema func(Item) (*report.OutputSchema, error)
 
-	// Service, if not nil, is left the requests of all items, of which each
-	// may make one. Jobs and [Errors.Spent] mean nothing then.
+	// Service, if not nil, gets the requests of all items; each item makes at most one request.
+	// Jobs and [Errors.Spent] have no effect then.
 	Service Service
 
 	Errors Errors
 
-	// Tally, if not nil, counts what all items take.
+	// Tally, if not nil, counts the use of all items.
 	Tally *tally.Tally
 
-	// Out gets a line for each item, in one Write. Broken, if not nil, is
-	// told when that fails.
+	// Out gets one Write with a line for each item. Broken, if not nil, gets the error of a Write.
 	Out    io.Writer
 	Broken func(error)
 
-	// Quiet leaves only errors of the batch itself on Err.
+	// Quiet hides everything on Err but errors of the batch itself.
 	Quiet bool
 
-	// Notify tells the user something in a line, beside the answers. It may
-	// be called by several goroutines at once.
+	// Notify prints a notice in a line, beside the answers. It must be safe for concurrent use.
 	Notify func(string)
 }
 
-// Errors says what an error of [Config.Ask] means.
+// Errors classifies the errors of [Config.Ask].
 type Errors struct {
-	// Spent, if not nil, reports whether an error means that what
-	// the batch as a whole may spend is spent. An item that met it at once
-	// was not begun, and no other is.
+	// Spent, if not nil, reports whether an error means that the budget of the batch is used up. No
+	// further item begins then. An item that got the error at once counts as not begun.
 	Spent func(error) bool
 
-	// Refused, if not nil, reports whether an error means that the server would answer
-	// no other item either: the key or the credit is the cause. Nothing more is begun
-	// then, the batch ends with that error, and the next run begins the item again.
+	// Refused, if not nil, reports whether an error means that the server would refuse all items:
+	// for the key, or for lack of credit. No further item begins then, the batch ends with that
+	// error, and the next run repeats the item.
 	Refused func(error) bool
 
 	// Outcome classifies an error.
 	Outcome func(error) report.Outcome
 }
 
-// A runner carries out a batch.
+// A runner runs a batch.
 type runner struct {
 	Config
 	reading   <-chan read
 	state     *state
 	printer   printer
 	sums      sums
-	open      bool // there may be more items
+	open      bool // more items may follow
 	running   int
-	spent     error          // why nothing more is begun
+	spent     error          // why no more items begin
 	failure   error          // of reading
-	exhausted bool           // every item was tried: there is nothing to go on with
-	panic     parallel.Panic // of whoever reads or carries out items
+	exhausted bool           // every item was tried, so nothing can be resumed
+	panic     parallel.Panic // of the goroutines that read or answer items
 }
 
-// sums are the numbers of a batch.
+// sums are the counts of a batch.
 type sums struct {
-	items    int // that were read
+	items    int // read items
 	answered int
-	failed   map[string]int // by termination reason
-	notBegun int            // failed without having been begun
-	before   int            // done by an earlier run
+	failed   map[string]int // by reason
+	notBegun int            // failed without a start
+	before   int            // finished by an earlier run
 }
 
 func (s *sums) ended() int { return s.answered + s.failures() }
@@ -153,18 +147,18 @@ func (s *sums) failures() (n int) {
 // window is how many records may wait in memory for an earlier item.
 const window = 1024
 
-// patience is how long the first prompt may take before the user is told.
+// patience is how long the first prompt may take before a notice.
 const patience = 2 * time.Second
 
-// progress is how often the user is told how far it is.
+// progress is the interval of progress notices.
 const progress = 10 * time.Second
 
-// Run carries out the batch. It returns [ErrFailed] if that came to its end
-// with failures, and the error of ctx if it was stopped before: then what had
-// ended is printed, and a later Run of the same state does the rest.
+// Run runs the batch. It returns [ErrFailed] if the finished batch has failed items. If ctx ends
+// first, it prints the ended items and returns the error of ctx; a later Run with the same state
+// answers the rest.
 //
-// A panic of whoever reads or carries out items stops the batch in the same
-// way, and goes on here, where the caller can recover.
+// A panic of a goroutine that reads or answers items stops the batch in the same way. Run repeats
+// the panic, so that the caller can recover it.
 func Run(ctx context.Context, c Config) error {
 	r := newRunner(c)
 	err := r.begin(ctx)
@@ -178,7 +172,7 @@ func newRunner(c Config) *runner {
 		printer: printer{out: c.Out, broken: c.Broken, unordered: c.Unordered, ready: map[int]entry{}}}
 }
 
-// begin waits for the first item, and carries out the batch.
+// begin waits for the first item, and runs the batch.
 func (r *runner) begin(ctx context.Context) error {
 	r.reading = r.read(ctx)
 	slow := time.NewTimer(patience)
@@ -195,7 +189,7 @@ func (r *runner) begin(ctx context.Context) error {
 	}
 }
 
-// run carries out the batch that begins with an item.
+// run runs the batch that begins with an item.
 func (r *runner) run(ctx context.Context, first read) error {
 	if errors.Is(first.err, io.EOF) {
 		return &input.Error{Message: "there is no prompt in the batch"}
@@ -243,13 +237,13 @@ func (r *runner) find(first Item) (*state, error) {
 // has named its file.
 func (r *runner) closeState() {
 	if r.exhausted && r.State.File == "" {
-		r.state.remove() // what stays is found again and is complete
+		r.state.remove() // a file that remains is complete, and so is found again
 		return
 	}
 	r.state.Close()
 }
 
-// tellResumed prints how far an earlier run has come.
+// tellResumed prints the progress of an earlier run.
 func (r *runner) tellResumed() {
 	if n, answered := r.state.len(); n > 0 {
 		done := n
@@ -260,18 +254,18 @@ func (r *runner) tellResumed() {
 	}
 }
 
-// An ending is an item that has ended.
+// An ending is the end of an item.
 type ending struct {
 	Item Item
 	entry
-	cut   bool  // it was stopped, and has not ended at all
-	panic bool  // it was cut by one
-	spent error // it was not begun, as nothing is left to spend
-	end   error // of the batch: the item was refused, as all would be
+	cut   bool  // it was interrupted, so it has no result
+	panic bool  // a panic interrupted it
+	spent error // it did not begin, since the budget is used up
+	end   error // of the batch: the server would refuse all items
 	tally *tally.Tally
 }
 
-// work reads items and carries them out until there are no more.
+// work reads items and answers them until there are no more.
 func (r *runner) work(ctx context.Context, first read) error {
 	done := make(chan ending)
 	tick := time.NewTicker(progress)
@@ -312,7 +306,7 @@ func (r *runner) work(ctx context.Context, first read) error {
 	return r.failure
 }
 
-// stopped returns a channel that tells once that ctx is done.
+// stopped returns a channel that sends once when ctx ends.
 func stopped(ctx context.Context, open bool) <-chan struct{} {
 	if !open {
 		return nil
@@ -320,7 +314,7 @@ func stopped(ctx context.Context, open bool) <-chan struct{} {
 	return ctx.Done()
 }
 
-// start begins an item, or has it printed if it is done.
+// start begins an item, or prints its stored record.
 func (r *runner) start(ctx context.Context, it Item, done chan<- ending) {
 	e, known := r.storedResult(it)
 	if known {
@@ -342,7 +336,7 @@ func (r *runner) start(ctx context.Context, it Item, done chan<- ending) {
 	}()
 }
 
-// storedResult returns an item's entry, and whether it is final. For an item that is asked again,
+// storedResult returns the stored entry of an item, and whether it is final. For a repeated item,
 // the entry has the number of attempts.
 func (r *runner) storedResult(it Item) (entry, bool) {
 	hash := it.hash(r.Key)
@@ -356,7 +350,7 @@ func (r *runner) storedResult(it Item) (entry, bool) {
 	return entry{hash: hash, attempt: e.attempt}, false
 }
 
-// answer carries out an item.
+// answer answers an item.
 func (r *runner) answer(ctx context.Context, it Item, e entry, g engine.Generator) ending {
 	t := Task{Item: it, Generator: g, Tally: &tally.Tally{Class: func(err error) string { return r.Errors.Outcome(err).Reason }}}
 	err := it.Err
@@ -388,7 +382,7 @@ func (r *runner) answer(ctx context.Context, it Item, e entry, g engine.Generato
 	return ending{Item: it, entry: sh.finish(it, e, r.Errors.Outcome(err)), tally: t.Tally}
 }
 
-// store keeps the record of an item that has ended, and has it printed.
+// store stores and prints the record of an ended item.
 func (r *runner) store(e ending) {
 	if r.Tally != nil && e.tally != nil {
 		r.Tally.Add(e.tally)
@@ -408,8 +402,7 @@ func (r *runner) store(e ending) {
 	r.ended(e.Item.Index, kept)
 }
 
-// hold lets an item fail that is not begun. That is not kept: a later run
-// begins it.
+// hold makes an item fail that did not begin. It stores nothing: a later run begins the item.
 func (r *runner) hold(it Item, e entry, err error) {
 	e.attempt--
 	sh := newItemReport(report.Config{Err: io.Discard, Quiet: true})
@@ -417,7 +410,7 @@ func (r *runner) hold(it Item, e entry, err error) {
 	r.ended(it.Index, sh.finish(it, e, r.Errors.Outcome(err)))
 }
 
-// ended counts an item, and prints it and the items that waited for it.
+// ended counts an item, and prints the items that are next.
 func (r *runner) ended(index int, e entry) {
 	if e.code == 0 {
 		r.sums.answered++
@@ -427,7 +420,7 @@ func (r *runner) ended(index int, e entry) {
 	r.printer.add(index, e)
 }
 
-// end prints what still waits, and tells how the batch went.
+// end prints the remaining items, and the outcome of the batch.
 func (r *runner) end(ctx context.Context, err error) error {
 	r.printer.flush()
 	err = cmp.Or(err, ctx.Err())
@@ -439,7 +432,7 @@ func (r *runner) end(ctx context.Context, err error) error {
 	case r.sums.answered < r.sums.items:
 		err = ErrFailed
 	}
-	if r.printer.lost != nil { // nobody reads: say nothing
+	if r.printer.lost != nil { // nobody reads the output
 		return err
 	}
 	r.tell("%s", r.sums.String())
@@ -453,7 +446,7 @@ func (r *runner) end(ctx context.Context, err error) error {
 	return err
 }
 
-// String returns the number of items, of answers and of failures by reason.
+// String returns the counts of items, of answers and of failures by reason.
 func (s *sums) String() string {
 	text := fmt.Sprintf("%s: %d answered", text.Count(s.items, "item"), s.answered)
 	if n := s.failures(); n > 0 {
@@ -482,7 +475,7 @@ func (r *runner) progress() {
 	r.tell("%s, %d running", text, r.running)
 }
 
-// tell tells the user something about the batch.
+// tell prints a notice about the batch.
 func (r *runner) tell(format string, args ...any) {
 	if !r.Quiet {
 		r.Notify(fmt.Sprintf("batch: "+format, args...))

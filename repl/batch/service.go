@@ -22,49 +22,47 @@ import (
 	"gemline/engine/text"
 )
 
-// A Service works on many requests by itself, in jobs that may take a day.
-// [model.Genai] is one.
+// A Service works on many requests in jobs that may take a day. [model.Genai] is a Service.
 type Service interface {
-	// Submit leaves requests to one model to the service. An error that is
-	// not the server's leaves open whether the server has them.
+	// Submit sends requests for one model to the service. After an error that is not the server's,
+	// the service may have the requests.
 	Submit(ctx context.Context, title string, requests []*engine.Request) (name string, err error)
 
 	// FindJob returns the name of the job with a title, "" if there is none.
 	FindJob(ctx context.Context, title string) (name string, err error)
 
-	// JobStatus returns how far a job is.
+	// JobStatus returns the progress of a job.
 	JobStatus(ctx context.Context, name string) (model.Job, error)
 }
 
-// How much goes into one job: the API takes 20 MB.
+// Limits of a job: the API accepts 20 MB.
 const (
 	jobBytes    = 16 << 20
 	jobRequests = 1000
 )
 
-// How often a job is looked at, and how often in a row that may go wrong.
+// The interval of status requests, and how many may fail in a row.
 const (
 	firstLook = time.Second
 	lastLook  = time.Minute
 	tries     = 8
 )
 
-// A job is items that are left to a [Service]. It is kept before it is
-// submitted, under a title that nothing else has: whoever is killed in between
-// finds it again by that, and does not submit it twice.
+// A job is a group of items at a [Service]. It is stored before it is submitted, under a unique
+// title. So a run after a crash finds the job by its title, and does not submit it again.
 type job struct {
 	Title string `json:"title"`
-	Name  string `json:"name,omitempty"` // the service's; empty while it is not known
+	Name  string `json:"name,omitempty"` // the service's name; "" while unknown
 	Tasks []task `json:"tasks,omitempty"`
 }
 
-// A task is an item in a job, whose request has the same place there.
+// A task is an item in a job. Its request has the same index in the job.
 type task struct {
 	Index   int    `json:"index"`
 	Hash    string `json:"hash"`
 	Attempt int    `json:"attempt"`
 
-	item *Item // once it was read again; else it is no longer wanted
+	item *Item // nil until the item is read again
 }
 
 func (t task) entry() entry { return entry{hash: t.Hash, attempt: t.Attempt} }
@@ -76,14 +74,14 @@ type group struct {
 	bytes    int
 }
 
-// A client leaves the items of a batch to the service.
+// A client sends the items of a batch to the service.
 type client struct {
 	runner *runner
 	groups map[string]*group // gathered requests, by model
 }
 
-// work leaves the items to the service and waits for the answers. An item that
-// needs no model is answered at once.
+// work sends the items to the service and waits for the answers. An item that needs no model is
+// answered at once.
 func (c *client) work(ctx context.Context, first read) error {
 	waiting := c.runner.state.waiting()
 	for got := first; c.runner.open; {
@@ -108,7 +106,7 @@ func (c *client) work(ctx context.Context, first read) error {
 			return err
 		}
 	}
-	for i := 0; i < len(c.runner.state.jobs); i++ { // there may come more
+	for i := 0; i < len(c.runner.state.jobs); i++ { // the list may grow
 		if err := c.await(ctx, c.runner.state.jobs[i]); err != nil {
 			return err
 		}
@@ -116,8 +114,8 @@ func (c *client) work(ctx context.Context, first read) error {
 	return nil
 }
 
-// gather has an item printed if it is done, waits for it if it is in a job, and
-// adds it to the group of its model otherwise.
+// gather prints the stored record of a finished item. It waits for an item that is in a job, and
+// adds any other item to the group of its model.
 func (c *client) gather(ctx context.Context, it Item, waiting map[int]*task) error {
 	e, known := c.runner.storedResult(it)
 	if known {
@@ -154,14 +152,14 @@ func (c *client) gather(ctx context.Context, it Item, waiting map[int]*task) err
 	return nil
 }
 
-// weight returns about how long a request is on the wire.
+// weight returns the approximate size of a request in JSON.
 func weight(req *engine.Request) int {
-	a, _ := json.Marshal(req.Contents) // a request that can't be encoded is refused later
+	a, _ := json.Marshal(req.Contents) // a later step refuses a request without an encoding
 	b, _ := json.Marshal(req.Config)
 	return len(a) + len(b)
 }
 
-// submit hands the gathered requests to the service.
+// submit sends the gathered requests to the service.
 func (c *client) submit(ctx context.Context, g *group) error {
 	j := &job{Title: "gemline " + uuid.NewString(), Tasks: g.tasks}
 	c.note(j)
@@ -197,7 +195,7 @@ func (c *client) submit(ctx context.Context, g *group) error {
 	}
 }
 
-// recordJob notes the name of a job.
+// recordJob stores the name of a job.
 func (c *client) recordJob(j *job, name string) {
 	j.Name = name
 	c.note(&job{Title: j.Title, Name: name})
@@ -211,17 +209,17 @@ func (c *client) note(j *job) {
 	}
 }
 
-// refused reports whether err is the server's last word on a request.
+// refused reports whether err is the server's final refusal of a request.
 func refused(err error) bool {
 	var e *model.Error
 	if !errors.As(err, &e) {
-		return true // a mistake of ours is the same every time
+		return true // a request that is wrong stays wrong
 	}
 	return e.Final && e.HTTP >= 400 || e.HTTP >= 400 && e.HTTP < 500 &&
 		e.HTTP != http.StatusRequestTimeout && e.HTTP != http.StatusTooManyRequests
 }
 
-// seek finds a job by its title, however long the server is away.
+// seek finds a job by its title, and retries while the server is unreachable.
 func (c *client) seek(ctx context.Context, title string) (name string, err error) {
 	for attempt := 1; ; attempt++ {
 		name, err = c.runner.Config.Service.FindJob(ctx, title)
@@ -234,7 +232,7 @@ func (c *client) seek(ctx context.Context, title string) (name string, err error
 	}
 }
 
-// again waits before something is tried again that went wrong.
+// again waits before a retry.
 func (c *client) again(ctx context.Context, attempt int, err error) error {
 	d := min(firstLook<<attempt, lastLook)
 	c.runner.tell("%v; asking again in %v", err, d)
@@ -292,7 +290,7 @@ func gone(err error) bool {
 	return errors.As(err, &e) && e.HTTP == http.StatusNotFound
 }
 
-// resubmit submits the items of a job again that never came to the service.
+// resubmit submits the items of a job that never reached the service.
 func (c *client) resubmit(ctx context.Context, j *job) error {
 	c.groups = map[string]*group{}
 	for i := range j.Tasks {
@@ -312,7 +310,7 @@ func (c *client) resubmit(ctx context.Context, j *job) error {
 	return nil
 }
 
-// settle answers the items of a job that is over.
+// settle answers the items of a finished job.
 func (c *client) settle(ctx context.Context, j *job, over model.Job) error {
 	for i := range j.Tasks {
 		t := &j.Tasks[i]
@@ -333,16 +331,16 @@ func (c *client) settle(ctx context.Context, j *job, over model.Job) error {
 	return nil
 }
 
-// replay is a Generator with what a job has answered.
+// A replay is a Generator that returns the answer of a job.
 type replay struct {
 	engine.Generator
 	job string
 }
 
-// errCaptured ends a run that was begun only to capture its request.
+// errCaptured ends a run that only captures its request.
 var errCaptured = errors.New("the request is left to the server")
 
-// A capture is a Generator that keeps the first request and answers none.
+// A capture is a Generator that stores the first request and answers none.
 type capture struct{ request *engine.Request }
 
 // Generate implements [engine.Generator].
@@ -360,8 +358,7 @@ func (c *capture) Generate(_ context.Context, req *engine.Request) iter.Seq2[*ge
 // Count implements [engine.Generator].
 func (c *capture) Count(context.Context, *engine.Request) (int, error) { return 0, nil }
 
-// waiting returns the tasks of all jobs that have no outcome yet, by the place
-// of their items.
+// waiting returns the tasks of all jobs without an outcome, by the index of their items.
 func (s *state) waiting() map[int]*task {
 	open := map[int]*task{}
 	for _, j := range s.jobs {
@@ -385,7 +382,7 @@ func (s *state) addJob(j *job) error {
 	return err
 }
 
-// loadJob takes over a job from the file, or its name, which comes later.
+// loadJob adds a job from the file, or the name of a job, which comes later.
 func (s *state) loadJob(j *job) {
 	for _, known := range s.jobs {
 		if known.Title == j.Title {

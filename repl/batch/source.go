@@ -17,17 +17,17 @@ import (
 	"gemline/repl/report"
 )
 
-// A Source is where a batch comes from.
+// A Source is the origin of a batch.
 type Source struct {
 	io.Reader
 
-	// Name tells the batch from others of the same project. It is empty for
-	// an input that is read once, such as a pipe.
+	// Name identifies the batch within the project. It is empty for input that can be read only
+	// once, such as a pipe.
 	Name string
 }
 
-// Open returns the batch that is in the file path, or on stdin if that is a
-// hyphen. The error is an [*input.Error].
+// Open returns the batch in the file path, or on stdin if path is a hyphen. The error is an
+// [*input.Error].
 func Open(path string, stdin io.Reader) (Source, error) {
 	if path == "-" {
 		return Source{Reader: stdin}, nil
@@ -54,7 +54,7 @@ func Open(path string, stdin io.Reader) (Source, error) {
 	return Source{Reader: f, Name: path}, nil
 }
 
-// is reports whether path is the file that the batch is read from.
+// is reports whether path is the batch's own file.
 func (s Source) is(path string) bool {
 	if s.Name == "" {
 		return false
@@ -64,8 +64,7 @@ func (s Source) is(path string) bool {
 	return err == nil && berr == nil && os.SameFile(a, b)
 }
 
-// later opens a file when it is first read: a pipe has that wait for somebody
-// to write to it.
+// later opens a file at the first read: opening a named pipe blocks until a writer opens it.
 type later struct {
 	path string
 	file *os.File
@@ -81,9 +80,8 @@ func (l *later) Read(b []byte) (n int, err error) {
 	return l.file.Read(b)
 }
 
-// NoteWriter returns a function that writes notices beside the
-// answers, each text a line with prefix in front, or nothing if quiet. It may
-// be called by several goroutines at once.
+// NoteWriter returns a function that writes each notice as a line behind prefix, or nothing if
+// quiet. It is safe for concurrent use.
 func NoteWriter(w io.Writer, prefix string, quiet bool) func(string) {
 	var mu sync.Mutex
 	return func(text string) {
@@ -94,20 +92,19 @@ func NoteWriter(w io.Writer, prefix string, quiet bool) func(string) {
 		defer mu.Unlock()
 		for l := range strings.Lines(text) {
 			io.WriteString(w, prefix+output.Visible(strings.TrimRight(l,
-				"\r\n"))+"\n") // nothing can be done about a lost line
+				"\r\n"))+"\n") // a write error has no remedy
 		}
 	}
 }
 
-// Key returns a text that is the same for the same values.
+// Key returns a text that identifies the values.
 func Key(values ...any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%#v", values))
 	return hex.EncodeToString(sum[:16])
 }
 
-// ReportEnding returns a Reporter that reports by r how a batch ended, if that was
-// before its time. A batch that came to its end has said everything in the
-// records of its items.
+// ReportEnding returns a Reporter that reports the end of an interrupted batch by r. A complete
+// batch has reported everything in the records of its items.
 func ReportEnding(r report.Reporter) report.Reporter { return last{r} }
 
 type last struct{ report.Reporter }

@@ -17,25 +17,24 @@ import (
 	"gemline/repl/input"
 )
 
-// A state lists the finished items of a batch, in a file that one run at a
-// time appends to, a line for each item that has ended. A state without a file
-// holds it in memory, for this run. It must not be used concurrently.
+// A state lists the finished items of a batch, in a file with a line for each ended item; one run
+// at a time appends to it. A state without a file stores them in memory, for this run. It is not
+// safe for concurrent use.
 //
-// A file may end anywhere, since the program may: an incomplete object counts
-// as not there.
+// A file may end anywhere, since the program may be killed: an incomplete line is ignored.
 type state struct {
 	path string
-	file *os.File // nil if there is none
+	file *os.File // nil without a file
 	lock *flock.Flock
-	full bool  // nothing more can be written to it
-	end  int64 // where the file ends
-	torn bool  // and whether that is within a line
+	full bool  // no more can be written to it
+	end  int64 // the length of the file
+	torn bool  // whether it ends within a line
 
 	items map[int]entry
 	jobs  []*job
 }
 
-// An entry is an item that has ended, and where its record is.
+// An entry is an ended item, with the place of its record.
 type entry struct {
 	hash    string
 	attempt int
@@ -43,11 +42,10 @@ type entry struct {
 	reason  string // its termination reason
 	at      int64
 	size    int
-	record  []byte // if it is not in the file
+	record  []byte // nil if it is in the file
 }
 
-// A line is a line of the file: an item that has ended, or
-// something about a job of the server's.
+// A line is a line of the file: an ended item, or a change of a job.
 type line struct {
 	Index   int             `json:"index"`
 	Hash    string          `json:"hash,omitempty"`
@@ -58,13 +56,11 @@ type line struct {
 	Job     *job            `json:"job,omitempty"`
 }
 
-// maxLine is how long a line of a state may be. An item with a longer one is
-// asked again.
+// maxLine is the longest line of a state, in bytes. An item with a longer line is repeated.
 const maxLine = 1 << 30
 
-// openState opens the state in the file path, which is made if need be, with
-// its directory. With fresh, its content is forgotten. If another run uses
-// it, the error is an [*input.Error].
+// openState opens the state in the file path, which it creates with its directory if needed. With
+// fresh, it drops the contents. If another run uses the file, the error is an [*input.Error].
 func openState(path string, fresh bool) (*state, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -91,8 +87,8 @@ func openState(path string, fresh bool) (*state, error) {
 // memory returns a state without a file.
 func memory() *state { return &state{items: map[int]entry{}} }
 
-// seize takes the lock, which is a file of its own: that of another run may be
-// removed while it is waited for, and is then no lock any more.
+// seize takes the lock, which is a separate file. A run that ends removes the lock's file, so seize
+// checks that the locked file still has its name.
 func (s *state) seize() error {
 	for range 100 {
 		l := flock.New(s.path+".lock", flock.SetPermissions(0o600))
@@ -116,8 +112,7 @@ func (s *state) seize() error {
 	return fmt.Errorf("%s.lock is made and removed by another program", s.path)
 }
 
-// load reads the file. A later line about an item beats an earlier
-// one.
+// load reads the file. A later line about an item overrides an earlier line.
 func (s *state) load() error {
 	info, err := s.file.Stat()
 	if err != nil {
@@ -133,7 +128,7 @@ func (s *state) load() error {
 		case err == nil:
 			s.loadLine(b, at)
 		case err == io.EOF:
-			s.end, s.torn = in.At, in.Torn // what is torn may be whole all the same
+			s.end, s.torn = in.At, in.Torn // an unfinished line may hold a complete object
 			return nil
 		case err != text.ErrLong:
 			return err
@@ -141,7 +136,7 @@ func (s *state) load() error {
 	}
 }
 
-// loadLine takes over a line that stands at a place of the file.
+// loadLine reads the line at an offset of the file.
 func (s *state) loadLine(b []byte, at int64) {
 	var l line
 	if json.Unmarshal(b, &l) != nil || l.Index < 0 {
@@ -157,8 +152,7 @@ func (s *state) loadLine(b []byte, at int64) {
 	s.items[l.Index] = entry{hash: l.Hash, attempt: l.Attempt, code: l.Code, reason: l.Reason, at: at, size: len(b)}
 }
 
-// len returns how many items are known to have ended, and how many of them
-// were answered.
+// len returns the number of ended items, and of answered items.
 func (s *state) len() (ended, answered int) {
 	for _, e := range s.items {
 		if e.code == 0 {
@@ -168,17 +162,16 @@ func (s *state) len() (ended, answered int) {
 	return len(s.items), answered
 }
 
-// take returns what an earlier run left about the item at a place, if that is
-// still the same one, and forgets it.
+// take removes and returns an earlier run's entry of the item at an index, if the item is
+// unchanged.
 func (s *state) take(index int, hash string) (entry, bool) {
 	e, ok := s.items[index]
 	delete(s.items, index)
 	return e, ok && e.hash == hash
 }
 
-// add keeps e, whose record is given, and returns it as [state.record] takes it
-// when that is safe. The error is of keeping it in the file; its record and all
-// that follow are kept in memory then.
+// add stores e with its record, and returns the stored entry. After an error of the file, that
+// record and all later records stay in memory.
 func (s *state) add(index int, e entry) (entry, error) {
 	b, err := json.Marshal(line{Index: index, Hash: e.hash, Attempt: e.attempt, Code: e.code,
 		Reason: e.reason, Record: e.record})
@@ -192,10 +185,10 @@ func (s *state) add(index int, e entry) (entry, error) {
 	return e, err
 }
 
-// volatile reports whether records are kept in memory.
+// volatile reports whether records are stored in memory.
 func (s *state) volatile() bool { return s.file == nil || s.full }
 
-// append writes a line and returns where it is, if it is in the file.
+// append writes a line, and returns its offset if it is in the file.
 func (s *state) append(b []byte) (at int64, kept bool, err error) {
 	if s.file == nil || s.full {
 		return 0, false, nil
@@ -233,10 +226,10 @@ func (s *state) record(e entry) ([]byte, error) {
 	return l.Record, nil
 }
 
-// Close lets others use the file.
+// Close closes the file and releases its lock.
 func (s *state) Close() error { return s.close(false) }
 
-// remove closes the state and removes the file: the batch is over.
+// remove closes the state and deletes the file after the end of the batch.
 func (s *state) remove() error { return s.close(true) }
 
 func (s *state) close(remove bool) error {
@@ -250,8 +243,8 @@ func (s *state) close(remove bool) error {
 			err = cmp.Or(err, rerr)
 		}
 	}
-	if s.lock != nil { // removed while it is held; see seize
-		os.Remove(s.lock.Path()) // what stays is in nobody's way
+	if s.lock != nil { // deleted while locked; see seize
+		os.Remove(s.lock.Path()) // a file that remains does no harm
 		err = cmp.Or(err, s.lock.Close())
 		s.lock = nil
 	}

@@ -2,9 +2,8 @@
 //
 // # Everything on one goroutine
 //
-// A conversation is held by ranging over its Run: what is said is heard, and what
-// is asked is answered, in the call of [Front.Say]. Nothing is printed and nothing
-// is waited for.
+// [Front.Say] ranges over the conversation's Run, collects its output and answers its questions. It
+// prints nothing and waits for nothing.
 package fronttest
 
 import (
@@ -21,16 +20,15 @@ import (
 	"gemline/repl/question"
 )
 
-// A Front holds a conversation in memory. It is the [engine.Approver] of the
-// conversation, and the writer of its slash commands.
+// A Front holds a conversation in memory. It is the conversation's [engine.Approver], and the
+// output of its slash commands.
 type Front struct {
-	Run    engine.Run      // of the conversation that is held
+	Run    engine.Run      // of the current conversation
 	Expand input.Processor // processes a line before the model reads it
-	Tally  *tally.Tally    // counts what happens
+	Tally  *tally.Tally    // counts the events
 
-	// Answers are given to the questions, in their order: y, n with a reason
-	// behind it, or a for always in this session. When they are used up, nobody
-	// is there.
+	// Answers are answers to questions, in order: y, n with a reason behind it, or a for always in
+	// this session. After the last, no user is there.
 	Answers []string
 
 	Asked   []string // the titles of the calls that were asked about
@@ -39,8 +37,7 @@ type Front struct {
 	answer strings.Builder
 }
 
-// Say takes a line, as a user types it, and returns what the model and the slash
-// commands have to say to it.
+// Say processes a typed line, and returns the output of the model and the slash commands.
 func (f *Front) Say(ctx context.Context, line string) (string, error) {
 	f.answer.Reset()
 	f.Tally.Start(time.Now())
@@ -52,7 +49,7 @@ func (f *Front) Say(ctx context.Context, line string) (string, error) {
 	for ev, err := range f.Run(ctx, parts...) {
 		if err != nil {
 			failed = err
-			continue // it is the last
+			continue // the last event
 		}
 		f.Tally.Observe(ev, time.Now())
 		switch ev := ev.(type) {
@@ -66,7 +63,7 @@ func (f *Front) Say(ctx context.Context, line string) (string, error) {
 	return f.answer.String(), failed
 }
 
-// Write takes what a slash command has to say.
+// Write collects output of a slash command.
 func (f *Front) Write(b []byte) (int, error) { return f.answer.Write(b) }
 
 // Approve implements [engine.Approver].

@@ -21,22 +21,19 @@ import (
 type Files struct {
 	Workspace *workspace.Workspace
 
-	// Contents returns the contents of absolute paths: for a directory, of
-	// all files below it that are worth reading. Each text is preceded by a
-	// part that names its file.
+	// Contents returns the contents of absolute paths; for a directory, those of all readable text
+	// files below it. A part with the name of the file precedes each text.
 	Contents func(ctx context.Context, paths []string) ([]*genai.Part, error)
 
-	// Notify tells the user about a reference that was not read as the user
-	// may expect.
+	// Notify prints a warning about a reference that was not read as the user may expect.
 	Notify func(string)
 
-	// Search looks for a name that no file has as part of the names of all
-	// files in the workspace.
+	// Search looks for a name without a file as a part of all file names in the workspace.
 	Search bool
 }
 
-// Check returns an [*Error] if one of paths can't be used, where that is no
-// matter of taste: they are meant to the letter.
+// Check returns an [*Error] if one of paths can't be used. It is for paths that the user must mean
+// literally, such as those of flags.
 func (f Files) Check(ctx context.Context, paths []string) error {
 	f.Notify = nil
 	for _, path := range paths {
@@ -66,7 +63,7 @@ func (f Files) Find(ctx context.Context, r Ref) (Target, error) {
 			return t, ctx.Err()
 		}
 	}
-	if f.Search && r.guess && r.path() && !r.Mail && !r.literal && !strings.Contains(r.Name, "*") { // an address, most likely
+	if f.Search && r.guess && r.path() && !r.Mail && !r.literal && !strings.Contains(r.Name, "*") { // an @ after a word is most likely an address
 		if t := f.search(ctx, r.Name); len(t.Names) > 0 {
 			return t, ctx.Err()
 		}
@@ -81,9 +78,9 @@ func (f Files) Find(ctx context.Context, r Ref) (Target, error) {
 // sentence are the characters that may follow the name of a file without belonging to it.
 const sentence = ":'\"*_>`,;.!?()[]{}"
 
-// readings returns what r may name, the longest first: all up to the next blank, as in
-// "@app/[id]/page.tsx", or less, what belongs to the sentence around it, as in
-// "see @main.go: it fails" or "(@main.go:12)".
+// readings returns possible names in r, the longest first: the whole text up to the next blank, as
+// in "@app/[id]/page.tsx", or less, without punctuation of the sentence, as in "see @main.go: it
+// fails" or "(@main.go:12)".
 func readings(r Ref) (names []string) {
 	if r.literal {
 		return []string{r.Name}
@@ -117,12 +114,12 @@ func readings(r Ref) (names []string) {
 	return names
 }
 
-// goesOn reports whether the path of r goes on behind its name, as in "@app/[id]/page.tsx".
+// goesOn reports whether the path of r continues behind its name, as in "@app/[id]/page.tsx".
 func (r Ref) goesOn() bool {
 	return strings.HasSuffix(r.Name, "/") && r.rest != "" && strings.IndexByte("[({", r.rest[0]) >= 0
 }
 
-// path reports whether r looks like a path: it has a slash, an ending or a wildcard.
+// path reports whether r looks like a path: it has a slash, a suffix or a wildcard.
 func (r Ref) path() bool {
 	name := strings.TrimRight(r.Name, sentence)
 	dot := strings.LastIndexByte(name, '.')
@@ -142,8 +139,8 @@ func (r Ref) sane() bool {
 	return strings.IndexFunc(r.Name, unicode.IsControl) < 0
 }
 
-// look returns the file, the directory or the files by a pattern that name
-// stands for in one of the roots.
+// look returns the target of name in a root: a file, a directory, or the files that match a
+// pattern.
 func (f Files) look(ctx context.Context, r Ref, name string) Target {
 	plain := name
 	if plain == "**" {
@@ -171,8 +168,8 @@ func (f Files) look(ctx context.Context, r Ref, name string) Target {
 	return Target{}
 }
 
-// take returns the target that is the existing file or directory at path, if
-// it may be used. There is no info of what lies outside.
+// take returns the existing file or directory at path as a target, if it may be used. Info is nil
+// for a path outside of the workspace.
 func (f Files) take(r Ref, path string, info fs.FileInfo) Target {
 	refuse := func(why string) Target {
 		if !r.Mail {
@@ -186,7 +183,7 @@ func (f Files) take(r Ref, path string, info fs.FileInfo) Target {
 		return refuse("it is not in the workspace, or must not be read")
 	case err != nil:
 		return refuse(err.Error())
-	case info == nil: // it was outside just now
+	case info == nil: // it was outside a moment ago
 		return Target{}
 	}
 	if f.Workspace.Ignore.Names(path, info.IsDir()) {
@@ -235,8 +232,7 @@ func (f Files) glob(ctx context.Context, r Ref, pattern string) Target {
 	return t
 }
 
-// search returns the file that was changed last among those whose path
-// contains name.
+// search returns the latest changed file whose path contains name.
 func (f Files) search(ctx context.Context, name string) Target {
 	part := filepath.ToSlash(name)
 	for _, root := range f.Workspace.Roots() {
@@ -263,8 +259,8 @@ func (f Files) search(ctx context.Context, name string) Target {
 	return Target{}
 }
 
-// walk returns the files below root whose path relative to it is wanted, in
-// the order of their paths. Unreadable directories are passed over.
+// walk returns the wanted files below root, in the order of their paths. Wanted gets a path
+// relative to root. Unreadable directories are skipped.
 func (f Files) walk(ctx context.Context, root string, wanted func(rel string) bool) []workspace.Entry {
 	var found []workspace.Entry
 	for e, err := range f.Workspace.Walk(ctx, root, workspace.WalkOptions{Sorted: true, Info: true,
@@ -276,7 +272,7 @@ func (f Files) walk(ctx context.Context, root string, wanted func(rel string) bo
 		if err != nil {
 			continue
 		}
-		if e.Type&fs.ModeSymlink != 0 { // the target counts
+		if e.Type&fs.ModeSymlink != 0 { // the link's target counts
 			info, err := f.Workspace.Stat(e.Path)
 			if err != nil || !info.Mode().IsRegular() || !f.Workspace.Contains(e.Path) {
 				continue

@@ -1,15 +1,15 @@
-// Package input turns what the user typed or piped in into the parts that the model reads. A
-// first caller joins steps with [Chain] and passes lines to the result.
+// Package input turns the user's typed or piped input into parts for the model. A first caller
+// joins steps with [Chain] and passes lines to the result.
 //
-// # One chain
+// # Input passes through one chain
 //
-// A line passes a chain of steps. Each step handles its own marks and hands the line to the next;
-// the result of the last step is sent.
+// A line passes a chain of steps. Each step handles its own marks and passes the line to the next
+// step; the result of the last step is sent.
 //
 // # Scanned once
 //
 // A step looks for its marks in the text of the first part only, and never in text that another
-// step has inserted: a file that mentions @other brings no other file, and a command that prints
+// step has inserted: a file that contains @other inserts no other file, and a command that prints
 // !{...} runs nothing. The order of the steps does not matter.
 package input
 
@@ -22,14 +22,14 @@ import (
 	"google.golang.org/genai"
 )
 
-// A Processor rewrites parts on their way from the keyboard to the model.
-// No parts and no error mean that the line has been dealt with.
+// A Processor rewrites parts on their way from the keyboard to the model. If it returns neither
+// parts nor an error, the line needs no further processing.
 type Processor func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error)
 
-// A Step is one link of a chain. It either answers itself or calls next.
+// A Step is one link of a chain. It either handles the line or calls next.
 type Step func(next Processor) Processor
 
-// Chain joins steps, first to last. What the last one hands on is returned.
+// Chain joins steps, first to last. It returns the result of the last step.
 func Chain(steps ...Step) Processor {
 	p := func(_ context.Context, parts []*genai.Part) ([]*genai.Part, error) { return parts, nil }
 	for i := len(steps) - 1; i >= 0; i-- {
@@ -44,14 +44,14 @@ var ErrQuit = errors.New("quit")
 // An Error is a mistake in the input, or a part of the input that could not be read.
 type Error struct {
 	Message string
-	Advice  string // what to do about it; may be empty
+	Advice  string // how to proceed; may be empty
 	Err     error  // the cause, or nil
 }
 
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// Hint says what to do about it.
+// Hint returns the advice.
 func (e *Error) Hint() string { return e.Advice }
 
 // Unwrap returns the cause.
@@ -64,7 +64,7 @@ func mistake(format string, args ...any) error {
 // text returns the text that steps scan.
 func text(parts []*genai.Part) string { return parts[0].Text }
 
-// withText returns parts with another first text; parts stay as they are.
+// withText returns a copy of parts with another first text.
 func withText(parts []*genai.Part, s string) []*genai.Part {
 	parts = slices.Clone(parts)
 	parts[0] = genai.NewPartFromText(s)

@@ -18,27 +18,26 @@ import (
 type Names struct {
 	Workspace *workspace.Workspace
 
-	// Fuzzy looks for files whose names hold the letters typed, if none
-	// begins with them.
+	// Fuzzy looks for files whose names contain the typed letters, if no name begins with them.
 	Fuzzy bool
 }
 
-// A Name is a file that a name may become.
+// A Name is a completed file name.
 type Name struct {
-	Path string // as it would be typed
+	Path string // the text to type
 	Show string // what a list shows
 	Dir  bool
 }
 
 const (
-	// mostNames is how many files are offered.
+	// mostNames is the most files in a list.
 	mostNames = 2000
 
-	// mostFuzzy is the most similar names that are offered.
+	// mostFuzzy is the most similar names in a list.
 	mostFuzzy = 50
 )
 
-// Complete returns the files that name may become.
+// Complete returns the files that complete name.
 func (n Names) Complete(ctx context.Context, name string) []Name {
 	if found := n.beside(ctx, name); len(found) > 0 || !n.Fuzzy || utf8.RuneCountInString(name) < 2 {
 		return found
@@ -94,8 +93,7 @@ func sorted(found []Name) []Name {
 	return found
 }
 
-// similar returns the files whose names hold the letters of name in their
-// order, the best first.
+// similar returns the files whose names contain the letters of name in order, the best first.
 func (n Names) similar(ctx context.Context, name string) []Name {
 	type match struct {
 		path  string
@@ -127,9 +125,9 @@ func (n Names) similar(ctx context.Context, name string) []Name {
 	return found
 }
 
-// likeness says how well the letters wanted, which are small, fit into path:
-// 0 if they are not all there in their order. Letters that follow each other
-// count more, and so do those at the start of a word and in the file's name.
+// likeness rates how well the wanted letters, in lower case, match path: 0 if they do not all occur
+// in order. Consecutive letters count more, and so do letters at the start of a word and in the
+// file's name.
 func likeness(path string, wanted []rune) (score int) {
 	name := strings.LastIndexByte(path, '/') + 1
 	at, run, before := 0, 0, '/'

@@ -2,15 +2,15 @@ package input
 
 import "strings"
 
-// breaks are the characters that end a reference unless they are escaped, or are part of
-// the name of a file that is there. A blank always ends one.
+// breaks are the characters that end a reference, unless they are escaped or are part of an
+// existing file's name. A blank always ends a reference.
 const (
 	blanks = " \t\r\n\v\f"
 	breaks = blanks + ",;!?()[]{}"
 )
 
-// Partial returns where the reference begins that reaches to the end of text,
-// and the name so far, without escapes. It reports false if text ends in none.
+// Partial returns the start of an unfinished reference at the end of text, and its name so far,
+// without escapes. It returns false if text does not end in a reference.
 func Partial(text string) (start int, name string, ok bool) {
 	var b strings.Builder
 	start = -1
@@ -34,7 +34,7 @@ func Partial(text string) (start int, name string, ok bool) {
 	return start, b.String(), true
 }
 
-// Reference returns how a prompt refers to a file of that name.
+// Reference returns a reference to a file for a prompt.
 func Reference(name string) string {
 	var b strings.Builder
 	b.WriteByte('@')
@@ -47,9 +47,9 @@ func Reference(name string) string {
 	return b.String()
 }
 
-// A Candidate is what a piece of a line may become.
+// A Candidate is a completion of a piece of a line.
 type Candidate struct {
-	Text string // takes the place of the piece
+	Text string // replaces the piece
 	Show string // what a list shows for it; Text if empty
-	Open bool   // more may follow, as behind a directory
+	Open bool   // more text may follow, as after a directory
 }

@@ -15,11 +15,11 @@ var (
 	head  = lazy.Pattern(`^(diff --git |diff -|--- |\+\+\+ |Index: |@@@* )`)
 )
 
-// quoted returns the code fences and diffs in a prompt, in order. A fence without an end goes
-// to the end of it.
+// quoted returns the code fences and diffs in a prompt, in order. A fence without an end extends to
+// the end of the prompt.
 func quoted(prompt string) (spans []span) {
 	at, open := 0, ""
-	old, new := 0, 0 // lines that a hunk still has
+	old, new := 0, 0 // remaining lines of a hunk
 	for line := range strings.Lines(prompt) {
 		inside := true
 		m := fence().FindStringSubmatch(line)
@@ -46,8 +46,8 @@ func quoted(prompt string) (spans []span) {
 	return spans
 }
 
-// counted returns how many lines a hunk has left behind line. It reports false if line does
-// not belong to the hunk.
+// counted returns the remaining lines of a hunk after line. It returns false if line does not
+// belong to the hunk.
 func counted(line string, old, new int) (int, int, bool) {
 	switch line[0] {
 	case '-':
@@ -62,7 +62,7 @@ func counted(line string, old, new int) (int, int, bool) {
 	return 0, 0, false
 }
 
-// lines returns how many lines a hunk has by its head, one if that does not say.
+// lines returns the number of lines in a hunk's header, one if the header has none.
 func lines(count string) int {
 	if count == "" {
 		return 1
@@ -71,7 +71,7 @@ func lines(count string) int {
 	return n
 }
 
-// literal returns the parts of a prompt that hold no commands: pasted text, code and diffs.
+// literal returns the parts of a prompt without commands: pasted text, code and diffs.
 func literal(prompt string, pasted func() []string) (spans []span) {
 	for _, at := range ticks().FindAllStringIndex(prompt, -1) {
 		spans = append(spans, span{start: at[0], end: at[1]})
@@ -79,13 +79,13 @@ func literal(prompt string, pasted func() []string) (spans []span) {
 	return slices.Concat(spans, quoted(prompt), inserted(prompt, pasted))
 }
 
-// inserted returns where pasted text stands in a prompt.
+// inserted returns the places of pasted text in a prompt.
 func inserted(prompt string, pasted func() []string) (spans []span) {
 	if pasted == nil {
 		return nil
 	}
 	for _, text := range pasted() {
-		text = strings.TrimSpace(text) // as the prompt is at its ends
+		text = strings.TrimSpace(text) // the ends of the prompt are also trimmed
 		for at := 0; text != ""; at += len(text) {
 			next := strings.Index(prompt[at:], text)
 			if next < 0 {
@@ -98,7 +98,7 @@ func inserted(prompt string, pasted func() []string) (spans []span) {
 	return spans
 }
 
-// inside reports whether one of spans has the character at a place.
+// inside reports whether a span contains the character at an index.
 func inside(spans []span, at int) bool {
 	return slices.ContainsFunc(spans, func(s span) bool { return s.start <= at && at < s.end })
 }

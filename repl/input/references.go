@@ -8,36 +8,36 @@ import (
 	"google.golang.org/genai"
 )
 
-// A Source has what a prompt may refer to by an @: the files of a workspace, say,
-// or what a server offers.
+// A Source has targets of references by an @, such as the files of a workspace or the resources of
+// a server.
 type Source interface {
 	// Find returns what r refers to. The only error is that of ctx.
 	Find(ctx context.Context, r Ref) (Target, error)
 
-	// Read returns the contents of names that Find has found. Each text is
-	// preceded by a part that names it.
+	// Read returns the contents of names that Find has returned. A part with the name precedes each
+	// text.
 	Read(ctx context.Context, names []string) ([]*genai.Part, error)
 }
 
-// A Target is what a reference stands for. The zero Target is nothing.
+// A Target is the target of a reference. The zero Target means that there is none.
 type Target struct {
-	Names    []string // for the source to read
-	Note     string   // for the model, where the reference is no content
-	Reported bool     // if it is nothing: the user was told why
+	Names    []string // names for Source.Read
+	Note     string   // for the model, if the reference has no contents
+	Reported bool     // the user already knows why there is no target
 	why      string
 }
 
-// References is the step that puts the contents of what a prompt refers to by an @ beside
-// it. The prompt stays as it is. What looks like a path and leads to nothing is told.
+// References is the step that adds the contents of @ references to a prompt. The prompt stays
+// unchanged. The step warns about a path without a target.
 type References struct {
-	// Sources returns the current sources. The first source that has the named thing answers.
+	// Sources returns the current sources. The first source with a target answers.
 	Sources func() []Source
 
-	// Pasted returns what of the prompt was pasted, in which nothing is a reference; nil if
-	// nothing ever is.
+	// Pasted returns the pasted parts of the prompt, which contain no references; nil without
+	// pasted parts.
 	Pasted func() []string
 
-	// Notify tells the user about a reference that is nothing.
+	// Notify prints a warning about a reference without a target.
 	Notify func(string)
 }
 
@@ -47,7 +47,7 @@ const (
 	filesNone  = "No files matching the criteria were found or all were skipped."
 )
 
-// An answer is what a source has for a reference.
+// An answer is a source's target for a reference.
 type answer struct {
 	Target
 	source int
@@ -66,7 +66,7 @@ func (rs References) Step(next Processor) Processor {
 
 func (rs References) expand(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
 	s, sources := text(parts), rs.Sources()
-	names := make([][]string, len(sources)) // to be read, by the source
+	names := make([][]string, len(sources)) // names to read, by source
 	known := map[string]bool{}
 	var notes []*genai.Part
 	var nothing []string
@@ -120,7 +120,7 @@ func (rs References) expand(ctx context.Context, parts []*genai.Part) ([]*genai.
 	return slices.Concat(parts, Referenced(contents), notes), nil
 }
 
-// tell says in one line which references are nothing.
+// tell warns in one line about references without a target.
 func (rs References) tell(nothing []string) {
 	const most = 3
 	switch n := len(nothing); {
@@ -133,8 +133,7 @@ func (rs References) tell(nothing []string) {
 	}
 }
 
-// Referenced returns contents as they stand behind a prompt that refers to them, nothing if
-// there are none.
+// Referenced returns contents in their form behind a prompt, nothing without contents.
 func Referenced(contents []*genai.Part) []*genai.Part {
 	if len(contents) == 0 {
 		return nil
@@ -143,7 +142,7 @@ func Referenced(contents []*genai.Part) []*genai.Part {
 		genai.NewPartFromText(filesEnd))
 }
 
-// OwnParts returns the user's own parts of a message, without the files that it refers to.
+// OwnParts returns the user's own parts of a message, without the referenced files.
 func OwnParts(parts []*genai.Part) []*genai.Part {
 	if i := slices.IndexFunc(parts, func(p *genai.Part) bool { return p.Text == filesBegin }); i >= 0 {
 		return parts[:i]
@@ -151,7 +150,7 @@ func OwnParts(parts []*genai.Part) []*genai.Part {
 	return parts
 }
 
-// find asks the sources for what r refers to.
+// find asks the sources for the target of r.
 func (rs References) find(ctx context.Context, sources []Source, r Ref) (answer, error) {
 	for i, source := range sources {
 		t, err := source.Find(ctx, r)

@@ -5,7 +5,7 @@ import "strings"
 // A Ref is an @path in a text.
 type Ref struct {
 	Name       string // without the @, quotes and escapes
-	Spelling   string // its spelling, if that is not an @ and the name
+	Spelling   string // its spelling, unless it is the name behind an @
 	start, end int    // text[start:end] is the reference; text[start] is the @
 	rest       string // the text up to the next blank
 	literal    bool   // written with quotes or escapes: nothing in it is a wildcard
@@ -13,9 +13,8 @@ type Ref struct {
 	guess      bool   // in a prompt of one line: Name may be part of a file's name
 }
 
-// refs returns the references in text, in order and apart from each other.
-// Text inside !{...} belongs to the shell, and nothing in a code fence or a diff is
-// a reference.
+// refs returns the references in text, in order, without overlaps. Text inside !{...} belongs to
+// the shell; a code fence or a diff contains no reference.
 func refs(text string) []Ref {
 	if !strings.Contains(text, "@") {
 		return nil
@@ -56,8 +55,7 @@ func refs(text string) []Ref {
 	return found
 }
 
-// scanRef returns the reference whose @ is text[start]. It is empty if nothing
-// that can be a name follows.
+// scanRef returns the reference whose @ is text[start]. It is empty if no name follows.
 func scanRef(text string, start int) Ref {
 	r := Ref{start: start, Mail: start > 0 && isWord(text[start-1])}
 	var name strings.Builder
@@ -73,7 +71,7 @@ scan:
 		case c == '"':
 			n := strings.IndexAny(text[i+1:], "\"\r\n")
 			if n < 0 || text[i+1+n] != '"' {
-				name.WriteByte(c) // no end: a character like others
+				name.WriteByte(c) // without an end, the quote is part of the name
 				i++
 				break
 			}
@@ -107,7 +105,7 @@ func isWord(c byte) bool {
 
 // A span is a piece of a text, such as a !{command}.
 type span struct {
-	start, end int // text[start:end] is all of it
+	start, end int // text[start:end] is the whole piece
 	command    string
 }
 
@@ -137,7 +135,7 @@ func braces(text string, literal ...span) ([]span, error) {
 	}
 }
 
-// Closing returns where the brace that was opened before start is closed, or -1.
+// Closing returns the index of the brace that closes the brace before start, or -1.
 func Closing(text string, start int) int {
 	for i, depth := start, 1; i < len(text); i++ {
 		switch text[i] {

@@ -12,25 +12,25 @@ import (
 	"gemline/engine"
 )
 
-// maxShellHistory is how many characters of a command's output the model gets.
+// maxShellHistory is the longest output of a command for the model, in characters.
 const maxShellHistory = 10_000
 
-// Shell is the step for commands that the user runs: a typed line that begins with
-// an exclamation mark, or every input while shell mode is on. A lone mark turns
-// that mode on and off. It must not be used concurrently.
+// Shell is the step for commands that the user runs: a typed line that begins with an exclamation
+// mark, or every input in shell mode. An exclamation mark alone switches the mode. It is not safe
+// for concurrent use.
 type Shell struct {
 	// Run runs command, shows its output and returns the text for the model. Text beside an error
 	// is the output before the error.
 	Run func(ctx context.Context, command string) (text string, err error)
 
-	// Add puts a message into the conversation without sending it.
+	// Add adds a message to the conversation without a request.
 	Add func(ctx context.Context, parts ...*genai.Part) error
 
-	// Notify tells the user that the mode has changed.
+	// Notify prints that the mode has changed.
 	Notify func(string)
 
-	// Composed returns the last input, or "" if it is a typed line. Other inputs are commands in
-	// shell mode only, like text of several lines.
+	// Composed returns the last input, or "" if it was a typed line. A composed input is a command
+	// only in shell mode, like text of several lines.
 	Composed func() string
 
 	on bool
@@ -62,7 +62,7 @@ func (s *Shell) Step(next Processor) Processor {
 	}
 }
 
-// moves reports whether command does nothing but change its own directory.
+// moves reports whether command only changes its own directory.
 func moves(command string) bool {
 	words := strings.Fields(command)
 	return len(words) > 0 && slices.Contains([]string{"cd", "chdir", "pushd", "popd"}, words[0]) &&
@@ -82,11 +82,11 @@ func (s *Shell) run(ctx context.Context, command string) error {
 	if err != nil && out == "" {
 		return err
 	}
-	// A command that was cancelled has been run; the model must know.
+	// A cancelled command has run, so the model must know about it.
 	return errors.Join(err, s.Add(context.WithoutCancel(ctx), genai.NewPartFromText(ran(command, out))))
 }
 
-// ran tells the model about a command of the user's.
+// ran returns the message to the model about a command of the user.
 func ran(command, out string) string {
 	if r := []rune(out); len(r) > maxShellHistory {
 		out = string(r[:maxShellHistory]) + "\n... (truncated)"
@@ -95,12 +95,12 @@ func ran(command, out string) string {
 	return fmt.Sprintf(engine.ShellCommand+"%s\n```\n\nThis produced the following result:\n```\n%s\n```", command, out)
 }
 
-// ExpandCommands returns the step that replaces each !{command} in a prompt by what
-// run returns for it. run judges the command and asks about it, as about a
-// call of the model's. Its error keeps the whole prompt from being sent. Nothing is a command in
-// code, in a diff and in what pasted returns, which may be nil.
+// ExpandCommands returns the step that replaces each !{command} in a prompt by the result of run.
+// Run judges the command and asks for approval, as for a call of the model. Its error keeps the
+// whole prompt from being sent. Code, diffs and the texts of pasted contain no commands; pasted may
+// be nil.
 //
-// The commands run after the steps that follow, one after the other.
+// The commands run one after the other, after the later steps of the chain.
 func ExpandCommands(run func(ctx context.Context, command string) (string, error), pasted func() []string) Step {
 	return func(next Processor) Processor {
 		return func(ctx context.Context, parts []*genai.Part) ([]*genai.Part, error) {
@@ -111,8 +111,8 @@ func ExpandCommands(run func(ctx context.Context, command string) (string, error
 			if parts, err = next(ctx, parts); err != nil || len(parts) == 0 || len(spans) == 0 {
 				return parts, err
 			}
-			// A step that follows may have moved the commands. One that
-			// has put another text in place of the prompt is left alone.
+			// A later step may have moved the commands. If it has replaced the prompt, the prompt
+			// is left alone.
 			s := text(parts)
 			moved, err := braces(s, literal(s, pasted)...)
 			if err != nil || !slices.EqualFunc(spans, moved, func(a, b span) bool { return a.command == b.command }) {
@@ -135,13 +135,13 @@ func ExpandCommands(run func(ctx context.Context, command string) (string, error
 	}
 }
 
-// UnsentError is the error of a prompt that can't be sent, since err kept a mark in it from
-// being replaced.
+// UnsentError is the error of a prompt that can't be sent, since err prevented the replacement of a
+// mark.
 func UnsentError(ctx context.Context, mark string, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if errors.Is(err, context.Canceled) { // the user's answer to a question
+	if errors.Is(err, context.Canceled) { // the user has cancelled a question
 		return err
 	}
 	return &Error{Message: fmt.Sprintf("the prompt was not sent, because of %s: %v", mark, err), Err: err}

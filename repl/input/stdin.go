@@ -21,19 +21,19 @@ import (
 	"gemline/tools/workspace"
 )
 
-// Stdin describes standard input before anything is read.
+// Stdin describes standard input before it is read.
 type Stdin struct {
-	Closed   bool        // it could not even be looked at
+	Closed   bool        // its state is unknown
 	Mode     fs.FileMode // its kind
 	Terminal bool
-	Force    bool // the user wants it read: --stdin or -
-	Forbid   bool // the user wants it left alone: --no-stdin
-	Prompt   bool // there is a prompt without it
+	Force    bool // the user asks for it: --stdin or -
+	Forbid   bool // the user forbids it: --no-stdin
+	Prompt   bool // the command line has a prompt
 }
 
-// ShouldRead reports whether standard input is read. Only an input with an end is read
-// beside a prompt: a pipe, a socket or a file. An unreadable input is left
-// alone, unless the user wants it read: then reading it returns the error.
+// ShouldRead reports whether standard input is read. With a prompt, only an input with an end is
+// read: a pipe, a socket or a file. An unreadable input is not read, unless the user asks for it;
+// then the read returns the error.
 func (s Stdin) ShouldRead() bool {
 	switch {
 	case s.Forbid || s.Closed || s.Mode.IsDir() && !s.Force:
@@ -45,26 +45,25 @@ func (s Stdin) ShouldRead() bool {
 	case s.Mode.IsRegular(), s.Mode&(fs.ModeNamedPipe|fs.ModeSocket) != 0:
 		return true
 	}
-	return !s.Prompt // a device: perhaps the prompt is there, or it is /dev/null
+	return !s.Prompt // a device: it may hold the prompt, or be /dev/null
 }
 
-// MaxStdin is how many bytes are read from standard input, unless told
-// otherwise.
+// MaxStdin is the default limit of bytes from standard input.
 const MaxStdin = 8 << 20
 
-// patience is how long standard input may take before the user is told.
+// patience is how long standard input may take before a notice.
 const patience = 2 * time.Second
 
-// ReadAll reads r to its end, however long that takes, and calls notify once
-// if it takes long. More than limit bytes are an [*Error].
+// ReadAll reads r to its end. It calls notify once if that takes long. More than limit bytes are an
+// [*Error].
 //
-// When ctx is done, ReadAll returns its error at once. A read that is under
-// way can't be stopped then; it goes on until r ends or is closed.
+// When ctx is done, ReadAll returns its error at once. A running read can't be cancelled; it
+// continues until r ends or is closed.
 func ReadAll(ctx context.Context, r io.Reader, limit int64, notify func(string)) ([]byte, error) {
 	var (
 		b     []byte
 		err   error
-		crash parallel.Panic // goes on where the caller can recover
+		crash parallel.Panic // repeated where the caller can recover
 	)
 	done := make(chan struct{})
 	go func() {
@@ -94,7 +93,7 @@ func ReadAll(ctx context.Context, r io.Reader, limit int64, notify func(string))
 	}
 }
 
-// FormatSize returns n bytes as people say it.
+// FormatSize formats a number of bytes for people.
 func FormatSize(n int64) string {
 	const unit = 1024
 	switch {
@@ -113,13 +112,13 @@ func FormatSize(n int64) string {
 type Data struct {
 	Text     string
 	Media    *genai.Part
-	Bytes    int    // how many were read
-	Encoding string // that the text was in, as the WHATWG spells it
+	Bytes    int    // of the input
+	Encoding string // of the text, by its WHATWG name
 }
 
-// Decode returns the content of standard input as text, or as media if it
-// is an image, a PDF, audio or video. Anything else is an [*Error]. A text
-// that is not UTF-8 is converted, which notify is told.
+// Decode returns the content of standard input as text, or as media if it is an image, a PDF, audio
+// or video. Anything else is an [*Error]. It converts a text that is not UTF-8, and reports that by
+// notify.
 func Decode(b []byte, charsets charset.Decoder, notify func(string)) (Data, error) {
 	d := Data{Bytes: len(b)}
 	if bytes.HasPrefix(b, []byte("%PDF-")) {
@@ -150,8 +149,8 @@ func Decode(b []byte, charsets charset.Decoder, notify func(string)) (Data, erro
 	return d, nil
 }
 
-// PromptText returns the prompt of a command line as UTF-8. A shell passes on any
-// bytes, as of a script in another encoding; notify is told of such.
+// PromptText returns the prompt of a command line as UTF-8. A shell passes any bytes, such as those
+// of a script in another encoding; notify reports a conversion.
 func PromptText(prompt string, charsets charset.Decoder, notify func(string)) string {
 	if utf8.ValidString(prompt) {
 		return prompt
@@ -168,9 +167,8 @@ func PromptText(prompt string, charsets charset.Decoder, notify func(string)) st
 // stdinTag is the name of the element that holds standard input.
 const stdinTag = "stdin"
 
-// DataBlock returns text for the model to read as data: between tags that say
-// where it is from, how many bytes it was and in which encoding. Nothing in it
-// ends the block early.
+// DataBlock returns text that the model should read as data: between tags with its origin, its size
+// in bytes and its encoding. Nothing in it ends the block early.
 func DataBlock(text string, size int, encoding string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<%s bytes=\"%d\" encoding=%q>\n", stdinTag, size, encoding)
@@ -212,7 +210,7 @@ func archive(b []byte) string {
 	return ""
 }
 
-// unpack names programs that make text of b.
+// unpack names programs that convert b to text.
 func unpack(b []byte) string {
 	for _, p := range packed {
 		if bytes.HasPrefix(b, []byte(p.begins)) {
@@ -222,8 +220,8 @@ func unpack(b []byte) string {
 	return "strings or xxd"
 }
 
-// mediaType returns the type of b by its first bytes, or "". Sounds without a head are told by
-// their names elsewhere.
+// mediaType returns the type of b by its first bytes, or "". Audio without a header is recognized
+// elsewhere, by file name.
 func mediaType(b []byte) string {
 	return cmp.Or(workspace.Media("", b), workspace.Media(".mp3", b), workspace.Media(".aac", b))
 }

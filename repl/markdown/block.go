@@ -12,14 +12,14 @@ import (
 // An openBlock is a block that goldmark has open.
 type openBlock struct {
 	node  ast.Node
-	prose *prose // of a paragraph
-	lines int    // so many were seen
-	blank int    // of them, so many empty ones are not shown yet
+	prose *prose // lines seen so far
+	lines int    // empty lines among them that are not printed yet
+	blank int    // for coloured code
 	lexer *lexer // of code that is coloured
 }
 
-// sync follows goldmark: it ends blocks that are no longer open and begins blocks that are. It
-// reports whether a paragraph was given a line.
+// sync follows goldmark: it ends blocks that goldmark has closed and begins new blocks. It reports
+// whether a paragraph got a line.
 func (r *Renderer) sync() bool {
 	now := r.feed.pc.OpenedBlocks()
 	same := 0
@@ -50,7 +50,7 @@ func (r *Renderer) sync() bool {
 	return r.more(&r.open[len(r.open)-1])
 }
 
-// forget drops the siblings before node: they were shown.
+// forget drops the siblings before node, which are printed already.
 func forget(node ast.Node) {
 	parent := node.Parent()
 	for s := node.PreviousSibling(); s != nil; s = node.PreviousSibling() {
@@ -102,7 +102,7 @@ func heading(p *page, title []byte, style Style) {
 	p.gap = p.gap || p.view != nil
 }
 
-// languageOf returns the words that begin code with this info string.
+// languageOf returns the words before code with this info string.
 func languageOf(info []byte) string {
 	if words := bytes.Fields(info); len(words) > 0 {
 		return "code, " + string(words[0]) + ":"
@@ -110,13 +110,13 @@ func languageOf(info []byte) string {
 	return "code:"
 }
 
-// firstInItem reports whether a list item begins with n.
+// firstInItem reports whether n is the first child of a list item.
 func firstInItem(n ast.Node) bool {
 	_, ok := n.Parent().(*ast.ListItem)
 	return ok && n.PreviousSibling() == nil
 }
 
-// marker returns the mark before the item n, which is the newest.
+// marker returns the mark before n, the newest item.
 func (r *Renderer) marker(n *ast.ListItem) string {
 	list := n.Parent().(*ast.List)
 	if !list.IsOrdered() {
@@ -127,8 +127,7 @@ func (r *Renderer) marker(n *ast.ListItem) string {
 	return strconv.Itoa(list.Start+b.lines-1) + ". "
 }
 
-// more shows the lines that a block has got, and reports whether a paragraph
-// got one.
+// more prints the new lines of a block, and reports whether a paragraph got a line.
 func (r *Renderer) more(b *openBlock) bool {
 	switch n := b.node.(type) {
 	case *ast.Paragraph:
@@ -149,7 +148,7 @@ func (r *Renderer) more(b *openBlock) bool {
 	return false
 }
 
-// code shows a line of code. Indented code does not end with empty lines.
+// code prints a line of code. It drops empty lines at the end of indented code.
 func (r *Renderer) code(b *openBlock, line string) {
 	if b.node.Kind() == ast.KindCodeBlock && util.IsBlank([]byte(line)) {
 		b.blank++
@@ -161,7 +160,7 @@ func (r *Renderer) code(b *openBlock, line string) {
 	r.codeLine(b, strings.TrimSuffix(line, "\n"))
 }
 
-// openCode and closeCode begin a block of code and end it.
+// openCode and closeCode begin and end a block of code.
 func (r *Renderer) openCode(b *openBlock, info []byte) {
 	if r.page.view == nil {
 		r.page.say(languageOf(info))
@@ -179,7 +178,7 @@ func (r *Renderer) closeCode(b *openBlock) {
 	}
 }
 
-// codeLine shows a line of code as it stands.
+// codeLine prints a line of code unchanged.
 func (r *Renderer) codeLine(b *openBlock, line string) {
 	if b.lexer == nil {
 		r.page.exact(Code, line)

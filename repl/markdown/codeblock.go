@@ -10,9 +10,9 @@ import (
 
 // A CodeBlock is a block of code between two fences.
 type CodeBlock struct {
-	Language string // the first word behind the opening fence; may be empty
+	Language string // the first word after the opening fence; may be empty
 	Text     string // the lines between the fences
-	Open     bool   // nothing closes it before the end of the text
+	Open     bool   // the text ends before a closing fence
 }
 
 // CodeBlocks returns the blocks of code of a text, in order, as goldmark finds
@@ -56,8 +56,8 @@ func codeBlockOf(n *ast.FencedCodeBlock, src []byte) CodeBlock {
 	return b
 }
 
-// languageName returns the language that an info string names, which may stand
-// in braces or have a file's name or attributes behind it.
+// languageName returns the language in an info string, which may have braces, a file name or
+// attributes.
 func languageName(info []byte) string {
 	s := strings.TrimLeft(strings.TrimSpace(string(info)), "{.")
 	if i := strings.IndexAny(s, " \t,:{}="); i >= 0 {
@@ -66,13 +66,13 @@ func languageName(info []byte) string {
 	return s
 }
 
-// Is reports whether a block is of a language, which may go by another of its
-// usual names. The empty language is any.
+// Is reports whether a block has a language, by any of the language's common names. The empty
+// language matches all blocks.
 func (b CodeBlock) Is(language string) bool {
 	return language == "" || oneName(b.Language) == oneName(language)
 }
 
-// oneName returns the name that stands for all names of a language.
+// oneName returns the main name of a language.
 func oneName(language string) string {
 	language = strings.ToLower(language)
 	for _, names := range languages {
@@ -85,7 +85,7 @@ func oneName(language string) string {
 	return language
 }
 
-// languages has the names that models and people use for the same language.
+// languages lists the common names of each language.
 var languages = []string{
 	"sh bash shell zsh shellscript",
 	"powershell ps1 pwsh",

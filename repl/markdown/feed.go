@@ -12,25 +12,25 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// maxDepth is how many blocks may be around a block: a quote is one, a list and
-// its item are two. What would be deeper is text.
+// maxDepth is the most blocks around a block: a quote is one block, a list and its item are two.
+// Deeper blocks are text.
 const maxDepth = 32
 
-// A feed gives goldmark a text line by line. Between two lines, goldmark rests
-// inside its call for the next one.
+// A feed gives goldmark a text line by line. Between two lines, goldmark waits in its call for the
+// next line.
 type feed struct {
-	text.Reader // of what was given
+	text.Reader // of the lines so far
 	pc          parser.Context
-	src         []byte // all lines that were given
-	start       int    // of the last one
+	src         []byte // all lines so far
+	start       int    // of the last line
 	ended       bool
 	rest        func(struct{}) bool
 	next        func() (struct{}, bool)
 	stop        func()
 }
 
-// newFeed returns a feed whose goldmark has read nothing. Where a paragraph
-// ends, atTable says whether it was a table.
+// newFeed returns a feed without text. At the end of a paragraph, atTable says whether the
+// paragraph was a table.
 func newFeed(atTable func() bool) *feed {
 	// The empty line keeps a new Reader from looking for its end.
 	f := &feed{pc: parser.NewContext(), src: []byte("\n")}
@@ -54,7 +54,7 @@ func (f *feed) PeekLine() ([]byte, text.Segment) {
 	return line, seg
 }
 
-// SkipBlankLines is as the Reader's, and waits.
+// SkipBlankLines does the same as the Reader's, and waits for lines.
 func (f *feed) SkipBlankLines() (text.Segment, int, bool) {
 	for n := 0; ; n++ {
 		line, seg := f.PeekLine()
@@ -65,7 +65,7 @@ func (f *feed) SkipBlankLines() (text.Segment, int, bool) {
 	}
 }
 
-// line gives goldmark one line, which holds no newline.
+// line gives goldmark one line, without a newline.
 func (f *feed) line(line []byte) {
 	n, _ := f.Position()
 	f.start = len(f.src)
@@ -86,8 +86,7 @@ func (f *feed) close() {
 // value returns the text of seg.
 func (f *feed) value(seg text.Segment) []byte { return seg.Value(f.src) }
 
-// textAt returns where in the last line, which has n bytes, the paragraph's
-// text begins.
+// textAt returns the start of the paragraph's text in the last line, which has n bytes.
 func (f *feed) textAt(n int) int {
 	lines := f.pc.LastOpenedBlock().Node.Lines()
 	at := lines.At(lines.Len()-1).Start - f.start
@@ -97,16 +96,16 @@ func (f *feed) textAt(n int) int {
 	return at
 }
 
-// A content is what a block's lines are.
+// A content is the kind of a block's lines.
 type content int
 
 const (
 	other     content = iota
 	paragraph         // text
-	verbatim          // code or HTML, as it stands
+	verbatim          // code or HTML, unchanged
 )
 
-// innermost says what the innermost open block holds.
+// innermost returns the kind of the innermost open block.
 func (f *feed) innermost() content {
 	switch f.pc.LastOpenedBlock().Node.(type) {
 	case *ast.Paragraph:
@@ -117,7 +116,7 @@ func (f *feed) innermost() content {
 	return other
 }
 
-// blockParser returns a parser of blocks, whose inner text stays unread.
+// blockParser returns a parser of blocks only, which leaves inline text alone.
 func blockParser(tables parser.ParagraphTransformer) parser.Parser {
 	return parser.NewParser(
 		parser.WithBlockParsers(
@@ -139,7 +138,7 @@ func blockParser(tables parser.ParagraphTransformer) parser.Parser {
 // underlined reads headings that are marked by the line below.
 var underlined = parser.NewSetextHeadingParser()
 
-// depthLimit opens no block below maxDepth others.
+// depthLimit opens no block inside more than maxDepth blocks.
 type depthLimit struct{ parser.BlockParser }
 
 func (s depthLimit) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
@@ -156,7 +155,7 @@ func (s depthLimit) Open(parent ast.Node, reader text.Reader, pc parser.Context)
 	return nil, parser.NoChildren
 }
 
-// tableEnd takes what was shown as a table out of the paragraphs.
+// tableEnd removes printed tables from the paragraphs.
 type tableEnd struct{ atTable func() bool }
 
 func (t tableEnd) Transform(node *ast.Paragraph, _ text.Reader, _ parser.Context) {

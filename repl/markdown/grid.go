@@ -7,24 +7,23 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 )
 
-// How many rows, and how many bytes of them, decide how wide a table's columns are. Until then
-// nothing of the table is shown. Later rows go into columns of this width.
+// The number of rows, and of their bytes, that decide the widths of a table's columns. Until then
+// nothing of the table is shown. Later rows use the same widths.
 const (
 	maxRows     = 100
 	maxGathered = 16 << 10
 )
 
-// between is how far columns are apart.
+// between is the number of blanks between columns.
 const between = 2
 
-// A grid is a table in columns, or, where these do not fit on the screen, in
-// records.
+// A grid is a table in columns or, if they do not fit on the screen, in records.
 type grid struct {
 	heads  []page
 	aligns []east.Alignment
 	rows   [][]page
 	size   int   // of the rows
-	widths []int // of the columns, once they are known
+	widths []int // of the columns, once they are decided
 	laid   bool
 }
 
@@ -45,8 +44,8 @@ func newGrid(heads []string, header ast.Node) *grid {
 	return g
 }
 
-// inOneLine has no character in a cell that ends its line, or is as wide as
-// the place demands where it is.
+// inOneLine replaces characters in a cell that would end its line, or whose width depends on their
+// place.
 func inOneLine(cell page) page {
 	for i, c := range cell.text {
 		if c == '\n' || c == '\t' {
@@ -56,10 +55,10 @@ func inOneLine(cell page) page {
 	return cell
 }
 
-// gridRow takes in a row.
+// gridRow adds a row.
 func (t *prose) gridRow(line []byte) {
 	g := t.table.grid
-	if len(line) > maxHeld { // this is no row for columns
+	if len(line) > maxHeld { // the row is too long for columns
 		t.layGrid()
 		t.page.begin()
 		t.page.write(Plain, string(line))
@@ -83,7 +82,7 @@ func (t *prose) gridRow(line []byte) {
 	}
 }
 
-// layGrid decides how wide the columns are, and shows what has come.
+// layGrid decides the widths of the columns, and shows the rows so far.
 func (t *prose) layGrid() {
 	g := t.table.grid
 	if g.laid {
@@ -131,7 +130,7 @@ func (t *prose) fits(widths []int) bool {
 	return sum <= t.page.view.Columns()
 }
 
-// showRow shows a row in the columns, or as a record.
+// showRow shows a row in columns or as a record.
 func (t *prose) showRow(row []page) {
 	widths := make([]int, len(t.table.grid.widths))
 	for i := range widths {

@@ -1,14 +1,12 @@
 package markdown
 
-// maxMarkers is how many items a line may open and be looked at before it is
-// known whole. To tell a marker from a rule takes all of the line.
+// maxMarkers is the most list markers of a line that are tried before the line is complete.
+// Distinguishing a marker from a rule takes the whole line.
 const maxMarkers = 50
 
-// head returns how much of line is needed to know that its innermost part is
-// the text of a paragraph, whatever follows: the marks of the quotes and items
-// that it may open, and one character that begins nothing else. It returns 0
-// if that is not known, or the line has to be known whole. In a paragraph, a
-// line may be indented.
+// head returns how much of line decides that its innermost block is a paragraph, whatever follows:
+// the markers of quotes and items, and one character that begins no other block. It returns 0 if
+// that is undecided, or needs the whole line. In a paragraph, a line may be indented.
 func head(line []byte, inParagraph bool) int {
 	i, ok := indent(line, 0, inParagraph)
 	markers := 0
@@ -41,8 +39,7 @@ func head(line []byte, inParagraph bool) int {
 	return 0
 }
 
-// indent skips the blanks from line[i] on. It fails if they may be the
-// indentation of code.
+// indent skips the blanks from line[i] on. It returns false if they may be the indentation of code.
 func indent(line []byte, i int, any bool) (int, bool) {
 	for start := i; i < len(line); i++ {
 		switch {
@@ -55,9 +52,8 @@ func indent(line []byte, i int, any bool) (int, bool) {
 	return i, true
 }
 
-// begins looks at the first characters of s, which is where a block may begin.
-// It returns the length of a list marker, or how much is needed to know that
-// it is text, or 0.
+// begins reads the first characters of s, where a block may begin. It returns the length of a list
+// marker, or the number of characters that decide that s is text, or 0.
 func begins(s []byte) (n int, marker bool) {
 	c := s[0]
 	switch c {
@@ -92,7 +88,7 @@ func begins(s []byte) (n int, marker bool) {
 	return n + 1, false
 }
 
-// run returns how many of the first characters of s are in set.
+// run returns the length of the longest prefix of s whose characters are in set.
 func run(s []byte, set string) int {
 	for i, c := range s {
 		in := false

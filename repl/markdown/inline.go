@@ -8,29 +8,29 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// maxHeld is how much of a paragraph is held back at the most.
+// maxHeld is the most bytes of a paragraph that are held back.
 const maxHeld = 4 << 10
 
-// An inline shows the text of one block while it comes, piece by piece. Between
-// two pieces nothing is open that could change what either means.
+// An inline shows the text of one block as it comes, piece by piece. No markup is open between two
+// pieces, so each piece is final.
 type inline struct {
 	page *page
 	base Style
 	task bool // the text may begin with the box of a task
 
 	text   []byte
-	from   int    // where the piece begins that is held back, with no blank
-	at     int    // how far it was looked at
-	stop   int    // the last place where it may end
-	marks  bool   // there is markup in it
-	fresh  bool   // and some that goldmark has not read
-	again  int    // how long it is when goldmark reads it next
-	spaces []byte // before the piece
+	from   int    // the start of the held piece, without a blank
+	at     int    // the next byte to scan
+	stop   int    // the last possible end of the piece
+	marks  bool   // the piece contains markup
+	fresh  bool   // goldmark has not read the latest markup yet
+	again  int    // the length at which goldmark reads it next
+	spaces []byte // blanks before the piece
 }
 
 func newInline(p *page, base Style) *inline { return &inline{page: p, base: base} }
 
-// write takes in more of the text, whose lines begin with no blanks.
+// write adds text, whose lines begin with no blanks.
 func (in *inline) write(p []byte) {
 	in.text = append(in.text, p...)
 	for in.at < len(in.text) {
@@ -45,7 +45,7 @@ func (in *inline) write(p []byte) {
 // close shows the rest.
 func (in *inline) close() { in.show(len(in.text), nil) }
 
-// next looks at the next byte, c.
+// next scans the next byte, c.
 func (in *inline) next(c byte) {
 	switch {
 	case in.at == in.from && util.IsSpace(c):
@@ -63,8 +63,8 @@ func (in *inline) next(c byte) {
 			in.show(in.at, nil)
 			return
 		}
-		// What stays open is read again when more markup has come, and a fourth
-		// more of text.
+		// Text with open markup is parsed again when it has more markup, and has grown by a
+		// quarter.
 		if n := in.at - in.from; in.fresh && n >= in.again {
 			in.fresh, in.again = false, n+n/4
 			if doc, settled := in.read(in.at); settled {
@@ -78,9 +78,8 @@ func (in *inline) next(c byte) {
 	in.at++
 }
 
-// mayEnd reports whether a piece may end before c: where there is a blank, or
-// between two characters beyond ASCII, since not everyone writes blanks. Behind a
-// backslash a line end has a meaning.
+// mayEnd reports whether a piece may end before c: at a blank, or between two characters beyond
+// ASCII, since not all languages use blanks. A line end after a backslash is markup.
 func (in *inline) mayEnd(c byte) bool {
 	if in.at == in.from || in.text[in.at-1] == '\\' {
 		return false
@@ -90,8 +89,7 @@ func (in *inline) mayEnd(c byte) bool {
 		before >= utf8.RuneSelf
 }
 
-// read has goldmark read the piece as it would be if it ended at to, and
-// reports whether nothing that may follow would change that.
+// read parses the piece up to to, and reports whether later text can't change the result.
 func (in *inline) read(to int) (doc ast.Node, settled bool) {
 	src := in.text[in.from:to]
 	doc = parse(texts(), src)
@@ -99,14 +97,14 @@ func (in *inline) read(to int) (doc ast.Node, settled bool) {
 	return doc, !l.open(doc, false) && l.brackets == 0
 }
 
-// A leftover is the markup that goldmark has left as text.
+// A leftover counts markup that goldmark has left as text.
 type leftover struct {
 	src      []byte
 	brackets int // [ without a ]
 }
 
-// open reports whether what is left in n may mean something once more has come.
-// Inside is what is emphasized or a link: * and _ in there can't reach out.
+// open reports whether later text could close markup in n. If inside is set, n is within an
+// emphasis or a link, which a * or _ can't leave.
 func (l *leftover) open(n ast.Node, inside bool) bool {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {
@@ -159,7 +157,7 @@ func (l *leftover) openIn(i, end int, inside bool) bool {
 	return false
 }
 
-// beginsTag reports whether a tag or an address may begin with c behind its <.
+// beginsTag reports whether c, after a <, may begin a tag or an address.
 func beginsTag(c byte) bool { return letter(c) || c == '/' || c == '!' || c == '?' }
 
 // endsInWord reports whether s ends in the middle of a word.
@@ -168,8 +166,8 @@ func endsInWord(s []byte) bool {
 	return n > 0 && !util.IsSpaceRune(r) && !util.IsPunctRune(r)
 }
 
-// blank takes in a blank between two pieces. In a View it is shown at once, so
-// that the word before it is known to be whole; at the end of a line it goes.
+// blank handles a blank between two pieces. In a View it is shown at once, so that the word before
+// it can be printed. At the end of a line it is dropped.
 func (in *inline) blank(c byte) {
 	if in.page.view != nil && (c == ' ' || c == '\t') && bytes.IndexByte(in.spaces, '\n') < 0 {
 		in.page.put(in.base, string(c))
@@ -178,7 +176,7 @@ func (in *inline) blank(c byte) {
 	}
 }
 
-// show shows the piece up to to, which goldmark may have read.
+// show shows the piece up to to. Doc is its parsed form, if any.
 func (in *inline) show(to int, doc ast.Node) {
 	if text := in.text[in.from:to]; len(text) > 0 {
 		text = text[:len(text)-util.TrimRightSpaceLength(text)]
@@ -193,7 +191,7 @@ func (in *inline) show(to int, doc ast.Node) {
 	in.from, in.at, in.marks, in.fresh, in.again = to, to, false, false, 0
 }
 
-// print shows text that stands for itself.
+// print shows a final piece of text.
 func (in *inline) print(text []byte, doc ast.Node, follows bool) {
 	task := in.task && follows
 	in.task = false

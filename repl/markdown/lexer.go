@@ -2,19 +2,18 @@ package markdown
 
 import "strings"
 
-// A syntax says which parts of code are coloured, for a family of languages.
+// A syntax describes the coloured parts of code, for a family of languages.
 type syntax struct {
 	names string // of the languages
-	line  string // begins a comment that ends with the line
-	open  string // begins a comment that close ends
+	line  string // begins a comment up to the end of the line
+	open  string // begins a comment up to close
 	close string
 	quote string // characters around strings of one line
 	long  string // around strings of several lines
 	words string // the key words
 }
 
-// syntaxes has the languages that models write most. Of the others code is in
-// one colour.
+// syntaxes has the most common languages of models. Code in other languages has one colour.
 var syntaxes = []syntax{
 	{"go", "//", "/*", "*/", `"`, "`",
 		"break case chan const continue default defer else fallthrough for func go goto if import interface map package range return select struct switch type var nil true false iota"},
@@ -49,16 +48,16 @@ var syntaxes = []syntax{
 	{"html xml svg", "", "<!--", "-->", `"`, "", ""},
 }
 
-// A lexer tells what is what in code, line by line.
+// A lexer finds the coloured parts of code, line by line.
 type lexer struct {
 	syntax
-	known map[string]bool // its words
+	known map[string]bool // its key words
 	diff  bool
-	end   string // of a string or a comment that has not ended
-	style Style  // of it
+	end   string // the end of an open string or comment
+	style Style  // of the open string or comment
 }
 
-// newLexer returns a lexer of a language, or nil if it is not known.
+// newLexer returns a lexer of a language, or nil if the language is unknown.
 func newLexer(language string) *lexer {
 	language = oneName(language)
 	if language == oneName("diff") {
@@ -79,7 +78,7 @@ func newLexer(language string) *lexer {
 	return nil
 }
 
-// syntaxWords returns the key words, in capitals, too, where that is usual.
+// syntaxWords returns the key words, also in capitals where that is common.
 func (s *syntax) syntaxWords() string {
 	if s.names == "sql" {
 		return s.words + " " + strings.ToUpper(s.words)
@@ -87,10 +86,10 @@ func (s *syntax) syntaxWords() string {
 	return s.words
 }
 
-// maxLexed is how long a line may be that is coloured.
+// maxLexed is the length of the longest coloured line.
 const maxLexed = 1000
 
-// read gives the parts of a line to put, in order.
+// read passes the parts of a line to put, in order.
 func (l *lexer) read(line string, put func(Style, string)) {
 	switch {
 	case l.diff:
@@ -100,7 +99,7 @@ func (l *lexer) read(line string, put func(Style, string)) {
 		put(Plain, line)
 		return
 	}
-	bare := 0 // where what has no colour begins
+	bare := 0 // the start of text without a colour
 	for i := 0; i < len(line); {
 		style, n := l.token(line, i)
 		if style != Plain {
@@ -151,8 +150,8 @@ func (l *lexer) token(line string, i int) (Style, int) {
 	return Plain, max(1, n)
 }
 
-// goOn returns how much of s belongs to what has begun in its first n bytes or
-// before.
+// goOn returns how much of s belongs to the open string or comment, which began within the first n
+// bytes or earlier.
 func (l *lexer) goOn(s string, n int) int {
 	i := strings.Index(s[n:], l.end)
 	if i < 0 {
@@ -163,8 +162,7 @@ func (l *lexer) goOn(s string, n int) int {
 	return n
 }
 
-// quoted returns how long the string is that s begins with, or 0 if it does not
-// end.
+// quoted returns the length of the string at the start of s, or 0 if it does not end.
 func quoted(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -177,7 +175,7 @@ func quoted(s string) int {
 	return 0
 }
 
-// wordLength returns how long the name or number is that s begins with.
+// wordLength returns the length of the name or number at the start of s.
 func wordLength(s, more string) int {
 	for i := range len(s) {
 		c := s[i]
@@ -188,7 +186,7 @@ func wordLength(s, more string) int {
 	return len(s)
 }
 
-// diffStyle returns how a line of a diff looks.
+// diffStyle returns the style of a line of a diff.
 func diffStyle(line string) Style {
 	switch {
 	case strings.HasPrefix(line, "@@"):

@@ -12,7 +12,7 @@ type Style int
 // The styles.
 const (
 	Plain    Style = iota
-	Spoken         // words that stand for markup, such as "code, go:"
+	Spoken         // words in place of markup, such as "code, go:"
 	Title          // of a heading or a column
 	Strong         // **so**
 	Emphasis       // *so*
@@ -20,19 +20,19 @@ const (
 	Address        // of a link or an image
 	Struck         // ~~so~~
 
-	// For those who see.
-	Headline // of a text, which is a heading of level 1
-	Keyword  // and others, in code
+	// Styles in a View only.
+	Headline // a heading of level 1
+	Keyword  // this and the following styles are for code
 	String
 	Number
 	Comment
-	Added // and others, in a diff
+	Added // this and the following styles are for diffs
 	Removed
 	Hunk
 )
 
-// A Span is text in one style. Flow and Hang are those of a View: where its
-// line may be broken, and what the line begins with that follows.
+// A Span is text in one style. Flow and Hang are for a View: where its line may be broken, and the
+// indentation of the next line.
 type Span struct {
 	Text  string
 	Style Style
@@ -40,29 +40,27 @@ type Span struct {
 	Hang  string
 }
 
-// A Renderer reads one text. The zero Renderer is not ready; see [New]. Close
-// must be called, as goldmark waits beside it for the rest.
+// A Renderer reads one text. The zero Renderer is not ready; see [New]. The caller must call Close,
+// since a goroutine of goldmark waits for the rest.
 type Renderer struct {
 	page page
 	feed *feed
-	open []openBlock // as goldmark has them open, outermost first
+	open []openBlock // goldmark's open blocks, outermost first
 
-	line    []byte // what has come of a line whose meaning is open
-	looked  int    // how many bytes of line were looked at
+	line    []byte // the received part of an undecided line
+	looked  int    // how many bytes of line were examined
 	running bool   // the rest of the line is text of the open paragraph
 	over    bool
 }
 
-// New returns a Renderer that has read nothing. Without a View it puts in words
-// what would be lost with the markup.
+// New returns a Renderer for a new text. Without a View it describes markup in words.
 func New(v *View) *Renderer {
 	r := &Renderer{page: page{view: v}}
 	r.feed = newFeed(r.atTable)
 	return r
 }
 
-// Write takes in a piece and returns what can be shown. After Close it must
-// not be called.
+// Write adds a piece and returns the spans to show now. It must not be called after Close.
 func (r *Renderer) Write(delta string) []Span {
 	for p := []byte(delta); len(p) > 0; {
 		n, ended := len(p), false
@@ -79,7 +77,7 @@ func (r *Renderer) Write(delta string) []Span {
 	return r.page.spans()
 }
 
-// Close says that nothing follows, and returns the rest.
+// Close ends the text and returns the rest.
 func (r *Renderer) Close() []Span {
 	if r.over {
 		return nil
@@ -93,14 +91,14 @@ func (r *Renderer) Close() []Span {
 	return r.page.spans()
 }
 
-// take takes in a piece of a line.
+// take adds a piece of a line.
 func (r *Renderer) take(p []byte) {
 	if r.running {
 		r.paragraph().write(p)
 		return
 	}
 	r.line = append(r.line, p...)
-	// What stays open is looked at again only when it has doubled.
+	// An undecided line is examined again only when its length has doubled.
 	if r.looked < 64 || len(r.line) >= 2*r.looked {
 		r.tryHead()
 	}
@@ -124,8 +122,8 @@ func (r *Renderer) endLine() {
 	}
 }
 
-// tryHead gives the head of the line to goldmark, if it settles what the line
-// is, and what follows it to the paragraph.
+// tryHead gives the beginning of the line to goldmark, if it decides the kind of the line, and the
+// rest to the paragraph.
 func (r *Renderer) tryHead() {
 	r.looked = len(r.line)
 	kind := r.feed.innermost()

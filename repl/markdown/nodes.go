@@ -13,19 +13,18 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// The parsers are made when they are needed first, and keep nothing of what
-// they read.
+// The parsers are made at their first use, and are stateless.
 var (
 	texts  = sync.OnceValue(textParser)
 	tables = sync.OnceValue(tableParser)
 )
 
-// parse reads src for itself.
+// parse parses src alone.
 func parse(p parser.Parser, src []byte) ast.Node {
 	return p.Parse(text.NewReader(src))
 }
 
-// inline shows text as goldmark reads it.
+// inline shows text with its inline markup.
 func (p *page) inline(src []byte, base Style) {
 	p.paragraphs(parse(texts(), src), src, base)
 }
@@ -109,13 +108,12 @@ func raw(n ast.Node, src []byte) string {
 	return b.String()
 }
 
-// references are backslashes that only keep a character from being markup, and
-// names of characters.
+// references matches escaping backslashes, and names of characters.
 var references = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\\[!-/:-@[-\x60{-~]|&[0-9A-Za-z#]{1,38};`)
 })
 
-// decode returns s with the characters that references stand for.
+// decode replaces references in s by their characters.
 func decode(s []byte) string {
 	if !bytes.ContainsAny(s, `\&`) {
 		return string(s)

@@ -6,23 +6,23 @@ import (
 	"gemline/repl/output"
 )
 
-// A page is what has been laid out and not been shown yet.
+// A page holds text that is formatted and not shown yet.
 type page struct {
-	view *View // nil if markup is put in words
+	view *View // nil if words describe markup
 	text []byte
 	runs []styleRun
 
-	started bool     // there is a line
-	inLine  bool     // the last one is not at its end
-	gap     bool     // an empty line comes before the next
-	first   bool     // the next line is the first inside a quote or the like
-	margins []string // of the lists and quotes around
-	inset   string   // all of them
-	hang    string   // what a broken line begins with, besides
-	markers string   // of list items whose text has not begun
+	started bool     // it has a line
+	inLine  bool     // the last line is open
+	gap     bool     // an empty line comes before the next line
+	first   bool     // the next line is the first inside a quote or a list item
+	margins []string // of the surrounding lists and quotes
+	inset   string   // all margins together
+	hang    string   // further indentation of broken lines
+	markers string   // of list items without text yet
 }
 
-// A styleRun says how text looks up to an end.
+// A styleRun is the style of text up to an end.
 type styleRun struct {
 	end   int
 	style Style
@@ -30,7 +30,7 @@ type styleRun struct {
 	hang  string
 }
 
-// spans returns what was laid out since the last call.
+// spans returns the text since the last call.
 func (p *page) spans() []Span {
 	if len(p.text) == 0 {
 		return nil
@@ -45,8 +45,7 @@ func (p *page) spans() []Span {
 	return out
 }
 
-// put appends s as it is. Code and addresses are in one piece, so that they
-// can be copied.
+// put appends s unchanged. Code and addresses are one piece, so that they can be copied.
 func (p *page) put(style Style, s string) {
 	switch {
 	case p.view == nil:
@@ -75,7 +74,7 @@ func (p *page) add(style Style, flow output.Flow, hang, s string) {
 	p.started, p.inLine = true, s[len(s)-1] != '\n'
 }
 
-// begin brings the page to where a block's text begins.
+// begin moves to the start of a block's text.
 func (p *page) begin() {
 	p.end()
 	if p.gap && p.started && !p.first {
@@ -90,14 +89,14 @@ func (p *page) begin() {
 	p.glue(p.inset)
 }
 
-// end ends the line, if one has begun.
+// end ends the line, if it is open.
 func (p *page) end() {
 	if p.inLine {
 		p.put(Plain, "\n")
 	}
 }
 
-// say writes a line of our own words.
+// say writes a line of gemline's own words.
 func (p *page) say(words string) {
 	p.begin()
 	p.put(Spoken, words)
@@ -118,7 +117,7 @@ func (p *page) write(style Style, s string) {
 	}
 }
 
-// enter and leave go into an item of a list and out of it.
+// enter and leave begin and end a list item.
 func (p *page) enter(marker string) {
 	if p.markers == "" {
 		p.end()
@@ -133,7 +132,7 @@ func (p *page) enter(marker string) {
 }
 
 func (p *page) leave() {
-	if p.markers != "" { // nothing is in it
+	if p.markers != "" { // the item is empty
 		p.markers = strings.TrimRight(p.markers, " ")
 		p.begin()
 		p.end()

@@ -8,20 +8,20 @@ import (
 	east "github.com/yuin/goldmark/extension/ast"
 )
 
-// maxColumns is how wide a table may be. What is wider is text.
+// maxColumns is the most columns of a table. A wider table is text.
 const maxColumns = 64
 
-// A prose shows a paragraph while it grows. A line that begins with a bar
-// waits for the next one, which may make it the header of a table.
+// A prose shows a paragraph as it grows. A line that begins with a bar waits for the next line,
+// which may make it the header of a table.
 type prose struct {
 	page *page
 	in   *inline
 
 	began  bool
 	inLine bool
-	keep   bool   // the line is read when it is whole
-	line   []byte // what has come of the line
-	header []byte // the line before, if it may be a table's
+	keep   bool   // the line is parsed when it is complete
+	line   []byte // the received part of the line
+	header []byte // the line before, if it may be a table's header
 	table  *table
 }
 
@@ -31,7 +31,7 @@ func newProse(p *page, task bool) *prose {
 	return &prose{page: p, in: in}
 }
 
-// write takes in a piece of a line, which begins with no blank.
+// write adds a piece of a line, which begins with no blank.
 func (t *prose) write(p []byte) {
 	if len(p) == 0 {
 		return
@@ -48,7 +48,7 @@ func (t *prose) write(p []byte) {
 		if t.table != nil || len(t.line) <= maxHeld {
 			return
 		}
-		t.noHeader() // nor is it one itself
+		t.noHeader() // this line is no header either
 		p, t.keep = t.line, false
 	}
 	t.text(p)
@@ -63,7 +63,7 @@ func (t *prose) text(p []byte) {
 	t.in.write(p)
 }
 
-// endLine takes in the end of a line.
+// endLine handles the end of a line.
 func (t *prose) endLine() {
 	line := t.line
 	switch {
@@ -83,7 +83,7 @@ func (t *prose) endLine() {
 	t.inLine, t.keep, t.line = false, false, t.line[:0]
 }
 
-// noHeader shows the line before, which was none.
+// noHeader shows the line before, which was no header.
 func (t *prose) noHeader() {
 	if t.header != nil {
 		t.text(append(t.header, '\n'))
@@ -102,15 +102,14 @@ func (t *prose) close() {
 	t.page.end()
 }
 
-// A table is one whose rows are being read.
+// A table is a table whose rows are being read.
 type table struct {
 	heads []string
 	rows  int
 	grid  *grid // in a View
 }
 
-// underline reports whether line and the one before it begin a table, and
-// begins it.
+// underline reports whether line and the line before it begin a table. If so, it begins the table.
 func (t *prose) underline(line []byte) bool {
 	if run(line, "-:| \t\r") < len(line) || len(t.header)+len(line) > maxHeld {
 		return false
@@ -174,10 +173,9 @@ func (t *prose) row(line []byte) {
 	}
 }
 
-// cells returns the cells of a row, and the text that they are of.
+// cells returns the cells of a row, and their source text.
 func (t *table) cells(line []byte) (all []ast.Node, src []byte) {
-	// As wide as the row is, not as the table: most cells of a wide table
-	// may be missing.
+	// By the row, not by the table: most cells of a wide table may be missing.
 	n := min(len(t.heads), bytes.Count(line, []byte("|"))+1)
 	src = []byte(strings.Repeat("|a", n) + "|\n" + strings.Repeat("|-", n) + "|\n")
 	src = append(append(src, line...), '\n')

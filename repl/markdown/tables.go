@@ -10,8 +10,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// Tables returns the tables of a text, row by row, the column names first. All
-// rows of a table have as many cells.
+// Tables returns the tables of a text, row by row, the column names first. All rows of a table have
+// the same number of cells.
 func Tables(answer string) (all [][][]string) {
 	src := []byte(answer + "\n")
 	doc := parse(blockParser(narrow{extension.NewTableParagraphTransformer()}), src)
@@ -25,8 +25,8 @@ func Tables(answer string) (all [][][]string) {
 	return all
 }
 
-// narrow reads no table of more columns than are shown: its rows would all be
-// filled up to them.
+// narrow rejects tables with more columns than are shown: all their rows would be filled up to that
+// number.
 type narrow struct{ parser.ParagraphTransformer }
 
 func (t narrow) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
@@ -40,7 +40,7 @@ func (t narrow) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Con
 	t.ParagraphTransformer.Transform(node, reader, pc)
 }
 
-// cells returns the text of each cell, as it is shown.
+// cells returns the text of each cell, as shown.
 func cells(t *east.Table, src []byte) (rows [][]string) {
 	for r := t.FirstChild(); r != nil; r = r.NextSibling() {
 		var row []string

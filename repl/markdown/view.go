@@ -7,26 +7,25 @@ import (
 	"gemline/repl/output"
 )
 
-// A View is a screen for those who see: markup is shown by where things stand
-// and how they look, and not in words.
+// A View is a screen for users who see: layout and style express the markup, not words.
 type View struct {
-	Columns func() int       // of the screen; 0 if nobody knows
-	Width   func(string) int // how many columns a text takes
+	Columns func() int       // of the screen; 0 if unknown
+	Width   func(string) int // the columns of a text
 }
 
 // quoteBar stands before the lines of a quote.
 const quoteBar = "| "
 
-// glue puts text that stays with the text behind it, such as a list's marker.
+// glue puts text that stays with the text after it, such as a list's marker.
 func (p *page) glue(s string) { p.add(Plain, output.Tight, "", s) }
 
 // exact puts part of a line that is printed unchanged.
 func (p *page) exact(style Style, s string) { p.add(style, output.Exact, "", s) }
 
-// apart brings the page to the start of a line, below an empty one, for text
-// that is printed at the margin however deep it is nested.
+// apart begins a line below an empty line, for text that is printed at the margin even inside lists
+// and quotes.
 func (p *page) apart() {
-	if p.markers != "" { // they have a line of their own
+	if p.markers != "" { // the markers get a separate line
 		p.markers = strings.TrimRight(p.markers, " ")
 		p.begin()
 		p.end()
@@ -39,7 +38,7 @@ func (p *page) apart() {
 	p.gap, p.first = false, false
 }
 
-// indent goes into what is inside a list or a quote, and outdent out of it.
+// indent begins the inside of a list or a quote, and outdent ends it.
 func (p *page) indent(s string) {
 	p.margins = append(p.margins, s)
 	p.inset = strings.Join(p.margins, "")
@@ -50,14 +49,14 @@ func (p *page) outdent() {
 	p.inset = strings.Join(p.margins, "")
 }
 
-// openQuote and closeQuote go into a quote and out of it.
+// openQuote and closeQuote begin and end a quote.
 func (p *page) openQuote() {
 	switch {
 	case p.view == nil:
 		p.say("quote:")
 		p.first = true
 		p.indent("")
-	case p.markers != "": // it is the first in an item
+	case p.markers != "": // the quote is the first block of an item
 		p.markers += quoteBar
 		p.indent(quoteBar)
 	default:
@@ -74,7 +73,7 @@ func (p *page) closeQuote() {
 	}
 }
 
-// heading begins a heading of a level, and returns how its text looks.
+// heading begins a heading, and returns the style of its text.
 func (p *page) heading(level int) Style {
 	if p.view == nil {
 		p.begin()
@@ -92,7 +91,7 @@ func (p *page) heading(level int) Style {
 	return Title
 }
 
-// underlined says that the text above is a heading.
+// underlined marks the text above as a heading.
 func (p *page) underlined(level int) {
 	if p.view == nil {
 		p.say("heading " + strconv.Itoa(level) + " above")

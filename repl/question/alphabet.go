@@ -7,8 +7,7 @@ import (
 	"unicode"
 )
 
-// mixedAlphabets returns the first word of s whose letters are of several alphabets
-// that look alike.
+// mixedAlphabets returns the first word of s with letters of several alphabets that look alike.
 func mixedAlphabets(s string) string {
 	alphabets := []*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek}
 	words := strings.FieldsFuncSeq(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })

@@ -8,7 +8,7 @@ import (
 	"gemline/engine"
 )
 
-// Grants returns what "always" may mean for a call.
+// Grants returns the grants that an "always" to a call may choose from.
 func Grants(p engine.Proposal) []engine.Grant {
 	if p.Tool.Kind == engine.Execute && unwieldy(p.Intent.Detail) != "" {
 		return nil
@@ -16,7 +16,7 @@ func Grants(p engine.Proposal) []engine.Grant {
 	return p.Intent.Grants
 }
 
-// Scopes returns how long an "always" to g may hold.
+// Scopes returns the possible scopes of an "always" to g.
 func Scopes(g engine.Grant) []engine.Scope {
 	switch {
 	case g.Rule == "" || g.SessionOnly:
@@ -27,7 +27,7 @@ func Scopes(g engine.Grant) []engine.Scope {
 	return []engine.Scope{engine.Session, engine.InProject, engine.Everywhere}
 }
 
-// scopeNames are the words for how long a grant holds.
+// scopeNames are the words for scopes.
 var scopeNames = map[engine.Scope]string{engine.Session: "session", engine.InProject: "project",
 	engine.Everywhere: "user"}
 
@@ -44,8 +44,8 @@ func ParseScope(name string) (engine.Scope, bool) {
 	return engine.Once, false
 }
 
-// Always returns the answer that allows a call and what g covers, for as long
-// as s, or says why g can't hold for so long.
+// Always returns the answer that allows a call and everything that g covers, in the scope s. The
+// problem says why g can't have the scope.
 func Always(g engine.Grant, s engine.Scope) (a engine.Answer, problem string) {
 	switch {
 	case slices.Contains(Scopes(g), s):
@@ -56,25 +56,24 @@ func Always(g engine.Grant, s engine.Scope) (a engine.Answer, problem string) {
 	return nil, "this can be kept for this project only; say project"
 }
 
-// WithNetwork returns the answer that allows a call with the network. It
-// reports false if that was not offered.
+// WithNetwork returns the answer that allows a call with the network. It returns false if p does
+// not offer that.
 func WithNetwork(p engine.Proposal) (engine.Answer, bool) {
 	return engine.Changed{Agreed: true, Args: p.Intent.Plan.NetworkArgs}, p.Intent.Plan.NetworkArgs != nil
 }
 
-// ReadOnly returns the answer that allows a call that can only look. It reports
-// false if that was not offered.
+// ReadOnly returns the answer that allows a call read-only. It returns false if p does not offer
+// that.
 func ReadOnly(p engine.Proposal) (engine.Answer, bool) {
 	return engine.Changed{Agreed: true, Args: p.Intent.Plan.ReadOnlyArgs}, p.Intent.Plan.ReadOnlyArgs != nil
 }
 
-// KindName returns the word for how a question of the model's may be answered.
+// KindName returns the word for the kind of a model's question.
 func KindName(k engine.QuestionKind) string {
 	return map[engine.QuestionKind]string{engine.MultipleChoice: "choice", engine.FreeText: "text", engine.YesNo: "yesno"}[k]
 }
 
-// YesNo returns the reply to a question of the model's that is answered by yes
-// or no, or the fault of s.
+// YesNo returns the reply to a yes-or-no question of the model, or the problem of s.
 func YesNo(s string) (reply, problem string) {
 	switch strings.ToLower(s) {
 	case "y", "yes":

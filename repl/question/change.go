@@ -11,32 +11,31 @@ import (
 	"gemline/repl/output"
 )
 
-// A Change is a diff of one file, taken apart.
+// A Change is a parsed diff of one file.
 type Change struct {
 	hunks          []hunk
 	added, removed int
 }
 
-// A hunk is neighbouring changes with the lines around them.
+// A hunk is a group of changed lines with the unchanged lines around them.
 type hunk struct {
-	head  string // the line that opens it
-	where string // the function it is in, as the diff has it; may be empty
+	head  string // its header line
+	where string // its function, from the header; may be empty
 	lines []changedLine
 }
 
-// A changedLine is a line of a hunk. Its number counts in the text before the
-// change for a removed line, and in the text after it for all others.
+// A changedLine is a line of a hunk. The number of a removed line counts in the old text, the
+// number of any other line in the new text.
 type changedLine struct {
 	mark   byte // ' ', '+', '-', or '\' for a note about the line before it
 	text   string
 	number int
 }
 
-// hunkHead is the line that opens a hunk.
+// hunkHead matches the header line of a hunk.
 var hunkHead = text.Pattern(`^@@ -(\d*)(?:,(\d+))? \+(\d*)(?:,(\d+))? @@(?: (.*))?$`)
 
-// ParseChange takes a unified diff of one file apart. It reports false of any
-// other text.
+// ParseChange parses a unified diff of one file. It returns false for any other text.
 func ParseChange(diff string) (c Change, ok bool) {
 	lines := strings.Split(strings.TrimSuffix(diff, "\n"), "\n")
 	if len(lines) < 3 || !strings.HasPrefix(lines[0], "--- ") || !strings.HasPrefix(lines[1], "+++ ") {
@@ -83,8 +82,8 @@ func ParseChange(diff string) (c Change, ok bool) {
 	return c, true
 }
 
-// ParseHunk reads the line that opens a hunk: where it begins and how long it
-// is, before and after the change, and the function it is in.
+// ParseHunk parses the header line of a hunk: its start and length before and after the change, and
+// its function.
 func ParseHunk(l string) (n [4]int, where string, ok bool) {
 	m := hunkHead().FindStringSubmatch(strings.TrimSuffix(l, "\r"))
 	if m == nil {
@@ -103,7 +102,7 @@ func ParseHunk(l string) (n [4]int, where string, ok bool) {
 	return n, m[5], true
 }
 
-// Count says how many lines are added and removed.
+// Count describes the number of added and removed lines.
 func (c Change) Count() string { return CountLines(c.added, c.removed) }
 
 // CountLines says how many lines were added and removed, such as "3 lines
@@ -124,8 +123,8 @@ func CountLines(added, removed int) string {
 // keyword, such as public, do not matter.
 var definition = text.Pattern(`^(?:\w+(?:\([\w ]*\))? +){0,4}(func|function|def|fn|sub|proc|class|type|struct|interface|trait|impl|enum|module)\s+(?:\([^()]*\) *)?([A-Za-z_$][\w$]*)`)
 
-// Function names the function or the type that all of c is in, such as
-// "function Put"; it returns "" if that is not known.
+// Function names the function or type that contains all of c, such as "function Put", or returns ""
+// if that is unknown.
 func (c Change) Function() (name string) {
 	for i, h := range c.hunks {
 		where := h.where
@@ -155,12 +154,11 @@ func (c Change) Function() (name string) {
 	return name
 }
 
-// Unified returns c as a diff, without its unchanged lines if it is to be
-// brief. Then a line says where the changes after the first ones are, and
-// from is where these are.
+// Unified returns c as a diff, without unchanged lines if brief is set. Then a line gives the place
+// of each later change, and from is the place of the first.
 func (c Change) Unified(brief bool) (text string, from int) {
 	var out []string
-	last := 0 // the number of the last line that was shown
+	last := 0 // the number of the last shown line
 	for _, h := range c.hunks {
 		if !brief {
 			out = append(out, h.head)
@@ -189,7 +187,7 @@ func (c Change) Unified(brief bool) (text string, from int) {
 	return output.Sanitize(strings.Join(out, "\n")), from
 }
 
-// Around returns c with at most n unchanged lines before and behind the changed lines.
+// Around returns c with at most n unchanged lines around each change.
 func (c Change) Around(n int) Change {
 	c.hunks = slices.Clone(c.hunks)
 	for i, h := range c.hunks {
@@ -207,7 +205,7 @@ func (c Change) Around(n int) Change {
 	return c
 }
 
-// Spoken returns c line by line in words, for those who listen.
+// Spoken returns c line by line in words, for users who listen.
 func (c Change) Spoken() []string {
 	const mostBlank = 2
 	var out []string
@@ -237,7 +235,7 @@ func (c Change) Spoken() []string {
 	return out
 }
 
-// ChangeOf returns what a proposal changes in a file.
+// ChangeOf returns a proposal's change of a file.
 func ChangeOf(p engine.Proposal) (Change, bool) {
 	if p.Tool.Kind != engine.Edit {
 		return Change{}, false

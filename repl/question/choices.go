@@ -8,14 +8,14 @@ import (
 	"gemline/repl/output"
 )
 
-// A LabelledAnswer is an answer that is offered as a whole. Its label is fit to be shown.
+// A LabelledAnswer is a complete answer with a label for display.
 type LabelledAnswer struct {
 	Label  string
 	Answer engine.Answer // nil refuses
 }
 
-// LabelledAnswers returns the answers to offer where nothing is typed. What is allowed for longer
-// holds in the conversation.
+// LabelledAnswers returns the answers for a front end where the user types nothing. Longer grants
+// last for the conversation.
 func LabelledAnswers(p engine.Proposal) []LabelledAnswer {
 	list := []LabelledAnswer{{"allow", engine.Allowed{}}, {"deny", nil}}
 	if a, ok := WithNetwork(p); ok {
@@ -41,8 +41,7 @@ func grantLabel(g engine.Grant) string {
 	return label
 }
 
-// Describe says in lines that are fit to be shown what is asked: the title, the detail and what
-// there is to know.
+// Describe describes a proposal in lines for display: the title, the detail and the facts.
 func Describe(p engine.Proposal) string {
 	const longest = 30_000 // characters
 	lines := []string{Title(p) + Rights(p)}
@@ -52,7 +51,7 @@ func Describe(p engine.Proposal) string {
 	return text.Shorten(output.Escape(strings.Join(append(lines, FactLines(p)...), "\n")), longest)
 }
 
-// FactLines returns further facts, a line each, beside the title and the detail.
+// FactLines returns the facts beside the title and the detail, a line each.
 func FactLines(p engine.Proposal) (lines []string) {
 	for _, f := range Facts(p, true) {
 		lines = append(lines, string(f.Label)+": "+output.EscapeLine(f.Text))

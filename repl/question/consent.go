@@ -10,10 +10,10 @@ import (
 	"gemline/repl/output"
 )
 
-// A Decision is what the user says about a folder.
+// A Decision is the user's decision about a folder.
 type Decision int
 
-// The zero Decision is not to trust it this time.
+// The zero Decision means not trusted this time.
 const (
 	NotNow Decision = iota
 	TrustFolder
@@ -21,36 +21,34 @@ const (
 	DoNotTrust
 )
 
-// A Folder is a folder whose trust the user has to decide about.
+// A Folder is a folder that needs a decision about trust.
 type Folder struct {
 	Path string
 	Home string // the user's home directory
 
-	// Decided is what was decided before, such as "trusted"; empty if nothing
-	// was.
+	// Decided is the earlier decision, such as "trusted", or "".
 	Decided string
 
-	// Contents lists line by line the settings and files that it would bring, in its own words. The
-	// lines that Caution is true of weaken the user's protection.
+	// Contents lists the folder's settings and files, a line each, in the folder's words. Caution
+	// is true for lines that weaken the user's protection.
 	Contents []string
 	Caution  []bool
 
-	// Items are the programs that it wants to run. The same question decides about them.
+	// Items are the folder's programs. The same question decides about them.
 	Items []ConsentItem
 }
 
-// A TrustAnswer is the user's decision about a folder and, if Both, about the items that it wants
-// to run.
+// A TrustAnswer is the user's decision about a folder and, if Both, about its items.
 type TrustAnswer struct {
 	Folder   Decision
 	Commands Consent
 	Both     bool
 }
 
-// A Consent is what the user says about commands that a folder wants to run.
+// A Consent is the user's decision about a folder's commands.
 type Consent int
 
-// The zero Consent is not to run them this time.
+// The zero Consent means that they do not run this time.
 const (
 	NotThisTime Consent = iota
 	RunConfined
@@ -58,14 +56,14 @@ const (
 	NeverRun
 )
 
-// A ConsentItem is a command that a folder wants to run, or an agent that it brings.
+// A ConsentItem is a command or an agent of a folder.
 type ConsentItem struct {
 	Title   string   // its kind and name
 	Agent   bool     // it is an agent
-	Idle    bool     // and nothing runs for it but what the model asks for
+	Idle    bool     // only calls of the model run for it
 	Command string   // in full
-	Files   []string // that the command names, or that run
-	Only    string   // the reason why it is always confined, "" if it may have all rights
+	Files   []string // files that the command names, or that run
+	Only    string   // why it is always confined, "" if it may have all rights
 }
 
 // An Option is a way to answer a question about a folder.
@@ -76,7 +74,7 @@ type Option[T any] struct {
 	Answer T
 }
 
-// Title asks whether the folder is trusted. The lines of Contents stand below it.
+// Title asks whether the folder is trusted. The lines of Contents follow it.
 func (f Folder) Title() string {
 	path := output.EscapeLine(f.Path)
 	if f.Decided == "" {
@@ -85,7 +83,7 @@ func (f Folder) Title() string {
 	return "do you trust this folder? It is " + f.Decided + " so far. " + path + " brings:"
 }
 
-// Weak returns how many lines of Contents weaken the user's protection.
+// Weak counts the lines of Contents that weaken the user's protection.
 func (f Folder) Weak() (n int) {
 	for i := range f.Contents {
 		if i < len(f.Caution) && f.Caution[i] {
@@ -122,7 +120,7 @@ func (f Folder) Options() (list []Option[TrustAnswer]) {
 	return append(list, Option[TrustAnswer]{"", "not_now", "don't use the folder's files this time", TrustAnswer{}})
 }
 
-// wide warns of a folder that holds about everything.
+// wide warns about a folder that contains nearly everything.
 func (f Folder) wide(path string) string {
 	switch {
 	case path == f.Home:
@@ -133,7 +131,7 @@ func (f Folder) wide(path string) string {
 	return ""
 }
 
-// ConsentTitle is the question whether a folder's items may run; each item stands below it.
+// ConsentTitle asks whether a folder's items may run; the items follow it.
 func ConsentTitle(folder string, wishes []ConsentItem) string {
 	return "this project " + ConsentSummary(wishes) + ", which nobody has agreed to so far: " + output.EscapeLine(folder)
 }
@@ -167,7 +165,7 @@ func ConsentOptions(wishes []ConsentItem) []Option[Consent] {
 	return append(options, never, later)
 }
 
-// ConsentSummary says what a folder wants.
+// ConsentSummary summarizes the items.
 func ConsentSummary(wishes []ConsentItem) string {
 	agents := 0
 	for _, w := range wishes {
@@ -185,13 +183,13 @@ func ConsentSummary(wishes []ConsentItem) string {
 	return strings.Join(parts, " and ")
 }
 
-// longestScript is how many lines of a file are shown.
+// longestScript is the most lines of a file that is shown.
 const longestScript = 40
 
 // A Script is a file that an item names.
 type Script struct {
 	Path  string // below the folder
-	Text  string // empty if it is too long to be shown, or can't be read
+	Text  string // "" if it is too long or can't be read
 	Lines int
 	Err   error // why it can't be read
 }

@@ -10,28 +10,27 @@ import (
 	"gemline/repl/output"
 )
 
-// A Fact is something to know about a call before it is decided on.
+// A Fact is information about a call for the user's decision.
 type Fact struct {
 	Label output.Label // Info or Warning
-	Text  string       // nothing in it is escaped
+	Text  string       // without escapes
 
-	// Usual says that the Fact holds for most calls, so that it is printed
-	// again only after a change.
+	// Usual says that the Fact holds for most calls. It is printed again only after a change.
 	Usual bool
 
-	// Failed says that the Fact names the right that a command failed without, as [ConfirmTitle]
-	// does.
+	// Failed says that the Fact names the missing right for which a command failed, as
+	// [ConfirmTitle] does.
 	Failed bool
 }
 
-// longestReason is the most characters of the reason why a call is always asked about.
+// longestReason is the longest reason, in characters, why a call always needs approval.
 const longestReason = 200
 
 // longestName is the most characters of a program's name.
 const longestName = 40
 
-// Facts returns the facts about a call that its title and detail do not tell.
-// If the detail is shown, no part of a command counts as evident.
+// Facts returns the facts about a call beside its title and detail. If the detail is shown, it may
+// be long, so the facts also list parts of the command that it shows.
 func Facts(p engine.Proposal, shown bool) []Fact {
 	var fs facts
 	in := p.Intent
@@ -39,10 +38,10 @@ func Facts(p engine.Proposal, shown bool) []Fact {
 		fs.info(text.OneLine(in.Ask, longestReason))
 	}
 	fs.appearance(in)
-	if in.Secret != "" && !namesSecret(in) { // else the question says so
+	if in.Secret != "" && !namesSecret(in) { // otherwise the question names the secret
 		fs.info(in.Secret + " may hold secrets")
 	}
-	if in.Plan.Failure.Reason == "" { // else it was told when the command was asked about first
+	if in.Plan.Failure.Reason == "" { // otherwise the first question told it
 		fs.plan(in, shown)
 	}
 	if p.Tool.Kind == engine.Execute {
@@ -56,14 +55,14 @@ type facts []Fact
 func (fs *facts) info(text string) { *fs = append(*fs, Fact{Label: output.Info, Text: text}) }
 func (fs *facts) warn(text string) { *fs = append(*fs, Fact{Label: output.Warning, Text: text}) }
 
-// list tells what a call does, on a line.
+// list describes the effects of a call in a line.
 func (fs *facts) list(what string, all []string) {
 	if len(all) > 0 {
 		fs.info(what + ": " + strings.Join(all, ", "))
 	}
 }
 
-// appearance warns of characters that mislead the eye.
+// appearance warns about characters that look like others.
 func (fs *facts) appearance(in engine.Intent) {
 	if output.NeedsEscape(in.Title) || output.NeedsEscape(in.Detail) {
 		fs.warn("control or invisible characters are shown as escapes")
@@ -78,8 +77,8 @@ func (fs *facts) appearance(in engine.Intent) {
 	}
 }
 
-// plan lists what a call would run beyond its title. The title of a plain
-// command on one line says everything.
+// plan lists the programs and effects of a call that its title does not show. The title of a plain
+// command on one line shows all.
 func (fs *facts) plan(in engine.Intent, shown bool) {
 	sets := Environment(in)
 	nested := func(c engine.Command) bool { return c.Wrapper != "" }
@@ -99,8 +98,8 @@ func (fs *facts) plan(in engine.Intent, shown bool) {
 	}
 }
 
-// limits adds how the programs of a call are confined, and why a failed command is asked about
-// again.
+// limits describes the confinement of a call's programs, and why a failed command needs another
+// approval.
 func (fs *facts) limits(p engine.Proposal) {
 	in := p.Intent
 	if len(in.Grants) > 0 && len(Grants(p)) == 0 {

@@ -11,7 +11,7 @@ import (
 	"gemline/repl/output"
 )
 
-// ErrAsked ends a run that has nobody to ask, where that was wished for.
+// ErrAsked ends a run that needs an approval without a user, if the user wants that.
 var ErrAsked = errors.New("a call needs an approval and nobody can be asked")
 
 // An AskedError is an [ErrAsked], with the call that would have been asked about.
@@ -34,7 +34,7 @@ func (e *AskedError) Hint() string { return e.Advice }
 // ErrDenied ends a run in which a rule denied a call, where that was wished for.
 var ErrDenied = errors.New("a rule denies a call")
 
-// DeniedError returns an [ErrDenied] if ev says that a rule denied a call.
+// DeniedError returns an [ErrDenied] if ev is a denial by a rule.
 func DeniedError(ev engine.Event) error {
 	_, said := engine.Unnest(ev)
 	f, ok := said.(engine.CallFinished)
@@ -45,18 +45,18 @@ func DeniedError(ev engine.Event) error {
 	return fmt.Errorf("%w: %s", ErrDenied, output.FirstLine(cmp.Or(f.Intent.Title, f.Name)))
 }
 
-// Headless is the approver of a run without a user: it refuses, and says what
-// would allow the call.
+// Headless is the approver of a run without a user: it refuses, and names the option that would
+// allow the call.
 type Headless struct {
 	FailOnAsk bool // end the run with an [AskedError] instead
 
-	// Flags returns the narrowest options of the command line with which the
-	// call would run unasked, "" if there are none. It may be nil.
+	// Flags returns the narrowest flags with which the call would run without approval, "" if there
+	// are none. It may be nil.
 	Flags func(engine.Proposal) string
 }
 
-// Approve implements [engine.Approver]. A call that has failed for want of a
-// right is over, so it ends no run.
+// Approve implements [engine.Approver]. A call that has failed for lack of a right is over, so it
+// does not end the run.
 func (h Headless) Approve(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (h Headless) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 	return engine.Unasked{Advice: advice}, nil
 }
 
-// advice names the setting that would allow p, in words that follow a semicolon.
+// advice names the setting that would allow p, for use after a semicolon.
 func (h Headless) advice(p engine.Proposal) string {
 	const terminal = "run it in a session at a terminal, where it is asked about"
 	switch {
@@ -76,7 +76,7 @@ func (h Headless) advice(p engine.Proposal) string {
 		return text.OneLine(p.Intent.Ask, longestReason) + "; " + terminal
 	case len(p.Intent.Questions) > 0:
 		return "questions are answered in a session at a terminal"
-	case !p.Intent.Plan.Rights.Empty() || h.Flags == nil: // nothing is advised that switches protection off
+	case !p.Intent.Plan.Rights.Empty() || h.Flags == nil: // it never advises to switch protection off
 		return terminal
 	}
 	if flags := h.Flags(p); flags != "" {

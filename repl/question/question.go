@@ -1,7 +1,7 @@
-// Package question says what a proposal is about and which answers it has, for
-// every front end: a terminal, a program that talks, an editor.
+// Package question describes proposals and their possible answers, for every front end: a terminal,
+// a client program, an editor.
 //
-// # The user sees all that the answer decides
+// # The user sees everything before the answer
 //
 // A proposal has a title, its detail and [Facts]. A Fact also warns of
 // misleading characters in them. The texts are plain and not escaped yet: each
@@ -9,9 +9,8 @@
 //
 // # Only offered answers count
 //
-// An answer beyond the offered ones does not count: [Always] and [WithNetwork]
-// return nothing for it. A command that is too long to grasp at a glance can be
-// allowed once only.
+// An answer beyond the offered ones does not count: [Always] and [WithNetwork] return nothing for
+// it. A command that is too long for a glance can be allowed only once.
 package question
 
 import (
@@ -26,7 +25,7 @@ import (
 	"gemline/repl/output"
 )
 
-// Title names the call that p is about, in a line, and the agent that makes it.
+// Title names the call of p in a line, with the agent that makes the call.
 func Title(p engine.Proposal) string {
 	title := cmp.Or(p.Intent.Title, p.Tool.Name())
 	if p.Agent != "" {
@@ -35,9 +34,9 @@ func Title(p engine.Proposal) string {
 	return title
 }
 
-// ConfirmTitle returns a question that calls the command printed right above "it": whether the
-// command runs, or its rights for another run. ConfirmTitle reports false for every other call.
-// Home is the user's directory.
+// ConfirmTitle returns a question that refers to the command printed right above as "it": whether
+// the command runs, or its rights for another run. It returns false for every other call. Home is
+// the user's directory.
 func ConfirmTitle(p engine.Proposal, home string) (title string, ok bool) {
 	how, _, found := strings.Cut(p.Intent.Title, ": ")
 	if !found || p.Tool.Kind != engine.Execute || !strings.HasPrefix(how, "run") || strings.Count(how, "'")%2 != 0 {
@@ -56,14 +55,14 @@ func ConfirmTitle(p engine.Proposal, home string) (title string, ok bool) {
 	return Title(p), true
 }
 
-// ReadsSecret reports whether the only right that a command lacks is to read a possible secret.
+// ReadsSecret reports whether the only missing right of a command is to read a possible secret.
 func ReadsSecret(p engine.Proposal) bool {
 	r := p.Intent.Plan.Rights
 	return p.Intent.Plan.Failure.Reason == "" && len(r.Read) > 0 && !r.Network && !r.Protected && len(r.Write) == 0 &&
 		!slices.ContainsFunc(r.Read, func(path string) bool { return !secret.Path(path) })
 }
 
-// does describes what a command may do with rights, and marks paths that may hold secrets.
+// does describes the effect of rights, and marks paths that may hold secrets.
 func does(r engine.Rights, home string) string {
 	said := r.Describe(func(place, path string) string {
 		if secret.Path(path) {
@@ -77,7 +76,7 @@ func does(r engine.Rights, home string) string {
 	return said
 }
 
-// Kind says in a word or two what the call is whose detail is shown.
+// Kind describes the kind of a call in a word or two, above its detail.
 func Kind(p engine.Proposal) string {
 	switch p.Tool.Kind {
 	case engine.Execute:
@@ -90,7 +89,7 @@ func Kind(p engine.Proposal) string {
 	return "call of " + p.Tool.Name()
 }
 
-// Rights returns the words behind a title: the rights that the call asks for, and whether it
+// Rights returns the text after a title: the rights that the call asks for, and a warning if it
 // names a possible secret.
 func Rights(p engine.Proposal) (said string) {
 	if r := p.Intent.Plan.Rights; !r.Empty() {
@@ -107,8 +106,8 @@ func namesSecret(in engine.Intent) bool {
 	return in.Secret != "" && strings.HasSuffix(in.Title, in.Secret)
 }
 
-// Programs returns the names of the programs that a call would run, each once.
-// A name that is not known is as it is written.
+// Programs returns the names of a call's programs, each once. An unknown name is spelled as in the
+// command.
 func Programs(in engine.Intent) []string {
 	var names []string
 	for _, c := range in.Plan.Commands {
@@ -119,7 +118,7 @@ func Programs(in engine.Intent) []string {
 	return names
 }
 
-// Environment returns what a call would set in the environment, as NAME=value.
+// Environment returns the variables that a call sets, as NAME=value.
 func Environment(in engine.Intent) []string {
 	var all []string
 	for _, c := range in.Plan.Commands {
@@ -136,15 +135,14 @@ func Environment(in engine.Intent) []string {
 	return all
 }
 
-// A command of more than this is not taken in at a glance.
+// A longer command can't be understood at a glance.
 const (
 	glanceLines = 40
 	glanceChars = 4000
 )
 
-// unwieldy says why a command is not to be allowed for longer than once by
-// somebody who looks at it: it is long, or looks like another command. It
-// returns "" of other commands.
+// unwieldy returns why a user can't allow a command for longer than once: it is long, or looks like
+// another command. It returns "" for other commands.
 func unwieldy(command string) string {
 	switch lines, chars := strings.Count(command, "\n")+1, utf8.RuneCountInString(command); {
 	case output.NeedsEscape(command):

@@ -5,16 +5,16 @@ import (
 	"gemline/repl/output"
 )
 
-// A Citation is a page or the like that an answer rests on, as a record has it.
+// A Citation is a source of an answer, such as a page, for a record.
 type Citation struct {
 	Title string `json:"title,omitempty"`
 	URI   string `json:"uri"`
 }
 
-// cited is what the last answer rests on.
+// cited holds the sources of the last answer.
 type cited struct{ list []Citation }
 
-// observe takes in an event.
+// observe stores the sources in an event.
 func (c *cited) observe(ev engine.Event) {
 	switch ev := ev.(type) {
 	case engine.RequestStarted:

@@ -9,19 +9,19 @@ import (
 	"gemline/repl/question"
 )
 
-// A Denial is a call that was not made because of what the policy says, or
-// because there was nobody to ask.
+// A Denial is a call that was not made because the policy denied it, or because no user could be
+// asked.
 type Denial struct {
 	Tool  string `json:"tool"`
 	ID    string `json:"tool_id"`
-	Agent string `json:"agent,omitempty"` // whose call it was, empty for the conversation's own
+	Agent string `json:"agent,omitempty"` // the calling agent, "" for the conversation itself
 	Title string `json:"title,omitempty"`
 	Why   string `json:"why"`
 	Allow string `json:"allowed_by,omitempty"`
 	Rule  *Rule  `json:"rule,omitempty"`
 }
 
-// A Rule is what forbids a call, as a record names it.
+// A Rule is the rule that denied a call, for a record.
 type Rule struct {
 	File  string `json:"file"`
 	Line  int    `json:"line,omitempty"`
@@ -29,7 +29,7 @@ type Rule struct {
 	About string `json:"about"`
 }
 
-// deny notes a call that was not made, of an agent or, if that is "", of the conversation.
+// deny stores a denied call of an agent or, if agent is "", of the conversation.
 func (c *core) deny(agent string, ev engine.CallFinished) {
 	d := Denial{Tool: output.Valid(ev.Name), ID: output.Valid(ev.ID), Agent: output.Valid(agent),
 		Title: output.Valid(ev.Intent.Title)}
@@ -39,7 +39,7 @@ func (c *core) deny(agent string, ev engine.CallFinished) {
 		d.Why, d.Allow = "nobody could be asked", output.Valid(ev.UnaskedAdvice)
 	case errors.As(ev.Err, &ce) && ce.Type == engine.PolicyViolation:
 		d.Why = output.Valid(engine.DisplayError(ev.Err))
-	case ce != nil && ce.Type == engine.NeedsConfirmation: // in the place of the call, as a hook may have it
+	case ce != nil && ce.Type == engine.NeedsConfirmation: // a hook may also ask in place of a policy
 		d.Why, d.Allow = "nobody could be asked", output.Valid(ce.Advice)
 	case ce != nil && ce.MissingRights != "":
 		d.Why, d.Allow = output.Valid(ce.MissingRights), output.Valid(ce.Advice)

@@ -12,23 +12,23 @@ import (
 	"gemline/engine/disk"
 )
 
-// A Destination is a file in the place of standard output: it gets all of
-// it when the run is a success, or nothing. Until then it is as it was.
+// A Destination is a file that replaces standard output. If the run succeeds, the file gets the
+// whole output; otherwise it is unchanged.
 //
-// Another kind of file, such as a pipe, is written to at once.
+// Another kind of file, such as a pipe, is written directly.
 type Destination struct {
 	name   string // as the user gave it
 	path   string // without links
 	ledger *disk.Ledger
 	stdout io.Writer
-	file   *disk.File // nil if written to at once
+	file   *disk.File // nil if it is written directly
 	direct *os.File   // opened by the first Write
 	wrote  bool
-	err    error // of writing to the file; from then on, stdout gets it all
+	err    error // of writing to the file; later output goes to stdout
 	ended  bool
 }
 
-// A DestinationError is a file that can't be written to.
+// A DestinationError is the error of a file that can't be written.
 type DestinationError struct {
 	Name     string
 	Err      error
@@ -47,9 +47,8 @@ func (e *DestinationError) Error() string {
 // Unwrap returns the cause.
 func (e *DestinationError) Unwrap() error { return e.Err }
 
-// NewDestination makes sure that the named file can be written, and writes
-// nothing. The ledger, which may be nil, notes what is begun. Standard output is
-// for what is lost otherwise.
+// NewDestination checks that the named file can be written, and writes nothing. The ledger, which
+// may be nil, records unfinished files. Stdout gets output that would be lost otherwise.
 func NewDestination(name string, stdout io.Writer, ledger *disk.Ledger) (*Destination, error) {
 	d := &Destination{name: name, stdout: stdout, ledger: ledger}
 	if err := d.prepare(); err != nil {
@@ -72,7 +71,7 @@ func (d *Destination) prepare() (err error) {
 		return errors.New("is a directory")
 	case ofProcess(d.path) || !info.Mode().IsRegular():
 		return nil
-	default: // a rename would replace a file that may not be written to
+	default: // a rename would replace a read-only file
 		f, err := os.OpenFile(d.path, os.O_WRONLY, 0)
 		if err != nil {
 			return err
@@ -83,16 +82,15 @@ func (d *Destination) prepare() (err error) {
 	return err
 }
 
-// ofProcess reports whether path stands for an open file of a process.
+// ofProcess reports whether path names an open file of a process.
 func ofProcess(path string) bool {
 	return path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") ||
 		strings.HasPrefix(path, "/proc/")
 }
 
-// follow returns the path of the file that path is, or leads to by symbolic
-// links. It need not exist, but its directory must.
+// follow resolves the symbolic links of path. The file need not exist, but its directory must.
 func follow(path string) (string, error) {
-	const most = 40 // links, as the system has it
+	const most = 40 // links; the limit of the system
 	for range most {
 		if ofProcess(path) {
 			return path, nil
@@ -114,8 +112,7 @@ func (d *Destination) wrong(err error) error {
 	return &DestinationError{Name: d.name, Err: disk.Cause(err)}
 }
 
-// Write keeps b for the file. If there is no room for it, everything goes to
-// standard output instead, so that nothing is lost.
+// Write stores b for the file. If the disk is full, all output goes to standard output instead.
 func (d *Destination) Write(b []byte) (int, error) {
 	d.wrote = d.wrote || len(b) > 0
 	switch {
@@ -136,8 +133,7 @@ func (d *Destination) Write(b []byte) (int, error) {
 	return n + m, err
 }
 
-// at writes b at once. A pipe without a reader is waited for here and not
-// before there is something to say.
+// at writes b directly. The first call opens the file; opening a pipe waits for a reader.
 func (d *Destination) at(b []byte) (int, error) {
 	if d.path == "/dev/stdout" || d.path == "/dev/fd/1" {
 		return d.stdout.Write(b)
@@ -159,9 +155,9 @@ func (d *Destination) at(b []byte) (int, error) {
 // rescue writes the file's text to standard output.
 func (d *Destination) rescue() error { return d.file.Copy(d.stdout) }
 
-// End puts the file into its place. If the run failed, a file that is not empty
-// gets another name, and note says so. Only the first call does anything. If the
-// file can't be stored, its text is written to standard output.
+// End renames the file to its final name. If the run failed, it keeps a file that is not empty
+// under another name, and note names it. Only the first call has an effect. If the file can't be
+// stored, its text goes to standard output.
 func (d *Destination) End(failed bool) (note string, err error) {
 	if d.ended {
 		return "", nil
@@ -197,7 +193,7 @@ func (d *Destination) End(failed bool) (note string, err error) {
 	err = d.wrong(err)
 	err.(*DestinationError).OnStdout = true
 	if failed {
-		return err.Error(), nil // the run's own error says more
+		return err.Error(), nil // the run's own error matters more
 	}
 	return "", err
 }

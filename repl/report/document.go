@@ -10,8 +10,8 @@ import (
 	"gemline/repl/output"
 )
 
-// SchemaVersion is the version of what the json and stream-json formats write.
-// Within a version, fields are only ever added.
+// SchemaVersion is the version of the json and stream-json formats. Within a version, fields are
+// only added.
 const SchemaVersion = 1
 
 // document is the json form: one object at the end.
@@ -65,7 +65,7 @@ func (d *document) end(o Outcome) {
 	}
 	at, elapsed := d.core.moment()
 	var held *Sandbox
-	if d.begun && !o.Hurry { // which is not waited for
+	if d.begun && !o.Hurry { // it does not wait
 		held = d.core.sandbox()
 	}
 	patch, planned := d.core.collected(o)
@@ -96,7 +96,7 @@ func (d *document) end(o Outcome) {
 		SchemaVersion, status(o), o.ExitCode, output.Valid(o.Reason), d.core.denied, CheckOf(d.core.Tally), patch, planned, at, elapsed, d.invalid || d.utf8.Invalid()})
 	var out bytes.Buffer
 	if err := json.Indent(&out, b, "", "  "); err != nil {
-		panic(err) // marshal returns JSON
+		panic(err) // marshal always returns JSON
 	}
 	out.WriteByte('\n')
 	d.core.write(out.Bytes())

@@ -7,8 +7,8 @@ import (
 	"gemline/repl/output"
 )
 
-// extracted is the text form of a run with an [OutputSchema]: what the answer must
-// hold, or nothing.
+// extracted is the text form of a run with an [OutputSchema]: it prints only the required value or
+// code.
 type extracted struct {
 	silentStart
 	text textForm
@@ -29,7 +29,7 @@ func (e *extracted) end(o Outcome) {
 	}
 }
 
-// tellText tells on standard error what the model said instead of code.
+// tellText prints the model's text on standard error if it has no code.
 func (e *extracted) tellText() {
 	text := e.text.core.Schema.text()
 	if e.text.core.Schema.Schema != nil || text == "" {

@@ -17,7 +17,7 @@ import (
 	"gemline/repl/question"
 )
 
-// OneShot carries out a single prompt for a [Reporter].
+// OneShot runs a single prompt for a [Reporter].
 type OneShot struct {
 	Ask      engine.Run
 	Model    string // that is asked
@@ -27,33 +27,32 @@ type OneShot struct {
 	Session  string
 	Now      func() time.Time
 
-	// NoRestart ends the run with a [*RestartError] when an answer begins
-	// again of which something was shown.
+	// NoRestart ends the run with a [*RestartError] when an answer restarts after a part of it was
+	// printed.
 	NoRestart bool
 
 	// FailOnDeny ends the run with [question.ErrDenied] when a rule denies a call.
 	FailOnDeny bool
 
-	// Schema, if not nil, is what the answer must hold. The Reporter has the
-	// same one.
+	// Schema, if not nil, is the schema of the answer. The Reporter has the same Schema.
 	Schema *OutputSchema
 }
 
-// A Prompt is what a one-shot run was given.
+// A Prompt is the input of a one-shot run.
 type Prompt struct {
 	Text  string      // of the command line
 	Piped string      // of standard input
 	Media *genai.Part // of standard input, if it is not text
 
-	Context string // precedes all of it
+	Context string // precedes the whole prompt
 
 	// The size and encoding of Piped before its conversion to UTF-8; zero for the current ones.
 	Bytes    int
 	Encoding string
 }
 
-// String returns all of the text, as the user gave it. The model reads it with
-// tags around text that was piped in beside words.
+// String returns the whole text, in the user's words. The model gets tags around piped text that
+// comes with other words.
 func (p Prompt) String() string {
 	words := p.Piped + p.Text
 	if p.Piped != "" && p.Text != "" {
@@ -70,7 +69,7 @@ func (p Prompt) before(words string) string {
 	return p.Context + "\n\n" + words
 }
 
-// block returns the piped text as data that stands before a prompt.
+// block returns the piped text as data for the front of a prompt.
 func (p Prompt) block() string {
 	return input.DataBlock(p.Piped, cmp.Or(p.Bytes, len(p.Piped)), cmp.Or(p.Encoding, "utf-8")) + "\n\n"
 }
@@ -80,15 +79,13 @@ func (p Prompt) empty() bool {
 	return p.Media == nil && strings.TrimSpace(p.Text) == "" && strings.TrimSpace(p.Piped) == ""
 }
 
-// errNoPrompt is the error of a run that was given nothing to ask.
+// errNoPrompt is the error of a run without a prompt.
 var errNoPrompt = &input.Error{Message: "no prompt: give one with -p or as words, or pipe it in"}
 
-// Run carries out p. Its error is that of the prompt's expansion, of
-// the Run, of a call that met a full disk, [question.ErrDenied], or an
-// [*UnmetError]. The caller finishes the Reporter.
+// Run runs p. It returns an error of the prompt's expansion, of the Run, or of a call on a full
+// disk, [question.ErrDenied], or an [*UnmetError]. The caller finishes the Reporter.
 //
-// Text piped in beside a prompt is data: no reference or command in it
-// means anything.
+// Text piped in beside a prompt is data: it contains no references or commands.
 func (o *OneShot) Run(ctx context.Context, p Prompt) error {
 	if p.empty() {
 		return errNoPrompt
@@ -97,7 +94,7 @@ func (o *OneShot) Run(ctx context.Context, p Prompt) error {
 	o.Reporter.Begin(Init{Session: o.Session, Model: o.Model, Prompt: p.String()})
 	parts, err := o.expand(ctx, p)
 	if errors.Is(err, input.ErrQuit) {
-		parts, err = nil, nil // there is nothing left to do anyway
+		parts, err = nil, nil // nothing more remains to be done
 	}
 	if err != nil {
 		return err
@@ -143,11 +140,11 @@ func (o *OneShot) expand(ctx context.Context, p Prompt) ([]*genai.Part, error) {
 	return parts, nil
 }
 
-// run runs parts to the end, or until the calls of a message are over of which
-// one met a full disk.
+// run runs parts to the end. If a call meets a full disk, run ends after the other calls of the
+// same message.
 func (o *OneShot) run(ctx context.Context, parts []*genai.Part) error {
 	var full error
-	said := false // since the last request
+	said := false // text since the last request
 	for ev, err := range o.Ask(ctx, parts...) {
 		if err != nil {
 			return err
@@ -182,7 +179,8 @@ func (o *OneShot) run(ctx context.Context, parts []*genai.Part) error {
 	return full
 }
 
-// approvalError returns the error of an agent that was to be ended by a question, as the run is.
+// approvalError returns the error of an agent that needed an approval without a user, if that ends
+// the run.
 func approvalError(ev engine.Event) error {
 	var ce *engine.CallError
 	if f, ok := ev.(engine.CallFinished); ok && errors.As(f.Err, &ce) && errors.Is(ce.Cause, question.ErrAsked) {
@@ -191,9 +189,9 @@ func approvalError(ev engine.Event) error {
 	return nil
 }
 
-// A RestartError is a run whose answer would have begun again after a part of it
-// was written to where nothing can be taken back.
-type RestartError struct{ Err error } // what the answer broke off for
+// A RestartError is the error of a run whose answer would have restarted after a part of it was
+// printed.
+type RestartError struct{ Err error } // why the answer was interrupted
 
 // Error returns one line.
 func (e *RestartError) Error() string {
@@ -203,13 +201,13 @@ func (e *RestartError) Error() string {
 // Unwrap returns the cause.
 func (e *RestartError) Unwrap() error { return e.Err }
 
-// Hint says what else there is.
+// Hint returns the alternatives.
 func (e *RestartError) Hint() string {
 	return "without --stream token only what counts is written; with --allow-restart the whole answer follows the part"
 }
 
-// CommandWriter returns a writer for what a slash command has to tell in a one-shot
-// run: it becomes the answer, whatever the format is.
+// CommandWriter returns a writer for the output of a slash command in a one-shot run. The output
+// becomes the answer in every format.
 func CommandWriter(r Reporter) io.Writer { return speaker{r} }
 
 type speaker struct{ Reporter }

@@ -7,18 +7,18 @@ import (
 	"gemline/repl/output"
 )
 
-// An Outcome is how a run ended. The zero Outcome is success.
+// An Outcome is the end of a run. The zero Outcome is success.
 type Outcome struct {
 	Err        error // nil for success
 	ExitCode   int
 	Reason     string // completed, max_turns, cancelled, a signal's name, auth ...
 	ErrorType  string // the class of Err
 	Message    string // for the user; by default the text of Err
-	Hint       string // what to do about it; may be empty
-	HTTP       int    // the status the server answered with, 0 if it did not
+	Hint       string // the next step; may be empty
+	HTTP       int    // the server's status, 0 without an answer
 	RetryAfter time.Duration
-	Silent     bool // the user is told nothing of the failure on Err
-	Hurry      bool // whoever is still writing, and can't, is not waited for; the user is told all the same
+	Silent     bool // Err gets no message about the failure
+	Hurry      bool // do not wait for blocked writers; the message is still printed
 }
 
 // Failed reports whether o is a failure.
@@ -53,7 +53,7 @@ type Failure struct {
 	RetryAfter int64  `json:"retry_after_ms,omitempty"`
 }
 
-// FailureOf returns the Failure of an Outcome, nil of a success.
+// FailureOf returns the Failure of an Outcome, nil for success.
 func FailureOf(o Outcome) *Failure {
 	if !o.Failed() {
 		return nil
@@ -62,7 +62,7 @@ func FailureOf(o Outcome) *Failure {
 		Hint: output.Valid(o.Hint), RetryAfter: o.RetryAfter.Milliseconds()}
 }
 
-// status is the "status" of how a run ended.
+// status returns the "status" of a run's end.
 func status(o Outcome) string {
 	if o.Failed() {
 		return "error"

@@ -18,28 +18,27 @@ import (
 	"gemline/repl/output"
 )
 
-// An OutputSchema is what the answer of a run must hold, beside its text: a value
-// that fits a schema, or else a block of code. [OneShot] enforces it, and the
-// [Reporter] with the same OutputSchema prints the value or the code.
+// An OutputSchema requires that the answer of a run contains a value that fits a schema, or else a
+// block of code. [OneShot] enforces it, and the [Reporter] with the same OutputSchema prints the
+// value or the code.
 type OutputSchema struct {
-	// Schema, if not nil, is what the answer must fit. The model may repair
-	// its answer Repairs times. Insist, if not nil, is called before the model
-	// does so.
+	// Schema, if not nil, is the schema of the answer. The model may repair its answer Repairs
+	// times. Insist, if not nil, is called before each repair.
 	Schema  *schema.Schema
 	Repairs int
 	Insist  func()
 
-	// Language is the language of the code, if there is no Schema. Empty is any.
+	// Language is the language of the code, if there is no Schema. "" is any language.
 	Language string
 
 	mu     sync.Mutex
 	answer strings.Builder // the text since the last request
-	cut    bool            // the answer is not whole
+	cut    bool            // the answer is incomplete
 	value  json.RawMessage // of the Schema, once the answer fits
-	code   *string         // once there is some
+	code   *string         // nil until the answer has code
 }
 
-// An UnmetError is a run whose answer does not meet the OutputSchema.
+// An UnmetError is the error of a run whose answer does not meet the OutputSchema.
 type UnmetError struct {
 	Reason  string // schema_mismatch or no_code_block
 	Message string // several lines, for the user
@@ -48,7 +47,7 @@ type UnmetError struct {
 // Error returns the message.
 func (e *UnmetError) Error() string { return e.Message }
 
-// observe keeps the text since the last request.
+// observe stores the text since the last request.
 func (s *OutputSchema) observe(ev engine.Event) {
 	if s == nil {
 		return
@@ -81,7 +80,7 @@ func (s *OutputSchema) text() string {
 	return s.answer.String()
 }
 
-// met returns what the answer gave, if it did.
+// met returns the value or the code of an answer that meets s.
 func (s *OutputSchema) met() (value json.RawMessage, code *string) {
 	if s == nil {
 		return nil, nil
@@ -91,7 +90,7 @@ func (s *OutputSchema) met() (value json.RawMessage, code *string) {
 	return s.value, s.code
 }
 
-// take extracts the value or the block of code from the answer, or returns the faults, line by
+// take extracts the value or the block of code from the answer, or returns the problems, line by
 // line.
 func (s *OutputSchema) take() (problems []string) {
 	s.mu.Lock()
@@ -111,8 +110,8 @@ func (s *OutputSchema) take() (problems []string) {
 	return problems
 }
 
-// bareValue returns answer without what models put around a value: a fence,
-// and words around the only block there is.
+// bareValue removes the usual text around a value: a fence, and words around a single block of
+// code.
 func bareValue(answer string) string {
 	if json.Valid([]byte(answer)) {
 		return answer
@@ -123,8 +122,8 @@ func bareValue(answer string) string {
 	return answer
 }
 
-// extract takes the first block of code of the language. A block in which the answer breaks off
-// does not count.
+// extract takes the first block of code of the language. An incomplete block at the end of an
+// interrupted answer does not count.
 func (s *OutputSchema) extract(answer string) (problems []string) {
 	var others []string
 	for _, b := range markdown.CodeBlocks(answer) {
@@ -145,8 +144,8 @@ func (s *OutputSchema) extract(answer string) (problems []string) {
 		s.Language, strings.Join(others, ", "))}
 }
 
-// meet extracts the value or the block of code from the answer. The model may mend an answer that
-// does not fit a schema; all limits of the run hold.
+// meet extracts the value or the block of code from the answer. The model may repair an answer that
+// does not fit the schema; all limits of the run apply.
 func (o *OneShot) meet(ctx context.Context) error {
 	s := o.Schema
 	for n := 1; ; n++ {
@@ -167,13 +166,13 @@ func (o *OneShot) meet(ctx context.Context) error {
 	}
 }
 
-// mend returns what the model is told about its answer.
+// mend returns the message to the model about its answer.
 func mend(problems []string) string {
 	return "That answer does not fit the JSON Schema that was asked for:\n- " + strings.Join(problems, "\n- ") +
 		"\nAnswer again with the whole value, mended, and nothing else."
 }
 
-// unmet returns the error of a run that ends with these problems.
+// unmet returns the error of a run with these problems.
 func (s *OutputSchema) unmet(problems []string) error {
 	if s.Schema == nil {
 		return &UnmetError{Reason: "no_code_block", Message: strings.Join(problems, "\n")}
@@ -182,7 +181,7 @@ func (s *OutputSchema) unmet(problems []string) error {
 		Message: "the answer does not fit the schema:\n" + strings.Join(problems, "\n")}
 }
 
-// structured returns the value or the code of a run with the outcome o, as records have them.
+// structured returns the value or the code of a run with the outcome o, for records.
 func (c *core) structured(o Outcome) (value json.RawMessage, code *string) {
 	if o.Failed() {
 		return nil, nil

@@ -8,12 +8,12 @@ import (
 	"gemline/repl/output"
 )
 
-// DryRun is what a run would have done that changed nothing.
+// DryRun holds the changes that a dry run would have made.
 type DryRun struct {
-	Patch string // as git has it
+	Patch string // in git's format
 
-	// Planned lists the calls that would have been carried out, in order; nil if the run
-	// is not about that.
+	// Planned lists the calls that would have run, in order; nil in a run that collects only a
+	// patch.
 	Planned []PlannedCall
 }
 
@@ -24,9 +24,9 @@ type PlannedCall struct {
 	Args  map[string]any `json:"args"`
 }
 
-// patch is the text form of a run that collects edits: what is printed is
-// what can be applied, and the model speaks on standard error. Of a run that
-// fails nothing is printed, as half of a change may be worse than none.
+// patch is the text form of a run that collects edits. It prints only the patch; the model's text
+// goes to standard error. It prints nothing if the run fails, since half of a change may be worse
+// than none.
 type patch struct {
 	core *core
 	silentStart
@@ -46,7 +46,7 @@ func newPatch(c *core) *patch {
 func (p *patch) event(ev engine.Event) {
 	p.text.event(ev)
 	if _, again := ev.(engine.Retry); again {
-		p.text.line() // the notice of a retry has its own line
+		p.text.line() // the notice of a retry gets a separate line
 	}
 }
 
@@ -79,8 +79,8 @@ func (p *patch) end(o Outcome) {
 	}
 }
 
-// collected returns what a record has of a run that collects edits: the patch,
-// and the planned calls; nil if it has none. After a panic nothing is known.
+// collected returns the patch and the planned calls for a record; nil in other runs, or after a
+// panic.
 func (c *core) collected(o Outcome) (patch *string, planned *[]PlannedCall) {
 	if c.DryRun == nil || o.Reason == "internal" {
 		return nil, nil

@@ -9,7 +9,7 @@ import (
 	"gemline/repl/output"
 )
 
-// The records of a stream, without what all records have.
+// The records of a stream, without the fields that all records share.
 type (
 	initRecord struct {
 		Session string          `json:"session_id"`
@@ -71,7 +71,7 @@ type (
 	}
 )
 
-// CheckOf returns what a record says of the last check that was counted, nil if nothing.
+// CheckOf returns the last check for a record, nil without a check.
 func CheckOf(t *tally.Tally) *tally.Check {
 	c := t.Checked()
 	if c == nil {
@@ -85,18 +85,17 @@ type ErrorRecord struct {
 	Severity string `json:"severity"`
 	Message  string `json:"message"`
 	Line     int    `json:"line,omitempty"` // of the input, if the error is about a line
-	ID       string `json:"id,omitempty"`   // that the line names
+	ID       string `json:"id,omitempty"`   // the id in that line
 	Open     bool   `json:"open,omitempty"` // ID is a question that still waits for an answer
 }
 
-// A callError is why a call failed.
+// A callError is the error of a call.
 type callError struct {
 	Type    string `json:"type"`
 	Message string `json:"message"`
 }
 
-// value returns v, the value of a JSON document, in a form that has one: valid
-// text, and no numbers that are none.
+// value converts v into valid JSON: with valid text, and without invalid numbers.
 func value(v any) (_ any, invalid bool) {
 	switch v := v.(type) {
 	case string:
@@ -127,8 +126,7 @@ func value(v any) (_ any, invalid bool) {
 	return v, false
 }
 
-// marshal returns v as compact JSON in which nothing stands raw that could not be
-// seen.
+// marshal returns v as compact JSON, with escapes for invisible characters.
 func marshal(v any) []byte {
 	b, err := text.JSON(v, "")
 	if err != nil {

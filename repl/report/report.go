@@ -1,17 +1,17 @@
 // Package report runs one prompt and reports the run to scripts, pipes and programs. A first
 // caller makes a [Reporter] with [New] and calls [OneShot.Run].
 //
-// # One ending
+// # The end is reported once
 //
-// A Reporter reports the end of a run once, for its first caller, and nothing after that. So
-// another goroutine can finish a run that hangs.
+// A Reporter reports only the first end of a run, and nothing after it. So another goroutine can
+// finish a run that hangs.
 //
-// # What counts
+// # Only final text is written
 //
-// Written text can't be taken back. So the text of a request is held until it
-// is known to count, unless somebody watches it come.
+// Written text can't be removed. So the text of a request is held until the request can no longer
+// be restarted, unless the report is live.
 //
-// # Records
+// # Records are always valid
 //
 // A record is valid UTF-8 and valid JSON, whatever a model, a tool or a file has
 // said. It has a type, a number and two times, and a schema describes it.
@@ -26,8 +26,8 @@ import (
 	"gemline/repl/output"
 )
 
-// A Reporter tells the world about a one-shot run. It may be used concurrently,
-// so that a run that hangs can be finished by someone else.
+// A Reporter reports a one-shot run. It is safe for concurrent use, so that another goroutine can
+// finish a run that hangs.
 type Reporter interface {
 	// Begin reports the start of the run. A run that fails earlier does not
 	// call it.
@@ -36,13 +36,12 @@ type Reporter interface {
 	// Event reports one event.
 	Event(engine.Event)
 
-	// Finish reports how the run ended and returns the first error of
-	// writing to standard output. Only the first call reports anything, and
-	// nothing is reported after it.
+	// Finish reports the end of the run, and returns the first error of writing to standard output.
+	// Only the first call has an effect; nothing is reported after it.
 	Finish(Outcome) error
 }
 
-// Init holds the facts known when a run begins.
+// Init holds the facts at the start of a run.
 type Init struct {
 	Session string
 	Model   string
@@ -50,75 +49,74 @@ type Init struct {
 
 	Protocol int // the version of a conversation's protocol, 0 without one
 
-	sandbox *Sandbox // for the forms that tell of it
+	sandbox *Sandbox // for the formats with it
 }
 
-// Config says where a [Reporter] reports to, and how.
+// Config is the configuration of a [Reporter].
 type Config struct {
 	Out, Err io.Writer
 	RunInfo
 	Session string       // for the record of a run that never began
 	Tally   *tally.Tally // the numbers of the run
 	Now     func() time.Time
-	Quiet   bool // nothing but errors on Err
+	Quiet   bool // Err gets only errors
 	Text    Text
 
-	// DryRun, if not nil, says that the run changes nothing, and returns
-	// the calls that it would have made. It is called when the run is over.
+	// DryRun, if not nil, says that the run changes nothing, and returns its planned changes. It is
+	// called at the end of the run.
 	DryRun func() DryRun
 
-	// Done, if not nil, is called when all is written to Out, with whether
-	// the run failed. The note is for the user.
+	// Done, if not nil, is called after the last write to Out, with whether the run failed. Note is
+	// for the user.
 	Done func(failed bool) (note string, err error)
 
-	// Schema, if not nil, is what the answer must hold: all that the text
-	// format prints, and a field of the others.
+	// Schema, if not nil, is the schema of the answer. The text format prints only the value or
+	// code; the other formats have a field for it.
 	Schema *OutputSchema
 
-	// JSON, if not nil, is where JSON goes, while text goes to Out.
+	// JSON, if not nil, gets JSON, while Out gets text.
 	JSON io.Writer
 
-	// Broken, if not nil, is called with the first error of writing to Out,
-	// and to JSON, so that the run can be stopped.
+	// Broken, if not nil, is called with the first write error of Out, and of JSON, so that the run
+	// can be stopped.
 	Broken func(error)
 
-	// Unwritten, if not nil, returns how a run ends whose last words could
-	// not be written to Out.
+	// Unwritten, if not nil, returns the outcome of a run whose last output could not be written to
+	// Out.
 	Unwritten func(error) Outcome
 }
 
-// Text says how the model's text is written.
+// Text says how the model's text is printed.
 type Text struct {
-	Raw     bool // its escape sequences stay
-	Uncited bool // what an answer rests on is not told beside it
-	Live    bool // as it comes, though the answer may begin again
+	Raw     bool // preserve its escape sequences
+	Uncited bool // do not print the sources of an answer
+	Live    bool // print it at once, though the answer may restart
 }
 
-// RunInfo holds the facts about a run for records, beside its events. Each may be
-// missing.
+// RunInfo holds facts about a run for records. Each may be missing.
 type RunInfo struct {
 	Version string                 // of the program
 	Dir     func() string          // the working directory
 	Mode    func() string          // the approval mode when the run begins
-	Sandbox func() *Sandbox        // what confines commands, asked when the run begins and ends
-	Unused  func() []UnusedFeature // features that the user has set up and that are not in use yet
+	Sandbox func() *Sandbox        // describes the sandbox of commands, at the start and the end of the run
+	Unused  func() []UnusedFeature // configured features without an effect yet
 }
 
-// A Sandbox is what confines the commands of a run.
+// A Sandbox describes the sandbox of a run's commands.
 type Sandbox struct {
-	Name    string `json:"name"` // "none" if nothing does
+	Name    string `json:"name"` // "none" without a sandbox
 	Step    string `json:"step"` // the confinement in force, or the reason for none
 	Files   bool   `json:"files"`
 	Network bool   `json:"network"`
 }
 
-// An UnusedFeature is a feature that is set up and not in use yet, with the number of its entries.
+// An UnusedFeature is a configured feature without an effect yet, with the number of its entries.
 type UnusedFeature struct {
 	Feature string `json:"feature"`
 	Count   int    `json:"count"`
 }
 
-// unused returns the features of a record that are not in use yet.
+// unused returns the configured features without an effect yet, for a record.
 func (f RunInfo) unused() []UnusedFeature {
 	if f.Unused == nil {
 		return nil
@@ -126,7 +124,7 @@ func (f RunInfo) unused() []UnusedFeature {
 	return f.Unused()
 }
 
-// sandbox returns what a record says of the sandbox, nil if nothing.
+// sandbox returns the sandbox for a record, nil if unknown.
 func (f RunInfo) sandbox() *Sandbox {
 	if f.Sandbox == nil {
 		return nil
@@ -138,9 +136,8 @@ func (f RunInfo) sandbox() *Sandbox {
 	return s
 }
 
-// New returns the Reporter for an output format: text, json or stream-json.
-// Anything else is text. With [Config.JSON] there are two: text, and json unless
-// the format is stream-json.
+// New returns the Reporter for an output format: text, json or stream-json; text for anything else.
+// With [Config.JSON] there are two: text, and json unless the format is stream-json.
 func New(format string, c Config) Reporter {
 	switch {
 	case format == "stream-json":

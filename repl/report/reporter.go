@@ -13,17 +13,17 @@ import (
 	"gemline/repl/output"
 )
 
-// A form is the shape of a report. It is ended once.
+// A form is the format of a report. It ends once.
 type form interface {
 	begin(Init)
-	event(engine.Event) // of agents, their calls and notices
+	event(engine.Event) // including events of agents
 	end(Outcome)
 }
 
-// A reporter sees to it that a form is ended once.
+// A reporter ensures that a form ends once.
 type reporter struct {
 	core *core
-	busy chan struct{} // holds something while one of the methods is at work
+	busy chan struct{} // full while a method runs
 	form form
 	over bool
 }
@@ -37,8 +37,8 @@ func (r *reporter) lock() (unlock func()) {
 	return func() { <-r.busy }
 }
 
-// Begin implements [Reporter]. What confines commands may have to be tried
-// first; the run can be finished meanwhile.
+// Begin implements [Reporter]. It may have to wait for the trial of a sandbox; the run can be
+// finished meanwhile.
 func (r *reporter) Begin(in Init) {
 	if _, tells := r.form.(*Records); tells {
 		in.sandbox = r.core.sandbox()
@@ -63,8 +63,8 @@ func (r *reporter) Event(ev engine.Event) {
 		r.core.notice("", ev)
 		return
 	}
-	// An agent's text belongs to its call. Its calls go to the forms that print calls, and
-	// its failures are printed.
+	// An agent's text belongs to its call. Forms that print calls get the agent's calls, and its
+	// failures are printed.
 	switch said := said.(type) {
 	case engine.CallRequested:
 		r.form.event(ev)
@@ -80,10 +80,10 @@ func (r *reporter) Event(ev engine.Event) {
 	}
 }
 
-// errHeldUp is the error of a report that somebody who reads nothing holds up.
+// errHeldUp is the error of a report that a blocked reader delays.
 var errHeldUp = errors.New("nobody reads the output")
 
-// heldUp is how long a report that is in a hurry waits for its turn.
+// heldUp is how long a report in a hurry waits for its turn.
 const heldUp = 300 * time.Millisecond
 
 // Finish implements [Reporter].
@@ -122,12 +122,12 @@ func (r *reporter) Finish(o Outcome) error {
 	return r.core.err
 }
 
-// core is what all forms have in common.
+// core holds the common parts of all forms.
 type core struct {
 	Config
 	began  time.Time
 	denied []Denial
-	called map[string]string // what calls are about that may never begin, by id
+	called map[string]string // titles of requested calls, which may never begin, by id
 	err    error             // the first of Out
 }
 
@@ -151,7 +151,7 @@ func (c *core) write(b []byte) {
 	}
 }
 
-// warn tells the user something beside the answer.
+// warn prints a warning beside the answer.
 func (c *core) warn(format string, args ...any) {
 	c.tell(output.Warning, fmt.Sprintf(format, args...))
 }
@@ -162,7 +162,7 @@ func (c *core) tell(l output.Label, text string) {
 	}
 }
 
-// NoticeLabel returns what a notice is labelled with.
+// NoticeLabel returns the label of a notice.
 func NoticeLabel(n engine.Notice) output.Label {
 	if n.Info {
 		return output.Info
@@ -170,7 +170,7 @@ func NoticeLabel(n engine.Notice) output.Label {
 	return output.Warning
 }
 
-// complain tells the user how the run failed, in one line or a few.
+// complain prints the error of the run, in one or a few lines.
 func (c *core) complain(o Outcome) {
 	const most = 12 // lines
 	s := "error: "
@@ -185,8 +185,8 @@ func (c *core) complain(o Outcome) {
 	io.WriteString(c.Err, s)
 }
 
-// notice prints the meaning of an event beside the answer. The event comes from an agent or,
-// if agent is "", from the conversation.
+// notice prints the notice of an event, beside the answer. The event comes from an agent or, if
+// agent is "", from the conversation.
 func (c *core) notice(agent string, ev engine.Event) {
 	switch ev := ev.(type) {
 	case engine.CallRequested:
@@ -204,7 +204,7 @@ func (c *core) notice(agent string, ev engine.Event) {
 		}
 	case engine.CallFinished:
 		title := cmp.Or(ev.Intent.Title, cmp.Or(c.called[ev.ID], ev.Name))
-		if agent != "" { // whose calls have ids of their own
+		if agent != "" { // its calls have separate ids
 			title = agent + ": " + cmp.Or(ev.Intent.Title, ev.Name)
 		} else {
 			delete(c.called, ev.ID)

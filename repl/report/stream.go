@@ -12,8 +12,8 @@ import (
 	"gemline/repl/output"
 )
 
-// A Stream is the Reporter of the format stream-json, and of text beside it if there is a
-// [Config.JSON]. Other records can be added to the records of events.
+// A Stream is the Reporter of the format stream-json, with text beside it if there is a
+// [Config.JSON]. Callers can add records.
 type Stream struct {
 	Reporter
 	one     *reporter
@@ -39,7 +39,7 @@ func (s *Stream) open(c Config) Reporter {
 	return s.one
 }
 
-// Add has f add records, unless the report is over.
+// Add lets f add records, unless the report has ended.
 func (s *Stream) Add(f func(*Records)) {
 	defer s.one.lock()()
 	if !s.one.over {
@@ -47,39 +47,36 @@ func (s *Stream) Add(f func(*Records)) {
 	}
 }
 
-// Records is the stream-json form: one record for each thing that happens, each
-// written at once.
+// Records is the stream-json form: one record for each event, written at once.
 type Records struct {
 	core    *core
 	utf8    output.UTF8
 	seq     int
 	invalid bool   // bytes of the next record were escaped
-	prompt  string // of the user, not yet told
+	prompt  string // of the user, not written yet
 	id      string // of the prompt, if it has one
 	begun   bool
-	talks   bool            // to a program, whose user is to see all that people are told
+	talks   bool            // the client's user must see all messages for people
 	early   []engine.Notice // notices before the run began
 	open    []open          // calls of agents
-	warned  []string        // all warnings that were told
+	warned  []string        // all printed warnings
 	cited   cited
 }
 
-// moment returns the time as records have it: that of the day, and the
-// milliseconds since the run began, by a clock that never goes back.
+// moment returns the time for records: the time of day, and the milliseconds since the start of the
+// run, by a monotonic clock.
 func (c *core) moment() (at string, elapsed int64) {
 	now := c.Now()
 	return text.Timestamp(now), max(0, now.Sub(c.began)).Milliseconds()
 }
 
-// In says in which session the records are from now on, unless session is empty, and
-// returns which it is.
+// In sets the session of later records, unless session is empty, and returns it.
 func (r *Records) In(session string) string {
 	r.core.Session = cmp.Or(session, r.core.Session)
 	return r.core.Session
 }
 
-// Put writes a record of a kind in one piece: what all records have goes around
-// the fields of the body.
+// Put writes a record of a kind in one write: the common fields, and the fields of body.
 func (r *Records) Put(kind string, body any) {
 	at, elapsed := r.core.moment()
 	r.put(kind, at, elapsed, body)
@@ -87,7 +84,7 @@ func (r *Records) Put(kind string, body any) {
 
 func (r *Records) put(kind, at string, elapsed int64, body any) {
 	fields := marshal(body)
-	b := make([]byte, 0, len(fields)+160) // with room for the rest
+	b := make([]byte, 0, len(fields)+160) // with room for the common fields
 	b = append(append(append(append(b, `{"type":"`...), kind...), `","timestamp":"`...), at...)
 	b = append(append(append(b, `",`...), fields[1:len(fields)-1]...), ',')
 	if r.invalid {
@@ -98,15 +95,14 @@ func (r *Records) put(kind, at string, elapsed int64, body any) {
 	r.invalid = false
 }
 
-// Text returns s in a form for the next record, which notes whether bytes were
-// escaped.
+// Text returns s in valid form for the next record, which notes whether bytes were escaped.
 func (r *Records) Text(s string) string {
 	s, invalid := output.StripSequences(s)
 	r.invalid = r.invalid || invalid
 	return s
 }
 
-// Args returns the arguments of a call as [Records.Text] returns a text.
+// Args returns the arguments of a call in the form of [Records.Text].
 func (r *Records) Args(args map[string]any) any {
 	if args == nil {
 		args = map[string]any{}
@@ -116,11 +112,10 @@ func (r *Records) Args(args map[string]any) any {
 	return v
 }
 
-// User notes what the user says, to be told when something follows from it.
+// User stores the user's prompt, which is written with the next event.
 func (r *Records) User(prompt, id string) { r.prompt, r.id = prompt, id }
 
-// TakeCitations returns what the last answer rests on, and forgets it: the next turn may have
-// none.
+// TakeCitations returns and removes the sources of the last answer: the next turn may have none.
 func (r *Records) TakeCitations() []Citation {
 	list := r.cited.list
 	r.cited.list = nil
@@ -147,7 +142,7 @@ func (r *Records) begin(in Init) {
 	r.late()
 }
 
-// late tells what could not be told before, since the init comes first.
+// late writes the events that had to wait for the init record.
 func (r *Records) late() {
 	for _, n := range r.early {
 		r.tellNotice(n)
@@ -192,21 +187,21 @@ func (r *Records) event(ev engine.Event) {
 	}
 }
 
-// A caller is the agent that makes a call, with the call that has invoked the agent. It is
-// zero for the model that the user talks to.
+// A caller is an agent that makes a call, with the call that runs the agent. It is zero for the
+// model that the user talks to.
 type caller struct {
 	Agent  string `json:"agent,omitempty"`
 	Parent string `json:"parent_tool_id,omitempty"`
 	calls  string // the ids of all enclosing calls
 }
 
-// An open call is an agent's call that has not ended.
+// An open call is an agent's unfinished call.
 type open struct {
 	id string
 	by caller
 }
 
-// call tells of a call.
+// call writes a record about a call.
 func (r *Records) call(ev engine.Event, by caller) {
 	switch ev := ev.(type) {
 	case engine.NestedEvent:
@@ -221,7 +216,7 @@ func (r *Records) call(ev engine.Event, by caller) {
 			r.open = append(r.open, open{ev.ID, by})
 		}
 	case engine.CallFinished:
-		// An agent whose time is up leaves its calls: they are over with it.
+		// An agent that reaches its time limit leaves unfinished calls, which end with it.
 		for _, o := range slices.Clone(r.open) {
 			if o.by.calls == by.calls+ev.ID+"/" && slices.Contains(r.open, o) {
 				r.call(engine.CallFinished{ID: o.id, Err: context.Canceled}, o.by)
@@ -232,8 +227,8 @@ func (r *Records) call(ev engine.Event, by caller) {
 	}
 }
 
-// user tells what the user said. That waits for the first event, since a
-// prompt whose expansion fails was never said.
+// user writes the user's prompt. It waits for the first event, since a prompt whose expansion fails
+// is never sent.
 func (r *Records) user() {
 	if r.prompt == "" {
 		return
@@ -245,7 +240,7 @@ func (r *Records) user() {
 	r.Put("message", messageRecord{Role: "user", Content: content, ID: output.Valid(r.id)})
 }
 
-// say tells a piece of the answer.
+// say writes a piece of the answer.
 func (r *Records) say(content string) {
 	if content == "" {
 		return
@@ -268,7 +263,7 @@ func (r *Records) retry(ev engine.Retry) {
 		r.Text(errorText(ev.Err)), ev.Restart, ev.Model})
 }
 
-// by returns who calls, as records have it.
+// by returns the caller for a record.
 func (r *Records) by(c caller) caller {
 	return caller{Agent: r.Text(c.Agent), Parent: r.Text(c.Parent)}
 }

@@ -7,14 +7,14 @@ import (
 	"gemline/engine"
 )
 
-// A tee reports the same run twice: as text for a reader, and as JSON for a
-// program. Notices beside the answer are printed once.
+// A tee reports a run twice: as text for a reader, and as JSON for a program. It prints notices
+// once.
 type tee struct {
 	text, data Reporter
 	unwritten  func(error) Outcome
 }
 
-// newTee returns a tee whose part for programs is made by newData.
+// newTee returns a tee whose JSON part newData makes.
 func newTee(c Config, newData func(Config) Reporter) *tee {
 	data := c
 	data.Out, data.Err, data.JSON, data.Done = c.JSON, io.Discard, nil, nil
@@ -34,7 +34,7 @@ func (t *tee) Event(ev engine.Event) {
 	t.data.Event(ev)
 }
 
-// Finish implements [Reporter]. The record says what became of the text, too.
+// Finish implements [Reporter]. The record also has the outcome of writing the text.
 func (t *tee) Finish(o Outcome) error {
 	err := t.text.Finish(o)
 	if err != nil && !o.Failed() {

@@ -7,24 +7,24 @@ import (
 	"gemline/repl/output"
 )
 
-// textForm is the text form: nothing but what the model says.
+// textForm is the text form: only the model's text.
 //
-// Written text can't be taken back. The text of an answer is therefore held
-// until it is known that it counts, unless the report is live.
+// Written text can't be removed. So the text of an answer is held until the answer can no longer be
+// restarted, unless the report is live.
 type textForm struct {
 	silentStart
 	core    *core
 	utf8    output.UTF8
-	pending strings.Builder // not yet written
+	pending strings.Builder // not written yet
 	wrote   bool
-	inLine  bool // the last byte written is no newline
-	ends    int  // newlines that were held back, as the text may be over
-	back    bool // a carriage return was held back
+	inLine  bool // the last written byte is no newline
+	ends    int  // held newlines, since the text may be over
+	back    bool // a held carriage return
 }
 
 func newText(c *core) textForm { return textForm{core: c, utf8: output.UTF8{Raw: c.Text.Raw}} }
 
-// silentStart is the beginning of a form that says nothing at its beginning.
+// silentStart is the start of a form that prints nothing there.
 type silentStart struct{}
 
 func (silentStart) begin(Init) {}
@@ -52,16 +52,15 @@ func (t *textForm) event(ev engine.Event) {
 		for _, r := range ev.References {
 			t.core.tell(output.Info, "source: "+r.String())
 		}
-	case engine.RequestStarted, engine.CallRequested, engine.CallStarted: // a check starts, too
+	case engine.RequestStarted, engine.CallRequested, engine.CallStarted: // a check also starts
 		t.flush()
 		t.line()
 	}
 }
 
-// visible returns s without the control characters that do not lay out text.
-// Those are escaped that would put it in another order, hide in it, or go back
-// to where a line begins. A carriage return at the end of s may be half a line
-// end, and is held back.
+// visible removes control characters of s that do not lay out text. It escapes characters that
+// would reorder text, hide in it, or return to the start of a line. It holds a carriage return at
+// the end of s, which may be half a line end.
 func (t *textForm) visible(s string) string {
 	if t.core.Text.Raw {
 		return s
@@ -78,7 +77,7 @@ func (t *textForm) visible(s string) string {
 	}, escapeReturns(s)))
 }
 
-// escapeReturns returns s with the carriage returns escaped that end no line.
+// escapeReturns escapes the carriage returns in s that end no line.
 func escapeReturns(s string) string {
 	if strings.Count(s, "\r") == strings.Count(s, "\r\n") {
 		return s
@@ -102,8 +101,8 @@ func (t *textForm) say(s string) {
 	t.print(s)
 }
 
-// restart forgets the held part of the answer. If a part was written already, the
-// next text begins on a new line.
+// restart drops the held part of the answer. If a part was written already, the next text begins on
+// a new line.
 func (t *textForm) restart() {
 	t.utf8.Flush()
 	t.back = false
@@ -111,7 +110,7 @@ func (t *textForm) restart() {
 	t.line()
 }
 
-// flush writes the held-back text of an answer, and ends its line.
+// flush writes the held text of an answer, and ends its line.
 func (t *textForm) flush() {
 	t.say(t.visible(t.utf8.Flush()))
 	if t.back {
@@ -126,15 +125,15 @@ func (t *textForm) flush() {
 	t.print(s)
 }
 
-// line ends the line that is being written, if any.
+// line ends the open line, if any.
 func (t *textForm) line() {
 	if t.inLine {
 		t.print("\n")
 	}
 }
 
-// print writes s, but of the newlines at its end only the first: the rest
-// follow when something follows.
+// print writes s. Of the newlines at the end of s it writes only the first; the others follow with
+// the next text.
 func (t *textForm) print(s string) {
 	if s == "" {
 		return
@@ -160,7 +159,7 @@ func (t *textForm) print(s string) {
 }
 
 func (t *textForm) end(o Outcome) {
-	if o.Failed() && !t.core.Text.Live { // the held text never came to count
+	if o.Failed() && !t.core.Text.Live { // the held text is not final
 		t.restart()
 	}
 	t.flush()

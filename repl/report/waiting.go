@@ -11,12 +11,12 @@ import (
 	"gemline/engine/tally"
 )
 
-// longSilence is how long nothing may come before that is told, and told again.
+// longSilence is the silence after which a notice is printed, and its interval.
 const longSilence = time.Minute
 
-// WithWaitingNotices returns a Run around another that tells, once a minute, for how long nothing has
-// come of an answer of the model. Whoever is told must bear to be told from another
-// goroutine. Heard, if not nil, returns when something last came from the model's server.
+// WithWaitingNotices returns a Run around another that reports, once a minute, how long the model
+// has sent nothing. Tell is called on another goroutine. Heard, if not nil, returns the time of the
+// last data from the model's server.
 func WithWaitingNotices(run engine.Run, heard func() time.Time, tell func(engine.Event)) engine.Run {
 	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
 		w := watch{heard: heard, tell: tell, over: make(chan struct{})}
@@ -33,24 +33,24 @@ func WithWaitingNotices(run engine.Run, heard func() time.Time, tell func(engine
 	})
 }
 
-// A watch knows since when nothing has come.
+// A watch measures the model's silence.
 type watch struct {
 	heard func() time.Time
 	tell  func(engine.Event)
 	over  chan struct{}
 
 	mu    sync.Mutex
-	since time.Time // the zero time while the model is not asked
+	since time.Time // zero while no answer is awaited
 }
 
-// see takes note of an event.
+// see handles an event.
 func (w *watch) see(ev engine.Event) {
 	since := time.Now()
 	switch ev := ev.(type) {
 	case engine.RequestStarted, engine.Text, engine.Thought:
 	case engine.Retry:
 		since = since.Add(ev.Delay)
-	case engine.Notice, engine.NestedEvent, engine.Usage: // which may come while the model is asked, and else
+	case engine.Notice, engine.NestedEvent, engine.Usage: // these may come at any time
 		return
 	default:
 		since = time.Time{}
@@ -60,7 +60,7 @@ func (w *watch) see(ev engine.Event) {
 	w.since = since
 }
 
-// silence returns for how long nothing has come, 0 if nothing is waited for.
+// silence returns the length of the silence, 0 if no answer is awaited.
 func (w *watch) silence() time.Duration {
 	w.mu.Lock()
 	since := w.since

@@ -8,8 +8,8 @@ import (
 	"gemline/repl/output"
 )
 
-// CallTitle says what a call is about that may never begin: the tool, and the path
-// or the like that it was given.
+// CallTitle describes a requested call, which may never begin: the tool, and a path or similar
+// argument.
 func CallTitle(ev engine.CallRequested) string {
 	for _, name := range []string{"file_path", "dir_path", "path", "pattern", "command", "url"} {
 		if s, ok := ev.Args[name].(string); ok && s != "" {
@@ -23,7 +23,7 @@ func CallTitle(ev engine.CallRequested) string {
 	return ev.Name
 }
 
-// RetryText tells of a retry in one line.
+// RetryText describes a retry in one line.
 func RetryText(ev engine.Retry) string {
 	if ev.Model != "" {
 		again := ev.Model + " answers instead" + ev.Price

@@ -1,15 +1,13 @@
-// Package schema holds the JSON Schemas of what gemline writes for programs.
+// Package schema holds the JSON Schemas of gemline's output for programs.
 //
-// # For whom
+// # Schemas allow later additions
 //
-// The schemas are for those who read the output, and therefore take fields and
-// types of records that they don't know: later versions have more of them. The
-// tests check written records by the same schemas with nothing unknown allowed,
-// so that there is no field without a description.
+// The schemas are for readers of the output. They allow unknown fields and types of records, which
+// later versions may add. The tests forbid unknown fields, so that each field has a description.
 //
-// # Within a version
+// # Versions only add
 //
-// Fields, types of records and values are only ever added.
+// Within a version, fields, types of records and values are only added.
 package schema
 
 import (
@@ -25,7 +23,7 @@ var files embed.FS
 func Names() []string {
 	list, err := files.ReadDir(".")
 	if err != nil {
-		panic(err) // they are part of the program
+		panic(err) // the schemas are embedded
 	}
 	var names []string
 	for _, f := range list {
@@ -34,8 +32,8 @@ func Names() []string {
 	return names
 }
 
-// Text returns the schema of a name, a document of JSON Schema 2020-12 that
-// ends with a newline; ok is false if there is none.
+// Text returns the schema with a name, a JSON Schema 2020-12 document that ends with a newline. Ok
+// is false if there is none.
 func Text(name string) (text []byte, ok bool) {
 	b, err := files.ReadFile(name + ".json")
 	if err != nil {
@@ -44,12 +42,12 @@ func Text(name string) (text []byte, ok bool) {
 	return bytes.Replace(b, []byte(`{"$comment": "result.json"}`), embedded(), 1), true
 }
 
-// embedded returns the schema of a run's document as a part of another one,
-// under a name of its own: an item of a batch is such a document and more.
+// embedded returns the schema of a run's document, renamed, as a part of another schema: an item of
+// a batch extends such a document.
 func embedded() []byte {
 	b, err := files.ReadFile("result.json")
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // the schema is embedded
 	}
 	b = bytes.Replace(bytes.TrimSpace(b), []byte("{\n"), []byte("{\n  \"$id\": \"urn:gemline:result\",\n"), 1)
 	return bytes.ReplaceAll(b, []byte("\n"), []byte("\n    "))

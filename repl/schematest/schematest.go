@@ -1,4 +1,4 @@
-// Package schematest holds output to the published schemas, for tests.
+// Package schematest checks output by the published schemas, for tests.
 package schematest
 
 import (
@@ -13,8 +13,7 @@ import (
 	"gemline/repl/schema"
 )
 
-// A Schema checks documents in two ways: as a reader would, and with nothing
-// allowed that the schema says nothing about.
+// A Schema checks documents in two ways: as a reader would, and without unknown fields.
 type Schema struct{ published, strict *jsonschema.Schema }
 
 // Open compiles a published schema.
@@ -24,7 +23,7 @@ func Open(t testing.TB, name string) *Schema {
 	return &Schema{compile(t, text, name), compile(t, narrow(t, text), name)}
 }
 
-// Published returns a published schema, as a reader would compile it.
+// Published compiles a published schema as a reader would.
 func Published(t testing.TB, name string) *jsonschema.Schema {
 	t.Helper()
 	return compile(t, text(t, name), name)
@@ -57,8 +56,8 @@ func compile(t testing.TB, text []byte, name string) *jsonschema.Schema {
 	return s
 }
 
-// narrow returns a schema less what it allows for the sake of versions to come:
-// fields that it does not name, and the alternative "later".
+// narrow removes the parts of a schema for later versions: unknown fields, and the alternative
+// "later".
 func narrow(t testing.TB, text []byte) []byte {
 	var doc any
 	if err := json.Unmarshal(text, &doc); err != nil {
@@ -95,7 +94,7 @@ func narrow(t testing.TB, text []byte) []byte {
 	return b
 }
 
-// Check returns what is wrong with a document, nil if nothing is.
+// Check returns the problem of a document, nil if it is valid.
 func (s *Schema) Check(document string) error {
 	v, err := jsonschema.UnmarshalJSON(strings.NewReader(document))
 	if err != nil {
@@ -107,7 +106,7 @@ func (s *Schema) Check(document string) error {
 	return s.strict.Validate(v)
 }
 
-// An End is what the last word of a run says about its end.
+// An End is the record of a run's end.
 type End struct {
 	Type     string
 	Session  string `json:"session_id"`
@@ -127,14 +126,14 @@ type End struct {
 // A Reader checks the output of runs.
 type Reader struct{ result, events *Schema }
 
-// NewReader returns a Reader that goes by the published schemas.
+// NewReader returns a Reader of the published schemas.
 func NewReader(t testing.TB) *Reader {
 	t.Helper()
 	return &Reader{Open(t, "result"), Open(t, "events")}
 }
 
-// Read checks all that a run has written in a format, json or stream-json, and
-// returns the end record, which must be the only one and come last.
+// Read checks the whole output of a run in a format, json or stream-json. It returns the end
+// record, which must be the only one and the last.
 func (r *Reader) Read(format, out string) (end End, err error) {
 	if !strings.HasSuffix(out, "}\n") {
 		return end, fmt.Errorf("it does not end with one newline: %.200q", out)
