@@ -10,15 +10,14 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// StrictError returns an error about the first value that may have been meant to
-// keep something from running, or says where records go, and can't be understood;
-// nil if there is none. It is a [jsonc.Error].
+// StrictError returns the first error about an unreadable value that may have been meant to forbid
+// something, or that names a target of records; nil if there is none. It is a [jsonc.Error].
 func (s *Settings) StrictError() error {
 	for i := range s.layers {
 		l := &s.layers[i]
 		for _, p := range l.Problems {
 			j := slices.IndexFunc(table,
-				func(k Key) bool { // what a project can't set does nothing, however it is said
+				func(k Key) bool { // a value that a project can't set has no effect
 					return k.safety.strict && (l.Scope != Workspace || k.safety.project != "never") &&
 						(k.Name == p.Key || strings.HasPrefix(k.Name, p.Key+"."))
 				})
@@ -36,9 +35,9 @@ func (s *Settings) StrictError() error {
 	return nil
 }
 
-// Misread returns the first message about a value of a group of keys, or of an object that holds
-// the group, that can't be understood, "" if there is none. A project's value counts only for a key
-// that a project can set.
+// Misread returns the first message about an unreadable value of a group of keys, or of an object
+// around the group, "" if there is none. A project's value counts only for a key that a project can
+// set.
 func (s *Settings) Misread(group string) string {
 	for i := range s.layers {
 		for _, p := range s.layers[i].Problems {
@@ -51,8 +50,8 @@ func (s *Settings) Misread(group string) string {
 	return ""
 }
 
-// Mistakes returns messages about values whose types are right: some mean nothing, and some
-// contradict each other.
+// Mistakes returns messages about values of the right type that have no meaning, or contradict each
+// other.
 func (s *Settings) Mistakes() (list []string) {
 	if large, small := s.Auto(); (large == "") != (small == "") {
 		list = append(list, "model.auto needs large and small; with one alone, auto is Google's models")
@@ -68,7 +67,7 @@ func (s *Settings) Mistakes() (list []string) {
 	return list
 }
 
-// KeyValues are what a file says about a key.
+// KeyValues are the values of a key in a file.
 type KeyValues struct {
 	Scope        Scope
 	File         string
@@ -76,8 +75,8 @@ type KeyValues struct {
 	Values       []string // the strings of a list
 }
 
-// Values returns what the files say about a key, the weakest first: all of them if lists or
-// objects are joined, else the file that counts.
+// Values returns a key's values in files, the weakest first: all values if lists or objects are
+// joined, otherwise those of the strongest file.
 func (s *Settings) Values(key string) (all []KeyValues) {
 	path := strings.Split(key, ".")
 	for i := range s.layers {

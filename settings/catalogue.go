@@ -13,16 +13,15 @@ import (
 	"gemline/engine/text"
 )
 
-// Keys returns every key of a file of settings, by name.
+// Keys returns all keys of settings files, by name.
 func Keys() []Key {
 	keys := slices.DeleteFunc(slices.Clone(table), func(k Key) bool { return k.Type == "" })
 	slices.SortFunc(keys, func(a, b Key) int { return strings.Compare(a.Name, b.Name) })
 	return keys
 }
 
-// FindKey returns the key of a name, such as model.name, or one below a key
-// that holds anything, such as mcpServers.git.env.HOME. A name that holds keys
-// is an object.
+// FindKey returns the key with a name, such as model.name, or a key below a key with arbitrary
+// contents, such as mcpServers.git.env.HOME. A name with keys below it is an object.
 func FindKey(name string) (Key, bool) {
 	path, err := SplitKey(name)
 	if err != nil {
@@ -62,7 +61,7 @@ func Nearest(name string) string {
 		if k.near != "" && filled(k.near, path) == name {
 			return filled(candidate, path)
 		}
-		if strings.HasSuffix(candidate, ">") { // which any name would come near to
+		if strings.HasSuffix(candidate, ">") { // any name would resemble the placeholder
 			continue
 		}
 		wildcard := strings.Contains(candidate, "<")
@@ -71,7 +70,7 @@ func Nearest(name string) string {
 		}
 		d := levenshtein.ComputeDistance(lower, strings.ToLower(candidate))
 		if strings.HasSuffix(k.Name, "."+last) && (!wildcard || strings.HasPrefix(k.Name, path[0]+".")) {
-			d = min(d, 1) // in the wrong place; a key of some server or agent only among those
+			d = min(d, 1) // the right name in the wrong place; for keys of servers and agents only among themselves
 		}
 		if candidate != name && d < least {
 			best, least = candidate, d
@@ -89,7 +88,7 @@ func Nearest(name string) string {
 	return best
 }
 
-// filled puts the names of path in the places that take any name.
+// filled replaces the placeholders of a pattern by the names of path.
 func filled(pattern string, path []string) string {
 	parts := strings.Split(pattern, ".")
 	for i, part := range parts {
@@ -100,8 +99,7 @@ func filled(pattern string, path []string) string {
 	return strings.Join(parts, ".")
 }
 
-// SplitKey splits a name at its dots. A part that has a dot of its own stands
-// in quotation marks.
+// SplitKey splits a name at its dots. Quotation marks enclose a part that contains a dot.
 func SplitKey(name string) ([]string, error) {
 	var path []string
 	for rest := name; ; {
@@ -126,7 +124,7 @@ func SplitKey(name string) ([]string, error) {
 	}
 }
 
-// JoinKey is the opposite of [SplitKey].
+// JoinKey is the inverse of [SplitKey].
 func JoinKey(path []string) string {
 	parts := make([]string, len(path))
 	for i, part := range path {
@@ -138,7 +136,7 @@ func JoinKey(path []string) string {
 	return strings.Join(parts, ".")
 }
 
-// needsQuotes reports whether a character can't stand in a name without quotes.
+// needsQuotes reports whether a name with a character needs quotes.
 func needsQuotes(r rune) bool { return r <= ' ' || r == '.' || r == '"' || r == '=' || r > '~' }
 
 // table.go is made of keys.txt and of the fields of [Settings].
@@ -148,12 +146,12 @@ func needsQuotes(r rune) bool { return r <= ' ' || r == '.' || r == '"' || r == 
 // A node is a name in the tree of all keys.
 type node struct {
 	key      *Key
-	facts    *Key // of the key or the group of this name
+	facts    *Key // the key or the group of keys with this name
 	below    map[string]*node
 	wildcard *node // any other name
 }
 
-// next returns what name stands for below n, nil if nothing.
+// next returns the node of name below n, nil if there is none.
 func (n *node) next(name string) *node {
 	if n == nil {
 		return nil
@@ -161,7 +159,7 @@ func (n *node) next(name string) *node {
 	return cmp.Or(n.below[name], n.wildcard)
 }
 
-// open reports whether n holds whatever one likes.
+// open reports whether n allows arbitrary contents.
 func (n *node) open() bool { return n.below == nil && n.wildcard == nil }
 
 func (n *node) add(k *Key) {
@@ -186,8 +184,8 @@ func (n *node) add(k *Key) {
 	}
 }
 
-// catalogue returns the tree of all keys. It is built at first use: without a
-// settings file, never.
+// catalogue returns the tree of all keys. It is built at its first use; without a settings file,
+// never.
 var catalogue = sync.OnceValue(makeCatalogue)
 
 func makeCatalogue() *node {
@@ -198,8 +196,8 @@ func makeCatalogue() *node {
 	return root
 }
 
-// nearest returns the facts about the key at path, or else about the nearest
-// group above it, of which has is true; nil if there are none.
+// nearest returns the facts about the key at path, or else about the nearest group above that has a
+// fact; nil if there are none.
 func nearest(path []string, has func(*Key) bool) (facts *Key) {
 	n := catalogue()
 	for _, part := range path {
@@ -213,8 +211,8 @@ func nearest(path []string, has func(*Key) bool) (facts *Key) {
 	return facts
 }
 
-// Risk says in what way a key weakens the user's protection when a project sets
-// it, "" if it does not, or can only tighten it.
+// Risk describes how a key weakens the user's protection when a project sets it, "" if it does not,
+// or can only strengthen it.
 func Risk(path []string) string {
 	if k, ok := FindKey(JoinKey(path)); ok && (k.safety.project == "stricter" || strings.HasPrefix(k.safety.project, "only ")) {
 		return ""

@@ -16,20 +16,20 @@ import (
 // A Change is a change of a key in a file.
 type Change struct {
 	Path      string // the file, symbolic links resolved
-	Before    any    // the value before, in the words of the file; nil if there was none
+	Before    any    // the value before, as in the file; nil without one
 	HadValue  bool   // whether there was one
-	Unchanged bool   // nothing had to be done
+	Unchanged bool   // the file already had the value
 
-	// Older are the older names of the key, or of some below it, that the file
-	// gives a value, too. They no longer count where the key itself is set.
+	// Older are older names that the file also has, of the key or of keys below it. They have no
+	// effect once the key itself is set.
 	Older []string
 
-	// PassedOver says why the file is passed over: somebody other than the
-	// administrator may have written it.
+	// PassedOver says why the file is not used: somebody other than the administrator may have
+	// written it.
 	PassedOver string
 }
 
-// SetKey gives a key a value in the file, and changes nothing else in it.
+// SetKey sets a key in the file, and changes nothing else in it.
 func (src Source) SetKey(ctx context.Context, key string, value any) (Change, error) {
 	return src.change(ctx, key, func(text []byte,
 		path []string) ([]byte, error) {
@@ -37,8 +37,8 @@ func (src Source) SetKey(ctx context.Context, key string, value any) (Change, er
 	})
 }
 
-// UnsetKey takes a key out of the file, and changes nothing else in it. A
-// missing key is no error, and a missing file is not created.
+// UnsetKey removes a key from the file, and changes nothing else in it. A missing key is no error,
+// and a missing file is not created.
 func (src Source) UnsetKey(ctx context.Context, key string) (Change, error) {
 	if _, err := os.Stat(src.Path); errors.Is(err, fs.ErrNotExist) && src.Path != "" {
 		return Change{Path: src.Path, Unchanged: true}, nil
@@ -79,11 +79,11 @@ func (src Source) change(ctx context.Context, key string, edit func([]byte, []st
 	return c, err
 }
 
-// inspect finds out what the text says about the key at path.
+// inspect finds the values of the key at path in the text.
 func (c *Change) inspect(path []string, text []byte) {
 	d, err := jsonc.Parse(c.Path, text)
 	if err != nil {
-		return // it was parsed before
+		return // the caller has parsed it without error
 	}
 	tree := d.Tree
 	c.Before, c.HadValue = at(tree, path)
@@ -103,7 +103,7 @@ func CurrentName(name string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	for _, v := range []any{"", true, []any{}} { // some are told by their type
+	for _, v := range []any{"", true, []any{}} { // some older names are only for values of a type
 		tree := map[string]any{}
 		graft(tree, path, v)
 		if moves := migrate(tree); len(moves) > 0 {

@@ -11,17 +11,17 @@ import (
 	"gemline/engine/model/catalog"
 )
 
-// A Problem is a problem with a key in a file. The key counts as not given.
+// A Problem is a problem with a key in a file. The key counts as not set.
 type Problem struct {
 	Key     string
 	Message string // one line, which names the key
 
 	path    []string
-	unknown bool // there is no such key
-	unfit   bool // it is about the value, not the key
+	unknown bool // the key is unknown
+	unfit   bool // about the value, not the key
 	unset   bool // it is about a variable without a value; the key counts
 	fatal   bool // the MCP server or the hooks are not to be used for it, as their reader says
-	barred  any  // the value that a project can't set, nil if it is about something else
+	barred  any  // the value that a project can't set, otherwise nil
 }
 
 // Advised returns the message, and for an unknown key the most similar known key, which takes
@@ -36,17 +36,17 @@ func (p Problem) Advised() string {
 	return p.Message
 }
 
-// A checker looks for keys that are none and values of the wrong type.
+// A checker finds unknown keys and values of wrong types.
 type checker struct {
 	problems []Problem
-	exact    bool // nothing is made of a value of the wrong type
+	exact    bool // do not convert a value of a wrong type
 
-	// The tree is a project's: what would take back a protection that the user or the machine
-	// has set up does not count, since a project may only add to them.
+	// The tree belongs to a project. It can't weaken a protection that the user or the machine has
+	// set, since a project may only strengthen protection.
 	project bool
 }
 
-// tree returns what counts of a tree.
+// tree returns the valid part of a tree.
 func (c *checker) tree(tree map[string]any) map[string]any {
 	kept, ok := c.walk(nil, catalogue(), tree)
 	if !ok {
@@ -55,12 +55,12 @@ func (c *checker) tree(tree map[string]any) map[string]any {
 	return kept.(map[string]any)
 }
 
-// check looks at a value that stands at path.
+// check checks the value at path.
 func (c *checker) check(path []string, v any) {
 	n := catalogue()
 	for _, part := range path {
 		if n.key != nil && n.open() {
-			return // whatever one likes
+			return // arbitrary contents
 		}
 		n = n.next(part)
 	}
@@ -69,7 +69,7 @@ func (c *checker) check(path []string, v any) {
 	}
 }
 
-// walk returns what counts of v, which stands at path, if anything does.
+// walk returns the valid part of v, the value at path, and false if there is none.
 func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 	tree, holds := v.(map[string]any)
 	switch {
@@ -79,7 +79,7 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 		}
 		c.wrong(path, JoinKey(path)+": a project can't set it").barred = v
 		return nil, false
-	case v == nil && n.key == nil: // no value is lost
+	case v == nil && n.key == nil: // an empty object loses no value
 		c.wrong(path, Key{Name: JoinKey(path), Type: isObject}.mismatch(v).Error())
 		return nil, false
 	case n.key != nil && !(holds && n.key.is(isObject)):
@@ -103,15 +103,15 @@ func (c *checker) walk(path []string, n *node, v any) (any, bool) {
 			out[name] = kept
 		}
 	}
-	// An object that held only mistakes is dropped. A server with a mistake that keeps it from being
-	// used stays, so that the user is told.
+	// An object with only mistakes is dropped. A server whose mistake prevents its use stays, so
+	// that the user gets a message.
 	return out, len(out) > 0 || len(tree) == 0 || len(path) == 2 && slices.ContainsFunc(c.problems, func(p Problem) bool {
 		return p.fatal && starts(p.path, path)
 	})
 }
 
-// value returns the part of a key's value that counts, and false if nothing counts. It notes what
-// is wrong with the value.
+// value returns the valid part of a key's value, and false if there is none. It notes the problems
+// of the value.
 func (c *checker) value(path []string, key Key, v any) (any, bool) {
 	out, err := key.coerce(v)
 	only, isSwitch := strings.CutPrefix(key.safety.project, "only ")
@@ -136,7 +136,7 @@ func (c *checker) value(path []string, key Key, v any) (any, bool) {
 	case decides(path):
 		c.wrong(path, err.Error()).fatal = true
 		return nil, false
-	case path[0] == "hooks": // for the reader of hooks, which knows whether a run may go on
+	case path[0] == "hooks": // the reader of hooks decides whether a run may continue
 		c.unfit(path, err)
 		_, older := CurrentName(JoinKey(path)) // hooks.disabled, which is not for the reader
 		c.problems[len(c.problems)-1].fatal = !older
@@ -148,8 +148,8 @@ func (c *checker) value(path []string, key Key, v any) (any, bool) {
 	return nil, c.unfit(path, err)
 }
 
-// withoutBlanks removes blank paths from a list of paths: they would stand for the working
-// directory, whose files nobody has named. It returns other values as they are.
+// withoutBlanks removes blank paths from a list of paths: they would mean the working directory,
+// whose files nobody has named. It returns other values unchanged.
 func (c *checker) withoutBlanks(path []string, v any) any {
 	list, is := v.([]any)
 	isPaths := func(end string) bool { return strings.HasSuffix(path[len(path)-1], end) }
@@ -180,13 +180,13 @@ func decides(path []string) bool {
 // anything is the node below a key with arbitrary contents.
 var anything = &node{key: &Key{Type: isAny + " or " + isObject}}
 
-// inherited reports whether name is a property that every object of JavaScript has,
-// and that no program takes from a file.
+// inherited reports whether name is a property of every JavaScript object. No program reads such a
+// name from a file.
 func inherited(name string) bool {
 	return name == "__proto__" || name == "constructor" || name == "prototype"
 }
 
-// named returns the key under the name that it has at path.
+// named returns the key with its name at path.
 func (k Key) named(path []string) Key {
 	k.Name = JoinKey(path)
 	return k
@@ -206,13 +206,13 @@ func (c *checker) unset(path []string, what string) {
 	}
 }
 
-// unfit says that a value is of the wrong type, and returns false.
+// unfit notes a value of a wrong type, and returns false.
 func (c *checker) unfit(path []string, err error) bool {
 	c.wrong(path, err.Error()).unfit = true
 	return false
 }
 
-// named returns a key's name in quotation marks, unless parts of it stand in some.
+// named returns a key's name in quotation marks, unless it already contains some.
 func named(key string) string {
 	if strings.Contains(key, `"`) {
 		return shown(key)
@@ -220,7 +220,7 @@ func named(key string) string {
 	return fmt.Sprintf("%.100q", key)
 }
 
-// shown returns a key's name as a message shows it.
+// shown returns a key's name for a message.
 func shown(key string) string {
 	const longest = 100
 	if len(key) > longest {
@@ -229,8 +229,8 @@ func shown(key string) string {
 	return key
 }
 
-// local takes from a project's settings what would send prompts to another provider than the
-// user's: a model of a provider, by its name or by what the name stands for.
+// local removes values from a project's settings that would send prompts to another provider than
+// the user's: a provider's model, named directly or by an alias.
 func (c *checker) local(tree map[string]any) {
 	path := []string{"model", "name"}
 	if v, _ := at(tree, path); NamesOtherProvider(v) {
@@ -273,7 +273,7 @@ func choosesOtherProvider(v any) bool {
 	return false
 }
 
-// drop takes the value at a path away, and leaves what held it.
+// drop removes the value at a path, but not the object around it.
 func drop(tree map[string]any, path []string) {
 	last := len(path) - 1
 	delete(In[map[string]any](tree, path[:last]...), path[last])
@@ -282,16 +282,16 @@ func drop(tree map[string]any, path []string) {
 // strictness orders the approval modes, the strictest first.
 var strictness = []string{"plan", "default", "auto_edit", "auto"}
 
-// restrictApprovalMode removes from a project's settings an approval mode that lets more run
-// unasked than what weaker says, the settings of the user and the machine.
+// restrictApprovalMode removes an approval mode from a project's settings if it lets more calls run
+// without approval than the weaker settings, those of the user and the machine.
 func (l *Layer) restrictApprovalMode(weaker map[string]any) {
 	path := []string{"general", "defaultApprovalMode"}
 	wanted, limit := In[string](l.tree, path...), cmp.Or(In[string](weaker, path...), Default().ApprovalMode)
 	if slices.Index(strictness, wanted) <= slices.Index(strictness, limit) {
-		return // also if there is none
+		return // also without a mode
 	}
 	drop(l.tree, path)
 	message := fmt.Sprintf("%s: a project can only tighten it, and %s lets more run unasked than %s; for one run there is --approval-mode %[2]s", JoinKey(path), wanted, limit)
-	// In front of the other problems, since only the first ones are printed.
+	// Before the other problems, since only the first are printed.
 	l.Problems = slices.Insert(l.Problems, 0, l.asWritten(Problem{Key: JoinKey(path), Message: message, path: path}))
 }

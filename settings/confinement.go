@@ -8,19 +8,19 @@ import (
 	"gemline/settings/flags"
 )
 
-// Confinement is the configuration of how commands are confined.
+// Confinement is the configuration of the commands' sandbox.
 type Confinement struct {
 	Word string // [On], [Off] or the name of a sandbox; "" if nothing is configured
 	By   string // the origin of Word, for a message
 	File string // the settings file that sets Word, if a file does
-	Firm bool   // can't be switched off for a run
+	Firm bool   // a run can't switch it off
 
 	Image   string   // for a container; "" if none is named
 	Paths   []string // more paths that commands may write to, unexpanded
 	Network bool     // commands reach the network
-	Offline bool     // no confined command is given the network
-	Cut     bool     // nor do commands with the user's rights reach it
-	Asked   bool     // the network is given only after a question, as the settings cut it off
+	Offline bool     // no confined command gets the network
+	Cut     bool     // commands with the user's rights don't get it either
+	Asked   bool     // the network needs approval, since the settings switch it off
 }
 
 // Values of Word beside the names of sandboxes, and of By for the command line.
@@ -30,10 +30,9 @@ const (
 	SandboxFlag = "--sandbox"
 )
 
-// Confinement returns the configuration of the command line, else of the
-// environment, else of the files. Own are the settings without the project's: a
-// project may switch confinement on, but not choose the sandbox. A value in a
-// file that can't be understood switches confinement on, unless a stronger
+// Confinement returns the configuration of the command line, else of the environment, else of the
+// files. Own are the settings without the project's: a project may switch confinement on, but not
+// choose the sandbox. An unreadable value in a file switches confinement on, unless a stronger
 // source names a sandbox. The error is a [ForbiddenError].
 func (s *Settings) Confinement(own *Settings, f *flags.Set, lookup func(string) (string, bool)) (Confinement, error) {
 	c := own.filed()
@@ -46,7 +45,7 @@ func (s *Settings) Confinement(own *Settings, f *flags.Set, lookup func(string) 
 		c.Word, c.By, c.File = On, "security.toolSandboxing", ""
 	}
 	clear := false
-	named := c.Word // to switch it on leaves a choice as it is
+	named := c.Word // switching it on preserves a chosen sandbox
 	said, _ := lookup("GEMINI_SANDBOX")
 	for _, say := range []struct{ word, by string }{
 		{said, "GEMINI_SANDBOX"},
@@ -90,11 +89,10 @@ func (s *Settings) Confinement(own *Settings, f *flags.Set, lookup func(string) 
 	return c, nil
 }
 
-// insists is the key that has nobody switch the confinement off.
+// insists is the key that forbids to switch the confinement off.
 const insists = "security.toolSandboxing"
 
-// unclear returns the keys in files about the confinement of commands whose values can't be
-// understood.
+// unclear returns the keys about confinement with unreadable values.
 func unclear(layers []Layer) (all []string) {
 	for _, l := range layers {
 		for _, p := range l.Problems {
@@ -107,8 +105,7 @@ func unclear(layers []Layer) (all []string) {
 	return all
 }
 
-// confiner returns the file that names what confines commands, or else
-// switches it on or off.
+// confiner returns the file that names the sandbox, or else the file that switches it on or off.
 func confiner(layers []Layer) (path string) {
 	names := false
 	for _, l := range layers {
@@ -121,7 +118,7 @@ func confiner(layers []Layer) (path string) {
 	return path
 }
 
-// switched returns the Word of a Confinement for a word in a file.
+// switched returns the Word for a word in a file.
 func switched(word string) string {
 	switch word = strings.ToLower(strings.TrimSpace(word)); word {
 	case "true", "1", "yes":
@@ -133,7 +130,7 @@ func switched(word string) string {
 }
 
 // filed returns the confinement of tools.sandbox. False is the Gemini CLI's default, so it
-// configures nothing; the word off does.
+// configures nothing; the word off switches confinement off.
 func (s *Settings) filed() Confinement {
 	c := Confinement{By: "tools.sandbox in the settings", File: confiner(s.layers)}
 	switch v := In[any](s.Merged, "tools", "sandbox").(type) {
@@ -155,8 +152,8 @@ func (s *Settings) filed() Confinement {
 	return c
 }
 
-// confined turns what a project's settings say about confinement by a word into
-// a switch: a project may switch it on and not choose.
+// confined converts a sandbox in a project's settings into a switch: a project may switch
+// confinement on, but not choose the sandbox.
 func (c *checker) confined(tree map[string]any) {
 	tools, _ := tree["tools"].(map[string]any)
 	word, is := tools["sandbox"].(string)

@@ -1,26 +1,23 @@
-// Package settings is what the user wants, as values: what files of settings,
-// variables of the environment and the command line say together, and why. A first caller gives
-// the files to [Load].
+// Package settings joins settings files, variables of the environment and the command line into
+// values, and explains their origins. A first caller gives the files to [Load].
 //
-// # Nothing is rewritten
+// # Files are not rewritten
 //
-// Files of settings are read. Older names, comments and variables are dealt
-// with in memory, and the user's bytes stay as they are. Only [Source.SetKey]
-// and [Source.UnsetKey] change a file, one key of it.
+// Older names, comments and variables are handled in memory; the user's files stay unchanged. Only
+// [Source.SetKey] and [Source.UnsetKey] change a file, one key of it.
 //
-// # What can't be understood counts for nothing
+// # An invalid value counts as not set
 //
-// A value of the wrong type is a warning and counts as not given, except where it
-// may have been meant to forbid something: see [Settings.StrictError].
+// A value of a wrong type causes a warning. If it may have been meant to forbid something, it is an
+// error: see [Settings.StrictError].
 //
-// # A project adds protection
+// # A project can only add protection
 //
-// What a project's file says can tighten what the user and the machine say, and
-// loosens nothing.
+// A project's file can strengthen the protection of the user and the machine, but not weaken it.
 //
-// # Values go in and out
+// # Inputs and results are values
 //
-// Arguments, directories and a lookup of variables come in as values. Only
-// commands/program and the sub-commands import this package, so that no other
-// can reach for a setting that it was not given.
+// Arguments, directories and a lookup of variables come in as values. Only commands/program and the
+// sub-commands import this package, so that no other package can read a setting that it did not
+// get.
 package settings

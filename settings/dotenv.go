@@ -23,14 +23,13 @@ import (
 // A Variable is one line of a .env file.
 type Variable struct{ Name, Value string }
 
-// parseEnv reads the text of a .env file as the JavaScript library of that name
-// does: nothing is filled in, a # ends a value that is not quoted, a line that
-// makes no sense is passed over, and of two lines the last one counts. It also returns the numbers
-// of the lines that were passed over, but for empty lines and comments.
+// parseEnv reads the text of a .env file as the JavaScript library dotenv does: variables are not
+// expanded, a # ends an unquoted value, invalid lines are skipped, and the last of equal names
+// counts. It also returns the numbers of invalid lines.
 func parseEnv(text string) (out []Variable, passed []string) {
 	text = strings.TrimPrefix(string(charset.ToUTF8([]byte(text))), "\ufeff")
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
-	number, counted := 1, text // the number of the line at which counted begins
+	number, counted := 1, text // the line number of the start of counted
 	at := map[string]int{}
 	for text != "" {
 		line, rest, _ := strings.Cut(text, "\n")
@@ -58,8 +57,8 @@ func parseEnv(text string) (out []Variable, passed []string) {
 
 var assignment = text.Pattern(`^\s*(?:export\s+)?([\w.-]+)(?:[ \t]*=|:[ \t]+)[ \t]*`)
 
-// envValue reads the value at the start of s and returns what comes after its
-// line. A quoted value may be of several lines.
+// envValue reads the value at the start of s and returns the rest after its line. A quoted value
+// may have several lines.
 func envValue(s string) (value, rest string) {
 	if s != "" && strings.IndexByte("'\"`", s[0]) >= 0 {
 		if end := closing(s); end > 0 {
@@ -78,7 +77,7 @@ func envValue(s string) (value, rest string) {
 	return line, rest
 }
 
-// closing returns where the quote that begins s ends, or -1.
+// closing returns the index of the quote that closes the quote at the start of s, or -1.
 func closing(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch {
@@ -98,17 +97,17 @@ func unescape(s string, quote byte) string {
 	return strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(s)
 }
 
-// A DotEnv is what .env files set and the environment does not.
+// A DotEnv holds the variables of .env files that the environment does not set.
 type DotEnv struct {
-	User    map[string]EnvValue // by the user's own files; it counts as the environment does
-	Project map[string]EnvValue // by the project's file; what the project brings sees it, after consent
+	User    map[string]EnvValue // from the user's own files; they count like the environment
+	Project map[string]EnvValue // from the project's file; the project's programs get them, after consent
 }
 
 // An EnvValue is the value of a variable, and the file that sets it.
 type EnvValue struct{ Value, File string }
 
-// Lookup returns a variable as it counts for gemline itself: of a project's file
-// those that are listed in [permitted] and not empty, of the user's files all.
+// Lookup returns a variable for gemline itself: all variables of the user's files, and the
+// variables of a project's file that are listed in [permitted] and not empty.
 func (d DotEnv) Lookup(name string) (EnvValue, bool) {
 	own, ok := d.User[name]
 	if v, is := d.Project[name]; is && permits(name, v.Value) && (v.Value != "" || !ok) {
@@ -117,7 +116,7 @@ func (d DotEnv) Lookup(name string) (EnvValue, bool) {
 	return own, ok
 }
 
-// Values returns all variables that count for gemline itself.
+// Values returns all variables for gemline itself.
 func (d DotEnv) Values() map[string]string {
 	out := map[string]string{}
 	for _, vars := range []map[string]EnvValue{d.User, d.Project} {
@@ -138,13 +137,12 @@ func userEnvFiles(p project.Paths) []string {
 	return []string{p.User(".env"), filepath.Join(p.Home, ".env")}
 }
 
-// plainEnv reports whether a .env file is for other programs, too.
+// plainEnv reports whether a .env file is also for other programs.
 func plainEnv(path string) bool { return filepath.Base(filepath.Dir(path)) != ".gemini" }
 
-// DotEnv returns the variables of the user's own .env files and of the project's, the
-// first that is there, less those that the environment sets already. The project's file
-// counts only if the folder is trusted, and for what the project brings; for gemline itself
-// only [permitted] variables do.
+// DotEnv returns the variables of the user's own .env files and of the first .env file of the
+// project, without variables of the environment. The project's file counts only in a trusted
+// folder, for programs of the project; for gemline itself only [permitted] variables count.
 func (s *Settings) DotEnv(p project.Paths, trusted bool,
 	lookup func(string) (string, bool)) (d DotEnv, warnings []string) {
 	d = DotEnv{User: map[string]EnvValue{}, Project: map[string]EnvValue{}}
@@ -189,9 +187,9 @@ func (s *Settings) DotEnv(p project.Paths, trusted bool,
 	return d, warnings
 }
 
-// likelyVariable returns the variable for which a name in the .env file at path is likely meant, ""
-// if there is none. Where a file is for other programs, too, only names that begin like gemline's
-// are looked at.
+// likelyVariable returns the variable that a misspelled name in the .env file at path likely means,
+// "" if there is none. In a file that is also for other programs, only names with gemline's
+// prefixes are checked.
 func likelyVariable(path, name string, list []Variable) string {
 	if plainEnv(path) && !hasPrefix(name, []string{"GEMINI_", "GEMLINE_"}) {
 		return ""
@@ -199,9 +197,8 @@ func likelyVariable(path, name string, list []Variable) string {
 	return text.Misspelled(name, lists.Map(list, func(v Variable) string { return v.Name }), known())
 }
 
-// known returns the variables in the page about the environment and in the table of keys, without
-// variables that other programs read, too: a GITLAB_TOKEN beside GITHUB_TOKEN is for an MCP
-// server.
+// known returns the variables in the documentation and in the table of keys, without variables of
+// other programs: a GITLAB_TOKEN beside GITHUB_TOKEN is for an MCP server.
 var known = sync.OnceValue(func() (names []string) {
 	page, _ := docs.Find("environment")
 	names = regexp.MustCompile(`\b[A-Z][A-Z0-9_]+[A-Z0-9]\b`).FindAllString(page.Text, -1)
@@ -211,7 +208,7 @@ var known = sync.OnceValue(func() (names []string) {
 	return slices.DeleteFunc(names, func(name string) bool { return !hasPrefix(name, []string{"GEMINI_", "GEMLINE_", "GOOGLE_"}) })
 })
 
-// userEnvHint says where the user sets variables that a project can't.
+// userEnvHint names the place for variables that a project can't set.
 func userEnvHint(p project.Paths, refused []string) string {
 	if p.Home == "" || !slices.ContainsFunc(refused, own) {
 		return ""
@@ -219,8 +216,8 @@ func userEnvHint(p project.Paths, refused []string) string {
 	return "; " + text.PrintableLine(p.User(".env")) + " can"
 }
 
-// readEnv returns the variables of a .env file that count, or why it is not used. There
-// need not be such a file.
+// readEnv returns the valid variables of a .env file, or the reason why the file is not used. The
+// file need not exist.
 func (s *Settings) readEnv(p project.Paths, path string) (list []Variable, warning string) {
 	why := disk.OwnedByOther(path, p.Cwd)
 	if !p.Own(path) {
@@ -234,8 +231,8 @@ func (s *Settings) readEnv(p project.Paths, path string) (list []Variable, warni
 		return nil, err.Error() + "; it is not used"
 	}
 	list, passed := parseEnv(string(b))
-	if len(passed) > 0 && !plainEnv(path) { // other files may be for other programs
-		passed = passed[:min(3, len(passed))] // the first tell enough
+	if len(passed) > 0 && !plainEnv(path) { // other files may belong to other programs
+		passed = passed[:min(3, len(passed))] // the first suffice
 		warning = fmt.Sprintf("%s:%s: not NAME=VALUE, so nothing is set", text.PrintableLine(path), text.List(passed))
 	}
 	if plainEnv(path) {
@@ -244,8 +241,8 @@ func (s *Settings) readEnv(p project.Paths, path string) (list []Variable, warni
 	return list, warning
 }
 
-// ProjectEnv returns the path of the project's .env file that counts once the folder is
-// trusted, "" if none does: the first in the working directory and each one above it.
+// ProjectEnv returns the path of the project's .env file, which counts once the folder is trusted,
+// "" if there is none. It is the first in the working directory or a directory above.
 func (s *Settings) ProjectEnv(p project.Paths) string {
 	for dir := range disk.Upward(p.Cwd) {
 		for _, path := range []string{filepath.Join(dir, ".gemini", ".env"), filepath.Join(dir, ".env")} {
@@ -260,8 +257,8 @@ func (s *Settings) ProjectEnv(p project.Paths) string {
 	return ""
 }
 
-// ownVariables returns a lookup of what the user's own .env files set. They are read when
-// the first variable is looked for.
+// ownVariables returns a lookup of the variables in the user's own .env files. It reads the files
+// at its first use.
 func ownVariables(p project.Paths) func(string) (string, bool) {
 	read := sync.OnceValue(func() DotEnv {
 		d, _ := new(Settings).DotEnv(p, false, func(string) (string, bool) { return "", false })
@@ -273,8 +270,8 @@ func ownVariables(p project.Paths) func(string) (string, bool) {
 	}
 }
 
-// EnvNames returns the variables in the text of a project's .env file in three groups: set for
-// gemline itself, set for programs that the project brings, and refused.
+// EnvNames returns the variables in the text of a project's .env file in three groups: for gemline
+// itself, for the project's programs, and refused.
 func EnvNames(text string) (sets, brings, refused []string) {
 	list, _ := parseEnv(text)
 	for _, v := range list {

@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	maxExpanded = 64 << 10 // how long a value may become by the variables in it
-	maxFilled   = 8 << 20  // how long all values of a file may become together
+	maxExpanded = 64 << 10 // longest value after expansion, in bytes
+	maxFilled   = 8 << 20  // all expanded values of a file together
 )
 
-// A filler replaces $NAME, ${NAME} and ${NAME:-default} in strings. A variable
-// that is not set, without a default, stays as written.
+// A filler replaces $NAME, ${NAME} and ${NAME:-default} in strings. An unset variable without a
+// default stays unchanged.
 type filler struct {
-	checker *checker // is told what is wrong, and what stays unfilled in MCP servers
+	checker *checker // gets problems, and unset variables in MCP servers
 	lookup  func(string) (string, bool)
-	own     func(string) (string, bool) // the same for MCP servers where lookup has nothing; may be nil
-	filled  int                         // how many bytes the values that changed have by now
+	own     func(string) (string, bool) // a fallback of lookup for MCP servers; may be nil
+	filled  int                         // bytes of the expanded values so far
 }
 
-// tree fills in the strings below an object, in place. A value that can't be filled in is
-// taken out, and an MCP server that holds it is not to be used.
+// tree expands the strings in an object, in place. It removes a value that can't be expanded; an
+// MCP server with such a value can't be used.
 func (f *filler) tree(path []string, tree map[string]any) {
 	n := len(path)
 	isServer := n > 1 && path[n-2] == "mcpServers"
@@ -50,7 +50,7 @@ func (f *filler) tree(path []string, tree map[string]any) {
 	}
 }
 
-// failed says that the value at path can't be filled in.
+// failed notes that the value at path can't be expanded.
 func (f *filler) failed(path []string, err error) {
 	message := shown(JoinKey(path)) + " " + err.Error()
 	if at := slices.Index(path, "mcpServers"); at >= 0 && len(path) > at+1 {
@@ -60,8 +60,8 @@ func (f *filler) failed(path []string, err error) {
 	f.checker.wrong(path, message)
 }
 
-// arguments fills in the arguments of an MCP server. Text that a program runs, such as what
-// follows sh -c, stays as written: the server has an environment.
+// arguments expands the arguments of an MCP server. Program text, such as the argument of sh -c,
+// stays unexpanded: the server has an environment.
 func (f *filler) arguments(path []string, command string, args []any) error {
 	written, words, values := []string{command}, []string{command}, []string{""}
 	for _, a := range args {
@@ -79,7 +79,7 @@ func (f *filler) arguments(path []string, command string, args []any) error {
 		}
 		words, values = append(words, out), append(values, put)
 	}
-	for _, i := range program.Programs(words) { // now that the programs' names are filled in
+	for _, i := range program.Programs(words) { // now that the names of programs are expanded
 		words[i], values[i] = written[i], ""
 	}
 	texts := program.CodeWords(words)
@@ -97,21 +97,21 @@ func (f *filler) arguments(path []string, command string, args []any) error {
 	return nil
 }
 
-// around returns what a text has beside its variables.
+// around returns the text around its variables.
 func around(s string) string {
 	out, _ := expandText(s, func(string) (string, bool) { return "", true }, nil)
 	return out
 }
 
-// A codeError is a text that may be program text, in which a value could be run.
+// A codeError is the error of a text that may be program text: an inserted value could run.
 type codeError string
 
 func (e codeError) Error() string {
 	return fmt.Sprintf("has a variable whose value could be run as code in %.100q; let the program read its environment", string(e))
 }
 
-// unfilled says which values of a project hold a variable that is set: a project's text is
-// not filled in.
+// unfilled notes which values of a project contain a variable that is set: a project's text is not
+// expanded.
 func (c *checker) unfilled(set func(string) bool, path []string, tree map[string]any) {
 	for name, v := range sorted(tree) {
 		at := below(path, name)
@@ -128,8 +128,8 @@ func (c *checker) unfilled(set func(string) bool, path []string, tree map[string
 	}
 }
 
-// isProgram reports whether a key holds text for a shell, in which nothing is filled in:
-// the shell has an environment, and a value is never to become a part of what it runs.
+// isProgram reports whether a key holds text for a shell, which is not expanded: the shell has an
+// environment, and a value must never become part of a command.
 func isProgram(path []string) bool {
 	switch last := path[len(path)-1]; {
 	case path[0] == "hooks":
@@ -142,7 +142,7 @@ func isProgram(path []string) bool {
 	return slices.Contains(programKeys, path[0])
 }
 
-// programKeys are keys at the top that hold text for a shell, older names among them.
+// programKeys are top-level keys with text for a shell, older names included.
 var programKeys = []string{"check", "toolDiscoveryCommand", "toolCallCommand", "mcpServerCommand"}
 
 func (f *filler) value(path []string, v any) (any, error) {
@@ -166,8 +166,8 @@ func (f *filler) value(path []string, v any) (any, error) {
 	return v, nil
 }
 
-// harmless reports whether values may be put into a text of a variable that programs go by.
-// Blanks part options, and are a part of a path.
+// harmless reports whether values may be inserted into a variable that controls programs. Blanks
+// separate options, but are allowed in a path.
 func harmless(written, values string) bool {
 	if program.IsPlain(around(written)) {
 		values = strings.ReplaceAll(values, " ", "")
@@ -196,10 +196,10 @@ func (f *filler) text(path []string, s string) (out, values string, err error) {
 		return whole
 	}
 	if at := slices.Index(path, "mcpServers"); at >= 0 && len(path) > at+2 {
-		field := path[:at+3] // of the server
+		field := path[:at+3] // the field of the server
 		for _, found := range foreignVariable().FindAllString(s, -1) {
 			if found = strings.TrimSuffix(found, "/"); found == "~" && field[at+2] == "cwd" {
-				continue // which may begin so
+				continue // cwd may begin with ~
 			}
 			f.checker.unset(field, found+" is not filled in; $NAME and ${NAME} are")
 		}
@@ -228,13 +228,13 @@ func (f *filler) text(path []string, s string) (out, values string, err error) {
 	return out, values, err
 }
 
-// foreignVariable finds variables as other programs write them.
+// foreignVariable matches the variable syntax of other programs.
 var foreignVariable = text.Pattern(`\$\{(?:env|input):[^}]*\}|\{\{[^{}]*\}\}|^~(?:/|$)`)
 
 var errTooLong = errors.New("is too long once its variables are filled in")
 
-// expandText fills in the variables of s. missing, which may be nil, says what stands for a
-// variable without a value.
+// expandText expands the variables of s. Missing, which may be nil, returns the text for a variable
+// without a value.
 func expandText(s string, lookup func(string) (string, bool), missing func(name, whole string) string) (string, error) {
 	if !strings.Contains(s, "$") {
 		return s, nil
@@ -269,8 +269,8 @@ func expandText(s string, lookup func(string) (string, bool), missing func(name,
 	}
 }
 
-// variable reads the variable at the start of s, which is a dollar sign: all of its text, its
-// name, and its default if it has one. The name of other text is empty.
+// variable parses the variable at the start of s, a dollar sign. It returns the whole text, the
+// name, and the default, if any. The name is empty if s does not begin with a variable.
 func variable(s string) (whole, name, fallback string, has bool) {
 	m := variableText().FindStringSubmatch(s)
 	return m[0], m[1] + m[2], m[4], m[3] != ""

@@ -10,39 +10,38 @@ import (
 	"gemline/settings/flags"
 )
 
-// An Origin is a place that says something about a key. Secrets in it are
-// hidden.
+// An Origin is a source of a key's value. Its secrets are masked.
 type Origin struct {
 	Scope   Scope  `json:"scope"`
 	Path    string `json:"path,omitempty"`    // of a file
 	Line    int    `json:"line,omitempty"`    // in the file
 	Name    string `json:"name,omitempty"`    // of a variable or a flag
-	Older   string `json:"older,omitempty"`   // the name that the key has there
-	Value   any    `json:"value"`             // what it says
-	Written any    `json:"written,omitempty"` // how it stands there, if otherwise
-	Note    string `json:"note,omitempty"`    // why it does not count
+	Older   string `json:"older,omitempty"`   // the older name of the key, if used there
+	Value   any    `json:"value"`             // its value
+	Written any    `json:"written,omitempty"` // the value before expansion, if different
+	Note    string `json:"note,omitempty"`    // why it has no effect
 }
 
-// An Entry says what a key is set to, and why. Secrets in it are hidden.
+// An Entry is the value of a key with its origins. Its secrets are masked.
 type Entry struct {
 	Key    string   `json:"key"`
-	Value  any      `json:"value"` // nil if nothing that is said counts
+	Value  any      `json:"value"` // nil if no value counts
 	Status Status   `json:"status,omitempty"`
-	From   []Origin `json:"from,omitempty"` // where the value comes from, the weakest first if it is joined
-	Over   []Origin `json:"over,omitempty"` // what does not count, the strongest first
+	From   []Origin `json:"from,omitempty"` // the origins of the value, the weakest first if they are joined
+	Over   []Origin `json:"over,omitempty"` // overridden origins, the strongest first
 
 	path []string
 }
 
-// Inputs are what has a say in the settings beside the files.
+// Inputs are the sources of settings beside the files.
 type Inputs struct {
-	Lookup func(string) (string, bool) // the environment, and below it the .env file
-	DotEnv DotEnv                      // what Lookup has from .env files
+	Lookup func(string) (string, bool) // the environment, then the .env files
+	DotEnv DotEnv                      // the part of Lookup from .env files
 	Flags  *flags.Set
 }
 
-// Explain returns an entry for every value that a file or in sets, by key. With
-// all, the keys that nobody sets are there with their defaults.
+// Explain returns an entry for every value that a file or in sets, by key. If all is set, it also
+// returns the defaults of other keys.
 func (s *Settings) Explain(in Inputs, all bool) []Entry {
 	found := map[string]*Entry{}
 	entry := func(path []string) *Entry {
@@ -81,11 +80,11 @@ func (s *Settings) Explain(in Inputs, all bool) []Entry {
 	return out
 }
 
-// said returns what the environment and the command line say, the weakest first.
+// said returns the values of the environment and the command line, the weakest first.
 func (in Inputs) said(o override) (all []Origin) {
 	names, values := o.variables(in.Lookup)
 	for i, name := range slices.Backward(names) {
-		v, _ := in.DotEnv.Lookup(name) // else the environment has it
+		v, _ := in.DotEnv.Lookup(name) // otherwise the environment has it
 		all = append(all, Origin{Scope: Environment, Name: name, Path: v.File, Value: values[i]})
 	}
 	if o.flag != nil && in.Flags != nil {
@@ -96,7 +95,7 @@ func (in Inputs) said(o override) (all []Origin) {
 	return all
 }
 
-// explain adds what a file says, as something that may or may not count.
+// explain adds the values of a file, as possible origins.
 func (l *Layer) explain(entry func([]string) *Entry) {
 	if l.doc == nil {
 		return
@@ -126,8 +125,7 @@ func (l *Layer) explain(entry func([]string) *Entry) {
 	}
 }
 
-// origin returns the place in the file at which a key stands under the path
-// from.
+// origin returns the origin of a key in the file, under the path from.
 func (l *Layer) origin(path, from []string, v any, note string) Origin {
 	line, _ := l.doc.Position(from)
 	written := l.doc.Written(from)
@@ -141,7 +139,7 @@ func (l *Layer) origin(path, from []string, v any, note string) Origin {
 	return o
 }
 
-// holdsVariable reports whether there is a variable in a value.
+// holdsVariable reports whether a value contains a variable.
 func holdsVariable(v any) bool {
 	switch x := v.(type) {
 	case string:
@@ -158,7 +156,7 @@ func holdsVariable(v any) bool {
 	return false
 }
 
-// leaves calls yield for what is in an object, down to what is none or empty.
+// leaves calls yield for the leaves of an object: values that are no object, or an empty one.
 func leaves(path []string, v any, yield func([]string, any)) {
 	tree, ok := v.(map[string]any)
 	if !ok || len(tree) == 0 && len(path) > 0 {
@@ -170,7 +168,7 @@ func leaves(path []string, v any, yield func([]string, any)) {
 	}
 }
 
-// settle decides which places of an entry count.
+// settle decides which origins of an entry count.
 func (in Inputs) settle(e *Entry, merged map[string]any, o override) {
 	k, known := FindKey(e.Key)
 	if known {
@@ -178,7 +176,7 @@ func (in Inputs) settle(e *Entry, merged map[string]any, o override) {
 	}
 	v, counts := at(merged, e.path)
 	if tree, is := v.(map[string]any); is && len(tree) > 0 {
-		counts = false // something weaker that is not an object
+		counts = false // a weaker value is not an object
 	}
 	if counts {
 		i := slices.IndexFunc(e.Over, func(o Origin) bool { return o.Note == "" })
@@ -200,7 +198,7 @@ func (in Inputs) settle(e *Entry, merged map[string]any, o override) {
 	}
 }
 
-// join makes every place that adds to a list one where the value comes from.
+// join makes every origin that adds to a list an origin of the value.
 func (e *Entry) join(k Key) {
 	for _, o := range slices.Backward(e.Over) {
 		if o.Note == "" {
@@ -210,7 +208,7 @@ func (e *Entry) join(k Key) {
 	e.Over = slices.DeleteFunc(e.Over, func(o Origin) bool { return o.Note == "" })
 }
 
-// fallback adds the default, which counts if nothing else does.
+// fallback adds the default, which counts if there is no other value.
 func (in Inputs) fallback(e *Entry, k Key, counts bool) {
 	o := Origin{Scope: BuiltIn, Value: k.fallback}
 	switch items, is := k.fallback.([]any); {
@@ -226,7 +224,7 @@ func (in Inputs) fallback(e *Entry, k Key, counts bool) {
 	}
 }
 
-// override lets the environment and the command line have the last word.
+// override applies the environment and the command line.
 func (in Inputs) override(e *Entry, k Key, o override) {
 	for _, origin := range in.said(o) {
 		v, err := k.coerce(origin.Value)
@@ -235,7 +233,7 @@ func (in Inputs) override(e *Entry, k Key, o override) {
 			e.Over = append([]Origin{origin}, e.Over...)
 			continue
 		} else if err != nil {
-			v = origin.Value // a flag may say more than a file
+			v = origin.Value // a flag may set more than a file
 		}
 		origin.Value = mask(e.path, v, nil)
 		if k.Merge == "concat" && e.Value != nil {
@@ -252,8 +250,7 @@ func Under(entries []Entry, path []string) []Entry {
 	return lists.Filter(entries, func(e Entry) bool { return starts(e.path, path) })
 }
 
-// Value returns what entries say together about the key at path, nil if
-// nothing.
+// Value returns the joint value of entries for the key at path, nil without one.
 func Value(entries []Entry, path []string) any {
 	tree := map[string]any{}
 	for _, e := range entries {

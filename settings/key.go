@@ -16,17 +16,17 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// A Status says what becomes of a key.
+// A Status says how gemline handles a key.
 type Status string
 
-// What becomes of keys.
+// The values of Status.
 const (
 	Used    Status = "in use"
 	Later   Status = "not in use yet"
 	Ignored Status = "accepted, without effect"
 )
 
-// The types of values. A key may be of several, with " or " between them.
+// The types of values. " or " separates the types of a key with several.
 const (
 	isBool    = "boolean"
 	isWhole   = "whole number"
@@ -45,41 +45,41 @@ const (
 type Key struct {
 	Name   string
 	Type   string   // such as "boolean" or "string or list of strings"
-	Enum   []string // the words that the string may be, if not any
-	Merge  string   // how files combine: "" the strongest has it; concat, union, shallow, intersect
+	Enum   []string // the allowed words of a string; nil allows any
+	Merge  string   // how files combine: "" takes the strongest; concat, union, shallow, intersect
 	Status Status
 	Help   string
 
 	fallback any
-	wildcard bool                // its name has a placeholder, as for the command of each server
-	field    func(*Settings) any // the field of its value, nil for none
+	wildcard bool                // its name has a placeholder, such as the command of each server
+	field    func(*Settings) any // the field with its value, nil for none
 	legacy   []legacyName        // its older names
 	near     string              // a common wrong name; may be empty
 	env      []string
-	wants    string // the only boolean that asks for something, if not true
+	wants    string // the boolean that asks for the feature, if not true
 	span     span
 	safety   safety
 }
 
-// safety says what a value may do to the user's protection.
+// A safety describes the effect of values on the user's protection.
 type safety struct {
 	project string // the values that a project may set
 	strict  bool   // a value that can't be understood ends the run
-	misread string // the effect of ignoring a value that can't be understood
-	risk    string // how the key weakens the protection
+	misread string // an unreadable value ends the run
+	risk    string // the effect of ignoring an unreadable value
 }
 
 // A legacyName is an older name of a key.
 type legacyName struct {
 	from, to string
-	only     string // the type of the values that are meant; "" is any
+	only     string // the type of values under the older name; "" is any
 	inverted bool
 }
 
-// Default returns the value of a key that nothing sets, nil if there is none.
+// Default returns the value of an unset key, nil if there is none.
 func (k Key) Default() any { return k.fallback }
 
-// Parse returns the value that a text on the command line spells.
+// Parse parses a text of the command line as a value.
 func (k Key) Parse(s string) (any, error) {
 	for _, last := range []bool{false, true} { // any text is a string
 		for _, kind := range k.kinds() {
@@ -91,7 +91,7 @@ func (k Key) Parse(s string) (any, error) {
 	return nil, k.mismatch(s)
 }
 
-// Check says what is wrong with a value, down to the keys in an object.
+// Check returns the error of a value, also of the keys in an object.
 func (k Key) Check(v any) error {
 	path, err := SplitKey(k.Name)
 	if err != nil {
@@ -104,8 +104,7 @@ func (k Key) Check(v any) error {
 	return nil
 }
 
-// coerce returns v as the key's type: a string that spells a truth or a number
-// is taken for one.
+// coerce converts v to the key's type: from a string to a boolean or a number.
 func (k Key) coerce(v any) (any, error) {
 	for _, kind := range k.kinds() {
 		if out, ok := exact(kind, v); ok && k.allows(out) {
@@ -129,12 +128,12 @@ func (k Key) coerce(v any) (any, error) {
 	return nil, k.mismatch(v)
 }
 
-// isArguments reports whether a key has the arguments of an MCP server.
+// isArguments reports whether a key holds the arguments of an MCP server.
 func isArguments(name string) bool {
 	return strings.HasPrefix(name, "mcpServers.") && strings.HasSuffix(name, ".args")
 }
 
-// worded returns a number or a truth among arguments as it is written: ["--port", 8080].
+// worded converts a number or a boolean among arguments to text: ["--port", 8080].
 func worded(item any) any {
 	if n, is := numeral(item); is {
 		return n
@@ -147,11 +146,10 @@ func worded(item any) any {
 
 func (k Key) kinds() []string { return strings.Split(k.Type, " or ") }
 
-// is reports whether values may be of a type.
+// is reports whether the key allows a type.
 func (k Key) is(kind string) bool { return slices.Contains(k.kinds(), kind) }
 
-// allows reports whether v is one of the words that a string may be, or a number in the key's
-// range.
+// allows reports whether v is an allowed word, or a number in the key's range.
 func (k Key) allows(v any) bool {
 	if n, is := v.(json.Number); is {
 		return k.span.holds(n)
@@ -185,7 +183,7 @@ func exact(kind string, v any) (any, bool) {
 	return v, ok
 }
 
-// means reports whether a string means something as a value of a type.
+// means reports whether a string has a meaning as a value of a type.
 func means(kind, s string) bool {
 	switch kind {
 	case isAge:
@@ -197,7 +195,7 @@ func means(kind, s string) bool {
 	return true
 }
 
-// item reports whether the key's lists may hold v.
+// item reports whether v is allowed in the key's lists.
 func (k Key) item(v any) bool {
 	_, text := v.(string)
 	_, object := v.(map[string]any)
@@ -224,7 +222,7 @@ func numeral(v any) (string, bool) {
 	return "", false
 }
 
-// spelled returns the value of a type that s spells.
+// spelled parses s as a value of a type.
 func spelled(kind, s string) (any, bool) {
 	switch kind {
 	case isBool:
@@ -261,7 +259,7 @@ func parsed(kind, s string) (any, bool) {
 	return exact(kind, v)
 }
 
-// numberOf returns the number that s spells.
+// numberOf parses s as a number.
 func numberOf(kind, s string) (any, bool) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) || strings.ContainsAny(s, "xXpP_+") && !json.Valid([]byte(s)) {
@@ -279,7 +277,7 @@ func numberOf(kind, s string) (any, bool) {
 	return json.Number(strconv.FormatInt(int64(f), 10)), true
 }
 
-// set gives the key's field a value that was coerced.
+// set sets the key's field to a converted value.
 func (k Key) set(s *Settings, v any) {
 	switch field := k.field(s).(type) {
 	case *string:
@@ -301,7 +299,7 @@ func (k Key) set(s *Settings, v any) {
 	}
 }
 
-// words returns the texts of a list of JSON.
+// words returns the strings of a JSON list.
 func words(list any) []string {
 	items, _ := list.([]any)
 	return lists.Map(items, func(item any) string {
@@ -310,12 +308,12 @@ func words(list any) []string {
 	})
 }
 
-// items returns words as a list of JSON.
+// items returns words as a JSON list.
 func items(words []string) []any {
 	return lists.Map(words, func(word string) any { return word })
 }
 
-// combine returns the value of a key that a weaker and a stronger place give.
+// combine joins the values of a weaker and a stronger source.
 func (k Key) combine(lower, higher any) any {
 	a, ok := lower.([]any)
 	b, both := higher.([]any)
@@ -343,7 +341,7 @@ func (k Key) combine(lower, higher any) any {
 	return higher
 }
 
-// sameName reports whether two items name one server.
+// sameName reports whether two items name the same server.
 func sameName(a, b any) bool {
 	x, ok := a.(string)
 	y, both := b.(string)
@@ -351,7 +349,7 @@ func sameName(a, b any) bool {
 }
 
 func (k Key) mismatch(v any) error {
-	if list, is := v.([]any); is && (k.is(isList) || k.is(isObjects)) { // which has something else in it
+	if list, is := v.([]any); is && (k.is(isList) || k.is(isObjects)) { // a list with other items
 		for _, item := range list {
 			if !k.item(item) {
 				return fmt.Errorf("%s must be %s, and %s in it is none", shown(k.Name), k.Wants(), jsonc.Describe(item))
@@ -361,10 +359,10 @@ func (k Key) mismatch(v any) error {
 	return fmt.Errorf("%s must be %s, not %s", shown(k.Name), k.Wants(), jsonc.Describe(v))
 }
 
-// Range returns the words behind the type for the numbers that are allowed, "" if all are.
+// Range describes the allowed numbers, for use after the type, "" if all are allowed.
 func (k Key) Range() string { return k.span.String() }
 
-// Wants says in words what a value must be.
+// Wants describes the allowed values.
 func (k Key) Wants() string {
 	var words []string
 	for _, kind := range k.kinds() {

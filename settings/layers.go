@@ -12,22 +12,21 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// A Layer is what one file of settings says, in the names of today and with
-// its variables filled in.
+// A Layer is the content of a settings file, with current names and expanded variables.
 type Layer struct {
 	Source
-	Missing    bool      // there is no such file
-	PassedOver string    // why it is passed over: somebody else may have written it, or it is elsewhere
+	Missing    bool      // the file does not exist
+	PassedOver string    // why it is not used: somebody else may have written it, or it is elsewhere
 	Err        error     // why it can't be used; a [jsonc.Error]
-	Problems   []Problem // keys that are none and values of the wrong type
+	Problems   []Problem // unknown keys and values of wrong types
 
 	doc   *jsonc.Document
-	tree  map[string]any // what counts
+	tree  map[string]any // the valid values
 	moves []move
 }
 
-// readLayers reads the files, the weakest first: which values a project may give to some keys
-// depends on the files before it.
+// readLayers reads the files, the weakest first: for some keys, the allowed values of a project
+// depend on weaker files.
 func readLayers(sources []Source, lookup func(string) (string, bool)) []Layer {
 	layers := make([]Layer, len(sources))
 	for i, src := range sources {
@@ -42,8 +41,8 @@ func readLayers(sources []Source, lookup func(string) (string, bool)) []Layer {
 	return layers
 }
 
-// forgive drops what is said of values that a project can't set where weaker files say the
-// same: such a value changes nothing.
+// forgive drops problems about values that a project can't set, if weaker files set the same: such
+// a value changes nothing.
 func (l *Layer) forgive(weaker map[string]any) {
 	l.Problems = slices.DeleteFunc(l.Problems, func(p Problem) bool {
 		v, said := at(weaker, p.path)
@@ -51,7 +50,7 @@ func (l *Layer) forgive(weaker map[string]any) {
 	})
 }
 
-// Line returns the line of the key that a problem is about.
+// Line returns the line of a problem's key.
 func (l *Layer) Line(p Problem) int {
 	line, _ := l.doc.Position(l.written(p.path))
 	return line
@@ -73,14 +72,14 @@ func (l *Layer) read(lookup func(string) (string, bool)) {
 	}
 }
 
-// digest finds the values of the file that count.
+// digest finds the valid values of the file.
 func (l *Layer) digest(lookup func(string) (string, bool)) {
 	c := checker{project: l.Scope == Workspace}
 	tree := l.doc.Tree
 	for _, path := range l.doc.Twice {
 		c.wrong(path, repeated(path))
 	}
-	if l.Scope != Workspace { // a project's servers are filled in later, by the rights that they get
+	if l.Scope != Workspace { // a project's servers are expanded later, within their rights
 		f := filler{checker: &c, lookup: lookup, own: l.Own}
 		f.tree(nil, tree)
 	} else {
@@ -91,7 +90,7 @@ func (l *Layer) digest(lookup func(string) (string, bool)) {
 			c.wrong(m.to, shown(JoinKey(m.to))+" does not count: the value above it is not an object")
 		}
 	}
-	l.doc.Tree = nil // it is no longer what the file says
+	l.doc.Tree = nil // it no longer matches the file
 	delete(tree, "admin")
 	l.tree = c.tree(tree)
 	if l.Scope == Workspace {
@@ -101,12 +100,12 @@ func (l *Layer) digest(lookup func(string) (string, bool)) {
 	l.Problems = lists.Map(c.problems, l.asWritten)
 }
 
-// repeated says that a file has a key more than once.
+// repeated returns the message about a duplicate key.
 func repeated(path []string) string {
 	return shown(JoinKey(path)) + " is given more than once; the last one counts"
 }
 
-// asWritten returns a problem that names its key as the file does, and today's name beside it.
+// asWritten returns a problem with the key's name in the file, and its current name.
 func (l *Layer) asWritten(p Problem) Problem {
 	today := JoinKey(p.path)
 	if older := JoinKey(l.written(p.path)); older != today {
@@ -115,15 +114,15 @@ func (l *Layer) asWritten(p Problem) Problem {
 	return p
 }
 
-// EffectiveValues returns the values of a project's settings that count, with variables unexpanded:
-// not values that a project can't set, nor values without effect. The weaker settings are
-// those of everything but the project.
+// EffectiveValues returns the valid values of a project's settings, with variables unexpanded. It
+// leaves out values that a project can't set, and values without effect. The weaker settings are
+// all others.
 func EffectiveValues(doc *jsonc.Document, weaker *Settings) map[string]any {
 	l := Layer{Source: Source{Scope: Workspace}, doc: doc}
 	l.digest(func(string) (string, bool) { return "", false })
 	l.restrictApprovalMode(weaker.Merged)
 	prune(catalogue(), l.tree)
-	if servers, ok := l.tree["mcpServers"].(map[string]any); ok { // digest has filled in their environment
+	if servers, ok := l.tree["mcpServers"].(map[string]any); ok { // digest has expanded their environment
 		for name := range servers {
 			servers[name] = l.doc.Written(l.written([]string{"mcpServers", name}))
 		}
@@ -131,7 +130,7 @@ func EffectiveValues(doc *jsonc.Document, weaker *Settings) map[string]any {
 	return l.tree
 }
 
-// prune takes out of a tree what has no effect.
+// prune removes values without effect from a tree.
 func prune(n *node, tree map[string]any) {
 	for name, v := range tree {
 		next := n.next(name)
@@ -148,7 +147,7 @@ func prune(n *node, tree map[string]any) {
 	}
 }
 
-// written returns the path under which a value stands in the file.
+// written returns the path of a value in the file.
 func (l *Layer) written(path []string) []string {
 	for i := len(l.moves) - 1; i >= 0; i-- {
 		if m := l.moves[i]; !m.lost && starts(path, m.to) {
@@ -163,9 +162,8 @@ func starts(path, head []string) bool {
 	return len(path) >= len(head) && slices.Equal(path[:len(head)], head)
 }
 
-// mergeAll returns what the layers say together, the weakest first. Objects are
-// merged key by key, except where a key says otherwise; of everything else the
-// strongest counts.
+// mergeAll joins the layers, the weakest first. Objects are merged key by key, unless a key has
+// another rule; otherwise the strongest value counts.
 func mergeAll(layers []Layer) map[string]any {
 	merged := map[string]any{}
 	for _, l := range layers {
@@ -176,7 +174,7 @@ func mergeAll(layers []Layer) map[string]any {
 	return merged
 }
 
-// merge returns a new object. n may be nil.
+// merge returns a new, merged object. N may be nil.
 func merge(n *node, lower, higher map[string]any) map[string]any {
 	out := maps.Clone(lower)
 	shallow := n != nil && n.key != nil && n.key.Merge == "shallow"

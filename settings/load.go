@@ -14,7 +14,7 @@ import (
 	"gemline/settings/project"
 )
 
-// A Scope says whom a value is for, and so how strong it is.
+// A Scope says to whom a value applies, and so its strength.
 type Scope string
 
 // The scopes, the weakest first.
@@ -33,17 +33,17 @@ type Source struct {
 	Scope Scope
 	Path  string
 
-	// Guarded files bind every user of the machine and count only if nobody
-	// but its administrator can have written them.
+	// Guarded files apply to every user of the machine. They count only if nobody but the
+	// administrator can have written them.
 	Guarded bool
 
-	// Own, if not nil, looks up what fills the file's MCP servers where the
-	// environment says nothing.
+	// Own, if not nil, looks up variables in the file's MCP servers that the environment does not
+	// set.
 	Own func(string) (string, bool)
 }
 
-// Sources returns the files of settings, the weakest first: the machine's defaults, the user's
-// file, with workspace the project's, and the machine's overrides.
+// Sources returns the settings files, the weakest first: the machine's defaults, the user's file,
+// the project's file if workspace is set, and the machine's overrides.
 func Sources(p project.Paths, lookup func(string) (string, bool), workspace bool) []Source {
 	named := func(variable, otherwise string) string {
 		if path, _ := lookup(variable); path != "" {
@@ -61,8 +61,8 @@ func Sources(p project.Paths, lookup func(string) (string, bool), workspace bool
 	return append(list, Source{Scope: System, Path: system, Guarded: true})
 }
 
-// LinksOutside says where the file at path leads by links, if that is not in the
-// directory, and else "": the user who trusted the directory was not shown what is there.
+// LinksOutside returns the target of links in path, if the target is outside of the directory,
+// otherwise "". The user who trusted the directory has not seen the target.
 func LinksOutside(path, dir string) string {
 	real := disk.ResolveLinks(path)
 	if disk.Inside(disk.ResolveLinks(dir), real) {
@@ -71,9 +71,8 @@ func LinksOutside(path, dir string) string {
 	return "it leads out of the folder, to " + real
 }
 
-// SystemPolicies returns the directory of the rules that bind every user of the
-// machine. They count only if nobody but its administrator can have written
-// them; see [disk.WorldWritable].
+// SystemPolicies returns the directory of rules that apply to every user of the machine. They count
+// only if nobody but the administrator can have written them; see [disk.WorldWritable].
 func SystemPolicies(lookup func(string) (string, bool)) string {
 	return filepath.Join(filepath.Dir(systemSettings(lookup)), "policies")
 }
@@ -91,11 +90,11 @@ func systemSettings(lookup func(string) (string, bool)) string {
 }
 
 // Load reads the files, the weakest first; [Settings.Layers] has what each of them says, and
-// [Settings.Explain] where each value comes from. What is wrong with a key is a warning, and the
-// key counts as not given. A file that can't be read or parsed is a [jsonc.Error]; the Settings
-// then come from the other files.
+// [Settings.Explain] where each value comes from. A problem of a key is a warning, and the key
+// counts as not set. A file that can't be read or parsed is a [jsonc.Error]; the Settings then come
+// from the other files.
 //
-// Variables in values are filled in from lookup. The files are never written.
+// Lookup supplies the variables in values. The files are never written.
 func Load(sources []Source, lookup func(string) (string, bool)) (s *Settings, warnings []string, err error) {
 	layers := readLayers(sources, lookup)
 	for _, l := range layers {
@@ -114,7 +113,7 @@ func Load(sources []Source, lookup func(string) (string, bool)) (s *Settings, wa
 // maxWarnings is how many warnings one file may give.
 const maxWarnings = 5
 
-// warnings says what is wrong with a file that is used all the same.
+// warnings returns the problems of a file that is used nevertheless.
 func (l *Layer) warnings() []string {
 	var out []string
 	path := text.PrintableLine(l.Path)
@@ -137,7 +136,7 @@ func (l *Layer) warnings() []string {
 	return out
 }
 
-// take sets the fields that a merged tree has values for.
+// take sets the fields from a merged tree.
 func (s *Settings) take(merged map[string]any) {
 	s.Merged = merged
 	for _, k := range table {

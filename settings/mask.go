@@ -9,13 +9,11 @@ import (
 	"gemline/engine/redact"
 )
 
-// Hidden stands where a secret is not shown.
+// Hidden replaces a secret in output.
 const Hidden = "********"
 
-// mask returns the value v of the key at path without what looks like a
-// secret: by the key's name, by the name of a variable that was filled in, or
-// by the value itself. written is v before its variables were filled in, or
-// nil.
+// mask returns the value v of the key at path with likely secrets masked: by the key's name, by the
+// name of an expanded variable, or by the value itself. Written is v before expansion, or nil.
 func mask(path []string, v, written any) any {
 	return masked(path, v, written, func(path []string, text string, written any) any {
 		raw, _ := written.(string)
@@ -26,8 +24,7 @@ func mask(path []string, v, written any) any {
 	}, func(_, shown any) any { return maskArgument(shown) })
 }
 
-// MaskWritten returns the value of a key as it is written, with its variables
-// but without what looks like a secret.
+// MaskWritten returns the unexpanded value of a key with likely secrets masked.
 func MaskWritten(path []string, v any) any {
 	return masked(path, v, nil, func(path []string, text string, _ any) any {
 		if secretPath(path) || fillsInSecret(text) {
@@ -37,8 +34,8 @@ func MaskWritten(path []string, v any) any {
 	}, func(item, _ any) any { return onlyVariables(item) })
 }
 
-// masked returns the value v of the key at path, with text applied to each text in it. Behind a flag
-// that asks for a secret, argument replaces the result.
+// masked returns the value v of the key at path, with text applied to each text in it. For the
+// value of a secret flag, argument replaces the result.
 func masked(path []string, v, written any, text func(path []string, text string, written any) any, argument func(item, shown any) any) any {
 	switch x := v.(type) {
 	case map[string]any:
@@ -72,9 +69,8 @@ func masked(path []string, v, written any, text func(path []string, text string,
 	return v
 }
 
-// EachHidden calls found with the values in v that a list of settings hides, and with the name
-// that says so, "" if there is none. Variables and headers are left out: these have names of
-// their own.
+// EachHidden calls found for the values in v that a list of settings masks, with the name that is
+// the reason, or "". It leaves out variables and headers, which have their own names.
 func EachHidden(v any, found func(name, value string)) {
 	switch x := v.(type) {
 	case map[string]any:
@@ -107,10 +103,10 @@ func EachHidden(v any, found func(name, value string)) {
 	}
 }
 
-// MaskWords returns the words of a command without what looks like a secret.
+// MaskWords returns the words of a command with likely secrets masked.
 func MaskWords(command []string) []string { return words(MaskWritten(nil, items(command))) }
 
-// onlyVariables hides everything in a string but the names of variables.
+// onlyVariables masks a string except the names of variables.
 func onlyVariables(v any) any {
 	s, ok := v.(string)
 	if !ok {
@@ -148,18 +144,18 @@ func fillsInSecret(s string) bool {
 	}
 }
 
-// secretPath reports whether a key's values are secrets, whatever they are.
+// secretPath reports whether all values of a key are secrets.
 func secretPath(path []string) bool {
 	return len(path) > 0 && (slices.ContainsFunc(path, carries) || secretName(path[len(path)-1]))
 }
 
-// carries reports whether what is below a name is given to others as it is:
-// variables and headers, which is where keys go.
+// carries reports whether a name is a container for values that are passed on unchanged: variables
+// and headers, which often hold keys.
 func carries(name string) bool {
 	return strings.EqualFold(name, "env") || strings.EqualFold(name, "headers")
 }
 
-// secretName reports whether something of that name looks like a secret.
+// secretName reports whether a name is likely that of a secret.
 func secretName(name string) bool {
 	n := strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "", ".", "").Replace(name))
 	ends := func(with string) bool { return strings.HasSuffix(n, with) }
@@ -172,8 +168,8 @@ func secretName(name string) bool {
 			"authorization", "credential", "cookie", "privatekey", "accesskey"}, holds)
 }
 
-// asksForSecret reports whether an argument is a flag whose value, which
-// follows, looks like a secret.
+// asksForSecret reports whether an argument is a flag whose value, the next argument, is likely a
+// secret.
 func asksForSecret(v any) bool {
 	s, ok := v.(string)
 	return ok && strings.HasPrefix(s, "-") && !strings.Contains(s, "=") && secretName(strings.TrimLeft(s, "-"))
@@ -186,9 +182,9 @@ func maskArgument(v any) any {
 	return Hidden
 }
 
-// MaskText hides what looks like a secret within a text: the user and password
-// of a URL, what looks random in its path, the values of flags, variables, headers and parameters that are
-// named like one, and what has the shape of a well-known kind of key.
+// MaskText masks likely secrets within a text: the user and password of a URL, random parts of its
+// path, values of flags, variables, headers and parameters with the name of a secret, and
+// well-known forms of keys.
 func MaskText(s string) string {
 	if len(s) < 8 && !strings.ContainsAny(s, "=:@ ") {
 		return s
@@ -210,8 +206,8 @@ func MaskText(s string) string {
 	return s
 }
 
-// replaceNamed hides the third group of what a pattern finds, where the first
-// is the name of a secret.
+// replaceNamed masks the third group of a pattern's matches, if the first group is the name of a
+// secret.
 func replaceNamed(pattern *regexp.Regexp, s string) string {
 	var b strings.Builder
 	done := 0

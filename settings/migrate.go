@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// olderNames returns all older names, names of the flat files of the first years first, since
-// their successors may have been renamed, too. The flat name of the model comes first: its string
-// would be in the way of the keys below model.
+// olderNames returns all older names, names of the flat files of the first years first, since their
+// successors may have been renamed, too. The flat name of the model comes first: its string would
+// block the keys below model.
 var olderNames = sync.OnceValue(func() []legacyName {
 	var flat, rest []legacyName
 	for _, k := range table {
@@ -27,15 +27,15 @@ var olderNames = sync.OnceValue(func() []legacyName {
 	return append(flat, rest...)
 })
 
-// A move is a value that stood at one place and now stands at another.
+// A move is a value that was moved from one path to another.
 type move struct {
 	from, to []string
-	lost     bool // there is a value under the newer name, which counts
+	lost     bool // the newer name has a value, which counts
 	blocked  bool // a value in the place of an object keeps it from counting
 }
 
-// migrate gives the keys of tree the names of today, in place, and returns
-// what was moved. Where both names are there, the newer one counts, or lists are joined as of two files.
+// migrate moves values to the current names of keys, in place, and returns the moves. If both names
+// have a value, the newer one counts, or lists are joined as if from two files.
 func migrate(tree map[string]any) []move {
 	if len(tree) == 0 {
 		return nil
@@ -47,7 +47,7 @@ func migrate(tree map[string]any) []move {
 	return append(moves, recast(tree)...)
 }
 
-// recast puts values that were renamed themselves into today's words.
+// recast replaces renamed values by their current words.
 func recast(tree map[string]any) []move {
 	theme := []string{"ui", "theme"}
 	if name, _ := at(tree, theme); name == "VS" {
@@ -64,7 +64,7 @@ func recast(tree map[string]any) []move {
 	return []move{phrases}
 }
 
-// shift moves the value of one old name.
+// shift moves the value of one older name.
 func shift(tree map[string]any, r legacyName) []move {
 	from, to := strings.Split(r.from, "."), strings.Split(r.to, ".")
 	v, ok := at(tree, from)
@@ -78,17 +78,16 @@ func shift(tree map[string]any, r legacyName) []move {
 	return transplant(tree, from, to, v)
 }
 
-// transplant puts v at a place. Where there are objects at both, their keys
-// are moved one by one.
+// transplant sets the value at a path to v. If both are objects, it moves their keys one by one.
 func transplant(tree map[string]any, from, to []string, v any) []move {
 	there, taken := at(tree, to)
 	if !taken {
-		if !graft(tree, to, v) { // something other than an object is in the way
+		if !graft(tree, to, v) { // another value than an object blocks the path
 			return []move{{from: from, to: to, blocked: true}}
 		}
 		return []move{{from: from, to: to}}
 	}
-	if k, _ := FindKey(JoinKey(to)); k.is(isList) && k.Merge != "" { // as of two files
+	if k, _ := FindKey(JoinKey(to)); k.is(isList) && k.Merge != "" { // join as if from two files
 		graft(tree, to, k.combine(v, there))
 		return nil
 	}
@@ -103,7 +102,7 @@ func transplant(tree map[string]any, from, to []string, v any) []move {
 	return moves
 }
 
-// inverse returns the opposite of a truth, and anything else as it is.
+// inverse negates a boolean, and returns anything else unchanged.
 func inverse(v any) any {
 	switch v {
 	case true, "true":
@@ -131,14 +130,15 @@ func at(tree map[string]any, path []string) (any, bool) {
 	return tree, true
 }
 
-// In returns the value at a path in a tree of settings, the zero value if none of its type is there.
+// In returns the value at a path in a tree of settings, the zero value if it is missing or has
+// another type.
 func In[T any](tree map[string]any, path ...string) (v T) {
 	found, _ := at(tree, path)
 	v, _ = found.(T)
 	return v
 }
 
-// graft sets the value at a path, if what is above it are objects.
+// graft sets the value at a path, unless a value other than an object blocks it.
 func graft(tree map[string]any, path []string, v any) bool {
 	for _, name := range path[:len(path)-1] {
 		if _, ok := tree[name]; !ok {
@@ -154,7 +154,7 @@ func graft(tree map[string]any, path []string, v any) bool {
 	return true
 }
 
-// remove takes the value at a path away, and the objects that become empty.
+// remove removes the value at a path, and objects that become empty.
 func remove(tree map[string]any, path []string) {
 	if len(path) == 1 {
 		delete(tree, path[0])

@@ -10,17 +10,16 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// A ForbiddenError is a flag that the settings forbid.
+// A ForbiddenError is the error of a flag that the settings forbid.
 type ForbiddenError struct{ Message string }
 
 // Error returns the message.
 func (e *ForbiddenError) Error() string { return e.Message }
 
-// An override is a key about which the environment or the command line may
-// have the last word.
+// An override is a key that the environment or the command line may override.
 type override struct {
 	Key  Key
-	flag func(*flags.Set) (name string, v any, ok bool) // nil if there is none
+	flag func(*flags.Set) (name string, v any, ok bool) // nil without a flag
 }
 
 func overrides() (all []override) {
@@ -78,8 +77,7 @@ func overrides() (all []override) {
 	return all
 }
 
-// variables returns what the environment says about the key, by every
-// variable that says something, the strongest first.
+// variables returns the variables that set the key, with their values, the strongest first.
 func (o override) variables(lookup func(string) (string, bool)) (names []string, values []any) {
 	for _, name := range o.Key.env {
 		said, _ := lookup(name)
@@ -87,7 +85,7 @@ func (o override) variables(lookup func(string) (string, bool)) (names []string,
 			continue
 		}
 		var v any = said
-		if o.Key.Type == isBool { // anything else is off
+		if o.Key.Type == isBool { // any other value is off
 			v = said == "1" || said == "true"
 		}
 		names, values = append(names, name), append(values, v)
@@ -95,9 +93,8 @@ func (o override) variables(lookup func(string) (string, bool)) (names []string,
 	return names, values
 }
 
-// Override lets the environment and then the command line have the last word.
-// The error is about a flag that s forbids, a [ForbiddenError], or about a variable
-// that says none of the words that there are, a [jsonc.Error].
+// Override applies the environment and then the command line. The error is about a flag that s
+// forbids, a [ForbiddenError], or about an invalid value of a variable, a [jsonc.Error].
 func (s *Settings) Override(f *flags.Set, lookup func(string) (string, bool)) error {
 	s.Model = strings.TrimSpace(s.Model)
 	for _, o := range overrides() {
@@ -126,10 +123,10 @@ func (s *Settings) Override(f *flags.Set, lookup func(string) (string, bool)) er
 	return nil
 }
 
-// Confine takes back what a folder that is not trusted may not have, and
-// reports whether there was such a thing.
+// Confine removes settings that an untrusted folder may not have, and reports whether there were
+// any.
 func (s *Settings) Confine() bool {
-	if s.ApprovalMode == "plan" { // which lets less run
+	if s.ApprovalMode == "plan" { // plan mode allows less
 		return false
 	}
 	was := s.ApprovalMode

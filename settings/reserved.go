@@ -5,27 +5,26 @@ import (
 	"strings"
 )
 
-// permitted are the variables of a project's .env file that count for gemline itself.
-// None of them chooses a provider, an account, a key or an address.
+// permitted are the variables of a project's .env file that count for gemline itself. None chooses
+// a provider, an account, a key or an address.
 var permitted = []string{"GEMINI_MODEL"}
 
-// permits reports whether a variable of a project's .env file counts for gemline itself with
-// this value: a model of another provider does not.
+// permits reports whether a variable of a project's .env file, with its value, counts for gemline
+// itself. A model of another provider does not.
 func permits(name, value string) bool {
 	return slices.Contains(permitted, name) && !NamesOtherProvider(value)
 }
 
-// own reports whether a variable is about gemline itself: where requests go and who pays for
-// them, whom to trust, and how gemline runs. A project can set it for what the project
-// brings only.
+// own reports whether a variable configures gemline itself: the destination and payment of
+// requests, trust, and gemline's process. A project can set it only for the project's programs.
 func own(name string) bool {
-	name = strings.ToUpper(name) // HTTPS_PROXY counts in either case
+	name = strings.ToUpper(name) // HTTPS_PROXY counts in upper and lower case
 	return hasPrefix(name, ownPrefixes) || slices.ContainsFunc(ownSuffixes, func(s string) bool { return strings.HasSuffix(name, s) }) ||
 		slices.Contains(ownNames, name)
 }
 
-// reserved reports whether a project can't set a variable for the programs that it brings:
-// it says what a program loads and starts, or where the files of the user are.
+// reserved reports whether a project can't set a variable for its programs: it controls which files
+// a program loads and starts, or names the user's directories.
 func reserved(name string) bool {
 	name = strings.ToUpper(name)
 	return name != "NODE_ENV" && (hasPrefix(name, reservedPrefixes) || slices.Contains(reservedNames, name))

@@ -7,10 +7,10 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// salvage replaces a number that is too large, or a value of the wrong type that may forbid
-// something, by a safe value, and describes it; it reports false if there is no safe value. For a
-// number that is the largest allowed one; a text becomes a list; of a list the texts count; a
-// switch is on; an object becomes a list with one entry.
+// salvage replaces a number above the limit, or a value of a wrong type that may forbid something,
+// by a safe value, and describes it. It returns false if there is no safe value. A number becomes
+// the limit; a text becomes a list; of a list only the texts count; a switch becomes true; an
+// object becomes a list with one entry.
 func (k Key) salvage(v any) (out any, said string, ok bool) {
 	if most, ok := k.above(v); ok {
 		return most, fmt.Sprintf("%s; it counts as %s", k.mismatch(v), most), true
@@ -26,7 +26,7 @@ func (k Key) salvage(v any) (out any, said string, ok bool) {
 	text, isWord := v.(string)
 	switch {
 	case isArguments(k.Name):
-		return nil, "", false // a text would be parted at its blanks, or not
+		return nil, "", false // whether blanks separate arguments is unclear
 	case k.is(isList) && isWord:
 		if out, ok = spelled(isList, text); !ok {
 			return nil, "", false

@@ -15,22 +15,21 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// The modes of new files: the user's, and those for everybody on the machine.
+// The modes of new files: for the user, and for everybody on the machine.
 const (
 	privateFile fs.FileMode = 0o600
 	publicFile  fs.FileMode = 0o644
 )
 
-// save lets edit change the text of a file of settings, and writes what it
-// returns unless that is the same. A file that is not there has an empty text.
-// Other programs that save the same file wait meanwhile, and whoever reads it
-// finds the old text or the new one as a whole.
+// save passes the text of a settings file to edit, and writes the result unless it is unchanged. A
+// missing file has an empty text. Other programs that save the same file wait meanwhile, and
+// readers see either the old or the new text.
 //
-// A file that does not hold an object is left as it is, with a [jsonc.Error], and
-// so is one that edit makes into something else. Edit must not write into what
-// it is given.
+// If the old or the new text is not an object, the file stays unchanged, with a [jsonc.Error]. Edit
+// must not modify its argument.
 //
-// Mode is the mode of a new file. New directories are open to everybody who may read the file.
+// Mode is the mode of a new file. New directories are accessible for everybody who may read the
+// file.
 func save(ctx context.Context, path string, mode fs.FileMode, edit func(text []byte) ([]byte, error)) error {
 	if path == "" {
 		return errors.New("no home directory: there is no place for settings")
@@ -67,5 +66,5 @@ func save(ctx context.Context, path string, mode fs.FileMode, edit func(text []b
 	return disk.Replace(target, after, mode)
 }
 
-// saveWait is how long a queue of programs that save may be, with a slow disk.
+// saveWait is the timeout of the lock, with many programs and a slow disk.
 const saveWait = 30 * time.Second

@@ -2,8 +2,8 @@ package settings
 
 import "encoding/json"
 
-// Schema returns a JSON Schema of the files of settings, for editors. Like the
-// program it takes older names, spelled-out truths and numbers, and variables.
+// Schema returns a JSON Schema of settings files, for editors. Like the program it accepts older
+// names, strings that spell booleans and numbers, and variables.
 func Schema() map[string]any {
 	root := &node{}
 	for _, o := range olderNames() {
@@ -23,7 +23,7 @@ func Schema() map[string]any {
 // key returns the key for an older name.
 func (o legacyName) key() *Key {
 	k := &Key{Name: o.from, Type: isAny, Status: renamed, Help: "Called " + o.to + " today."}
-	if o.from == "model" { // which is an object today
+	if o.from == "model" { // today it is an object
 		k.Type = isText + " or " + isObject
 	}
 	return k
@@ -32,7 +32,7 @@ func (o legacyName) key() *Key {
 // renamed is the status of an older name.
 const renamed Status = "renamed"
 
-// schema describes what may stand at n.
+// schema returns the schema of a value at n.
 func (n *node) schema() map[string]any {
 	var forms []any
 	if n.key != nil {
@@ -86,8 +86,8 @@ func (n *node) object() map[string]any {
 	return s
 }
 
-// form describes the values of one type. A string that holds a dollar sign may
-// become anything once its variables are filled in.
+// form returns the schema of values of a type. Any string with a dollar sign is allowed, since its
+// variables are expanded later.
 func (k Key) form(kind string) map[string]any {
 	switch kind {
 	case isBool:

@@ -16,13 +16,13 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// A Server is an MCP server as a file defines it.
+// A Server is an MCP server in a settings file.
 type Server struct {
 	Name    string
 	Trusted bool // its tools run unasked
 	Scope   Scope
 	File    string
-	Line    int // 0 if it is not known
+	Line    int // 0 if unknown
 
 	Command string
 	Args    []string
@@ -35,13 +35,13 @@ type Server struct {
 
 	Timeout          time.Duration
 	Description      string
-	Include, Exclude []string // nil if nothing is said
-	Off              bool     // it is not to be started
+	Include, Exclude []string // nil if not set
+	Off              bool     // it must not be started
 
-	Raw map[string]any // all that the file says; of a project's, with its variables as they stand there
+	Raw map[string]any // all fields of the file; of a project's file, with variables unexpanded
 	Err error          // why it can't be used
 
-	Unset []string // what stays unfilled of its variables, a sentence each
+	Unset []string // its unset variables, a sentence each
 }
 
 // serverOf reads a server's entry in a file, and returns its problems.
@@ -63,7 +63,7 @@ func serverOf(name string, value any) (s Server, problems []Problem) {
 		IncludeTools, ExcludeTools                    []string
 	}
 	given := maps.Clone(tree)
-	maps.DeleteFunc(given, func(_ string, v any) bool { return v == nil }) // other programs write null for nothing
+	maps.DeleteFunc(given, func(_ string, v any) bool { return v == nil }) // other programs write null for an unset value
 	var c checker
 	kept, _ := c.walk([]string{"mcpServers", name}, catalogue().next("mcpServers").next(name), given)
 	for _, p := range c.problems {
@@ -91,7 +91,7 @@ func serverOf(name string, value any) (s Server, problems []Problem) {
 	return s, c.problems
 }
 
-// texts returns values as texts.
+// texts converts values to texts.
 func texts(in map[string]any) map[string]string {
 	if in == nil {
 		return nil
@@ -107,8 +107,8 @@ func texts(in map[string]any) map[string]string {
 	return out
 }
 
-// Servers returns the MCP servers of the files, by name. A project's that says the same as a
-// weaker file is that file's: the project adds nothing that needs an agreement.
+// Servers returns the MCP servers of the files, by name. A project's server that equals a server of
+// a weaker file counts as that file's: it needs no consent.
 func (s *Settings) Servers() []Server {
 	found, texts := map[string]Server{}, map[string]any{}
 	for i := range s.layers {
@@ -117,12 +117,12 @@ func (s *Settings) Servers() []Server {
 			written := l.written([]string{"mcpServers", name})
 			weaker := texts[name]
 			texts[name] = l.doc.Written(written)
-			if l.Scope == Workspace { // whose variables are filled in by whoever knows what it may see
+			if l.Scope == Workspace { // its variables are expanded later, within its rights
 				if v = texts[name]; reflect.DeepEqual(v, weaker) {
 					continue
 				}
 			}
-			server, _ := serverOf(name, v) // its problems are among those of the file
+			server, _ := serverOf(name, v) // its problems are listed with those of the file
 			server.Scope, server.File = l.Scope, l.Path
 			server.Line, _ = l.doc.Position(written)
 			for _, p := range l.Problems {
@@ -144,11 +144,11 @@ func (s *Settings) Servers() []Server {
 
 func byName(a, b Server) int { return strings.Compare(a.Name, b.Name) }
 
-// maxServers is how many bytes a file of servers may have.
+// maxServers is the largest size of a file of servers, in bytes.
 const maxServers = 1 << 20
 
-// ProjectServers returns the MCP servers of the .mcp.json of a trusted project, with their
-// variables as they stand there. There need not be such a file.
+// ProjectServers returns the MCP servers in the .mcp.json of a trusted project, with variables
+// unexpanded. The file need not exist.
 func ProjectServers(path string) ([]Server, error) {
 	b, err := disk.Read(path, maxServers)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -179,23 +179,23 @@ func ProjectServers(path string) ([]Server, error) {
 	return list, nil
 }
 
-// Place has what is said of the server's values begin with the file that has them.
+// Place adds the file's path to messages about the server's values.
 func (s *Server) Place(path string) {
 	for i, said := range s.Unset {
 		s.Unset[i] = path + ": " + said
 	}
 }
 
-// Filled returns s with its variables filled in. The result does not have the problems of s.
+// Filled returns s with expanded variables. The result does not have the problems of s.
 func (s Server) Filled(lookup func(string) (string, bool)) Server {
-	tree := jsonc.Map(s.Raw, func(v any) any { return v }) // which is filled in
+	tree := jsonc.Map(s.Raw, func(v any) any { return v }) // a copy, which is expanded in place
 	list := ServersIn(map[string]any{s.Name: tree}, lookup)
 	out := list[0]
 	out.Scope, out.File, out.Line = s.Scope, s.File, s.Line
 	return out
 }
 
-// note takes what a problem with the server's variables says.
+// note stores the message of a problem with the server's variables.
 func (s *Server) note(p Problem) {
 	switch {
 	case p.fatal:
@@ -205,15 +205,15 @@ func (s *Server) note(p Problem) {
 	}
 }
 
-// misspelled reports whether an unknown key of a server is likely a key of ours. Files of other
-// programs have keys of theirs, of which short ones are often like ours.
+// misspelled reports whether an unknown key of a server is likely a misspelled key. Files of other
+// programs have other keys, and short ones often resemble gemline's.
 func misspelled(path []string) bool {
 	last := path[len(path)-1]
 	return len(last) > 4 && last != "comment" && last != "transport" && strings.HasPrefix(Nearest(JoinKey(path)), "mcpServers.")
 }
 
-// ServersIn returns the MCP servers of an object by name, with variables filled in or, if
-// lookup is nil, as they stand there.
+// ServersIn returns the MCP servers of an object by name, with variables expanded, unless lookup is
+// nil.
 func ServersIn(servers map[string]any, lookup func(string) (string, bool)) (list []Server) {
 	for name, v := range servers {
 		var c checker

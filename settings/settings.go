@@ -2,11 +2,11 @@ package settings
 
 import "encoding/json"
 
-// Settings are the values of the settings files that the program goes by. The
-// zero value is of no use: see [Default].
+// Settings are the effective values of the settings files. The zero value is not useful: see
+// [Default].
 //
-// A field's tag is its key. What there is to know about keys, those without a
-// field too, stands in keys.txt, and "go generate" joins the two in table.go.
+// A field's tag is its key. The file keys.txt describes all keys, also keys without a field; "go
+// generate" joins the two in table.go.
 type Settings struct {
 	Model        string `key:"model.name"`
 	MaxTurns     int    `key:"model.maxSessionTurns"`
@@ -148,22 +148,22 @@ type Settings struct {
 	IgnoreLocalEnv bool     `key:"advanced.ignoreLocalEnv"`
 	ExcludedVars   []string `key:"advanced.excludedEnvVars"`
 
-	// Merged is everything that the files say, for what needs whole objects,
-	// such as mcpServers and hooks. It is not to be changed.
+	// Merged holds all values of the files, for code that needs whole objects, such as mcpServers
+	// and hooks. It must not be changed.
 	Merged map[string]any
 
 	layers []Layer // the files, the weakest first
 }
 
-// Layers returns what each file says, the weakest first. They are not to be changed.
+// Layers returns the content of each file, the weakest first. They must not be changed.
 func (s *Settings) Layers() []Layer { return s.layers }
 
-// Labels returns what ui.labels says: words by the labels that they stand for.
+// Labels returns the values of ui.labels: the user's names, by label.
 func (s *Settings) Labels() map[string]string {
 	return s.texts("ui", "labels")
 }
 
-// Roles returns the models that are named for questions beside the conversation, by role.
+// Roles returns the models for questions beside the conversation, by role.
 func (s *Settings) Roles() map[string]string {
 	return s.texts("model", "roles")
 }
@@ -177,15 +177,14 @@ func (s *Settings) texts(path ...string) map[string]string {
 	return texts
 }
 
-// Auto returns the two models that auto chooses from, "" where none is named.
+// Auto returns the two models of auto, "" if they are not set.
 func (s *Settings) Auto() (large, small string) {
 	return In[string](s.Merged, "model", "auto", "large"), In[string](s.Merged, "model", "auto", "small")
 }
 
-// Summaries returns the tools whose long outputs are to be summed up, and how many tokens
-// each may take.
+// Summaries returns the tools whose long outputs are summarized, and the tokens for each summary.
 func (s *Settings) Summaries() map[string]int {
-	const usual = 2000 // as the Gemini CLI has it
+	const usual = 2000 // the Gemini CLI's default
 	budgets := map[string]int{}
 	for name, v := range In[map[string]any](s.Merged, "model", "summarizeToolOutput") {
 		budgets[name] = usual
@@ -198,7 +197,7 @@ func (s *Settings) Summaries() map[string]int {
 	return budgets
 }
 
-// IsSet reports whether a file gives a key a value.
+// IsSet reports whether a file sets a key.
 func (s *Settings) IsSet(key string) bool {
 	path, err := SplitKey(key)
 	if err != nil {
@@ -208,7 +207,7 @@ func (s *Settings) IsSet(key string) bool {
 	return ok
 }
 
-// Default returns the settings of a user who has none.
+// Default returns the settings without any files.
 func Default() *Settings {
 	s := &Settings{}
 	for _, k := range table {

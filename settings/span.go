@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// A span is the range of a number. An empty bound is none.
+// A span is the range of a number. An empty bound means no limit.
 type span struct{ least, most json.Number }
 
-// largest is the largest whole number, which is small enough for any count.
+// largest is the largest integer, which fits any count.
 const largest = math.MaxInt32
 
 // holds reports whether a number is in the range.
@@ -19,7 +19,7 @@ func (r span) holds(n json.Number) bool {
 	return f >= bound(r.least, math.Inf(-1)) && f <= bound(r.most, math.Inf(1))
 }
 
-// String returns the words for the range behind the type, "" if all numbers are in it.
+// String describes the range, for use after the type, "" if all numbers are in it.
 func (r span) String() string {
 	switch {
 	case r.most != "":
@@ -30,7 +30,7 @@ func (r span) String() string {
 	return ""
 }
 
-// above returns the largest number that the key allows, if v is a number above it, or spells one.
+// above returns the key's largest number if v is a number above it, or a text of such a number.
 func (k Key) above(v any) (most json.Number, ok bool) {
 	s, is := numeral(v)
 	if !is {

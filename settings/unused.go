@@ -9,22 +9,22 @@ import (
 	"gemline/engine/text"
 )
 
-// An Unused is something that the user has set up and that is not in use yet.
+// An Unused is a setting of the user that has no effect yet.
 type Unused struct {
 	Feature string `json:"feature"` // the key
-	Name    string `json:"name"`    // such as that of a tool
+	Name    string `json:"name"`    // for example the name of a tool
 	File    string `json:"file"`    // a file or directory, or a variable of the environment
 	Line    int    `json:"line,omitempty"`
 }
 
-// IsUnused reports whether something of a kind and a name that a folder brings is
-// not in use yet. The rows of the status [Later] in the table of keys say what is not.
+// IsUnused reports whether an item of a folder, by kind and name, has no effect yet. In the table
+// of keys, such rows have the status [Later].
 func IsUnused(kind, name string) bool {
 	k, ok := FindKey(name)
 	return kind == "setting" && ok && k.Status == Later
 }
 
-// Unused lists what the files of settings set up without effect.
+// Unused lists the settings in files that have no effect yet.
 func (s *Settings) Unused(lookup func(string) (string, bool)) []Unused {
 	var u finder
 	for i := range s.layers {
@@ -34,14 +34,14 @@ func (s *Settings) Unused(lookup func(string) (string, bool)) []Unused {
 	return u.found
 }
 
-// Unused lists what the file sets up without effect.
+// Unused lists the settings in the file that have no effect yet.
 func (l *Layer) Unused() []Unused {
 	var u finder
 	u.layer(l)
 	return u.found
 }
 
-// A finder collects features that are not in use.
+// A finder collects settings without an effect yet.
 type finder struct{ found []Unused }
 
 // add lists an item. It replaces the item of a weaker file.
@@ -77,10 +77,10 @@ func (u *finder) layer(l *Layer) {
 	}
 }
 
-// browserAgent is the key of an agent that the Gemini CLI has where it is switched on.
+// browserAgent is the key of an agent of the Gemini CLI, which exists if it is switched on.
 var browserAgent = []string{"agents", "overrides", "browser_agent", "enabled"}
 
-// key lists what a key sets up.
+// key adds the values of a key.
 func (u *finder) key(v any, item Unused) {
 	k, _ := FindKey(item.Name)
 	on, isSwitch := v.(bool)
@@ -89,7 +89,7 @@ func (u *finder) key(v any, item Unused) {
 	}
 }
 
-// environment lists the variables that stand for keys without a field.
+// environment adds the variables of keys without a field.
 func (u *finder) environment(lookup func(string) (string, bool)) {
 	for _, o := range overrides() {
 		if names, values := o.variables(lookup); len(values) > 0 && o.Key.Status == Later {
@@ -98,7 +98,7 @@ func (u *finder) environment(lookup func(string) (string, bool)) {
 	}
 }
 
-// UnusedSummary puts the items into one line.
+// UnusedSummary joins the items into one line.
 func UnusedSummary(items []Unused) string {
 	const most = 8
 	words := lists.Map(items, func(i Unused) string { return i.Name })
@@ -108,7 +108,7 @@ func UnusedSummary(items []Unused) string {
 	return text.PrintableLine(strings.Join(words, ", "))
 }
 
-// UnusedLines puts the items into lines: what is where.
+// UnusedLines describes the items in lines, with their places.
 func UnusedLines(items []Unused) []string {
 	return lists.Map(items, func(i Unused) string { return i.Name + " in " + i.File })
 }

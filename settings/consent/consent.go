@@ -1,15 +1,14 @@
 // Package consent stores what the user has allowed folders to run. A first caller finds the files
 // of a command with [Start.Find], makes their [Fingerprint], and looks it up in the [Record].
 //
-// # Content
+// # Consent is for exact contents
 //
-// An agreement is about a [Fingerprint]: of the words of a command and of the files of the
-// project that [Start.Find] finds to run, or to be named. After a change of one byte the
-// agreement does not count any more.
+// A consent belongs to a [Fingerprint]: of the words of a command, and of the project's files that
+// the command runs or names, found by [Start.Find]. A change of one byte invalidates the consent.
 //
-// # In doubt, no
+// # A doubtful record grants nothing
 //
-// A record that others may write, or that can't be read, holds no agreement.
+// A record that others may write, or that can't be read, has no consents.
 package consent
 
 import (
@@ -30,25 +29,24 @@ import (
 	"gemline/settings/project"
 )
 
-// Rights are those with which something may run. The zero Rights say that nobody was
-// asked.
+// Rights are the rights of a program of a folder. The zero Rights mean that the user was not asked.
 type Rights string
 
-// The rights.
+// The values of Rights.
 const (
 	None     Rights = "none"     // it does not run
 	Confined Rights = "confined" // the rights of the model's commands
 	All      Rights = "all"      // the user's
 )
 
-// A Record is the file of all agreements. Its zero value keeps none.
+// A Record is the file of all consents. Its zero value stores none.
 type Record struct{ Path string }
 
 // RecordOf returns the record of a user, beside the list of trusted folders.
 func RecordOf(p project.Paths) Record { return Record{p.User("gemline", "consents.json")} }
 
-// Rights returns the rights that were given in a folder, by fingerprint, and whether others
-// were given to fingerprints of an earlier form.
+// Rights returns the rights given in a folder, by fingerprint. Before reports whether there are
+// fingerprints of an earlier form.
 func (r Record) Rights(folder string) (given map[string]Rights, before bool, err error) {
 	all, err := r.read()
 	given = all[folder]
@@ -57,10 +55,10 @@ func (r Record) Rights(folder string) (given map[string]Rights, before bool, err
 	return given, len(given) < n, err
 }
 
-// earlier reports whether a fingerprint is of an earlier form.
+// earlier reports whether a fingerprint has an earlier form.
 func earlier(print string, _ Rights) bool { return !strings.HasPrefix(print, form) }
 
-// read returns the agreements of all folders.
+// read returns the consents of all folders.
 func (r Record) read() (all map[string]map[string]Rights, err error) {
 	all = map[string]map[string]Rights{}
 	b, err := os.ReadFile(r.Path)
@@ -126,10 +124,10 @@ func (r Record) change(ctx context.Context, edit func(all map[string]map[string]
 	})
 }
 
-// form begins each fingerprint. Fingerprints without it say less about the program.
+// form begins each fingerprint. Fingerprints without it cover less of the program.
 const form = "2-"
 
-// Fingerprint returns a sum of parts and of the contents of files.
+// Fingerprint returns a hash of parts and of the contents of files.
 func Fingerprint(files []string, parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {

@@ -14,7 +14,7 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// A files holds the found files of the project.
+// A files collects the project's files that a program starts.
 type files struct {
 	roots []string // the directories that a model may write to, without links, the project first
 	dirs  []string // possible working directories of the program
@@ -23,17 +23,17 @@ type files struct {
 	wrote []string // files that are written to
 }
 
-// unsure notes why not all files can be told. The first reason counts.
+// unsure notes why the list of files may be incomplete. The first reason counts.
 func (f *files) unsure(format string, args ...any) {
 	f.found.Unsure = cmp.Or(f.found.Unsure, text.OneLine(fmt.Sprintf(format, args...), 160))
 }
 
-// inside reports whether a model may write at path, which holds no link.
+// inside reports whether a model may write at path, which contains no link.
 func (f *files) inside(path string) bool {
 	return disk.Within(f.roots, path)
 }
 
-// short returns a path as the project has it.
+// short returns a path relative to the project.
 func (f *files) short(path string) string {
 	if rel, err := filepath.Rel(f.roots[0], path); err == nil && filepath.IsLocal(rel) {
 		return rel
@@ -41,7 +41,7 @@ func (f *files) short(path string) string {
 	return path
 }
 
-// at returns the places that a name may stand for.
+// at returns the possible paths of a name.
 func (f *files) at(name string) (paths []string) {
 	dirs := f.dirs
 	if filepath.IsAbs(name) {
@@ -60,7 +60,7 @@ func (f *files) at(name string) (paths []string) {
 	return paths
 }
 
-// names adds the files of the project that a word names, perhaps behind an equals sign.
+// names adds the project's files that a word names, perhaps after an equals sign.
 func (f *files) names(word string) {
 	parts := []string{word}
 	if _, value, ok := strings.Cut(word, "="); ok {
@@ -75,7 +75,7 @@ func (f *files) names(word string) {
 	}
 }
 
-// add adds a file: to the files of the project, if it is one.
+// add adds a file, if it belongs to the project.
 func (f *files) add(path string) {
 	real := disk.ResolveLinks(path)
 	switch {
@@ -91,7 +91,8 @@ func (f *files) add(path string) {
 	f.found.Files = append(f.found.Files, path)
 }
 
-// steered adds the files and directories that a variable names by which programs load others.
+// steered adds the files and directories in the value of a variable that decides which files
+// programs load.
 func (f *files) steered(value string) {
 	for _, part := range parts(value) {
 		f.names(part)
@@ -99,8 +100,8 @@ func (f *files) steered(value string) {
 	}
 }
 
-// steers reports whether a variable that a script sets decides what runs, and if so notes that. The
-// variables with which scripts start are in set.
+// steers reports whether a variable that a script sets decides what runs, and notes that. Set holds
+// the variables with which the script starts.
 func (f *files) steers(name string, set map[string]string) bool {
 	_, ok := set[name]
 	if ok = ok || program.IsSteering(name); ok {
@@ -109,7 +110,7 @@ func (f *files) steers(name string, set map[string]string) bool {
 	return ok
 }
 
-// leadsIn reports whether a part of a variable is something in the project.
+// leadsIn reports whether a part of a variable is a path in the project.
 func (f *files) leadsIn(part string) bool {
 	return slices.ContainsFunc(f.at(part), func(path string) bool {
 		_, err := os.Stat(path)
@@ -117,7 +118,7 @@ func (f *files) leadsIn(part string) bool {
 	})
 }
 
-// other reads a script of another language, and returns where it is.
+// other reads a script of another language, and returns its path.
 func (f *files) other(name string, loads *regexp.Regexp, without func(string) string) (found string) {
 	for _, path := range f.at(name) {
 		info, err := os.Stat(path)
@@ -140,7 +141,7 @@ func (f *files) other(name string, loads *regexp.Regexp, without func(string) st
 	return found
 }
 
-// directory notes that every file of a directory may be meant.
+// directory notes that every file of a directory may run.
 func (f *files) directory(name string) {
 	for _, path := range f.at(name) {
 		if info, err := os.Stat(path); err == nil && info.IsDir() && f.inside(path) && !slices.Contains(f.roots, path) {

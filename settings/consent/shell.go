@@ -18,24 +18,24 @@ import (
 )
 
 const (
-	mostDirs    = 20    // that it goes to
-	mostScripts = 100   // that are read
-	mostSteps   = 10000 // statements, each as often as a loop or a pattern has it
-	mostValue   = 4096  // bytes of a variable, which others may repeat
+	mostDirs    = 20    // directories that a script enters
+	mostScripts = 100   // scripts that are read
+	mostSteps   = 10000 // statements, counted as often as loops and patterns repeat them
+	mostValue   = 4096  // bytes of a variable, since expansions may multiply it
 	mostText    = 64 << 10
 )
 
-// text reads a script for a shell, which is bash or may be another.
+// text reads a shell script, for bash or perhaps another shell.
 func (r *reader) text(source string, bash bool) {
 	posix := r.posix
 	defer func() {
 		r.posix = posix
-		if recover() != nil { // the parser's own fault must not be ours
+		if recover() != nil { // a bug of the parser must not end the program
 			r.files.unsure("a script can't be read")
 		}
 	}()
 	r.posix = !bash
-	if len(source) > mostText { // which the parser's stack may not stand
+	if len(source) > mostText { // the recursive parser could exhaust the stack
 		r.files.unsure("a script is too long")
 		return
 	}
@@ -48,7 +48,7 @@ func (r *reader) text(source string, bash bool) {
 	r.stmts(file.Stmts)
 }
 
-// prepare notes which functions a script defines, and which variables it sets.
+// prepare finds the functions that a script defines, and the variables that it sets.
 func (r *reader) prepare(file *syntax.File) {
 	first := r.times == nil
 	if first {
@@ -83,7 +83,7 @@ func (r *reader) prepare(file *syntax.File) {
 		case *syntax.WordIter:
 			times[n.Name.Value]++
 			r.files.steers(n.Name.Value, r.set)
-		case *syntax.CallExpr: // such as read and printf -v
+		case *syntax.CallExpr: // for example read and printf -v
 			for _, w := range n.Args {
 				name, _ := expand.Literal(&expand.Config{ProcSubst: func(*syntax.ProcSubst) (string, error) { return "", nil }}, w)
 				times[strings.TrimPrefix(name, "-v")] += 2
@@ -100,21 +100,21 @@ func (r *reader) prepare(file *syntax.File) {
 		return true
 	})
 	for name, n := range times {
-		if _, ok := r.known[name]; ok && !first { // and what is read already may use it
+		if _, ok := r.known[name]; ok && !first { // an earlier statement may use it already
 			r.files.unsure("a script that is read in sets a variable again")
 		}
-		delete(r.known, name) // until it is set
+		delete(r.known, name) // unknown until it is set
 		r.times[name] += n
 	}
 }
 
-// evaluates reports whether the shell reads a text at n as a number, an index or the name of a
-// variable. It runs commands in such a text: a[$(date)] runs date. For simple commands, see builtin.
+// evaluates reports whether the shell evaluates a text at n as a number, an index or the name of a
+// variable. Such a text can run commands: a[$(date)] runs date. For simple commands, see builtin.
 func evaluates(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
 		return true
-	case *syntax.ArrayExpr: // declare reads the value of an array as elements
+	case *syntax.ArrayExpr: // declare parses the value of an array as elements
 		return true
 	case *syntax.ParamExp:
 		return n.Index != nil || n.Slice != nil || n.Excl || sets(n) && special().MatchString(n.Param.Value) ||
@@ -135,7 +135,7 @@ func evaluates(n syntax.Node) bool {
 	return false
 }
 
-// index matches how {a[$i]}> begins.
+// index matches the beginning of a redirection such as {a[$i]}>.
 var index = text.Pattern(`^\{\w+\[`)
 
 // sets reports whether an expansion may set its variable.
@@ -143,10 +143,10 @@ func sets(n *syntax.ParamExp) bool {
 	return n.Exp != nil && (n.Exp.Op == syntax.AssignUnset || n.Exp.Op == syntax.AssignUnsetOrNull)
 }
 
-// special matches variables of the shell's own that evaluate what they are set to: numbers and arrays.
+// special matches variables of the shell that evaluate their new value: numbers and arrays.
 var special = text.Pattern(`^(S?RANDOM|SECONDS|LINENO|DIRSTACK|PIPESTATUS|FUNCNAME|GROUPS|MAPFILE|COPROC|(HIST|OPT|BASH|EPOCH|COMP).*)$`)
 
-// oneWord reports whether a word always gives a command a single word. funcs are the functions of the script.
+// oneWord reports whether a word always expands to a single word. Funcs are the script's functions.
 func oneWord(w *syntax.Word, funcs map[string]bool) bool {
 	one := true
 	for _, part := range w.Parts {
@@ -171,15 +171,15 @@ func oneWord(w *syntax.Word, funcs map[string]bool) bool {
 	return one
 }
 
-// countsOnce reports whether a command prints a single number.
+// countsOnce reports whether a command prints only a number.
 func countsOnce(c syntax.Command) bool {
 	call, ok := c.(*syntax.CallExpr)
 	return ok && len(call.Assigns) == 0 && len(call.Args) == 2 && call.Args[0].Lit() == "wc" &&
 		slices.Contains([]string{"-l", "-w", "-c", "-m"}, call.Args[1].Lit())
 }
 
-// compares reports whether test does no more than compare its words, which need not be known. As an
-// operator, a word could be -v, which evaluates the next.
+// compares reports whether test only compares its words, even if they are unknown. As an operator,
+// an unknown word could be -v, which evaluates the next.
 func compares(args []string, posix bool) bool {
 	if len(args) > 1 && args[0] == "!" {
 		args = args[1:]
@@ -187,13 +187,13 @@ func compares(args []string, posix bool) bool {
 	switch len(args) {
 	case 2:
 		return strings.Contains(" -n -z -d -e -f -h -L -r -s -t -w -x ", " "+args[0]+" ")
-	case 3: // another shell than bash may evaluate a number
+	case 3: // a shell other than bash may evaluate a number
 		return strings.Contains(" = == != ", " "+args[1]+" ") || !posix && strings.Contains(" -eq -ne -lt -le -gt -ge ", " "+args[1]+" ")
 	}
 	return len(args) < 2
 }
 
-// apart reads another script, which does not know the variables and functions of this one.
+// apart reads another script, without the variables and functions of this script.
 func (r *reader) apart(read func()) {
 	known, funcs, times, later := r.known, r.funcs, r.times, r.later
 	r.known, r.funcs, r.times, r.later = maps.Clone(r.set), map[string]bool{}, nil, nil
@@ -208,7 +208,7 @@ func (r *reader) stmts(list []*syntax.Stmt) {
 	}
 }
 
-// within reads statements that may be passed over, or run more than once.
+// within reads statements that may be skipped or repeated.
 func (r *reader) within(lists ...[]*syntax.Stmt) {
 	r.nest++
 	for _, list := range lists {
@@ -242,7 +242,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 			r.within(c.Cond, c.Then)
 		}
 	case *syntax.WhileClause:
-		r.within(c.Cond, c.Do, c.Cond, c.Do) // again, where that has led it
+		r.within(c.Cond, c.Do, c.Cond, c.Do) // twice, since the first pass may change the state
 	case *syntax.ForClause:
 		r.loop(c)
 	case *syntax.CaseClause:
@@ -272,7 +272,7 @@ func (r *reader) stmt(s *syntax.Stmt) {
 	}
 }
 
-// loop reads a loop over words with each of these.
+// loop reads a loop over words, once for each word.
 func (r *reader) loop(c *syntax.ForClause) {
 	words, ok := c.Loop.(*syntax.WordIter)
 	known := ok && len(words.Items) > 0 && r.times[words.Name.Value] < 2
@@ -293,7 +293,7 @@ func (r *reader) loop(c *syntax.ForClause) {
 	delete(r.known, words.Name.Value)
 }
 
-// nested reads the commands that stand within a word, or the like.
+// nested reads the commands within a word or a similar node.
 func (r *reader) nested(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
@@ -308,10 +308,10 @@ func (r *reader) nested(n syntax.Node) {
 	})
 }
 
-// output matches the names of devices that keep nothing, and of files that are open already.
+// output matches devices that store nothing, and files that are already open.
 var output = text.Pattern(`^/dev/(null|stdout|stderr|tty|fd/\d+)$`)
 
-// redirect notes the files that are read and written.
+// redirect handles the files that a redirection reads or writes.
 func (r *reader) redirect(d *syntax.Redirect) {
 	if d.Hdoc != nil {
 		r.nested(d.Hdoc)
@@ -329,22 +329,22 @@ func (r *reader) redirect(d *syntax.Redirect) {
 	}
 	r.acts = r.acts || !known
 	for _, name := range fields {
-		if strings.Trim(name, "0123456789-") == "" && d.Op == syntax.DplOut || output().MatchString(name) { // such as 2>&1
+		if strings.Trim(name, "0123456789-") == "" && d.Op == syntax.DplOut || output().MatchString(name) { // for example 2>&1
 			continue
 		}
 		r.acts = true
 		r.files.wrote = append(r.files.wrote, r.files.at(name)...)
 	}
 	named := slices.DeleteFunc(r.files.found.Files[before:], func(name string) bool { return slices.Contains(r.files.wrote, name) })
-	r.files.found.Files = r.files.found.Files[:before+len(named)] // a file that is read, too, is named elsewhere
+	r.files.found.Files = r.files.found.Files[:before+len(named)] // a file that is also read is listed elsewhere
 }
 
-// assigns notes what variables are set to.
+// assigns handles assignments of variables.
 func (r *reader) assigns(list []*syntax.Assign) {
 	for _, a := range list {
 		r.nested(a)
 		if a.Name == nil {
-			r.evaluates = true // as it does what an array is set to
+			r.evaluates = true // the shell evaluates the elements of an array
 			if flags := a.Value.Lit(); flags == "" || strings.Trim(flags, "-+xrgaAptfF") != "" {
 				r.files.unsure("what a script declares can't be told")
 			}
@@ -376,8 +376,8 @@ func (r *reader) assigns(list []*syntax.Assign) {
 	}
 }
 
-// fields returns what a word stands for, if that is known, wherever the command may be. Files that
-// the word names count if count is true.
+// fields expands a word, if its value is known, in all possible directories. With count, files that
+// the word names count.
 func (r *reader) fields(w *syntax.Word, count bool) (all []string, known bool) {
 	r.nested(w)
 	known = true
@@ -426,7 +426,7 @@ func (r *reader) fields(w *syntax.Word, count bool) (all []string, known bool) {
 	return all, known
 }
 
-// list lists a directory for a pattern.
+// list lists a directory, for the expansion of a pattern.
 func (r *reader) list(dir string) ([]os.DirEntry, error) {
 	if r.steps++; r.steps > mostSteps {
 		return nil, errors.New("too many directories")
@@ -440,7 +440,7 @@ func (r *reader) call(c *syntax.CallExpr) {
 		r.assigns(c.Assigns)
 		return
 	}
-	r.nest++ // what is set is set for that command alone
+	r.nest++ // the assignments apply only to that command
 	r.assigns(c.Assigns)
 	r.nest--
 	var argv []string
@@ -466,13 +466,13 @@ func (r *reader) call(c *syntax.CallExpr) {
 	case unknown[0]:
 		r.files.unsure("a variable or a command decides which program runs")
 	case function:
-	case defined && r.found(argv[0]) == "" && program.Find(argv[0]).Names == nil: // later, or perhaps
+	case defined && r.found(argv[0]) == "" && program.Find(argv[0]).Names == nil: // it may be defined later, or not at all
 	default:
 		r.builtin(argv, unknown)
 	}
 }
 
-// onlyReads reports whether a command only shows the files in its arguments.
+// onlyReads reports whether a command only prints the files in its arguments.
 func (r *reader) onlyReads(name string) bool {
 	if _, defined := r.funcs[name]; defined {
 		return false
@@ -489,15 +489,15 @@ func (r *reader) onlyReads(name string) bool {
 	return name == "gofmt" || p.Is(program.Reads) && harmless(name, p)
 }
 
-// format matches a format of printf that sets no variable, as the option -v and %n do.
+// format matches formats of printf that set no variable, unlike -v and %n.
 var format = text.Pattern(`^([^-%]|%[-.0-9]*[sbqcd%])([^%]|%[-.0-9]*[sbqcd%])*$`)
 
-// builtin reads a command of the shell's own, or another.
+// builtin reads a builtin or another command.
 func (r *reader) builtin(argv []string, unknown []bool) {
 	name, args := argv[0], argv[1:]
 	sure := !slices.Contains(unknown, true)
 	for _, arg := range args {
-		arg = strings.TrimLeft(arg, "-abcdefghijklmnopqrstuvwxyz") // such as -vPATH
+		arg = strings.TrimLeft(arg, "-abcdefghijklmnopqrstuvwxyz") // for example -vPATH
 		if name == "unset" && arg == "PATH" || slices.Contains([]string{"read", "getopts", "printf", "wait"}, name) {
 			r.files.steers(arg, r.set)
 		}
@@ -532,7 +532,7 @@ func (r *reader) builtin(argv []string, unknown []bool) {
 			r.text(args[0], !r.posix)
 			r.nest--
 		}
-	case ":", "true", "false", "echo", "exit", "return", "pwd": // show their words at most
+	case ":", "true", "false", "echo", "exit", "return", "pwd": // they print their words at most
 	case "printf":
 		plain := len(args) > 0 && !unknown[1] && format().MatchString(args[0])
 		r.evaluates = r.evaluates || !plain || r.posix && strings.Contains(args[0], "d")
@@ -546,7 +546,7 @@ func (r *reader) builtin(argv []string, unknown []bool) {
 		})
 	case "unset", "wait":
 		r.evaluates = r.evaluates || !sure || strings.Contains(strings.Join(args, ""), "[")
-	case "shift", "set", "umask", "break", "continue", "type", "kill", "times", "ulimit": // run nothing
+	case "shift", "set", "umask", "break", "continue", "type", "kill", "times", "ulimit": // they run nothing
 		r.acts = r.acts || !sure
 	default:
 		r.start(argv, unknown)

@@ -18,20 +18,20 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// A Start says how something of a project is started.
+// A Start describes how a program of a project starts.
 type Start struct {
 	Texts []string // command lines for a shell; or
 	Argv  []string // a program and its arguments
-	Dir   string   // where it starts
-	Env   []string // NAME=value that the project sets
-	Vars  []string // NAME=value that gemline sets
+	Dir   string   // the working directory
+	Env   []string // NAME=value, set by the project
+	Vars  []string // NAME=value, set by gemline
 
-	// Reads makes files count that commands such as cat only show. Where the content of such a file
-	// may come to run, the file always counts.
+	// Reads makes files count that commands such as cat only print. If a file's content may later
+	// run, the file always counts.
 	Reads bool
 
-	// Roots are the directories that a model may write to, the project first. User
-	// returns a variable of the user's.
+	// Roots are the directories that a model may write to, the project first. User returns a
+	// variable of the user's environment.
 	Roots []string
 	User  func(name string) string
 }
@@ -40,25 +40,26 @@ type Start struct {
 type Started struct {
 	Files  []string
 	Dirs   []string // any file in them may run
-	Unsure string   // the reason why more files may run, "" if the list is complete
+	Unsure string   // why more files may run, "" if the list is complete
 
-	outside []string // files that are not of the project and run, or that the commands name
-	env     []string // what the project sets
+	outside []string // files outside of the project that run or that the commands name
+	env     []string // variables that the project sets
 }
 
-// Add adds more, which is started, too.
+// Add adds the files of another program.
 func (s *Started) Add(more Started) {
 	s.Files, s.Dirs, s.env = append(s.Files, more.Files...), append(s.Dirs, more.Dirs...), append(s.env, more.env...)
 	s.outside = append(s.outside, more.outside...)
 	s.Unsure = cmp.Or(s.Unsure, more.Unsure)
 }
 
-// Fingerprint returns the fingerprint of the files and variables, and of parts.
+// Fingerprint returns the fingerprint of the files, the variables and parts.
 func (s Started) Fingerprint(parts ...string) string {
 	return Fingerprint(s.Files, append(append(slices.Clip(s.env), parts...), s.Unsure)...)
 }
 
-// ProtectedPaths returns what nobody may change while it may run with all rights, wherever it is.
+// ProtectedPaths returns the paths that nobody may change while the program may run with all
+// rights, inside and outside of the project.
 func (s Started) ProtectedPaths() []string { return slices.Concat(s.Files, s.Dirs, s.outside) }
 
 // Find returns the files that start.
@@ -89,7 +90,7 @@ func (s Start) Find() Started {
 		}
 	}
 	if !s.Reads && (r.files.found.Unsure != "" || r.acts || r.evaluates || slices.ContainsFunc(r.files.wrote, r.files.inside)) {
-		s.Reads = true // the content of a file that is shown may come to run
+		s.Reads = true // the printed content of a file may run
 		return s.Find()
 	}
 	for _, list := range []*[]string{&r.files.found.Files, &r.files.found.outside} {
@@ -100,7 +101,7 @@ func (s Start) Find() Started {
 	return r.files.found
 }
 
-// user returns a variable of the user's.
+// user returns a variable of the user's environment.
 func (s Start) user(name string) string {
 	if s.User == nil {
 		return ""
@@ -112,24 +113,24 @@ func (s Start) user(name string) string {
 type reader struct {
 	from  Start
 	files files
-	set   map[string]string // variables, as it is started
+	set   map[string]string // variables at the start
 
-	// Of the script that is read:
+	// State of the current script:
 	known map[string]string // variables
-	times map[string]int    // how often they are set
-	funcs map[string]bool   // functions, and whether they are there for sure
+	times map[string]int    // how often each is set
+	funcs map[string]bool   // functions, and whether each is certainly defined
 	later []*syntax.Stmt    // commands that may run in a directory entered later
-	posix bool              // the shell may be another than bash
-	nest  int               // of what may be passed over, or run more than once
+	posix bool              // the shell may not be bash
+	nest  int               // the depth of code that may be skipped or repeated
 
-	// What the script may do with the content of files and with other words that are not known:
-	acts      bool // store it where something else runs it, or change what it names
-	evaluates bool // have the shell evaluate it, and so run commands in it
+	// Possible uses of file contents and other unknown words in the script:
+	acts      bool // it stores them where another program runs them, or changes files that it names
+	evaluates bool // the shell evaluates them, and so runs commands in them
 
-	scripts, steps int // that are read
+	scripts, steps int // counts of read scripts and statements
 }
 
-// environment looks for variables that decide which files programs load.
+// environment handles variables that decide which files programs load.
 func (r *reader) environment() {
 	const plain = " PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONIOENCODING PYTHONUTF8 "
 	for _, kv := range r.from.Env {
@@ -165,12 +166,12 @@ func (r *reader) environment() {
 	}
 }
 
-// parts returns the words of a variable that may be paths.
+// parts returns the parts of a variable that may be paths.
 func parts(value string) []string {
 	return strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(":;,= ", c) })
 }
 
-// path returns the directories in which programs are looked for.
+// path returns the directories of PATH.
 func (r *reader) path() []string {
 	if value, ok := r.set["PATH"]; ok {
 		return strings.Split(value, string(os.PathListSeparator))
@@ -178,7 +179,7 @@ func (r *reader) path() []string {
 	return nil
 }
 
-// found returns the file that a program's name stands for, "" if there is none.
+// found returns the file of a program's name, "" if there is none.
 func (r *reader) found(name string) string {
 	places := r.files.at(name)
 	if !strings.Contains(name, "/") {
@@ -196,14 +197,14 @@ func (r *reader) found(name string) string {
 	return ""
 }
 
-// A manner is how a script is run.
+// A manner says how a script is run.
 type manner int
 
 const (
 	executed manner = iota // as a program
-	byShell                // by a shell that may be another than bash
+	byShell                // by a shell that may not be bash
 	byBash
-	sourced // by the shell that runs already
+	sourced // by the running shell
 )
 
 // run reads a script, or a program of the project.
@@ -228,10 +229,10 @@ func (r *reader) run(name string, how manner) {
 	}
 }
 
-// mostScript is how many bytes of a script are read.
+// mostScript is the longest script that is read, in bytes.
 const mostScript = 256 << 10
 
-// script reads a file that runs: as a program by what its first line says.
+// script reads a file that runs. As a program, its first line names the interpreter.
 func (r *reader) script(path string, how manner) {
 	if r.scripts++; r.scripts > mostScripts {
 		r.files.unsure("it runs too many scripts")
@@ -260,7 +261,7 @@ func (r *reader) script(path string, how manner) {
 	}
 }
 
-// binary reports whether a file is a program for the machine, which no other one reads.
+// binary reports whether a file is a machine program, which no interpreter reads.
 func binary(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -269,18 +270,18 @@ func binary(path string) bool {
 	defer f.Close()
 	head := make([]byte, 16)
 	n, _ := io.ReadFull(f, head)
-	head, _, _ = bytes.Cut(head[:n], []byte("\n")) // a shell runs what has no NUL in its first line
+	head, _, _ = bytes.Cut(head[:n], []byte("\n")) // a shell runs a file without a NUL in its first line
 	return bytes.ContainsRune(head, 0) && slices.ContainsFunc([]string{"\x7fELF", "MZ", "\xcf\xfa\xed\xfe"},
 		func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) })
 }
 
-// shell reports whether a program is a shell whose scripts are read here.
+// shell reports whether a program is a shell whose scripts this package reads.
 func shell(name string) bool {
 	return slices.Contains([]string{"sh", "bash", "dash", "ash", "ksh"}, filepath.Base(name))
 }
 
-// harmless reports whether a program runs nothing of the files that it is given: it reads
-// them, changes them in place, or is one of a few others.
+// harmless reports whether a program runs none of the files in its arguments: it reads them,
+// changes them in place, or is in a short list.
 func harmless(name string, p *program.Program) bool {
 	switch {
 	case p.Is(program.Launches):
@@ -295,8 +296,7 @@ func harmless(name string, p *program.Program) bool {
 	return slices.Contains([]string{"mktemp", "gofmt", "notify-send", "logger"}, name)
 }
 
-// start notes which files a program and its arguments run, and the words for which that is not
-// known.
+// start finds the files that a program and its arguments run, and notes unknown words.
 func (r *reader) start(argv []string, unknown []bool) {
 	name := filepath.Base(argv[0])
 	args, un := argv[1:], unknown[1:]
@@ -313,12 +313,12 @@ func (r *reader) start(argv []string, unknown []bool) {
 	r.acts = r.acts || name == "tee" || name == "uniq" && len(args) > 1 || !r.onlyReads(argv[0]) && slices.Contains(un, true)
 	path, p := r.found(argv[0]), program.Find(name)
 	if path != "" && (r.files.inside(path) || r.files.inside(disk.ResolveLinks(path))) {
-		if r.run(path, executed); p.Names != nil && binary(path) { // such as Python in a project's environment
+		if r.run(path, executed); p.Names != nil && binary(path) { // for example Python in a project's environment
 			r.files.unsure("what %s runs can't be told", r.files.short(path))
 		}
 		return
 	}
-	byPath := strings.Contains(argv[0], "/") // other programs are where the PATH leads
+	byPath := strings.Contains(argv[0], "/") // PATH decides for other programs
 	if byPath && path != "" {
 		r.files.add(path)
 	}
@@ -335,7 +335,7 @@ func (r *reader) start(argv []string, unknown []bool) {
 	case slices.Contains([]string{"command", "exec", "nohup", "env"}, name) && len(args) > 0:
 		r.wrapped(name, argv, unknown)
 	case name == "git" && len(args) > 0:
-		c, _ := p.Command(args[0]) // elsewhere may be another repository, which says what git runs
+		c, _ := p.Command(args[0]) // elsewhere may be another repository, whose configuration makes git run programs
 		if !c.Is(program.Looks) && !c.Is(program.Lists) || !slices.Equal(r.files.dirs, r.files.roots[:1]) {
 			r.files.unsure("git %s may run programs of the project", args[0])
 		}
@@ -348,7 +348,7 @@ func (r *reader) start(argv []string, unknown []bool) {
 	}
 }
 
-// wrapped notes what a program runs that gets another program in its arguments.
+// wrapped handles a program whose arguments are another program.
 func (r *reader) wrapped(name string, argv []string, unknown []bool) {
 	for i, arg := range argv[1:] {
 		if unknown[i+1] || strings.HasPrefix(arg, "-") {
@@ -360,7 +360,7 @@ func (r *reader) wrapped(name string, argv []string, unknown []bool) {
 			}
 			continue
 		}
-		if name == "command" { // which may be one of the shell's own
+		if name == "command" { // the program may be a builtin of the shell
 			r.builtin(argv[i+1:], unknown[i+1:])
 		} else {
 			r.start(argv[i+1:], unknown[i+1:])
@@ -370,7 +370,7 @@ func (r *reader) wrapped(name string, argv []string, unknown []bool) {
 	r.files.unsure("what %s runs can't be told", name)
 }
 
-// shell tells what a shell runs with these arguments.
+// shell handles the arguments of a shell.
 func (r *reader) shell(name string, args []string, unknown []bool) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
@@ -403,7 +403,7 @@ func (r *reader) shell(name string, args []string, unknown []bool) {
 	r.files.unsure("%s runs its input", name)
 }
 
-// What the scripts of other languages hold, if they load or run something else.
+// Patterns of statements in other languages that load or run files.
 var (
 	pythonLoads = text.Pattern(`\b(sys\.path|importlib|runpy|exec|eval|compile|import|__import__|\w*subprocess\w*|exec[lv]\w*|spawn\w*|posix_spawn\w*|popen|system|fileConfig|load_extension|enable_load_extension)\b`)
 	pythonOwn   = text.Pattern(`(?m)\b(?:from\s+` + pythonModule + `\s+import\b|import\s+` + pythonModule + `(?:[ \t]*,[ \t]*` + pythonModule + `)*[ \t]*(?:\r?$|[;#]))`)
@@ -411,11 +411,11 @@ var (
 	nodeOwn     = text.Pattern(`(?:require\(\s*|import\(\s*|\bimport\s[\w\s{},*$]*from\s*|\bimport\s*)['"](?:node:)?(?:fs|fs/promises|path|os|util|url|crypto|http|https|net|readline|events|stream|buffer|timers|process|assert)['"]`)
 )
 
-// pythonModule matches the modules that load and run nothing. Others may be the project's, even with -I:
-// an installation may lead there.
+// pythonModule matches modules that load and run nothing. Other modules may be the project's, even
+// with -I: an installation may contain links to the project.
 const pythonModule = `(?:__future__|abc|argparse|ast|asyncio|base64|bisect|calendar|collections|contextlib|copy|csv|dataclasses|datetime|decimal|difflib|email|enum|errno|fnmatch|fractions|functools|getpass|glob|hashlib|heapq|hmac|html|http|io|itertools|json|locale|logging|math|mimetypes|operator|os|pathlib|platform|pprint|queue|random|re|secrets|select|shlex|shutil|signal|socket|sqlite3|ssl|stat|statistics|string|struct|sys|tempfile|textwrap|threading|time|tomllib|traceback|types|typing|unicodedata|urllib|uuid|warnings|xml|zlib)(?:\.\w+)*(?:[ \t]+as[ \t]+\w+)?`
 
-// python tells what Python runs.
+// python handles the arguments of Python.
 func (r *reader) python(name string, args []string, unknown []bool) {
 	alone := false
 	for i, arg := range args {
@@ -439,7 +439,7 @@ func (r *reader) python(name string, args []string, unknown []bool) {
 	r.files.unsure("what %s loads can't be told", name)
 }
 
-// node tells what Node runs.
+// node handles the arguments of Node.
 func (r *reader) node(args []string, unknown []bool) {
 	if len(args) == 0 || unknown[0] || strings.HasPrefix(args[0], "-") {
 		r.files.unsure("what node loads can't be told")

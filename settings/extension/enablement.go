@@ -12,9 +12,8 @@ import (
 	"gemline/engine/text"
 )
 
-// switches returns a function that reports whether the extension of a name is
-// switched on. It can be used even beside an error about the list of where
-// they are: then none is.
+// switches returns a function that reports whether an extension is switched on. After an error of
+// the list of switches, it reports false.
 func switches(cfg Config) (func(name string) bool, error) {
 	if only := wanted(cfg.Only); len(only) > 0 {
 		return func(name string) bool { return !none(cfg.Only) && text.Among(only, name) }, nil
@@ -33,19 +32,19 @@ func switches(cfg Config) (func(name string) bool, error) {
 	}, err
 }
 
-// wanted returns the names that are asked for.
+// wanted returns the names of the flag.
 func wanted(only []string) []string {
 	return lists.Filter(lists.Map(only, strings.TrimSpace), func(name string) bool { return name != "" })
 }
 
-// none reports whether no extension at all is asked for.
+// none reports whether the flag excludes all extensions.
 func none(only []string) bool {
 	names := wanted(only)
 	return len(names) == 1 && strings.EqualFold(names[0], "none")
 }
 
-// enabled reports whether an extension with these rules is switched on in the
-// directory at. The last rule that fits decides.
+// enabled reports whether an extension with these rules is switched on in the directory at. The
+// last matching rule decides.
 func enabled(rules []string, at string) bool {
 	on := true
 	for _, rule := range rules {
@@ -57,9 +56,9 @@ func enabled(rules []string, at string) bool {
 	return on
 }
 
-// fits reports whether a rule is about the directory at. A star stands for
-// anything, and with the slash before it also for nothing: the rule for all
-// below a directory is about the directory, too.
+// fits reports whether a rule matches the directory at. A star matches anything, and a slash with a
+// star also matches nothing: the rule for all directories below a directory also matches the
+// directory itself.
 func fits(rule, at string) bool {
 	pattern := regexp.QuoteMeta(rule)
 	pattern = strings.ReplaceAll(pattern, `/\*`, `(/.*)?`)
@@ -68,7 +67,7 @@ func fits(rule, at string) bool {
 	return err == nil && re.MatchString(at)
 }
 
-// slashed returns a directory as the rules write it.
+// slashed returns a directory in the form of the rules.
 func slashed(dir string) string {
 	if dir = strings.Trim(filepath.ToSlash(disk.ResolveLinks(dir)), "/"); dir == "" {
 		return "/"

@@ -1,22 +1,21 @@
-// Package extension reads the extensions that a user has installed: directories
-// of files that add to what the program knows and can do.
+// Package extension reads the extensions that a user has installed: directories of files that add
+// knowledge and abilities to the program.
 //
-// # Data
+// # An extension is data
 //
-// An Extension is the checked content of a directory; nothing in it is run. No other package
-// knows the files: the manifest, the note of how it was installed, the list of folders where it
-// is switched on. A package that uses another part of an extension gets a new field here. A first
+// An Extension is the checked content of a directory; this package runs nothing in it. No other
+// package knows the files: the manifest, the installation note, the list of folders where it is
+// switched on. A package that uses another part of an extension gets a new field here. A first
 // caller calls [Installed].
 //
-// # The user's own
+// # Only the user installs extensions
 //
-// Only the user installs extensions, so they count in folders that are not trusted, too. The
-// author may still be anybody: paths in an extension lead into its own directory only.
+// So extensions also count in untrusted folders. Since anybody may be the author, paths in an
+// extension can't leave its directory.
 //
-// # Never in the way
+// # A broken extension is skipped
 //
-// An extension that can't be used is passed over with one warning. The others
-// work.
+// An unusable extension causes one warning. The other extensions work.
 package extension
 
 import (
@@ -35,20 +34,20 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// An Extension is an installed extension that can be used.
+// An Extension is an installed, usable extension.
 type Extension struct {
 	Name    string
 	Version string
 	About   string // its description of itself
-	Dir     string // where its files are, absolute
-	Home    string // where it is installed: Dir, unless it is linked
-	Linked  bool   // it is used where it is developed
+	Dir     string // the directory of its files, absolute
+	Home    string // the directory of its installation: Dir, unless it is linked
+	Linked  bool   // a link leads to its sources
 	ID      string
 	Install Install
 
-	Settings   []Setting // what it wants from the user
+	Settings   []Setting // its settings
 	MigratedTo string    // where it has moved to
-	Themes     bool      // it brings some, which mean nothing here
+	Themes     bool      // it has themes, which have no effect here
 
 	Misread Misread
 
@@ -56,33 +55,33 @@ type Extension struct {
 	Active   bool
 	Contents Contents
 
-	// Fill puts values in the place of the variables that its texts may hold.
+	// Fill expands the variables in a text of the extension.
 	Fill func(string) string
 }
 
-// Misread is what is not understood of an extension that is used all the same.
+// Misread holds the unreadable parts of a usable extension.
 type Misread struct {
-	Notes   []string // what is wrong
-	Unknown []string // keys of the manifest that mean nothing, and are not likely misspelled
+	Notes   []string // problems
+	Unknown []string // unknown keys of the manifest, not likely misspelled
 	Hooks   error    // why its file of hooks can't be read; it is among the notes
 }
 
-// Contents are what an extension adds, as far as its manifest and its file of hooks say it.
+// Contents are the parts that an extension adds, by its manifest and its file of hooks.
 type Contents struct {
-	// ContextFiles are the absolute paths of its context files for the model.
-	// The paths are in [Extension.Dir], but may be links.
+	// ContextFiles are the absolute paths of its context files. They are in [Extension.Dir], but
+	// may be links.
 	ContextFiles []string
 
-	Servers      map[string]any // its MCP servers by name, with [Extension.Variables] as the manifest has them
-	ExcludeTools []string       // tools that are not to run while it is switched on
+	Servers      map[string]any // its MCP servers by name, with [Extension.Variables] unexpanded
+	ExcludeTools []string       // tools that must not run while it is switched on
 	Hooks        map[string]any // its hooks by event, as the file has them
 	PlanDir      string         // its directory for plans, in the project
 }
 
-// Manifest returns the file that says what the extension is.
+// Manifest returns the path of the manifest.
 func (x Extension) Manifest() string { return filepath.Join(x.Dir, manifestName) }
 
-// HooksFile returns the file of its hooks.
+// HooksFile returns the path of the file of hooks.
 func (x Extension) HooksFile() string { return filepath.Join(x.Dir, "hooks", "hooks.json") }
 
 // ConfigPaths returns the manifest, and the directories whose files configure gemline.
@@ -94,13 +93,13 @@ func (x Extension) ConfigPaths() []string {
 	return list
 }
 
-// Config says where extensions are and which are switched on.
+// Config is the configuration of extensions.
 type Config struct {
 	Dir string // ~/.gemini/extensions; may be empty
 	Cwd string // the working directory
 
-	// Only, unless it is empty, names the extensions that are switched on,
-	// against any other switch. The single name none switches all off.
+	// Only, unless it is empty, names the extensions that are switched on; other switches have no
+	// effect. The single name none switches all off.
 	Only []string
 
 	Disabled []string // names of the extensions that are switched off
@@ -116,7 +115,7 @@ const (
 	filesName = ".gemini-extension-files.json" // gemline's own
 
 	maxSums       = 64 << 20 // bytes of the list of files
-	maxExtensions = 1000     // directories that are looked at
+	maxExtensions = 1000     // directories that are read
 	longestName   = 100
 )
 
@@ -167,15 +166,14 @@ func Installed(cfg Config) (list []Extension, warnings []string) {
 	return list, warnings
 }
 
-// Policies returns the directories of rules of the extensions that are switched
-// on, though some may not exist. If no extension can have rules, no manifest is
-// opened, since every start asks.
+// Policies returns the directories of rules of the extensions that are switched on, though some may
+// not exist. It opens no manifest if no extension can have rules, since every start calls it.
 func Policies(cfg Config) (dirs []string) {
-	all, _ := directories(cfg.Dir) // problems are printed where an extension is used
+	all, _ := directories(cfg.Dir) // code that uses an extension prints its problems
 	there := func(path string) bool { _, err := os.Lstat(path); return err == nil }
 	if !slices.ContainsFunc(all, func(dir string) bool {
 		return there(filepath.Join(dir, policiesName)) ||
-			there(filepath.Join(dir, installName)) // may name another directory
+			there(filepath.Join(dir, installName)) // the note may name another directory
 	}) {
 		return nil
 	}
@@ -184,8 +182,8 @@ func Policies(cfg Config) (dirs []string) {
 	return lists.Map(active, func(x Extension) string { return filepath.Join(x.Dir, policiesName) })
 }
 
-// ReadBroken returns what is known of an extension that can't be used, from the folder called
-// name. It reports false if there is no such folder.
+// ReadBroken returns the readable parts of an unusable extension, in the folder called name. It
+// returns false if there is no such folder.
 func ReadBroken(dir, name string) (x Extension, ok bool) {
 	dirs, _ := directories(dir)
 	for _, at := range dirs {
@@ -199,7 +197,7 @@ func ReadBroken(dir, name string) (x Extension, ok bool) {
 	return Extension{}, false
 }
 
-// Folders returns the names of the folders in which extensions are installed.
+// Folders returns the names of the folders of installed extensions.
 func Folders(dir string) ([]string, error) {
 	dirs, err := directories(dir)
 	return lists.Map(dirs, filepath.Base), err
@@ -245,7 +243,7 @@ func read(dir, cwd string) (Extension, error) {
 	return x.read(cwd)
 }
 
-// read returns the extension as the files in its directory say.
+// read reads the extension from the files in its directory.
 func (x Extension) read(cwd string) (Extension, error) {
 	path := filepath.Join(x.Dir, manifestName)
 	m := manifest{fill: filler(x.Dir, cwd)}
@@ -267,7 +265,7 @@ func (x Extension) read(cwd string) (Extension, error) {
 	x.Name, x.Version, x.About, x.Fill = m.Name, m.Version, m.Description, m.fill
 	x.ID, x.MigratedTo, x.Themes = ID(x.Install.Source, x.Name), m.MigratedTo, len(m.Themes) > 2
 	for _, s := range m.Settings {
-		if validVariable().MatchString(s.EnvVar) && s.Name != "" { // else it has no place
+		if validVariable().MatchString(s.EnvVar) && s.Name != "" { // otherwise it can't be stored
 			x.Settings = append(x.Settings, s)
 		} else {
 			x.Misread.Notes = append(x.Misread.Notes, fmt.Sprintf("%s: the setting %q has no name, or an envVar that is none", path, cmp.Or(s.Name, s.EnvVar)))
@@ -306,8 +304,7 @@ func (x Extension) read(cwd string) (Extension, error) {
 	return x, nil
 }
 
-// contexts returns the context files that the manifest names, or the usual
-// one, as far as there are such files.
+// contexts returns the existing context files that the manifest names, or the default one.
 func (m manifest) contexts(dir string) ([]string, error) {
 	names := m.ContextFileName
 	if len(names) == 0 {
@@ -328,22 +325,21 @@ func (m manifest) contexts(dir string) ([]string, error) {
 	return paths, nil
 }
 
-// filler returns what puts values in the place of the variables that the texts
-// of an extension may hold. Others stay as they are.
+// filler returns a function that expands the variables in texts of an extension. Unknown variables
+// stay.
 func filler(dir, cwd string) func(string) string {
 	separator := string(filepath.Separator)
 	return strings.NewReplacer("${extensionPath}", dir, "${workspacePath}", cwd, "${/}", separator,
 		"${pathSeparator}", separator).Replace
 }
 
-// Variables returns what the extension's hooks and servers find in their environment: the
-// text of a shell has these, and nothing is filled in there.
+// Variables returns the environment variables for the extension's hooks and servers: commands for a
+// shell use these, and are not expanded.
 func (x Extension) Variables(cwd string) map[string]string {
 	return map[string]string{"extensionPath": x.Dir, "workspacePath": cwd}
 }
 
-// filledHooks returns hooks with values in the place of variables, but for their commands,
-// which are text of a shell.
+// filledHooks expands the variables of hooks, except in their commands, which are text for a shell.
 func filledHooks(v any, fill func(string) string) any {
 	switch v := v.(type) {
 	case []any:
@@ -364,11 +360,11 @@ func filledHooks(v any, fill func(string) string) any {
 	return filled(v, fill)
 }
 
-// separators stand for what the system has.
+// separators replaces variables for the system's separators.
 var separators = strings.NewReplacer("${/}", string(filepath.Separator), "${pathSeparator}", string(filepath.Separator))
 
-// Filled returns a text with values in the place of the variables that it holds. Of a
-// server, the variables are left to who connects it.
+// Filled expands the variables in a value. In a server, it leaves them to the code that connects
+// the server.
 func (x Extension) Filled(v any) any {
 	if text, ok := v.(string); ok {
 		return x.Fill(text)
@@ -376,7 +372,7 @@ func (x Extension) Filled(v any) any {
 	return filled(v, separators.Replace)
 }
 
-// filled returns a value of JSON whose texts fill has filled in.
+// filled returns a JSON value with expanded texts.
 func filled(v any, fill func(string) string) any {
 	return jsonc.Map(v, func(v any) any {
 		if text, is := v.(string); is {

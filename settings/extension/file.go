@@ -16,11 +16,10 @@ import (
 	"gemline/engine/text"
 )
 
-// maxFile is how many bytes a file of JSON may have.
+// maxFile is the largest size of a JSON file, in bytes.
 const maxFile = 1 << 20
 
-// A manifest is gemini-extension.json. Fields that nobody goes by yet are
-// passed over.
+// A manifest is gemini-extension.json. Unsupported fields are ignored.
 type manifest struct {
 	Name            string `json:"name"`
 	Version         string `json:"version"`
@@ -40,8 +39,8 @@ type manifest struct {
 	fill func(string) string
 }
 
-// unknownKeys returns the keys of a value of the manifest that mean nothing in a value of type t, each with the
-// key that it is likely meant for, if there is one.
+// unknownKeys returns the keys of a manifest's value that the type t lacks, each with the key that
+// it likely misspells, or "".
 func unknownKeys(v any, t reflect.Type, at string) (list [][2]string) {
 	switch v := v.(type) {
 	case []any:
@@ -62,7 +61,7 @@ func unknownKeys(v any, t reflect.Type, at string) (list [][2]string) {
 		}
 		names := slices.Sorted(maps.Keys(known))
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			i := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, key) }) // as encoding/json reads them
+			i := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, key) }) // encoding/json also ignores the case of letters
 			if i < 0 {
 				list = append(list, [2]string{at + key, text.Likely(key, names)})
 				continue
@@ -73,7 +72,7 @@ func unknownKeys(v any, t reflect.Type, at string) (list [][2]string) {
 	return list
 }
 
-// words is a list that may be written as the one word it holds.
+// words is a list that may also be a single word.
 type words []string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -91,19 +90,19 @@ func (w *words) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// installed returns the note of an installation at path, the zero one if there is none.
+// installed returns the installation note at path, the zero note if there is none.
 func installed(path string) (note Install, err error) {
 	err = readJSON(path, &note)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return note, nil
-	case err == nil && note.Type == "link" && !filepath.IsAbs(note.Source): // it must not depend on where the program starts
+	case err == nil && note.Type == "link" && !filepath.IsAbs(note.Source): // a relative path would depend on the working directory
 		err = fmt.Errorf("%s: the source %.60q is not an absolute path", path, note.Source)
 	}
 	return note, err
 }
 
-// readJSON reads a file that holds an object of JSON into v.
+// readJSON reads a file with a JSON object into v.
 func readJSON(path string, v any) error {
 	b, err := disk.Read(path, maxFile)
 	if err != nil {
@@ -116,12 +115,12 @@ func readJSON(path string, v any) error {
 	return nil
 }
 
-// kindWords says what a field has to be.
+// kindWords are the names of the types of fields.
 var kindWords = map[reflect.Kind]string{reflect.Map: "an object", reflect.Struct: "an object",
 	reflect.Interface: "an object", reflect.Slice: "a list",
 	reflect.String: "a string", reflect.Bool: "true or false"}
 
-// valueWords says what a field is.
+// valueWords describes the type of a field's value.
 func valueWords(value string) string {
 	words := map[string]string{"array": "a list", "object": "an object", "string": "a string", "bool": "true or false"}
 	if said, ok := words[value]; ok {
@@ -130,7 +129,7 @@ func valueWords(value string) string {
 	return "a number"
 }
 
-// fault says what is wrong with b and, if that is known, where.
+// fault describes the mistake in b, with its position if known.
 func fault(b []byte, err error) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError

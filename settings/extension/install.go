@@ -21,7 +21,7 @@ import (
 	"gemline/engine/text"
 )
 
-// An Install is the note of how an extension was installed, in the Gemini CLI's format.
+// An Install is the installation note of an extension, in the Gemini CLI's format.
 type Install struct {
 	Source     string `json:"source"`
 	Type       string `json:"type"` // git, github-release, local or link
@@ -30,17 +30,17 @@ type Install struct {
 	AutoUpdate bool   `json:"autoUpdate,omitempty"`
 	PreRelease bool   `json:"allowPreRelease,omitempty"`
 
-	// Commit is a field of gemline's own: the installed commit of a branch.
+	// Commit, gemline's own field, is the installed commit of a branch.
 	Commit string `json:"gemlineCommit,omitempty"`
 
-	// Folders, a field of gemline's own, are the folders with stored secrets of the extension.
+	// Folders, gemline's own field, are the folders with stored secrets of the extension.
 	Folders []string `json:"gemlineFolders,omitempty"`
 
-	// Told is the reason, printed by a session, why the extension is not updated.
+	// Told is the reason why the extension is not updated, which a session has printed.
 	Told string `json:"gemlineTold,omitempty"`
 }
 
-// A Setting is a value that an extension wants from the user.
+// A Setting is a value that the user gives to an extension.
 type Setting struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -48,18 +48,18 @@ type Setting struct {
 	Sensitive   bool   `json:"sensitive,omitempty"`
 }
 
-// Read reads the extension in a folder, for a working directory. A note in it of how it was
-// installed is not believed: anybody may have written it.
+// Read reads the extension in a folder, for a working directory. It ignores an installation note in
+// the folder: anybody may have written it.
 func Read(dir, cwd string) (Extension, error) { return Extension{Dir: dir, Home: dir}.read(cwd) }
 
-// WriteInstall writes the note of how an extension was installed into its folder.
+// WriteInstall writes an installation note into the folder of its extension.
 func WriteInstall(dir string, i Install) error {
 	return writeJSON(filepath.Join(dir, installName), i, "  ")
 }
 
-// sumsOf returns a sum of each file of an extension, by its name. It leaves out the notes about
-// settings and installation, .git, and Python's caches. If known is given, files that are not in
-// it have no sum and are returned as added.
+// sumsOf returns a hash of each file of an extension, by its name. It leaves out the notes about
+// settings and installation, .git, and Python's caches. If known is given, other files get no hash
+// and are returned as added.
 func sumsOf(dir string, known map[string]string) (sums map[string]string, added []string, err error) {
 	sums = map[string]string{}
 	err = filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
@@ -103,14 +103,14 @@ func WriteFileList(dir string) error {
 	return writeJSON(filepath.Join(dir, filesName), sums, " ")
 }
 
-// writeJSON writes a file that holds v.
+// writeJSON writes v to a file as JSON.
 func writeJSON(path string, v any, indent string) error {
-	b, _ := text.JSON(v, indent) // which holds texts
+	b, _ := text.JSON(v, indent) // it holds only texts, so it can't fail
 	return disk.Replace(path, append(b, '\n'), 0o600)
 }
 
-// Modified reports whether files of an installed extension are not as they were installed, and
-// which were added since. It knows of neither if that was not noted.
+// Modified reports whether files of an extension were changed since its installation, and which
+// were added. Without a list of installed files, it reports nothing.
 func Modified(dir string) (changed bool, added []string, err error) {
 	var was map[string]string
 	b, err := disk.Read(filepath.Join(dir, filesName), maxSums)
@@ -129,7 +129,7 @@ func Modified(dir string) (changed bool, added []string, err error) {
 
 // KeepAdded hard-links files that were added to an extension into the folder of its new version,
 // unless the new version has the same name or a link in the path. It returns the names of the
-// linked files; a folder that is new as a whole is one name.
+// linked files; a wholly new folder is one name.
 func KeepAdded(from, to string, added []string) (kept []string, err error) {
 	root, err := os.OpenRoot(to)
 	if err != nil {
@@ -166,7 +166,7 @@ func KeepAdded(from, to string, added []string) (kept []string, err error) {
 	return kept, nil
 }
 
-// ID returns what an extension of a source is known by, as the Gemini CLI has it.
+// ID returns the identity of an extension by its source, as in the Gemini CLI.
 func ID(source, name string) string {
 	about := cmp.Or(source, name)
 	for _, prefix := range []string{"https://github.com/", "git@github.com:", "ssh://git@github.com/"} {
@@ -178,8 +178,8 @@ func ID(source, name string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// SetEnabled switches an extension on or off below a directory, "" for everywhere. Earlier
-// switches for directories below are dropped.
+// SetEnabled switches an extension on or off below a directory, or everywhere for "". It drops
+// earlier switches for directories below.
 func SetEnabled(ctx context.Context, dir, name, at string, on bool) error {
 	rule := "/*"
 	if at != "" {
@@ -197,7 +197,7 @@ func SetEnabled(ctx context.Context, dir, name, at string, on bool) error {
 	})
 }
 
-// Forget takes an extension out of the list of where it is switched on.
+// Forget removes an extension from the list of switches.
 func Forget(ctx context.Context, dir, name string) error {
 	if _, err := os.Stat(filepath.Join(dir, enablementName)); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -205,7 +205,8 @@ func Forget(ctx context.Context, dir, name string) error {
 	return changeSwitches(ctx, dir, func(all map[string]switched) { delete(all, name) })
 }
 
-// switched says where an extension is switched on or off, in extension-enablement.json by its name.
+// switched is an extension's entry in extension-enablement.json: the rules where it is switched on
+// or off.
 type switched struct {
 	Overrides []string `json:"overrides"`
 }
@@ -214,12 +215,12 @@ func changeSwitches(ctx context.Context, dir string, change func(map[string]swit
 	return disk.ChangeObject(ctx, filepath.Join(dir, enablementName), change)
 }
 
-// envName is the file of an extension's values that are no secrets.
+// envName is the file of an extension's values, without secrets.
 const envName = ".env"
 
 var validVariable = text.Pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// Values returns the values of an extension's settings that a file of them holds.
+// Values returns the values of an extension's settings in a file.
 func Values(path string) (map[string]string, error) {
 	b, err := disk.Read(path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -240,7 +241,7 @@ func Values(path string) (map[string]string, error) {
 	return values, err
 }
 
-// SetValue gives a setting a value in a file of them, or takes it out if it is "".
+// SetValue sets a setting in a file of values, or removes it if value is "".
 func SetValue(path, name, value string) error {
 	b, err := disk.Read(path, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -267,8 +268,8 @@ func SetValue(path, name, value string) error {
 // EnvFile returns the file of the extension's values.
 func (x Extension) EnvFile() string { return filepath.Join(x.Home, envName) }
 
-// Service returns the name under which the keyring stores an extension's secrets, for a working
-// directory if one is given.
+// Service returns the keyring's service name for an extension's secrets, for a working directory if
+// one is given.
 func (x Extension) Service(cwd string) string {
 	s := "Gemini CLI Extensions " + x.Name + " " + x.ID
 	if cwd != "" {

@@ -12,10 +12,9 @@ import (
 	"gemline/engine/text"
 )
 
-// arrange puts the flags in front of the words, each with its value in the
-// same argument. So words and flags may be mixed, a value may begin with a
-// hyphen, and every mistake is told in our own words. A word that is itself a flag
-// is no value of the flag before it, which then lacks its value.
+// arrange moves the flags before the words, each with its value in the same argument. So users may
+// mix words and flags, a value may begin with a hyphen, and gemline words the errors. A word that
+// is a flag is not the value of the flag before it, which then lacks a value.
 func arrange(k *kong.Kong, args []string) ([]string, error) {
 	names := namesOf(k)
 	var flags, words []string
@@ -58,13 +57,13 @@ func arrange(k *kong.Kong, args []string) ([]string, error) {
 	return flags, nil
 }
 
-// blank are the flags for which nothing means something.
+// blank are the flags for which an empty value has a meaning.
 var blank = []string{"prompt", "prompt-interactive", "model", "resume", "extract", "sandbox",
 	"extensions", "include-directories"}
 
-// senseless refuses a value that would make of a flag the opposite: nothing,
-// which is mostly a variable that is not set, would be no flag, and a limit of
-// zero no limit. A number below zero counts nothing.
+// senseless refuses a value that would reverse the meaning of a flag. An empty value, mostly of an
+// unset variable, would switch a flag off; a limit of zero would be no limit. A negative number is
+// invalid.
 func senseless(fl *kong.Flag, value string) error {
 	if value == "" && !slices.Contains(blank, fl.Name) {
 		return usage("--%s needs a value, and has an empty one", fl.Name)
@@ -81,7 +80,7 @@ func senseless(fl *kong.Flag, value string) error {
 	return nil
 }
 
-// flagNames are the flags by what they are called.
+// flagNames are the flags by name.
 type flagNames struct{ long, short map[string]*kong.Flag }
 
 func namesOf(k *kong.Kong) flagNames {
@@ -100,8 +99,8 @@ func namesOf(k *kong.Kong) flagNames {
 
 func isFlag(arg string) bool { return strings.HasPrefix(arg, "-") && arg != "-" }
 
-// take returns the flag that args begin with, nil if there is none of that
-// name or a word, its value if one is given, and what follows.
+// take returns the flag at the start of args, nil for a word or an unknown flag, with its value, if
+// given, and the rest.
 func (n flagNames) take(args []string) (fl *kong.Flag, value string, given bool, rest []string) {
 	arg, rest := args[0], args[1:]
 	if !isFlag(arg) {
@@ -115,7 +114,7 @@ func (n flagNames) take(args []string) (fl *kong.Flag, value string, given bool,
 			off.IsBool() && !given {
 			return off, "false", true, rest
 		}
-	case len(name) > 2 && n.short[name[1:2]] != nil: // -ovalue, or switches run together
+	case len(name) > 2 && n.short[name[1:2]] != nil: // -ovalue, or several switches in one word
 		more := strings.TrimPrefix(arg, name[:2])
 		if fl = n.short[name[1:2]]; fl.IsBool() && !optional(fl) {
 			return fl, "", false, append([]string{"-" + more}, rest...)
@@ -132,9 +131,8 @@ func (n flagNames) take(args []string) (fl *kong.Flag, value string, given bool,
 	return fl, rest[0], true, rest[1:]
 }
 
-// exactly reports whether arg is one flag as it is listed, perhaps with a value
-// behind an equals sign, or the mark that ends the flags. Text that only begins
-// like flags, as switches run together do, is not.
+// exactly reports whether arg is a single flag in its listed form, perhaps with a value after an
+// equals sign, or the mark that ends the flags. Joined switches are not.
 func (n flagNames) exactly(arg string) bool {
 	name, _, _ := strings.Cut(arg, "=")
 	switch {
@@ -147,7 +145,7 @@ func (n flagNames) exactly(arg string) bool {
 	return isFlag(name) && n.short[name[1:]] != nil
 }
 
-// missing says that the flag fl has no value, where args follow it.
+// missing returns the error of the flag fl without a value, before args.
 func (n flagNames) missing(fl *kong.Flag, args []string) error {
 	if len(args) == 0 {
 		return usage("--%s needs a value", fl.Name)
@@ -158,12 +156,12 @@ func (n flagNames) missing(fl *kong.Flag, args []string) error {
 	return usage("--%s needs a value, and %.100s is a flag; if it is the value, write --%[1]s=%.100[2]s", fl.Name, args[0])
 }
 
-// Subcommand finds the sub-command of a command line: its first word, if names
-// has it and no flag before it gives a prompt. It returns the arguments before
-// the sub-command and those from there on, or nothing without a sub-command.
+// Subcommand finds the sub-command of a command line: its first word, if names contains it and no
+// flag before it gives a prompt. It returns the arguments before the sub-command, and the others,
+// or nothing without a sub-command.
 func Subcommand(args, names []string) (before, from []string, ok bool) {
 	if !slices.ContainsFunc(args, func(arg string) bool { return slices.Contains(names, arg) }) {
-		return nil, nil, false // the usual case, which saves a millisecond for the parser
+		return nil, nil, false // the usual case, which avoids the parser's millisecond
 	}
 	k, err := parser(&Set{})
 	if err != nil {
@@ -185,7 +183,7 @@ func Subcommand(args, names []string) (before, from []string, ok bool) {
 		case arg == "--", arg == "-":
 			return nil, nil, false
 		case slices.Contains([]string{"-p", "--prompt", "-i", "--prompt-interactive"}, kebab(name)):
-			return nil, nil, false // there is a prompt, so the words are none
+			return nil, nil, false // a flag gives the prompt, so words are no sub-command
 		case !strings.HasPrefix(arg, "-"):
 			if !slices.Contains(names, arg) {
 				return nil, nil, false
@@ -202,7 +200,7 @@ func optional(fl *kong.Flag) bool {
 	return fl.Target.Type() == reflect.TypeOf(Optional{})
 }
 
-// kebab turns the camelCase spelling of a flag into the usual one.
+// kebab converts a flag in camelCase into its usual spelling.
 func kebab(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -231,9 +229,8 @@ func unknown(name string, long map[string]*kong.Flag) error {
 // bare returns a flag without its hyphens.
 func bare(name string) string { return strings.TrimLeft(name, "-") }
 
-// OutputOf returns what a command line that can't be parsed says about the
-// format of the output and where it goes, as far as that makes sense: whoever
-// asked for JSON is told in JSON what is wrong.
+// OutputOf returns the format and the destination of the output in a command line that can't be
+// parsed, as far as they are readable: a user who asked for JSON gets the error in JSON.
 func OutputOf(args []string) *Set {
 	var f Set
 	k, err := parser(&Set{})

@@ -1,12 +1,11 @@
 // Package flags is the command line: the flags, their values and their help.
 //
-// # Names that scripts know
+// # Names are compatible
 //
-// The names are those of the Gemini CLI. A flag that similar programs have, and
-// gemline has not, is refused with an alternative, so that nobody believes it to
-// work.
+// The names are those of the Gemini CLI. A flag of similar programs that gemline lacks is an error
+// that names an alternative, so that nobody believes that it works.
 //
-// # Mistakes are told in one line
+// # A mistake is one line
 //
-// Words and flags may be mixed, and a senseless command line is a [UsageError].
+// Words and flags may be mixed, and an invalid command line is a [UsageError].
 package flags

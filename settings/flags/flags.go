@@ -17,8 +17,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// A Set is what a command line says. The names are those of the Gemini CLI, so that
-// scripts keep working; the groups are the sections of the help text.
+// A Set is a parsed command line. The names are those of the Gemini CLI, so that scripts keep
+// working; the groups are the sections of the help text.
 type Set struct {
 	Prompt            string   `short:"p" aliases:"print,message" placeholder:"TEXT" group:"Run" help:"Answer this prompt and exit. Standard input is put in front of it."`
 	PromptInteractive string   `short:"i" placeholder:"TEXT" group:"Run" help:"Run this prompt, then stay for more."`
@@ -112,7 +112,7 @@ type Set struct {
 	Words []string `arg:"" optional:"" name:"prompt"`
 }
 
-// Format returns the output format the flags ask for, "" if none.
+// Format returns the output format of the flags, "" without one.
 func (f *Set) Format() string {
 	switch {
 	case f.OutputFormat != "":
@@ -128,7 +128,7 @@ func (f *Set) Format() string {
 // Talks reports whether the run is a conversation in lines of JSON.
 func (f *Set) Talks() bool { return f.InputFormat == "stream-json" }
 
-// Mode returns the approval mode the flags ask for, "" if none.
+// Mode returns the approval mode of the flags, "" without one.
 func (f *Set) Mode() string {
 	switch {
 	case f.ApprovalMode != "":
@@ -139,22 +139,22 @@ func (f *Set) Mode() string {
 	return ""
 }
 
-// PlainFlag returns the flag that is about plain mode, "" if there is none, and
-// whether it says no.
+// PlainFlag returns the flag about plain mode, "" without one, and whether it switches plain mode
+// off.
 func (f *Set) PlainFlag() (name string, off bool) {
 	name, off = "", true
 	for _, fl := range []struct {
 		name string
 		on   *bool
 	}{{"--plain", f.Plain}, {"--screen-reader", f.ScreenReader}} {
-		if fl.on != nil && (*fl.on || off) { // if both are given, the flag that says yes counts
+		if fl.on != nil && (*fl.on || off) { // if both are given, the flag that switches on counts
 			name, off = fl.name, !*fl.on
 		}
 	}
 	return name, name != "" && off
 }
 
-// Dash reports whether the prompt is a lone hyphen: read standard input.
+// Dash reports whether the prompt is a single hyphen, which means standard input.
 func (f *Set) Dash() bool { return slices.Equal(f.Words, []string{"-"}) }
 
 // Text returns the prompt of the command line, "" if there is none.
@@ -170,8 +170,8 @@ func (f *Set) Text() string {
 	return strings.Join(f.Words, " ")
 }
 
-// Interactive reports whether the program is a session: somebody sits at both
-// ends, and nothing asks for a single answer.
+// Interactive reports whether the program runs a session: both streams are a terminal, and no flag
+// asks for a single answer.
 func (f *Set) Interactive(stdin, stdout bool, getenv func(string) string) bool {
 	switch {
 	case !stdin || !stdout:
@@ -186,7 +186,7 @@ func (f *Set) Interactive(stdin, stdout bool, getenv func(string) string) bool {
 	return getenv("CI") != "true" && getenv("GITHUB_ACTIONS") != "true"
 }
 
-// An Optional is a flag whose value may be left out.
+// An Optional is a flag with an optional value.
 type Optional struct {
 	Set   bool
 	Value string
@@ -204,11 +204,10 @@ func (o *Optional) Decode(ctx *kong.DecodeContext) error {
 // IsBool tells kong that the flag may stand alone.
 func (*Optional) IsBool() bool { return true }
 
-// Attached is a flag whose value, if any, stands in the same word behind an
-// equals sign.
+// Attached is a flag with an optional value, which follows an equals sign in the same word.
 type Attached struct{ Optional }
 
-// A Duration is a time such as 90s or 1h30m, or a number of seconds.
+// A Duration is a duration such as 90s or 1h30m, or a number of seconds.
 type Duration time.Duration
 
 // Decode implements kong.MapperValue.
@@ -228,7 +227,7 @@ func (d *Duration) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// A UsageError is a command line that makes no sense. It is one line long.
+// A UsageError is the error of an invalid command line, in one line.
 type UsageError struct{ Message string }
 
 // Error returns the message.
@@ -238,7 +237,7 @@ func usage(format string, args ...any) error {
 	return &UsageError{Message: fmt.Sprintf(format, args...)}
 }
 
-// A parsing is a parser and the set that it fills. It can be used once.
+// A parsing is a parser with its result. It can be used once.
 type parsing struct {
 	set  *Set
 	kong *kong.Kong
@@ -251,7 +250,7 @@ func newParsing() parsing {
 	return parsing{&f, k, err}
 }
 
-// prepared returns the parsing that [Prepare] makes; taken tells whether a [Parse] has used it.
+// prepared returns the parsing of [Prepare]; taken says whether a [Parse] has used it.
 var (
 	prepared = sync.OnceValue(newParsing)
 	taken    atomic.Bool
@@ -285,7 +284,7 @@ func Parse(args []string) (*Set, error) {
 	return p.set, p.set.agree()
 }
 
-// Reword puts what the parser says about a command line into our words.
+// Reword translates the parser's messages into gemline's words.
 func Reword(message string) string { return ours.Replace(message) }
 
 var ours = strings.NewReplacer("\n", " ", `must be one of "",`, "must be one of ", `","`, `", "`,
@@ -298,8 +297,8 @@ func parser(f *Set) (*kong.Kong, error) {
 		kong.KindMapper(reflect.String, verbatim{}), kong.NamedMapper("path", verbatim{path: true}))
 }
 
-// verbatim takes a text byte by byte: the parser's own way goes through JSON,
-// which leaves nothing of bytes that are no UTF-8, as names of files may have.
+// verbatim decodes a text byte by byte: the parser's own way through JSON loses bytes that are not
+// UTF-8, which file names may contain.
 type verbatim struct{ path bool }
 
 // Decode implements kong.Mapper.
@@ -319,7 +318,7 @@ func (v verbatim) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// agree refuses flags that contradict each other.
+// agree returns an error for flags that contradict each other.
 func (f *Set) agree() error {
 	given := f.given()
 	switch {
@@ -359,11 +358,11 @@ func (f *Set) agree() error {
 	return nil
 }
 
-// MaxJobs is how many prompts of a batch may be worked on at once.
+// MaxJobs is the most prompts of a batch that run at once.
 const MaxJobs = 256
 
-// exclusive lists contradictions by the names of [Set.given]: the first name of a row excludes each of
-// the others.
+// exclusive lists contradictions by the names of [Set.given]: the first name of a row excludes the
+// others.
 var exclusive = [][]string{
 	{"--prompt", "--prompt-interactive"},
 	{"--yolo", "--approval-mode"},
@@ -389,11 +388,11 @@ var exclusive = [][]string{
 	{talks, "--patch", "--dry-run"},
 }
 
-// talks has the run be a conversation in lines of JSON.
+// talks is the flag for a conversation in lines of JSON.
 const talks = "--input-format stream-json"
 
-// given returns what the command line holds, by names: those of flags, and of some flags together or
-// with a certain value.
+// given returns the given parts of a command line, by name: flags, and some combinations or values
+// of flags.
 func (f *Set) given() map[string]bool {
 	given := map[string]bool{talks: f.Talks(),
 		"a prompt":                f.Prompt != "" || f.PromptInteractive != "" || len(f.Words) > 0,
@@ -412,8 +411,8 @@ func (f *Set) given() map[string]bool {
 	return given
 }
 
-// First returns the first of names that the command line holds, "" if it holds none. A name is a
-// flag with its hyphens, or "a prompt".
+// First returns the first of names that the command line contains, "" if none. A name is a flag
+// with its hyphens, or "a prompt".
 func (f *Set) First(names ...string) string {
 	given := f.given()
 	if i := slices.IndexFunc(names, func(name string) bool { return given[name] }); i >= 0 {

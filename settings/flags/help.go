@@ -9,14 +9,13 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// An Entry is what help texts, the manual page and the completions of shells say
-// about one flag.
+// An Entry describes a flag for help texts, the manual page and shell completion.
 type Entry struct {
 	Name        string // without the hyphens
-	Short       string // the letter; may be empty
+	Short       string // the one-letter form; may be empty
 	Group       string // the section of the help text
 	Help        string
-	Placeholder string // stands for the value; empty if the flag takes none
+	Placeholder string // stands for the value; empty without a value
 	Values      []string
 	ValueRule   ValueRule
 
@@ -28,12 +27,12 @@ type Entry struct {
 // ValueRule says whether a flag has a value.
 type ValueRule int
 
-// Whether a flag has a value.
+// The values of ValueRule.
 const (
 	NoValue       ValueRule = iota
-	RequiredValue           // in the same word behind =, or in the next
+	RequiredValue           // after = in the same word, or in the next word
 	OptionalValue           // the same, or none at all
-	AttachedValue           // in the same word, or none at all
+	AttachedValue           // after = in the same word, or none at all
 )
 
 // Spelling returns how help texts write the flag: --json-fd N.
@@ -51,7 +50,7 @@ func (f Entry) Spelling() string {
 	return name
 }
 
-// Describe returns what is said about flags, the hidden ones aside.
+// Describe describes flags, except hidden flags.
 func Describe(flags []*kong.Flag) []Entry {
 	var out []Entry
 	for _, fl := range flags {
@@ -96,10 +95,10 @@ func Table() []Entry {
 	return Describe(k.Model.Flags)
 }
 
-// A Line is a name, or a command line, and what it is.
+// A Line is a name or a command line, with its description.
 type Line struct{ Name, Help string }
 
-// Examples are command lines, the commonest first.
+// Examples are command lines, the most common first.
 func Examples() []Line {
 	return []Line{
 		{`gemline`, "talk to the model, line by line"},

@@ -2,9 +2,9 @@ package flags
 
 import "slices"
 
-// lacking lists flags of the Gemini CLI and similar programs that gemline has
-// not, with an alternative. They are refused, so that nobody believes them to
-// work. A flag that gemline has under another name is an alias instead.
+// lacking lists flags of the Gemini CLI and similar programs that gemline lacks, with alternatives.
+// They are errors, so that nobody believes that they work. A flag that gemline has under another
+// name is an alias instead.
 var lacking = []struct {
 	names   []string
 	instead string
@@ -33,7 +33,7 @@ var lacking = []struct {
 	{[]string{"include-partial-messages"}, "--output-format stream-json has them in any case"},
 }
 
-// lacks returns the error of a flag that there is not yet, nil if name is none.
+// lacks returns the error of a flag that gemline lacks, nil for other names.
 func lacks(name string) error {
 	for _, l := range lacking {
 		if slices.Contains(l.names, kebab(bare(name))) {

@@ -24,14 +24,14 @@ import (
 	"gemline/engine/text"
 )
 
-// An Error is a file that can't be used. It is one line long.
+// An Error is the error of an unusable file, in one line.
 type Error struct {
 	Path         string
-	Line, Column int // counted from 1; 0 if it is about the file as a whole
+	Line, Column int // counted from 1; 0 if the error is about the whole file
 	Message      string
 }
 
-// Error names the place as compilers do.
+// Error returns the message with its position, in the format of compilers.
 func (e *Error) Error() string {
 	if e.Line == 0 {
 		return text.PrintableLine(e.Path) + ": " + e.Message
@@ -40,35 +40,34 @@ func (e *Error) Error() string {
 }
 
 const (
-	// MaxFile is how many bytes a file may have; the largest real ones are a
-	// hundredth.
+	// MaxFile is the largest size of a file, in bytes; the largest real files are a hundredth of
+	// it.
 	MaxFile = 4 << 20
 
-	// MaxDepth is how many objects and lists may be in each other.
+	// MaxDepth is the deepest nesting of objects and lists.
 	MaxDepth = 100
 )
 
 // A Document is the text of a file, with its parsed values.
 type Document struct {
-	Tree  map[string]any // numbers are as they are written
-	Twice [][]string     // the keys that are given more than once; the last one counts
+	Tree  map[string]any // numbers keep their spelling
+	Twice [][]string     // duplicate keys, whose last value counts
 
-	text    []byte // with nothing before it, and a line end behind a last comment
+	text    []byte // without a byte order mark, and with a line end after a final comment
 	root    hujson.Value
-	marked  bool // a byte order mark was before the text
-	unended bool // the line end was not there
+	marked  bool // the text had a byte order mark
+	unended bool // the final comment had no line end
 	top     place
 }
 
-// A place is where a key or an item of a list stands in a file.
+// A place is the position of a key or an item of a list in a file.
 type place struct {
 	offset int
 	value  hujson.Value
-	below  map[string]*place // nil until it is asked for
+	below  map[string]*place // nil until needed
 }
 
-// Read reads a file that holds an object. A file that is not there is nil. The
-// error is an [Error].
+// Read reads a file with an object. It returns nil for a missing file. The error is an [Error].
 func Read(path string) (*Document, error) {
 	b, err := ReadFile(path)
 	if err != nil || b == nil {
@@ -85,7 +84,7 @@ func ReadFile(path string) ([]byte, error) {
 	}
 	b, err := disk.Read(path, MaxFile)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // or what should hold it is none
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // also if a parent is not a directory
 		return nil, nil
 	case err != nil:
 		return nil, &Error{Path: path, Message: disk.Cause(err).Error()}
@@ -93,8 +92,8 @@ func ReadFile(path string) ([]byte, error) {
 	return b, nil
 }
 
-// Parse parses the text of the file path, which must hold an object. One of
-// blanks and comments alone is an empty object. UTF-16 is read, and written as UTF-8.
+// Parse parses the text of the file path, which must be an object. A text of only blanks and
+// comments is an empty object. It reads UTF-16, but the result is UTF-8.
 func Parse(path string, b []byte) (*Document, error) {
 	d := &Document{}
 	b, d.marked = bytes.CutPrefix(charset.ToUTF8(b), []byte(mark))
@@ -113,9 +112,9 @@ func Parse(path string, b []byte) (*Document, error) {
 	return d, nil
 }
 
-const mark = "\ufeff" // some editors begin a file with it
+const mark = "\ufeff" // the byte order mark of some editors
 
-// Value returns what a text says that may hold any value.
+// Value parses a text that may hold any value.
 func Value(b []byte) (any, error) { return (&Document{}).parse("", b) }
 
 func (d *Document) parse(path string, b []byte) (any, error) {
@@ -126,7 +125,7 @@ func (d *Document) parse(path string, b []byte) (any, error) {
 		return nil, refuse(path, b, i, "objects and lists are nested too deep")
 	}
 	root, err := hujson.Parse(b)
-	if errors.Is(err, io.ErrUnexpectedEOF) { // a last comment without a line end, or nothing but comments
+	if errors.Is(err, io.ErrUnexpectedEOF) { // a final comment without a line end, or only comments
 		line := append(b[:len(b):len(b)], '\n')
 		object := append(bytes.TrimSuffix(b, []byte("\n")), "\n{}\n"...)
 		if v, err2 := hujson.Parse(line); err2 == nil {
@@ -142,7 +141,7 @@ func (d *Document) parse(path string, b []byte) (any, error) {
 	return d.value(nil, root), nil
 }
 
-// value returns what v says. Numbers stay as they are written.
+// value converts v. Numbers keep their spelling.
 func (d *Document) value(path []string, v hujson.Value) any {
 	switch x := v.Value.(type) {
 	case *hujson.Object:
@@ -171,8 +170,7 @@ func (d *Document) value(path []string, v hujson.Value) any {
 	return nil
 }
 
-// Members yields the members of the outermost object in their order. A name that stands there
-// twice is yielded twice.
+// Members yields the members of the outermost object in order. It yields duplicate names each time.
 func (d *Document) Members() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		for _, m := range d.root.Value.(*hujson.Object).Members {
@@ -183,9 +181,8 @@ func (d *Document) Members() iter.Seq2[string, any] {
 	}
 }
 
-// Position returns the line and the column of a key, counted from 1; 0 if it is
-// not there. Of several the last one counts. An item of a list goes by its number,
-// counted from 0.
+// Position returns the line and the column of a key, counted from 1; 0 if it is missing. For a
+// duplicate key, it is the last. The name of a list item is its index.
 func (d *Document) Position(path []string) (line, column int) {
 	if at := d.find(path); at != nil {
 		return position(d.text, at.offset)
@@ -193,7 +190,7 @@ func (d *Document) Position(path []string) (line, column int) {
 	return 0, 0
 }
 
-// Written returns the value of a key as it is written, nil if it is not there.
+// Written returns the value of a key in the file, nil if it is missing.
 func (d *Document) Written(path []string) any {
 	if at := d.find(path); at != nil {
 		return (&Document{}).value(nil, at.value)
@@ -201,7 +198,7 @@ func (d *Document) Written(path []string) any {
 	return nil
 }
 
-// find returns the place of a key, nil if it is not there.
+// find returns the place of a key, nil if it is missing.
 func (d *Document) find(path []string) *place {
 	if len(path) == 0 {
 		return nil
@@ -248,8 +245,8 @@ func position(b []byte, offset int) (line, column int) {
 
 var mistake = text.Pattern(`^hujson: line (\d+), column (\d+): `)
 
-// expected names what the parser was looking for, by its words for where it
-// was. Where these say it themselves, nothing is added.
+// expected maps the parser's words for a position to the expected token. It has no entry if the
+// words are clear.
 func expected() []struct{ where, what string } {
 	const text = "a name or a value; texts stand in double quotes"
 	return []struct{ where, what string }{
@@ -266,7 +263,7 @@ func expected() []struct{ where, what string } {
 	}
 }
 
-// syntax puts a mistake that the parser found in b into our words.
+// syntax converts a syntax error of the parser in b into gemline's words.
 func syntax(path string, b []byte, err error) error {
 	e := &Error{Path: path, Message: err.Error()}
 	if m := mistake().FindStringSubmatch(e.Message); m != nil {
@@ -297,8 +294,8 @@ func syntax(path string, b []byte, err error) error {
 	return e
 }
 
-// badEscape returns the first escape that JSON does not know in the text that begins in a line at
-// a column, and how far behind the column it stands; "" if there is none.
+// badEscape returns the first invalid escape in the text after a position, and its distance from
+// the column; "" if there is none.
 func badEscape(b []byte, line, column int) (escape string, at int) {
 	lines := bytes.Split(b, []byte("\n"))
 	if line < 1 || line > len(lines) || column < 1 || column > len(lines[line-1]) {
@@ -329,8 +326,8 @@ func isHex(b []byte) bool {
 	return err == nil
 }
 
-// tooDeep returns the offset of the first bracket that is nested deeper than
-// MaxDepth, or -1. The parser recurses without a limit of its own.
+// tooDeep returns the offset of the first bracket that is nested deeper than MaxDepth, or -1. The
+// parser recurses without a limit.
 func tooDeep(b []byte) int {
 	depth := 0
 	for i := 0; i < len(b); i++ {
@@ -354,8 +351,8 @@ func tooDeep(b []byte) int {
 	return -1
 }
 
-// comment returns the length of the comment that b begins with, without the end
-// of its line; 0 if there is none.
+// comment returns the length of the comment at the start of b, without its line end; 0 if there is
+// none.
 func comment(b []byte) int {
 	switch {
 	case bytes.HasPrefix(b, []byte("//")):
@@ -372,7 +369,7 @@ func comment(b []byte) int {
 	return 0
 }
 
-// Map returns a copy of a value, with change applied to all in it that is neither an object nor a list.
+// Map returns a copy of a value, with change applied to all leaves.
 func Map(v any, change func(any) any) any {
 	switch x := v.(type) {
 	case map[string]any:
@@ -387,7 +384,7 @@ func Map(v any, change func(any) any) any {
 	return change(v)
 }
 
-// Describe names a value in a few words.
+// Describe describes a value in a few words.
 func Describe(v any) string {
 	switch x := v.(type) {
 	case nil:

@@ -1,20 +1,19 @@
 // Package jsonc reads JSON with comments, and changes one value in it while every
 // other byte stays where it is.
 //
-// # Bounded
+// # Size and depth are limited
 //
-// A file may be of any size and depth, and may be no file at all. [Read] refuses
-// what would cost too much, and a mistake is told in one line, with its place.
+// A path may lead to a file of any size and depth, or to something else. [Read] refuses large and
+// deep files. A mistake is reported in one line, with its position.
 //
-// # What is kept
+// # The rest of the file is preserved
 //
-// Comments, the order of the keys, blanks, line endings, a byte order mark,
-// trailing commas and a missing line end stay. New text follows the style of
-// the file.
+// Comments, the order of the keys, blanks, line endings, a byte order mark, trailing commas and a
+// missing line end are preserved. New text follows the style of the file.
 //
-// The tree of hujson is changed and packed. Its Patch would change the first of
-// two equal keys, remove the comment above a key with the key, give the comment
-// behind the last value to a new key, and lay out nothing.
+// The package changes and packs hujson's tree. Its Patch would change the first of two equal keys,
+// remove the comment above a key with the key, give the comment behind the last value to a new key,
+// and format nothing.
 //
 // # Duplicate keys
 //
@@ -37,10 +36,9 @@ import (
 	"gemline/engine/text"
 )
 
-// Set gives the key at path a value, which may be anything that
-// [json.Marshal] takes; a [json.RawMessage] keeps the order of its keys.
-// Objects that are missing on the way are made, and a new key goes behind the
-// others. A value that is there already changes nothing.
+// Set sets the key at path to a value, which may be anything that [json.Marshal] takes; a
+// [json.RawMessage] preserves the order of its keys. Set makes missing objects of the path, and
+// adds a new key after the others. It changes nothing if the key has the value already.
 func Set(old []byte, path []string, value any) ([]byte, error) {
 	raw, err := text.JSON(value, "")
 	if err != nil {
@@ -49,9 +47,8 @@ func Set(old []byte, path []string, value any) ([]byte, error) {
 	return edit(old, path, func(d *Document) (bool, error) { return d.set(path, raw) })
 }
 
-// Unset removes the key at path, and then the objects on the way that hold
-// nothing any more, not even a comment. A key that is not there changes
-// nothing.
+// Unset removes the key at path, and then objects of the path that become empty, unless they have a
+// comment. It changes nothing if the key is missing.
 func Unset(old []byte, path []string) ([]byte, error) {
 	return edit(old, path, func(d *Document) (bool, error) {
 		changed, err := d.unset(path, false)
@@ -62,7 +59,7 @@ func Unset(old []byte, path []string) ([]byte, error) {
 	})
 }
 
-// edit parses old, and returns it as change leaves it.
+// edit parses old, applies change, and returns the result.
 func edit(old []byte, path []string, change func(*Document) (changed bool, err error)) ([]byte, error) {
 	if len(path) == 0 {
 		return nil, errors.New("a key is missing")
@@ -100,9 +97,8 @@ func member(o *hujson.Object, called string) *hujson.ObjectMember {
 	return nil
 }
 
-// reach follows path through the objects that are there. It returns the last
-// of them, the member that holds it, which is nil for the root, and what of the
-// path is left: at least the last name.
+// reach follows path through existing objects. It returns the last object, its member in the object
+// around it (nil for the root), and the rest of the path: at least the last name.
 func (d *Document) reach(path []string) (o *hujson.Object, holder *hujson.ObjectMember, left []string, err error) {
 	o = d.root.Value.(*hujson.Object)
 	for i := range path[:len(path)-1] {
@@ -122,7 +118,7 @@ func (d *Document) reach(path []string) (o *hujson.Object, holder *hujson.Object
 var kinds = map[hujson.Kind]string{'n': "null", 't': "true or false", 'f': "true or false", '0': "a number",
 	'"': "a string", '[': "a list"}
 
-// set gives the key at path a value, and reports whether that changes anything.
+// set sets the key at path to a value, and reports whether that changes the document.
 func (d *Document) set(path []string, raw []byte) (changed bool, err error) {
 	o, holder, left, err := d.reach(path)
 	if err != nil {
@@ -144,7 +140,7 @@ func (d *Document) set(path []string, raw []byte) (changed bool, err error) {
 	return true, nil
 }
 
-// replace gives a member another value, and reports whether it is another one.
+// replace replaces the value of a member, and reports whether it differs.
 func (d *Document) replace(m *hujson.ObjectMember, raw []byte) (changed bool) {
 	old := d.text[m.Value.StartOffset:m.Value.EndOffset]
 	if same(old, raw) {
@@ -156,10 +152,10 @@ func (d *Document) replace(m *hujson.ObjectMember, raw []byte) (changed bool) {
 	return true
 }
 
-// add puts a member behind the last one.
+// add adds a member after the last.
 func (d *Document) add(o *hujson.Object, m hujson.ObjectMember, raw []byte) {
 	last := &o.Members[len(o.Members)-1]
-	comma := last.Value.AfterExtra != nil // behind the last member, too
+	comma := last.Value.AfterExtra != nil // the last member also has a trailing comma
 	past, slashes := trivia(o.AfterExtra)
 	line := o.AfterExtra[:past:past]
 	o.AfterExtra = o.AfterExtra[past:]
@@ -170,7 +166,7 @@ func (d *Document) add(o *hujson.Object, m hujson.ObjectMember, raw []byte) {
 		if len(o.Members) > 1 {
 			between = blanks(last.Name.BeforeExtra, between)
 		}
-		if !comma { // which then goes behind the comments
+		if !comma { // the comma follows the comments
 			last.Value.AfterExtra, line = line, nil
 		}
 		m.Name.BeforeExtra = append(line, between...)
@@ -187,7 +183,7 @@ func (d *Document) add(o *hujson.Object, m hujson.ObjectMember, raw []byte) {
 	o.Members = append(o.Members, m)
 }
 
-// fill puts a member into an object that has none.
+// fill adds a member to an empty object.
 func (d *Document) fill(o *hujson.Object, holder *hujson.ObjectMember, m hujson.ObjectMember, raw []byte) {
 	s, flat, start := d.style(), false, d.root.StartOffset
 	if holder != nil {
@@ -201,7 +197,7 @@ func (d *Document) fill(o *hujson.Object, holder *hujson.ObjectMember, m hujson.
 		if end > 0 && inside[end-1] == '\r' {
 			end--
 		}
-		if tail := inside[end:]; len(bytes.TrimSpace(tail)) > 0 { // the end of a comment, before the brace
+		if tail := inside[end:]; len(bytes.TrimSpace(tail)) > 0 { // the end of a comment before the brace
 			end = len(bytes.TrimRight(inside, " \t\r\n"))
 		}
 		m.Name.BeforeExtra = append(inside[:end:end], s.newline+indent...)
@@ -220,8 +216,8 @@ func (d *Document) fill(o *hujson.Object, holder *hujson.ObjectMember, m hujson.
 	o.Members = append(o.Members, m)
 }
 
-// unset removes the key at path, each time it is given, and reports whether it was
-// there. With hollow it is removed only if its value is an empty object.
+// unset removes each occurrence of the key at path, and reports whether there was one. With hollow
+// it removes the key only if its value is an empty object.
 func (d *Document) unset(path []string, hollow bool) (changed bool, err error) {
 	o, _, left, err := d.reach(path)
 	if err != nil || len(left) > 1 {
@@ -242,14 +238,14 @@ func (d *Document) unset(path []string, hollow bool) (changed bool, err error) {
 	return len(found) > 0, nil
 }
 
-// empty reports whether v is an object that holds nothing, not even a comment.
+// empty reports whether v is an object without members and comments.
 func empty(v hujson.Value) bool {
 	o, ok := v.Value.(*hujson.Object)
 	return ok && len(o.Members) == 0 && len(bytes.TrimSpace(o.AfterExtra)) == 0
 }
 
-// remove takes a member out of o, with the comment behind it, and its line if nothing else stands
-// there.
+// remove removes a member from o, with the comment after it, and its line if the line becomes
+// empty.
 func remove(o *hujson.Object, i int) {
 	final := len(o.Members) - 1
 	comma := o.Members[final].Value.AfterExtra != nil
@@ -262,7 +258,7 @@ func remove(o *hujson.Object, i int) {
 	rest := (*behind)[past:]
 	ending, ends := bytes.CutPrefix(bytes.TrimLeft(rest, " \t\r"), []byte("\n"))
 	switch {
-	case i < final && !ends: // the next one is on the same line
+	case i < final && !ends: // the next member is on the same line
 		lead, rest = before, bytes.TrimLeft(*behind, " \t")
 	case ends && bytes.HasSuffix(lead, []byte("\n")):
 		rest = ending
@@ -272,22 +268,22 @@ func remove(o *hujson.Object, i int) {
 	if i < final || i == 0 {
 		return
 	}
-	if last := &o.Members[i-1].Value; !comma { // what was before its comma is before the brace now
+	if last := &o.Members[i-1].Value; !comma { // text before the removed comma is now before the brace
 		o.AfterExtra, last.AfterExtra = append(last.AfterExtra, o.AfterExtra...), nil
 	} else if last.AfterExtra == nil {
 		last.AfterExtra = hujson.Extra{}
 	}
 }
 
-// same reports whether two texts say the same. Numbers that a reader can't
-// tell apart are the same, unless they are whole and written out.
+// same reports whether two texts have the same value. Numbers that readers can't distinguish are
+// the same, except integers from 2^53 on, which are compared by their text.
 func same(old, raw []byte) bool {
 	a, err := Value(old)
 	b, err2 := Value(raw)
 	return err == nil && err2 == nil && reflect.DeepEqual(Map(a, settle), Map(b, settle))
 }
 
-// settle turns a number into the number that readers see.
+// settle converts a number to the number that readers get.
 func settle(v any) any {
 	n, _ := v.(json.Number)
 	if f, err := n.Float64(); err == nil && (f != float64(int64(f)) || int64(f) < 1<<53 && int64(f) > -1<<53) {

@@ -8,11 +8,11 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// A style is how something new is written: as the first key of the file is.
+// A style is the format of new text, taken from the first key of the file.
 type style struct {
 	unit    string // one level of indentation
 	newline string
-	colon   string // behind a colon, and behind a comma on one line
+	colon   string // after a colon, and after a comma on the same line
 }
 
 func (d *Document) style() style {
@@ -30,33 +30,31 @@ func (d *Document) style() style {
 	return s
 }
 
-// indentAt returns the blanks at the beginning of the line of an offset.
+// indentAt returns the indentation of the line of an offset.
 func (d *Document) indentAt(offset int) string {
 	line := d.text[bytes.LastIndexByte(d.text[:offset], '\n')+1 : offset]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// value returns compact JSON in the style: on one line, or on several lines. The first line is
-// indented already.
+// value formats compact JSON in the style: on one line if flat is set, otherwise on several lines.
+// The caller has indented the first line.
 func (s style) value(raw []byte, flat bool, indent string) hujson.Literal {
 	if flat && s.colon == "" {
 		return raw
 	}
 	unit, lines := s.unit, strings.NewReplacer("\n", s.newline)
-	if flat { // no text holds a line end as it is
+	if flat { // a line end in a text is always escaped
 		indent, unit, lines = "", "", strings.NewReplacer(",\n", ", ", "\n", "")
 	}
 	var b bytes.Buffer
-	json.Indent(&b, raw, indent, unit) // raw is sound
+	json.Indent(&b, raw, indent, unit) // raw is valid
 	return hujson.Literal(lines.Replace(b.String()))
 }
 
-// startsLine reports whether what follows these blanks and comments begins a
-// line.
+// startsLine reports whether the text after these blanks and comments begins a line.
 func startsLine(before hujson.Extra) bool { return bytes.Contains(before, []byte("\n")) }
 
-// blanks returns extra if it is nothing but blanks on one line, and otherwise
-// what else is usual.
+// blanks returns extra if it is only blanks on one line, otherwise usual.
 func blanks(extra hujson.Extra, usual string) string {
 	if len(bytes.Trim(extra, " \t")) > 0 {
 		return usual

@@ -12,14 +12,14 @@ import (
 	"gemline/engine/disk"
 )
 
-// Paths says where the user's files and a project's are. Making one touches
-// nothing on the disk.
+// Paths holds the directories of the user's files and of a project's. Making it does not touch the
+// disk.
 type Paths struct {
-	Home string // the directory that holds .gemini; empty if there is none
-	Cwd  string // the directory that is worked in, absolute
+	Home string // the parent directory of .gemini; empty without a home
+	Cwd  string // the working directory, absolute
 
 	// Login is the home directory of the user's account if Home is another directory:
-	// GEMINI_CLI_HOME names it, or HOME is not set. Login has no files of gemline's, but the
+	// GEMINI_CLI_HOME names it, or HOME is not set. Login has no files of gemline, but may have the
 	// user's secrets.
 	Login string
 }
@@ -36,12 +36,12 @@ func New(home, geminiHome, cwd string) Paths {
 		p.Home, p.Login = geminiHome, cmp.Or(home, p.Login)
 	}
 	if p.Home != "" {
-		p.Home = disk.Absolute(p.Home, cwd, p.Login) // where no shell has read it, ~ is no folder of the project
+		p.Home = disk.Absolute(p.Home, cwd, p.Login) // a ~ that no shell has expanded is no folder of the project
 	}
 	return p
 }
 
-// knownHome returns the user's home directory as the system knows it, "" if it knows none.
+// knownHome returns the user's home directory by the system's records, "" if unknown.
 func knownHome() string {
 	known, err := user.Current()
 	if err != nil || filepath.Dir(known.HomeDir) == known.HomeDir {
@@ -50,11 +50,11 @@ func knownHome() string {
 	return known.HomeDir
 }
 
-// AccountHome returns the home directory of the user's account, in which other programs keep their
+// AccountHome returns the home directory of the user's account, where other programs store their
 // files; "" if there is none.
 func (p Paths) AccountHome() string { return cmp.Or(p.Login, p.Home) }
 
-// Homes returns Home and [Paths.AccountHome], without empty and equal ones.
+// Homes returns Home and [Paths.AccountHome], without empty and duplicate paths.
 func (p Paths) Homes() (dirs []string) {
 	for _, dir := range []string{p.Home, p.Login} {
 		if dir != "" && !slices.Contains(dirs, dir) {
@@ -64,8 +64,8 @@ func (p Paths) Homes() (dirs []string) {
 	return dirs
 }
 
-// User returns the directory of the user's files, ~/.gemini, or the path of
-// something in it. It is empty if there is no home directory.
+// User returns the directory of the user's files, ~/.gemini, or a path in it. It is empty without a
+// home directory.
 func (p Paths) User(elem ...string) string {
 	if p.Home == "" {
 		return ""
@@ -73,8 +73,7 @@ func (p Paths) User(elem ...string) string {
 	return filepath.Join(append([]string{p.Home, ".gemini"}, elem...)...)
 }
 
-// Workspace returns the directory of the project's own settings, or the path
-// of something in it.
+// Workspace returns the directory of the project's own settings, or a path in it.
 func (p Paths) Workspace(elem ...string) string {
 	return filepath.Join(append([]string{p.Cwd, ".gemini"}, elem...)...)
 }
@@ -85,8 +84,8 @@ func (p Paths) AtHome() bool {
 	return p.Home != "" && disk.ResolveLinks(p.Cwd) == disk.ResolveLinks(p.Home)
 }
 
-// Own reports whether a file is the user's, and not the project's: one in the
-// home directory itself, or in its .gemini.
+// Own reports whether a file is the user's, not the project's: a file in the home directory itself,
+// or in its .gemini.
 func (p Paths) Own(path string) bool {
 	if p.Home == "" {
 		return false
@@ -95,15 +94,14 @@ func (p Paths) Own(path string) bool {
 	return dir == disk.ResolveLinks(p.Home) || dir == disk.ResolveLinks(p.User())
 }
 
-// Folder returns the real path of a folder as the user names it: from the
-// working directory, or with ~ from the home directory. Nothing is the former.
+// Folder returns the real path of a folder, named by the user: relative to the working directory
+// or, with ~, to the home directory. "" is the working directory.
 func (p Paths) Folder(name string) string {
 	return disk.ResolveLinks(filepath.Clean(disk.Absolute(name, p.Cwd, p.Home)))
 }
 
-// Once reports whether this is the first time that the user is told or asked
-// what name stands for, and remembers it. Where nothing can be remembered, it
-// never is.
+// Once reports whether the notice or question with a name comes for the first time, and records it.
+// If it can't be recorded, Once returns false.
 func (p Paths) Once(name string) bool {
 	path := p.User("gemline", name)
 	if path == "" {

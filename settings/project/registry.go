@@ -20,14 +20,14 @@ import (
 	"gemline/engine/disk"
 )
 
-// A Store is where the program keeps what belongs to one directory.
+// A Store is the place of the program's files about one directory.
 type Store struct {
 	Root string // the directory, symbolic links resolved
 	Slug string // its short name in the registry
 	Hash string // the SHA-256 of Root in hexadecimal, for session files
 	Temp string // ~/.gemini/tmp/<slug>; empty if there is no home directory
 
-	Unsaved bool // Temp can't be written, as [Paths.Register] has said
+	Unsaved bool // Temp can't be written, as the error of [Paths.Register] said
 }
 
 // Chats returns the directory of the project's session files.
@@ -38,8 +38,8 @@ func (p Store) Chats() string {
 	return filepath.Join(p.Temp, "chats")
 }
 
-// History returns the directory for the states of the project's files, "" if there is no place
-// for it. Other programs keep theirs beside it.
+// History returns the directory for the states of the project's files, "" without a home. Other
+// programs store theirs beside it.
 func (p Store) History() string {
 	if p.Temp == "" {
 		return ""
@@ -53,11 +53,11 @@ func Hash(path string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Register finds the project of the working directory in the registry of
-// projects, and enters it there if it is not known yet.
+// Register finds the project of the working directory in the registry of projects, and adds the
+// project if it is unknown.
 //
-// The Store can be used even beside an error, which says that the registry could not be read or
-// written: it then has the slug that would have been entered.
+// The Store is usable even with an error, which says that the registry could not be read or
+// written: it then has the slug that would have been added.
 func (p Paths) Register(ctx context.Context) (Store, error) {
 	root, r := p.registry()
 	if p.Home == "" {
@@ -69,7 +69,7 @@ func (p Paths) Register(ctx context.Context) (Store, error) {
 	return s, err
 }
 
-// registry returns the directory that is worked in, and the registry as seen from there.
+// registry returns the real path of the working directory, and the registry for it.
 func (p Paths) registry() (root string, r registry) {
 	root = disk.ResolveLinks(p.Cwd)
 	r = registry{dir: p.User(), root: root}
@@ -79,12 +79,12 @@ func (p Paths) registry() (root string, r registry) {
 	return root, r
 }
 
-// store returns what belongs to the project at root, under its short name.
+// store returns the Store of the project at root, with its short name.
 func (p Paths) store(root, slug string) Store {
 	return Store{Root: root, Hash: Hash(root), Slug: slug, Temp: p.User("tmp", slug)}
 }
 
-// All returns the projects that something is kept of, by the names of their directories.
+// All returns the projects with stored files, by the names of their directories.
 func (p Paths) All() (all []Store) {
 	if p.Home == "" {
 		return nil
@@ -115,8 +115,8 @@ func (p Paths) Registered() (Store, bool) {
 	return p.store(root, slug), true
 }
 
-// Expected returns the project of the working directory as it is in the registry, or else
-// as it might be entered there: under a name that no project has. It writes nothing.
+// Expected returns the project of the working directory from the registry, or else with a slug that
+// Register might choose. It writes nothing.
 func (p Paths) Expected() Store {
 	if known, ok := p.Registered(); ok || p.Home == "" {
 		return known
@@ -125,7 +125,7 @@ func (p Paths) Expected() Store {
 	return p.store(root, Hash(root))
 }
 
-// slugOf turns the last element of a path into a name that is safe anywhere.
+// slugOf converts the last element of a path into a safe name.
 func slugOf(path string) string {
 	var b strings.Builder
 	gap := false
@@ -146,18 +146,18 @@ func slugOf(path string) string {
 	return b.String()
 }
 
-// A registry is projects.json beside the directories it gives out, seen from
-// the project at root. Other programs write to it at the same time.
+// A registry is projects.json and the directories that it assigns, for the project at root. Other
+// programs write to it at the same time.
 type registry struct {
 	dir  string // ~/.gemini
 	root string
 }
 
-// key returns root as projects.json can hold it. Projects with one key change the entry in turn,
-// and each keeps the slug whose marker names it.
+// key returns the key of root in projects.json, as valid UTF-8. Projects with the same key replace
+// each other's entry, and each keeps the slug with its marker.
 func (r registry) key() string { return strings.ToValidUTF8(r.root, "\uFFFD") }
 
-// projects is the content of projects.json. Keys that we do not know are kept.
+// projects is the content of projects.json. Unknown keys are preserved.
 type projects struct {
 	slugs map[string]string
 	rest  map[string]json.RawMessage
@@ -165,7 +165,7 @@ type projects struct {
 
 const (
 	marker  = ".project_root" // names the owner of a slug's directory
-	maxFile = 4 << 20         // bytes of a file that is read
+	maxFile = 4 << 20         // largest size of a file, in bytes
 )
 
 // slug returns the slug of the project, registered if that is possible.
@@ -188,7 +188,7 @@ func (r registry) slug(ctx context.Context) (string, error) {
 		return guess, r.unsaved(err)
 	}
 	defer l.Release()
-	if ps, err = r.read(); err != nil { // another process may have written
+	if ps, err = r.read(); err != nil { // another process may have changed it
 		return guess, err
 	}
 	s := r.choose(ps)
@@ -207,7 +207,7 @@ func (r registry) slug(ctx context.Context) (string, error) {
 
 var errUnsaved = errors.New("this session is not saved")
 
-// unsaved explains that a project can't be registered, so that its sessions have no place.
+// unsaved explains that a project can't be registered, so that its sessions can't be stored.
 func (r registry) unsaved(err error) error {
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		if info, err := os.Stat(filepath.Dir(r.dir)); err == nil && !disk.OwnedByUser(info) {
@@ -219,7 +219,7 @@ func (r registry) unsaved(err error) error {
 	return fmt.Errorf("register this project: %w", err)
 }
 
-// choose returns the slug that the project has or should get. It only reads.
+// choose returns the slug that the project has or should get. It writes nothing.
 func (r registry) choose(ps projects) string {
 	if s := ps.slugs[r.key()]; usable(s) && r.free(s) {
 		return s
@@ -242,7 +242,7 @@ func (r registry) choose(ps projects) string {
 	}
 }
 
-// free reports whether no other project's marker is on the directories of s.
+// free reports whether no other project's marker is in the directories of s.
 func (r registry) free(s string) bool {
 	for _, place := range []string{"tmp", "history"} {
 		if owner := r.owner(s, place); owner != "" && owner != r.root {
@@ -252,8 +252,7 @@ func (r registry) free(s string) bool {
 	return true
 }
 
-// owner returns the project that the marker of a slug's directory names, and
-// nothing if there is no marker.
+// owner returns the project in the marker of a slug's directory, "" without a marker.
 func (r registry) owner(s, place string) string {
 	b, err := disk.Read(filepath.Join(r.dir, place, s, marker), maxFile)
 	if err != nil {
@@ -266,7 +265,7 @@ func (r registry) owner(s, place string) string {
 	return owner
 }
 
-// claim puts the project's marker on the directories of s.
+// claim writes the project's marker into the directories of s.
 func (r registry) claim(s string) error {
 	for _, place := range []string{"tmp", "history"} {
 		dir := filepath.Join(r.dir, place, s)
@@ -288,8 +287,8 @@ func (r registry) claim(s string) error {
 	return nil
 }
 
-// read returns the registry, which is empty if the file is missing or empty.
-// A file that is something else is left alone.
+// read returns the registry, which is empty if the file is missing or empty. Other contents are an
+// error.
 func (r registry) read() (projects, error) {
 	ps := projects{slugs: map[string]string{}, rest: map[string]json.RawMessage{}}
 	path := filepath.Join(r.dir, "projects.json")
@@ -308,42 +307,42 @@ func (r registry) read() (projects, error) {
 		if err := json.Unmarshal(raw, &ps.slugs); err != nil {
 			return ps, fmt.Errorf("%s is damaged and left as it is: %q: %w", path, "projects", err)
 		}
-		if ps.slugs == nil { // it said null
+		if ps.slugs == nil { // its value was null
 			ps.slugs = map[string]string{}
 		}
 	}
 	return ps, nil
 }
 
-// write replaces projects.json as a whole, unless the lock was lost meanwhile.
+// write replaces projects.json, unless the lock was lost meanwhile.
 func (r registry) write(ps projects, l *Lock) error {
-	ps.rest["projects"], _ = json.Marshal(ps.slugs) // which are texts
-	b, _ := json.MarshalIndent(ps.rest, "", "  ")   // which was JSON
+	ps.rest["projects"], _ = json.Marshal(ps.slugs) // they are texts, so it can't fail
+	b, _ := json.MarshalIndent(ps.rest, "", "  ")   // it was parsed from JSON, so it can't fail
 	if !l.Held() {
 		return errors.New("projects.json.lock was removed by another program")
 	}
 	return disk.Replace(filepath.Join(r.dir, "projects.json"), b, 0o600)
 }
 
-// usable reports whether s, which stands in a file, is the name of a directory.
+// usable reports whether s, from a file, is a valid name of a directory.
 func usable(s string) bool {
 	return s != "" && s != "." && s != ".." && !strings.ContainsAny(s, "/\\\x00:")
 }
 
-// A Lock is a directory that only one program at a time can make.
+// A Lock is a directory, which only one program can create.
 type Lock struct {
 	path string
 	made os.FileInfo
 }
 
 const (
-	lockStale = 10 * time.Second      // a lock this old was left by a program that died
-	lockWait  = 11 * time.Second      // long enough to see a lock become stale
+	lockStale = 10 * time.Second      // an older lock belongs to a dead program
+	lockWait  = 11 * time.Second      // long enough for a lock to become stale
 	lockPoll  = 10 * time.Millisecond // between attempts
 )
 
-// Acquire makes the directory path, waiting for another program to remove its own. A directory
-// that is older than any program needs it counts as abandoned.
+// Acquire creates the directory path. It waits while another program holds the lock. A directory
+// that is older than any program needs is abandoned, and is removed.
 func Acquire(ctx context.Context, path string) (*Lock, error) {
 	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
@@ -368,9 +367,8 @@ func Acquire(ctx context.Context, path string) (*Lock, error) {
 	}
 }
 
-// removeStale removes an abandoned lock. It renames the lock first, so that only
-// one of two programs removes the lock, and then checks again, so that a fresh
-// lock is put back.
+// removeStale removes an abandoned lock. It renames the lock first, so that only one program
+// removes it. Then it checks the lock again, and puts a fresh lock back.
 func removeStale(path string) {
 	info, err := os.Lstat(path)
 	if err != nil || time.Since(info.ModTime()) < lockStale {
@@ -394,8 +392,8 @@ func (l *Lock) Held() bool {
 	return err == nil && sameLock(l.made, now)
 }
 
-// sameLock reports whether a and b are one directory. The time is compared
-// too, since a file system may give the same number to the next directory.
+// sameLock reports whether a and b are the same directory. It also compares the time, since a file
+// system may reuse the number of a directory.
 func sameLock(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
 }

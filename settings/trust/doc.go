@@ -1,19 +1,18 @@
-// Package trust decides whether what a folder brings is used. A first caller calls [Decide].
+// Package trust decides whether the configuration of a folder is used. A first caller calls
+// [Decide].
 //
-// # Decided before, and by others
+// # The folder itself does not decide
 //
-// Nothing of a folder is used before it is trusted, and nothing that comes from
-// the folder decides: the environment, the flags, the user's own settings and
-// the user's list of folders do, see [Decide].
+// Nothing in a folder is used before the folder is trusted. The environment, the flags, the user's
+// own settings and the user's list of folders decide, but no file in the folder; see [Decide].
 //
-// # Shown as it is
+// # A scan uses nothing
 //
-// [Scan] looks at everything a folder brings and uses nothing of it. Links are
-// not followed out of the folder, pipes are not read, and surplus items are only
-// counted.
+// [Scan] lists the configuration of a folder, and uses nothing of it. It does not follow links out
+// of the folder, or read pipes, and it only counts surplus items.
 //
-// # In doubt, no
+// # A doubtful list decides nothing
 //
-// A list of folders that others may write, or that contains an unknown value,
-// decides nothing. If two rules are about one folder, the stricter one counts.
+// A list of folders that others may write, or that contains an unknown value, decides nothing. If
+// two rules are about the same folder, the stricter rule counts.
 package trust

@@ -17,10 +17,10 @@ import (
 	"gemline/settings/project"
 )
 
-// A Rule is what the user decided about a folder and all below it.
+// A Rule is the user's decision about a folder and all folders below.
 type Rule string
 
-// The rules, as the file has them. Parent is about the folder above.
+// The rules, as in the file. Parent is about the folder above.
 const (
 	Folder Rule = "TRUST_FOLDER"
 	Parent Rule = "TRUST_PARENT"
@@ -45,16 +45,15 @@ func (d Decision) About() string {
 // A List is the user's list of folders.
 type List struct{ Path string } // "" if there is no home directory to hold it
 
-// Folders returns the list of folders that counts.
+// Folders returns the user's list of folders, which a variable may replace.
 func Folders(p project.Paths, lookup func(string) (string, bool)) List {
 	if path, _ := lookup("GEMINI_CLI_TRUSTED_FOLDERS_PATH"); path != "" {
-		return List{disk.Absolute(path, p.Cwd, p.Home)} // in a .env file ~ is no folder of the project
+		return List{disk.Absolute(path, p.Cwd, p.Home)} // a ~ in a .env file is the home directory
 	}
 	return List{p.User("trustedFolders.json")}
 }
 
-// Denied reports whether the list says that a folder is not to be trusted, as it
-// does where it can't be read.
+// Denied reports whether the list forbids to trust a folder. An unreadable list forbids it.
 func (l List) Denied(folder string) bool {
 	rules, err := l.Decisions()
 	state, _ := judge(rules, disk.ResolveLinks(folder))
@@ -90,8 +89,8 @@ func (l List) Decisions() ([]Decision, error) {
 	return rules, nil
 }
 
-// judge returns the trust of a folder, given by its real path, and the rule that decides: the
-// rule about the longest path, and the stricter of two rules about the same path.
+// judge returns the trust of a folder, given by its real path, and the deciding rule: the rule with
+// the longest path, and the stricter of two rules with the same path.
 func judge(rules []Decision, folder string) (State, Decision) {
 	state, longest, by := Unknown, -1, Decision{}
 	line := parentsOf(folder)
@@ -114,10 +113,10 @@ func judge(rules []Decision, folder string) (State, Decision) {
 	return state, by
 }
 
-// parents are a folder and the folders above it.
+// parents holds a folder and the folders above it.
 type parents []struct {
 	path string
-	info os.FileInfo // nil if it is not there
+	info os.FileInfo // nil if it does not exist
 }
 
 func parentsOf(folder string) (line parents) {
@@ -131,9 +130,8 @@ func parentsOf(folder string) (line parents) {
 	return line
 }
 
-// find returns the length of the path that dir has in the line, or -1. It is
-// found by its name and by what it is: in a file system that does not care for
-// case, one folder has many names.
+// find returns the length of dir's path in the line, or -1. It compares names and file identities:
+// in a file system that ignores case, a folder has many names.
 func (line parents) find(dir string) int {
 	for _, l := range line {
 		if l.path == dir || runtime.GOOS == "windows" && strings.EqualFold(l.path, dir) {
@@ -149,9 +147,9 @@ func (line parents) find(dir string) int {
 	return -1
 }
 
-// Remember writes what the user decided about a folder, given by its real path, into the list of
-// folders, and keeps everything else in it; with an empty rule it removes what the list says
-// about the folder. It returns what the list said before.
+// Remember writes the user's decision about a folder, given by its real path, into the list of
+// folders, and preserves the rest of the list. With an empty rule it removes the entries about the
+// folder. It returns the earlier entries.
 func (l List) Remember(ctx context.Context, folder string, rule Rule) (was []Decision, err error) {
 	if rule != "" && !utf8.ValidString(folder) {
 		return nil, errors.New("the folder's name is not UTF-8, which the list of folders can't hold")
@@ -159,7 +157,7 @@ func (l List) Remember(ctx context.Context, folder string, rule Rule) (was []Dec
 	err = l.rewrite(ctx, func(b []byte, rules []Decision) ([]byte, error) {
 		was = slices.DeleteFunc(rules, func(d Decision) bool { return !d.named(folder) })
 		for _, d := range was {
-			if d.Path == folder && rule != "" { // else it is another spelling
+			if d.Path == folder && rule != "" { // otherwise it is another spelling
 				continue
 			}
 			if b, err = withRule(b, d.Path, ""); err != nil {
@@ -174,8 +172,8 @@ func (l List) Remember(ctx context.Context, folder string, rule Rule) (was []Dec
 	return was, err
 }
 
-// Keep makes a folder, given by its real path, trusted from now on. It does not
-// change a list that trusts the folder already.
+// Keep makes a folder, given by its real path, trusted from now on. It does not change a list that
+// already trusts the folder.
 func (l List) Keep(ctx context.Context, folder string) error {
 	rules, err := l.Decisions()
 	if err != nil {
@@ -188,7 +186,7 @@ func (l List) Keep(ctx context.Context, folder string) error {
 	return err
 }
 
-// named reports whether the entry names the folder, in whatever spelling.
+// named reports whether the entry names the folder, in any spelling.
 func (d Decision) named(folder string) bool {
 	path := filepath.Clean(d.Path)
 	switch {
@@ -196,13 +194,13 @@ func (d Decision) named(folder string) bool {
 		return true
 	case !filepath.IsAbs(path):
 		return false
-	case d.Rule == Parent: // what matters is where the folder stands
+	case d.Rule == Parent: // the folder's own place counts
 		return filepath.Join(disk.ResolveLinks(filepath.Dir(path)), filepath.Base(path)) == folder
 	}
 	return disk.ResolveLinks(path) == folder
 }
 
-// rewrite changes the list of folders, while no other program does.
+// rewrite changes the list of folders while it holds the lock.
 func (l List) rewrite(ctx context.Context, edit func([]byte, []Decision) ([]byte, error)) error {
 	if l.Path == "" {
 		return errors.New("no home directory, which would hold the list of folders")
@@ -210,7 +208,7 @@ func (l List) rewrite(ctx context.Context, edit func([]byte, []Decision) ([]byte
 	if err := os.MkdirAll(filepath.Dir(l.Path), 0o700); err != nil {
 		return err
 	}
-	lock, err := project.Acquire(ctx, l.Path+".lock") // as the Gemini CLI does
+	lock, err := project.Acquire(ctx, l.Path+".lock") // the Gemini CLI's lock
 	if err != nil {
 		return err
 	}
@@ -233,8 +231,8 @@ func (l List) rewrite(ctx context.Context, edit func([]byte, []Decision) ([]byte
 	return disk.Replace(l.Path, b, 0o600)
 }
 
-// withRule returns the text of a list of folders with a rule in it, once, or
-// without any about the folder if the rule is "".
+// withRule returns the text of a list of folders with a single rule about the folder, or with none
+// if the rule is "".
 func withRule(b []byte, folder string, rule Rule) ([]byte, error) {
 	name := []string{folder}
 	d, err := jsonc.Parse("", b)

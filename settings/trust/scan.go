@@ -21,15 +21,15 @@ import (
 	"gemline/settings/project"
 )
 
-// An Item is something that a folder brings. Its texts are the folder's, as
-// they are, but for their length.
+// An Item is a part of a folder's configuration. Its texts are the folder's, unchanged except for
+// their length.
 type Item struct {
 	Kind    string `json:"kind"` // such as "hook" or "context file"
 	Name    string `json:"name"`
-	Detail  string `json:"detail,omitempty"`  // what it is, in a line
-	Caution string `json:"caution,omitempty"` // in what way it weakens security
-	Unused  bool   `json:"unused,omitempty"`  // gemline does nothing with it yet
-	More    int    `json:"more,omitempty"`    // how many of its kind are left out
+	Detail  string `json:"detail,omitempty"`  // a description in a line
+	Caution string `json:"caution,omitempty"` // how it weakens security
+	Unused  bool   `json:"unused,omitempty"`  // it has no effect in gemline yet
+	More    int    `json:"more,omitempty"`    // how many items of its kind are left out
 }
 
 // String returns the item as one line.
@@ -52,16 +52,16 @@ func (i Item) String() string {
 }
 
 const (
-	maxItems  = 1000 // items of one kind that are looked at
+	maxItems  = 1000 // items of one kind that are read
 	maxShown  = 50   // items of one kind that are listed one by one
 	maxName   = 100  // bytes of a name
 	maxDetail = 500  // bytes of a command or a value
 	maxPeek   = 64 << 10
 )
 
-// Summary describes items in lines. Items of one kind without details share a line, and of too
-// many items only the first are shown. Caution is true for a line about weaker security; such a
-// line is never left out.
+// Summary describes items in lines. Items of one kind without details share a line, and only the
+// first of many items are shown. Caution is true for a line about weaker security; such lines are
+// never left out.
 func Summary(items []Item) (lines []string, caution []bool) {
 	add := func(line string, c bool) { lines, caution = append(lines, line), append(caution, c) }
 	for kind, group := range grouped(items) {
@@ -89,9 +89,9 @@ func Summary(items []Item) (lines []string, caution []bool) {
 	return lines, caution
 }
 
-// Scan lists what the working directory would bring if it were trusted.
-// Everything is looked at, nothing is used, and no link is followed out of the
-// folder that holds it. s is the settings of everything but the folder.
+// Scan lists the configuration that the working directory would have if it were trusted. It reads
+// everything, uses nothing, and follows no link out of the folder that contains it. S are all
+// settings but the folder's.
 func Scan(p project.Paths, s *settings.Settings) []Item {
 	v := view{weaker: s}
 	if !p.AtHome() {
@@ -102,10 +102,10 @@ func Scan(p project.Paths, s *settings.Settings) []Item {
 	return v.items
 }
 
-// A view collects what is seen.
+// A view collects the items.
 type view struct {
 	root   *os.Root
-	weaker *settings.Settings // of everything but the folder
+	weaker *settings.Settings // all settings but the folder's
 	items  []Item
 	count  map[string]int
 }
@@ -128,7 +128,7 @@ func (v *view) add(i Item) {
 	v.items = append(v.items, i)
 }
 
-// cut returns the beginning of s and says how much is missing.
+// cut returns the beginning of s, with the length of the rest.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -140,15 +140,15 @@ func cut(s string, most int) string {
 	return fmt.Sprintf("%s... and %s more bytes", s[:n], text.Number(len(s)-n))
 }
 
-// A source is a kind of thing that a folder may bring. A reader of another kind adds its own
-// function here, in place of the general one.
+// A source is a kind of configuration in a folder. A reader of another kind adds its own function
+// here, in place of the general function.
 type source struct {
-	at   string // a path in the folder; with a star at its end, the beginning of one
+	at   string // a path in the folder; a star at its end matches any rest
 	list func(v *view, at string)
 }
 
-// sources lists what a folder may bring, apart from a .env file and context files, which also
-// count from parent folders. Anything else in .gemini is listed as a file.
+// sources lists the possible configuration in a folder, except a .env file and context files, which
+// also count in parent folders. Other files in .gemini are listed as files.
 var sources = []source{
 	{".gemini/settings.json", (*view).settings},
 	{".mcp.json", (*view).servers},
@@ -162,13 +162,13 @@ var sources = []source{
 	{".agents/skills", (*view).skills},
 	{".gemini/commands", func(v *view, at string) { v.commands(at, ".toml", "!{}") }},
 	{".gemini/system.md", sized(systemPrompt)},
-	{".gemini/.env", func(*view, string) {}},      // listed where it is looked for
-	{".gemini/worktrees", func(*view, string) {}}, // each is a folder of its own
+	{".gemini/.env", func(*view, string) {}},      // listed elsewhere, with the other .env files
+	{".gemini/worktrees", func(*view, string) {}}, // each is a separate folder
 	{".gemini/*", sized("file")},
 }
 
-// folder lists the contents of a project's .gemini and of the places beside it. Markdown are
-// folders of commands; those with paths relative to the project count.
+// folder lists the contents of a project's .gemini and of the related paths. Markdown are folders
+// of commands, of which only paths relative to the project count.
 func (v *view) folder(dir string, markdown []string) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -199,14 +199,14 @@ func (v *view) folder(dir string, markdown []string) {
 
 const systemPrompt = "system prompt" // the kind of system.md
 
-// order is the order in which kinds are printed: programs come first.
+// order is the order of kinds in the output: programs come first.
 var order = []string{"hook", "MCP server", "policy", "sandbox profile", "extension", "agent",
 	"skill", "command", "setting", "file", systemPrompt}
 
 func rank(kind string) int { return slices.Index(order, kind) }
 
-// list returns the names in a directory, in order. A directory that can't be listed becomes an
-// item; a missing one has no names.
+// list returns the names in a directory, sorted. An unreadable directory becomes an item; a missing
+// directory has no names.
 func (v *view) list(dir string) []string {
 	f, err := v.root.OpenFile(dir, os.O_RDONLY|disk.NoWait, 0)
 	if err != nil {
@@ -218,7 +218,7 @@ func (v *view) list(dir string) []string {
 	if err != nil && err != io.EOF {
 		if info, serr := f.Stat(); serr != nil || info.IsDir() {
 			v.unusable("file", dir, err)
-		} else if dir != ".gemini" { // a file of that name is nothing to anybody
+		} else if dir != ".gemini" { // a file called .gemini has no effect
 			v.add(Item{Kind: "file", Name: dir, Detail: "is not a directory"})
 		}
 	}
@@ -245,8 +245,7 @@ func (v *view) unusable(kind, name string, err error) {
 	v.add(Item{Kind: kind, Name: name, Detail: "can't be looked at: " + why})
 }
 
-// read returns the beginning of a regular file. If the name is no regular file, it becomes an
-// item of the kind.
+// read returns the beginning of a regular file. Another kind of file becomes an item.
 func (v *view) read(name, kind string) (text []byte, ok bool) {
 	f, err := v.root.OpenFile(name, os.O_RDONLY|disk.NoWait, 0)
 	if err != nil {
@@ -260,7 +259,7 @@ func (v *view) read(name, kind string) (text []byte, ok bool) {
 	return text, err == nil
 }
 
-// peek returns the beginning of a file, nothing if it can't be read.
+// peek returns the beginning of a file, "" if it can't be read.
 func (v *view) peek(name string) string {
 	f, err := v.root.OpenFile(name, os.O_RDONLY|disk.NoWait, 0)
 	if err != nil {
@@ -270,11 +269,11 @@ func (v *view) peek(name string) string {
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	b, _ := io.ReadAll(io.LimitReader(f, maxPeek)) // what can't be read isn't shown
+	b, _ := io.ReadAll(io.LimitReader(f, maxPeek)) // an unreadable rest is not shown
 	return string(b)
 }
 
-// sized lists a file by its size, a directory by what it holds.
+// sized lists a file with its size, or a directory with its number of entries.
 func sized(kind string) func(*view, string) {
 	return func(v *view, name string) {
 		info, err := v.root.Stat(name)
@@ -291,7 +290,7 @@ func sized(kind string) func(*view, string) {
 	}
 }
 
-// named lists a directory of things that go by the name of their file.
+// named lists the files of a directory by name.
 func named(kind string) func(*view, string) {
 	return func(v *view, dir string) {
 		for _, name := range v.list(dir) {
@@ -300,7 +299,7 @@ func named(kind string) func(*view, string) {
 	}
 }
 
-// skills lists directories that hold a SKILL.md.
+// skills lists directories with a SKILL.md.
 func (v *view) skills(dir string) {
 	for _, name := range v.list(dir) {
 		if _, err := v.root.Lstat(dir + "/" + name + "/SKILL.md"); err == nil || name == "SKILL.md" {
@@ -309,18 +308,18 @@ func (v *view) skills(dir string) {
 	}
 }
 
-// policies lists the files of rules of a directory.
+// policies lists the rule files of a directory.
 func (v *view) policies(dir string) {
 	for _, name := range v.list(dir) {
 		v.add(Item{Kind: "policy", Name: dir + "/" + name})
 	}
 }
 
-// escaped finds how TOML may spell !{ in other characters.
+// escaped matches TOML escapes that could spell !{ in other characters.
 var escaped = text.Pattern(`\\([uUx]|[ \t]*\r?\n)`)
 
-// commands lists the commands in a directory and its subdirectories. Their files have names
-// with this end, and runs is the syntax of a command line in them, such as !{}.
+// commands lists the commands in a directory and its subdirectories. Their files have the suffix
+// end, and runs is the syntax of a command line in them, such as !{}.
 func (v *view) commands(dir, end, runs string) {
 	left := maxItems // directories and files
 	var walk func(at, prefix string, depth int)
@@ -351,7 +350,7 @@ func (v *view) commands(dir, end, runs string) {
 	walk(dir, "", 10)
 }
 
-// dotEnv names the variables of the .env file that would count.
+// dotEnv lists the variables of the .env file that would count.
 func (v *view) dotEnv(p project.Paths, s *settings.Settings) {
 	file := s.ProjectEnv(p)
 	if file == "" {
@@ -374,7 +373,7 @@ func (v *view) dotEnv(p project.Paths, s *settings.Settings) {
 	}
 }
 
-// envNames names the variables that the text of a .env file sets.
+// envNames lists the variables in the text of a .env file.
 func envNames(file string) string {
 	var out []string
 	names, brings, refused := settings.EnvNames(file)
@@ -395,8 +394,8 @@ func envNames(file string) string {
 	return cmp.Or(strings.Join(out, "; "), "sets nothing")
 }
 
-// context lists the context files of the working directory and of the directories above it, as
-// far as the project reaches.
+// context lists the context files of the working directory and of its parents, up to the project's
+// root.
 func (v *view) context(p project.Paths, s *settings.Settings) {
 	var names []string
 	for _, name := range append(slices.Clone(s.FileNames), memory.DefaultName) {
@@ -405,7 +404,7 @@ func (v *view) context(p project.Paths, s *settings.Settings) {
 		}
 	}
 	seen := map[string]bool{}
-	for _, cwd := range []string{p.Cwd, disk.ResolveLinks(p.Cwd)} { // which may be in different places
+	for _, cwd := range []string{p.Cwd, disk.ResolveLinks(p.Cwd)} { // their parents may differ
 		v.upto(p, memory.Upward(cwd, s.Markers), names, seen)
 	}
 }
@@ -413,7 +412,7 @@ func (v *view) context(p project.Paths, s *settings.Settings) {
 // upto lists the files with one of the names in the directories. The last directory contains the
 // others.
 func (v *view) upto(p project.Paths, dirs, names []string, seen map[string]bool) {
-	root, err := os.OpenRoot(dirs[len(dirs)-1]) // links within the project are fine
+	root, err := os.OpenRoot(dirs[len(dirs)-1]) // links within the project are allowed
 	if err != nil {
 		return
 	}
@@ -449,7 +448,7 @@ func above(p project.Paths, dir string) bool {
 	return err == nil && down != "." && filepath.IsLocal(down)
 }
 
-// rel returns path as seen from the working directory.
+// rel returns path relative to the working directory.
 func rel(p project.Paths, file string) string {
 	if rel, err := filepath.Rel(p.Cwd, file); err == nil {
 		return filepath.ToSlash(rel)

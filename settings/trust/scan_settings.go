@@ -12,8 +12,8 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// settings lists the programs and changes of a project's settings file, as far as the file
-// counts.
+// settings lists the programs and changes of a project's settings file, without values that have no
+// effect.
 func (v *view) settings(name string) {
 	if doc, _ := v.document(name, "setting"); doc != nil {
 		v.tree(settings.EffectiveValues(doc, v.weaker))
@@ -32,7 +32,7 @@ func (v *view) tree(tree map[string]any) {
 	v.keys("", tree, 2)
 }
 
-// document reads a file that holds an object, nil if it can't be used.
+// document reads a file with an object, nil if it can't be used.
 func (v *view) document(name, kind string) (doc *jsonc.Document, size int) {
 	text, ok := v.read(name, kind)
 	if !ok {
@@ -61,7 +61,7 @@ func (v *view) hooks(hooks map[string]any) {
 	}
 }
 
-// servers lists what a .mcp.json holds.
+// servers lists the MCP servers of a .mcp.json.
 func (v *view) servers(name string) {
 	if doc, size := v.document(name, "MCP server"); doc != nil && !v.inTree(doc.Tree) {
 		v.add(Item{Kind: "file", Name: name, Detail: bytesOf(int64(size))})
@@ -84,7 +84,7 @@ func (v *view) server(name string, value any) {
 	var words []string
 	for _, key := range []string{"command", "url", "httpUrl", "tcp"} {
 		if said, ok := s[key].(string); ok {
-			if key != "command" { // of which every word matters
+			if key != "command" { // every word of the command matters
 				said = settings.MaskText(said)
 			}
 			words = append(words, said)
@@ -121,8 +121,7 @@ func (v *view) keys(prefix string, tree map[string]any, depth int) {
 	}
 }
 
-// weakens says in what way a setting of a project weakens security, if it
-// does.
+// weakens describes how a setting of a project weakens security, "" if it does not.
 func weakens(key string, value any) string {
 	name := key
 	if today, older := settings.CurrentName(key); older {

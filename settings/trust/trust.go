@@ -12,15 +12,15 @@ import (
 	"gemline/settings/project"
 )
 
-// A State is how far a folder is trusted. The zero State is not at all.
+// A State is the trust of a folder. The zero State means no trust.
 type State int
 
 // The states of a folder.
 const (
-	Unknown    State = iota // nobody has decided; nothing of it is used
-	Distrusted              // it was decided against; nothing of it is used
-	Unneeded                // it brings nothing
-	Trusted                 // what it brings is used
+	Unknown    State = iota // no decision; nothing in it is used
+	Distrusted              // denied; nothing in it is used
+	Unneeded                // it has no configuration
+	Trusted                 // its configuration is used
 )
 
 // String returns the state in a word or two.
@@ -36,20 +36,20 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// A Status is what was found out about the working directory.
+// A Status is the trust of the working directory.
 type Status struct {
 	State  State
 	Folder string // its real path
 
-	// Why names what decided: a variable, a flag, a setting or a rule. It is
-	// empty if nothing did.
+	// Why names the source of the decision: a variable, a flag, a setting or a rule. It is empty
+	// without a decision.
 	Why  string
 	Rule Decision // the deciding rule of the list, zero for none
 
-	Contents []Item // the folder's items; not looked for in a trusted folder
+	Contents []Item // the folder's items; empty in a trusted folder, which is not scanned
 }
 
-// A RefusedError is a run in an untrusted folder, with nobody to ask.
+// A RefusedError is the error of a run in an untrusted folder without a user.
 type RefusedError struct{ Trust Status }
 
 // Error names the folder and the kinds of its items.
@@ -57,7 +57,7 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("%s is not trusted, and would bring %s", text.PrintableLine(e.Trust.Folder), kinds(e.Trust.Contents))
 }
 
-// Hint says how to go on.
+// Hint says how to proceed.
 func (e *RefusedError) Hint() string {
 	if why := e.Trust.WhyForbidden(); why != "" {
 		return why
@@ -65,10 +65,9 @@ func (e *RefusedError) Hint() string {
 	return "gemline trust status shows its files, --trust or a session trusts it; for one run, --skip-trust or GEMINI_CLI_TRUST_WORKSPACE=true"
 }
 
-// Decide says whether the working directory is trusted, by the environment, the
-// flags --skip-trust and --trust, the settings s of everything but the folder,
-// and the user's list of folders, in this order. A list that can't be read is a
-// [jsonc.Error].
+// Decide determines whether the working directory is trusted: by the environment, the flags
+// --skip-trust and --trust, the settings s without the folder's, and the user's list of folders, in
+// this order. An unreadable list is a [jsonc.Error].
 func Decide(p project.Paths, s *settings.Settings, f *flags.Set, lookup func(string) (string, bool)) (Status, error) {
 	t := Status{Folder: disk.ResolveLinks(p.Cwd)}
 	if err := t.decide(p, s, f, lookup); err != nil || t.State == Trusted {
@@ -118,8 +117,8 @@ func (t *Status) decide(p project.Paths, s *settings.Settings, f *flags.Set, loo
 	return nil
 }
 
-// WhyForbidden says which variable keeps the folder from being trusted, whatever flags and rules
-// say; "" if no variable does.
+// WhyForbidden returns the variable that forbids to trust the folder, whatever flags and rules say;
+// "" if there is none.
 func (t Status) WhyForbidden() string {
 	if t.State == Distrusted && strings.HasPrefix(t.Why, "GEMINI_") {
 		return t.Why + " in the environment keeps it from being trusted"
@@ -127,8 +126,8 @@ func (t Status) WhyForbidden() string {
 	return ""
 }
 
-// Refuse returns the error of a run that has nobody to ask, nil if the folder
-// brings nothing that would be missed.
+// Refuse returns the error of a run without a user, nil if the folder has no configuration that the
+// run would lack.
 func (t Status) Refuse() error {
 	if t.State >= Unneeded || len(t.Contents) == 0 {
 		return nil
@@ -136,7 +135,7 @@ func (t Status) Refuse() error {
 	return &RefusedError{t}
 }
 
-// kinds counts items by their kind.
+// kinds counts items by kind.
 func kinds(items []Item) string {
 	var out []string
 	for kind, group := range grouped(items) {
@@ -149,7 +148,7 @@ func kinds(items []Item) string {
 	return text.List(out)
 }
 
-// grouped yields the items of each kind, in the order of their first.
+// grouped yields the items of each kind, in the order of their first items.
 func grouped(items []Item) func(func(string, []Item) bool) {
 	return func(yield func(string, []Item) bool) {
 		for len(items) > 0 {
