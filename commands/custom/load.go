@@ -171,7 +171,7 @@ func (l *loader) unknown(c *Command, keys []string) {
 }
 
 // walk reads the files in dir, whose path below the loader's directory is segments. Way holds the
-// directories above it, so that a cycle of links ends.
+// parent directories, to stop at a cycle of links.
 func (l *loader) walk(dir string, segments []string, way map[string]bool) {
 	real := disk.ResolveLinks(dir)
 	if way[real] || len(segments) > maxDepth {

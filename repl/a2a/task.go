@@ -262,7 +262,7 @@ func (t *task) hangUp() {
 	}
 }
 
-// await waits for the end of a turn. It unlocks mu, which the caller holds, while it waits.
+// await waits for the end of a turn. The caller holds mu, and await unlocks mu while waiting.
 func (t *task) await(ctx context.Context, u *turn) error {
 	t.mu.Unlock()
 	defer t.mu.Lock()

@@ -68,8 +68,8 @@ func (o *Output) lost(err error) error {
 	return &report.DestinationError{Name: o.name, Err: disk.Cause(err)}
 }
 
-// Finish renames the temporary file, if the batch is complete. Otherwise it returns the path of the
-// temporary file, which remains.
+// Finish renames the temporary file, if the batch is complete. Otherwise the temporary file
+// remains, and Finish returns its path.
 func (o *Output) Finish(whole bool) (left string, err error) {
 	switch {
 	case o.file == nil:

@@ -158,7 +158,7 @@ const progress = 10 * time.Second
 // answers the rest.
 //
 // A panic of a goroutine that reads or answers items stops the batch in the same way. Run repeats
-// the panic, so that the caller can recover it.
+// the panic for the caller, who may recover it.
 func Run(ctx context.Context, c Config) error {
 	r := newRunner(c)
 	err := r.begin(ctx)

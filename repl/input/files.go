@@ -32,8 +32,8 @@ type Files struct {
 	Search bool
 }
 
-// Check returns an [*Error] if one of paths can't be used. It is for paths that the user must mean
-// literally, such as those of flags.
+// Check returns an [*Error] if one of paths can't be used. Its paths are meant literally, such as
+// paths in flags.
 func (f Files) Check(ctx context.Context, paths []string) error {
 	f.Notify = nil
 	for _, path := range paths {

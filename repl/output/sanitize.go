@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Limits of padding, beyond which a count replaces it, so that it can't move text out of sight.
+// Limits of padding. A count replaces longer padding, which could move text out of sight.
 const (
 	mostBlankLines = 2
 	mostBlanks     = 8   // inside a line or at its end

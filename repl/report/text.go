@@ -24,7 +24,7 @@ type textForm struct {
 
 func newText(c *core) textForm { return textForm{core: c, utf8: output.UTF8{Raw: c.Text.Raw}} }
 
-// silentStart is the start of a form that prints nothing there.
+// silentStart is the start of a form without output at its start.
 type silentStart struct{}
 
 func (silentStart) begin(Init) {}

@@ -12,7 +12,7 @@ import (
 	"gemline/repl/report"
 )
 
-// The records of a conversation, beyond those of a stream.
+// The further records of a conversation, beside the records of a stream.
 type (
 	approvalRecord struct {
 		ID string `json:"id"`

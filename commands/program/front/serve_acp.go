@@ -41,7 +41,7 @@ type acpServer struct {
 	opts    *project.Options
 	run     *Run
 	mu      sync.Mutex
-	gateway map[string]string // variables from the editor, which replace those of the environment
+	gateway map[string]string // variables from the editor, which override the environment
 }
 
 // serveACP is the agent of the editor at the standard streams.

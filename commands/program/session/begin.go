@@ -118,7 +118,7 @@ func (s *Session) keepInterrupted(ctx context.Context) {
 		if err := s.Keeper.Interrupted(ctx, turn, fc.Name, "interrupted: "+s.Tools.Title(ctx, fc)); err != nil {
 			s.Notices.Notify(fmt.Sprintf("changes of the interrupted call can't be taken back: %v", err))
 		}
-		return // one state holds the changes of all calls that ran
+		return // one state holds the changes of all interrupted calls
 	}
 }
 

@@ -15,7 +15,7 @@ type Config struct {
 	Open        journal.OpenOptions  // the session to resume, fork or begin
 	directories []string             // more directories of the workspace
 	Model       string               // "" is the model of the settings
-	thinking    string               // the thinking level of models; "" is that of the settings
+	thinking    string               // the thinking level of models; "" means the level in the settings
 	MaxTurns    int                  // requests for a prompt; 0 is the limit of the settings
 	System      string               // the system instruction; "" is gemline's own
 	Generator   engine.Generator     // answers in place of the model, without tools; may be nil

@@ -55,8 +55,8 @@ func (r *Rules) Offers(t engine.Tool) bool {
 }
 
 // Judge implements [engine.Policy]. It judges by the mode that is usable at the moment. It denies
-// calls that the current custom command does not allow. It allows the activation of a skill that
-// needs no approval.
+// calls that the current custom command does not allow. Skills without a need for approval may be
+// activated.
 func (r *Rules) Judge(ctx context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
 	r.LeaveAuto()
 	if by := r.allowedTools.Load(); by != nil && !by.only.Allows(q) {

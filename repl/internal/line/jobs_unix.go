@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// jobs handles the stop and the continuation of a program at a terminal, as by Ctrl-Z. It catches
-// the stop signal, so that it can first restore the terminal. A caught signal does not stop the
-// program, so jobs stops it.
+// jobs handles the stop and the continuation of a program at a terminal, as by Ctrl-Z. To restore
+// the terminal first, jobs catches the stop signal. A caught signal does not stop the program, so
+// jobs stops it.
 type jobs struct {
 	modes        *modes
 	stops, conts chan os.Signal

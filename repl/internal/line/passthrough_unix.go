@@ -99,8 +99,8 @@ func (s *source) pass(ours *os.File) (stop func()) {
 	}
 }
 
-// leftover reads text that was typed and not read from tty. It skips keys that act, and late
-// answers of a terminal.
+// leftover reads text that was typed and not read from tty. It skips editing keys, and late answers
+// of a terminal.
 func leftover(tty *os.File) []byte {
 	m := modes{file: tty}
 	if m.change(drainMode) != nil {

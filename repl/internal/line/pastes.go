@@ -77,7 +77,7 @@ func (p *pastes) expand(line string) string {
 	for name, text := range p.texts {
 		pairs = append(pairs, name, text)
 	}
-	return strings.NewReplacer(pairs...).Replace(line) // in one pass, so that a paste may contain a placeholder
+	return strings.NewReplacer(pairs...).Replace(line) // in one pass: a paste may contain a placeholder
 }
 
 // within returns the pasted texts in line: by their placeholders, or from the history.
