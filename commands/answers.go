@@ -48,11 +48,11 @@ func (cmd answerCommands) retry(_ context.Context, _ string) error {
 }
 
 func (cmd answerCommands) copyLast(ctx context.Context, _ string) error {
-	return cmd.copies(ctx, lastAnswer(cmd.c.Engine), "there is no answer to copy yet")
+	return cmd.copyText(ctx, lastAnswer(cmd.c.Engine), "there is no answer to copy yet")
 }
 
-// copies puts text on the clipboard. If text is empty, it returns the error none.
-func (cmd answerCommands) copies(ctx context.Context, text, none string) error {
+// copyText puts text on the clipboard. If text is empty, it returns the error none.
+func (cmd answerCommands) copyText(ctx context.Context, text, none string) error {
 	switch {
 	case cmd.copy == nil:
 		return unavailable("there is no clipboard here")

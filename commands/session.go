@@ -85,7 +85,7 @@ func (cmd answerCommands) plan(ctx context.Context, _, said string) ([]*genai.Pa
 	}
 	switch said {
 	case "copy":
-		return nil, cmd.copies(ctx, plan.Text, "there is no plan to copy yet; /plan TEXT asks for one")
+		return nil, cmd.copyText(ctx, plan.Text, "there is no plan to copy yet; /plan TEXT asks for one")
 	case "on", "off", "exit", "leave", "stop", "end", "quit", "show", "list": // no task for a model
 		return nil, misused("/plan takes a task, copy or nothing, not %q; /mode default leaves plan mode", said)
 	}

@@ -109,14 +109,14 @@ func (cmd subCommands) permissions() *Command {
 	c := cmd.relayed(Command{Name: "permissions", Usual: true, Words: true}, nil)
 	// A bare word is more likely a mistaken sub-command than a folder; the answer that it is
 	// trusted would mislead.
-	c.taking(func(args string) bool { return strings.ContainsAny(args, "/\\~.-") })
+	c.acceptOnly(func(args string) bool { return strings.ContainsAny(args, "/\\~.-") })
 	c.Sub = slices.Insert(c.Sub, 1, &Command{Name: "trust", Args: "[FOLDER]",
 		Summary: "ask about a folder, as at the start", Run: cmd.askPermit})
 	return c
 }
 
-// taking makes c refuse words that are neither a sub-command nor accepted by mine.
-func (c *Command) taking(mine func(args string) bool) {
+// acceptOnly makes c refuse words that are neither a sub-command nor accepted by mine.
+func (c *Command) acceptOnly(mine func(args string) bool) {
 	run := c.Run
 	c.Run = func(ctx context.Context, args string) error {
 		if args != "" && !mine(args) {
@@ -128,7 +128,7 @@ func (c *Command) taking(mine func(args string) bool) {
 
 func (cmd subCommands) skills() *Command {
 	c := cmd.relayed(Command{Name: "skills", Words: true}, nil)
-	c.taking(func(args string) bool {
+	c.acceptOnly(func(args string) bool {
 		word, _, _ := strings.Cut(args, " ")
 		return word[0] == '-' || slices.Contains([]string{"all", "desc", "nodesc"}, word)
 	})
@@ -164,7 +164,7 @@ func (cmd subCommands) servers() *Command {
 
 func (cmd subCommands) extensions() *Command {
 	c := cmd.relayed(Command{Name: "extensions", Words: true}, nil)
-	c.taking(func(args string) bool { return args[0] == '-' })
+	c.acceptOnly(func(args string) bool { return args[0] == '-' })
 	c.Sub = append(c.Sub, &Command{Name: "reload", Aliases: []string{"restart"}, Run: cmd.reloadExtensions,
 		Summary: "read the commands, skills, agents and context files of extensions again"})
 	return c

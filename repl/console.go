@@ -254,8 +254,8 @@ func (c *Console) Confirm(ctx context.Context, about string) (yes bool, err erro
 	return yes, err
 }
 
-// lookEvery is the interval of checks whether the terminal still exists.
-const lookEvery = time.Second
+// pollInterval is the interval of checks whether the terminal still exists.
+const pollInterval = time.Second
 
 // errGone is the cause of a context that ends because the terminal has gone.
 var errGone = errors.New("the terminal is gone")
@@ -267,7 +267,7 @@ func (c *Console) untilGone(ctx context.Context) (_ context.Context, stop func()
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	end := parallel.Every(lookEvery, func() {
+	end := parallel.Every(pollInterval, func() {
 		if c.Sharing.Gone() && !c.Sharing.HungUp() {
 			cancel(errGone)
 		}

@@ -22,7 +22,7 @@ func (p *Printer) nested(ev engine.NestedEvent) {
 	}
 	if t, ok := said.(engine.Text); ok && c != nil {
 		if c.speaker != agents {
-			p.hush(c)
+			p.endAgentLine(c)
 			p.output(c, agents+": ")
 			c.speaker = agents
 		}
@@ -30,7 +30,7 @@ func (p *Printer) nested(ev engine.NestedEvent) {
 		return
 	}
 	if c != nil {
-		p.hush(c)
+		p.endAgentLine(c)
 		if t, thinks := said.(engine.Thought); p.Thoughts && p.Detail == FullDetail {
 			p.think(agents+": ", c.thinking.take(t.Delta, thinks))
 		}
@@ -76,8 +76,8 @@ func (p *Printer) nested(ev engine.NestedEvent) {
 	}
 }
 
-// hush ends the line of an agent that prints inside a call.
-func (p *Printer) hush(c *call) {
+// endAgentLine ends the line of an agent that prints inside a call.
+func (p *Printer) endAgentLine(c *call) {
 	if c.speaker != "" && c.out.part != "" {
 		p.output(c, "\n")
 	}

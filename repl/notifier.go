@@ -62,7 +62,7 @@ func (n *Notifier) Notify(a Alert) {
 	if n == nil {
 		return
 	}
-	n.complain()
+	n.warnOnce()
 	a.Dir = cmp.Or(a.Dir, n.Dir)
 	if a.ID == "" && n.ID != nil {
 		a.ID = n.ID()
@@ -76,8 +76,8 @@ func (n *Notifier) Notify(a Alert) {
 	}
 }
 
-// complain warns once that the program failed.
-func (n *Notifier) complain() {
+// warnOnce warns once that the program failed.
+func (n *Notifier) warnOnce() {
 	n.mu.Lock()
 	err, warned := n.failed, n.warned
 	n.warned = warned || err != nil

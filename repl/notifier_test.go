@@ -60,7 +60,7 @@ func TestNotifyFailure(t *testing.T) {
 	n.Notify(Alert{})
 	for len(told) == 0 { // until the program has ended
 		runtime.Gosched()
-		n.complain()
+		n.warnOnce()
 	}
 	n.Notify(Alert{})
 	if text := <-told; !strings.Contains(text, "exit status 3") || len(told) > 0 {

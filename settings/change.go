@@ -88,7 +88,7 @@ func (c *Change) inspect(path []string, text []byte) {
 	tree := d.Tree
 	c.Before, c.HadValue = at(tree, path)
 	if !c.HadValue {
-		graft(tree, path, true) // set the key, so that migrate finds its older names
+		setPath(tree, path, true) // set the key, so that migrate finds its older names
 	}
 	for _, m := range migrate(tree) {
 		if starts(path, m.to) || starts(m.to, path) {
@@ -105,7 +105,7 @@ func CurrentName(name string) (string, bool) {
 	}
 	for _, v := range []any{"", true, []any{}} { // some older names are only for values of a type
 		tree := map[string]any{}
-		graft(tree, path, v)
+		setPath(tree, path, v)
 		if moves := migrate(tree); len(moves) > 0 {
 			return JoinKey(moves[len(moves)-1].to), true
 		}

@@ -255,7 +255,7 @@ func Value(entries []Entry, path []string) any {
 	tree := map[string]any{}
 	for _, e := range entries {
 		if e.From != nil {
-			graft(tree, e.path, e.Value)
+			setPath(tree, e.path, e.Value)
 		}
 	}
 	v, _ := at(tree, path)

@@ -35,15 +35,15 @@ func readLayers(sources []Source, lookup func(string) (string, bool)) []Layer {
 		if src.Scope == Workspace {
 			weaker := mergeAll(layers[:i])
 			layers[i].restrictApprovalMode(weaker)
-			layers[i].forgive(weaker)
+			layers[i].dropIneffective(weaker)
 		}
 	}
 	return layers
 }
 
-// forgive drops problems about values that a project can't set, if weaker files set the same: such
+// dropIneffective drops problems about values that a project can't set, if weaker files set the same: such
 // a value changes nothing.
-func (l *Layer) forgive(weaker map[string]any) {
+func (l *Layer) dropIneffective(weaker map[string]any) {
 	l.Problems = slices.DeleteFunc(l.Problems, func(p Problem) bool {
 		v, said := at(weaker, p.path)
 		return p.barred != nil && said && reflect.DeepEqual(v, p.barred)

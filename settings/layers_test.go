@@ -151,7 +151,7 @@ func TestRenamedTogether(t *testing.T) {
 				v = map[string]any{}
 			}
 		}
-		return graft(tree, strings.Split(o.from, "."), v)
+		return setPath(tree, strings.Split(o.from, "."), v)
 	}
 	for _, a := range olderNames() {
 		for _, b := range olderNames() {

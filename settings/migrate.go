@@ -51,16 +51,16 @@ func migrate(tree map[string]any) []move {
 func recast(tree map[string]any) []move {
 	theme := []string{"ui", "theme"}
 	if name, _ := at(tree, theme); name == "VS" {
-		graft(tree, theme, "Default Light")
+		setPath(tree, theme, "Default Light")
 	} else if name == "VS2015" {
-		graft(tree, theme, "Default")
+		setPath(tree, theme, "Default")
 	}
 	phrases := move{from: []string{"ui", "accessibility", "enableLoadingPhrases"}, to: []string{"ui", "loadingPhrases"}}
 	said, _ := at(tree, phrases.from)
 	if _, newer := at(tree, phrases.to); newer || said != false && said != "false" {
 		return nil
 	}
-	graft(tree, phrases.to, "off")
+	setPath(tree, phrases.to, "off")
 	return []move{phrases}
 }
 
@@ -82,13 +82,13 @@ func shift(tree map[string]any, r legacyName) []move {
 func transplant(tree map[string]any, from, to []string, v any) []move {
 	there, taken := at(tree, to)
 	if !taken {
-		if !graft(tree, to, v) { // another value than an object blocks the path
+		if !setPath(tree, to, v) { // another value than an object blocks the path
 			return []move{{from: from, to: to, blocked: true}}
 		}
 		return []move{{from: from, to: to}}
 	}
 	if k, _ := FindKey(JoinKey(to)); k.is(isList) && k.Merge != "" { // join as if from two files
-		graft(tree, to, k.combine(v, there))
+		setPath(tree, to, k.combine(v, there))
 		return nil
 	}
 	old, holds := v.(map[string]any)
@@ -138,8 +138,8 @@ func In[T any](tree map[string]any, path ...string) (v T) {
 	return v
 }
 
-// graft sets the value at a path, unless a value other than an object blocks it.
-func graft(tree map[string]any, path []string, v any) bool {
+// setPath sets the value at a path, unless a value other than an object blocks it.
+func setPath(tree map[string]any, path []string, v any) bool {
 	for _, name := range path[:len(path)-1] {
 		if _, ok := tree[name]; !ok {
 			tree[name] = map[string]any{}

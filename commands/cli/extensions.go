@@ -82,7 +82,7 @@ func (c *extensionsList) Run(ctx context.Context, set *extensionSet) error {
 	set.out.JSON = set.out.JSON || c.OutputFormat == "json"
 	list, problems := set.installed()
 	l := listingOf("extensions", lists.Map(list, func(x extension.Extension) extensionRecord {
-		b, c := broughtBy(x), x.Contents
+		b, c := contentsOf(x), x.Contents
 		x.Install.Source = source.DisplayAddress(x.Install.Source)
 		return extensionRecord{x.Name, x.Version, x.About, x.ID, x.Dir, x.Active, x.Install, append([]string{}, c.ContextFiles...),
 			c.Servers, c.ExcludeTools, c.Hooks, b.skills, b.commands, b.agentNames(), b.rules, x.Settings, set.unset(ctx, x)}

@@ -90,7 +90,7 @@ func checkExtension(x extension.Extension) (problems, notes []string) {
 			problem("the MCP server %s has neither a command nor an address", s.Name)
 		}
 	}
-	problems = append(problems, broughtBy(x).wrong...)
+	problems = append(problems, contentsOf(x).wrong...)
 	_, wrong, err := policy.Load([]policy.Source{{Path: filepath.Join(x.Dir, "policies"), Tier: policy.Extension}})
 	if problems = append(problems, wrong...); err != nil {
 		problems = append(problems, err.Error())
@@ -108,8 +108,8 @@ func CommandsOf(x extension.Extension) custom.Dir {
 	return custom.Dir{Path: filepath.Join(x.Dir, "commands"), Owner: x.Name, Extension: true, Within: true}
 }
 
-// brought lists the definitions in the files of an extension, and the problems in them.
-type brought struct {
+// extensionContents lists the definitions in the files of an extension, and the problems in them.
+type extensionContents struct {
 	skills   []skill.Skill
 	agents   []agent.Definition
 	commands []string // names, with the slash
@@ -117,8 +117,8 @@ type brought struct {
 	wrong    []string
 }
 
-// broughtBy returns the contents of an extension.
-func broughtBy(x extension.Extension) (b brought) {
+// contentsOf returns the contents of an extension.
+func contentsOf(x extension.Extension) (b extensionContents) {
 	b.skills, b.wrong = SkillsOf(x).Skills()
 	var bad []error
 	b.agents, bad = AgentsOf(x).Load()
@@ -131,6 +131,6 @@ func broughtBy(x extension.Extension) (b brought) {
 }
 
 // agentNames returns the names of the agents.
-func (b brought) agentNames() []string {
+func (b extensionContents) agentNames() []string {
 	return lists.Map(b.agents, func(d agent.Definition) string { return d.Name })
 }

@@ -394,7 +394,7 @@ func consentText(x extension.Extension) (lines []string) {
 	if len(c.ExcludeTools) > 0 {
 		add("It excludes the tools %s", strings.Join(c.ExcludeTools, ", "))
 	}
-	b := broughtBy(x)
+	b := contentsOf(x)
 	for _, part := range []struct {
 		says  string
 		names []string

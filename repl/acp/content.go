@@ -14,15 +14,15 @@ import (
 	"gemline/repl/input"
 )
 
-// An asked is the content of a prompt: words, which may be a command and refer to files, and
+// A promptContent is the content of a prompt: words, which may be a command and refer to files, and
 // attachments.
-type asked struct {
+type promptContent struct {
 	text   string
 	beside []*genai.Part
 }
 
 // read reads the blocks of a prompt. A link to a file becomes a reference.
-func read(blocks []protocol.ContentBlock) (a asked, err error) {
+func read(blocks []protocol.ContentBlock) (a promptContent, err error) {
 	var words strings.Builder
 	var contents []*genai.Part
 	for i, b := range blocks {

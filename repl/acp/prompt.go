@@ -21,7 +21,7 @@ import (
 
 // A prompt is a prompt of the user, or another task in the queue.
 type prompt struct {
-	asked
+	promptContent
 	instead func() (any, error) // replaces a prompt, if not nil
 	size    int
 	hint    string      // the id of the prompt as a hint, "" for none
@@ -50,7 +50,7 @@ func (c *client) prompt(ctx context.Context, m *rpc.Message) (any, error) {
 	if err != nil {
 		return nil, invalid("%s", err)
 	}
-	return h.queued(ctx, &prompt{asked: said, size: size})
+	return h.queued(ctx, &prompt{promptContent: said, size: size})
 }
 
 // queued queues a task, and returns its result when it is over.

@@ -324,7 +324,7 @@ func (r *runner) start(ctx context.Context, it Item, done chan<- ending) {
 	}
 	e.attempt++
 	if r.spent != nil && it.Err == nil {
-		r.hold(it, e, r.spent)
+		r.failUnbegun(it, e, r.spent)
 		return
 	}
 	r.running++
@@ -392,7 +392,7 @@ func (r *runner) store(e ending) {
 		return
 	case e.spent != nil:
 		r.spent = e.spent
-		r.hold(e.Item, e.entry, e.spent)
+		r.failUnbegun(e.Item, e.entry, e.spent)
 		return
 	}
 	kept, err := r.state.add(e.Item.Index, e.entry)
@@ -402,8 +402,8 @@ func (r *runner) store(e ending) {
 	r.ended(e.Item.Index, kept)
 }
 
-// hold makes an item fail that did not begin. It stores nothing: a later run begins the item.
-func (r *runner) hold(it Item, e entry, err error) {
+// failUnbegun makes an item fail that did not begin. It stores nothing: a later run begins the item.
+func (r *runner) failUnbegun(it Item, e entry, err error) {
 	e.attempt--
 	sh := newItemReport(report.Config{Err: io.Discard, Quiet: true})
 	r.sums.notBegun++

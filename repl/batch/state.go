@@ -66,7 +66,7 @@ func openState(path string, fresh bool) (*state, error) {
 		return nil, err
 	}
 	s := &state{path: path, items: map[int]entry{}}
-	if err := s.seize(); err != nil {
+	if err := s.lockState(); err != nil {
 		return nil, err
 	}
 	flags := os.O_RDWR | os.O_CREATE
@@ -87,9 +87,9 @@ func openState(path string, fresh bool) (*state, error) {
 // memory returns a state without a file.
 func memory() *state { return &state{items: map[int]entry{}} }
 
-// seize takes the lock, which is a separate file. A run that ends removes the lock's file, so seize
+// lockState takes the lock, which is a separate file. A run that ends removes the lock's file, so lockState
 // checks that the locked file still has its name.
-func (s *state) seize() error {
+func (s *state) lockState() error {
 	for range 100 {
 		l := flock.New(s.path+".lock", flock.SetPermissions(0o600))
 		ok, err := l.TryLock()
@@ -243,7 +243,7 @@ func (s *state) close(remove bool) error {
 			err = cmp.Or(err, rerr)
 		}
 	}
-	if s.lock != nil { // deleted while locked; see seize
+	if s.lock != nil { // deleted while locked; see lockState
 		os.Remove(s.lock.Path()) // a file that remains does no harm
 		err = cmp.Or(err, s.lock.Close())
 		s.lock = nil

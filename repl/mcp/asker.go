@@ -21,7 +21,7 @@ import (
 // call.
 type asker struct {
 	client *client
-	now    atomic.Pointer[running]
+	now    atomic.Pointer[runningCall]
 }
 
 // notify sends a warning to the client.

@@ -41,7 +41,7 @@ func (c *client) call(ctx context.Context, m *rpc.Message) (any, error) {
 		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "session must be a text")
 	}
 	delete(args, session)
-	r := &running{client: c, peer: m.Peer, ctx: ctx}
+	r := &runningCall{client: c, peer: m.Peer, ctx: ctx}
 	if p.Meta != nil {
 		r.token = p.Meta.ProgressToken
 	}
@@ -71,7 +71,7 @@ func (c *client) failed(err error) *protocol.CallToolResult {
 func (c *client) plain(s string) string { return output.Valid(c.Redact(s)) }
 
 // work lets the model work on a prompt.
-func (c *client) work(ctx context.Context, h *clientSession, r *running, args map[string]any) (any, error) {
+func (c *client) work(ctx context.Context, h *clientSession, r *runningCall, args map[string]any) (any, error) {
 	prompt, _ := args["prompt"].(string)
 	if strings.TrimSpace(prompt) == "" {
 		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "prompt must be a text that is not empty")
@@ -121,7 +121,7 @@ func (c *client) work(ctx context.Context, h *clientSession, r *running, args ma
 }
 
 // step makes one call of a tool.
-func (c *client) step(ctx context.Context, h *clientSession, r *running, t engine.Tool, args map[string]any) (any, error) {
+func (c *client) step(ctx context.Context, h *clientSession, r *runningCall, t engine.Tool, args map[string]any) (any, error) {
 	var over *engine.CallFinished
 	err := h.session.Call(ctx, t, args, func(ev engine.Event) {
 		r.event(ev)
@@ -164,8 +164,8 @@ func media(p *genai.Part) protocol.Content {
 		MIMEType: kind, Blob: data})
 }
 
-// A running is a running call.
-type running struct {
+// A runningCall is a running call.
+type runningCall struct {
 	client *client
 	peer   rpc.Peer
 	ctx    context.Context
@@ -179,7 +179,7 @@ type running struct {
 // A progressSink is a Reporter that also sends events to the client as progress.
 type progressSink struct {
 	report.Reporter
-	r *running
+	r *runningCall
 }
 
 // Event implements [report.Reporter].
@@ -189,7 +189,7 @@ func (t progressSink) Event(ev engine.Event) {
 }
 
 // event sends progress for an event.
-func (r *running) event(ev engine.Event) {
+func (r *runningCall) event(ev engine.Event) {
 	agent, ev := engine.Unnest(ev)
 	said := ""
 	switch ev := ev.(type) {
@@ -220,7 +220,7 @@ func (r *running) event(ev engine.Event) {
 }
 
 // progress sends the progress of the call.
-func (r *running) progress(said string) {
+func (r *runningCall) progress(said string) {
 	if r.token == nil {
 		return
 	}
@@ -236,13 +236,13 @@ func (r *running) progress(said string) {
 }
 
 // beat sends progress regularly, until end is called.
-func (r *running) beat() (end func()) {
+func (r *runningCall) beat() (end func()) {
 	const often = 10 * time.Second
 	return parallel.Every(often, func() { r.progress("") })
 }
 
 // log sends a log message.
-func (r *running) log(level protocol.LoggingLevel, said string) {
+func (r *runningCall) log(level protocol.LoggingLevel, said string) {
 	r.client.mu.Lock()
 	least := r.client.level
 	r.client.mu.Unlock()

@@ -146,7 +146,7 @@ func (c *client) begin(params json.RawMessage) (any, error) {
 
 // useSession returns the conversation with a name for r. R is nil outside of a call. No other call
 // uses the conversation until done is called. It begins a conversation that has not begun.
-func (c *client) useSession(ctx context.Context, name string, r *running) (h *clientSession, done func(), err error) {
+func (c *client) useSession(ctx context.Context, name string, r *runningCall) (h *clientSession, done func(), err error) {
 	h = &clientSession{turn: make(chan struct{}, 1), asker: &asker{client: c}}
 	if name != "" {
 		c.mu.Lock()

@@ -280,11 +280,11 @@ func remove(o *hujson.Object, i int) {
 func same(old, raw []byte) bool {
 	a, err := Value(old)
 	b, err2 := Value(raw)
-	return err == nil && err2 == nil && reflect.DeepEqual(Map(a, settle), Map(b, settle))
+	return err == nil && err2 == nil && reflect.DeepEqual(Map(a, canonicalNumber), Map(b, canonicalNumber))
 }
 
-// settle converts a number to the number that readers get.
-func settle(v any) any {
+// canonicalNumber converts a number to the number that readers get.
+func canonicalNumber(v any) any {
 	n, _ := v.(json.Number)
 	if f, err := n.Float64(); err == nil && (f != float64(int64(f)) || int64(f) < 1<<53 && int64(f) > -1<<53) {
 		return f

@@ -33,7 +33,7 @@ type AgentSet struct {
 	mu       sync.Mutex
 	switched map[string]bool // switches of this run
 
-	Ask    asking       // asks the user of a session; nil if no user can be asked
+	Ask    consentFunc  // asks the user of a session; nil if no user can be asked
 	Notify func(string) // prints why an answer could not be stored
 }
 

@@ -77,7 +77,7 @@ func (c *Connections) AgentServers(d agent.Definition, notify func(string)) *mcp
 		}
 		switch x, brings := extensionOf(o, d); {
 		case brings:
-			m = broughtBy(o, x, m)
+			m = extensionServer(o, x, m)
 		case d.Source == AgentOfProject: // the rights decide which variables it sees
 			m.Scope = settings.Workspace
 		default:

@@ -255,11 +255,11 @@ type undecided struct {
 // shown returns the item for the question.
 func (w undecided) shown() question.ConsentItem { return w.ConsentItem }
 
-// An asking asks whether a folder's items may run, as a [Consenter] does.
-type asking func(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error)
+// A consentFunc asks whether a folder's items may run, as a [Consenter] does.
+type consentFunc func(ctx context.Context, folder string, wishes []question.ConsentItem) (question.Consent, error)
 
 // ask asks for consent to items, and stores the answer unless it decides nothing.
-func (a *consents) ask(ctx context.Context, ask asking, wishes []undecided, notify func(string)) error {
+func (a *consents) ask(ctx context.Context, ask consentFunc, wishes []undecided, notify func(string)) error {
 	if len(wishes) == 0 {
 		return nil
 	}

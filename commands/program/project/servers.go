@@ -68,7 +68,7 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 	}
 	for _, x := range o.ActiveExtensions() {
 		for _, s := range settings.ServersIn(x.Contents.Servers, nil) {
-			s = broughtBy(o, x, s)
+			s = extensionServer(o, x, s)
 			s.File = x.Manifest()
 			add(s, x.Name)
 		}
@@ -98,8 +98,8 @@ func newServerSet(o *Options, notify func(string)) *serverSet {
 	return set
 }
 
-// broughtBy returns a server of an extension, with the extension's settings applied.
-func broughtBy(o *Options, x extension.Extension, s settings.Server) settings.Server {
+// extensionServer returns a server of an extension, with the extension's settings applied.
+func extensionServer(o *Options, x extension.Extension, s settings.Server) settings.Server {
 	values, variables := extensionValues(o, x), x.Variables(o.Paths.Cwd)
 	s.Place(x.Manifest())
 	wrong := s.Unset

@@ -62,7 +62,7 @@ func longer(common, typed string) bool {
 // plainText removes characters that a line can't hold, such as a line break in the name of a file.
 func plainText(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < 0x20 || r >= 0x7f && r < 0xa0 || ours(r) || r == utf8.RuneError {
+		if r < 0x20 || r >= 0x7f && r < 0xa0 || isOpOrMark(r) || r == utf8.RuneError {
 			return -1
 		}
 		return r

@@ -262,7 +262,7 @@ func (d *decoder) takeKey(b []byte) int {
 	}
 	r, n := utf8.DecodeRune(b)
 	switch {
-	case r == utf8.RuneError && n == 1, ours(r), r >= 0x80 && r < 0xa0:
+	case r == utf8.RuneError && n == 1, isOpOrMark(r), r >= 0x80 && r < 0xa0:
 	case r < 0x20 || r == 0x7f:
 		d.control(r)
 	default:
@@ -309,7 +309,7 @@ func harmless(b []byte) string {
 	s := strings.ToValidUTF8(string(b), "\uFFFD")
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
 	return strings.Map(func(r rune) rune {
-		if r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || ours(r) {
+		if r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || isOpOrMark(r) {
 			return -1
 		}
 		return r

@@ -41,7 +41,7 @@ func (r *Reader) Leave(l LeaveOptions) error {
 			return err
 		}
 	}
-	defer r.terminal.deaf()()
+	defer r.terminal.pauseListener()()
 	r.by.drop()
 	r.terminal.src.drop() // the shell must not read text that was typed for this program
 	l.Say(shell)
@@ -65,9 +65,9 @@ func (r *Reader) Leave(l LeaveOptions) error {
 	return err
 }
 
-// lookEvery is the interval at which a program without its terminal checks whether it is in the
+// pollInterval is the interval at which a program without its terminal checks whether it is in the
 // foreground again: not every shell sends a signal then.
-const lookEvery = 500 * time.Millisecond
+const pollInterval = 500 * time.Millisecond
 
 // leave makes the program give up the foreground whenever it gets there from now on. If it is in
 // the foreground now, the caller must stop it.
@@ -86,7 +86,7 @@ func (j *jobs) leave(resume func(group int) error) (front bool, err error) {
 	j.left.Store(true)
 	j.done.Go(func() {
 		defer unix.Close(tty)
-		look := time.NewTicker(lookEvery)
+		look := time.NewTicker(pollInterval)
 		defer look.Stop()
 		for {
 			select {

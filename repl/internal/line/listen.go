@@ -189,8 +189,8 @@ func (r *Reader) askedAfter(b []byte) (dropped int) {
 	return dropped
 }
 
-// deaf stops the listener, until resume is called, so that another reader has the input.
-func (t *terminal) deaf() (resume func()) {
+// pauseListener stops the listener, until resume is called, so that another reader has the input.
+func (t *terminal) pauseListener() (resume func()) {
 	if t.listener == nil {
 		return func() {}
 	}

@@ -43,8 +43,8 @@ const (
 // newlineMark stands for a line break within the line.
 const newlineMark rune = 0x10FF00
 
-// ours reports whether r is an op or the mark. No rune of the input is.
-func ours(r rune) bool { return r >= 0x10FE00 && r <= 0x10FFFF }
+// isOpOrMark reports whether r is an op or the mark. No rune of the input is.
+func isOpOrMark(r rune) bool { return r >= 0x10FE00 && r <= 0x10FFFF }
 
 // isOp reports whether r is an op.
 func isOp(r rune) bool { return r > opFirst && r < opLast }

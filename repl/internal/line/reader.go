@@ -84,7 +84,7 @@ func New(c Config) (*Reader, error) {
 // Read shows prompt and returns the user's input, which may have several lines. It returns io.EOF
 // at the end of the input.
 func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
-	defer r.terminal.deaf()()
+	defer r.terminal.pauseListener()()
 	r.terminal.inserted, r.terminal.composed = nil, ""
 	r.terminal.src.awaitForeground(r.terminal.jobs)
 	r.terminal.deferred.show()
@@ -140,7 +140,7 @@ func (r *Reader) Pasted() []string { return r.terminal.inserted }
 
 // Ask shows a question and returns its one-line answer.
 func (r *Reader) Ask(ctx context.Context, question string) (string, error) {
-	defer r.terminal.deaf()()
+	defer r.terminal.pauseListener()()
 	if r.terminal.src.tty {
 		r.terminal.src.awaitForeground(r.terminal.jobs)
 		r.drop()
@@ -153,7 +153,7 @@ func (r *Reader) Secret(ctx context.Context, question string) (string, error) {
 	if !r.terminal.src.tty {
 		return r.by.line(ctx, question, true)
 	}
-	defer r.terminal.deaf()()
+	defer r.terminal.pauseListener()()
 	r.drop()
 	defer r.terminal.src.hideEcho()
 	b, err := r.terminal.src.hidden(ctx, func() { r.terminal.Out.Prompt(question) })
@@ -190,7 +190,7 @@ func (r *Reader) Through(use func(Connect)) bool {
 	if !canTimeOut || !r.terminal.src.tty {
 		return false
 	}
-	defer r.terminal.deaf()()
+	defer r.terminal.pauseListener()()
 	r.by.typeAhead(r.terminal.src.passthrough(use))
 	return true
 }
@@ -226,7 +226,7 @@ func (r *Reader) Echoes() bool { return r.terminal.src.echoes() }
 
 // Lend calls use with the terminal's original modes.
 func (r *Reader) Lend(use func()) {
-	defer r.terminal.deaf()()
+	defer r.terminal.pauseListener()()
 	r.terminal.src.modes.restore()
 	defer r.terminal.src.hideEcho()
 	use()
