@@ -398,6 +398,7 @@ func TestOrdinaryGit(t *testing.T) {
 			"echo x > a && git add a && git commit -qm x && git commit -q --amend -m y && git log --oneline && git status",
 			"git merge -q other; git merge --abort && git merge -q -X ours other -m merged",
 			"echo x >> d/b && git stash -q && git stash pop -q && git stash list",
+			"echo x >> d/b && mkdir dir && touch n && git stash -qu && test ! -e n && git stash pop -q && git clean -qfd && test ! -e dir",
 			"git fetch -q . other && git checkout -q -b new FETCH_HEAD && git switch -q main",
 			"git fetch -q file://$PWD/tree && git tag v2 && git tag -d v2",
 			"git gc -q && git repack -q -a -d && git prune && git fsck",

@@ -315,6 +315,31 @@ func cover(fd int, readOnly bool) (int, error) {
 	return tree, nil
 }
 
+// coverIgnored mounts a read-only directory on fd that git ignores, and returns what is seen
+// there then. Git removes an empty directory in clean -d and stash -u, and fails if it can't.
+func coverIgnored(fd int) (int, error) {
+	dir, err := memory("0700", 0)
+	if err != nil {
+		return -1, err
+	}
+	f, err := unix.Openat(dir, ".gitignore", unix.O_WRONLY|unix.O_CREAT|unix.O_CLOEXEC, 0o600)
+	if err == nil {
+		_, err = unix.Write(f, []byte("*\n"))
+		unix.Close(f)
+	}
+	if err == nil {
+		err = unix.MountSetattr(dir, "", unix.AT_EMPTY_PATH, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+	}
+	if err == nil {
+		err = move(dir, fd)
+	}
+	if err != nil {
+		unix.Close(dir)
+		return -1, err
+	}
+	return dir, nil
+}
+
 // cover mounts a path on itself, perhaps read-only.
 func (t *top) cover(at string, readOnly bool) error {
 	fd, err := open(t.fd, at, unix.O_PATH)
@@ -386,13 +411,18 @@ func (g *guard) absent(t *top, at, name string, fd int) error {
 	if name == ".gemini" && p == nil {
 		return nil // it was found and is protected
 	}
-	mount, err := cover(part, true)
+	var mount int
+	if name == ".gemini" {
+		mount, err = coverIgnored(part)
+	} else {
+		mount, err = cover(part, true)
+	}
 	if err != nil {
 		return err
 	}
 	if p != nil {
 		var st unix.Stat_t
-		if err := unix.Fstat(part, &st); err != nil {
+		if err := unix.Fstat(mount, &st); err != nil {
 			return err
 		}
 		g.known[idOf(&st)] = path.Join(t.path, at, name)
