@@ -34,12 +34,12 @@ type guard struct {
 	env    Tools
 	known  *known
 	line   string   // the command line
-	writes []string // the written paths in the line, which were judged
+	writes []string // the paths that the line writes to, or has the right to write to; they were judged
 }
 
 // guard returns the guard for the call.
 func (c shellCall) guard() guard {
-	g := guard{env: c.env, known: c.known, line: c.args.Command}
+	g := guard{env: c.env, known: c.known, line: c.args.Command, writes: slices.Clone(c.rights.Write)}
 	for _, name := range c.read.Writes {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(c.dir, name)

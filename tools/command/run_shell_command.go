@@ -45,6 +45,12 @@ func runShellCommand(env Tools) (tool engine.Tool) {
 				return engine.Call{}, err
 			}
 			c.known = known
+			if paths := changedByGit(ctx, c); len(paths) > 0 {
+				c.args.More = c.args.More.with(engine.Rights{Write: paths})
+				if c.rights, err = c.beyond(); err != nil {
+					return engine.Call{}, err
+				}
+			}
 			c = c.withNetwork(ctx, tool).withoutReadOnly(ctx, tool)
 			in := c.intent()
 			c.unasked = in.Plan.Revertible

@@ -75,6 +75,25 @@ func writable(path string, p sandbox.Profile) bool {
 		!slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), Protected)
 }
 
+// Unwritable returns the paths that a confined command can't write to, each once: the
+// read-only directory or file that a path is in, and at most as many as a call can ask for.
+func (l *Launcher) Unwritable(paths []string) (list []string) {
+	p := l.Profile()
+	closed := resolved(p.ReadOnly)
+	for _, path := range paths {
+		path = disk.ResolveLinks(path)
+		if i := slices.IndexFunc(closed, func(dir string) bool { return disk.Inside(dir, path) }); i >= 0 {
+			path = closed[i]
+		} else if writable(path, p) {
+			continue
+		}
+		if !slices.Contains(list, path) && len(list) < mostRights {
+			list = append(list, path)
+		}
+	}
+	return list
+}
+
 // Protected reports whether the name is that of a directory of git or gemline.
 func Protected(name string) bool {
 	return strings.EqualFold(name, ".git") || strings.EqualFold(name, ".gemini")
@@ -108,7 +127,10 @@ func absolutePaths(paths []string, dir string) ([]string, error) {
 func (l *Launcher) SandboxWith(r engine.Rights) sandbox.Profile {
 	p := l.Profile()
 	p.Network, p.Unprotected = p.Network || r.Network, p.Unprotected || r.Protected
-	p.Write = append(slices.Clone(p.Write), r.Write...)
+	own := append([]string{p.Root}, p.Write...)
+	p.Write = append(slices.Clone(p.Write), slices.DeleteFunc(slices.Clone(r.Write), func(path string) bool {
+		return disk.InsideAny(own, path) && filepath.Base(path) != ".git" // a mount there could not be removed or replaced
+	})...)
 	for _, list := range []*[]string{&p.ReadOnly, &p.Kept} {
 		*list = slices.DeleteFunc(slices.Clone(*list),
 			func(path string) bool { return len(r.Write) > 0 && slices.Contains(r.Write, disk.ResolveLinks(path)) })
