@@ -175,6 +175,11 @@ func Authorize(ctx context.Context, p Proposal, policy Policy, approver Approver
 		call, err := p.Tool.Prepare(ctx, p.Args)
 		if err != nil {
 			s.Intent.Title, s.Err = cmp.Or(call.Intent.Title, s.Intent.Title), err
+			if !policy.Offers(p.Tool) { // better arguments would not help
+				if verdict, reason := policy.Judge(ctx, p); verdict == Deny {
+					s.Err = denial(reason)
+				}
+			}
 			return s, ctx.Err()
 		}
 		if call.Args != nil {
@@ -184,8 +189,7 @@ func Authorize(ctx context.Context, p Proposal, policy Policy, approver Approver
 		s.Call, s.Args, p.Intent, p.Tool = call, p.Args, call.Intent, p.Tool.Of(p.Args)
 		verdict, reason := policy.Judge(ctx, p)
 		if verdict == Deny {
-			s.Err = &CallError{Type: PolicyViolation, Message: "Tool execution denied by policy. " + reason.Text,
-				Display: "denied: " + reason.Text, Rule: reason.Rule}
+			s.Err = denial(reason)
 			return s, nil
 		}
 		if verdict == Allow || agreed || call.Idle {
@@ -215,6 +219,12 @@ func Authorize(ctx context.Context, p Proposal, policy Policy, approver Approver
 			return s, nil
 		}
 	}
+}
+
+// denial returns the error that tells the model that a rule denies a call.
+func denial(reason Reason) error {
+	return &CallError{Type: PolicyViolation, Message: "Tool execution denied by policy. " + reason.Text,
+		Display: "denied: " + reason.Text, Rule: reason.Rule}
 }
 
 // Refusal returns the error that tells the model of a refusal, nil if answer allows the call.

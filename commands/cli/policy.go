@@ -124,17 +124,19 @@ func (out *Output) judge(ctx context.Context, trial *Trial, name string, args ma
 		return err
 	}
 	q := unspecified(t)
+	idle := false
 	q.Args = args
 	if args != nil {
 		args, _ = t.Fitted(args)
 		q.Args, q.Tool = args, t.Of(args)
-		call, err := t.Prepare(ctx, args)
-		if err != nil {
-			return fmt.Errorf("the call would fail: %w", err)
-		}
-		q.Intent = call.Intent
+		var call engine.Call
+		call, err = t.Prepare(ctx, args)
+		q.Intent, idle = call.Intent, call.Idle
 	}
 	e := trial.Explain(ctx, q)
+	if err != nil && (e.Verdict != engine.Deny || trial.Offers(t)) {
+		return fmt.Errorf("the call would fail: %w", err)
+	}
 	if args == nil && e.Verdict == engine.Deny && trial.Offers(t) {
 		e.Why = "some calls run by another rule"
 	}
@@ -142,6 +144,9 @@ func (out *Output) judge(ctx context.Context, trial *Trial, name string, args ma
 		if why := before(ctx); why != "" {
 			e.Ruling = policy.Ruling{Verdict: engine.Ask, Why: why}
 		}
+	}
+	if idle && e.Verdict == engine.Ask {
+		e.Ruling = policy.Ruling{Verdict: engine.Allow, Why: "the call changes nothing"}
 	}
 	plan := q.Intent.Plan
 	j := judgement{ruling: rulingOf(e.Ruling), Mode: p.Mode(), Class: e.Class, ClassWhy: plan.Why, Reason: e.Reason,
