@@ -91,7 +91,11 @@ func (ts Tools) grepSearch() engine.Tool {
 				return engine.Call{}, because(workspace.ErrIrregular, "search_path_not_a_directory",
 					"Path is not a valid directory or file: "+g.path)
 			}
-			g.dir = info.IsDir()
+			rules := ws.Ignore.Rules
+			rules.Git = rules.Git && !a.NoIgnore
+			if g.dir = info.IsDir(); !g.dir && ws.Ignore.NamesBy(g.path, false, rules) {
+				return engine.Call{}, toolkit.Misuse("File path '%s' is ignored by configured ignore patterns.", g.path)
+			}
 			title := fmt.Sprintf("search %q", a.Pattern)
 			if a.Dir != "." {
 				title += " in " + text.Name(ws.Rel(g.path))
