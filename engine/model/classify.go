@@ -269,11 +269,14 @@ func (f *failure) classify(model string) *Error {
 		e.Message = "the request was refused: " + e.Message
 	default:
 		e.Kind, e.Final = BadRequest, true
+		if hasAny(f.message, "maximum allowed number of output tokens", "max_tokens is too large") { // Anthropic, OpenAI
+			e.Advice = hintOutput
+		}
 		e.Message = "the request was refused: " + e.Message
 	}
 	if e.RetryAfter > maxWait && !e.Final {
 		e.Final = true
-		e.Advice = "try again in " + brief(e.RetryAfter) + ", or choose another model with -m or /model"
+		e.Advice = later(e.RetryAfter)
 	}
 	if !strings.Contains(e.Message, strconv.Itoa(f.code)) {
 		e.Message += fmt.Sprintf(" (%s)", strings.TrimSpace(strconv.Itoa(f.code)+" "+f.status))

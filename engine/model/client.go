@@ -160,6 +160,8 @@ func (c *Client) findKey(ctx context.Context, v Vendor) (credential, error) {
 func (v Vendor) advise(e *Error) {
 	switch {
 	case e.Advice == hintShorter:
+	case e.Kind == Quota && e.Final && e.RetryAfter > 0:
+		e.Advice = later(e.RetryAfter)
 	case e.Advice == hintLocation:
 		e.Advice = hintModel
 	case e.Kind == Auth && e.Code == CodeNoCredit, e.Kind == Quota && e.Final:

@@ -109,6 +109,7 @@ const (
 	hintDaily     = "wait for the quota to be renewed, choose another model with -m or /model, or use another key"
 	hintCredit    = "see https://ai.studio/projects for credit and caps, then ask again; or use another key"
 	hintShorter   = "pay in, or have answers be shorter, by maxOutputTokens in the generateContentConfig of modelConfigs; or choose another model with -m or /model"
+	hintOutput    = "set maxOutputTokens in the generateContentConfig of modelConfigs to what the model can write"
 	hintLocation  = "see https://ai.google.dev/gemini-api/docs/available-regions, or use Vertex AI"
 	hintNoQuota   = "choose another model with -m or /model, or turn on billing for the key's project at https://aistudio.google.com/apikey"
 	hintSignature = "begin a new conversation (/clear in a session)"
@@ -136,4 +137,9 @@ func brief(d time.Duration) string {
 		return d.Round(time.Second).String()
 	}
 	return d.Round(100 * time.Millisecond).String()
+}
+
+// later returns the advice of a server that says how long to wait.
+func later(d time.Duration) string {
+	return "try again in " + brief(d) + ", or choose another model with -m or /model"
 }

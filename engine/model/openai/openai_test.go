@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -561,6 +562,10 @@ func TestErrors(t *testing.T) {
 			model.Auth, "see what the account at openai has left"},
 		"little credit": {et.Reply{Wire: &et.Wire{Status: 402, Body: `{"error":{"message":"This request requires more credits, or fewer max_tokens. You requested up to 9 tokens, but can only afford 1.","code":402}}`}},
 			model.Auth, "by maxOutputTokens"},
+		"later": {et.Reply{Wire: &et.Wire{Status: 429, Header: http.Header{"Retry-After": {"10800"}}, Body: `{"error":{"message":"Rate limit exceeded: free-models-per-day.","code":429}}`}},
+			model.Quota, "try again in 3h00m, or choose another model"},
+		"too much to write": {et.Reply{Wire: &et.Wire{Status: 400, Body: `{"error":{"message":"max_tokens is too large: 64000. This model supports at most 16384 completion tokens, whereas you provided 64000.","code":"invalid_value"}}`}},
+			model.BadRequest, "set maxOutputTokens"},
 		"a territory": {et.Reply{Wire: &et.Wire{Status: 403, Body: `{"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported"}}`}},
 			model.Auth, "choose another model"},
 		"no such model": {et.Reply{Wire: &et.Wire{Status: 404, Body: `{"error":{"message":"The model does not exist","code":"model_not_found"}}`}},
