@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// behind has a group go on once it is not in front of its terminal. It looks for five seconds, so
-// that nothing stays stopped where no shell takes the terminal, and in the background, so that
-// the caller need not wait.
+// behind continues a stopped group when it is no longer in the terminal's foreground. It
+// polls for at most five seconds, so that nothing stays stopped if no shell takes the
+// terminal, and in the background, so that the caller need not wait.
 const behind = `
 front() {
 	if [ -r /proc/$1/stat ]; then
@@ -33,12 +33,12 @@ look() {
 look "$@" &
 `
 
-// ResumeBehind starts a process that has this program and its group, which is about to be stopped, go
-// on when a shell has taken the terminal that they are in front of.
+// ResumeBehind starts a process that continues this program and its group, which is about to
+// be stopped, when a shell has taken the terminal.
 func ResumeBehind(group int) error {
 	cmd := exec.Command("/bin/sh", "-c", behind, "gemline-behind", strconv.Itoa(os.Getpid()), strconv.Itoa(group))
 	cmd.Env = []string{"PATH=/bin:/usr/bin"}
 	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it is not stopped with them
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that it is not stopped with the group
 	return cmd.Run()
 }

@@ -2,5 +2,5 @@ package shell
 
 import "errors"
 
-// ResumeBehind is an error: nothing is stopped on this system.
+// ResumeBehind always fails: this system has no stopped processes.
 func ResumeBehind(int) error { return errors.ErrUnsupported }

@@ -11,19 +11,18 @@ import (
 	"gemline/engine/text"
 )
 
-// maxOutput is how many bytes of a command's output are kept.
+// maxOutput limits the stored output of a command, in bytes.
 const maxOutput = 16 << 20
 
-// truncated stands at the end of an output that was longer.
+// truncated is the last line of a truncated output.
 const truncated = "\n[GEMINI_CLI_WARNING: Output truncated. The buffer is limited to 16MB.]"
 
-// A capture takes in what a command writes. It is used by one goroutine at a
-// time.
+// A capture processes the output of a command. It is used by one goroutine at a time.
 type capture struct {
 	strip  stripper
 	redraw *redraw // for output to a terminal, else nil
 	kept   tail
-	live   func(string) // shown as it comes, nil for nobody
+	live   func(string) // receives the output as it comes; may be nil
 	log    func([]byte) // nil for nobody
 	start  []byte       // the first bytes, until their charset is known
 	seen   int64
@@ -57,7 +56,7 @@ func (c *capture) write(p []byte) {
 	c.put(c.drawn(c.buf), false)
 }
 
-// end takes in the bytes that were held back, when nothing more will come.
+// end processes the held-back bytes at the end of the output.
 func (c *capture) end() {
 	if c.sniff(nil, true); !c.binary {
 		text := c.drawn(c.strip.end(c.buf[:0]))
@@ -68,7 +67,7 @@ func (c *capture) end() {
 	}
 }
 
-// drawn returns what remains of text when lines drawn over are left out.
+// drawn returns text without overwritten lines.
 func (c *capture) drawn(text []byte) []byte {
 	if c.redraw == nil {
 		return text
@@ -101,7 +100,7 @@ func (c *capture) put(text []byte, last bool) {
 // maxOdd bounds the non-ASCII output that determines the charset, and the output held back.
 const maxOdd = 4096
 
-// decoded returns the next part of the output, in the charset that the output has so far.
+// decoded returns the next part of the output, decoded by the charset detected so far.
 func (c *capture) decoded(b []byte) string {
 	ascii := !bytes.ContainsFunc(b, func(r rune) bool { return r >= utf8.RuneSelf })
 	if !ascii && len(c.odd) < maxOdd {
@@ -135,8 +134,8 @@ func whole(b []byte) int {
 	return 1 + bytes.LastIndexFunc(b, func(r rune) bool { return r < '0' })
 }
 
-// sniff looks at the first bytes for signs that the output is not text. A few
-// bytes say little until it is known that there are no more.
+// sniff checks whether the first bytes show binary output. A few bytes do not suffice,
+// unless they are the last.
 func (c *capture) sniff(p []byte, last bool) {
 	const few, enough = 512, 4096
 	if c.binary || len(c.start) >= enough {
@@ -152,15 +151,15 @@ func (c *capture) sniff(p []byte, last bool) {
 	}
 }
 
-// isBinary tells data from text by its control characters. Text may hold
-// names separated by NUL, and bytes of another encoding, but hardly both.
+// isBinary reports whether data is no text, by its control characters. Text may hold names
+// separated by NUL, and bytes of another encoding, but hardly both.
 func isBinary(data []byte) bool {
 	nul, control, broken := 0, 0, 0
 	for i := 0; i < len(data); {
 		r, n := utf8.DecodeRune(data[i:])
 		switch {
 		case r == utf8.RuneError && n == 1:
-			if utf8.FullRune(data[i:]) { // not merely cut
+			if utf8.FullRune(data[i:]) { // not only cut off
 				broken++
 			}
 		case r == 0:
@@ -185,8 +184,8 @@ func (c *capture) text() string {
 	return text
 }
 
-// trim takes away blank lines before a text and white space behind it, but not
-// the indentation of its first line.
+// trim removes blank lines before a text and white space behind it, but not the indentation
+// of its first line.
 func trim(text string) string {
 	text = strings.TrimRight(text, " \t\r\n\v\f\x00")
 	for {

@@ -1,25 +1,24 @@
 // Package shell runs command lines, in the foreground with [Run] and in the background with
 // [Jobs], and leaves no process behind.
 //
-// # Nobody to ask
+// # Commands don't prompt
 //
-// A command has an empty standard input and no controlling terminal, and its
-// environment tells the usual programs not to page, not to colour and not to
-// ask. A program that would wait for a person fails instead. A command that the user runs
-// at a terminal ([Terminal]) is the exception: it has the user to ask.
+// A command has an empty standard input and no controlling terminal, and its environment
+// switches off pagers, colours and prompts of the usual programs. A program that would wait
+// for input fails instead. Only a command that the user runs at a terminal ([Terminal]) can
+// prompt.
 //
-// # One group, one end
+// # No processes remain
 //
-// A command leads a session of its own. Whatever it started ends with it: at
-// a cancellation, at a time limit, and when the command is over, unless a
-// [Jobs] takes over what still runs, and then when that is closed. Processes
-// are told to end first, and made to 200 ms later. What left the session is
-// found by its parents and by the output it holds, where the system shows
-// these; a process that cut every tie is beyond this package.
+// A command leads its own session. Its processes end with it: at a cancellation, at a
+// timeout, and when the command ends. If a [Jobs] takes over the remaining processes, they
+// end when it is closed. Processes get the signal to end, and are killed 200 ms later.
+// Processes that left the session are found by their parents and by their open output, where
+// the system shows these. A process without such ties is not found.
 //
-// If this process is killed, which nothing can catch, a small watcher that was
-// started beside the first command ends the groups that are left. It knows no
-// more than the groups: a process that has left its group goes on then.
+// If this process is killed, a small watcher process, started with the first command, ends
+// the remaining groups. It knows only the groups: a process that has left its group
+// continues.
 //
 // # Waiting
 //
@@ -29,10 +28,9 @@
 //
 // # Output
 //
-// What a command writes to its two outputs is one text, in order of arrival,
-// without terminal control sequences. The text is bounded: of a longer one the
-// last 16 MiB are kept, and a line at the end says so. Blank lines before it and
-// white space behind it are left out. Bytes that are no UTF-8 stay as they are. Of a
-// line that a program draws over and over on a terminal, the first and the last state
+// A command's two outputs become one text, in order of arrival, without terminal control
+// sequences. A longer text is cut to its last 16 MiB, with a line at the end that says so.
+// Blank lines before it and white space behind it are removed. Bytes that are no UTF-8 stay
+// as they are. Of a line that a program redraws on a terminal, the first and the last state
 // stay.
 package shell

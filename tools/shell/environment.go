@@ -19,40 +19,39 @@ type Settings struct {
 	// additions. [Environment] filters it for commands.
 	Environ []string
 
-	Inactivity time.Duration // how long a command may be silent; 0 is for ever
-	Timeout    time.Duration // how long a command may take; 0 is for ever
-	KillGrace  time.Duration // how long it may take to end after a limit; 0 is a moment
+	Inactivity time.Duration // timeout without output; 0 means none
+	Timeout    time.Duration // timeout of a command; 0 means none
+	KillGrace  time.Duration // time between the end signal and the kill after a timeout; 0 is a moment
 
 	// PTY gives commands a terminal to write to, Columns by Rows, 80 by 30
 	// if 0. They still can't read from it.
 	PTY           bool
 	Columns, Rows int
 
-	// Confine, if not nil, takes rights from a command that is about to start.
-	// Release is called when it was started or could not be. An error keeps
-	// the command from running.
+	// Confine, if not nil, confines a command before its start. release is called after the
+	// command was started or failed to start. An error prevents the start.
 	Confine func(*exec.Cmd) (release func(), err error)
 
-	// IsHelperProcess, if not nil, reports whether a process is none of the command's
-	// but what confines it, and ends when nothing is left of it.
+	// IsHelperProcess, if not nil, reports whether a process belongs to the sandbox instead
+	// of the command, and ends after the command's processes.
 	IsHelperProcess func(pid int) bool
 
-	// Charsets decodes what commands print.
+	// Charsets decodes the output of commands.
 	Charsets charset.Decoder
 
-	Pager string // what PAGER says, "cat" if empty
-	NotCI bool   // CI is left alone
+	Pager string // the value of PAGER, "cat" if empty
+	NotCI bool   // do not set CI
 
-	// Variables that look like secrets are withheld, unless Reveal is set
-	// or they are Allowed; those Blocked are withheld in any case.
+	// Variables that look like secrets are withheld, unless Reveal is set or they are
+	// Allowed; Blocked variables are always withheld.
 	Reveal           bool
 	Allowed, Blocked []string
 }
 
-// Environment returns the environment of commands: base without the program's
-// own credentials and, as s says, without other secrets, without variables that would have
-// a shell read other things than were judged, and with variables that keep programs from
-// asking and paging. Git's idea of who the user is stays.
+// Environment returns the environment of commands: base without gemline's credentials,
+// without other secrets as configured by s, and without variables that change the meaning of
+// judged command lines. It adds variables that prevent prompts and pagers. The user's
+// identity for git remains.
 func Environment(base []string, s Settings) []string {
 	fixed := s.fixed(base)
 	kept, _ := s.withhold(base)
@@ -65,23 +64,23 @@ func Environment(base []string, s Settings) []string {
 	return append(env, fixed...)
 }
 
-// Inherited returns base without the program's own credentials and what s
-// withholds: the environment of a command that the user runs.
+// Inherited returns the environment of a command that the user runs: base without gemline's
+// credentials and the variables that s withholds.
 func Inherited(base []string, s Settings) []string {
 	kept, _ := s.withhold(base)
 	return kept
 }
 
-// Withheld returns the names of the variables in base that look like secrets
-// and are kept from commands, in order. The program's own credentials, which
-// no setting lets through, are not among them.
+// Withheld returns the names of the variables in base that look like secrets and are kept
+// from commands, in order. gemline's credentials, which are always withheld, are not
+// included.
 func Withheld(base []string, s Settings) []string {
 	_, names := s.withhold(base)
 	return names
 }
 
-// UserEnvironment returns the environment of programs that are the user's rather than the
-// model's, such as an editor: base without the program's own credentials.
+// UserEnvironment returns the environment of the user's programs, such as an editor: base
+// without gemline's credentials.
 func UserEnvironment(base []string) []string {
 	return slices.DeleteFunc(slices.Clone(base),
 		func(kv string) bool { return slices.Contains(credentials, variable(kv)) })
@@ -110,7 +109,7 @@ func Secrets(base []string, s Settings) map[string]string {
 	return found
 }
 
-// IsUnusual reports whether a value is nothing that a text has by chance.
+// IsUnusual reports whether a text is unlikely to contain the value by chance.
 func IsUnusual(v string) bool {
 	const few, many = 8, 16 // bytes
 	digit, letter := strings.ContainsAny(v, "0123456789"), strings.ContainsFunc(v,
@@ -118,7 +117,8 @@ func IsUnusual(v string) bool {
 	return len(v) >= many && !strings.Contains(v, " ") || len(v) >= few && digit && letter
 }
 
-// IsDistinct reports whether a value is no word and no number that a text may have by chance.
+// IsDistinct reports whether the value is no word or number that a text may contain by
+// chance.
 func IsDistinct(v string) bool {
 	const few, many = 6, 12 // bytes
 	letters := strings.Trim(strings.ToLower(v), "abcdefghijklmnopqrstuvwxyz") == ""
@@ -126,14 +126,13 @@ func IsDistinct(v string) bool {
 	return !isPath(v) && !digits && (len(v) >= few && !letters || len(v) >= many)
 }
 
-// misleading reports whether a variable of that name has a shell do or read
-// other things than its command line says. A shell takes functions and a file to
-// begin with from there, which could make any command another one.
+// misleading reports whether a variable of that name changes what a shell executes. A shell
+// reads functions and a startup file from variables, which can redefine any command.
 func misleading(name string) bool {
 	return strings.HasPrefix(name, "BASH_FUNC_") || slices.Contains(startup, name)
 }
 
-// startup are the variables that change what the words of a shell mean.
+// startup are the variables that change how a shell interprets a command line.
 var startup = []string{
 	"BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "BASH_COMPAT", "BASH_LOADABLES_PATH", "BASH_XTRACEFD", "POSIXLY_CORRECT",
 	"PS4", "PROMPT_COMMAND", "CDPATH", "GLOBIGNORE", "EXECIGNORE", "IFS",
@@ -162,7 +161,7 @@ func (s Settings) fixed(base []string) []string {
 		"DISPLAY=",
 		"DBUS_SESSION_BUS_ADDRESS=",
 	}
-	if !has(base, "GIT_SSH_COMMAND") && !has(base, "GIT_SSH") { // the user's own may hold an identity
+	if !has(base, "GIT_SSH_COMMAND") && !has(base, "GIT_SSH") { // the user's command may select a key
 		env = append(env, "GIT_SSH_COMMAND=ssh -oBatchMode=yes")
 	}
 	if !s.NotCI && !has(base, "CI") {
@@ -210,8 +209,7 @@ func HarmlessVariables(env []string) []string {
 	})
 }
 
-// harmless variables have names that sound like secrets, or are needed by
-// about everything.
+// harmless variables have names like secrets, or are needed by most programs.
 var harmless = []string{
 	"PATH", "HOME", "LANG", "SHELL", "TMPDIR", "TEMP", "TMP", "USER", "LOGNAME", "PWD", "OLDPWD", "TERM", "TZ",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "SSH_AUTH_SOCK", "KEYTIMEOUT",
@@ -222,7 +220,7 @@ var harmless = []string{
 	"PS1", "PS2", "XDG_SESSION_ID", "SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "WINDOWID", "TMUX", "STY",
 }
 
-// telling variables say where secrets are or whose they are.
+// telling variables reveal the place or the owner of secrets.
 var telling = []string{
 	"CLIENT_ID", "DB_URI", "CONNECTION_STRING", "AWS_DEFAULT_REGION", "AZURE_CLIENT_ID", "AZURE_TENANT_ID",
 	"SLACK_WEBHOOK_URL", "TWILIO_ACCOUNT_SID", "DATABASE_URL", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_ACCOUNT",
@@ -261,8 +259,8 @@ func set(words string) map[string]bool {
 // nameWords matches a word of a name: between marks, or in camel case.
 var nameWords = text.Pattern(`[A-Z]+[0-9]*[a-z0-9]*|[a-z0-9]+`)
 
-// named judges a value by the words of its name: whether it is a secret, a password (secret
-// even as a number), or may be a checksum.
+// named classifies a variable by the words of its name: whether its value is a secret, a
+// password (secret even as a number), or may be a checksum.
 func named(name string) (secret, password, sum bool) {
 	if strings.ToLower(name) == name {
 		name = strings.ToUpper(name)
@@ -323,12 +321,12 @@ func isPath(value string) bool {
 	return filepath.IsAbs(value) && len(redact.RandomRuns(value)) == 0
 }
 
-// assigned matches a secret within a value, as connection strings have it.
+// assigned matches a secret within a value, such as a connection string.
 var assigned = text.Pattern(`(?i)(password|passwd|pwd|secret|accountkey|accesskey|sharedaccesskey|apikey|token|sig|signature)=[^;&\s]`)
 
-// looksSecret reports whether a value looks like a secret, whatever its variable is
-// called: it holds a password, or a run of letters and digits that is no word and, where
-// its name speaks of sums, no sum. Paths are none.
+// looksSecret reports whether a value looks like a secret, under any name: it holds a
+// password, or a run of letters and digits that is no word and, if sum, no checksum. Paths
+// are no secrets.
 func looksSecret(value string, sum bool) bool {
 	if filepath.IsAbs(strings.TrimPrefix(value, "file://")) {
 		return false
@@ -338,11 +336,10 @@ func looksSecret(value string, sum bool) bool {
 	})
 }
 
-// isSum reports whether s is all hexadecimal digits, as sums and the numbers of things are.
+// isSum reports whether s has only hexadecimal digits, as checksums and ids have.
 func isSum(s string) bool { return strings.Trim(strings.ToLower(s), "0123456789abcdef") == "" }
 
-// variable returns the name that kv sets, in capitals, since Windows does not
-// care and nobody spells a secret in small letters to hide it.
+// variable returns the name that kv sets, in upper case, as Windows ignores case.
 func variable(kv string) string {
 	if kv == "" {
 		return ""

@@ -11,13 +11,12 @@ import (
 	"golang.org/x/term"
 )
 
-// RunAsInit does the work of the first process of a container: it runs
-// this very program once more with args and streams, passes signals on to it, buries the
-// orphans that are left to it, and returns the code to exit with. It reports
-// false at once if this is not the first process, or there can be no second.
+// RunAsInit acts as the first process of a container: it runs this program again with args
+// and streams, forwards signals to it, reaps orphans, and returns the exit code. It reports
+// false at once if this is not the first process, or if no second process can be started.
 //
-// Two processes, because the first one must wait for every process there is,
-// and a program that starts others must wait for its own.
+// There are two processes, because the first process must reap all processes, while a
+// program that starts commands must wait for its own.
 func RunAsInit(args []string, streams [3]*os.File) (code int, ok bool) {
 	if os.Getpid() != 1 {
 		return 0, false
@@ -35,9 +34,9 @@ func RunAsInit(args []string, streams [3]*os.File) (code int, ok bool) {
 	signal.Notify(signals, passedOn()...)
 	cmd := second(nil)
 	if tty := int(streams[0].Fd()); term.IsTerminal(tty) {
-		// In front, so that Ctrl-C and the like reach it once and not twice.
+		// In the foreground, so that Ctrl-C and the like reach it once, not twice.
 		if cmd = second(&syscall.SysProcAttr{Setpgid: true, Foreground: true, Ctty: tty}); cmd.Start() != nil {
-			cmd = second(nil) // the terminal is another's
+			cmd = second(nil) // another process has the terminal
 		}
 	}
 	if cmd.Process == nil && cmd.Start() != nil {
@@ -49,11 +48,11 @@ func RunAsInit(args []string, streams [3]*os.File) (code int, ok bool) {
 			cmd.Process.Signal(sig)
 		}
 	}()
-	return bury(cmd.Process.Pid), true
+	return reap(cmd.Process.Pid), true
 }
 
-// passedOn returns the signals that RunAsInit passes on: all that can be caught
-// and are not about its own children, its own faults or the runtime.
+// passedOn returns the signals that RunAsInit forwards: all that can be caught, except
+// signals about its own children, its own faults or the runtime.
 func passedOn() []os.Signal {
 	var all []os.Signal
 	for _, s := range []syscall.Signal{unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM,
@@ -65,17 +64,16 @@ func passedOn() []os.Signal {
 	return all
 }
 
-// bury waits for all processes until the one called pid is over, and returns
-// its exit code, 128+n if signal n has ended it. A stopped process is continued, since
-// nobody else would do so.
-func bury(pid int) int {
+// reap waits for all processes until pid has ended, and returns its exit code, 128+n for
+// signal n. It continues stopped processes, as no shell would.
+func reap(pid int) int {
 	for {
 		var status syscall.WaitStatus
 		got, err := syscall.Wait4(-1, &status, syscall.WUNTRACED, nil)
 		switch {
 		case errors.Is(err, syscall.EINTR), err == nil && got != pid:
 		case err != nil:
-			return 1 // it is gone without a trace
+			return 1 // its status is lost
 		case status.Stopped():
 			syscall.Kill(pid, syscall.SIGCONT)
 		case status.Signaled():

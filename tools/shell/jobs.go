@@ -15,11 +15,11 @@ import (
 const (
 	maxHistory = 100     // the most ended jobs that are remembered
 	maxRunning = 100     // how many may run at once
-	maxEarly   = 8 << 10 // how much of a job's output is kept outside its log
+	maxEarly   = 8 << 10 // bytes of a job's output that are stored outside its log
 )
 
-// Jobs are the background commands, and processes that commands have left behind. It is
-// safe for concurrent use. Its owner closes it, which ends its processes.
+// Jobs are the background commands, and processes that commands have left behind. It is safe
+// for concurrent use. Closing it ends its processes.
 type Jobs struct {
 	// Secrets redacts the logs. Set it before the first job.
 	Secrets *redact.Redactor
@@ -31,18 +31,18 @@ type Jobs struct {
 	jobs    []*job // in the order they began
 	closed  bool
 	then    sync.WaitGroup // functions called when jobs are over
-	allDone chan struct{}  // closed when all are
+	allDone chan struct{}  // closed when all jobs have ended
 }
 
-// A Job is a background command as it is at the moment.
+// A Job is the current state of a background command.
 type Job struct {
 	PID     int
 	Command string
 	Started time.Time
 	Running bool
 
-	// How it ended, for a command that was started in the background. Of
-	// processes left behind by a command nobody learns this.
+	// The exit status of a command that was started in the background. It is unknown for
+	// processes left behind by a command.
 	Known      bool
 	Code       int
 	Signal     int
@@ -61,17 +61,17 @@ type job struct {
 	p       *process
 	command string
 	started time.Time
-	pids    []int // ids that name it, the first above all
+	pids    []int // its process ids, the main id first
 	adopted bool
 	watch   *watch
 
-	mu  sync.Mutex // guards what the reading goroutine writes to
+	mu  sync.Mutex // guards the fields that the reading goroutine writes
 	out *capture
 	log *log  // nil if there is none
 	err error // why there is none
 }
 
-// ErrClosed says that no command is started any more.
+// ErrClosed means that the Jobs is closed and starts no commands.
 var ErrClosed = errors.New("background commands have been ended")
 
 // ErrUnknown means that no job has the number.
@@ -80,8 +80,7 @@ var ErrUnknown = errors.New("no such background command")
 // ErrNoLog says that a job has no log.
 var ErrNoLog = errors.New("the background command has no log")
 
-// NewJobs returns Jobs that keep their logs in dir, which is made when it is
-// needed.
+// NewJobs returns Jobs with logs in dir, which is created when needed.
 func NewJobs(dir string) *Jobs { return &Jobs{dir: dir, allDone: make(chan struct{})} }
 
 // watching returns the watch that ends commands if this process is killed; without Jobs it
@@ -94,8 +93,8 @@ func (js *Jobs) watching() *watch {
 	return &js.watch
 }
 
-// Start starts c in the background and returns the number of its process.
-// The limits of c's settings do not hold, and its Output is not called.
+// Start starts c in the background and returns the number of its process. The timeouts in
+// c's settings do not apply, and its Output is not called.
 func (js *Jobs) Start(c Command) (pid int, err error) {
 	js.mu.Lock()
 	defer js.mu.Unlock()
@@ -122,9 +121,9 @@ func (js *Jobs) Start(c Command) (pid int, err error) {
 	return p.group.leader, nil
 }
 
-// adopt takes over the running processes of p, and returns their
-// numbers. It returns none if all of them are about to end, or if
-// Jobs is closed; then all have been ended. So far p's output went to out.
+// adopt takes over the running processes of p, and returns their numbers. It returns none if
+// all are about to end, or if Jobs is closed; then all have ended. out has p's output so
+// far.
 func (js *Jobs) adopt(p *process, command string, out *capture) []int {
 	js.mu.Lock()
 	defer js.mu.Unlock()
@@ -156,8 +155,8 @@ func (js *Jobs) adopt(p *process, command string, out *capture) []int {
 	return pids
 }
 
-// keep remembers j, whose output so far is early, and forgets the oldest that
-// is over when there are many.
+// keep adds j, whose output so far is early. If there are too many jobs, it drops the oldest
+// ended job.
 func (js *Jobs) keep(j *job, early []byte) {
 	j.started, j.watch = time.Now(), &js.watch
 	if j.log, j.err = createLog(js.dir, j.pids[0]); j.err == nil {
@@ -190,7 +189,7 @@ func (js *Jobs) List() []Job {
 func (js *Jobs) find(pid int) *job {
 	js.mu.Lock()
 	defer js.mu.Unlock()
-	for _, j := range slices.Backward(js.jobs) { // numbers are given out again
+	for _, j := range slices.Backward(js.jobs) { // process ids are reused: take the latest
 		if slices.Contains(j.pids, pid) {
 			return j
 		}
@@ -220,8 +219,8 @@ func (js *Jobs) Wait(ctx context.Context, pid int, d time.Duration) (Job, error)
 	return j.snapshot(), ctx.Err()
 }
 
-// settle gives a job that has just ended a moment: for its last output to be
-// read, and, if it is not our child, for it to be gone.
+// settle waits briefly after the end of a job: until its last output is read and, if it is
+// not our child, until it is gone.
 func (j *job) settle(ctx context.Context) {
 	deadline := time.NewTimer(grace)
 	defer deadline.Stop()
@@ -241,8 +240,8 @@ func (j *job) settle(ctx context.Context) {
 	}
 }
 
-// Tail returns the last lines of a job's log and how many these are, and how
-// many lines were written in all.
+// Tail returns the last lines of a job's log, their number, and the number of all written
+// lines.
 func (js *Jobs) Tail(pid, lines int) (text string, shown, total int, err error) {
 	j := js.find(pid)
 	if j == nil {
@@ -270,7 +269,7 @@ func (js *Jobs) Stop(pid int) error {
 	return nil
 }
 
-// OnDone calls do once a job is over, with all that it has left running. Close waits for that.
+// OnDone calls do when a job and all its processes have ended. Close waits for do.
 func (js *Jobs) OnDone(pid int, do func()) {
 	j := js.find(pid)
 	if j == nil {

@@ -21,17 +21,17 @@ const (
 // A log is the file that holds what a background command has written.
 type log struct {
 	path  string
-	info  fs.FileInfo // what we created, to know it again
+	info  fs.FileInfo // the created file, to recognize it
 	file  *os.File
 	size  int64
-	lines int            // line ends written, those lost included
+	lines int            // written line ends, including lost ones
 	open  bool           // the last line has no end yet
 	out   *redact.Stream // cleans the text, if not nil
 	err   error
 }
 
-// createLog makes a log for process pid in dir, which it makes too. A file
-// that is there already is another's and left alone.
+// createLog creates a log for process pid in dir, and a missing dir. An existing file is not
+// ours and stays unchanged.
 func createLog(dir string, pid int) (*log, error) {
 	if err := ownDir(dir); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func createLog(dir string, pid int) (*log, error) {
 	return nil, fmt.Errorf("%s: too many logs of process %d", dir, pid)
 }
 
-// ownDir makes dir, if need be, and has it be nobody else's to look into.
+// ownDir creates a missing dir, and makes it accessible only to this user.
 func ownDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -76,7 +76,7 @@ func ownDir(dir string) error {
 	return nil
 }
 
-// write adds p, but for a possible beginning of a secret.
+// write adds p, and holds back a possible beginning of a secret.
 func (l *log) write(p []byte) {
 	if l.out != nil {
 		p = []byte(l.out.Next(string(p)))
@@ -110,7 +110,7 @@ func (l *log) add(p []byte) {
 	l.err = err
 }
 
-// shorten drops all but the end.
+// shorten cuts the log to its end.
 func (l *log) shorten() error {
 	end := make([]byte, min(keptLog, l.size))
 	if _, err := l.file.ReadAt(end, l.size-int64(len(end))); err != nil {
@@ -135,7 +135,7 @@ func (l *log) total() int {
 	return l.lines
 }
 
-// tail returns the last lines of the file, as many as there are within reach.
+// tail returns the last lines of the file, within shownLog bytes of its end.
 func (l *log) tail(lines int) (last []byte, shown int, err error) {
 	info, err := os.Lstat(l.path)
 	if err != nil {

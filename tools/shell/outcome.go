@@ -11,7 +11,7 @@ import (
 // An Outcome is the outcome of a command. The zero Outcome is a success without output.
 type Outcome struct {
 	Output string // its output, see the package's page
-	Binary bool   // Output only says how much was written
+	Binary bool   // Output is only a message with the size
 	Stderr string // the second output, if the two are separate
 	Cut    bool   // one of the outputs was cut
 
@@ -25,7 +25,7 @@ type Outcome struct {
 	Quiet     bool          // Limit is the limit of time without output
 
 	Group      int   // the process group, 0 if it was never started
-	Background []int // processes that were left to the Jobs
+	Background []int // processes that the Jobs took over
 }
 
 // OK reports whether the command ran to its end and reported success.
@@ -33,7 +33,7 @@ func (o Outcome) OK() bool {
 	return o.Err == nil && o.Code == 0 && o.Signal == 0 && !o.Cancelled && o.Limit == 0
 }
 
-// Text is the outcome as the model reads it.
+// Text returns the outcome for the model.
 func (o Outcome) Text() string {
 	switch {
 	case o.Cancelled:
@@ -69,7 +69,7 @@ func (o Outcome) stopped(why string) string {
 	return why + " Below is the output before it was cancelled:\n" + o.Output
 }
 
-// Exceeded says in words which limit ended the command.
+// Exceeded describes the limit that ended the command.
 func (o Outcome) Exceeded() string {
 	s := fmt.Sprintf("%.1f minutes", o.Limit.Minutes())
 	if o.Limit < time.Minute {
@@ -81,7 +81,7 @@ func (o Outcome) Exceeded() string {
 	return s
 }
 
-// Status says in one line how the command ended, and nothing of a success.
+// Status describes in one line how the command failed, "" for a success.
 func (o Outcome) Status() string {
 	switch {
 	case o.Cancelled:
@@ -100,8 +100,7 @@ func (o Outcome) Status() string {
 	return ""
 }
 
-// Shown is the outcome as it is shown to a user who ran the command, and told
-// to the model with it.
+// Shown returns the outcome of a command that the user ran, for the user and the model.
 func (o Outcome) Shown() string {
 	output := cmp.Or(o.Output, "(Command produced no output)")
 	if status := o.Status(); status != "" {

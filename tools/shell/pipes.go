@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Process is a running program with pipes to talk with it. Its child processes end with
-// it. The caller of Open closes it.
+// A Process is a running program with pipes to its standard streams. Its child processes end
+// with it. The caller of Open closes it.
 type Process struct {
 	Stdin  io.WriteCloser
 	Stdout io.ReadCloser
@@ -23,11 +23,11 @@ type Process struct {
 	errs *capture // of its standard error
 }
 
-// maxErrors is how many bytes of the standard error of such a program are kept.
+// maxErrors limits the stored standard error of a Process, in bytes.
 const maxErrors = 256 << 10
 
-// Open starts c with pipes. c.Output gets what the command writes to standard error. The limits
-// in c do not count.
+// Open starts c with pipes. c.Output gets what the command writes to standard error. The
+// timeouts in c do not apply.
 func Open(c Command) (*Process, error) {
 	theirIn, in, err := os.Pipe()
 	if err != nil {
@@ -63,11 +63,11 @@ func (t *Process) take(b []byte) {
 	t.errs.write(b)
 }
 
-// Done is closed when the process is over, though not all that it started may be.
+// Done is closed when the process has ended; its child processes may still run.
 func (t *Process) Done() <-chan struct{} { return t.p.exited }
 
-// Close ends the process and its children, and says how it ended. Closing its
-// input tells it first.
+// Close ends the process and its children, and returns the outcome. It first closes the
+// process's input.
 func (t *Process) Close() Outcome { return t.once() }
 
 func (t *Process) close() Outcome {
@@ -84,7 +84,7 @@ func (t *Process) close() Outcome {
 	return t.end(o)
 }
 
-// end ends the rest of the process's group, and says in o how it ended.
+// end ends the rest of the process's group, and completes o.
 func (t *Process) end(o Outcome) Outcome {
 	select {
 	case <-t.p.exited:
@@ -105,8 +105,7 @@ func (t *Process) end(o Outcome) Outcome {
 	return o
 }
 
-// runApart is [Run] of a command that reads c.Input and whose outputs are told
-// apart. Nothing of it stays behind.
+// runApart is [Run] for a command with c.Input and separate outputs. It leaves no processes.
 func runApart(ctx context.Context, c Command) Outcome {
 	live := c.Output
 	c.Output = nil
@@ -115,7 +114,7 @@ func runApart(ctx context.Context, c Command) Outcome {
 		return Outcome{Err: err}
 	}
 	go func() {
-		io.WriteString(t.in, c.Input) // it need not read it
+		io.WriteString(t.in, c.Input) // the command may not read its input
 		t.in.Close()
 	}()
 	first, read := newCapture(maxOutput, false, c.Settings.Charsets, live), make(chan struct{})
@@ -131,7 +130,7 @@ func runApart(ctx context.Context, c Command) Outcome {
 		}
 	}()
 	var o Outcome
-	c.Settings.Inactivity = 0 // who says nothing may be reading
+	c.Settings.Inactivity = 0 // a silent command may be reading
 	t.p.await(ctx, c.Settings, &o)
 	o = t.end(o)
 	if t.out.SetReadDeadline(time.Now().Add(grace)) != nil {

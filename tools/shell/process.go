@@ -12,27 +12,27 @@ import (
 	"time"
 )
 
-// A process is a running command. A goroutine waits for its end, and another reads its output.
-// Whoever called begin waits for both.
+// A process is a running command. A goroutine waits for its end, and another reads its
+// output. The caller of begin waits for both.
 type process struct {
 	cmd    *exec.Cmd
 	group  *group
-	output *os.File // what the command writes to, our end
+	output *os.File // our end of the command's output
 
 	left     func()         // called when the command is over
 	terminal bool           // it writes to a terminal
-	keeps    func(int) bool // tells what only confines the command; may be nil
+	keeps    func(int) bool // reports whether a process belongs to the sandbox; may be nil
 
-	take func([]byte) // is given the output, by the reading goroutine
-	done func()       // called when there is no more, may be nil
+	take func([]byte) // receives the output, on the reading goroutine
+	done func()       // called at the end of the output; may be nil
 
-	// patience is how long an ended command's output may be silent; 0 is
-	// until all who hold it have closed it.
+	// patience is how long the output of an ended command may be silent; 0 waits until all
+	// processes have closed it.
 	patience time.Duration
 
 	exited  chan struct{} // closed when the command is over
-	drained chan struct{} // closed when nothing more is read
-	held    bool          // somebody still held the output then
+	drained chan struct{} // closed when reading has ended
+	held    bool          // a process still had the output open then
 
 	over   atomic.Bool
 	active atomic.Int64 // when there last was output, in Unix nanoseconds; 0 while it is shown
@@ -103,7 +103,7 @@ func spawn(c Command) (*process, error) {
 	}, nil
 }
 
-// build returns how c is run, and the file that holds its text, if one does.
+// build returns the command for c, and the file with its text, if there is one.
 func (c Command) build() (cmd *exec.Cmd, script *os.File, err error) {
 	if len(c.Argv) == 0 {
 		return commandLine(c.Text)
@@ -112,7 +112,7 @@ func (c Command) build() (cmd *exec.Cmd, script *os.File, err error) {
 	return cmd, nil, cmd.Err
 }
 
-// start starts cmd, confined if that is wanted.
+// start starts cmd, with c's confinement if there is one.
 func (c Command) start(cmd *exec.Cmd) error {
 	if c.Settings.Confine != nil {
 		release, err := c.Settings.Confine(cmd)
@@ -128,8 +128,8 @@ func (c Command) start(cmd *exec.Cmd) error {
 	return err
 }
 
-// attach gives cmd the terminal that theirs is the end of, connected to the
-// user's until left is called.
+// attach gives cmd the terminal theirs, connected to the user's terminal until left is
+// called.
 func (c Command) attach(cmd *exec.Cmd, ours, theirs *os.File) (left func(), err error) {
 	disconnect, err := c.Terminal.Connect(ours, theirs)
 	if err != nil {
@@ -147,8 +147,7 @@ func (c Command) attach(cmd *exec.Cmd, ours, theirs *os.File) (left func(), err 
 	return func() { disconnect(); theirs.Close() }, nil
 }
 
-// outputs returns the two ends of what a command writes to, and whether that
-// is a terminal.
+// outputs returns both ends of a command's output, and whether it is a terminal.
 func (c Command) outputs() (ours, theirs *os.File, tty bool, err error) {
 	s := c.Settings
 	if c.Terminal != nil {
@@ -185,14 +184,13 @@ func (p *process) wait() {
 	}
 }
 
-// read takes in the output until it is closed, or the command is over and
-// nothing more comes.
+// read reads the output until it is closed, or until the command has ended and is silent.
 func (p *process) read() {
 	defer close(p.drained)
 	if p.done != nil {
 		defer p.done()
 	}
-	const atOnce = 1 << 20 // more than fits between the command and us
+	const atOnce = 1 << 20 // more than the size of a pipe's buffer
 	buf := make([]byte, 32<<10)
 	late, again := 0, true
 	for {
@@ -212,7 +210,7 @@ func (p *process) read() {
 			p.held = true
 			return
 		case err != nil:
-			again = false // the command has ended just now; there may be more
+			again = false // the command has just ended; read the rest
 			p.output.SetReadDeadline(time.Now().Add(p.patience))
 		case over:
 			if late += n; late > atOnce {
@@ -224,14 +222,14 @@ func (p *process) read() {
 	}
 }
 
-// close lets go of the output.
+// close closes the output.
 func (p *process) close() {
 	p.output.Close()
 	p.group.forget()
 }
 
-// silence returns for how long there was no output. While output is shown,
-// it is the reader who is slow.
+// silence returns the time since the last output; 0 while output is being shown, as then the
+// reader is slow.
 func (p *process) silence() time.Duration {
 	last := p.active.Load()
 	if last == 0 {
@@ -240,7 +238,7 @@ func (p *process) silence() time.Duration {
 	return time.Since(time.Unix(0, last))
 }
 
-// result says how the command ended, once it has.
+// result returns the exit status of the ended command.
 func (p *process) result() (code, signal int, name string) {
 	state := p.cmd.ProcessState
 	if state == nil {

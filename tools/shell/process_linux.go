@@ -40,7 +40,7 @@ func processes() map[int]proc {
 	return procs
 }
 
-// linkName returns what f is called among the open files of a process.
+// linkName returns the name of f in a process's list of open files.
 func linkName(f *os.File) string {
 	name, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
 	return name
@@ -56,9 +56,9 @@ func writesTo(pid int, name string) bool {
 	return false
 }
 
-// Conceal keeps this process from its commands: they can't read its memory and
-// environment, and don't inherit files that it was itself started with. It is
-// called once, before any command runs.
+// Conceal protects this process from its commands: they can't read its memory and
+// environment, and don't inherit its inherited files. It is called once, before any command
+// runs.
 func Conceal() error {
 	err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	return errors.Join(err, unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC))

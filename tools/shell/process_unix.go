@@ -18,11 +18,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// commandLine returns how text is run. A text too long for an argument is
-// given in a file, which has no name any more when this returns.
+// commandLine returns how text is run. A text too long for an argument is passed in a file,
+// which is already unlinked.
 func commandLine(text string) (cmd *exec.Cmd, script *os.File, err error) {
 	var shell string
-	for _, name := range []string{"bash", "sh", "/bin/bash", "/bin/sh"} { // there may be no PATH
+	for _, name := range []string{"bash", "sh", "/bin/bash", "/bin/sh"} { // PATH may be unset
 		if shell, err = exec.LookPath(name); err == nil {
 			break
 		}
@@ -67,24 +67,24 @@ func signalled(status syscall.WaitStatus) (int, string) {
 	return int(status.Signal()), unix.SignalName(status.Signal())
 }
 
-// A group is what a command started. It is safe for concurrent use.
+// A group is the processes of a command. It is safe for concurrent use.
 type group struct {
-	leader    int         // the command, and the name of its session and group
-	reaped    atomic.Bool // the leader is no more, its number may be another's
+	leader    int         // the command's process id, also of its session and group
+	reaped    atomic.Bool // the leader is gone, and its id may be reused
 	killGrace time.Duration
 
 	mu     sync.Mutex
-	output string       // what its output is called where processes are listed
-	known  map[int]proc // processes seen when last looked
+	output string       // the name of its output in lists of open files
+	known  map[int]proc // processes at the last listing
 }
 
 // A proc is a process as the system lists it.
 type proc struct {
 	parent, group, session int
-	born                   string // when it began, empty where that is not told
+	born                   string // its start time, "" if unknown
 }
 
-// occupied reports whether anything is left, with a cheap look first.
+// occupied reports whether processes remain, with a cheap check first.
 func (g *group) occupied() bool {
 	maybe := syscall.Kill(-g.leader, 0) != syscall.ESRCH
 	g.mu.Lock()
@@ -105,7 +105,7 @@ func (g *group) members() []int {
 	procs := processes()
 	if _, taken := procs[g.leader]; taken && g.reaped.Load() {
 		g.known = nil
-		return nil // a number is only given out again when no group bears it
+		return nil // an id is not reused while it is the id of a group
 	}
 	ours := map[int]proc{}
 	for pid, p := range procs {
@@ -130,7 +130,7 @@ func (g *group) members() []int {
 	return slices.Sorted(maps.Keys(ours))
 }
 
-// signal sends sig to all that belong to the command.
+// signal sends sig to all processes of the command.
 func (g *group) signal(sig syscall.Signal) {
 	members := g.members()
 	if !g.reaped.Load() || len(members) > 0 {
@@ -143,7 +143,7 @@ func (g *group) signal(sig syscall.Signal) {
 	}
 }
 
-// kill ends all that belongs to the command: first by asking.
+// kill ends all processes of the command, first by the signal to end.
 func (g *group) kill() {
 	g.signal(syscall.SIGTERM)
 	deadline := time.NewTimer(cmp.Or(g.killGrace, killGrace))
@@ -160,7 +160,7 @@ func (g *group) kill() {
 			asking = false
 		}
 	}
-	for range 200 { // a look misses processes that are just starting
+	for range 200 { // a listing misses processes that are just starting
 		g.signal(syscall.SIGKILL)
 		<-look.C
 		if g.gone() {
@@ -169,10 +169,10 @@ func (g *group) kill() {
 	}
 }
 
-// gone reports whether the leader and all others are no more.
+// gone reports whether all processes of the command have ended.
 func (g *group) gone() bool { return g.reaped.Load() && !g.occupied() }
 
-// forget lets go of the output's name, which may become another's.
+// forget drops the output's name, which may be reused.
 func (g *group) forget() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -182,7 +182,7 @@ func (g *group) forget() {
 // psProcesses lists processes by the ps command.
 func psProcesses() map[int]proc {
 	ps := exec.Command("ps", "-A", "-o", "pid=", "-o", "ppid=", "-o", "pgid=", "-o", "stat=")
-	ps.Env = []string{"PATH=/bin:/usr/bin"} // so that no ps of the user's runs
+	ps.Env = []string{"PATH=/bin:/usr/bin"} // so that only the system's ps runs
 	out, err := ps.Output()
 	if err != nil {
 		return nil

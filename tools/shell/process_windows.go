@@ -31,10 +31,10 @@ type group struct {
 	leader    int
 	output    string
 	reaped    atomic.Bool
-	killGrace time.Duration // nothing is asked to end here
+	killGrace time.Duration // unused: no signal to end on this system
 }
 
-// occupied reports false: once its leader is gone, a tree can't be found.
+// occupied reports false: after the leader's end, its tree can't be found.
 func (g *group) occupied() bool { return false }
 
 func (g *group) members() []int { return nil }

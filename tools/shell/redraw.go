@@ -6,20 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// A redraw leaves out text that a program draws over on a terminal: of a line that is
-// redrawn again and again, such as a progress bar, the first and the last state remain, one
-// below the other. It works on a text in pieces, and holds back a line that may still be
-// redrawn.
+// A redraw removes overwritten terminal output: of a line that is redrawn repeatedly, such
+// as a progress bar, the first and the last state remain, on two lines. It works on a text
+// in pieces, and holds back a line that may still be redrawn.
 type redraw struct {
-	begun bool   // something stands on the line
-	again bool   // the line has been begun again, and held is its new text
+	begun bool   // the line is not empty
+	again bool   // the line is being redrawn, and held is its new text
 	held  []byte // not passed on yet
-	back  bool   // a return was the last byte
+	back  bool   // the last byte was a carriage return
 }
 
-// append adds what remains of src to dst.
+// append appends the remaining text of src to dst.
 func (r *redraw) append(dst, src []byte) []byte {
-	const longest = 64 << 10 // that is no progress bar
+	const longest = 64 << 10 // a longer line is no progress bar
 	for _, b := range src {
 		switch {
 		case b == '\r':
@@ -60,8 +59,8 @@ func (r *redraw) flush(dst []byte) []byte {
 	return dst
 }
 
-// rubbedOut returns text as a terminal shows it: lines without carriage returns at their
-// ends, and without rubbed out characters.
+// rubbedOut returns text as displayed: without carriage returns at line ends, and without
+// characters erased by backspace.
 func rubbedOut(text string) string {
 	const rubout = "\b \b"
 	text = strings.ReplaceAll(text, "\r\n", "\n")

@@ -9,44 +9,40 @@ import (
 
 // A Command is a command line to run, or a program.
 type Command struct {
-	Text     string   // for bash, sh where there is none, or PowerShell on Windows
+	Text     string   // for bash, sh if bash is missing, or PowerShell on Windows
 	Argv     []string // a program and its arguments, in place of Text
 	Dir      string
-	Env      []string // the whole environment; nil is what [Environment] makes
+	Env      []string // the whole environment; nil means the result of [Environment]
 	Settings Settings
 
-	// SplitStderr returns standard error apart from standard output, and has the command read
-	// Input.
-	// Then Output is given the first alone, and Jobs take nothing over.
+	// SplitStderr separates standard error from standard output, and passes Input to the
+	// command. Then Output gets only standard output, and Jobs take over no processes.
 	SplitStderr bool
 	Input       string
 
 	stdin, stdout *os.File // of a [Process]
 
-	// Output, if not nil, is given what the command writes, while it does,
-	// in pieces of whole characters. It is called by one goroutine at a
-	// time, and no more after Run has returned.
+	// Output, if not nil, receives the output while the command runs, in pieces of whole
+	// characters. It is called by one goroutine at a time, and not after Run has returned.
 	Output func(string)
 
-	// Terminal, if not nil, is the user's, which the command has while it
-	// runs.
+	// Terminal, if not nil, is the user's terminal, which the command uses while it runs.
 	Terminal *Terminal
 
-	// Jobs, if not nil, takes over processes that outlive the command, and
-	// has the command ended also when this process is killed. Otherwise
-	// they are ended.
+	// Jobs, if not nil, takes over processes that outlive the command, and ends the command
+	// if this process is killed. If nil, such processes are killed.
 	Jobs *Jobs
 }
 
-// A Terminal is that of a user who runs a command: the command has a terminal
-// of its own behind it, reads the keyboard, and gets the environment that the
-// user has, without secrets. Nothing keeps it from asking.
+// A Terminal is the terminal of a user who runs a command. The command gets its own
+// pseudo-terminal, reads the keyboard, and has the user's environment without secrets. It
+// can prompt.
 type Terminal struct {
-	// Connect sends typed text to the command, until disconnect is
-	// called: ours is our end of its terminal, theirs the other one.
+	// Connect sends typed text to the command, until disconnect is called. ours is our end
+	// of the command's terminal, theirs the other end.
 	Connect func(ours, theirs *os.File) (disconnect func(), err error)
 
-	// Show writes what the command prints as it is. It is called like Output.
+	// Show writes the raw output of the command. It is called like Output.
 	Show func([]byte)
 }
 
@@ -59,16 +55,16 @@ func (c Command) name() string {
 }
 
 const (
-	// killGrace is how long processes may take to end after the signal to end.
+	// killGrace is the time between the signal to end and the kill.
 	killGrace = 200 * time.Millisecond
 
-	// grace is how long an ended command's output may be silent before
-	// whoever still holds it open is taken for a background process.
+	// grace is how long the output of an ended command may be silent before processes that
+	// hold it open count as background processes.
 	grace = 100 * time.Millisecond
 )
 
-// Run runs c and waits for its end. When ctx is done, everything that c
-// started is ended. The Outcome says how it went; it is never an error of Run.
+// Run runs c and waits for its end. When ctx is done, all processes of c are ended. Failures
+// are in the Outcome.
 func Run(ctx context.Context, c Command) Outcome {
 	if ctx.Err() != nil {
 		return Outcome{Cancelled: true}
@@ -112,8 +108,8 @@ func Run(ctx context.Context, c Command) Outcome {
 	return o
 }
 
-// await returns when the command is over and its output read, and says in o
-// what ended it if it did not end by itself.
+// await returns when the command has ended and its output is read. If a limit or ctx ended
+// it, await notes that in o.
 func (p *process) await(ctx context.Context, s Settings, o *Outcome) {
 	var total, quiet <-chan time.Time
 	var silence *time.Timer

@@ -1,18 +1,18 @@
 package shell
 
-// A stripper removes terminal control sequences from a text that comes in
-// pieces, cut anywhere. It knows the seven-bit sequences and the C1 controls
-// in their UTF-8 form; a lone byte 0x80 to 0x9f is no UTF-8 and stays.
+// A stripper removes terminal control sequences from a text that comes in pieces, cut
+// anywhere. It recognizes the seven-bit sequences and the C1 controls in UTF-8; a lone byte
+// 0x80 to 0x9f is no UTF-8 and stays.
 //
 // A control string ends at the end of its line at the latest, so a sequence
 // that is never closed hides no more than that line. The line end stays.
 //
-// With screens it also removes the text on a second screen, which editors and pagers use and
-// which is gone when they end.
+// With screens it also removes the text on the alternate screen, which editors and pagers
+// use.
 type stripper struct {
 	state   stripState
 	screens bool
-	away    bool   // on the second screen
+	away    bool   // on the alternate screen
 	params  []byte // of a control sequence
 }
 
@@ -47,7 +47,7 @@ func (s *stripper) append(dst, src []byte) []byte {
 			}
 		case stripC1:
 			switch {
-			case b == 0x1b || b == 0xc2: // the next bytes are taken out, and the bytes behind must not complete it
+			case b == 0x1b || b == 0xc2: // the next bytes are removed, and later bytes must not complete this one
 				dst = s.text(append(dst, "\uFFFD"...), b)
 			case b < 0x80 || b > 0x9f:
 				dst = s.text(append(dst, 0xc2), b)
@@ -83,7 +83,7 @@ func (s *stripper) append(dst, src []byte) []byte {
 	return dst
 }
 
-// end adds the held-back byte, which turned out to begin nothing.
+// end adds the held-back byte, which began no sequence.
 func (s *stripper) end(dst []byte) []byte {
 	if s.state == stripC1 {
 		dst = append(dst, 0xc2)
@@ -92,7 +92,7 @@ func (s *stripper) end(dst []byte) []byte {
 	return dst
 }
 
-// text takes b as if no sequence were open.
+// text processes b outside of sequences.
 func (s *stripper) text(dst []byte, b byte) []byte {
 	switch b {
 	case 0x1b:
@@ -108,11 +108,10 @@ func (s *stripper) text(dst []byte, b byte) []byte {
 	return append(dst, b)
 }
 
-// longestParams is how much of a sequence is looked at.
+// longestParams is how many bytes of a sequence are read.
 const longestParams = 16
 
-// turn notices, at the end of a control sequence, where it leads to another
-// screen.
+// turn handles the end of a control sequence that switches the screen.
 func (s *stripper) turn(end byte) {
 	switch string(s.params) {
 	case "?1049", "?1047", "?47":

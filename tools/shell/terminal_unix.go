@@ -31,14 +31,13 @@ func terminal(columns, rows int) (ours, theirs *os.File, err error) {
 	return ours, theirs, nil
 }
 
-// openTerminal returns the two ends of a terminal. Reading from ours can have a
-// limit.
+// openTerminal returns the two ends of a terminal. Reading from ours supports deadlines.
 func openTerminal() (ours, theirs *os.File, err error) {
 	master, slave, err := pty.Open()
 	if err != nil {
 		return nil, nil, err
 	}
-	defer master.Close() // opening has made it blocking; a copy is not
+	defer master.Close() // it is blocking; a non-blocking copy supports deadlines
 	fd, err := unix.FcntlInt(master.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err == nil {
 		err = unix.SetNonblock(fd, true)
@@ -55,7 +54,7 @@ func openTerminal() (ours, theirs *os.File, err error) {
 
 // control makes cmd the leader of a session, with its standard input as the controlling
 // terminal. The command ignores SIGHUP: the system sends it to background processes at the
-// leader's end, but they are to go on.
+// leader's end, but they must continue.
 func control(cmd *exec.Cmd) error {
 	sh, err := exec.LookPath("sh")
 	if err != nil {

@@ -2,7 +2,7 @@
 
 package shell
 
-// A watch does nothing where groups of processes have no names.
+// A watch does nothing on systems without process groups.
 type watch struct{}
 
 func (*watch) ready()          {}

@@ -12,8 +12,8 @@ import (
 )
 
 // A watch ends commands when this process is killed and can't end them itself. It is a small
-// program that reads the process groups of commands from a pipe. When the pipe is closed, it ends
-// the groups that are left. The zero watch has no program and does nothing. It is safe for
+// program that reads the process groups of commands from a pipe. When the pipe is closed, it
+// ends the remaining groups. The zero watch has no program and does nothing. It is safe for
 // concurrent use.
 type watch struct {
 	mu     sync.Mutex
@@ -22,9 +22,9 @@ type watch struct {
 	pipe   *os.File // our end; nil if there is none
 }
 
-// watcher reads "+ N PIPE" and "- N" for groups that begin and end, and "=" after the last.
-// With a group it ends all processes that write to the group's pipe, in whichever group
-// they are.
+// watcher reads "+ N PIPE" and "- N" when a group begins and ends, and "=" after the last
+// group. With a group it ends all processes that write to the group's pipe, also in other
+// groups.
 const watcher = `all=' '
 while read -r op id pipe; do
 	case $op in
@@ -48,7 +48,7 @@ sleep 1
 signal=-KILL
 end "$@"`
 
-// ready starts the program, if that was not done or tried before.
+// ready starts the program at its first call.
 func (w *watch) ready() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,21 +57,21 @@ func (w *watch) ready() {
 	}
 }
 
-// add begins to watch a group, and what else writes to a pipe, "" for none.
+// add watches a group, and other processes that write to a pipe, "" for none.
 func (w *watch) add(group int, pipe string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tell("+ %d %s\n", group, pipe)
 }
 
-// drop forgets a group, which is over: its number may become another's.
+// drop stops watching an ended group, as its id may be reused.
 func (w *watch) drop(group int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.tell("- %d\n", group)
 }
 
-// close ends the watching of all groups. There is none after it.
+// close stops watching all groups. No more groups can be added.
 func (w *watch) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,7 +82,7 @@ func (w *watch) close() {
 	w.tell("=\n")
 	w.pipe.Close()
 	w.pipe = nil
-	late := time.AfterFunc(time.Second, func() { w.cmd.Process.Kill() }) // somebody may have stopped it
+	late := time.AfterFunc(time.Second, func() { w.cmd.Process.Kill() }) // the program may be stopped
 	defer late.Stop()
 	w.cmd.Wait()
 }
@@ -91,14 +91,14 @@ func (w *watch) tell(format string, args ...any) {
 	if w.pipe == nil {
 		return
 	}
-	w.pipe.SetWriteDeadline(time.Now().Add(time.Second)) // it need not read
-	fmt.Fprintf(w.pipe, format, args...)                 // nor be there any more
+	w.pipe.SetWriteDeadline(time.Now().Add(time.Second)) // the program may not read
+	fmt.Fprintf(w.pipe, format, args...)                 // the program may be gone
 }
 
 func (w *watch) start() {
 	w.cmd = exec.Command("/bin/sh", "-c", watcher, "gemline-watch")
 	w.cmd.Env = []string{"PATH=/bin:/usr/bin"}
-	w.cmd.Dir = "/" // nothing is held busy
+	w.cmd.Dir = "/" // so that it blocks no unmount
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	theirs, ours, err := os.Pipe()
 	if err != nil {

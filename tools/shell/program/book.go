@@ -12,17 +12,17 @@ import (
 //go:embed book/*.txt
 var files embed.FS
 
-// A book is what the entries say.
+// A book is the parsed entries.
 type book struct {
 	programs map[string]*Program // by each of their names
 	commands map[string]*Program // by the program's name and their own
 	begins   []string            // of names that end in *
 	entries  []*Program          // each of them once
 
-	variables []string // that steer programs
+	variables []string // variables that make programs run others
 }
 
-// read reads the book when it is first asked, and never again.
+// read returns the book, which is parsed once.
 var read = sync.OnceValue(parse)
 
 func newBook() book { return book{programs: map[string]*Program{}, commands: map[string]*Program{}} }
@@ -30,8 +30,7 @@ func newBook() book { return book{programs: map[string]*Program{}, commands: map
 // Entries returns each entry of the book.
 func Entries() []*Program { return read().entries }
 
-// parse reads all of the book. A line that is not understood is a mistake in
-// this package.
+// parse parses the book. An invalid line is a bug of this package.
 func parse() book {
 	b := newBook()
 	names, _ := fs.Glob(files, "book/*.txt")
@@ -44,8 +43,8 @@ func parse() book {
 	return b
 }
 
-// add adds the entries of a text, which blank lines divide. An error comes with
-// the number of its line.
+// add adds the entries of a text, separated by blank lines. It returns the line number of an
+// error.
 func (b *book) add(text string) (line int, err error) {
 	p := &Program{}
 	for l := range strings.Lines(text) {
@@ -92,7 +91,7 @@ func (b *book) name(p *Program, list string) error {
 	return nil
 }
 
-// line adds to p what a line of its entry says.
+// line parses a line of p's entry.
 func (p *Program) line(l string, words []string) error {
 	switch rest := words[1:]; {
 	case words[0] == "example:":

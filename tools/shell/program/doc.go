@@ -1,6 +1,6 @@
-// Package program is the book of what programs do: which run others, write
-// files, want a network, take something away, or only look. It is asked by
-// name and by the words that a program is given, and looks at nothing else.
+// Package program is a table of the effects of programs: which programs run others, write
+// files, need a network, remove files, or are read-only. Lookups use only a program's name
+// and arguments.
 //
 // The book is text, in the directory book. To add a program, add an entry with
 // an example, and run the tests of tools/shell/script: they read each example
@@ -15,17 +15,18 @@
 //	  --compress-program COMMAND     runs
 //	  example: sort -o out in => readable, writes out
 //
-// Programs that are alike share an entry; further lines "program NAME, NAME" add names, and
-// a blank line ends it. A name with a blank in it, as in "git clone", is a command of a
-// program, under the program's first name. A name that ends in * matches by prefix.
+// Programs with the same description share an entry; further lines "program NAME, NAME" add
+// names, and a blank line ends it. A name with a blank in it, as in "git clone", is a
+// command of a program, under the program's first name. A name that ends in * matches by
+// prefix.
 //
 // An option's line has all its spellings, the word VALUE, FILE or the like if it takes a
 // value, and its [Effect]; an option without an Effect is harmless. Options with the same
-// effect may share a line, and commas are for the reader. "word" precedes an operand that
-// is read like an option, as in of= FILE.
+// effect may share a line; commas are optional. "word" precedes an operand that is parsed
+// like an option, as in of= FILE.
 //
-// The other lines say what the program does: each word is a [Fact], and seven
-// lines have more to say.
+// The other lines describe the program: each word is a [Fact], and seven kinds of lines have
+// arguments.
 //
 //	runs NAME=VALUE... FILE COMMAND     it runs the command behind these and its options
 //	writes each                         to its operands: each, last, or the last or a link here
@@ -43,16 +44,16 @@
 // A line "variable NAME NAME" belongs to no program: these variables make
 // programs run others.
 //
-// # Two manners of reading options
+// # Two parsers of options
 //
 // Where the position of a word matters, as behind a wrapper, [Program.Take] reads options
 // as getopt does, and an option that is not in the entry ends the reading: the command
 // could begin anywhere. For other programs only options with an Effect matter, and
 // [Program.Matching] finds them also if they are shortened, or among other letters.
 //
-// # One fold of names
+// # Normalised names
 //
-// [Fold] makes one of the names that a program goes by: in capitals, with .exe,
-// with the g of GNU. A version at the end leaves a shell a shell, and does not
-// say that options are the same.
+// [Fold] normalises the name of a program: upper case, .exe, the g of GNU. A name with a
+// version keeps only facts that hold for every version, such as being a shell; its options
+// may differ.
 package program

@@ -18,16 +18,16 @@ type Effect string
 
 // The effects.
 const (
-	Runs     Effect = "runs"     // its value is a program, or makes it run one
+	Runs     Effect = "runs"     // its value is a program, or makes it run a program
 	Merges   Effect = "merges"   // like Runs, unless the value is one of git's merge strategies
-	Alters   Effect = "alters"   // it has other files written
+	Alters   Effect = "alters"   // it makes the program write other files
 	Written  Effect = "writes"   // its value is a file that is written to
 	Goes     Effect = "goes"     // the program runs its command in another directory
-	Replaces Effect = "replaces" // its value stands for input in the command
+	Replaces Effect = "replaces" // its value is a placeholder for input in the command
 	Into     Effect = "into"     // its value is the directory that is written into
 	Exact    Effect = "exact"    // the last operand is no directory to write into
 	Each     Effect = "each"     // each operand is written to
-	Whole    Effect = "whole"    // below the directory the whole path of an operand is written to
+	Whole    Effect = "whole"    // the whole path of an operand is created below the directory
 )
 
 var effects = []Effect{Runs, Merges, Alters, Written, Goes, Replaces, Into, Exact, Each, Whole}
@@ -42,7 +42,7 @@ type ParsedOption struct {
 	Effect   Effect
 	Spelling string
 	Value    string
-	Inside   bool // the value stands in the same word
+	Inside   bool // the value is in the same word
 }
 
 // Take reads args[0], which begins with a dash: a long option, or letters, of which the
@@ -78,10 +78,10 @@ func (p *Program) Take(args []string) (found []ParsedOption, values int, ok bool
 	}
 }
 
-// Takes reports whether p has an option that is spelled so and takes a value.
+// Takes reports whether p has an option with the spelling s that takes a value.
 func (p *Program) Takes(s string) bool { return p.spelled(s).Value }
 
-// Has reports whether p has an option that is spelled so.
+// Has reports whether p has an option with the spelling s.
 func (p *Program) Has(s string) bool { return p.spelled(s).Spellings != nil }
 
 // spelled returns the option with the spelling s, an empty Option if there is none.
@@ -110,8 +110,8 @@ func (p *Program) Matching(word string) iter.Seq[ParsedOption] {
 	}
 }
 
-// may reports whether word may be an option that is spelled so, and which value
-// stands in it.
+// may reports whether word may be the option spelling, and returns a value inside of the
+// word.
 func (p *Program) may(word, spelling string) (value string, inside, ok bool) {
 	if len(spelling) == 2 {
 		letters, short := strings.CutPrefix(word, "-")

@@ -52,7 +52,7 @@ type Program struct {
 	valued string // the letters of the options with a value
 	as     string // the program whose commands it has
 	facts  []Fact
-	at     map[Fact][]string // with which first words a fact is true, or any words for Dials; without words it always is
+	at     map[Fact][]string // first words for which a fact is true (any words for Dials); no words mean always
 }
 
 // Find returns the table's entry for a program's name.
@@ -79,7 +79,7 @@ func Find(name string) *Program {
 	return version
 }
 
-// Fold returns the name of a program as the book has it.
+// Fold returns the normalised name of a program.
 func Fold(name string) string {
 	name = strings.TrimSuffix(strings.ToLower(name), ".exe")
 	if rest, ok := strings.CutPrefix(name, "g"); ok {
@@ -106,14 +106,14 @@ func (p *Program) Command(name string) (c *Program, ok bool) {
 // Is reports whether f is true of p.
 func (p *Program) Is(f Fact) bool { return slices.Contains(p.facts, f) }
 
-// LooksAt reports whether p looks with these words. Only the first word counts.
+// LooksAt reports whether p is read-only with these words. Only the first word counts.
 func (p *Program) LooksAt(words []string) bool { return p.begins(Looks, words) }
 
 // ListsAt reports whether p lists with these words. Only the first word counts.
 func (p *Program) ListsAt(words []string) bool { return p.begins(Lists, words) }
 
-// RecordsAt reports whether p records with these words. If the book lists no words, any
-// words will do. NAME in the book requires an operand, and no options outside of the entry.
+// RecordsAt reports whether p records with these words. If the book lists no words, all
+// words match. NAME in the book requires an operand, and no options outside of the entry.
 func (p *Program) RecordsAt(words []string) bool {
 	if !slices.Contains(p.at[Records], "NAME") {
 		return p.begins(Records, words)

@@ -28,12 +28,12 @@ var interpreters = sync.OnceValue(func() map[string]string {
 	return all
 })
 
-// longOptions are options by which interpreters take text, and their words.
+// longOptions are long options of interpreters whose value is code.
 var longOptions = []string{"eval", "print", "command", "call", "run", "commands"}
 
-// Programs returns the indices of the words of a command that are text which a program
-// runs, such as the word behind sh -c. Nothing is to be filled in there: a word that is data
-// elsewhere would be run. Wrappers such as env and docker may stand before it.
+// Programs returns the indices of the words of a command that a program runs as code, such
+// as the word behind sh -c. No value may be filled in there, as it would run. Wrappers such
+// as env and docker may precede the program.
 func Programs(words []string) (indices []int) {
 	letters, whole := "", false // whole: all that follows
 	wants := false
@@ -49,12 +49,12 @@ func Programs(words []string) (indices []int) {
 		case ok && !option:
 			letters, whole = is, false
 		case letters == "" || !option:
-			if i > 0 && !strings.HasPrefix(words[i-1], "-") { // a file that is run, and its arguments
+			if i > 0 && !strings.HasPrefix(words[i-1], "-") { // a script file, and its arguments
 				letters = ""
 			}
 		case slices.Contains(longOptions, strings.ToLower(word)):
 			wants = true
-			whole = !strings.HasPrefix(w, "--") // as PowerShell has it
+			whole = !strings.HasPrefix(w, "--") // as in PowerShell
 		case slices.ContainsFunc(longOptions, func(o string) bool { return strings.HasPrefix(word, o+"=") }):
 			indices = append(indices, i)
 		case strings.HasPrefix(w, "/"):
@@ -63,7 +63,7 @@ func Programs(words []string) (indices []int) {
 		case !strings.HasPrefix(w, "--"):
 			at := strings.IndexAny(word, letters)
 			wants = wants || at >= 0         // as in sh -c -e TEXT
-			if at >= 0 && at < len(word)-1 { // it may be glued to the option
+			if at >= 0 && at < len(word)-1 { // the value may be in the option's word
 				indices = append(indices, i)
 			}
 		}
@@ -71,8 +71,8 @@ func Programs(words []string) (indices []int) {
 	return indices
 }
 
-// IsPlain reports whether text stays a part of one word wherever it is filled in: no shell,
-// language or list of options gives one of its characters a meaning.
+// IsPlain reports whether text stays part of one word wherever it is filled in: none of its
+// characters is special in a shell, a language or a list of options.
 func IsPlain(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.In(r, unicode.Letter, unicode.Digit, unicode.Mark) && !strings.ContainsRune("/._-+:=@~,"+string(filepath.Separator), r)

@@ -8,16 +8,16 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// dangerousOptions looks among the arguments of name for options that matter, as the
-// entries of the program, and of its command, have them.
+// dangerousOptions reads the options with an Effect in the arguments of name, by the entries
+// of the program and of its command.
 func (v *visitor) dangerousOptions(name string, args []word, entries ...*program.Program) {
 	ended, tar := false, entries[0].Grammar == "tar"
-	if tar && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") { // it takes its letters without a dash, too
+	if tar && len(args) > 0 && !strings.HasPrefix(args[0].text, "-") { // tar accepts letters without a dash, too
 		args = slices.Clone(args)
 		args[0].text = "-" + args[0].text
 	}
 	for i, a := range args {
-		ended = ended || !tar && ends(args, i) // whose letters take words from further on
+		ended = ended || !tar && ends(args, i) // its letters take values from later words
 		for _, p := range entries {
 			for o := range p.Matching(a.text) {
 				if !ended || o.Spelling[0] != '-' {
@@ -28,8 +28,8 @@ func (v *visitor) dangerousOptions(name string, args []word, entries ...*program
 	}
 }
 
-// option notes what an option does that matters. It is the first of args, whose
-// second is the value if none stands in the first.
+// option records the effect of the option in args[0]. If the value is not in args[0], it is
+// args[1].
 func (v *visitor) option(name string, o program.ParsedOption, args []word) {
 	value := word{text: o.Value, known: args[0].known}
 	given := o.Inside || len(args) > 1
@@ -47,7 +47,7 @@ func (v *visitor) option(name string, o program.ParsedOption, args []word) {
 	}
 }
 
-// readsInput reports whether make is told by a to read a makefile that is no file.
+// readsInput reports whether a makes make read a makefile from standard input or a device.
 func readsInput(a word) bool {
 	return strings.HasSuffix(a.text, "=-") || strings.HasPrefix(a.text, "-") &&
 		strings.HasSuffix(a.text, "f-") || a.text == "-" || strings.Contains(a.text, "/dev/") ||
@@ -74,7 +74,7 @@ func (v *visitor) awk(name string, args []word) {
 			v.opaque("%s may run a program named by an option: %s", name, s)
 			return
 		default:
-			code := strings.NewReplacer(">=", "", "||", "").Replace(s) // which compare
+			code := strings.NewReplacer(">=", "", "||", "").Replace(s) // comparison operators
 			if strings.ContainsAny(code, "|>@") || strings.Contains(s, "system") || strings.Contains(s, "getline") {
 				v.opaque("the %s script may run programs or write files: %s", name, s)
 			}
@@ -122,12 +122,12 @@ func (v *visitor) sed(p *program.Program, args []word) {
 	}
 }
 
-// editsInPlace reports whether an argument may have sed write the files that it reads.
+// editsInPlace reports whether an argument may make sed write its input files.
 func editsInPlace(s string) bool {
 	return strings.HasPrefix(s, "--i") || strings.HasPrefix(s, "-") && !strings.HasPrefix(s, "--") && strings.ContainsRune(s, 'i')
 }
 
-// edits reads a script of sed. Only the plainest scripts are known to be harmless.
+// edits reads a script of sed. Only simple scripts are known to be harmless.
 func (v *visitor) edits(w word) {
 	if !w.known || !IsPrinting(w.text) {
 		v.opaque("the sed script may run programs or write files: %s", w.text)

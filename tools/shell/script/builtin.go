@@ -9,9 +9,9 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// builtin reads the commands of the shell itself, those of bash, dash and busybox, and reports
-// whether name is one. Only harmless forms are listed. Any other form makes the script opaque,
-// since it may set, define or run something.
+// builtin reads the builtin commands of bash, dash and busybox, and reports whether name is
+// a builtin. Only harmless forms are listed. Any other form makes the script opaque, since
+// it may set, define or run something.
 func (v *visitor) builtin(name string, args []word) bool {
 	switch name {
 	case ":", "true", "false", "echo", "pwd", "type", "times", "help", "caller", "kill", "exit", "logout":
@@ -51,15 +51,15 @@ func (v *visitor) builtin(name string, args []word) bool {
 	return true
 }
 
-// IsBuiltin reports whether the shell has the command called name itself.
+// IsBuiltin reports whether name is a builtin command of the shell.
 func IsBuiltin(name string) bool { return slices.Contains(bashBuiltins, name) }
 
 var bashBuiltins = strings.Fields(`. : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo enable eval exec
 	exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return set shift shopt
 	source suspend test times trap true type typeset ulimit umask unalias unset wait`)
 
-// otherShells are commands of other shells, since sh may be any shell, and commands for
-// interactive lines: fc edits and runs earlier commands.
+// otherShells are builtins of other shells, as sh may be any shell, and interactive
+// commands: fc edits and runs earlier commands.
 var otherShells = strings.Fields(`fc bind print whence where autoload zmodload emulate functions integer float setopt unsetopt vared zle zstyle zparseopts zformat
 	zcompile zpty zsocket ztcp bindkey noglob nocorrect rehash unhash unfunction sched limit unlimit hist nameref enum global alarm`)
 
@@ -99,7 +99,7 @@ func (v *visitor) printf(args []word) {
 	}
 }
 
-// trap reads the arguments of trap: the first is a script, or says to list.
+// trap reads the arguments of trap: the first is a script, or an option to list.
 func (v *visitor) trap(args []word) {
 	v.lower(engine.Readable, "it changes the shell: trap")
 	first := word{text: "-p", known: true}
@@ -115,12 +115,12 @@ func (v *visitor) trap(args []word) {
 	}
 }
 
-// changeDir reads the commands that go to another directory.
+// changeDir reads the commands that change the directory.
 func (v *visitor) changeDir(name string, args []word) {
 	for len(args) > 0 && args[0].known && len(args[0].text) > 1 && args[0].text[0] == '-' {
 		args = args[1:]
 	}
-	v.s.strict = v.s.strict || v.loop // it runs from where the round before has led
+	v.s.strict = v.s.strict || v.loop // the previous iteration changed the directory
 	if len(args) == 1 && name != "popd" {
 		v.enterDir(args[0])
 	} else {
@@ -128,9 +128,9 @@ func (v *visitor) changeDir(name string, args []word) {
 	}
 }
 
-// setVariables reads the commands that set variables by name. A name with an index
-// is calculated, and a calculation can run commands. The options that are not
-// in the book calculate, name one variable by another, or run a script.
+// setVariables reads the commands that set variables by name. The index of a name is
+// evaluated as arithmetic, which can run commands. Options outside of the book evaluate
+// arithmetic, create references to variables, or run a script.
 func (v *visitor) setVariables(name string, args []word) {
 	v.loosen("it sets a variable: %s", name)
 	v.s.strict = v.s.strict || name != "read"
@@ -157,8 +157,8 @@ func (v *visitor) setVariables(name string, args []word) {
 	}
 }
 
-// setOptions reads set and shopt. Some options change how the rest of the script is
-// read, or where it runs: -k takes assignments from anywhere in a command.
+// setOptions reads set and shopt. Some options change how the rest of the script is parsed,
+// or where it runs: -k accepts assignments anywhere in a command.
 func (v *visitor) setOptions(name string, args []word) {
 	v.lower(engine.Readable, "it changes the shell: %s", name)
 	for i, a := range args {

@@ -8,8 +8,8 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// command reads a simple command: words that are run, with env set for them
-// and in as their standard input, if that is known.
+// command reads a simple command: its words, the variables env set for it, and its standard
+// input in, if known.
 func (v *visitor) command(words []word, env []string, in *string) {
 	c := engine.Command{Env: env, Wrapper: v.inside, Argv: make([]engine.Word, len(words))}
 	for i, w := range words {
@@ -39,7 +39,7 @@ func (v *visitor) command(words []word, env []string, in *string) {
 	}
 }
 
-// set notes that a variable is set.
+// set records the assignment of a variable.
 func (v *visitor) set(name string, value word) {
 	v.loosen("it sets %s", name)
 	if value.known && slices.Contains([]string{"", "cat", "less", "more", "true", ":", "0", "1"},

@@ -4,17 +4,15 @@
 //
 // # Three classes
 //
-// A plain script is a list of simple commands whose every word is known,
-// joined by ; && || | and newlines. It is run from what was read here,
-// [Script.Canonical], so that no difference between this reader and the shell
-// can make something else run. A readable script may hold anything whose
-// commands can be told, those in substitutions, loops, functions and wrappers
-// such as sudo included. Of an opaque one they can't all be told.
+// A plain script is a list of simple commands whose every word is known, joined by ; && || |
+// and newlines. It is run in its parsed form, [Script.Canonical], so that a difference
+// between this parser and the shell can't run another command. In a readable script, all
+// commands are known, including commands in substitutions, loops, functions and wrappers
+// such as sudo. In an opaque script, some commands are unknown.
 //
 // # Fail closed
 //
-// Whatever is not known here, or in the book of programs, makes a script
-// opaque: a kind of syntax, an option of a wrapper, a character that readers
-// disagree about, a script too long or too deep. Its readable parts are reported all the
-// same.
+// Anything unknown to this package or the book of programs makes a script opaque: a kind of
+// syntax, an option of a wrapper, a character that shells parse differently, a script too
+// long or too deep. Its readable parts are still reported.
 package script

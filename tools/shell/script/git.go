@@ -8,8 +8,8 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// git reads the arguments of git. A repository may have it run programs, too,
-// which no argument shows: whether it may run unasked is the policy's matter.
+// git reads the arguments of git. A repository's configuration may also make git run
+// programs, which no argument shows; the policy decides about that.
 func (v *visitor) git(git *program.Program, args []word) {
 	for len(args) > 0 && args[0].known && strings.HasPrefix(args[0].text, "-") {
 		s := args[0].text
@@ -46,13 +46,12 @@ func (v *visitor) git(git *program.Program, args []word) {
 	v.dangerousOptions("git", v.gitRuns(sub.text, p.Grammar == "remote", args[1:]), git, p)
 }
 
-// strategies are git's own ways to merge. Any other is a program that is
-// called so behind git-merge-.
+// strategies are git's built-in merge strategies. Any other NAME is the program
+// git-merge-NAME.
 var strategies = []string{"resolve", "recursive", "octopus", "ours", "subtree", "ort"}
 
-// gitRuns reads what a command of git's may be told to run by other words than
-// options, and returns the words that may still do that by one. A remote one is
-// given addresses of repositories.
+// gitRuns reads the programs that a git command runs by operands, and returns the words that
+// may still contain such options. A remote command takes addresses of repositories.
 func (v *visitor) gitRuns(sub string, remote bool, args []word) (rest []word) {
 	is := func(words []word, name string) bool { return len(words) > 0 && words[0].text == name }
 	switch sub {
@@ -128,11 +127,11 @@ func hasRemoteHelper(address string) bool {
 	return strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "//") && !slices.Contains(gitSchemes, scheme)
 }
 
-// gitSchemes are the schemes for which git brings its own program.
+// gitSchemes are the schemes for which git has its own helper.
 var gitSchemes = []string{"http", "https", "ftp", "ftps", "git", "ssh", "file", "git+ssh", "ssh+git"}
 
-// RewritesGitSetup reports whether a command of git is to write what of a repository
-// decides what git runs: it would stop in the middle if it could not.
+// RewritesGitSetup reports whether a git command writes the files of a repository that
+// decide which programs git runs. If these are read-only, it fails halfway.
 func RewritesGitSetup(commands []engine.Command) bool {
 	return slices.ContainsFunc(commands, func(c engine.Command) bool {
 		name, known := c.Program()

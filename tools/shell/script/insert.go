@@ -13,10 +13,10 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// Insert returns a command line with values in the place of marks. Each value is data for the
-// shell, also within quotes. A place where it would be read as code, such as a here-document,
-// backquotes, a calculation or the text behind sh -c, is an error. An empty value outside of
-// quotes is no word.
+// Insert returns a command line with values in the place of marks. Each value is data for
+// the shell, also within quotes. A mark in code, such as a here-document, backquotes,
+// arithmetic or the text behind sh -c, is an error. An empty value outside of quotes is no
+// word.
 func Insert(line string, marks *regexp.Regexp, value func(mark string) string) (string, error) {
 	in := inserting{value: value}
 	in.line = marks.ReplaceAllStringFunc(line, func(mark string) string {
@@ -44,12 +44,12 @@ func Insert(line string, marks *regexp.Regexp, value func(mark string) string) (
 	return b.String() + in.line[at:], nil
 }
 
-// stand begins the placeholder for a mark while a line is read.
+// stand is the prefix of the placeholder for a mark while a line is parsed.
 const stand = "gemlinemark"
 
 var stands = text.Pattern(stand + `(\d+)x`)
 
-// A span is a part of a line, and what takes its place.
+// A span is a part of a line, and its replacement.
 type span struct {
 	from, to int
 	text     string
@@ -63,7 +63,7 @@ type inserting struct {
 	spans []span
 }
 
-// node looks at a part of the line in which words may hold values.
+// node handles a part of the line in which words may hold values.
 func (in *inserting) node(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.CmdSubst:
@@ -110,7 +110,7 @@ func (in *inserting) call(args []*syntax.Word) {
 	}
 }
 
-// namesVariable reports whether a command takes the name of a variable: bash runs commands in
+// namesVariable reports whether a command takes names of variables: bash runs commands in
 // the index of a name.
 func namesVariable(argv []string) bool {
 	switch argv[0] {
@@ -147,7 +147,7 @@ func (in *inserting) word(w *syntax.Word) {
 	}
 }
 
-// fill puts values into a part of a word, which stands in the given quotes.
+// fill puts values into a part of a word, which is in the given quotes.
 func (in *inserting) fill(part syntax.Node, quote string) {
 	start, text := int(part.Pos().Offset()), in.text(part)
 	for _, at := range stands().FindAllStringSubmatchIndex(text, -1) {

@@ -99,14 +99,14 @@ func (v *visitor) database(name string, args []word) {
 
 var runsByClient = text.Pattern(`(?i)[\\|]|^\s*[.:]|\.(shell|system|read|load|once|output|import)\b|\b(system|source|program|load_extension|editor|pager)\b`)
 
-// shell reads the arguments of a shell. Only bash and those that are more or
-// less POSIX's are sure to read a script as it is read here.
+// shell reads the arguments of a shell. Only bash and POSIX-like shells parse a script as
+// this package does.
 func (v *visitor) shell(name, grammar string, args []word, in *string) {
 	v.lower(engine.Readable, "%s runs a script of its own", name)
 	if grammar != "bash" && grammar != "posix" {
 		v.opaque("%s may run a program that was not checked: %s", name, join(args))
 		if grammar == "" {
-			return // its scripts are not even like ours
+			return // its scripts have another syntax
 		}
 	}
 	dialects := func(text string) {
@@ -160,9 +160,9 @@ func (v *visitor) interpreter(name, grammar string, args []word) {
 		case grammar == "python" && strings.HasPrefix(s, "-m"):
 			return
 		case i == len(args)-1 && (s == "--version" || s == "--help" || s == "-V" || s == "-h"):
-			return // some go on to the other arguments
+			return // some interpreters then read the other arguments
 		case !strings.HasPrefix(s, "-"):
-			return // a file, or a command as deno has it
+			return // a file, or a subcommand as in deno
 		case grammar == "python" && strings.Trim(s, "-uBEIsSOqv") == "":
 		case grammar == "node" && (s == "--test" || s == "--check" || s == "-c" || s == "-v"):
 		default:

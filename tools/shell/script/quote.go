@@ -16,8 +16,7 @@ func Quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// argument is [Quote] for words that are not the first, where = is nothing
-// special.
+// argument is [Quote] for words after the first, where = is not special.
 func argument(s string) string {
 	if s != "" && !reserved[s] && strings.IndexFunc(s, func(r rune) bool { return r != '=' && special(r) }) < 0 {
 		return s
@@ -34,8 +33,7 @@ func special(r rune) bool {
 	return true
 }
 
-// reserved are the words without special characters that mean something to a shell in the place
-// of a command.
+// reserved are the shell's reserved words without special characters.
 var reserved = map[string]bool{"if": true, "then": true, "elif": true, "else": true, "fi": true, "for": true,
 	"while": true, "until": true, "do": true, "done": true, "case": true, "esac": true, "in": true,
 	"function": true, "select": true, "time": true, "coproc": true, "foreach": true, "end": true, "repeat": true, "nocorrect": true}
@@ -61,7 +59,7 @@ type writer struct{ strings.Builder }
 // operators may stand between the commands of a plain script.
 var operators = map[syntax.BinCmdOperator]string{syntax.AndStmt: " && ", syntax.OrStmt: " || ", syntax.Pipe: " | "}
 
-// plain writes s, if it is of a plain script.
+// plain writes s, if it is plain.
 func (b *writer) plain(s *syntax.Stmt, depth int) bool {
 	if s.Negated || s.Background || s.Coprocess || s.Disown || depth > maxCommands {
 		return false
@@ -85,8 +83,7 @@ func (b *writer) plain(s *syntax.Stmt, depth int) bool {
 		}
 	case *syntax.BinaryCmd:
 		op, ok := operators[cmd.Op]
-		// A row of commands is written in a row: the shell groups it as it
-		// would have grouped the original.
+		// A list of commands is written flat: the shell groups it like the original.
 		if !ok || len(s.Redirs) > 0 || !b.plain(cmd.X, depth+1) {
 			return false
 		}

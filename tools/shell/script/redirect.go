@@ -53,9 +53,8 @@ func (v *visitor) redirect(r *syntax.Redirect) (in *string) {
 	return nil
 }
 
-// ends makes sure that a here-document ends where it seems to. For the shell
-// that is the first line that is the word, for the parser it may be a later
-// one, if a substitution is open.
+// ends checks the end of a here-document. The shell ends it at the first line equal to the
+// delimiter; the parser may choose a later line, if a substitution is open.
 func (v *visitor) ends(r *syntax.Redirect) {
 	if r.Hdoc == nil {
 		return
@@ -81,7 +80,7 @@ func (v *visitor) ends(r *syntax.Redirect) {
 	}
 }
 
-// body returns a here-document as the command reads it, if that is known.
+// body returns the content of a here-document after expansion, if known.
 func (v *visitor) body(r *syntax.Redirect) *string {
 	if r.Hdoc == nil {
 		return new(string)
@@ -95,7 +94,7 @@ func (v *visitor) body(r *syntax.Redirect) *string {
 		text += l.Value
 	}
 	if quoted := r.Word.Lit() == "" || strings.Contains(r.Word.Lit(), `\`); !quoted && strings.Contains(text, `\`) {
-		return nil // the shell takes backslashes away
+		return nil // the shell removes backslashes
 	}
 	if r.Op == syntax.DashHdoc {
 		lines := strings.Split(text, "\n")

@@ -24,26 +24,24 @@ const (
 type Script struct {
 	Class    engine.Class
 	Why      string           // what keeps Class from being better
-	Commands []engine.Command // in the order they stand in
+	Commands []engine.Command // in the order of the text
 	Writes   []string         // paths that are written to, as [engine.Intent] has them
 
-	// Loose says of a readable script that each command in it is told, and that it
-	// writes to nothing itself: it has patterns and variables in arguments, shells,
-	// conditions, loops that end, variables that steer no program, and commands
-	// that find, xargs and the like run.
+	// Loose marks a readable script whose commands are all listed, and which writes to no
+	// file itself. It may have patterns and variables in arguments, shells, conditions,
+	// finite loops, harmless variables, and commands run by find, xargs and the like.
 	Loose bool
-	Reads []string // what redirections of a loose script read
+	Reads []string // paths read by redirections of a loose script
 
-	// Inputs are the files that redirections of any script read, as they stand there.
+	// Inputs are the files read by redirections of any script, as written.
 	Inputs []engine.Word
 
-	strict    bool // it is less than plain for more than what Loose allows
+	strict    bool // a reason beyond those that Loose allows makes it less than plain
 	canonical string
 }
 
-// Canonical returns a script that runs the commands of a plain script with
-// exactly their words, each quoted so that no shell can read it otherwise. It returns false
-// for other scripts.
+// Canonical returns a script that runs the commands of a plain script with exactly their
+// words, each quoted unambiguously for every shell. It returns false for other scripts.
 func (s Script) Canonical() (string, bool) {
 	return s.canonical, s.Class == engine.Plain
 }
@@ -71,18 +69,18 @@ func Read(text string) Script {
 // A visitor goes through the syntax tree and fills a Script.
 type visitor struct {
 	s      *Script
-	left   *int   // bytes that may still be read
+	left   *int   // remaining bytes of maxBytes
 	src    string // the source of the nodes
 	inside string // the command that runs the script
 	depth  int
 	lang   syntax.LangVariant // the language of the script
-	again  bool               // it was read in another language before
+	again  bool               // it was parsed in another language before
 
 	dirs []string // the possible working directories
 	loop bool     // the current part may run more than once
 }
 
-// lower makes the class of the script at most c.
+// lower lowers the class of the script to at most c.
 func (v *visitor) lower(c engine.Class, format string, args ...any) {
 	v.s.strict = true
 	v.limit(c, format, args...)
@@ -103,7 +101,7 @@ func brief(s string) string { return text.OneLine(s, 160) }
 // opaque lowers the class to the least.
 func (v *visitor) opaque(format string, args ...any) { v.lower(engine.Opaque, format, args...) }
 
-// unchecked notes that a program runs a file, or its input, that nobody has read.
+// unchecked records that a program runs a file or its input, which was not read.
 func (v *visitor) unchecked(name string, args []word) {
 	if len(args) == 0 || args[0].text == "-" {
 		if host := v.sender(); host != "" {
@@ -147,7 +145,7 @@ func (v *visitor) parse(text string) (file *syntax.File) {
 		return nil
 	}
 	defer func() {
-		if recover() != nil { // the parser's own fault must not be ours
+		if recover() != nil { // a panic of the parser must not end the program
 			v.opaque("it can't be parsed")
 			file = nil
 		}
@@ -178,7 +176,7 @@ func (v *visitor) script(text, command string, lang syntax.LangVariant, again bo
 	v.dirs = in.dirs
 }
 
-// deep reports whether v is too deep to go on.
+// deep reports whether v is nested too deep.
 func (v *visitor) deep() bool {
 	if v.depth > maxDepth {
 		v.opaque("it is nested too deep")
@@ -187,7 +185,7 @@ func (v *visitor) deep() bool {
 	return false
 }
 
-// written returns a node as it stands in the script, on one line.
+// written returns the source of a node, on one line.
 func (v *visitor) written(n syntax.Node) string {
 	from, to := n.Pos().Offset(), n.End().Offset()
 	if from >= to || to > uint(len(v.src)) {
@@ -215,7 +213,7 @@ func (v *visitor) record(c engine.Command) {
 	if v.again && slices.ContainsFunc(v.s.Commands, func(told engine.Command) bool {
 		return told.Wrapper == c.Wrapper && told.String() == c.String() && slices.Equal(told.Argv, c.Argv)
 	}) {
-		return // it is read the same
+		return // a second parse found the same command
 	}
 	c.Facts = Facts(c)
 	v.s.Commands = append(v.s.Commands, c)
@@ -227,7 +225,7 @@ func (v *visitor) write(w word) {
 	v.note(w)
 }
 
-// note adds a path that a program writes to by its purpose.
+// note adds a path that a program is meant to write to.
 func (v *visitor) note(w word) {
 	dirs := v.dirs
 	if !w.known || strings.HasPrefix(w.text, "/") {
@@ -244,7 +242,7 @@ func (v *visitor) note(w word) {
 	}
 }
 
-// enterDir notes that later commands may run in another directory.
+// enterDir adds a possible directory of later commands.
 func (v *visitor) enterDir(w word) {
 	const most = 8
 	if !w.known || w.text == "-" || strings.HasPrefix(w.text, "+") || v.loop || len(v.dirs) >= most {
@@ -263,7 +261,7 @@ func (v *visitor) enterDir(w word) {
 	}
 }
 
-// leaveDir notes that the directory is not known any more.
+// leaveDir makes the directory unknown.
 func (v *visitor) leaveDir() {
 	const somewhere = "(another directory)"
 	if !slices.Contains(v.dirs, somewhere) {

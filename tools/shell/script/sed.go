@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// IsPrinting reports whether a script for sed prints, deletes, quits and
-// substitutes, and nothing else. Only what every sed reads in one way is.
+// IsPrinting reports whether a script for sed only prints, deletes, quits and substitutes,
+// and is parsed equally by every sed.
 func IsPrinting(script string) bool { return prints().MatchString(script) }
 
-// prints matches such scripts. D stands for what ends a pattern. It ends it in a set
-// of characters, too, for some; and a backslash before it, or in a set, means one
-// thing here and another there.
+// prints matches such scripts. D is the delimiter of a pattern. Implementations differ about
+// a delimiter in a set of characters, and about a backslash before it or in a set, so these
+// are excluded.
 var prints = sync.OnceValue(func() *regexp.Regexp {
 	const (
 		char         = `[^\\\[D\n]|\\[^D\n]`

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// strange returns what in text readers of shell scripts disagree about, or
-// people can't see, and nothing if there is no such thing.
+// strange describes a part of text that shells parse differently, or that is invisible; ""
+// if there is none.
 func strange(text string) string {
 	if !utf8.ValidString(text) {
 		return "it is not valid UTF-8"
@@ -28,14 +28,14 @@ func strange(text string) string {
 	return ""
 }
 
-// maxNests bounds how deep the parser may have to go before the depth is known.
-// A level costs it about 4 KiB.
+// maxNests limits the parser's recursion before the depth is known. A level costs about 4
+// KiB.
 const maxNests = 4000
 
-// nests returns how many things in text could nest that cost the parser much.
+// nests returns the number of constructs in text that may nest in the parser.
 func nests(text string) int {
 	n := 0
-	sign := false // the last character but blanks was one that may stand in a row
+	sign := false // the last non-blank character is one that may repeat
 	for i := range len(text) {
 		switch text[i] {
 		case '(', '{', '`', '?':

@@ -45,7 +45,7 @@ func (v *visitor) stmt(s *syntax.Stmt) {
 	if s.Background || s.Coprocess || s.Disown {
 		v.lower(engine.Readable, "it is not a plain list of commands")
 	}
-	var in *string // what the standard input is known to be
+	var in *string // the standard input, if known
 	for _, r := range s.Redirs {
 		if text := v.redirect(r); text != nil {
 			in = text
@@ -67,7 +67,7 @@ func (v *visitor) stmt(s *syntax.Stmt) {
 	}
 }
 
-// compound reads a command that holds others, or calculates.
+// compound reads a command that contains others, or evaluates arithmetic.
 func (v *visitor) compound(c syntax.Command) {
 	v.loosen("it is not a plain list of commands")
 	switch c := c.(type) {
@@ -112,12 +112,12 @@ func (v *visitor) compound(c syntax.Command) {
 			v.arithm(x)
 		}
 	case *syntax.TimeClause:
-		// Behind | it is no word of the shell's, but a program.
+		// Behind | it is no reserved word, but a program.
 		v.record(engine.Command{Argv: []engine.Word{{Text: "time", Known: true},
 			{Text: Timed}}, Wrapper: v.inside})
 		v.nested([]*syntax.Stmt{c.Stmt})
 	case *syntax.CoprocClause:
-		// Shells disagree about which word is the coprocess's name.
+		// Shells differ about which word is the coprocess's name.
 		v.opaque("it runs a coprocess")
 		v.nested([]*syntax.Stmt{c.Stmt})
 	default:
@@ -125,7 +125,7 @@ func (v *visitor) compound(c syntax.Command) {
 	}
 }
 
-// reads reports whether a statement is the read of a loop over lines.
+// reads reports whether a statement is the read command of a loop over lines.
 func reads(s *syntax.Stmt) bool {
 	c, ok := s.Cmd.(*syntax.CallExpr)
 	return ok && !s.Negated && len(s.Redirs) == 0 && len(c.Args) > 0 && c.Args[0].Lit() == "read"
@@ -135,7 +135,7 @@ func reads(s *syntax.Stmt) bool {
 // itself.
 const Timed = "(command)"
 
-// loopOver reads what a loop goes over.
+// loopOver reads the items of a loop.
 func (v *visitor) loopOver(l syntax.Loop) {
 	switch l := l.(type) {
 	case *syntax.WordIter:
@@ -173,7 +173,7 @@ func (v *visitor) words(all []*syntax.Word) []word {
 	return words
 }
 
-// word reads the commands in w and returns what w is.
+// word reads the commands in w and returns w as a word.
 func (v *visitor) word(w *syntax.Word) word {
 	if w == nil {
 		return word{known: true}
@@ -190,8 +190,8 @@ func (v *visitor) word(w *syntax.Word) word {
 	return l
 }
 
-// indexed is what a word begins with that may belong to the redirection behind
-// it, which the parser takes for an argument: {x[$y]}>file.
+// indexed matches the beginning of a word that may belong to the following redirection, as
+// in {x[$y]}>file, where the parser finds an argument.
 var indexed = text.Pattern(`^\{\w+\[`)
 
 func (v *visitor) parts(all []syntax.WordPart) {
@@ -215,9 +215,9 @@ func (v *visitor) parts(all []syntax.WordPart) {
 	}
 }
 
-// substitute reads the commands of a substitution. The shell writes them anew
-// before it runs them, and loses the text behind a here-document; and the
-// quotes of $'…', if it took the commands for a calculation at first.
+// substitute reads the commands of a substitution. bash reprints them before it runs them.
+// Then it loses the text behind a here-document, and the quotes of $'…' if it first parsed
+// the commands as arithmetic.
 func (v *visitor) substitute(n syntax.Node, all []*syntax.Stmt) {
 	v.loosen("it has a command substitution")
 	simple := false
@@ -305,7 +305,7 @@ func (v *visitor) arithm(x syntax.ArithmExpr) {
 	}
 }
 
-// isNumber reports whether w is a value that the shell itself makes a number.
+// isNumber reports whether w is a value that is always a number.
 func isNumber(w *syntax.Word) bool {
 	if len(w.Parts) != 1 {
 		return false
@@ -380,7 +380,8 @@ func (v *visitor) declare(c *syntax.DeclClause) {
 		if !w.known || strings.ContainsAny(w.text, "=[") {
 			v.opaque("which variable it sets is known only when it runs (%s)", w.text)
 		}
-		// Other options name another variable, calculate, or hand on a function.
+		// Other options create a reference to a variable, evaluate arithmetic, or export a
+		// function.
 		if len(w.text) > 0 && strings.ContainsRune("-+", rune(w.text[0])) &&
 			strings.Trim(w.text[1:], "-"+program.Find("declare").Flags) != "" || c.Variant.Value == "nameref" {
 			v.opaque("it sets a variable that is run as a script: %s %s", c.Variant.Value, w.text)

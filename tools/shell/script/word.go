@@ -13,10 +13,10 @@ import (
 type word struct {
 	text  string // the value, or the source if the value is not known
 	known bool
-	split bool // not known, and may expand to no word or several
+	split bool // unknown, and may expand to any number of words
 }
 
-// engine returns w as the policy sees it.
+// engine returns w in the policy's form.
 func (w word) engine() engine.Word { return engine.Word{Text: w.text, Known: w.known} }
 
 // literal returns the value of w, if it is known. It does not read commands in w.
@@ -70,8 +70,8 @@ func severalWords(p syntax.WordPart) bool {
 		e.Exp != nil || e.Slice != nil || e.Repl != nil)
 }
 
-// unescape writes lit without its backslashes to text, and the characters that no backslash
-// quotes to bare, if that is not nil. In double quotes a backslash quotes fewer characters.
+// unescape writes lit without its backslashes to text, and its unquoted characters to bare,
+// if bare is not nil. In double quotes a backslash quotes fewer characters.
 func unescape(text, bare *strings.Builder, lit string, quoted bool) bool {
 	for i := 0; i < len(lit); i++ {
 		c := lit[i]
@@ -119,8 +119,8 @@ func expands(bare string) bool {
 	return strings.ContainsAny(bare, "`()<>;&|\n\t ")
 }
 
-// ansi returns what $'s' is. Not known are the escapes that depend on the
-// language or on the shell's version.
+// ansi returns the value of $'s'. Escapes that depend on the locale or the shell's version
+// are unknown.
 func ansi(s string) (string, bool) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

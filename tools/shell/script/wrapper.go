@@ -7,13 +7,13 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// wrapper reads the arguments of a program that runs the command they end in.
+// wrapper reads the arguments of a program that runs the command at their end.
 func (v *visitor) wrapper(name string, p *program.Program, args []word) {
 	if p.Is(program.Away) {
 		v.leaveDir()
 	}
 	if name == "command" && len(args) > 0 && (args[0].text == "-v" || args[0].text == "-V") {
-		return // it only says what a name means
+		return // it only describes a name
 	}
 	rest, env, ok := v.wrapped(name, p, args)
 	more := slices.Contains(p.Usage, "INPUT...")
@@ -35,7 +35,7 @@ func (v *visitor) wrapper(name string, p *program.Program, args []word) {
 // wrapped returns the command behind the options and operands of p, and the variables set
 // for it. It reports false if the command is uncertain.
 func (v *visitor) wrapped(name string, p *program.Program, args []word) (rest []word, env []string, ok bool) {
-	replace := "" // the word that stands for input
+	replace := "" // the placeholder for input
 	given := texts(args)
 	sets := slices.Contains(p.Usage, "NAME=VALUE...")
 	set := func() bool {
@@ -103,7 +103,7 @@ func (v *visitor) wrapped(name string, p *program.Program, args []word) (rest []
 	return args, env, true
 }
 
-// texts returns how words are written.
+// texts returns the texts of words.
 func texts(words []word) []string {
 	all := make([]string, len(words))
 	for i, w := range words {

@@ -7,8 +7,7 @@ import (
 	"gemline/tools/shell/program"
 )
 
-// A writing holds the arguments of a program that writes to files
-// which its operands name.
+// A writing is the parsed arguments of a program that writes to its operands.
 type writing struct {
 	operands []word
 	into     *word // the directory that is written into, if an option names it
@@ -17,9 +16,8 @@ type writing struct {
 	parents  bool  // below the directory, the whole path of an operand is written to
 }
 
-// writes tells which files a program writes to. They are told if all of its
-// arguments are understood, and not guessed. A backup that it makes beside is
-// not.
+// writes records the files that a program writes to, if all its arguments are understood.
+// Backup files are not recorded.
 func (v *visitor) writes(p *program.Program, args []word) {
 	if p.Writes == "" {
 		return
@@ -52,7 +50,7 @@ func (v *visitor) writes(p *program.Program, args []word) {
 	}
 }
 
-// below notes the file that is written for each of from in the directory to.
+// below records the file in the directory to that is written for each of from.
 func (v *visitor) below(to word, from []word, parents bool) {
 	for _, a := range from {
 		name := strings.TrimRight(a.text, "/")
@@ -69,7 +67,7 @@ func (v *visitor) below(to word, from []word, parents bool) {
 	}
 }
 
-// written takes args apart. It reports false if that can't be done for certain.
+// written parses args. It reports false if the result is uncertain.
 func written(p *program.Program, args []word) (is writing, ok bool) {
 	is.each = p.Writes == "each"
 	given := texts(args)
@@ -105,8 +103,8 @@ func written(p *program.Program, args []word) (is writing, ok bool) {
 	return is, true
 }
 
-// fixedStart reports whether a word that is not known begins as it is written, with
-// what begins no option, however many words it becomes.
+// fixedStart reports whether an unknown word begins with literal text that begins no option,
+// however many words it expands to.
 func fixedStart(text string) bool {
 	return text != "" && !strings.ContainsAny(text, "$`<>(") && !strings.ContainsAny(text[:1], "-*?[{'\"\\+!@")
 }
