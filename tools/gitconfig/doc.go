@@ -1,4 +1,4 @@
-// Package gitconfig reads configurations of git as git does, and knows which
-// settings make nothing run. It is asked before git runs unasked in a
-// repository, and before a repository stays that a confined command has made.
+// Package gitconfig parses configurations of git as git does, and knows which settings run
+// no programs. It is used before git runs without approval in a repository, and before a
+// repository made by a confined command is accepted.
 package gitconfig

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// mostBytes is how many bytes of a configuration are read at the most.
+// mostBytes limits the bytes read of a configuration.
 const mostBytes = 256 << 10
 
 // An Entry is a setting.
 type Entry struct {
 	Section string // in small letters
-	Name    string // the section's own, as the x of [remote "x"]
+	Name    string // the subsection, such as x in [remote "x"]
 	Key     string // in small letters
 	Value   string
 }
@@ -25,8 +25,7 @@ func (e Entry) String() string {
 	return e.Section + "." + e.Name + "." + e.Key
 }
 
-// Parse reads a configuration. What git might read in another way is an error,
-// and so is what git refuses.
+// Parse parses a configuration. Ambiguous syntax is an error, as is syntax that git rejects.
 func Parse(text string) (list []Entry, err error) {
 	if len(text) > mostBytes {
 		return nil, fmt.Errorf("is longer than %d bytes", mostBytes)
@@ -49,13 +48,13 @@ func Parse(text string) (list []Entry, err error) {
 	return list, nil
 }
 
-// A parser has read all but rest, and is in a section.
+// A parser holds the remaining text, and the current section.
 type parser struct {
 	rest          string
 	section, name string
 }
 
-// next takes the next character; 0 at the end.
+// next reads the next character; 0 at the end.
 func (p *parser) next() byte {
 	if p.rest == "" {
 		return 0
@@ -87,7 +86,7 @@ func (p *parser) line() {
 	_, p.rest, _ = strings.Cut(p.rest, "\n")
 }
 
-// word takes letters, figures and hyphens, and points if they may be there.
+// word reads letters, digits and hyphens, and dots if points is true.
 func (p *parser) word(points bool) string {
 	n := 0
 	for letter(p.rest[n]) || '0' <= p.rest[n] && p.rest[n] <= '9' || p.rest[n] == '-' || points && p.rest[n] == '.' {

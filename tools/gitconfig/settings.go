@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Harmless reports whether a setting makes git run nothing, whatever its
-// repository holds, and leads git to no other directory.
+// Harmless reports whether a setting never makes git run a program, and never leads git to
+// another directory.
 func (e Entry) Harmless() bool {
 	section := e.Section
 	if e.Name != "" {
@@ -23,14 +23,14 @@ func (e Entry) Harmless() bool {
 		return e.Key == "allow" && slices.Contains([]string{"file", "git", "http", "https", "ssh"}, e.Name)
 	case !slices.Contains(strings.Fields(settings[section]), e.Key):
 		return false
-	case strings.HasSuffix(e.Key, "url"): // NAME::x is for a program git-remote-NAME
+	case strings.HasSuffix(e.Key, "url"): // NAME::x runs the program git-remote-NAME
 		return !strings.Contains(e.Value, "::") && !strings.HasPrefix(e.Value, "-")
 	}
 	return true
 }
 
-// Hooks returns the directory of the hooks that git gives each new repository,
-// as a configuration of the user's says, "" if it doesn't.
+// Hooks returns the directory of hooks that git copies to new repositories, by the user's
+// configuration text, "" if not set.
 func Hooks(text, home string) (dir string) {
 	list, _ := Parse(text)
 	for _, e := range list {
@@ -63,7 +63,7 @@ func FirstUnsafe(text string, more func(Entry) bool) string {
 	return ""
 }
 
-// restricted are keys that run programs with values other than these.
+// restricted maps keys to their safe values; other values run programs.
 var restricted = map[string][]string{
 	"core.fsmonitor":    {"false"},
 	"submodule..update": {"checkout", "rebase", "merge", "none"},
@@ -77,9 +77,9 @@ var filter = map[string][]string{
 	"required": {"true"},
 }
 
-// settings are the keys that a repository's configuration may hold, by their
-// section; with a point if the section has a name of its own. They are what
-// git clone, gh repo clone and git lfs write, and what people set by hand.
+// settings are the keys allowed in a repository's configuration, by section; the section has
+// a final dot if it has a subsection. They are the keys that git clone, gh repo clone and
+// git lfs write, and keys that users set by hand.
 var settings = map[string]string{
 	"core": "repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks autocrlf eol safecrlf abbrev quotepath protecthfs protectntfs longpaths untrackedcache preloadindex sharedrepository compression loosecompression" +
 		" trustctime checkstat sparsecheckout sparsecheckoutcone commitgraph multipackindex bigfilethreshold splitindex whitespace commentchar hidedotfiles fscache warnambiguousrefs ignorestat fsync fsyncmethod packedgitlimit packedgitwindowsize deltabasecachelimit",

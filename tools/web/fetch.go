@@ -27,22 +27,22 @@ const (
 	mostTime      = 30 * time.Second // for all of it
 	firstByte     = 10 * time.Second // to connect; to secure; to begin to answer
 
-	// How many pages of a host are fetched in a while.
+	// The limit of pages per host and minute.
 	mostPages = 10
 	while     = time.Minute
-	mostHosts = 1000 // that are kept in mind
+	mostHosts = 1000 // hosts that are remembered
 )
 
-// Config says how pages are fetched. The zero Config does it directly.
+// Config configures fetches. The zero Config makes direct connections.
 type Config struct {
 	// UserAgent names the program to servers.
 	UserAgent string
 
-	// Network says how other machines are reached. A proxy looks names up itself, so it is given
-	// only those that lead to public addresses from here; to where they lead from there, it sees.
+	// Network configures connections. A proxy resolves names itself, so it gets only names
+	// that resolve to public addresses here; how it resolves them is its own matter.
 	Network network.Network
 
-	// Patience is how long a server may take to begin its answer, 0 for 10 s.
+	// Patience is the timeout for the beginning of a response; 0 is 10 s.
 	Patience time.Duration
 
 	// Lookup replaces the resolver of the system, if not nil.
@@ -59,7 +59,7 @@ type Fetcher struct {
 	open func() transports
 
 	mu   sync.Mutex
-	sent map[string][]time.Time // when hosts were asked
+	sent map[string][]time.Time // times of requests by host
 }
 
 // New returns a Fetcher. It makes no connection before it is first used.
@@ -82,7 +82,7 @@ func (f *Fetcher) transports() transports {
 	proxied := f.cfg.Network.Proxied(firstByte)
 	proxied.TLSHandshakeTimeout, proxied.ResponseHeaderTimeout = firstByte, cmp.Or(f.cfg.Patience, firstByte)
 	proxied.MaxResponseHeaderBytes = 256 << 10
-	proxied.DisableKeepAlives = true // so that every request is dialled, and checked
+	proxied.DisableKeepAlives = true // so that every request makes a checked connection
 	proxied.ForceAttemptHTTP2 = true
 	direct := proxied.Clone()
 	direct.DialContext, direct.Proxy = f.dial, nil
@@ -112,7 +112,7 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 		errs = append(errs, err)
 		b := (*BlockedError)(nil)
 		if errors.As(err, &b) || ctx.Err() != nil {
-			break // a name that leads in and out is not to be tried out
+			break // a name with private and public addresses is refused
 		}
 	}
 	return nil, errors.Join(errs...)
@@ -134,8 +134,8 @@ func (f *Fetcher) lookup(ctx context.Context, host string) ([]netip.Addr, error)
 	return addrs, err
 }
 
-// check decides about the address that is dialled, just before the connection, whatever a name
-// stood for earlier.
+// check checks the dialled address just before the connection, independent of earlier
+// lookups.
 func (f *Fetcher) check(address string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -147,8 +147,8 @@ func (f *Fetcher) check(address string) error {
 	return nil
 }
 
-// Check looks a page's host up, and returns a [BlockedError] error if one of its
-// addresses is not public. That a host is not found is no error here.
+// Check looks up a page's host, and returns a [BlockedError] error if one of its addresses
+// is not public. A host that is not found is no error.
 func (f *Fetcher) Check(ctx context.Context, u *url.URL) error {
 	addrs, err := f.lookup(ctx, u.Hostname())
 	if err != nil {
@@ -167,8 +167,8 @@ func (f *Fetcher) public(u *url.URL, addrs []netip.Addr) error {
 	return nil
 }
 
-// Admit counts a page, and reports whether it may be fetched: of one host 10
-// are in a minute, at most. Redirects of a page are not counted.
+// Admit counts a page, and reports whether it may be fetched: at most 10 pages per host and
+// minute. Redirects of a page are not counted.
 func (f *Fetcher) Admit(u *url.URL) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -191,15 +191,15 @@ func (f *Fetcher) Admit(u *url.URL) bool {
 
 // A Page is the answer to a fetch.
 type Page struct {
-	URL    *url.URL // where it was in the end
+	URL    *url.URL // after redirects
 	Status int
-	Type   string // as the server has it, with its parameters
+	Type   string // the server's, with parameters
 	Body   []byte
 }
 
-// Fetch fetches the page at u, which [Parse] has returned, whatever its status is. It takes
-// up to 30 seconds, 10 MiB and 5 redirects within the host; more is an error, and what is
-// not public is a [*BlockedError].
+// Fetch fetches the page at u, which [Parse] has returned, whatever its status is. The
+// limits are 30 seconds, 10 MiB and 5 redirects within the host; an address that is not
+// public is a [*BlockedError].
 func (f *Fetcher) Fetch(ctx context.Context, u *url.URL) (*Page, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, mostTime, fmt.Errorf("not fetched within %s", mostTime))
 	defer cancel()
@@ -230,7 +230,7 @@ func (f *Fetcher) follow(ctx context.Context, u *url.URL) (*Page, error) {
 	return nil, fmt.Errorf("more than %d redirects", mostRedirects)
 }
 
-// next returns where a redirect from u leads, if it may be followed.
+// next returns the target of a redirect from u, if it may be followed.
 func next(u *url.URL, location string) (*url.URL, error) {
 	to, err := u.Parse(location)
 	if err != nil {
@@ -246,10 +246,10 @@ func next(u *url.URL, location string) (*url.URL, error) {
 	return to, nil
 }
 
-// bare returns the host of u without the www in front, which is no other host.
+// bare returns the host of u without a leading www., which counts as the same host.
 func bare(u *url.URL) string { return strings.TrimPrefix(u.Hostname(), "www.") }
 
-// get sends one request for a page, with a redirect for an answer like any other.
+// get sends one request for a page, and does not follow redirects.
 func (f *Fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
@@ -260,8 +260,8 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL) (*http.Response, error) {
 	return f.RoundTrip(req)
 }
 
-// RoundTrip implements [http.RoundTripper] for requests of any kind to the public web: to
-// another address none is made, with a [BlockedError] error.
+// RoundTrip implements [http.RoundTripper] for all requests to the public web. For another
+// address, it returns a [BlockedError] error.
 func (f *Fetcher) RoundTrip(req *http.Request) (*http.Response, error) {
 	open := f.open()
 	proxy, err := f.cfg.Network.ProxyFor(req.URL)

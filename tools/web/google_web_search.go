@@ -24,11 +24,11 @@ type googleWebSearchArgs struct {
 	Query string `json:"query"`
 }
 
-// searchFailed is the class of its failures.
+// searchFailed is the error class of google_web_search.
 const searchFailed = "web_search_failed"
 
-// googleWebSearch returns google_web_search, which has the model's server search the web.
-// Nothing is fetched from here, so it takes no right of the network.
+// googleWebSearch returns google_web_search, which lets the model's server search the web.
+// The local machine fetches nothing, so the tool needs no network right.
 func (ts Tools) googleWebSearch() engine.Tool {
 	t := toolkit.Define("google_web_search", "GoogleSearch", engine.Search, googleWebSearchDoc, googleWebSearchSchema,
 		func(_ context.Context, a googleWebSearchArgs) (engine.Call, error) {

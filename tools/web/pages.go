@@ -23,15 +23,15 @@ var webFetchDirectDoc string
 
 const webFetchDirectSchema = `{"type":"object","properties":{"url":{"type":"string"}},"required":["url"]}`
 
-// A source is a page that was fetched from here, or why it was not.
+// A source is a locally fetched page, or the reason why the fetch failed.
 type source struct {
 	url  *url.URL
 	text string
 	err  error
 }
 
-// locally fetches the pages from here and has a model read them. If none can be
-// asked, the pages themselves are the result.
+// locally fetches the pages locally and lets a model read them. If no model is available,
+// the pages are the result.
 func (f *fetch) locally(ctx context.Context, urls []*url.URL) (engine.Result, error) {
 	var good []source
 	var failed []string
@@ -70,8 +70,7 @@ func (f *fetch) locally(ctx context.Context, urls []*url.URL) (engine.Result, er
 	return f.result("No model could be asked about the pages. This is what they say.\n\n"+sources(good, rawSize, false), said), nil
 }
 
-// fetch fetches urls, some side by side, and returns a source for each in the
-// order of urls.
+// fetch fetches urls, some in parallel, and returns a source for each in the order of urls.
 func (f *fetch) fetch(ctx context.Context, urls []*url.URL) []source {
 	const most = 4
 	all := make([]source, len(urls))
@@ -89,7 +88,7 @@ func (f *fetch) fetch(ctx context.Context, urls []*url.URL) []source {
 	return all
 }
 
-// sources returns pages one after the other, of so many characters in all.
+// sources returns the concatenated pages, with at most most characters in all.
 func sources(pages []source, most int, quoted bool) string {
 	shares(pages, most)
 	var b strings.Builder
@@ -103,8 +102,8 @@ func sources(pages []source, most int, quoted bool) string {
 	return b.String()
 }
 
-// shares cuts the longest of pages so that all have most characters together:
-// what short ones leave of their share is the others'.
+// shares cuts the longest pages so that all have most characters together. Long pages get
+// the unused shares of short pages.
 func shares(pages []source, most int) {
 	order := make([]int, len(pages))
 	for i := range order {
@@ -119,7 +118,7 @@ func shares(pages []source, most int) {
 	}
 }
 
-// clipped returns the first n characters of a page, and says so if there are more.
+// clipped returns the first n characters of a page, with a note if it is longer.
 func clipped(page string, n int) string {
 	page, cut := text.First(page, n)
 	if cut {
@@ -174,7 +173,7 @@ func (ts Tools) page(ctx context.Context, u *url.URL) (engine.Result, error) {
 	switch {
 	case err == nil:
 		return engine.Result{Text: text.Untrusted(clipped(said, pagesSize)), Display: size}, nil
-	case len(p.Body) == 0: // which the API refuses as an image
+	case len(p.Body) == 0: // the API refuses an empty image
 	case strings.HasPrefix(kind, "image/") || strings.HasPrefix(kind, "video/") || kind == "application/pdf":
 		return engine.Result{Text: "The page is " + size + ".", Display: size,
 			Media: []*genai.Part{genai.NewPartFromBytes(p.Body, kind)}}, nil

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// The parts of a page are bounded, since parser and library take far more time
-// and memory for some pages than for others of the same size.
+// Limits on parts of a page, as the cost of parser and library varies widely between pages
+// of the same size.
 const (
 	mostMarkup = 1 << 20 // bytes of HTML, without elements that are not read
 	mostTags   = 50_000
@@ -18,26 +18,25 @@ const (
 	mostCells  = 20_000    // of a table
 )
 
-// reopened are the elements that the parser opens again where they were left
-// open, by the rules of HTML.
+// reopened are the unclosed elements that the parser opens again in later blocks, by the
+// rules of HTML.
 var reopened = map[atom.Atom]bool{
 	atom.A: true, atom.B: true, atom.Big: true, atom.Code: true, atom.Em: true, atom.Font: true, atom.I: true, atom.Nobr: true,
 	atom.S: true, atom.Small: true, atom.Strike: true, atom.Strong: true, atom.Tt: true, atom.U: true,
 }
 
-// tamed returns the beginning of a page, without scripts and the like, that can
-// be parsed in a short time, and whether the page goes on. It is tangled if it
-// should not be parsed at all.
+// tamed returns the beginning of a page that can be parsed quickly, without scripts and the
+// like, and whether it was cut. A tangled page should not be parsed.
 func tamed(page string) (markup string, cut, tangled bool) {
 	var b strings.Builder
 	tags, open := 0, 0
-	skip, inside := atom.Atom(0), 0 // the element that is passed over, and how many of its kind are open
+	skip, inside := atom.Atom(0), 0 // the skipped element, and its nesting depth
 	for z := html.NewTokenizer(strings.NewReader(page)); ; {
 		kind := z.Next()
 		if kind == html.ErrorToken {
 			return b.String(), false, tangled
 		}
-		raw := string(z.Raw()) // before the name is asked for, which changes it
+		raw := string(z.Raw()) // before TagName, which changes it
 		if kind == html.CommentToken || kind == html.DoctypeToken {
 			continue
 		}

@@ -22,8 +22,8 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// Media returns the type of the page, such as "text/html", without parameters.
-// Where the server does not say, or only that it does not know, the page does.
+// Media returns the type of the page, such as "text/html", without parameters. Without a
+// specific type from the server, the content decides.
 func (p *Page) Media() string {
 	t, _, err := mime.ParseMediaType(p.Type)
 	if err != nil || t == "application/octet-stream" || t == "unknown/unknown" {
@@ -32,8 +32,8 @@ func (p *Page) Media() string {
 	return t
 }
 
-// Text returns the page as text for reading: HTML as Markdown, other text as it
-// is, in UTF-8. A page that is not text, or has none, is an error.
+// Text returns the page as text for reading: HTML as Markdown, other text as it is, in
+// UTF-8. A page without text is an error.
 func (p *Page) Text() (string, error) {
 	kind := p.Media()
 	switch {
@@ -80,8 +80,7 @@ func (p *Page) decoded() string {
 	return strings.TrimPrefix(strings.ToValidUTF8(string(text), "\uFFFD"), "\ufeff")
 }
 
-// markdown returns a page of HTML as Markdown, or where that can't be made of it
-// as the bare text.
+// markdown returns an HTML page as Markdown, or as bare text if the conversion fails.
 func (p *Page) markdown() string {
 	text, whole := p.decoded(), ""
 	markup, cut, tangled := tamed(text)
@@ -106,8 +105,7 @@ func (p *Page) markdown() string {
 	return strings.TrimSpace(string(out)) + whole
 }
 
-// convert has the library make Markdown of doc. Whatever a page does to it is
-// an error.
+// convert converts doc to Markdown by the library. A panic of the library becomes an error.
 func convert(doc *html.Node, base string) (out []byte, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -122,15 +120,15 @@ func newConverter() *converter.Converter {
 		commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))))
 }
 
-// unread are the elements that hold nothing to read.
+// unread are the elements without readable text.
 var unread = map[atom.Atom]bool{
 	atom.Script: true, atom.Style: true, atom.Template: true, atom.Noscript: true, atom.Iframe: true, atom.Object: true,
 	atom.Embed: true, atom.Svg: true, atom.Canvas: true, atom.Audio: true, atom.Video: true, atom.Img: true, atom.Picture: true,
 	atom.Input: true, atom.Select: true, atom.Button: true,
 }
 
-// unseen matches styles of what a browser does not show. What people don't see
-// is not given to a model, either.
+// unseen matches styles of invisible elements. The model does not get text that users can't
+// see.
 var unseen = text.Pattern(`(?i)(display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0\s*(;|$))`)
 
 // prune removes unread elements from a tree, and table spans, which the library would
@@ -157,8 +155,7 @@ func hidden(n *html.Node) bool {
 	})
 }
 
-// cells returns how many cells a table has when all rows are as wide as the
-// widest.
+// cells returns the number of cells in a table whose rows are all as wide as the widest.
 func cells(table *html.Node) int {
 	rows, widest := 0, 0
 	for n := range table.Descendants() {
@@ -175,7 +172,7 @@ func cells(table *html.Node) int {
 	return rows * widest
 }
 
-// flatten makes blocks of the parts of a table.
+// flatten converts the parts of a table to blocks.
 func flatten(table *html.Node) {
 	table.DataAtom, table.Data = atom.Div, "div"
 	for n := range table.Descendants() {
@@ -186,7 +183,7 @@ func flatten(table *html.Node) {
 	}
 }
 
-// weight returns how many elements and texts a tree has, the deep ones for more.
+// weight returns the number of elements and texts in a tree, weighted by depth.
 func weight(n *html.Node, depth int) int {
 	sum := depth
 	for c := range n.ChildNodes() {
@@ -195,7 +192,7 @@ func weight(n *html.Node, depth int) int {
 	return sum
 }
 
-// words returns the text of a tamed page without any form.
+// words returns the plain text of a tamed page.
 func words(page string) string {
 	var b bytes.Buffer
 	for z := html.NewTokenizer(strings.NewReader(page)); ; {

@@ -14,13 +14,13 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// longest is how long an address may be, in bytes. Servers take no longer ones.
+// longest limits the length of an address in bytes. Servers reject longer addresses.
 const longest = 8 << 10
 
-// mostErrors is how many mistakes in one text are told.
+// mostErrors limits the reported errors of one text.
 const mostErrors = 10
 
-// A BlockedError error, always a *BlockedError, is about an address that is well formed and not
+// A BlockedError, always a *BlockedError, is the error for a valid address that is not
 // fetched.
 type BlockedError struct {
 	URL string
@@ -30,10 +30,9 @@ type BlockedError struct {
 // Error names the address that is not fetched, and the reason.
 func (b *BlockedError) Error() string { return fmt.Sprintf("%s is not fetched: %s", b.URL, b.Why) }
 
-// Parse reads the address of a page, and returns it in one form for all ways to
-// write it: the host in lower case and in ASCII, without the scheme's own port
-// and without a fragment. An address that must not be fetched, as far as can be
-// told without asking anybody, is a [BlockedError] error.
+// Parse reads the address of a page, and returns it in one form for all ways to write it:
+// the host in lower case and in ASCII, without the scheme's own port and without a fragment.
+// If the address alone shows that it must not be fetched, the error is a [BlockedError].
 func Parse(s string) (*url.URL, error) {
 	if len(s) > longest {
 		return nil, fmt.Errorf("the URL is longer than %d bytes", longest)
@@ -111,8 +110,8 @@ func hostname(host string) (string, error) {
 	if len(host) > 253 {
 		return "", errors.New("the host is not a valid name")
 	}
-	// A name that ends with a number is an address. Programs read unusual forms differently.
-	// ToASCII may have made the usual form of other digits.
+	// A name that ends with a number is an IP address. Programs parse unusual forms
+	// differently. ToASCII may have normalised other digits.
 	if last := labels[len(labels)-1]; numeric(last) {
 		if a, err := netip.ParseAddr(host); err == nil {
 			return a.String(), nil
@@ -144,7 +143,7 @@ func portOf(u *url.URL) (string, error) {
 	return strconv.FormatUint(n, 10), nil
 }
 
-// local returns why a host is not on the public web by its name alone.
+// local returns why the name of a host is not on the public web.
 func local(host string) string {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return private(a)
@@ -157,9 +156,8 @@ func local(host string) string {
 	return ""
 }
 
-// Find returns the addresses in a text, in their order and each once. A word that
-// looks like an address and is none, or is of another kind, is an error; what is
-// blocked is returned beside the others.
+// Find returns the addresses in a text, in their order and each once. An invalid or
+// unsupported address is an error; blocked addresses are returned separately.
 func Find(text string) (urls []*url.URL, blocked []*BlockedError, err error) {
 	var errs []error
 	seen := map[string]bool{}
@@ -219,8 +217,8 @@ func NamedHosts(text string) (hosts []string) {
 	return hosts
 }
 
-// candidate returns the part of a word that may be an address: from its scheme
-// on, and without what punctuation follows it.
+// candidate returns the part of a word that may be an address: from its scheme on, without
+// trailing punctuation.
 func candidate(token string) string {
 	i := strings.Index(token, "://")
 	if i < 0 {
@@ -257,8 +255,8 @@ func schemeByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'
 }
 
-// UnicodeHost returns how the host of u is written in its own letters, if these are
-// other than the ones it is shown in. They may look like another host's.
+// UnicodeHost returns the host of u in Unicode, if that differs from its ASCII form. It may
+// look like another host.
 func UnicodeHost(u *url.URL) string {
 	host := u.Hostname()
 	if !strings.Contains(host, "xn--") {
@@ -270,8 +268,8 @@ func UnicodeHost(u *url.URL) string {
 	return host
 }
 
-// RawFileURL returns where the text of a file is that u shows as a page of GitHub's,
-// and else u.
+// RawFileURL returns the address of the raw file if u is a file's page on GitHub, and else
+// u.
 func RawFileURL(u *url.URL) *url.URL {
 	parts := strings.SplitN(strings.TrimPrefix(u.EscapedPath(), "/"), "/", 5)
 	if host := u.Hostname(); host != "github.com" && host != "www.github.com" || len(parts) < 5 || parts[2] != "blob" {

@@ -33,11 +33,11 @@ type Tools struct {
 	Direct  bool // pages are returned as they are, without the help of a model
 }
 
-// List returns both.
+// List returns the tools.
 func (ts Tools) List() engine.Tools { return engine.Tools{ts.webFetch(), ts.googleWebSearch()} }
 
-// ask asks a model a question beside the conversation. Its tokens are counted, and its notices
-// are shown.
+// ask asks a model outside of the conversation. Its tokens are counted, and its notices are
+// shown.
 func (ts Tools) ask(ctx context.Context, host engine.Host, purpose, prompt string) (*genai.Candidate, error) {
 	return ts.Asker.Ask(ctx, oneshot.Question{Purpose: purpose, Tell: host.Emit,
 		Contents: []*genai.Content{genai.NewContentFromText(prompt, genai.RoleUser)}})
@@ -50,20 +50,20 @@ type webFetchArgs struct {
 
 const (
 	webFetchName = "web_fetch"
-	mostURLs     = 20      // what the API takes in one request
-	pagesSize    = 250_000 // characters of all pages that a model is asked about
-	rawSize      = 40_000  // characters of all pages that get into the conversation
+	mostURLs     = 20      // the API's limit per request
+	pagesSize    = 250_000 // characters of all pages for a reading model
+	rawSize      = 40_000  // characters of all pages in the conversation
 )
 
-// The classes of its failures.
+// The error classes of web_fetch.
 const (
 	noURL       = "web_fetch_no_url_in_prompt"
 	unprocessed = "web_fetch_processing_error"
 	unfetched   = "web_fetch_fallback_failed"
 )
 
-// webFetch returns web_fetch, which has the API fetch and read pages, or else fetches them
-// here. Another model words the result, so that pages can't address the conversation's
+// webFetch returns web_fetch, which lets the API fetch and read pages, or else fetches them
+// locally. Another model writes the result, so that pages can't address the conversation's
 // model at length.
 func (ts Tools) webFetch() engine.Tool {
 	if ts.Direct {
@@ -90,7 +90,7 @@ func (ts Tools) webFetch() engine.Tool {
 	return t
 }
 
-// pagesOf returns the pages that a asks for, and those it will not get.
+// pagesOf returns the pages that a requests, and the blocked pages.
 func pagesOf(a webFetchArgs) (urls []*url.URL, blocked []*BlockedError, err error) {
 	if strings.TrimSpace(a.Prompt) == "" {
 		return nil, nil, &engine.CallError{Type: engine.InvalidToolParams,
@@ -124,8 +124,8 @@ func allSkipped(notes []string) error {
 		Display: "not fetched: " + strings.ReplaceAll(strings.Join(notes, ", "), "[Blocked Host] ", "")}
 }
 
-// fetching describes the fetch for a question: every address whole, and where its
-// host is not written in plain letters, that.
+// fetching describes the fetch for a question: every full address, and a note for a host in
+// other letters.
 func fetching(urls []*url.URL, blocked []*BlockedError, prompt string) engine.Intent {
 	var detail strings.Builder
 	var hosts []string
@@ -142,8 +142,8 @@ func fetching(urls []*url.URL, blocked []*BlockedError, prompt string) engine.In
 	slices.Sort(hosts)
 	hosts = slices.Compact(hosts)
 	target := strings.Join(hosts, " ")
-	// Nothing of these is asked for, but the model that reads the pages may
-	// fetch them, too: the instructions are all it goes by.
+	// The call does not request these hosts, but the reading model may fetch them, too, as
+	// the prompt names them.
 	named := slices.DeleteFunc(NamedHosts(prompt), func(host string) bool { return slices.Contains(hosts, host) })
 	if len(named) > 0 {
 		fmt.Fprintf(&detail, "beware: the prompt also names %s\n", text.Name(strings.Join(named, ", ")))
@@ -152,7 +152,7 @@ func fetching(urls []*url.URL, blocked []*BlockedError, prompt string) engine.In
 	}
 	const short = 60
 	switch prompt = strings.TrimSpace(prompt); {
-	case detail.String() == urls[0].String()+"\n" && len(detail.String()) <= short && !strings.Contains(prompt, "\n"): // the title says it
+	case detail.String() == urls[0].String()+"\n" && len(detail.String()) <= short && !strings.Contains(prompt, "\n"): // the title has the address
 		detail.Reset()
 		fmt.Fprintf(&detail, "asked of the page: %s", prompt)
 	case prompt != "":
@@ -167,7 +167,7 @@ func fetching(urls []*url.URL, blocked []*BlockedError, prompt string) engine.In
 		{Label: "always pages of " + strings.Join(append(hosts, named...), ", "), Tool: webFetchName, Target: target}}}
 }
 
-// A fetch is one call under way.
+// A fetch is one running call.
 type fetch struct {
 	tools   Tools
 	host    engine.Host
@@ -177,7 +177,7 @@ type fetch struct {
 
 func (f *fetch) skip(note string) { f.skipped = append(f.skipped, note) }
 
-// run fetches urls and has a model do what the prompt asks.
+// run fetches urls and lets a model follow the prompt.
 func (f *fetch) run(ctx context.Context, urls []*url.URL) (engine.Result, error) {
 	urls, err := f.admitted(ctx, urls)
 	if err != nil {
@@ -193,7 +193,7 @@ func (f *fetch) run(ctx context.Context, urls []*url.URL) (engine.Result, error)
 	return f.locally(ctx, urls)
 }
 
-// admitted returns the urls that may be fetched. It looks their hosts up.
+// admitted returns the urls that may be fetched, after a lookup of their hosts.
 func (f *fetch) admitted(ctx context.Context, urls []*url.URL) (admitted []*url.URL, err error) {
 	errs := make([]error, len(urls))
 	parallel.Each(len(urls), max(1, len(urls)), func(i int) { errs[i] = f.tools.Fetcher.Check(ctx, urls[i]) })
@@ -215,7 +215,7 @@ func (f *fetch) admitted(ctx context.Context, urls []*url.URL) (admitted []*url.
 	return admitted, nil
 }
 
-// remotely has the API fetch and read the pages.
+// remotely lets the API fetch and read the pages.
 func (f *fetch) remotely(ctx context.Context, urls []*url.URL) (string, error) {
 	var list strings.Builder
 	for _, u := range urls {
@@ -252,7 +252,7 @@ func (f *fetch) remotely(ctx context.Context, urls []*url.URL) (string, error) {
 	return text, nil
 }
 
-// result marks said as data from outside.
+// result marks said as untrusted.
 func (f *fetch) result(said, display string) engine.Result {
 	note := ""
 	if len(f.skipped) > 0 {
@@ -267,8 +267,7 @@ func escaped(text string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(text)
 }
 
-// cited returns the text of an answer, with the numbers of its sources where
-// they belong, and a list of these.
+// cited returns the text of an answer, with numbers of its sources and a list of them.
 func cited(answer *genai.Candidate) string {
 	var text strings.Builder
 	var starts []int // of the parts
@@ -310,8 +309,8 @@ func cited(answer *genai.Candidate) string {
 	return out
 }
 
-// webSources returns a line for each page that an answer rests on, with its number,
-// title and address.
+// webSources returns a line for each source of an answer, with its number, title and
+// address.
 func webSources(answer *genai.Candidate) (lines []string) {
 	if answer.GroundingMetadata == nil {
 		return nil

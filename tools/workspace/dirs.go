@@ -12,8 +12,8 @@ import (
 	"gemline/engine/disk"
 )
 
-// dirs are the directories that may be used, open, so that each stays the same whatever lies at its
-// path later. It is safe for concurrent use.
+// dirs are the open directories of a Workspace. An open directory stays the same even if its
+// path is replaced. It is safe for concurrent use.
 type dirs struct {
 	temp string // real path, or ""
 	file string // real path, or ""
@@ -96,7 +96,7 @@ func (ds *dirs) dirOf(path string) (dir *disk.Dir, rel string) {
 	return dir, rel
 }
 
-// dirOfFile returns the directory of the file outside, nil if it is not there.
+// dirOfFile returns the directory of the file outside, nil if it does not exist.
 func (ds *dirs) dirOfFile() *disk.Dir {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
@@ -106,14 +106,14 @@ func (ds *dirs) dirOfFile() *disk.Dir {
 	return ds.fileDir
 }
 
-// tempDir returns the temporary directory, nil if it is not there. It may have
-// been made, or made again, since it was last asked for.
+// tempDir returns the temporary directory, nil if it does not exist. It may have been
+// created, or replaced, since the last call.
 func (ds *dirs) tempDir() *disk.Dir {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
 	if ds.tempNow == nil || ds.tempNow.Gone() {
 		ds.tempNow = nil
-		// It may be made by whoever works there, so a link is not followed.
+		// Other programs may create it, so a link is not followed.
 		info, err := os.Lstat(ds.temp)
 		if err != nil || info.Mode()&fs.ModeSymlink != 0 {
 			return nil
@@ -131,7 +131,7 @@ func (ds *dirs) tempDir() *disk.Dir {
 	return ds.tempNow
 }
 
-// makeTemp is tempDir, but makes it.
+// makeTemp is tempDir, but creates a missing directory.
 func (ds *dirs) makeTemp() (*disk.Dir, error) {
 	if err := os.MkdirAll(ds.temp, 0o700); err != nil {
 		return nil, err
@@ -178,10 +178,9 @@ func (ds *dirs) lentAt(real string) (dir *disk.Dir, rel string) {
 
 var errLoop = errors.New("too many levels of symbolic links")
 
-// follow returns where the absolute path leads when all symbolic links are
-// followed. A missing part is taken as named, so that a link to a missing
-// file leads to the missing file. It reads the directories through their open
-// handles, whatever lies at their paths now.
+// follow resolves all symbolic links in the absolute path. A missing part stays as named, so
+// that a link to a missing file leads to that file. It reads directories through their open
+// handles, even if their paths were replaced.
 func (ds *dirs) follow(path string) (string, error) {
 	path = filepath.Clean(path)
 	volume := filepath.VolumeName(path)
@@ -189,7 +188,7 @@ func (ds *dirs) follow(path string) (string, error) {
 	if dir, rel := ds.dirOf(path); dir != nil {
 		info, err := dir.Lstat(rel)
 		if err == nil && info.Mode()&fs.ModeSymlink == 0 || err != nil && missing(err) {
-			return path, nil // no link on the way, as nearly always
+			return path, nil // the usual case: no links
 		}
 		done, rest = filepath.Clean(path[:len(path)-len(rel)]), rel
 		if rel == "." {
@@ -229,8 +228,8 @@ func (ds *dirs) follow(path string) (string, error) {
 	return done, nil
 }
 
-// readlink returns where the link at path leads, "" if there is none. Only the
-// last element of path may be a link.
+// readlink returns the target of the link at path, "" if path is no link. Only the last
+// element of path may be a link.
 func (ds *dirs) readlink(path string) (string, error) {
 	lstat, read, name := os.Lstat, os.Readlink, path
 	if dir, rel := ds.dirOf(path); dir != nil {
@@ -247,12 +246,12 @@ func (ds *dirs) readlink(path string) (string, error) {
 	}
 	target, err := read(name)
 	if err != nil {
-		return "", errors.Join(disk.ErrLink, err) // it is one no more
+		return "", errors.Join(disk.ErrLink, err) // it is a link no more
 	}
 	return target, nil
 }
 
-// below returns path relative to dir, if it lies in it.
+// below returns path relative to dir, if path is in dir.
 func below(dir, path string) (string, bool) {
 	if path == dir {
 		return ".", true

@@ -1,26 +1,25 @@
-// Package workspace knows which files may be touched, which are to be passed over, and how to
-// read and write them without losing a byte. A first caller makes a [Workspace] with [New].
+// Package workspace decides which files may be accessed and which are ignored, and reads and
+// writes them without losing a byte. A first caller makes a [Workspace] with [New].
 //
-// # Inside
+// # Access stays inside the roots
 //
 // Every path goes through [Workspace.Resolve], and again through the same
 // check when the file is opened: with all symbolic links followed it lies in
 // a root or in the temporary directory, and no part of it below the root is a
 // name that holds secrets, history or other people's code.
 //
-// # Bytes
+// # Unedited bytes are preserved
 //
-// A text is read with its [Format], by which it is written back, and an
-// unedited text comes out as the bytes it came from. Where that can't be
-// promised, writing is refused.
+// A text is read with its [Format] and written back in it, so that an unedited text results
+// in the same bytes. If that is impossible, writing is refused.
 //
-// # Whole files
+// # Atomic writes
 //
-// A file is replaced at once or not at all. Whatever fails, the old file is
-// there as before and nothing else is.
+// A file is replaced at once or not at all. After a failure, the old file is unchanged, and
+// no temporary file remains.
 //
-// # Nothing at all
+// # Overlays
 //
-// With an [Overlay] nothing on the disk changes. The Workspace shows the files as the writes
-// would have left them.
+// With an [Overlay], writes do not change the disk. The Workspace shows the files as if they
+// were written.
 package workspace

@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// An Editor has files open for the user. It may have a newer text of a file than the disk,
-// and is told of writes, so that it does not overwrite them. A nil function means that the
-// Editor lacks the ability.
+// An Editor has files open for the user. It may have a newer text of a file than the disk.
+// Each write is reported to the Editor, which would otherwise overwrite the file. A nil
+// function means that the Editor lacks the ability.
 //
-// It is asked about UTF-8 texts below the roots that exist on the disk. A file that the
-// Editor reports as missing does not exist, whatever the disk holds.
+// It is asked about existing UTF-8 texts below the roots. A file that the Editor reports as
+// missing does not exist, even if it is on the disk.
 type Editor struct {
 	// Read returns the text of a file. If its error is an [errors.ErrUnsupported], the text
 	// of the disk counts; another error is the reader's, [fs.ErrNotExist] among them.
@@ -28,7 +28,7 @@ type Editor struct {
 // mostEdited is the size of the largest file that an Editor is asked about.
 const mostEdited = 4 << 20
 
-// editor returns the Editor that is to be asked about p, the zero Editor if none is.
+// editor returns the Editor for p, the zero Editor if there is none.
 func (p ResolvedPath) editor() Editor {
 	w := p.w
 	own := func(dir string) bool { _, in := below(dir, p.real); return dir != "" && in }
@@ -41,8 +41,8 @@ func (p ResolvedPath) editor() Editor {
 
 var byteOrderMark = []byte("\ufeff")
 
-// edited returns the content of the file at p as the user's editor has it, or b, the content on
-// the disk, if no editor has it.
+// edited returns the content of the file at p in the user's editor, or b, the content on the
+// disk, if the file is not open there.
 func (p ResolvedPath) edited(b []byte) ([]byte, error) {
 	ed := p.editor()
 	if ed.Read == nil || len(b) > mostEdited || !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
@@ -64,7 +64,7 @@ func (p ResolvedPath) edited(b []byte) ([]byte, error) {
 // the disk.
 func asIn(b []byte, text string) []byte {
 	mark := []byte(nil)
-	if bytes.HasPrefix(b, byteOrderMark) { // which editors do not show
+	if bytes.HasPrefix(b, byteOrderMark) { // editors do not show it
 		mark, text = byteOrderMark, strings.TrimPrefix(text, string(byteOrderMark))
 	}
 	if n := bytes.Count(b, []byte("\r\n")); n > 0 && n == bytes.Count(b, []byte("\n")) &&
@@ -74,7 +74,7 @@ func asIn(b []byte, text string) []byte {
 	return append(slices.Clip(mark), text...)
 }
 
-// hand has the editor write b, and reports whether it was to do that.
+// hand lets the editor write b, and reports whether an editor is responsible.
 func (p ResolvedPath) hand(b []byte) (done bool, err error) {
 	ed := p.editor()
 	if ed.Write == nil || len(b) > mostEdited || !utf8.Valid(b) ||

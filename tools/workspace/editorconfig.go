@@ -62,7 +62,7 @@ func configured(config, path string) (named string, root bool) {
 	return named, root
 }
 
-// sectionMatches reports whether the name of a section of an .editorconfig is meant for path.
+// sectionMatches reports whether the section name of an .editorconfig matches path.
 func sectionMatches(glob, path string) bool {
 	if rest, ok := strings.CutPrefix(glob, "/"); ok {
 		glob = rest

@@ -10,20 +10,20 @@ import (
 	"gemline/engine/charset"
 )
 
-// A grepper searches one file after the other with the same memory.
+// A grepper searches files sequentially, reusing its buffers.
 type grepper struct {
 	q    *Query
 	from ResolvedPath
 	done <-chan struct{}
 	buf  []byte
 	fold []byte
-	next []int // where each literal comes next
+	next []int // the next position of each literal
 
-	charset string // of the file, "" as long as nothing asks for it
+	charset string // of the file, "" until needed
 }
 
 const (
-	chunk   = 1 << 20  // how much of a file is looked at at once
+	chunk   = 1 << 20  // bytes of a file that are searched at once
 	maxLine = 16 << 20 // a file with a longer line is not searched further
 )
 
@@ -62,7 +62,7 @@ func (g *grepper) file(path string) []Match {
 		n, err := in.Read(g.buf[have:cap(g.buf)])
 		have += n
 		if size -= int64(n); size == 0 && err == nil {
-			err = io.EOF // as the next read would say
+			err = io.EOF // as the next read would return
 		}
 		if err != nil && err != io.EOF {
 			return found
@@ -77,7 +77,7 @@ func (g *grepper) file(path string) []Match {
 			}
 		}
 		if bytes.IndexByte(b[have-n:], 0) >= 0 {
-			return found // not text, at least from here on
+			return found // binary from here on
 		}
 		whole := have // the bytes that make whole lines
 		if err == nil {
@@ -94,7 +94,7 @@ func (g *grepper) file(path string) []Match {
 	}
 }
 
-// written returns the lines of b, which is not on the disk, that match.
+// written returns the matching lines of b, a file that is not on the disk.
 func (g *grepper) written(path string, b []byte) []Match {
 	text, _, err := g.from.w.Decode(path, b)
 	if err != nil { // not text
@@ -110,7 +110,7 @@ func (g *grepper) wide(path string, b []byte) (charset.Format, bool) {
 	if !charset.HasOtherBOM(b) && bytes.IndexByte(b, 0) < 0 {
 		return charset.Format{}, false
 	}
-	for _, cut := range []int{0, 2} { // which may part a pair of surrogates
+	for _, cut := range []int{0, 2} { // it may split a surrogate pair
 		_, format, err := g.from.w.Decode(path, b[:max(0, len(b)&^3-cut)])
 		if err == nil && format.Wide() {
 			return format, true
@@ -119,8 +119,7 @@ func (g *grepper) wide(path string, b []byte) (charset.Format, bool) {
 	return charset.Format{}, false
 }
 
-// foreign reports whether the file at path is in another charset than UTF-8, as far as b tells,
-// which are lines of it.
+// foreign reports whether lines b show that the file at path is not in UTF-8.
 func (g *grepper) foreign(path string, b []byte) bool {
 	if g.charset == "" && !utf8.Valid(b) {
 		g.charset = "utf-8"
@@ -192,7 +191,7 @@ func (g *grepper) candidates(b []byte) func(yield func(int, int) bool) {
 	return func(yield func(int, int) bool) {
 		g.next = g.next[:0]
 		for range lit.words {
-			g.next = append(g.next, -1) // not looked for yet
+			g.next = append(g.next, -1) // not searched yet
 		}
 		for pos := 0; ; {
 			first := len(hay)
@@ -221,8 +220,8 @@ func (g *grepper) candidates(b []byte) func(yield func(int, int) bool) {
 	}
 }
 
-// matching yields the lines where something matches when b is taken as a
-// whole. Whoever asks checks the line alone: a match may cross its end.
+// matching yields the lines of matches in b as a whole. The caller must check each line
+// alone, as a match may cross its end.
 func (g *grepper) matching(b []byte) func(yield func(int, int) bool) {
 	return func(yield func(int, int) bool) {
 		for pos := 0; pos < len(b); {
@@ -242,7 +241,7 @@ func (g *grepper) matching(b []byte) func(yield func(int, int) bool) {
 	}
 }
 
-// bounds returns where the line around b[i] begins and ends.
+// bounds returns the bounds of the line around b[i].
 func bounds(b []byte, i int) (start, end int) {
 	start = bytes.LastIndexByte(b[:i], '\n') + 1
 	if end = bytes.IndexByte(b[i:], '\n'); end < 0 {

@@ -21,16 +21,15 @@ type Rules struct{ Git, Gemini bool }
 
 // An Ignore holds the ignore files of the roots.
 type Ignore struct {
-	Rules Rules // the rules respected when nobody says otherwise
+	Rules Rules // the default rules
 
 	dirs  *dirs
 	over  *Overlay
 	extra []string // more ignore files, relative to each root; the first is the strongest
 }
 
-// Names reports whether an ignore file names path, or a directory above it
-// in the workspace. The path is absolute, and dir tells that it is a
-// directory.
+// Names reports whether an ignore file names path, or a directory above it in the workspace.
+// The path is absolute; dir says that it is a directory.
 func (ig *Ignore) Names(path string, dir bool) bool { return ig.NamesBy(path, dir, ig.Rules) }
 
 // NamesBy is [Ignore.Names] with other rules.
@@ -54,8 +53,8 @@ func (ig *Ignore) NamesBy(path string, dir bool, rules Rules) bool {
 	}
 }
 
-// Hides returns what tells of the entries of dir, by name, whether rules pass
-// over them, as [Ignore.NamesBy] does. The ignore files are read once.
+// Hides returns a function that reports whether rules ignore an entry of dir, as
+// [Ignore.NamesBy] does. It reads the ignore files once.
 func (ig *Ignore) Hides(dir string, rules Rules) func(name string, dir bool) bool {
 	hidden := ig.NamesBy(dir, true, rules)
 	s := ig.scopeOf(dir, rules)
@@ -65,16 +64,16 @@ func (ig *Ignore) Hides(dir string, rules Rules) func(name string, dir bool) boo
 	}
 }
 
-// GitHides is [Ignore.Hides] by what git's ignore files say alone, of a directory that
-// is not hidden itself.
+// GitHides is [Ignore.Hides] by git's ignore files alone, for a directory that is not
+// ignored itself.
 func (ig *Ignore) GitHides(dir string) func(name string, dir bool) bool {
 	s := *ig.scopeOf(dir, Rules{Git: true})
 	s.own = nil
 	return func(name string, isDir bool) bool { return s.ignores(filepath.Join(dir, name), isDir) }
 }
 
-// Unignores reports whether an ignore file of ours takes back what another
-// kind of ignore file may say.
+// Unignores reports whether a gemline ignore file reverses rules of another kind of ignore
+// file.
 func (ig *Ignore) Unignores() bool {
 	for _, root := range ig.dirs.paths() {
 		for _, l := range ig.scopeAt(root, Rules{Gemini: ig.Rules.Gemini}).own {
@@ -86,8 +85,8 @@ func (ig *Ignore) Unignores() bool {
 	return false
 }
 
-// large reports whether an ignore file of root may be one that counts in part,
-// by its size: none is read before it is needed.
+// large reports whether the size of an ignore file of root suggests that only a part of it
+// counts. It reads no file.
 func (ig *Ignore) large(root string) bool {
 	return slices.ContainsFunc(append([]string{".gitignore", ".git/info/exclude", geminiIgnore},
 		ig.extra...), func(name string) bool {
@@ -148,7 +147,7 @@ func (ig *Ignore) readable(path string) error {
 	return nil
 }
 
-// A scope is the rules that hold for the entries of one directory.
+// A scope is the rules for the entries of one directory.
 type scope struct {
 	rules Rules
 	ig    *Ignore
@@ -259,7 +258,7 @@ func (s *scope) enterIf(dir string, hasGit, hasIgnore bool) *scope {
 	return &scope{rules: s.rules, ig: s.ig, git: git, own: s.own}
 }
 
-// ignores reports whether an entry of s's directory is to be passed over.
+// ignores reports whether an entry of s's directory is ignored.
 func (s *scope) ignores(path string, dir bool) bool {
 	for _, l := range s.own {
 		if ignore, decided := l.judge(path, dir); decided {
@@ -288,8 +287,8 @@ func (l *list) judge(path string, dir bool) (ignore, decided bool) {
 	return false, false
 }
 
-// repository reports whether dir is the top of a repository, and which file
-// holds the rules that are not shared.
+// repository reports whether dir is the top of a repository, and returns the path of its
+// info/exclude.
 func repository(dir string) (exclude string, ok bool) {
 	name := GitDir(dir)
 	if name == "" {
@@ -319,7 +318,7 @@ func GitDir(dir string) string {
 	return join(dir, to)
 }
 
-// isGit reports whether dir, called .git, is more than that.
+// isGit reports whether dir, called .git, really is a git directory.
 func isGit(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, "HEAD"))
 	return err == nil
@@ -345,8 +344,8 @@ func readLine(name string) string {
 	return strings.TrimRight(line, "\r")
 }
 
-// openApart opens a regular file anywhere. Its directory may be reached by
-// links, but it is none itself.
+// openApart opens a regular file anywhere. Its parent directories may be links, but not the
+// file itself.
 func openApart(path string) (*os.File, fs.FileInfo, error) {
 	d, err := disk.OpenDir(filepath.Dir(path))
 	if err != nil {
@@ -356,8 +355,8 @@ func openApart(path string) (*os.File, fs.FileInfo, error) {
 	return d.File(filepath.Base(path))
 }
 
-// open opens an ignore file, in the workspace or above it. Only its directory
-// may be reached by links.
+// open opens an ignore file, in the workspace or above it. Only its parent directories may
+// be links.
 func (ig *Ignore) open(path string) (*os.File, fs.FileInfo, error) {
 	real, err := ig.dirs.follow(filepath.Dir(path))
 	if err != nil {
@@ -369,7 +368,7 @@ func (ig *Ignore) open(path string) (*os.File, fs.FileInfo, error) {
 	return openApart(path)
 }
 
-// rulesAt returns what the ignore file at path says.
+// rulesAt returns the rules of the ignore file at path.
 func (ig *Ignore) rulesAt(path string) ruleset {
 	if ig.over != nil {
 		if real, err := ig.dirs.follow(filepath.Dir(path)); err == nil {

@@ -12,10 +12,10 @@ import (
 	"gemline/engine/text"
 )
 
-// caseless tells that file names differing in case name the same file.
+// caseless says that file names ignore case.
 const caseless = runtime.GOOS == "windows" || runtime.GOOS == "darwin"
 
-// folded returns name as names are told apart.
+// folded normalises name for comparison.
 func folded(name string) string {
 	if caseless {
 		return strings.ToLower(name)
@@ -23,7 +23,7 @@ func folded(name string) string {
 	return name
 }
 
-// An OutsideError is an attempt to touch a path outside of the workspace.
+// An OutsideError is an attempt to access a path outside of the workspace.
 type OutsideError struct {
 	Path  string   // absolute
 	Roots []string // the allowed directories
@@ -50,10 +50,10 @@ func (e *OutsideError) Summary() string {
 	return "it is outside of the folders that this session works in"
 }
 
-// Resolve returns the absolute path that name stands for. A relative name is
-// taken from the working directory. NUL bytes are dropped, and so is a leading
-// @ unless there is such a file. The file need not exist. The error is an
-// [*OutsideError] if the file would not be in the workspace.
+// Resolve returns the absolute path of name. A relative name is relative to the working
+// directory. NUL bytes are dropped, and so is a leading @ unless there is such a file. The
+// file need not exist. The error is an [*OutsideError] if the file is outside of the
+// workspace.
 func (w *Workspace) Resolve(name string) (string, error) {
 	name = strings.ReplaceAll(name, "\x00", "")
 	path := w.abs(name)
@@ -82,15 +82,15 @@ func (w *Workspace) Contains(path string) bool {
 	return err == nil
 }
 
-// locate is [Workspace.Locate] as far as the links in path do not change: else
-// the error is [disk.ErrLink].
+// locate is [Workspace.Locate] for one attempt: if links in path change meanwhile, the error
+// is [disk.ErrLink].
 func (w *Workspace) locate(path string) (ResolvedPath, error) {
 	outside := &OutsideError{Path: path, Roots: w.Roots(), Temp: w.dirs.temp}
 	allowed := func(rel string) bool { return !withheldIn(rel) }
 	real, err := w.dirs.follow(path)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errLoop) {
-		// Where it leads can't be known. If it is named inside, the caller
-		// is better told why it can't be opened.
+		// The target is unknown. If the path itself is inside, the reason why it can't be
+		// opened is the better error.
 		if dir, _ := w.dirs.rootOf(path, allowed); dir != nil {
 			return ResolvedPath{}, err
 		}
@@ -118,7 +118,7 @@ func (w *Workspace) locate(path string) (ResolvedPath, error) {
 	return ResolvedPath{}, outside
 }
 
-// plain reports whether the spelling of path goes through no withheld name.
+// plain reports whether path contains no withheld name.
 func (w *Workspace) plain(path string) bool {
 	for _, root := range w.Roots() {
 		if rel, ok := below(root, path); ok {
@@ -139,9 +139,9 @@ func withheldIn(rel string) bool {
 
 func isSeparator(r rune) bool { return r == '/' || r == filepath.Separator }
 
-// IsWithheld reports whether files and directories called name are kept from the
-// tools wherever they lie in a root, under every name that some file system
-// takes for the same.
+// IsWithheld reports whether files and directories called name are withheld from the tools
+// everywhere in a root. It includes all spellings that some file system treats as the same
+// name.
 func IsWithheld(name string) bool {
 	if !suspect(name) {
 		return false

@@ -16,7 +16,7 @@ type Literal struct {
 
 	words    [][]byte // nil if unknown
 	odd      [][]byte // non-ASCII characters that fold to a letter of the words
-	lineOnly bool     // the pattern tells a line from a file
+	lineOnly bool     // the pattern distinguishes a line from a whole file
 	multi    *regexp.Regexp
 }
 
@@ -34,8 +34,7 @@ func (l *Literal) ASCII() bool {
 // Literals returns the words of pattern, which is a valid expression.
 func Literals(pattern string) *Literal {
 	l := &Literal{}
-	// ^ and $ mean lines here, so that the text of a whole file can be
-	// looked through.
+	// ^ and $ match at lines, so that the text of a whole file can be searched.
 	re, err := syntax.Parse(pattern, syntax.Perl&^syntax.OneLine)
 	if err != nil {
 		l.lineOnly = true
@@ -63,14 +62,14 @@ func Literals(pattern string) *Literal {
 	return l
 }
 
-// tellsText reports whether re can tell the beginning or the end of a text
-// from that of a line.
+// tellsText reports whether re distinguishes the beginning or end of a text from that of a
+// line.
 func tellsText(re *syntax.Regexp) bool {
 	return re.Op == syntax.OpBeginText || re.Op == syntax.OpEndText || slices.ContainsFunc(re.Sub, tellsText)
 }
 
-// required returns words such that every text that re matches contains one of them, and whether
-// case matters not. It returns none if it can't tell.
+// required returns words such that every text that re matches contains one of them, and
+// whether case matters not. It returns none if unknown.
 func required(re *syntax.Regexp) (words []string, fold bool) {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -116,7 +115,7 @@ func required(re *syntax.Regexp) (words []string, fold bool) {
 	return nil, false
 }
 
-// better reports whether looking for a is likely to find less than for b.
+// better reports whether a is likely to have fewer occurrences than b.
 func better(a, b []string) bool {
 	if a == nil || b == nil {
 		return a != nil
@@ -135,10 +134,9 @@ func shortest(words []string) int {
 	return n
 }
 
-// softLower puts into dst what b becomes when a certain bit of every byte is
-// set: capital letters become small ones, and some other bytes become equal,
-// too. It is much faster than telling them apart, and serves to find places
-// that are worth a closer look.
+// softLower copies b to dst with the case bit of every byte set: capital letters become
+// small, and some other bytes become equal, too. It is much faster than exact folding, and
+// finds candidates for an exact comparison.
 func softLower(dst, b []byte) []byte {
 	if cap(dst) < len(b) {
 		dst = make([]byte, len(b), len(b)+len(b)/4)

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Media returns the MIME type of an image, a PDF, a sound or a film, judged by
-// what its content begins with and, where that leaves a choice, by its name.
-// It returns "" for anything else.
+// Media returns the MIME type of an image, a PDF, a sound or a film, by the beginning of its
+// content and, if ambiguous, by its name. It returns "" for anything else.
 func Media(name string, content []byte) string {
 	ext := strings.ToLower(filepath.Ext(name))
 	if len(content) >= 12 {
@@ -42,7 +41,7 @@ func Media(name string, content []byte) string {
 			return m.mime
 		}
 	}
-	// These begin with bytes that much else begins with.
+	// Other files often begin with these bytes, too.
 	if m := shy[ext]; m.mime != "" {
 		for _, magic := range m.magic {
 			if bytes.HasPrefix(content, []byte(magic)) {
@@ -53,7 +52,7 @@ func Media(name string, content []byte) string {
 	return ""
 }
 
-// shy is the same for types that are only believed when the name agrees.
+// shy has the types that count only if the name agrees.
 var shy = map[string]struct {
 	mime  string
 	magic []string
@@ -66,7 +65,7 @@ var shy = map[string]struct {
 	".mid": {"audio/midi", []string{"MThd"}},
 }
 
-// brand returns the type of a file in the container that QuickTime began.
+// brand returns the type of a file in the QuickTime container format.
 func brand(brand, ext string) string {
 	switch brand {
 	case "avif", "avis":
@@ -89,7 +88,7 @@ func brand(brand, ext string) string {
 	return "video/mp4"
 }
 
-// magics is what files begin with that can be told without their names.
+// magics are the unambiguous beginnings of files, with their types.
 var magics = []struct{ mime, magic string }{
 	{"image/png", "\x89PNG\r\n\x1a\n"},
 	{"image/jpeg", "\xff\xd8\xff"},

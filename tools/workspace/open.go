@@ -12,7 +12,7 @@ import (
 // MaxFile is the size of the largest file that is read.
 const MaxFile = 20 << 20
 
-// Why a file can't be used, beside the errors of [io/fs].
+// Reasons why a file can't be used, beside the errors of [io/fs].
 var (
 	ErrDirectory   = disk.ErrDirectory
 	ErrNoDirectory = errors.New("is not a directory")
@@ -27,16 +27,16 @@ type SizeError struct {
 	Size, Limit int64
 }
 
-// Error says how large the file is and how large it may be.
+// Error names the size of the file and the limit.
 func (e *SizeError) Error() string {
 	return fmt.Sprintf("read %s: %.2f MB are more than the limit of %d MB", e.Path,
 		float64(e.Size)/(1<<20), e.Limit>>20)
 }
 
-// A GoneError tells that a directory of the workspace was removed.
+// A GoneError means that a directory of the workspace was removed.
 type GoneError struct{ Root string }
 
-// Error says which directory, and what to do.
+// Error names the directory, and what to do.
 func (e *GoneError) Error() string {
 	return fmt.Sprintf("the workspace directory %s was removed or replaced since gemline began; start gemline again to work in a new one", e.Root)
 }

@@ -12,15 +12,13 @@ import (
 	"time"
 )
 
-// An Overlay keeps written files in memory, and shows them to readers
-// through the same Workspace: as if it were on the disk, which stays as it is.
-// The zero Overlay holds nothing; a nil one is the disk itself. It is safe for
-// concurrent use.
+// An Overlay stores written files in memory, and shows them to readers of the same Workspace
+// as if they were on the disk, which does not change. The zero Overlay holds nothing; a nil
+// one is the disk itself. It is safe for concurrent use.
 //
-// Everything that this package does with a file of the workspace goes through
-// a [ResolvedPath], so no reader can miss a written file. An Overlay knows files by
-// their real paths. It holds no links, so where a path leads is for the disk to
-// say.
+// All operations on files of the workspace use a [ResolvedPath], so no reader can miss a
+// written file. An Overlay identifies files by their real paths. It holds no links, so links
+// are resolved on the disk.
 type Overlay struct {
 	mu   sync.RWMutex
 	dirs map[string]map[string]*node // by directory and name
@@ -51,8 +49,8 @@ func (o *Overlay) Changes() []Change {
 	return all
 }
 
-// A node is a file that was written, or a directory that it needs. It does not
-// change: a later write puts another in its place.
+// A node is a written file, or a parent directory of one. Nodes are immutable: a later write
+// replaces the node.
 type node struct {
 	path     string
 	mode     fs.FileMode
@@ -68,7 +66,7 @@ func (n *node) ModTime() time.Time { return n.time }
 func (n *node) IsDir() bool        { return n.mode.IsDir() }
 func (n *node) Sys() any           { return nil }
 
-// known returns the file that was written at a real path, or nil.
+// known returns the file written at a real path, or nil.
 func (o *Overlay) known(real string) *node {
 	if o == nil {
 		return nil
@@ -95,7 +93,7 @@ func (o *Overlay) at(real string) *node {
 	return o.dirs[folded(filepath.Dir(real))][folded(filepath.Base(real))]
 }
 
-// named is a file that was reached by another name than its own.
+// named is a file that was opened under another name.
 type named struct {
 	fs.FileInfo
 	name string
@@ -128,7 +126,7 @@ func (o *Overlay) put(p ResolvedPath, b []byte) error {
 	return nil
 }
 
-// load takes over what the disk has at p, if anything.
+// load reads the file at p on the disk, if there is one.
 func (n *node) load(p ResolvedPath) error {
 	old, info, err := p.load(MaxFile)
 	if err != nil && missing(err) {
@@ -140,8 +138,7 @@ func (n *node) load(p ResolvedPath) error {
 	return err
 }
 
-// parents returns the directories that p lies in and that are nowhere yet. The
-// lock is held.
+// parents returns the parent directories of p that do not exist yet. The lock is held.
 func (o *Overlay) parents(p ResolvedPath) (todo []string, err error) {
 	for p.rel != "." {
 		p.rel, p.real = filepath.Dir(p.rel), filepath.Dir(p.real)
@@ -162,7 +159,7 @@ func (o *Overlay) parents(p ResolvedPath) (todo []string, err error) {
 	return todo, nil
 }
 
-// add puts n where its path says. The lock is held.
+// add adds n at its path. The lock is held.
 func (o *Overlay) add(n *node) {
 	dir, name := folded(filepath.Dir(n.path)), folded(filepath.Base(n.path))
 	if o.dirs == nil {

@@ -12,17 +12,16 @@ import (
 	"gemline/engine/disk"
 )
 
-// A ResolvedPath is where a path leads in a Workspace: a name below one of its
-// directories, without a link. An operation there is done to that name or not
-// at all. If a part of it has become a link meanwhile, that is not followed,
-// and the error is [ErrMoved].
+// A ResolvedPath is the target of a path in a Workspace: a name without links below one of
+// its directories. Operations apply to that name only. If a part of it has become a link
+// meanwhile, the link is not followed, and the error is [ErrMoved].
 type ResolvedPath struct {
 	w        *Workspace
 	dir      *disk.Dir // nil for a temporary directory that does not exist yet
 	rel      string    // in dir
 	real     string    // the absolute path
 	name     string    // the requested path, for errors
-	readOnly bool      // nothing is written there
+	readOnly bool      // not writable
 }
 
 // patience is how often the lookup of a moving path is repeated.
@@ -41,8 +40,8 @@ func (w *Workspace) Locate(path string) (ResolvedPath, error) {
 	return ResolvedPath{}, &fs.PathError{Op: "open", Path: path, Err: ErrMoved}
 }
 
-// at does something where path leads, and once more where it leads then if it
-// has become a link before that was done.
+// at calls do with the target of path. If do fails because a link has appeared, it repeats
+// both, at most patience times.
 func (w *Workspace) at(path string, do func(ResolvedPath) error) error {
 	for range patience {
 		p, err := w.Locate(path)
@@ -57,7 +56,7 @@ func (w *Workspace) at(path string, do func(ResolvedPath) error) error {
 	return &fs.PathError{Op: "open", Path: path, Err: ErrMoved}
 }
 
-// Writable returns an [*OutsideError] if the file there can be read only.
+// Writable returns an [*OutsideError] if the file there is read-only.
 func (p ResolvedPath) Writable() error {
 	if p.readOnly {
 		return &OutsideError{Path: p.name, Roots: p.w.Roots(), Temp: p.w.dirs.temp}
@@ -65,10 +64,10 @@ func (p ResolvedPath) Writable() error {
 	return nil
 }
 
-// Path returns the absolute path of the place.
+// Path returns the absolute path.
 func (p ResolvedPath) Path() string { return p.real }
 
-// below returns a place below p, which is a directory.
+// below returns a path below p, which is a directory.
 func (p ResolvedPath) below(rel string) ResolvedPath {
 	q := p
 	q.rel, q.real = filepath.Join(p.rel, rel), filepath.Join(p.real, rel)
@@ -90,9 +89,9 @@ func (p ResolvedPath) ReadText() (*File, error) {
 	return p.w.decoded(p.name, b, info)
 }
 
-// Write makes text, in the format f, the content of the file there. Parents are
-// made as needed, and the mode of an existing file is kept. The file changes at
-// once or, when there is an error, not at all.
+// Write makes text, in the format f, the content of the file there. Missing parents are
+// created, and the mode of an existing file is preserved. The file changes at once or, on an
+// error, not at all.
 //
 // Its errors are those of [Format.Encode] and of [io/fs], an [*OutsideError],
 // [ErrDirectory], [ErrIrregular], [disk.ErrFull] or [ErrMoved].
@@ -235,7 +234,7 @@ func (p ResolvedPath) save(b []byte) (err error) {
 	return p.replace(at, b)
 }
 
-// replace makes b the content of the place, a file in at.
+// replace makes b the content of the file, in the directory at.
 func (p ResolvedPath) replace(at *os.Root, b []byte) error {
 	name := filepath.Base(p.rel)
 	old, err := replaceable(at, name)
@@ -253,7 +252,8 @@ func (p ResolvedPath) replace(at *os.Root, b []byte) error {
 	return f.Commit(name)
 }
 
-// replaceable returns the file called name, nil if there is none, or why it must stay.
+// replaceable returns the file called name, nil if there is none, or why it can't be
+// replaced.
 func replaceable(at *os.Root, name string) (fs.FileInfo, error) {
 	info, err := at.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -265,7 +265,7 @@ func replaceable(at *os.Root, name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A rename would replace a file that we may not write to.
+	// A rename would also replace a file without write permission.
 	f, err := at.OpenFile(name, os.O_WRONLY|disk.NoWait, 0)
 	if err != nil {
 		return nil, err

@@ -6,9 +6,9 @@ import (
 	"gemline/engine/secret"
 )
 
-// Private reports whether the file at path, which is absolute, may hold secrets: by its name, by
-// the name of its target, or because [Config.Secrets] names it. Where the Workspace itself lies
-// does not matter.
+// Private reports whether the file at path, which is absolute, may hold secrets: by its
+// name, by the name of its target, or because [Config.Secrets] names it. The path of the
+// Workspace itself does not matter.
 func (w *Workspace) Private(path string) bool {
 	p, err := w.Locate(path)
 	return w.Suspect(path) || err == nil && w.Suspect(p.Path())

@@ -11,9 +11,9 @@ import (
 // A rule is one line of an ignore file.
 type rule struct {
 	pattern string
-	not     bool // takes back what earlier rules ignore
+	not     bool // reverses earlier rules
 	dir     bool // matches directories only
-	anyDir  bool // matches the base name, in whatever directory
+	anyDir  bool // matches the base name in any directory
 	literal bool // holds no wildcard
 	suffix  bool // holds only a leading *, left out of pattern
 }
@@ -24,11 +24,11 @@ type ruleset struct {
 	named map[string][]int // rules for one base name
 	exact map[string][]int // rules for one path
 	other []int            // all other rules
-	cut   bool             // rules at the end are left out, since they would take too long
+	cut   bool             // rules at the end are dropped, as they would take too long
 }
 
-// maxWild bounds the bytes of a file's patterns with wildcards, since each pattern is tried
-// on each name.
+// maxWild limits the bytes of a file's patterns with wildcards, as each pattern is tried on
+// each name.
 const maxWild = 256 << 10
 
 // parseRules reads an ignore file the way git does, byte for byte, but for UTF-16.
@@ -59,7 +59,7 @@ func parseRules(b []byte) ruleset {
 	return s
 }
 
-// last returns the last rule about the entry at rel, nil if there is none.
+// last returns the last rule that matches the entry at rel, nil if there is none.
 func (s *ruleset) last(rel string, dir bool) *rule {
 	base := rel[strings.LastIndexByte(rel, '/')+1:]
 	found := -1
@@ -107,7 +107,7 @@ func parseRule(line string) (rule, bool) {
 	return r, true
 }
 
-// trimSpaces drops the spaces at the end of line that no backslash keeps.
+// trimSpaces drops the unescaped spaces at the end of line.
 func trimSpaces(line string) string {
 	end := -1
 	for i := 0; i < len(line); i++ {
@@ -130,8 +130,8 @@ func trimSpaces(line string) string {
 	return line
 }
 
-// match reports whether r is about the entry at rel, below the directory of
-// the ignore file and with slashes, whose last element is base.
+// match reports whether r matches the entry at rel, a path with slashes relative to the
+// ignore file, whose last element is base.
 func (r *rule) match(rel, base string, dir bool) bool {
 	if r.dir && !dir {
 		return false

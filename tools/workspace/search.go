@@ -14,7 +14,7 @@ import (
 	"gemline/engine/parallel"
 )
 
-// A Query says what a search looks for, and where.
+// A Query is the parameters of a search.
 type Query struct {
 	Pattern *regexp.Regexp // matched against single lines
 	Literal *Literal       // from [Literals]; nil if not known
@@ -23,23 +23,22 @@ type Query struct {
 	Rules *Rules                           // as in [WalkOptions]
 	Skip  func(path string, dir bool) bool // as in [WalkOptions]
 	Keep  func(path string) bool           // which files, nil for all
-	Only  map[string]bool                  // if not nil, no other files
+	Only  map[string]bool                  // if not nil, only these files
 
 	PerFile int // lines per file, 0 for all
 	Total   int // lines in all, 0 for all
 }
 
-// A Match is one line that was found.
+// A Match is a matching line.
 type Match struct {
 	Path string // absolute
 	Line int    // counted from 1
 	Text string // without its end
 }
 
-// Search looks through the text files below dir, or through the one file that
-// it is, and returns the lines that match: directory by directory in the order
-// of their paths, files by name, so that a limit always gives the same lines.
-// Unreadable files are passed over.
+// Search searches the text files below dir, or the file dir, and returns the matching lines.
+// Directories are sorted by path, files by name, so that a limit always gives the same
+// lines. Unreadable files are skipped.
 func (w *Workspace) Search(ctx context.Context, dir string, q Query) ([]Match, error) {
 	from, files, err := q.files(ctx, w, dir)
 	if err != nil {
@@ -48,7 +47,7 @@ func (w *Workspace) Search(ctx context.Context, dir string, q Query) ([]Match, e
 	return q.search(ctx, from, files)
 }
 
-// files lists the files that q is about, and returns where dir leads.
+// files lists the files for q, and returns the target of dir.
 func (q *Query) files(ctx context.Context, w *Workspace, dir string) (from ResolvedPath, files []string, err error) {
 	one := false
 	err = w.at(dir, func(p ResolvedPath) error {
@@ -89,7 +88,7 @@ func (q *Query) files(ctx context.Context, w *Workspace, dir string) (from Resol
 	return from, files, nil
 }
 
-// reached returns the place that a walk from p came across and named path.
+// reached returns the ResolvedPath of path, which a walk from p has found.
 func (p ResolvedPath) reached(path string) ResolvedPath {
 	if path == p.name {
 		return p
@@ -97,8 +96,8 @@ func (p ResolvedPath) reached(path string) ResolvedPath {
 	return p.below(strings.TrimPrefix(path[len(p.name):], string(filepath.Separator)))
 }
 
-// block is how many files a searcher takes at once, and window how many blocks
-// may wait for their turn to be collected.
+// block is how many files a goroutine takes at once, and window how many finished blocks may
+// wait for collection.
 const block, window = 16, 512
 
 // found holds the matches in a block of files.
@@ -107,8 +106,7 @@ type found struct {
 	lines []Match
 }
 
-// blocks looks through one block of files after the other, as they are next,
-// until none is left or g is done.
+// blocks searches the next blocks of files until none is left or g is done.
 func (g *grepper) blocks(files []string, next *atomic.Int64, ahead chan<- struct{}, results chan<- found) {
 	for {
 		select {
@@ -127,7 +125,7 @@ func (g *grepper) blocks(files []string, next *atomic.Int64, ahead chan<- struct
 	}
 }
 
-// search looks through files, which lie where from is, and returns the matches in their order.
+// search searches files, which a walk from from has found, and returns the matches in order.
 func (q *Query) search(ctx context.Context, from ResolvedPath, files []string) ([]Match, error) {
 	inner, enough := context.WithCancel(ctx)
 	defer enough()
@@ -148,9 +146,9 @@ func (q *Query) search(ctx context.Context, from ResolvedPath, files []string) (
 		close(results)
 	}()
 	var all []Match
-	early := map[int][]Match{} // what came before its turn
+	early := map[int][]Match{} // blocks that finished before their turn
 	turn := 0
-	for r := range results { // to the end: whoever searches is waited for
+	for r := range results { // to the end, to wait for all goroutines
 		early[r.block] = r.lines
 		for lines, ok := early[turn]; ok; lines, ok = early[turn] {
 			delete(early, turn)

@@ -10,8 +10,8 @@ import (
 	"gemline/engine/text"
 )
 
-// DiskSpelling returns name as the disk spells it: with the home directory for a leading ~/, and
-// with letters composed as on the disk, since macOS and its archives decompose accents. An
+// DiskSpelling returns name as the disk spells it: with the home directory for a leading ~/,
+// and with accents composed as on the disk, as macOS and its archives decompose them. An
 // existing name is unchanged, and so is the part of a name that does not exist in any
 // spelling.
 func DiskSpelling(w *Workspace, name string) string {
@@ -42,8 +42,8 @@ func DiskSpelling(w *Workspace, name string) string {
 	return at
 }
 
-// Hint returns the file that was probably meant by name, which does not exist: a file with the
-// name in another case. It is "" if no file fits.
+// Hint returns the file probably meant by name, which does not exist: a file with the name
+// in another case, "" if there is none.
 func Hint(w *Workspace, name string) string {
 	path := w.abs(name)
 	found := sibling(w, filepath.Dir(path), func(other string) bool {
@@ -70,9 +70,8 @@ func sibling(w *Workspace, dir string, wanted func(name string) bool) string {
 	return found
 }
 
-// BracketNames returns a pattern below dir in which folders such as [id], that are there,
-// are names and no sets of letters. Behind a wildcard it is not known whether they are:
-// then all is true if they are to be.
+// BracketNames returns a pattern below dir in which brackets of existing folders, such as
+// [id], are escaped. Behind a wildcard, existence is unknown; there, all decides.
 func BracketNames(w *Workspace, dir, pattern string, all bool) string {
 	if !strings.Contains(pattern, "[") {
 		return pattern

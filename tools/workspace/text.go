@@ -8,18 +8,18 @@ import (
 	"gemline/engine/charset"
 )
 
-// Format is how a text is written in a file.
+// Format is the encoding of a text in a file.
 type Format = charset.Format
 
-// What [charset.Decode] and [charset.Format.Encode] refuse.
+// Errors of [charset.Decode] and [charset.Format.Encode].
 var (
 	ErrBinary = charset.ErrBinary
 	ErrLossy  = charset.ErrLossy
 )
 
-// Decode returns the text that the file at path holds, which was read as b, as
-// [charset.Decoder.Decode] does. Where the bytes don't tell their charset, the
-// .editorconfig files above it and the files beside it do.
+// Decode decodes b, the content of the file at path, as [charset.Decoder.Decode] does. If
+// the bytes do not show their charset, the .editorconfig files above and the files beside it
+// decide.
 func (w *Workspace) Decode(path string, b []byte) (string, Format, error) {
 	text, format, err := w.charsets.Decode(b)
 	if err == nil && !format.Guessed {

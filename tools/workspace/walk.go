@@ -16,12 +16,12 @@ import (
 
 // WalkOptions says what a walk yields.
 type WalkOptions struct {
-	Rules   *Rules // nil: as the Workspace was configured
+	Rules   *Rules // nil means the rules of the Workspace
 	Ignored bool   // yield ignored entries too, marked as such
-	Under   bool   // and what lies below ignored directories
+	Under   bool   // also entries below ignored directories
 	Dirs    bool   // yield directories too
 	Info    bool   // fill in Entry.Info
-	Sorted  bool   // by path; nothing is yielded before all is known
+	Sorted  bool   // by path; yields nothing before the walk is complete
 
 	// Skip, if not nil, reports which files and whole directories to leave out. Keep, if not nil,
 	// reports which of the others to yield. Both are called from several goroutines, with
@@ -32,7 +32,7 @@ type WalkOptions struct {
 	byName bool // the entries of each directory in order
 }
 
-// An Entry is a file or directory that a walk came across.
+// An Entry is a file or directory found by a walk.
 type Entry struct {
 	Path    string // absolute
 	Type    fs.FileMode
@@ -40,12 +40,10 @@ type Entry struct {
 	Info    fs.FileInfo // nil if not asked for, or if the file is gone
 }
 
-// Walk yields what lies below dir, an absolute path in the workspace, as far
-// as the ignore files let it be seen. Names that the tools may not touch are
-// left out, and links are yielded but not followed. A directory that can't be
-// read is yielded with an error, and the walk goes on. When ctx is done, its
-// error is the last thing yielded. No goroutine is left when the loop is over,
-// however it ends.
+// Walk yields the entries below dir, an absolute path in the workspace, that are not
+// ignored. It omits withheld names, and yields links without following them. An unreadable
+// directory is yielded with an error, and the walk continues. When ctx is done, its error is
+// yielded last. All goroutines have ended when the loop ends.
 func (w *Workspace) Walk(ctx context.Context, dir string, o WalkOptions) iter.Seq2[Entry, error] {
 	if !o.Sorted {
 		return func(yield func(Entry, error) bool) { walk(ctx, w, dir, o, yield) }
@@ -77,27 +75,27 @@ func (w *Workspace) Walk(ctx context.Context, dir string, o WalkOptions) iter.Se
 	}
 }
 
-// A batch is what a walker found in one directory.
+// A batch is the entries of one directory.
 type batch struct {
 	entries []Entry
 	err     error
 	dir     string
 }
 
-// A walker is the work that is left of a walk.
+// A walker is the remaining work of a walk.
 type walker struct {
 	o    WalkOptions
 	mu   sync.Mutex
 	wake sync.Cond
-	todo []pending // the last first, which keeps it short
+	todo []pending // a stack, which stays short
 	busy int
 	stop bool
 }
 
 type pending struct {
 	place   ResolvedPath
-	path    string // as the walk names it
-	scope   *scope // of the directory above, unless it is the first
+	path    string // the path to report
+	scope   *scope // of the parent directory; nil for the first
 	first   bool
 	ignored bool
 }
@@ -121,8 +119,7 @@ func walk(ctx context.Context, w *Workspace, dir string, o WalkOptions, yield fu
 	}
 }
 
-// batches yields what each directory holds, in no order. It ends early when
-// ctx is done.
+// batches yields the entries of each directory, in no order. It ends early when ctx is done.
 func batches(ctx context.Context, w *Workspace, dir string, o WalkOptions) iter.Seq[batch] {
 	return func(yield func(batch) bool) {
 		at, err := w.Locate(dir)
@@ -198,7 +195,7 @@ func (wk *walker) work(ctx context.Context, out chan<- batch) {
 	}
 }
 
-// next waits for a directory to read. There is none if the walk is over.
+// next waits for a directory to read. It reports false at the end of the walk.
 func (wk *walker) next() (pending, bool) {
 	wk.mu.Lock()
 	defer wk.mu.Unlock()
@@ -214,7 +211,7 @@ func (wk *walker) next() (pending, bool) {
 	return p, true
 }
 
-// read returns what p holds and which directories are to be read next.
+// read returns the entries of p, and the directories to read next.
 func (wk *walker) read(ctx context.Context, p pending) (batch, []pending) {
 	b := batch{dir: p.path}
 	found, err := p.place.list()

@@ -2,8 +2,8 @@ package workspace
 
 import "strings"
 
-// wildmatch reports whether name matches pattern as git understands it: bytes, not
-// characters; * and ? stop at a slash; ** as a whole element crosses it.
+// wildmatch reports whether name matches pattern by git's rules: bytes, not characters; *
+// and ? match no slash; ** as a whole element does.
 func wildmatch(pattern, name string) bool {
 	m := matcher{pattern: pattern, name: name}
 	return m.match(0, 0) == fits
@@ -21,9 +21,9 @@ type fit int
 
 const (
 	fits    fit = iota
-	differs     // from here; elsewhere it may be otherwise
-	stuck       // a star of this element failed: no star before it in the element does better
-	never       // a star of all elements failed, or the name is too short: so it is from anywhere further on
+	differs     // no match from here
+	stuck       // a star of this element failed: earlier stars in the element fail, too
+	never       // a ** failed, or the name is too short: all later positions fail, too
 )
 
 // match matches the pattern from p on with the name from n on.
@@ -107,8 +107,8 @@ func (m *matcher) star(p, n int) fit {
 	return failed
 }
 
-// class reports whether c is in the bracket expression that begins at p, and
-// where that ends. A slash is in none.
+// class reports whether c is in the bracket expression at p, and returns its end. A slash
+// never matches.
 func class(pattern string, p int, c byte) (in bool, end int) {
 	at := func(i int) byte {
 		if i < len(pattern) {
@@ -121,7 +121,7 @@ func class(pattern string, p int, c byte) (in bool, end int) {
 	if not {
 		p++
 	}
-	var last byte // what a range would begin with
+	var last byte // the start of a possible range
 	for first := true; first || at(p) != ']'; first, p = false, p+1 {
 		b := at(p)
 		switch {
@@ -196,7 +196,7 @@ func ctype(name string, c byte) (is, known bool) {
 	case "punct":
 		return graph && !lower && !upper && !digit, true
 	case "space":
-		return strings.IndexByte(" \t\n\r", c) >= 0, true // as git has it
+		return strings.IndexByte(" \t\n\r", c) >= 0, true // as in git
 	case "upper":
 		return upper, true
 	case "xdigit":

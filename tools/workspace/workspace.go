@@ -15,35 +15,34 @@ import (
 // A Config holds the parts of a Workspace.
 type Config struct {
 	Roots []string // directories; the first is the working directory
-	Temp  string   // a directory outside the roots that may be used too, or ""
+	Temp  string   // an additional directory outside of the roots, or ""
 
-	// File is a file outside of all these that may be used too, or "": where its
-	// directory is there.
+	// File is an additional file outside of the roots and Temp, or "". It is accessible if
+	// its directory exists.
 	File string
 
 	// Overlay, if not nil, takes writes instead of the disk.
 	Overlay *Overlay
 
-	// Editor has files open that are worked with.
+	// Editor has files open for the user.
 	Editor Editor
 
-	// Ledger, if not nil, notes which files are being written.
+	// Ledger, if not nil, records the files that are being written.
 	Ledger *disk.Ledger
 
-	// Secrets, if not nil, returns files and directories that may hold secrets,
-	// whatever their names; it is called when that is first asked.
+	// Secrets, if not nil, returns files and directories that may hold secrets under any
+	// name. It is called on first use.
 	Secrets func() []string
 
 	// Charsets decodes texts.
 	Charsets charset.Decoder
 
-	RespectGit    bool     // pass over what .gitignore names
-	RespectGemini bool     // pass over what .geminiignore names
+	RespectGit    bool     // respect .gitignore
+	RespectGemini bool     // respect .geminiignore
 	IgnoreFiles   []string // more ignore files, relative to each root; the first is the strongest, and all beat the others
 }
 
-// A Workspace is a set of directories that may be worked in. It is safe for
-// concurrent use.
+// A Workspace is a set of accessible directories. It is safe for concurrent use.
 type Workspace struct {
 	Ignore *Ignore
 
@@ -57,8 +56,7 @@ type Workspace struct {
 	secrets func() map[string]bool
 }
 
-// New returns the Workspace that cfg describes. All roots must exist; the
-// temporary directory need not yet.
+// New returns a Workspace. All roots must exist; the temporary directory need not exist yet.
 func New(cfg Config) (*Workspace, error) {
 	ds := &dirs{}
 	w := &Workspace{
@@ -103,7 +101,7 @@ func New(cfg Config) (*Workspace, error) {
 		}
 	}
 	if cfg.File != "" {
-		ds.file, _ = ds.follow(cfg.File) // else it can't be used
+		ds.file, _ = ds.follow(cfg.File) // on failure, the file is not accessible
 	}
 	return w, nil
 }
@@ -150,7 +148,7 @@ func (w *Workspace) Stat(path string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// Exists reports whether something lies at path, be it outside.
+// Exists reports whether path exists, also outside of the workspace.
 func (w *Workspace) Exists(path string) bool {
 	if _, err := w.Lstat(path); err == nil {
 		return true
@@ -171,9 +169,9 @@ func (w *Workspace) Lstat(path string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-// ReadDir returns the entries of the directory at path that may be touched, in
-// no order. Their Info is not to be used. Its errors are those of
-// [Workspace.Stat] and [ErrNoDirectory].
+// ReadDir returns the entries of the directory at path that may be touched, in no order.
+// Their Info must not be used. Its errors are those of [Workspace.Stat] and
+// [ErrNoDirectory].
 func (w *Workspace) ReadDir(path string) (entries []fs.DirEntry, err error) {
 	err = w.at(path, func(p ResolvedPath) error {
 		info, err := p.stat()

@@ -7,8 +7,7 @@ import (
 	"gemline/engine/disk"
 )
 
-// writing makes err, if there is one, speak of path and name a full disk by
-// [disk.ErrFull].
+// writing adds path to err, if it is not nil, and [disk.ErrFull] for a full disk.
 func writing(err error, path string) error {
 	if outside := (*OutsideError)(nil); err == nil || errors.As(err, &outside) {
 		return err

@@ -1,15 +1,14 @@
-// Package worktree makes, lists and removes further trees of a git repository, each on a branch
-// of its own: places to work in beside the user's, below .gemini/worktrees. A first caller opens
-// a [Repository] with [Open].
+// Package worktree creates, lists and removes linked worktrees of a git repository, each on
+// its own branch, below .gemini/worktrees. A first caller opens a [Repository] with [Open].
 //
-// # Nothing of the repository's runs
+// # The repository runs no programs
 //
-// Git is told to run no hooks and no monitor, and a repository whose configuration may have it
-// run something all the same, such as a filter, is left alone ([Error]). Package launch starts
-// git, confined if possible.
+// Git runs without hooks and monitors. If a repository's configuration may still make git
+// run a program, such as a filter, the repository is refused ([Error]). Package launch
+// starts git, confined if possible.
 //
-// # No work is lost unsaid
+// # No silent loss of work
 //
-// A tree with work that exists nowhere else ([Work]) is removed by force only. If gemline can't
-// find out, it counts as such a tree.
+// A tree with work that exists nowhere else ([Work]) is removed only by force. If the state
+// is unknown, the tree counts as having work.
 package worktree

@@ -9,11 +9,11 @@ import (
 	"gemline/engine/text"
 )
 
-// mostConfig is how much of a git file is read. Nobody writes larger files by hand.
+// mostConfig limits the bytes read of a git file. Real files are smaller.
 const mostConfig = 1 << 20
 
-// FindTree returns the tree that a directory belongs to, and the directories
-// in which git keeps its repository; nothing if there is none.
+// FindTree returns the worktree of a directory, and the git directories of its repository;
+// nothing if there is none.
 func FindTree(dir string) (tree string, kept []string, why string) {
 	for dir := range disk.Upward(disk.ResolveLinks(dir)) {
 		at := filepath.Join(dir, ".git")
@@ -36,8 +36,8 @@ func FindTree(dir string) (tree string, kept []string, why string) {
 	return "", nil, ""
 }
 
-// apart returns the git directories of a tree with a file .git: of a module, the directory
-// in the parent's repository; of a linked worktree, its own directory and the common one.
+// apart returns the git directories of a tree with a .git file: for a module, the directory
+// in the parent's repository; for a linked worktree, its own and the common directory.
 func apart(dir string) []string {
 	own := line(filepath.Join(dir, ".git"))
 	if above, _, ok := strings.Cut(own, "/.git/modules/"); ok && disk.Inside(above, dir) {

@@ -15,13 +15,13 @@ import (
 	"gemline/engine/text"
 )
 
-// A Tree is a further tree of a repository.
+// A Tree is a linked worktree.
 type Tree struct {
 	Name    string `json:"name"`
 	Path    string `json:"path"`
 	Branch  string `json:"branch"` // the checked out branch, "" for none
 	Missing bool   `json:"missing,omitempty"`
-	Locked  bool   `json:"locked,omitempty"` // git worktree lock keeps it
+	Locked  bool   `json:"locked,omitempty"` // locked by git worktree lock
 
 	gitDir string // its git directory
 	head   string // the contents of its HEAD
@@ -58,7 +58,7 @@ func (r *Repository) Trees() (list []Tree, err error) {
 	return list, nil
 }
 
-// Tree returns the tree of a name.
+// Tree returns the tree with a name.
 func (r *Repository) Tree(name string) (Tree, error) {
 	list, err := r.Trees()
 	if err != nil {
@@ -75,12 +75,12 @@ func (r *Repository) Tree(name string) (Tree, error) {
 		text.PrintableLine(r.Root)), Advice: advice}
 }
 
-// Work is what in a tree is nowhere else. The zero Work is none.
+// Work is the work in a tree that exists nowhere else. The zero Work means no work.
 type Work struct {
-	Changed int    `json:"changed"`           // files that are not committed
-	Commits int    `json:"commits"`           // that no other branch, no tag and no remote has
-	Going   string `json:"going,omitempty"`   // what git is in the middle of
-	Unknown string `json:"unknown,omitempty"` // why it is not known
+	Changed int    `json:"changed"`           // files with uncommitted changes
+	Commits int    `json:"commits"`           // commits that are on no other branch, tag or remote
+	Going   string `json:"going,omitempty"`   // the unfinished operation of git
+	Unknown string `json:"unknown,omitempty"` // why the work is unknown
 }
 
 // none reports whether a tree has no work.
@@ -110,13 +110,13 @@ func (w Work) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// going are the files that say what git is in the middle of.
+// going maps files to unfinished operations of git.
 var going = []struct{ file, what string }{
 	{"rebase-merge", "a rebase"}, {"rebase-apply", "a rebase"}, {"MERGE_HEAD", "a merge"},
 	{"CHERRY_PICK_HEAD", "a cherry-pick"}, {"REVERT_HEAD", "a revert"}, {"BISECT_LOG", "a bisect"},
 }
 
-// Work finds out what in a tree is nowhere else.
+// Work determines the work in a tree that exists nowhere else.
 func (r *Repository) Work(ctx context.Context, t Tree) (w Work, err error) {
 	for _, g := range going {
 		if _, err := os.Lstat(filepath.Join(t.gitDir, g.file)); err == nil && w.Going == "" {
@@ -161,7 +161,7 @@ func unknown(ctx context.Context, w Work, err error) (Work, error) {
 	return w, ctx.Err()
 }
 
-// CheckRemovable returns why a tree is not removed but by force, nil if it is.
+// CheckRemovable returns why the removal of a tree requires force, nil if it does not.
 func (r *Repository) CheckRemovable(ctx context.Context, t Tree) error {
 	w, err := r.Work(ctx, t)
 	switch {
@@ -178,11 +178,11 @@ func (r *Repository) CheckRemovable(ctx context.Context, t Tree) error {
 }
 
 // Remove removes a tree and the branch that was made for it. A tree that
-// [Repository.CheckRemovable] refuses is removed by force only.
+// [Repository.CheckRemovable] refuses is removed only with force.
 func (r *Repository) Remove(ctx context.Context, t Tree, force bool) error {
 	args := []string{"worktree", "remove", t.Path}
 	if force {
-		args = []string{"worktree", "remove", "--force", "--force", t.Path} // the second one is for locks
+		args = []string{"worktree", "remove", "--force", "--force", t.Path} // the second --force overrides locks
 	} else if err := r.CheckRemovable(ctx, t); err != nil {
 		return err
 	}

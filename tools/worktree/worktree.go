@@ -21,10 +21,10 @@ import (
 	"gemline/tools/launch"
 )
 
-// inside is where the trees are, below the directory of the repository's own tree.
+// inside is the path of the trees below the root of the repository.
 var inside = filepath.Join(".gemini", "worktrees")
 
-// An Error is why a tree is not made or not removed.
+// An Error says why a tree is not created or not removed.
 type Error struct {
 	Message string
 	Advice  string // what to do instead
@@ -33,12 +33,12 @@ type Error struct {
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// Hint says what to do about it.
+// Hint returns the advice.
 func (e *Error) Hint() string { return e.Advice }
 
 // A Repository is a git repository that may have linked worktrees.
 type Repository struct {
-	Root   string // the directory of its own tree
+	Root   string // the root of its main worktree
 	common string // git's directory for data that all worktrees share
 	door   launch.Launcher
 }
@@ -67,7 +67,7 @@ func Open(dir string, l *launch.Launcher) (*Repository, error) {
 	return r, nil
 }
 
-// quiet returns an error if git would run something for what a configuration says.
+// quiet returns an error if a setting makes git run a program.
 func (r *Repository) quiet(files ...string) error {
 	for _, file := range append(files, filepath.Join(r.common, "config"), filepath.Join(r.common, "config.worktree")) {
 		text, err := disk.Read(file, mostConfig)
@@ -83,7 +83,7 @@ func (r *Repository) quiet(files ...string) error {
 	return nil
 }
 
-// How long git may take: a large tree on a slow disk takes minutes.
+// The timeout of git: a large tree on a slow disk takes minutes.
 const longest = 10 * time.Minute
 
 // git runs git in dir, with the git directory gitDir, and returns its output.
@@ -124,7 +124,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// newName returns a name for a tree that was given none.
+// newName returns a name for a tree without a given name.
 func newName(now time.Time) string {
 	return now.Format("20060102-150405-") + strings.ToLower(rand.Text()[:4])
 }
@@ -132,8 +132,8 @@ func newName(now time.Time) string {
 // branchOf is the branch of the tree called name.
 func branchOf(name string) string { return "worktree-" + name }
 
-// hide keeps the trees out of the repository's untracked files: by a .gitignore among them,
-// since the configuration is the user's. An existing .gitignore is left unchanged.
+// hide makes git ignore the trees, by a .gitignore beside them, as the configuration belongs
+// to the user. An existing .gitignore is left unchanged.
 func hide(dir string) error {
 	path := filepath.Join(dir, ".gitignore")
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -158,7 +158,7 @@ func (r *Repository) Add(ctx context.Context, name string) (Tree, error) {
 	if err := r.quiet(); err != nil {
 		return Tree{}, err
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil { // as git makes directories
+	if err := os.MkdirAll(dir, 0o777); err != nil { // as git creates directories
 		return Tree{}, fmt.Errorf("the worktree can't be made: %w", err)
 	}
 	if disk.ResolveLinks(dir) != dir {

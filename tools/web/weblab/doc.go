@@ -1,8 +1,7 @@
-// Package weblab is a network that lies, for tests of what fetches pages.
+// Package weblab is a hostile network for tests of fetches.
 //
-// A test runs itself again in a network of its own, in which a name server and
-// a web server do what hostile ones would: names are public when they are
-// looked up and private when they are used, pages redirect to where they
-// should not, or never end. Nothing of it can be reached from outside, and
-// nothing outside from in it. It takes namespaces of Linux, and no rights.
+// A test runs itself again in its own network, with a hostile name server and web server:
+// names change from public to private addresses between lookups, pages redirect to forbidden
+// addresses, or never end. The network is isolated in both directions. It requires Linux
+// namespaces, but no privileges.
 package weblab

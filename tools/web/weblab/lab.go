@@ -17,8 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Public is the address in a Lab that is not a private one, and Port where
-// pages are served, at all addresses.
+// Public is the public address in a Lab, and Port the port of pages at all addresses.
 const (
 	Public = "11.11.11.11"
 	Port   = "8077"
@@ -55,11 +54,11 @@ func Enter(t *testing.T, env ...string) (string, bool) {
 	return out, false
 }
 
-// A Lab is what is in the network, and keeps what it was asked for.
+// A Lab is the servers in the network. It records requests.
 type Lab struct {
 	mu    sync.Mutex
-	hosts []string // at which addresses pages were asked for
-	names []string // that were looked up
+	hosts []string // addresses of requested pages
+	names []string // names that were looked up
 }
 
 // Open makes the network of the process a Lab, until the test ends. It skips
@@ -90,7 +89,7 @@ func Open(t *testing.T) *Lab {
 	return lab
 }
 
-// Asked returns at which addresses pages were asked for, in order.
+// Asked returns the addresses of requested pages, in order.
 func (l *Lab) Asked() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,7 +104,7 @@ func (l *Lab) Names() []string {
 	return append([]string(nil), l.names...)
 }
 
-// connect gives the process a network of one machine, with its own names.
+// connect sets up the process's network of one machine, with its own names.
 func connect(dir string) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -27,7 +27,7 @@ var hosts = map[string][]string{
 	"benchmark-network.test.": {"198.18.0.1"},
 }
 
-// answer answers what is looked up at c.
+// answer answers lookups on c.
 func (l *Lab) answer(c net.PacketConn) {
 	rebound := 0
 	for buf := make([]byte, 2048); ; {
@@ -74,7 +74,7 @@ func (l *Lab) answer(c net.PacketConn) {
 // Secret is in pages at private addresses, and in no page at a public address.
 const Secret = "PRIVATE CANARY-SSRF-42"
 
-// ServeHTTP serves a page that tells whether its address is private. Paths lead to
+// ServeHTTP serves a page that contains Secret if its address is private. Paths lead to
 // redirects or endless answers.
 func (l *Lab) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	at := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr).IP.String()
