@@ -1,9 +1,9 @@
 // Package files holds the tools that read, search and change the files of a workspace.
 //
-// # As the model saw it
+// # No lost updates
 //
-// A file that is replaced as a whole is one that the model has seen as it is. If somebody
-// else has changed it since, the model is told how, and nothing is written.
+// The model can replace a whole file only if it has seen the current content. If the file
+// was changed since by others, the model gets the changes, and nothing is written.
 package files
 
 import (
@@ -17,15 +17,15 @@ import (
 // Tools are the tools for files.
 type Tools struct {
 	Workspace *workspace.Workspace
-	Secrets   *redact.Redactor // takes secrets out of files before they are cut
-	Ripgrep   bool             // grep_search runs rg when that is installed
+	Secrets   *redact.Redactor // redacts secrets in files before they are cut
+	Ripgrep   bool             // grep_search runs rg if it is installed
 	Correct   *Correction      // nil corrects no edits
 
-	Known *KnownFiles // what the model knows of files; nil is nothing yet
+	Known *KnownFiles // the contents that the model knows; nil records none
 }
 
-// A Correction has a model say what an edit was meant to be that does not fit. What that
-// takes is told to Tell, on the goroutine that prepares the call.
+// A Correction asks a model to correct an edit that does not match the file. Tell gets its
+// notices, on the goroutine that prepares the call.
 type Correction struct {
 	Asker *oneshot.Asker
 	Tell  func(engine.Event)
@@ -39,8 +39,8 @@ func (ts Tools) List() engine.Tools {
 	return engine.Tools{ts.listDirectory(), ts.readFile(), ts.grepSearch(), ts.glob(), ts.corrected(ts.replace()), ts.writeFile()}
 }
 
-// hint says what a path was probably meant to be, which is not there, as a sentence that
-// begins with a full stop; it is "" if nothing is like it.
+// hint suggests an existing path for a missing one, as a sentence after a full stop; "" if
+// there is none.
 func hint(ws *workspace.Workspace, path string) string {
 	if meant := workspace.Hint(ws, path); meant != "" {
 		return ". Did you mean " + text.Name(meant) + "?"

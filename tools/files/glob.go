@@ -88,8 +88,8 @@ type hit struct {
 	time time.Time
 }
 
-// find looks for the files below dirs. Brackets first stand for themselves, as in a folder
-// [id], and for character classes only if no file matches.
+// find looks for the files below dirs. Brackets are first literal, as in a folder [id], and
+// character classes only if no file matches.
 func (a globArgs) find(ctx context.Context, ws *workspace.Workspace, dirs []string) (engine.Result, error) {
 	if strings.Contains(a.Pattern, "[") {
 		if r, n, err := a.search(ctx, ws, dirs, true); err == nil && n > 0 || ctx.Err() != nil {
@@ -140,7 +140,7 @@ func (a globArgs) search(ctx context.Context, ws *workspace.Workspace, dirs []st
 	return without.tell(a.report(hits, ignored, dirs)), len(hits) + ignored, nil
 }
 
-// vendored reports whether directories of this name are never looked into.
+// vendored reports whether directories of this name are never searched.
 func vendored(name string) bool {
 	switch name {
 	case "node_modules", ".git", "bower_components", ".svn", ".hg":
@@ -149,8 +149,7 @@ func vendored(name string) bool {
 	return false
 }
 
-// present reports whether an entry is a file, or a link to one that may be
-// touched.
+// present reports whether an entry is a file, or a link to an accessible file.
 func present(ws *workspace.Workspace, path string, t fs.FileMode) bool {
 	if t&fs.ModeSymlink == 0 {
 		return t.IsRegular()
@@ -159,8 +158,8 @@ func present(ws *workspace.Workspace, path string, t fs.FileMode) bool {
 	return err == nil && info.Mode().IsRegular() && ws.Contains(path)
 }
 
-// report lists the found files: those changed within a day first, the newest
-// before all, then the rest by name.
+// report lists the found files: first files changed within a day, the newest first, then the
+// rest by name.
 func (a globArgs) report(hits []hit, ignored int, dirs []string) engine.Result {
 	where := "within " + text.Name(dirs[0])
 	if len(dirs) > 1 {
@@ -207,8 +206,8 @@ type globber struct {
 }
 
 // compileGlob reads a pattern that is relative to dir, or absolute and below it. A pattern
-// that names an existing file matches only that file. If names is true, brackets stand for
-// themselves.
+// that names an existing file matches only that file. If names is true, brackets are
+// literal.
 func compileGlob(ws *workspace.Workspace, pattern, dir string, exact, names bool) (*globber, error) {
 	g := &globber{prefix: dir, fold: !exact}
 	if !strings.HasSuffix(g.prefix, string(filepath.Separator)) {

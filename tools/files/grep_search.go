@@ -69,7 +69,7 @@ type grepArgs struct {
 	Total     int    `json:"total_max_matches"`
 }
 
-// grepSearch returns the tool that looks for lines in files.
+// grepSearch returns the tool that searches lines in files.
 func (ts Tools) grepSearch() engine.Tool {
 	ws := ts.Workspace
 	t := toolkit.Define("grep_search", "SearchText", engine.Search, grepSearchDoc, grepSearchSchema,
@@ -140,7 +140,7 @@ func (a grepArgs) query() (q workspace.Query, err error) {
 	return q, nil
 }
 
-// ecma spells what only JavaScript understands the way we do: \uXXXX.
+// ecma converts JavaScript's \uXXXX to Go's syntax.
 func ecma(pattern string) string {
 	var out strings.Builder
 	for i := 0; i < len(pattern); i++ {
@@ -161,7 +161,7 @@ func ecma(pattern string) string {
 	return out.String()
 }
 
-// badPattern tells the model why pattern can't be used, and which patterns can.
+// badPattern tells the model why pattern is invalid, and which syntax is supported.
 func badPattern(pattern string, err error) error {
 	why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 	if se := (*syntax.Error)(nil); errors.As(err, &se) {
@@ -197,7 +197,7 @@ func (g *grep) run(ctx context.Context) (engine.Result, error) {
 		g.without.below(g.ws, g.path)
 		g.query.Skip, g.query.Keep = g.skip(), g.keep()
 		if g.args.NoIgnore {
-			g.query.Rules = &workspace.Rules{Gemini: g.ws.Ignore.Rules.Gemini} // which hides on purpose
+			g.query.Rules = &workspace.Rules{Gemini: g.ws.Ignore.Rules.Gemini} // .geminiignore hides on purpose
 		}
 		if !g.query.Literal.HasWords() && g.ripgrep {
 			g.query.Only = g.candidates(timed)
@@ -220,8 +220,8 @@ func grepError(format string, args ...any) error {
 		Message: "Error during grep search operation: " + text, Display: text}
 }
 
-// skip returns the files that a search below a directory leaves out, unless everything is wanted
-// or the filter names them: files that are usually not written by hand.
+// skip returns the filter for usually generated files, which a search omits unless the call
+// includes them.
 func (g *grep) skip() func(string, bool) bool {
 	named := strings.Split(g.args.Include, "/")
 	return func(path string, dir bool) bool {
@@ -237,7 +237,7 @@ func (g *grep) skip() func(string, bool) bool {
 	}
 }
 
-// keep returns which files are searched.
+// keep returns the filter for the searched files.
 func (g *grep) keep() func(string) bool {
 	include := strings.TrimPrefix(strings.TrimPrefix(g.args.Include, "./"), "/")
 	include, not := strings.CutPrefix(include, "!")
@@ -257,7 +257,8 @@ func (g *grep) keep() func(string) bool {
 	return func(path string) bool { return wanted(path) != not && !g.without.leaves(path) }
 }
 
-// like returns which files the pattern include stands for. The name of a folder is all below it.
+// like returns the filter for the pattern include. The name of a folder matches all files
+// below it.
 func (g *grep) like(include string) func(string) bool {
 	if dir := strings.TrimSuffix(include, "/"); dir != "" {
 		if info, err := g.ws.Stat(filepath.Join(g.path, dir)); err == nil && info.IsDir() || dir != include {
@@ -281,8 +282,7 @@ func (g *grep) like(include string) func(string) bool {
 	}
 }
 
-// listed returns the patterns of a list with commas, which may stand in braces and
-// brackets without parting it.
+// listed splits a list of patterns at commas outside of braces and brackets.
 func listed(list string) (all []string) {
 	depth, start := 0, 0
 	add := func(end int) {
@@ -305,14 +305,14 @@ func listed(list string) (all []string) {
 	return all
 }
 
-// candidates asks rg, which is faster where no word is known that all matches
-// hold, for the files that may have matches. It returns nil if rg can't tell.
+// candidates runs rg to find files that may have matches; it is faster if no word is known
+// that all matches contain. It returns nil if rg fails.
 func (g *grep) candidates(ctx context.Context) map[string]bool {
 	rg, err := exec.LookPath("rg")
 	if err != nil || g.ws.Contains(rg) {
 		return nil
 	}
-	// We apply ignore files: rg may see more than we do, not less.
+	// Ignore files are applied here: rg must find more files, not fewer.
 	args := []string{"--no-config", "--no-ignore-dot", "--no-ignore-global", "--no-ignore-exclude",
 		"--no-messages", "--files-with-matches", "--null", "--crlf", "--hidden",
 		"--text", "--regexp", `(?-u)[\x00\x80-\xff]`} // we read files in other encodings, too
@@ -400,7 +400,7 @@ func byFile(found []workspace.Match) iter.Seq[[]workspace.Match] {
 	}
 }
 
-// names tells only where something was found.
+// names lists only the files with matches.
 func (g *grep) names(found []workspace.Match, where, more string) engine.Result {
 	var names []string
 	for matches := range byFile(found) {
@@ -413,8 +413,8 @@ func (g *grep) names(found []workspace.Match, where, more string) engine.Result 
 	}
 }
 
-// around returns how many lines are shown before and after each of n matches.
-// Where there are few and nobody said how many, there is room for many.
+// around returns how many lines are shown before and after each of n matches. For few
+// matches, the default is larger.
 func (a grepArgs) around(n int) (before, after int) {
 	if a.Context == nil && a.Before == nil && a.After == nil {
 		switch {
@@ -474,7 +474,7 @@ func (g *grep) allLines(path string) []string {
 	}
 	text, _, err := g.ws.Decode(path, b)
 	if err != nil {
-		text = string(b) // as it was searched
+		text = string(b) // in the form that was searched
 	}
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i := range lines {

@@ -36,13 +36,13 @@ type listDirectoryArgs struct {
 	Filter filtering `json:"file_filtering_options"`
 }
 
-// filtering is a wish for other rules than the usual ones.
+// filtering overrides the default ignore rules.
 type filtering struct {
 	Git    *bool `json:"respect_git_ignore"`
 	Gemini *bool `json:"respect_gemini_ignore"`
 }
 
-// rules returns the rules that hold in ws under the wish f.
+// rules returns the ignore rules for ws and f.
 func (f filtering) rules(ws *workspace.Workspace) workspace.Rules {
 	r := ws.Ignore.Rules
 	if f.Git != nil {

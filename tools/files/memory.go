@@ -6,8 +6,7 @@ import (
 	"gemline/engine"
 )
 
-// A Discover returns the context that holds for path and has not been given
-// yet, or nothing, and what went wrong.
+// A Discover returns the new context for path, "" if there is none, and warnings.
 type Discover func(path string) (text string, warnings []string)
 
 const (
@@ -37,7 +36,7 @@ func withMemory(t engine.Tool, find Discover) engine.Tool {
 		run, path := call.Run, call.Intent.Paths[0]
 		call.Run = func(ctx context.Context, host engine.Host) (engine.Result, error) {
 			r, err := run(ctx, host)
-			if err != nil || r.Text == "" && len(r.Media) > 0 { // an answer of media has no room for it
+			if err != nil || r.Text == "" && len(r.Media) > 0 { // a result of media only has no text
 				return r, err
 			}
 			text, warnings := find(path)

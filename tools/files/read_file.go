@@ -29,7 +29,7 @@ const readFileSchema = `{"type":"object","properties":{
 "end_line":{"type":"integer","minimum":1,"description":"Inclusive"}},
 "required":["file_path"]}`
 
-// How much of a text file is shown at once.
+// Limits of a text file's shown part.
 const (
 	maxReadLines = 2000
 	maxLineChars = 2000
@@ -70,7 +70,7 @@ func (ts Tools) readFile() engine.Tool {
 		})
 }
 
-// lines returns the range that a asks for, as a title ends.
+// lines returns the requested range, as the end of a title.
 func (a readFileArgs) lines() string {
 	switch {
 	case a.End > 0:
@@ -81,8 +81,8 @@ func (a readFileArgs) lines() string {
 	return ""
 }
 
-// read reads the file at path: the lines from start to end of a text, where 0
-// means no limit but the usual one, or all of an image and the like.
+// read reads the file at path: the lines from start to end of a text, where 0 means the
+// default limit, or a whole image and the like.
 func (ts Tools) read(path string, start, end int) (engine.Result, error) {
 	ws := ts.Workspace
 	c, err := ts.load(path)
@@ -123,8 +123,8 @@ func (ts Tools) read(path string, start, end int) (engine.Result, error) {
 	return r, nil
 }
 
-// A content is what a file holds: a text, with line feeds at the ends of lines,
-// or media, or a message instead.
+// A content is the content of a file: a text with LF line ends, or media, or a message
+// instead.
 type content struct {
 	text             string
 	raw              string // the text with its line ends and secrets
@@ -133,9 +133,8 @@ type content struct {
 	instead, display string
 }
 
-// load reads the file at path, without the secrets that are known: they have to
-// be out before a line is cut, or some lines are left out. Its error is a
-// [*engine.CallError].
+// load reads the file at path and redacts known secrets, before lines are cut or omitted.
+// Its error is a [*engine.CallError].
 func (ts Tools) load(path string) (content, error) {
 	ws := ts.Workspace
 	b, _, err := ws.ReadBytes(path, workspace.MaxFile)
@@ -154,7 +153,7 @@ func (ts Tools) load(path string) (content, error) {
 	text, format, err := ws.Decode(path, b)
 	mime := workspace.Media(path, b)
 	if mime != "application/pdf" && err == nil && format.Charset == "utf-8" && !format.Lossy && !format.Raw {
-		mime = "" // a text that begins like something else
+		mime = "" // a text that begins like media
 	}
 	switch {
 	case strings.HasPrefix(mime, "audio/") && !audible(mime):
@@ -174,8 +173,7 @@ func (ts Tools) load(path string) (content, error) {
 	return content{text: ts.Secrets.RedactKnown(strings.ReplaceAll(readable, "\r\n", "\n")), raw: text, format: format}, nil
 }
 
-// guess says what a text was taken to be written in where nothing tells for sure, and that
-// some of it can't be read; it is "" for others.
+// guess describes a guessed charset, and undecodable bytes; "" if there are none.
 func (c content) guess() string {
 	switch {
 	case c.format.Raw || c.format.Lossy:
@@ -186,7 +184,7 @@ func (c content) guess() string {
 	return ""
 }
 
-// audible reports whether the API takes sounds of this type.
+// audible reports whether the API supports audio of this type.
 func audible(mime string) bool {
 	switch mime {
 	case "audio/mpeg", "audio/wav", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac":
@@ -195,7 +193,7 @@ func audible(mime string) bool {
 	return false
 }
 
-// unread says for the model why the file at path can't be read.
+// unread returns the error for the model for an unreadable file.
 func unread(path string, err error) error {
 	if err := untouched(path, err); err != nil {
 		return err
@@ -206,8 +204,8 @@ func unread(path string, err error) error {
 	return because(err, "read_content_failure", fmt.Sprintf("Error reading file %s: %v", path, disk.Cause(err)))
 }
 
-// untouched says for the model why the file at path is neither read nor written;
-// nil if it may be and err is something else.
+// untouched returns the error for the model for an inaccessible file; nil if err has another
+// cause.
 func untouched(path string, err error) error {
 	size, outside := (*workspace.SizeError)(nil), (*workspace.OutsideError)(nil)
 	switch {
@@ -227,9 +225,8 @@ func untouched(path string, err error) error {
 	return nil
 }
 
-// because returns the error of a call that failed because of err, which is said
-// to the model in message and to the user, who reads the path above, in a few
-// words.
+// because returns the error of a call that failed because of err: message for the model, and
+// a few words for the user, who sees the path already.
 func because(err error, class, message string) error {
 	size, outside := (*workspace.SizeError)(nil), (*workspace.OutsideError)(nil)
 	why := disk.Cause(err).Error()
@@ -252,23 +249,23 @@ func because(err error, class, message string) error {
 	return &engine.CallError{Type: class, Message: message, Display: why}
 }
 
-// Messages about files that are neither read nor written, after their names.
+// Messages about inaccessible files, to follow their names.
 const (
 	irregular   = ". Devices, pipes and sockets are left alone, since they may wait for ever or have no end. If you need what it gives, run a command that takes a limited part."
 	ofTheKernel = ". The kernel makes it up, and what it says of processes and of this machine is kept from the file tools. If you need it, run a command, which the user can judge."
 )
 
-// A view is some of the lines of a text. Lines are counted from 1, and a text
-// that ends with a line end has an empty line more.
+// A view is a range of lines of a text. Lines count from 1, and a final line end begins an
+// additional empty line.
 type view struct {
 	text               string
 	first, last, total int
-	limited            bool   // there was no wish to stop where it stops
+	limited            bool   // it ends at a limit, not at the requested end
 	cut                bool   // a line was too long
 	guess              string // about the encoding
 }
 
-// selectLines returns the lines of text from start to end; 0 means no wish.
+// selectLines returns the lines of text from start to end; 0 means the default.
 func selectLines(all string, start, end int) view {
 	v := view{first: max(start, 1), total: strings.Count(all, "\n") + 1}
 	v.last = min(end, v.total)
@@ -304,7 +301,7 @@ func (v view) empty() bool { return v.first > v.total }
 
 func (v view) whole() bool { return v.first == 1 && v.last == v.total && !v.cut }
 
-// framed returns the text below a few lines that tell which part it is.
+// framed returns the text below a header that describes the part.
 func (v view) framed() string {
 	if v.empty() {
 		return fmt.Sprintf("\nStatus: Nothing to show: start_line %d is beyond the last of %d total lines.\n", v.first, v.total)

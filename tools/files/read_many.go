@@ -17,19 +17,18 @@ import (
 	"gemline/tools/workspace"
 )
 
-// A SkippedFile is a file that was to be read and was not.
+// A SkippedFile is a requested file that was not read.
 type SkippedFile struct {
 	Path   string // absolute; empty if the Reason names it
 	Reason string // such as "ignored"
 }
 
-// ReadMany reads the files at paths, which are absolute, and those below the
-// directories among them. Of each it returns a label and the text, without
-// secrets; an image or the like is returned without a label, and only if paths
-// names it. A file that is not read comes back with the reason, but not
-// a directory's files that are usually not written by hand. What find, which
-// may be nil, says about the directories that were read stands at the end; its
-// warnings are among the skipped files, without a path.
+// ReadMany reads the files at paths, which are absolute, and those below the directories
+// among them. Of each it returns a label and the text, without secrets; an image or the like
+// is returned without a label, and only if paths names it. Skipped files are returned with
+// the reason, except usually generated files of a directory. The context that find, which
+// may be nil, returns for the read directories is at the end; its warnings are among the
+// skipped files, without a path.
 //
 // The model has then seen the texts. The only error is ctx's.
 func (ts Tools) ReadMany(ctx context.Context, paths []string, find Discover) ([]*genai.Part, []SkippedFile, error) {
@@ -72,7 +71,7 @@ type manyReader struct {
 	skipped   []SkippedFile
 }
 
-// touch asks for the context of the file that was read at path, which is in dir.
+// touch requests the context for the file at path, in dir.
 func (m *manyReader) touch(path, dir string) {
 	if m.find == nil || m.askedDirs[dir] {
 		return
@@ -91,7 +90,7 @@ func (m *manyReader) skip(path, reason string) {
 	m.skipped = append(m.skipped, SkippedFile{path, reason})
 }
 
-// tree reads what lies below dir, sorted without regard to case.
+// tree reads the files below dir, sorted case-insensitively.
 func (m *manyReader) tree(ctx context.Context, dir string) error {
 	m.touch(dir, dir)
 	var files, ignored []string
@@ -129,7 +128,7 @@ func (m *manyReader) tree(ctx context.Context, dir string) error {
 	return nil
 }
 
-// file reads one file, which was named itself or found.
+// file reads one file, named explicitly or found.
 func (m *manyReader) file(path string, named bool) {
 	if m.seen[path] {
 		return
@@ -170,8 +169,8 @@ func (m *manyReader) text(path, said string) {
 
 const labelBegin, labelEnd = "\nContent from @", ":\n"
 
-// FileLabel returns the name of the file that the next part holds, if p is a label of
-// [ReadMany]. No text of a file begins like one.
+// FileLabel returns the name of the file in the next part, if p is a label of [ReadMany]. No
+// file's text begins like a label.
 func FileLabel(p *genai.Part) (name string, ok bool) {
 	if name, ok = strings.CutPrefix(p.Text, labelBegin); ok {
 		name, ok = strings.CutSuffix(name, labelEnd)
@@ -179,7 +178,7 @@ func FileLabel(p *genai.Part) (name string, ok bool) {
 	return name, ok
 }
 
-// reason says in a few words why a file was not read.
+// reason returns a short reason why a file was not read.
 func reason(err error) string {
 	if ce := (*engine.CallError)(nil); errors.As(err, &ce) {
 		switch ce.Type {
@@ -195,8 +194,7 @@ func reason(err error) string {
 	return disk.Cause(err).Error()
 }
 
-// generated reports whether directories of this name hold files that are usually not
-// written by hand.
+// generated reports whether directories of this name usually hold generated files.
 func generated(name string) bool {
 	switch name {
 	case ".vscode", ".idea", "dist", "build", "coverage", "__pycache__",

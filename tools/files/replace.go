@@ -77,7 +77,7 @@ func (ts Tools) replace() engine.Tool {
 		})
 }
 
-// replace proposes the text that a asks for.
+// replace proposes the text that a requests.
 func (r *Revision) replace(a replaceArgs) (edit.Result, error) {
 	if r.File == nil {
 		return edit.Result{}, r.Propose(fresh(a.New))
@@ -110,8 +110,8 @@ func (r *Revision) replace(a replaceArgs) (edit.Result, error) {
 	return found, r.Propose(found.Text)
 }
 
-// refusal returns the call that fails with err once the user has agreed to it:
-// why it fails tells what the file holds.
+// refusal returns a call that fails with err after its approval, as the error reveals
+// contents of the file.
 func (r *Revision) refusal(err error) engine.Call {
 	in := r.intent(nil)
 	if ce := (*engine.CallError)(nil); errors.As(err, &ce) {
@@ -127,8 +127,8 @@ func noEdit(class, message, display string) error {
 	return &engine.CallError{Type: class, Message: message, Display: display}
 }
 
-// search looks for a file that a relative name may mean, since there is none
-// of that name in the working directory, and reads it if there is only one.
+// search searches the file for a relative name that is missing in the working directory, and
+// reads it if it is unique.
 func (r *Revision) search(ctx context.Context, name string) error {
 	missing := func(hint string) error {
 		return noEdit("file_not_found", "File not found: "+r.Path+hint,
@@ -207,7 +207,7 @@ func (a replaceArgs) changed(r *Revision) func(text string) map[string]any {
 	}
 }
 
-// resultText returns what the model reads when r is done.
+// resultText returns the result for the model after r is done.
 func (a replaceArgs) resultText(r *Revision, found edit.Result) string {
 	s := fmt.Sprintf("Created new file: %s with provided content.", r.Path)
 	if r.File != nil {

@@ -20,8 +20,8 @@ func shows(ws *workspace.Workspace, in engine.Intent, tool, arg, path string) en
 	return in
 }
 
-// An omission counts the files that a search leaves out because they may hold
-// secrets. It is safe for concurrent use, but for below.
+// An omission counts the files that a search omits because they may hold secrets. It is safe
+// for concurrent use, except below.
 type omission struct {
 	ws   *workspace.Workspace
 	dir  string // the searched directory
@@ -37,7 +37,7 @@ func (o *omission) below(ws *workspace.Workspace, dir string) {
 	}
 }
 
-// leaves reports whether the file at path is left out.
+// leaves reports whether the file at path is omitted.
 func (o *omission) leaves(path string) bool {
 	rest, below := strings.CutPrefix(path, o.dir)
 	if !o.ws.Suspect(path) && (!below || o.real == o.dir || !o.ws.Suspect(o.real+rest)) {

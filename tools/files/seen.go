@@ -9,11 +9,11 @@ import (
 	"gemline/tools/workspace"
 )
 
-// longestSeen bounds the diff of changes by somebody else.
+// longestSeen limits the diff of changes by others.
 const longestSeen = 4000
 
-// A KnownFiles keeps what files held when the model last read or wrote them, or got them beside a
-// prompt. It is safe for concurrent use. A nil KnownFiles keeps nothing.
+// A KnownFiles records the contents of files when the model last read or wrote them, or got
+// them with a prompt. It is safe for concurrent use. A nil KnownFiles records nothing.
 type KnownFiles struct {
 	mu    sync.Mutex
 	files map[string]seen // by real path
@@ -25,7 +25,7 @@ type seen struct {
 	text string // "" if it is long
 }
 
-// note keeps what the file at a real path holds.
+// note records the content of the file at a real path.
 func (s *KnownFiles) note(path, text string, f workspace.Format) {
 	b, err := f.Encode(text)
 	if s == nil || err != nil {
@@ -38,7 +38,7 @@ func (s *KnownFiles) note(path, text string, f workspace.Format) {
 	s.remember(path, is)
 }
 
-// missed notes that the model was told that there is no file at path.
+// missed records that the model knows of no file at path.
 func (s *KnownFiles) missed(ws *workspace.Workspace, path string) {
 	if p, err := ws.Locate(path); err == nil && s != nil {
 		s.remember(p.Path(), seen{none: true})
@@ -54,15 +54,15 @@ func (s *KnownFiles) remember(path string, is seen) {
 	s.files[path] = is
 }
 
-// noteRead notes what the model reads of a file, which is a text.
+// noteRead records the text of a file that the model reads.
 func (s *KnownFiles) noteRead(ws *workspace.Workspace, path, text string, f workspace.Format) {
 	if p, err := ws.Locate(path); err == nil {
 		s.note(p.Path(), text, f)
 	}
 }
 
-// changed tells the model, once, that a file which it is about to replace as a whole was
-// changed or made by somebody else since it saw it, and how.
+// changed returns, once, an error with the changes if others have changed or created a file
+// since the model saw it.
 func (s *KnownFiles) changed(r *Revision) error {
 	if s == nil || r.File == nil {
 		return nil

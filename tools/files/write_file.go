@@ -92,7 +92,7 @@ func (ts Tools) writeFile() engine.Tool {
 		})
 }
 
-// fresh returns text with the line endings of files that this system makes.
+// fresh returns text with the default line endings of this system.
 func fresh(text string) string {
 	if runtime.GOOS != "windows" {
 		return text
@@ -100,11 +100,11 @@ func fresh(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
 }
 
-// A Revision is a file about to hold another text.
+// A Revision is a proposed change of a file.
 type Revision struct {
 	ws    *workspace.Workspace
 	Path  string                 // absolute, as named
-	place workspace.ResolvedPath // where that leads; nothing else is read or written
+	place workspace.ResolvedPath // the target of Path; no other file is read or written
 	File  *workspace.File        // as it was read; nil if there was none
 	class string                 // of failures without a class of their own
 
@@ -158,7 +158,7 @@ func (r *Revision) unreadable(err error) error {
 	return because(err, r.class, fmt.Sprintf("Error checking existing file '%s': %v", r.Path, disk.Cause(err)))
 }
 
-// Propose makes after what the file will hold, if it can hold it.
+// Propose sets the new content of the file, if the file can hold it.
 func (r *Revision) Propose(after string) error {
 	if file := inTheWay(r.ws, filepath.Dir(r.place.Path())); file != "" {
 		return &engine.CallError{Type: r.class,
@@ -186,7 +186,7 @@ func (r *Revision) Propose(after string) error {
 	return nil
 }
 
-// inTheWay returns the file that stands where dir or a directory above it would be.
+// inTheWay returns the file in the place of dir or a parent of it.
 func inTheWay(ws *workspace.Workspace, dir string) string {
 	for at := range disk.Upward(dir) {
 		switch info, err := ws.Stat(at); {
@@ -207,7 +207,7 @@ func (r *Revision) format() workspace.Format {
 	return r.File.Format
 }
 
-// before returns what the file holds.
+// before returns the current content of the file.
 func (r *Revision) before() string {
 	if r.File == nil {
 		return ""
@@ -215,7 +215,7 @@ func (r *Revision) before() string {
 	return r.File.Text
 }
 
-// readable returns a text of the file as people and the model read it.
+// readable returns a text of the file for display and for the model.
 func (r *Revision) readable(text string) string {
 	if r.format().Raw {
 		return charset.Readable(text)
@@ -246,7 +246,7 @@ func (r *Revision) intent(args func(text string) map[string]any) engine.Intent {
 	if args != nil {
 		in.Draft = &engine.Draft{Name: filepath.Base(r.Path), Text: r.draft(), Args: args}
 	}
-	if r.private() { // the result shows the lines beside the change
+	if r.private() { // the result shows neighbouring lines
 		in.Secret, in.Grants = text.Name(name), in.Grants[:1]
 	}
 	if r.File == nil {
@@ -263,11 +263,11 @@ func (r *Revision) intent(args func(text string) map[string]any) engine.Intent {
 	return in
 }
 
-// unchanged reports whether there is a file, and it holds the proposed text.
+// unchanged reports whether the file exists and already holds the proposed text.
 func (r *Revision) unchanged() bool { return r.File != nil && r.text == r.File.Text }
 
-// omits reports whether text, which takes the place of old, leaves something out in words
-// such as "rest of code ...". In Markdown, code that is shown may.
+// omits reports whether text, which replaces old, has placeholders such as "rest of code
+// ...". Code blocks in Markdown may have placeholders.
 func (r *Revision) omits(old, text string) bool {
 	old = cmp.Or(old, r.before())
 	if ext := strings.ToLower(filepath.Ext(r.Path)); ext == ".md" || ext == ".mdx" || ext == ".markdown" {
@@ -276,7 +276,7 @@ func (r *Revision) omits(old, text string) bool {
 	return edit.HasPlaceholder(old, text)
 }
 
-// unfenced returns a Markdown text without its blocks of code, and headings without dots.
+// unfenced returns a Markdown text without code blocks, and headings without dots.
 func unfenced(text string) string {
 	var b strings.Builder
 	inside := false

@@ -12,7 +12,7 @@ func parent(pid int) int {
 	if err != nil {
 		return 0
 	}
-	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:]) // behind the name, which may hold anything
+	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:]) // behind the name, which may contain any character
 	if len(fields) < 2 {
 		return 0
 	}

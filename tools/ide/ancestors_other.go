@@ -2,5 +2,6 @@
 
 package ide
 
-// parent returns 0: here only the environment says which editor a terminal belongs to.
+// parent returns 0: on this system, only the environment identifies the editor of a
+// terminal.
 func parent(int) int { return 0 }

@@ -21,7 +21,7 @@ import (
 	"gemline/tools/mcp/rpc"
 )
 
-// Config is what a Client needs.
+// Config has the dependencies of a Client.
 type Config struct {
 	Environment Environment
 	Version     string // of gemline
@@ -31,28 +31,28 @@ type Config struct {
 	// nil.
 	Hidden func(path string) bool
 
-	// Note returns a message to the model that is not the user's.
+	// Note returns a message to the model that does not come from the user.
 	Note func(text string) *genai.Part
 
 	// Start starts the program of a companion and talks with it, until the Stream is closed.
 	Start func(argv []string) (rpc.Stream, error)
 
-	// Tell is called with problems, a line each. It may be called on any goroutine.
+	// Tell prints problems, a line each. It may be called on any goroutine.
 	Tell func(text string)
 }
 
-// State is how far a Client is.
+// State is the state of a Client's connection.
 type State int
 
 // The states.
 const (
-	Off State = iota // it was not asked to connect
+	Off State = iota // not started
 	Connecting
 	Connected
 	Disconnected
 )
 
-// A Status says how far a Client is. Its texts come from the editor.
+// A Status describes a Client's connection. Its texts come from the editor.
 type Status struct {
 	State     State
 	Editor    string
@@ -65,8 +65,8 @@ type Status struct {
 const (
 	attemptTime = 5 * time.Second  // for connecting to one companion
 	openTime    = 10 * time.Minute // for an answer about a change
-	closeTime   = time.Second      // for taking a question back
-	endTime     = 5 * time.Second  // for the end of a program, which is forced sooner
+	closeTime   = time.Second      // for withdrawing a question
+	endTime     = 5 * time.Second  // for the end of a program, which is killed earlier
 )
 
 // The messages of a companion.
@@ -77,8 +77,7 @@ const (
 	diffClosed    protocol.MCPMethod = "ide/diffClosed" // of older ones
 )
 
-// A Client is the connection to a companion, whether there is one or not. It is safe for
-// concurrent use.
+// A Client manages the connection to a companion. It is safe for concurrent use.
 type Client struct {
 	cfg     Config
 	attempt time.Duration // for connecting to one companion
@@ -88,9 +87,9 @@ type Client struct {
 	state State
 	why   error
 	to    *link         // nil while there is none
-	ended chan struct{} // closed when the attempt that runs is over
-	cut   func()        // ends it
-	owns  bool          // a program, which must not outlive it
+	ended chan struct{} // closed at the end of the current attempt
+	cut   func()        // ends the attempt
+	owns  bool          // the companion is a program, which must not outlive the Client
 	diffs map[string]*diff
 	told  knowledge
 }
@@ -101,11 +100,11 @@ type link struct {
 	conn *rpc.Conn
 
 	// Guarded by the Client.
-	said   json.RawMessage // what the editor has open, as it came last
-	failed bool            // a change could not be shown, and that was told
+	said   json.RawMessage // the latest list of open files
+	failed bool            // a failure to show a change was reported
 }
 
-// New returns a Client that does nothing yet.
+// New returns a Client, which is Off until Start.
 func New(c Config) *Client {
 	return &Client{cfg: c, attempt: attemptTime, diffs: map[string]*diff{}}
 }
@@ -113,7 +112,7 @@ func New(c Config) *Client {
 // InEditor reports whether there may be a companion: the terminal belongs to an editor.
 func (c *Client) InEditor() bool { return c.cfg.Environment.editor() != "" }
 
-// Start begins to connect, and returns at once. A failure is told.
+// Start connects in the background. It reports a failure to the user.
 func (c *Client) Start() {
 	if ended := c.begin(); ended != nil {
 		go func() {
@@ -125,11 +124,11 @@ func (c *Client) Start() {
 	}
 }
 
-// Connect connects, closing an earlier connection, and waits for the outcome.
+// Connect closes an earlier connection, connects, and waits for the outcome.
 func (c *Client) Connect(ctx context.Context) error {
 	c.Close()
 	ended := c.begin()
-	if ended == nil { // somebody else was quicker
+	if ended == nil { // another attempt was faster
 		return nil
 	}
 	select {
@@ -143,7 +142,7 @@ func (c *Client) Connect(ctx context.Context) error {
 	return c.why
 }
 
-// begin begins an attempt, nil if one runs or has succeeded.
+// begin begins an attempt; nil if an attempt is running or has succeeded.
 func (c *Client) begin() <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -199,7 +198,7 @@ func (c *Client) connect(ctx context.Context) (*link, error) {
 			if oerr == nil {
 				return l, nil
 			}
-			if err == nil { // the likeliest says most
+			if err == nil { // the error of the likeliest companion is the most useful
 				err = fmt.Errorf("no connection to %s: %s", to.editor, text.OneLine(oerr.Error(), 200))
 			}
 			if ctx.Err() != nil {
@@ -214,7 +213,7 @@ func (c *Client) connect(ctx context.Context) (*link, error) {
 func (c *Client) open(ctx context.Context, to companion, host string) (*link, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.attempt, fmt.Errorf("it did not answer within %s", c.attempt))
 	defer cancel()
-	lost := make(chan struct{}) // closed when it can't be reached any more
+	lost := make(chan struct{}) // closed when the companion is unreachable
 	stream, err := c.stream(to, host, sync.OnceFunc(func() { close(lost) }))
 	if err != nil {
 		return nil, err
@@ -252,7 +251,7 @@ func (c *Client) open(ctx context.Context, to companion, host string) (*link, er
 	return l, nil
 }
 
-// stream begins to talk with a companion. It says gone once that can't be reached any more.
+// stream opens a Stream to a companion. It calls gone when the companion is unreachable.
 func (c *Client) stream(to companion, host string, gone func()) (rpc.Stream, error) {
 	if to.program != nil {
 		c.mu.Lock()
@@ -269,7 +268,7 @@ func (c *Client) stream(to companion, host string, gone func()) (rpc.Stream, err
 	return rpc.HTTP(r), nil
 }
 
-// answer answers what a companion asks: whether somebody is there.
+// answer answers the only request of a companion, ping.
 func answer(_ context.Context, m *rpc.Message) (any, error) {
 	if m.Method == protocol.MethodPing {
 		return struct{}{}, nil
@@ -277,7 +276,7 @@ func answer(_ context.Context, m *rpc.Message) (any, error) {
 	return nil, rpc.Errorf(protocol.METHOD_NOT_FOUND, "method not found")
 }
 
-// reaching notices that a companion can't be reached any more.
+// reaching detects that a companion is unreachable.
 type reaching struct {
 	by   http.RoundTripper
 	gone func()
@@ -292,7 +291,7 @@ func (r reaching) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// watch waits for the end of a connection, and tells the user.
+// watch waits for the end of a connection, and reports it to the user.
 func (c *Client) watch(l *link) {
 	<-l.conn.Done()
 	c.mu.Lock()
@@ -307,8 +306,8 @@ func (c *Client) watch(l *link) {
 	}
 }
 
-// Close ends the connection, or the attempt to have one. An editor that does not heed it is
-// not waited for.
+// Close ends the connection, or the current attempt. It does not wait for an unresponsive
+// editor.
 func (c *Client) Close() {
 	c.mu.Lock()
 	l, cut, ended := c.to, c.cut, c.ended
@@ -333,7 +332,7 @@ func (c *Client) Close() {
 	}
 }
 
-// Status says how far the Client is.
+// Status returns the status of the connection.
 func (c *Client) Status() (st Status) {
 	c.mu.Lock()
 	st.State = c.state
@@ -353,14 +352,14 @@ func (c *Client) Status() (st Status) {
 	return st
 }
 
-// link returns the connection, nil while there is none.
+// link returns the connection, nil if there is none.
 func (c *Client) link() *link {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.to
 }
 
-// notified takes in what a companion says of its own accord. It returns at once.
+// notified handles a notification of a companion. It returns at once.
 func (c *Client) notified(l *link, method protocol.MCPMethod, params json.RawMessage) {
 	switch method {
 	case contextUpdate:

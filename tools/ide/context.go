@@ -14,10 +14,10 @@ import (
 // A File is a file that is open in the editor.
 type File struct {
 	Path   string
-	Active bool // the user is in this file
+	Active bool // the file has the focus
 	Cursor *Cursor
 	Text   string // the selection
-	Hidden bool   // there is a selection, withheld from the model
+	Hidden bool   // a selection exists, but is withheld from the model
 }
 
 // A Cursor is a position in a file. Lines and characters count from 1.
@@ -27,13 +27,13 @@ type Cursor struct {
 }
 
 const (
-	mostOpen    = 10      // files that count
+	mostOpen    = 10      // files of an update that are used
 	mostText    = 16384   // characters of the selection
 	longestPath = 4 << 10 // bytes
 	truncated   = "... [TRUNCATED]"
 )
 
-// An openFile is one as an update names it.
+// An openFile is an open file in the form of an update.
 type openFile struct {
 	Path         string
 	Timestamp    float64
@@ -42,8 +42,8 @@ type openFile struct {
 	Cursor       *Cursor
 }
 
-// read returns the open files that an update names, and whether the editor says that it
-// does not trust its folder. Only the file that was looked at last may be the active one.
+// read returns the open files of an update, and whether the editor distrusts its folder.
+// Only the last viewed file may be active.
 func (c *Client) read(update json.RawMessage) (files []File, doubts bool) {
 	if update == nil {
 		return nil, false
@@ -54,7 +54,7 @@ func (c *Client) read(update json.RawMessage) (files []File, doubts bool) {
 			IsTrusted *bool
 		}
 	}
-	json.Unmarshal(update, &said) // fields of another type are left out
+	json.Unmarshal(update, &said) // fields of a wrong type are omitted
 	state := said.WorkspaceState
 	slices.SortStableFunc(state.OpenFiles, func(a, b openFile) int { return cmp.Compare(b.Timestamp, a.Timestamp) })
 	for i, f := range state.OpenFiles {
@@ -80,13 +80,14 @@ func (c *Client) read(update json.RawMessage) (files []File, doubts bool) {
 	return files, state.IsTrusted != nil && !*state.IsTrusted
 }
 
-// A knowledge is what a conversation has been told of the editor: the full state, then the changes.
+// A knowledge is the editor's state as sent to a conversation: the full state, then the
+// changes.
 type knowledge struct {
 	files       []File
 	first, last *genai.Part // the messages, nil if there is none
 }
 
-// A position is an open file as the model is told of it.
+// A position is an open file in the form for the model.
 type position struct {
 	Path   string  `json:"path"`
 	Cursor *Cursor `json:"cursor,omitempty"`
@@ -108,7 +109,7 @@ type changes struct {
 	Selected *selected `json:"selectionChanged,omitempty"`
 }
 
-// A closed is the file that was active, where no file is any more.
+// A closed is the formerly active file, when no file is active.
 type closed struct {
 	Path     *string `json:"path"`
 	Previous string  `json:"previousPath"`
@@ -119,9 +120,9 @@ type selected struct {
 	Text string `json:"selectedText"`
 }
 
-// ContextUpdate returns the message about the editor that a conversation gets before its next
-// prompt: the whole state, or only the changes if the history holds an earlier message. It is nil
-// if there is nothing to say. The caller adds it to the history.
+// ContextUpdate returns the message about the editor that a conversation gets before its
+// next prompt: the whole state, or only the changes if the history holds an earlier message.
+// It is nil if there are no changes. The caller adds it to the history.
 func (c *Client) ContextUpdate(history []*genai.Content) *genai.Part {
 	l := c.link()
 	if l == nil {

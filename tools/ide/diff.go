@@ -20,10 +20,10 @@ type diff struct {
 	to       *link
 	opened   chan struct{}         // closed when that has succeeded or failed
 	decision chan engine.Answer    // holds one
-	answered func(a engine.Answer) // is told of it
+	answered func(a engine.Answer) // receives the decision
 }
 
-// A Terminal is where a change is asked about beside the editor.
+// A Terminal asks about a change in parallel to the editor.
 type Terminal interface {
 	engine.Approver
 
@@ -31,13 +31,13 @@ type Terminal interface {
 	// describes the answer.
 	AnsweredElsewhere(how string) error
 
-	// Changed tells, in the words of how, that the proposed change was edited. It shows p,
-	// the edited change, unless p is nil because a question about it follows.
+	// Changed prints how the proposed change was edited. It shows p, the edited change,
+	// unless p is nil because a question about it follows.
 	Changed(how string, p *engine.Proposal)
 }
 
-// Approver returns an Approver that has a change be open in the editor while it is asked
-// about at a terminal.
+// Approver returns an Approver that opens a change in the editor while the terminal asks
+// about it.
 func (c *Client) Approver(at Terminal) engine.Approver { return approver{at, c} }
 
 type approver struct {
@@ -63,7 +63,7 @@ func (a approver) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 	answer, err := a.Terminal.Approve(asking, p)
 	select {
 	case decision := <-d.decision:
-		if err != nil && ctx.Err() == nil { // it is why the question ended
+		if err != nil && ctx.Err() == nil { // the editor's answer ended the question
 			a.made(ctx, p, decision)
 			return decision, nil
 		}
@@ -75,13 +75,13 @@ func (a approver) Approve(ctx context.Context, p engine.Proposal) (engine.Answer
 	case err != nil || !allowed && !again:
 		go d.close(context.WithoutCancel(ctx))
 		return answer, err
-	case again: // which opens another change of the file
+	case again: // it opens another change of the file
 		d.close(ctx)
 		return answer, nil
 	}
 	if edited, ok := d.close(ctx); ok {
 		a.Changed("it was changed in "+to.editor+" meanwhile; this is what would be written now:", nil)
-		return engine.Changed{Args: d.draft.Args(edited)}, nil // which nobody has seen here
+		return engine.Changed{Args: d.draft.Args(edited)}, nil // the edited text was not shown here
 	}
 	return answer, nil
 }
@@ -162,8 +162,8 @@ func (d *diff) call(ctx context.Context, name string, args map[string]any) (said
 	return said, nil
 }
 
-// close takes the change out of the editor. If the user has edited the proposed text there,
-// it returns the edited text.
+// close closes the change in the editor. If the user has edited the proposed text there, it
+// returns the edited text.
 func (d *diff) close(ctx context.Context) (edited string, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
@@ -180,7 +180,8 @@ func (d *diff) close(ctx context.Context) (edited string, ok bool) {
 	return d.edited(*final.Content)
 }
 
-// edited returns a text with the line ends of the draft, and whether it is another one.
+// edited returns a text with the line ends of the draft, and whether it differs from the
+// draft.
 func (d *diff) edited(s string) (string, bool) {
 	if !strings.Contains(d.draft.Text, "\r\n") {
 		s = strings.ReplaceAll(s, "\r\n", "\n")
@@ -188,8 +189,8 @@ func (d *diff) edited(s string) (string, bool) {
 	return s, s != d.draft.Text
 }
 
-// decided takes in an answer of the editor. An answer about no open change means
-// nothing.
+// decided handles an answer of the editor. It ignores answers about changes that are not
+// open.
 func (c *Client) decided(l *link, method protocol.MCPMethod, params json.RawMessage) {
 	var said struct {
 		FilePath string
@@ -213,7 +214,7 @@ func (c *Client) decided(l *link, method protocol.MCPMethod, params json.RawMess
 		if edited, ok := d.edited(*said.Content); ok {
 			answer = engine.Changed{Args: d.draft.Args(edited), Agreed: true}
 		}
-	} else if method == diffAccepted { // of what? That was not said
+	} else if method == diffAccepted { // an acceptance without the text is ignored
 		return
 	}
 	d.decision <- answer

@@ -16,31 +16,31 @@ import (
 	"gemline/engine/text"
 )
 
-// An Environment is where a companion is searched for.
+// An Environment is the context of the search for a companion.
 type Environment struct {
 	Lookup func(name string) (string, bool) // a variable of the environment
 	Temp   string                           // the directory of temporary files
-	Cwd    string                           // that is worked in
+	Cwd    string                           // the working directory
 }
 
-// A companion is an editor's companion that was found.
+// A companion is a discovered companion of an editor.
 type companion struct {
 	editor  string // its name
 	port    int
 	token   string
-	program []string // that is started and talked with, where there is no port
-	folders []string // that are open in it
+	program []string // started and connected to if there is no port
+	folders []string // the open folders
 }
 
 const (
 	longestFile  = 64 << 10 // bytes of a companion's file
 	longestName  = 60       // characters of an editor's name
 	mostFiles    = 1000     // that are looked at
-	mostAttempts = 4        // companions that are connected to, one after the other
+	mostAttempts = 4        // connection attempts, one after the other
 )
 
-// infoFile is how a companion's file is called: the number of the editor's process, and
-// the port, which older ones leave out.
+// infoFile matches the name of a companion's file: the editor's process id, and the port,
+// which older companions omit.
 var infoFile = text.Pattern(`^gemini-ide-server-(\d{1,9})(?:-(\d{1,5}))?\.json$`)
 
 func (p Environment) get(name string) string {
@@ -117,7 +117,8 @@ func (p Environment) find() ([]companion, error) {
 	return nil, said[len(said)-1]
 }
 
-// folderLength returns how long the path of the folder is that cwd lies in, 0 if it lies in none.
+// folderLength returns the length of the path of the folder that contains cwd, 0 if there is
+// none.
 func (c companion) folderLength(cwd string) (longest int) {
 	for _, f := range c.folders {
 		if real := disk.ResolveLinks(f); disk.Inside(real, disk.ResolveLinks(cwd)) {
@@ -127,7 +128,7 @@ func (c companion) folderLength(cwd string) (longest int) {
 	return longest
 }
 
-// folderMismatch says why a companion is not used that has other folders.
+// folderMismatch returns the error for a companion with other folders.
 func (c companion) folderMismatch(cwd string) error {
 	if len(c.folders) == 0 {
 		return fmt.Errorf("%s has no folder open; open %s there", c.editor, cwd)
@@ -167,7 +168,7 @@ func split(list string) (folders []string) {
 	return folders
 }
 
-// processes returns the numbers of the processes whose companions are this terminal's, the
+// processes returns the ids of the processes whose companions belong to this terminal, the
 // nearest first.
 func (p Environment) processes() []int {
 	if pid, err := strconv.Atoi(p.get("GEMINI_CLI_IDE_PID")); err == nil {
@@ -176,7 +177,7 @@ func (p Environment) processes() []int {
 	return ancestors()
 }
 
-// files returns the companions that have files, and the faults of other files.
+// files returns the companions from valid files, and the faults of other files.
 func (p Environment) files(editor string) (found []companion, said []error) {
 	dir := filepath.Join(p.Temp, "gemini", "ide")
 	for _, d := range []string{filepath.Dir(dir), dir} {
@@ -192,7 +193,7 @@ func (p Environment) files(editor string) (found []companion, said []error) {
 		return nil, nil
 	}
 	defer f.Close()
-	names, _ := f.Readdirnames(mostFiles) // as many as can be read
+	names, _ := f.Readdirnames(mostFiles) // on an error, the names read so far
 	slices.Sort(names)
 	preferred := p.get("GEMINI_CLI_IDE_SERVER_PORT")
 	for _, pid := range p.processes() {
@@ -224,7 +225,7 @@ func (p Environment) files(editor string) (found []companion, said []error) {
 	return found, said
 }
 
-// readInfo reads the file of a companion, which names its port as its own name does.
+// readInfo reads the file of a companion. Its port must match the file's name.
 func readInfo(path, editor, port string) (c companion, err error) {
 	named, err := os.Lstat(path)
 	if err != nil {
@@ -240,7 +241,7 @@ func readInfo(path, editor, port string) (c companion, err error) {
 		return c, disk.Cause(err)
 	}
 	switch {
-	case !os.SameFile(named, info): // which a link is not
+	case !os.SameFile(named, info): // a link is not the same file
 		return c, errors.New("it is a link")
 	case !disk.OwnedByUser(info):
 		return c, errors.New("it belongs to another user")
@@ -262,7 +263,7 @@ func readInfo(path, editor, port string) (c companion, err error) {
 		return c, errors.New("it is not what a companion writes")
 	}
 	switch {
-	case said.Port == 0 && said.Stdio.Command != "": // nothing that is found in a file is started
+	case said.Port == 0 && said.Stdio.Command != "": // programs named in files are never started
 		return c, errors.New("it names a program to start, which only the environment can")
 	case said.Port < 1 || said.Port > 65535:
 		return c, errors.New("it names no port")
@@ -274,7 +275,7 @@ func readInfo(path, editor, port string) (c companion, err error) {
 		folders: split(said.WorkspacePath)}, nil
 }
 
-// inContainer reports whether the editor may run outside of where gemline does.
+// inContainer reports whether gemline may run in a container and the editor outside.
 func (p Environment) inContainer() bool {
 	if p.get("SSH_CONNECTION") != "" || p.get("VSCODE_REMOTE_CONTAINERS_SESSION") != "" ||
 		p.get("REMOTE_CONTAINERS") != "" {
@@ -286,8 +287,8 @@ func (p Environment) inContainer() bool {
 	})
 }
 
-// writableByOthers reports whether somebody else than its owner may write a file, where
-// that can be told.
+// writableByOthers reports whether users other than the owner may write a file, if the
+// system shows it.
 func writableByOthers(info fs.FileInfo) bool {
 	return filepath.Separator == '/' && info.Mode().Perm()&0o022 != 0
 }

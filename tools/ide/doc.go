@@ -1,19 +1,18 @@
-// Package ide is the client of an editor's companion: a server of the Model Context
-// Protocol in the editor, which says what the user has open there and shows changes to
-// be accepted.
+// Package ide is the client of an editor's companion: an MCP server in the editor, which
+// reports the open files and shows changes for approval.
 //
-// # Nobody waits for an editor
+// # The editor never blocks gemline
 //
-// A [Client] does nothing until it is started, and connects in the background, for a
-// bounded time. Without a companion, or if it does not answer, gemline works without the
-// editor and tells so in one line.
+// A [Client] does nothing until it is started, and connects in the background, for a bounded
+// time. Without a companion, or if it does not answer, gemline works without the editor and
+// reports that in one line.
 //
 // # Only the user's own editor
 //
-// A companion is found by the environment, or by a file that belongs to the user and that
-// nobody else can write, of a process that gemline runs below. It is used if one of its
-// folders holds the working directory. Its messages are data: paths, positions, and the
-// user's selection, all bounded.
+// A companion is found by the environment, or by a file of an ancestor process that belongs
+// to the user and is writable only by the user. It is used if one of its folders contains
+// the working directory. Its messages are data: paths, positions, and the user's selection,
+// all bounded.
 //
 // # The first answer counts
 //

@@ -22,21 +22,21 @@ var activateSkillDoc string
 // ToolName is the name of the tool by which the model reads a skill.
 const ToolName = "activate_skill"
 
-// ActiveSkills are the skills of a conversation that are active, and the tool that activates
-// others. Nil offers none.
+// ActiveSkills holds the active skills of a conversation, and the tool that activates
+// skills. Nil offers no tool.
 type ActiveSkills struct {
 	Library *Library
 
-	// Lend has the files of a folder read, until release is called.
+	// Lend makes the files of a folder readable until release is called.
 	Lend func(dir string) (release func(), err error)
 
 	mu     sync.Mutex
-	active map[string]func() // by name, what ends it
+	active map[string]func() // the function that ends each skill, by name
 	called string            // the skill that the user has called by name
 }
 
-// Tools implements [engine.Toolset]: there is a tool while there are skills. A skill that is not
-// offered any more is not active.
+// Tools implements [engine.Toolset]: it offers the tool while there are skills. It
+// deactivates skills that are no longer offered.
 func (s *ActiveSkills) Tools() []engine.Tool {
 	if s == nil {
 		return nil
@@ -73,7 +73,7 @@ type activateSkillArgs struct {
 	Name string `json:"name"`
 }
 
-// find returns the skill of a name that is offered.
+// find returns the offered skill with a name.
 func (s *ActiveSkills) find(name string) (Skill, bool) {
 	list := s.Library.Skills()
 	i := slices.IndexFunc(list, func(o Skill) bool { return strings.EqualFold(o.Name, name) })
@@ -120,7 +120,7 @@ func (s *ActiveSkills) prepare(_ context.Context, a activateSkillArgs) (engine.C
 	}}, nil
 }
 
-// opening begins what the model reads of a skill, before its name.
+// opening is the beginning of a skill's text for the model, before its name.
 const opening = "<activated_skill name="
 
 // ActivatedSkill returns the name of the skill whose instructions an answer of the tool holds.
@@ -130,7 +130,7 @@ func ActivatedSkill(answer string) (name string, ok bool) {
 	return name, ok
 }
 
-// indented returns text with four spaces before each line that has something.
+// indented returns text with four spaces before each non-empty line.
 func indented(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(s) {
@@ -142,7 +142,7 @@ func indented(s string) string {
 	return b.String()
 }
 
-// activate has the folder of a skill read.
+// activate makes the folder of a skill readable.
 func (s *ActiveSkills) activate(one Skill) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,8 +164,8 @@ func (s *ActiveSkills) activate(one Skill) error {
 	return nil
 }
 
-// Call has the next activation of the skill of a name be the user's own wish, until the
-// function that it returns is called.
+// Call marks the next activation of the skill with a name as requested by the user, until
+// done is called.
 func (s *ActiveSkills) Call(name string) (done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -177,8 +177,8 @@ func (s *ActiveSkills) Call(name string) (done func()) {
 	}
 }
 
-// Unasked reports whether a call activates a skill that nobody need be asked about: one that
-// comes with the program, is active already, or was called by the user.
+// Unasked reports whether a call activates a skill that needs no approval: a built-in skill,
+// an active skill, or a skill called by the user.
 func (s *ActiveSkills) Unasked(q engine.Proposal) bool {
 	if s == nil || q.Tool.Name() != ToolName || q.Tool.Server != "" {
 		return false
@@ -190,7 +190,7 @@ func (s *ActiveSkills) Unasked(q engine.Proposal) bool {
 	return ok && (one.Source == BuiltIn || s.active[one.Name] != nil || s.called == one.Name)
 }
 
-// Restore activates the skills that were in a conversation, as it is gone on with.
+// Restore activates the skills of a resumed conversation.
 func (s *ActiveSkills) Restore(said []*genai.Content) {
 	if s == nil {
 		return
@@ -200,12 +200,12 @@ func (s *ActiveSkills) Restore(said []*genai.Content) {
 			said := ""
 			if fr := p.FunctionResponse; fr != nil && fr.Name == ToolName {
 				said, _ = fr.Response["output"].(string)
-			} else if fr == nil && c.Role == genai.RoleUser { // who has called it by name
+			} else if fr == nil && c.Role == genai.RoleUser { // the user called it by name
 				said = p.Text
 			}
 			if name, ok := ActivatedSkill(said); ok {
 				if one, ok := s.find(name); ok {
-					s.activate(one) // else its folder is not read
+					s.activate(one) // on failure, its folder stays unreadable
 				}
 			}
 		}

@@ -9,12 +9,12 @@ import (
 	"gemline/engine/text"
 )
 
-// A Library is the skills of folders. It reads them when it is first asked, and again after
+// A Library holds the skills of folders. It reads the files on first use, and again after
 // [Library.Forget]. It is safe for concurrent use.
 type Library struct {
-	Dirs func() []Dir // those there are at the moment, the strongest last
+	Dirs func() []Dir // the current folders, the strongest last
 
-	// Off returns the names of skills that are switched off, in whatever case.
+	// Off returns the names of skills that are switched off, in any case.
 	Off func() []string
 
 	mu    sync.Mutex
@@ -22,7 +22,7 @@ type Library struct {
 	found []Skill
 	notes []string
 
-	switched map[string]bool // by names in lower case, whatever Off says
+	switched map[string]bool // by names in lower case; overrides Off
 }
 
 // All returns all skills, also skills that are switched off.
@@ -75,7 +75,7 @@ func (l *Library) Switch(name string, on bool) {
 	l.read = false
 }
 
-// Forget has the files read again.
+// Forget makes the next call read the files again.
 func (l *Library) Forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,17 +10,17 @@ import (
 	"gemline/engine/text"
 )
 
-// A head is what a file says: its front matter, and the text below.
+// A head is a parsed file: its front matter, and the text below.
 type head struct {
 	name, description, body string
-	nameless                bool // its name is no text
+	nameless                bool // its name is no string
 }
 
 // maxFront is how many bytes a front matter may have.
 const maxFront = 64 << 10
 
-// parse reads a SKILL.md. Front matter that is not YAML, as where a description holds a
-// colon, is read line by line.
+// parse reads a SKILL.md. Invalid YAML, such as a description with a colon, is read line by
+// line.
 func parse(source string) (h head, err error) {
 	front, body, ok := text.FrontMatter(source)
 	if !ok {
@@ -76,7 +76,7 @@ func unquoted(s string) string {
 	return strings.TrimSpace(strings.TrimLeft(s, ">|"))
 }
 
-// fileName returns a name without what no name of a file can hold.
+// fileName returns a name without characters that are invalid in file names.
 func fileName(s string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`:\/<>*?"|`, r) {

@@ -1,13 +1,12 @@
 // Package skill reads skills: folders with instructions for special tasks, which the model
 // reads when one fits.
 //
-// # One line until it is needed
+// # Instructions are read when needed
 //
 // Only the name and the description of an inactive skill are used. [Skill.Read] reads the
-// instructions anew each time, so that the model gets the instructions that the question
-// shows.
+// file each time, so that the model gets the instructions that the question shows.
 //
-// # Never in the way
+// # A bad skill does not affect others
 //
 // An unusable skill is skipped with one note. The others work.
 package skill
@@ -34,7 +33,7 @@ const (
 	maxFile        = 1 << 20 // bytes
 	maxDescription = 1024    // characters
 	maxName        = 100
-	maxSkills      = 1000 // directories of one folder that are looked at
+	maxSkills      = 1000 // directories of one folder that are read
 )
 
 // A Source is the owner of a skill.
@@ -54,11 +53,10 @@ type Dir struct {
 	Source Source
 	From   string // the name of the extension
 
-	// Within says that links out of Path are not followed, since somebody else may have
-	// made them.
+	// Within says that links out of Path are not followed, as others may have made them.
 	Within bool
 
-	// Fill puts values in the place of variables; nil leaves the texts as they are.
+	// Fill replaces variables by values; nil leaves the texts as they are.
 	Fill func(string) string
 }
 
@@ -188,15 +186,15 @@ func misnamed(dir string) string {
 	return ""
 }
 
-// loose reports whether path is a Markdown file that may be meant as a skill. Names in capitals,
-// such as README.md, are about the folder.
+// loose reports whether path is a Markdown file that may be meant as a skill. Names in
+// capitals, such as README.md, describe the folder.
 func loose(path string) bool {
 	stem, is := strings.CutSuffix(filepath.Base(path), ".md")
 	info, err := os.Stat(path)
 	return is && stem != strings.ToUpper(stem) && err == nil && info.Mode().IsRegular()
 }
 
-// read reads what the skill in a file is.
+// read reads the skill in a file.
 func (d Dir) read(path string) (s Skill, err error) {
 	if d.Within && !disk.Inside(disk.ResolveLinks(d.Path), disk.ResolveLinks(path)) {
 		return s, errors.New("it is a link that leads out of the folder")
@@ -215,7 +213,7 @@ func (d Dir) read(path string) (s Skill, err error) {
 	s = Skill{Name: h.name, Description: text.OneLine(h.description, maxDescription),
 		Source: d.Source, From: d.From, File: path, fill: d.Fill}
 	if dir := filepath.Dir(path); s.Name == "" && dir != d.Path {
-		s.Name = fileName(filepath.Base(dir)) // as others have it
+		s.Name = fileName(filepath.Base(dir)) // as other programs do
 		if h.nameless {
 			s.note = "its name is no text; it has that of its folder"
 		}

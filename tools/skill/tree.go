@@ -10,12 +10,11 @@ import (
 	"gemline/engine/text"
 )
 
-// mostListed is how many files and directories of a skill's folder are named.
+// mostListed limits the listed files and directories of a skill's folder.
 const mostListed = 200
 
-// Tree lists the folder of the skill, a line for each file and directory below
-// its path, and how many of them there are. No link is followed. Beyond a bound there are
-// only so many.
+// Tree lists the folder of the skill, a line for each file and directory below its path, and
+// returns their number. It follows no links, and stops at a limit.
 func (s Skill) Tree() (tree string, n int) {
 	if s.File == "" {
 		return "", 0

@@ -133,7 +133,7 @@ func untar(r io.Reader, into *os.Root) error {
 			}
 		}
 		switch h.Typeflag {
-		case tar.TypeXGlobalHeader: // a comment of git's
+		case tar.TypeXGlobalHeader: // a comment of git
 			err = t.file()
 		case tar.TypeDir:
 			err = errors.Join(t.file(), into.MkdirAll(name, 0o755))

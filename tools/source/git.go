@@ -19,14 +19,14 @@ import (
 	"gemline/tools/launch"
 )
 
-// longest is how long a step of git's may take.
+// longest limits the time of a git command.
 const longest = 10 * time.Minute
 
-// prefixes are what addresses of repositories begin with.
+// prefixes are the prefixes of repository addresses.
 var prefixes = []string{"http://", "https://", "ssh://", "file://", "git@", "sso://", "github:", "gitlab:"}
 
-// RepositoryAddress returns the address of the repository that a word of the user's names, "" if it
-// names none.
+// RepositoryAddress returns the repository's address for a word of the user, "" if the word
+// names no repository.
 func RepositoryAddress(word string) string {
 	if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(word, p) }) ||
 		strings.ContainsAny(word, "\x00\n ") {
@@ -40,8 +40,8 @@ func RepositoryAddress(word string) string {
 	return word
 }
 
-// Clone puts the files of a repository into a directory, which must not be there yet: those
-// of a branch, a tag or a commit, of the usual branch if ref is "". It returns the commit.
+// Clone writes the files of a repository at ref, a branch, a tag or a commit, into a
+// directory, which must not exist yet. "" is the default branch. It returns the commit.
 func (h Hub) Clone(ctx context.Context, address, ref, to string) (commit string, err error) {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return "", err
@@ -67,8 +67,7 @@ func (h Hub) Clone(ctx context.Context, address, ref, to string) (commit string,
 	return strings.TrimSpace(commit), nil
 }
 
-// Commit returns the commit that a ref of a repository is now, of the usual branch if it is
-// "".
+// Commit returns the current commit of a ref; "" is the default branch.
 func (h Hub) Commit(ctx context.Context, address, ref string) (string, error) {
 	out, err := h.git(ctx, "", "ls-remote", "--", address, cmp.Or(ref, "HEAD"))
 	if err != nil {
@@ -78,8 +77,8 @@ func (h Hub) Commit(ctx context.Context, address, ref string) (string, error) {
 	return commit, nil
 }
 
-// Remote returns owner and name of the repository that a remote of the one in a directory
-// leads to, origin first; "" if none leads to the server.
+// Remote returns owner and name of the repository of a remote in the clone at dir, origin
+// first; "" if no remote is on the server.
 func (h Hub) Remote(ctx context.Context, dir string) (name string, err error) {
 	out, err := h.git(ctx, dir, "remote", "--verbose")
 	if err != nil {
@@ -95,11 +94,11 @@ func (h Hub) Remote(ctx context.Context, dir string) (name string, err error) {
 	return name, nil
 }
 
-// DisplayAddress returns an address without the password or the token that may be in it.
+// DisplayAddress returns an address without a password or a token.
 func DisplayAddress(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	authority, _, _ := strings.Cut(rest, "/")
-	at := strings.LastIndexByte(authority, '@') // a password may hold others
+	at := strings.LastIndexByte(authority, '@') // a password may contain more of them
 	if !ok || at < 0 {
 		return address
 	}
@@ -107,13 +106,13 @@ func DisplayAddress(address string) string {
 	switch name, _, secret := strings.Cut(user, ":"); {
 	case secret:
 		return scheme + "://" + name + ":...@" + host
-	case strings.HasPrefix(strings.ToLower(scheme), "http"): // a token may stand alone there
+	case strings.HasPrefix(strings.ToLower(scheme), "http"): // the user name may be a token
 		return scheme + "://...@" + host
 	}
 	return address
 }
 
-// sshCommand returns what the user has git connect by: ssh, if nothing else is said.
+// sshCommand returns the user's ssh command for git, by default ssh.
 func (h Hub) sshCommand(ctx context.Context) string {
 	const name = "GIT_SSH_COMMAND="
 	for _, kv := range h.Launcher.Config.Shell.Environ {

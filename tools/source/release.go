@@ -20,22 +20,22 @@ import (
 	"gemline/tools/launch"
 )
 
-// A Hub has repositories by git, and releases by the interface of GitHub.
+// A Hub is a server with git repositories, and releases by the GitHub API.
 type Hub struct {
 	Launcher  *launch.Launcher
 	Network   network.Network
-	API       string // of the interface, "" for GitHub's
-	Server    string // whose addresses have releases there, "" for GitHub
+	API       string // the address of the API, "" for GitHub's
+	Server    string // the server of the repositories, "" for GitHub
 	Token     string // "" is none
 	UserAgent string
 }
 
 const githubServer, githubAPI = "https://github.com", "https://api.github.com"
 
-// ErrNoRelease says that a repository has no release like that.
+// ErrNoRelease means that a repository has no such release.
 var ErrNoRelease = errors.New("there is no such release")
 
-// A Release is a package as it was published.
+// A Release is a published package.
 type Release struct {
 	Tag    string `json:"tag_name"`
 	Assets []struct {
@@ -46,11 +46,11 @@ type Release struct {
 	Tarball string `json:"tarball_url"`
 }
 
-// Site returns the address of the server, as people see it.
+// Site returns the address of the server for browsers.
 func (h Hub) Site() string { return cmp.Or(h.Server, githubServer) }
 
-// Repository returns owner and name of the repository at an address, if it may have releases:
-// one of https, or of ssh in either of its spellings.
+// Repository returns owner and name of the repository at an address on the server: https, or
+// ssh in either of its forms.
 func (h Hub) Repository(address string) (name string, ok bool) {
 	for _, server := range []string{h.Site(), githubServer} {
 		_, host, _ := strings.Cut(server, "://")
@@ -65,8 +65,8 @@ func (h Hub) Repository(address string) (name string, ok bool) {
 	return "", false
 }
 
-// Release returns the release of a tag, the latest one if there is none, or with early the
-// newest, whatever it is.
+// Release returns the release with a tag. Without a tag, it returns the latest release or,
+// if early, the newest including pre-releases.
 func (h Hub) Release(ctx context.Context, repository, tag string, early bool) (r Release, err error) {
 	at := cmp.Or(h.API, githubAPI) + "/repos/" + repository + "/releases"
 	switch {
@@ -96,7 +96,7 @@ func (h Hub) Reach(ctx context.Context, address string, early bool) error {
 	return err
 }
 
-// ask has the interface answer.
+// ask makes a request to the API.
 func (h Hub) ask(ctx context.Context, address string, v any) error {
 	const most = 10 << 20
 	body, err := h.get(ctx, address, "application/vnd.github+json")
@@ -110,7 +110,7 @@ func (h Hub) ask(ctx context.Context, address string, v any) error {
 	return nil
 }
 
-// get fetches something. The token goes to the server of the interface alone.
+// get fetches a file. The token goes only to the server of the API.
 func (h Hub) get(ctx context.Context, address, accept string) (io.ReadCloser, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
@@ -141,7 +141,7 @@ func (h Hub) get(ctx context.Context, address, accept string) (io.ReadCloser, er
 	return nil, fmt.Errorf("%s answers %s", text.PrintableLine(u.Host), text.PrintableLine(resp.Status))
 }
 
-// Download puts the files of a release into a directory, which must not be there yet.
+// Download writes the files of a release into a directory, which must not exist yet.
 func (h Hub) Download(ctx context.Context, r Release, to string) error {
 	address, accept := r.asset(runtime.GOOS, runtime.GOARCH), "application/octet-stream"
 	if address == "" {

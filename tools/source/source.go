@@ -3,14 +3,14 @@
 //
 // # Limits of packages
 //
-// Whatever it came by, a package is files and directories, within bounds, and links that
-// stay inside. Devices, absolute names, names that lead out and links that do are an error,
-// and nothing of the package is used.
+// A package from any source is files and directories, within limits, and links that stay
+// inside. Devices, absolute names, and names or links that lead out are an error, and the
+// package is rejected.
 //
-// # Nobody is asked
+// # Git never prompts
 //
-// Git runs without a terminal, without hooks, and without a question: a repository that
-// wants a name and a password is an error that says so.
+// Git runs without a terminal, hooks or prompts: if a repository requires a log-in, the
+// error says so.
 package source
 
 import (
@@ -28,13 +28,13 @@ import (
 	"gemline/engine/text"
 )
 
-// What a package may have at most.
+// The limits of a package.
 const (
 	mostFiles = 20_000
 	mostBytes = 500 << 20
 )
 
-// A tally counts what of a package has come in.
+// A tally counts the files and bytes of a package.
 type tally struct {
 	files int
 	bytes int64
@@ -48,7 +48,7 @@ func (t *tally) file() error {
 	return nil
 }
 
-// copy copies a file, as far as there may be more.
+// copy copies a file, within the remaining limit.
 func (t *tally) copy(w io.Writer, r io.Reader) error {
 	n, err := io.Copy(w, io.LimitReader(r, mostBytes-t.bytes+1))
 	if t.bytes += n; err == nil && t.bytes > mostBytes {
@@ -65,7 +65,7 @@ func within(name string) error {
 	return nil
 }
 
-// mode returns the mode of a file that comes in: it is executed or not.
+// mode returns the mode of a stored file: executable or not.
 func mode(m fs.FileMode) fs.FileMode {
 	if m&0o111 != 0 {
 		return 0o755
@@ -73,7 +73,7 @@ func mode(m fs.FileMode) fs.FileMode {
 	return 0o644
 }
 
-// put makes a regular file in a package.
+// put creates a regular file in a package.
 func (t *tally) put(to *os.Root, name string, m fs.FileMode, r io.Reader) error {
 	if err := t.file(); err != nil {
 		return err
@@ -101,8 +101,8 @@ func (t *tally) link(to *os.Root, name, target string) error {
 	return to.Symlink(target, name)
 }
 
-// Copy copies the package in a folder to another one, which must not be there yet. What
-// git keeps beside the files stays behind.
+// Copy copies the package in a folder to another folder, which must not exist yet. It omits
+// git's directory.
 func Copy(ctx context.Context, from, to string) error {
 	top, err := os.OpenRoot(from)
 	if err != nil {
@@ -160,11 +160,11 @@ func Copy(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// Check returns an error if a folder can't come in as a package.
+// Check returns an error if a folder is no valid package.
 func Check(dir string) error { return verify(dir) }
 
-// verify returns an error if a package that is there holds a link that leads out of it, or
-// other things than files and directories, or too much.
+// verify returns an error if a stored package holds a link that leads out, a special file,
+// or too much.
 func verify(dir string) error {
 	top, t := disk.ResolveLinks(dir), &tally{}
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -1,10 +1,10 @@
-// Package toolkit makes tools: a name, what the model is told, a schema and a Go type
+// Package toolkit makes tools: a name, a description for the model, a schema and a Go type
 // of arguments become an [engine.Tool].
 //
-// # Nothing reaches a tool that does not fit
+// # Arguments always fit the schema
 //
-// What the model sends is made to fit the schema before the arguments are filled in, so
-// that no tool checks by hand what its schema says. Whoever writes a tool calls [Define].
+// The model's arguments are converted to the schema before they are decoded, so that no tool
+// repeats the checks of its schema. The author of a tool calls [Define].
 package toolkit
 
 import (
@@ -31,7 +31,7 @@ func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 	shape := sync.OnceValue(func() *jsonschema.Schema {
 		s, err := jsonschema.Parse(closed(schema))
 		if err != nil {
-			panic(fmt.Sprintf("toolkit: schema of %s: %v", name, err)) // a mistake in this package
+			panic(fmt.Sprintf("toolkit: schema of %s: %v", name, err)) // a bug in the tool
 		}
 		return s
 	})
@@ -59,13 +59,12 @@ func Define[A any](name, label string, kind engine.Kind, doc, schema string,
 	}
 }
 
-// Internal names arguments that no schema shows: the wish to run alone, which
-// the engine reads, and the marks of a proposal that the user changed.
+// Internal lists arguments that no schema has: the request to run alone, for the engine, and
+// the marks of a proposal that the user changed.
 var Internal = []string{"wait_for_previous", "modified_by_user", "ai_proposed_content", "read_only"}
 
-// Fit returns args as the schema wants them, and a note about arguments that were left out. Arguments that
-// beside names stay, though no schema has them. The error tells the model everything that does
-// not fit.
+// Fit returns args converted to the schema, and a note about dropped arguments. Arguments
+// listed in beside are kept. The error lists all problems for the model.
 func Fit(s *jsonschema.Schema, args map[string]any, beside ...string) (fitted map[string]any, note string, err error) {
 	seen := maps.Clone(args)
 	for _, name := range beside {
@@ -98,8 +97,8 @@ func Misuse(format string, args ...any) error {
 	return &engine.CallError{Type: engine.InvalidToolParams, Message: fmt.Sprintf(format, args...)}
 }
 
-// closed returns schema with objects that take only the listed properties. The schema for the
-// model leaves that out, to save tokens.
+// closed returns schema with objects that allow only the listed properties. The schema for
+// the model omits that, to save tokens.
 func closed(schema string) []byte {
 	var v any
 	if json.Unmarshal([]byte(schema), &v) != nil {

@@ -1,4 +1,4 @@
-// Package toolstest prepares and runs the calls of tools, for the tests of those.
+// Package toolstest prepares and runs calls of tools, for their tests.
 package toolstest
 
 import (
@@ -9,7 +9,7 @@ import (
 	"gemline/engine"
 )
 
-// A Desk is a host whose user gives one answer. It keeps what is asked and shown.
+// A Desk is a host whose user always gives the same answer. It records questions and events.
 type Desk struct {
 	Answer engine.Answer
 	Err    error

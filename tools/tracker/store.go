@@ -1,11 +1,11 @@
 // Package tracker stores tasks with their dependencies, in a directory, a file
 // each, as the Gemini CLI does.
 //
-// # Always in order
+// # Tasks are consistent
 //
-// The tasks are consistent: parents and dependencies are there, no task
-// depends on itself or is part of itself, and none is closed before those that it
-// depends on. A change that would break that is [RefusedError].
+// Parents and dependencies exist, no task depends on itself or is part of itself, and no
+// task is closed before its dependencies. A change that would violate this fails with a
+// [RefusedError].
 package tracker
 
 import (
@@ -25,7 +25,7 @@ import (
 	"gemline/engine/disk"
 )
 
-// A Task is one entry of the tracker, as its file has it.
+// A Task is one entry of the tracker, in the form of its file.
 type Task struct {
 	ID           string         `json:"id"`
 	Title        string         `json:"title"`
@@ -38,14 +38,14 @@ type Task struct {
 	Metadata     map[string]any `json:"metadata,omitempty"`
 }
 
-// A Store keeps tasks. It is safe for concurrent use.
+// A Store stores tasks. It is safe for concurrent use.
 type Store struct {
-	Dir func() string // asked at each use; whoever writes there first makes it
+	Dir func() string // called at each use; the first write creates the directory
 
-	mu sync.Mutex // held for as long as the tasks read must stay true
+	mu sync.Mutex // held while tasks are read and changed
 }
 
-// A RefusedError says in a sentence why a change is not made.
+// A RefusedError says in a sentence why a change is refused.
 type RefusedError string
 
 // Error returns the sentence.
@@ -53,7 +53,7 @@ func (r RefusedError) Error() string { return string(r) }
 
 func refused(format string, args ...any) error { return RefusedError(fmt.Sprintf(format, args...)) }
 
-// longest is how many bytes the file of a task may have.
+// longest limits the file of a task, in bytes.
 const longest = 1 << 20
 
 // All returns the tasks: tasks in work first, closed tasks last.
@@ -91,7 +91,7 @@ func (s *Store) All() ([]Task, error) {
 	return tasks, nil
 }
 
-// Find returns the task of an id, nil if there is none.
+// Find returns the task with an id, nil if there is none.
 func Find(tasks []Task, id string) *Task {
 	if i := slices.IndexFunc(tasks, func(t Task) bool { return t.ID == id }); i >= 0 {
 		return &tasks[i]
@@ -99,7 +99,7 @@ func Find(tasks []Task, id string) *Task {
 	return nil
 }
 
-// existing returns the task of an id, or the error that there is none.
+// existing returns the task with an id, or an error if there is none.
 func existing(tasks []Task, id string) (*Task, error) {
 	if t := Find(tasks, id); t != nil {
 		return t, nil
@@ -107,7 +107,7 @@ func existing(tasks []Task, id string) (*Task, error) {
 	return nil, refused("Task %s not found.", id)
 }
 
-// Create keeps a new task.
+// Create stores a new task.
 func (s *Store) Create(t Task) (Task, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,7 +171,7 @@ func (s *Store) write(tasks []Task, t Task) error {
 	return disk.Replace(filepath.Join(s.Dir(), t.ID+".json"), b, 0o600)
 }
 
-// reaches reports whether next, followed from the task of an id, leads back to it.
+// reaches reports whether following next from the task with an id leads back to the task.
 func reaches(tasks []Task, id string, next func(Task) []string) bool {
 	seen := map[string]bool{}
 	var from func(string) bool

@@ -12,8 +12,7 @@ import (
 	"gemline/tools/toolkit"
 )
 
-// Lines returns the tasks that are kept in a directory as a tree, nothing if there are none or
-// dir is nil.
+// Lines returns the tasks in a directory as a tree, nil if there are none or dir is nil.
 func Lines(dir func() string) []string {
 	if dir == nil {
 		return nil
@@ -36,8 +35,8 @@ const (
 	taskIDs    = `{"type":"array","items":{"type":"string"},"description":"The ids of tasks that come first"}`
 )
 
-// schemaOf returns the schema of an object: its properties, by turns a name, with a
-// star if it is required, and its description.
+// schemaOf returns the schema of an object. properties alternates names, with a star if
+// required, and descriptions.
 func schemaOf(properties ...string) string {
 	var all, required []string
 	for i := 0; i+1 < len(properties); i += 2 {
@@ -87,11 +86,11 @@ type dependencyArgs struct {
 	Dependency string `json:"dependencyId"`
 }
 
-// taskTools are what the tools do with the tasks.
+// taskTools implements the tools.
 type taskTools struct{ store *Store }
 
 // Tools returns the tools that store tasks with their dependencies in a directory, for work
-// that is too large for a list. If dir is nil none is offered.
+// that is too large for a list. If dir is nil, no tool is offered.
 func Tools(dir func() string) engine.Tools {
 	s := taskTools{&Store{Dir: dir}}
 	list := engine.Tools{
@@ -138,7 +137,7 @@ func trackerTool[A any](name, label, doc, schema string, do func(A) (string, err
 	})
 }
 
-// inWords says for the user what the model reads as signs.
+// inWords replaces the model's symbols by words for the user.
 var inWords = strings.NewReplacer("⭕", "open", "🚧", "in progress", "⛔", "blocked", "✅", "closed",
 	"└─ Depends on", "depends on")
 
@@ -162,7 +161,7 @@ func (s taskTools) updateTask(a updateTaskArgs) (string, error) {
 	return fmt.Sprintf("Updated task %s. Status: %s", a.ID, t.Status), err
 }
 
-// set assigns a value that was given.
+// set assigns a value unless it is nil.
 func set(to, given *string) {
 	if given != nil {
 		*to = *given
@@ -196,7 +195,7 @@ func (s taskTools) listTasks(a listTasksArgs) (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
-// fits reports whether a value is wanted; "" wants any value.
+// fits reports whether value equals wanted; "" matches any value.
 func fits(wanted, value string) bool { return wanted == "" || wanted == value }
 
 func (s taskTools) addDependency(a dependencyArgs) (string, error) {

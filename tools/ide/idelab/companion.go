@@ -1,5 +1,5 @@
-// Package idelab is an editor's companion for tests: a server on loopback that is found and
-// addressed like an editor's, and answers changes as a test says.
+// Package idelab is an editor's companion for tests: a server on loopback that is discovered
+// and addressed like an editor's, and answers changes as a test chooses.
 //
 // # It refuses what a companion refuses
 //
@@ -23,10 +23,10 @@ import (
 	"testing"
 )
 
-// A Companion is one. Its fields are set before it is used.
+// A Companion is a companion for tests. Its fields are set before use.
 type Companion struct {
 	Token  string
-	Refuse string // why it shows no change; empty if it does
+	Refuse string // why it refuses to show changes; empty if it shows them
 
 	t      testing.TB
 	server *httptest.Server
@@ -41,7 +41,7 @@ type Companion struct {
 	asked   []string // methods and tools
 }
 
-// A Diff is a change that is open.
+// A Diff is an open change.
 type Diff struct {
 	Path, Content string
 }
@@ -55,14 +55,14 @@ func New(t testing.TB) *Companion {
 	return c
 }
 
-// Close ends the companion as an editor ends that is closed.
+// Close ends the companion as a closed editor does.
 func (c *Companion) Close() {
-	c.server.Listener.Close() // else a client that comes back at once is waited for
+	c.server.Listener.Close() // else it would wait for a client that reconnects at once
 	c.server.CloseClientConnections()
 	c.server.Close()
 }
 
-// Port returns where it listens.
+// Port returns the port of the companion.
 func (c *Companion) Port() int {
 	at, _ := url.Parse(c.server.URL)
 	port, _ := strconv.Atoi(at.Port())
@@ -92,7 +92,7 @@ func (c *Companion) Write(temp string, pid int, name string, folders ...string) 
 	return path
 }
 
-// Update says what is open.
+// Update sends the list of open files.
 func (c *Companion) Update(files ...map[string]any) {
 	c.Notify("ide/contextUpdate", map[string]any{"workspaceState": map[string]any{"openFiles": files, "isTrusted": true}})
 }
@@ -111,13 +111,13 @@ func (c *Companion) Notify(method string, params any) {
 	}
 }
 
-// Listened waits until somebody listens, who has been told what is open.
+// Listened waits for a listener that has got the open files.
 func (c *Companion) Listened() { <-c.heard }
 
-// Opened waits for a change that is opened.
+// Opened waits for the opening of a change.
 func (c *Companion) Opened() Diff { return <-c.opened }
 
-// Closed waits for a change that is taken back.
+// Closed waits for the closing of a change.
 func (c *Companion) Closed() Diff { return <-c.closed }
 
 // Accept accepts a change, with content as its text.
@@ -213,7 +213,7 @@ func (c *Companion) listen(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// streamEnds has nothing sent to who does not listen any more.
+// streamEnds removes the stream of a disconnected listener.
 func (c *Companion) streamEnds(events chan string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
