@@ -3,7 +3,6 @@ package disk
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -50,18 +49,8 @@ func (f *File) Chmod(mode fs.FileMode) error { return f.file.Chmod(mode) }
 // Sync flushes the bytes written so far, so that Commit has little left to do.
 func (f *File) Sync() error { return f.file.Sync() }
 
-// Copy writes the bytes written so far to w.
-func (f *File) Copy(w io.Writer) error {
-	info, err := f.file.Stat()
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(w, io.NewSectionReader(f.file, 0, info.Size()))
-	return err
-}
-
 // Commit renames the file to path, in the same directory. After an error, the file at path is
-// unchanged, and the new content can still be copied until Discard.
+// unchanged.
 func (f *File) Commit(path string) error {
 	if f.old != nil {
 		own(f.file, f.old)

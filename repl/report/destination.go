@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,10 +22,9 @@ type Destination struct {
 	path   string // without links
 	ledger *disk.Ledger
 	stdout io.Writer
-	file   *disk.File // nil if it is written directly
-	direct *os.File   // opened by the first Write
-	wrote  bool
-	err    error // of writing to the file; later output goes to stdout
+	atOnce bool         // the file is written directly
+	text   bytes.Buffer // the output for another file
+	direct *os.File     // opened by the first Write
 	ended  bool
 }
 
@@ -70,6 +70,7 @@ func (d *Destination) prepare() (err error) {
 	case info.IsDir():
 		return errors.New("is a directory")
 	case ofProcess(d.path) || !info.Mode().IsRegular():
+		d.atOnce = true
 		return nil
 	default: // a rename would replace a read-only file
 		f, err := os.OpenFile(d.path, os.O_WRONLY, 0)
@@ -78,7 +79,10 @@ func (d *Destination) prepare() (err error) {
 		}
 		f.Close()
 	}
-	d.file, err = d.ledger.Create(d.path, info)
+	f, err := d.ledger.Create(d.path, info)
+	if err == nil {
+		f.Discard() // during the run, the model and git would see it
+	}
 	return err
 }
 
@@ -112,25 +116,15 @@ func (d *Destination) wrong(err error) error {
 	return &DestinationError{Name: d.name, Err: disk.Cause(err)}
 }
 
-// Write stores b for the file. If the disk is full, all output goes to standard output instead.
+// Write keeps b for the file.
 func (d *Destination) Write(b []byte) (int, error) {
-	d.wrote = d.wrote || len(b) > 0
 	switch {
-	case d.err != nil || d.ended:
+	case d.ended:
 		return d.stdout.Write(b)
-	case d.file == nil:
+	case d.atOnce:
 		return d.at(b)
 	}
-	n, err := d.file.Write(b)
-	if err == nil {
-		return n, nil
-	}
-	d.err = err
-	if err := d.rescue(); err != nil {
-		return n, err
-	}
-	m, err := d.stdout.Write(b[n:])
-	return n + m, err
+	return d.text.Write(b)
 }
 
 // at writes b directly. The first call opens the file; opening a pipe waits for a reader.
@@ -152,43 +146,31 @@ func (d *Destination) at(b []byte) (int, error) {
 	return n, err
 }
 
-// rescue writes the file's text to standard output.
-func (d *Destination) rescue() error { return d.file.Copy(d.stdout) }
-
-// End renames the file to its final name. If the run failed, it keeps a file that is not empty
-// under another name, and note names it. Only the first call has an effect. If the file can't be
+// End writes the file. If the run failed, the output so far gets another name, and note names it. Only the first call has an effect. If the file can't be
 // stored, its text goes to standard output.
 func (d *Destination) End(failed bool) (note string, err error) {
 	if d.ended {
 		return "", nil
 	}
 	d.ended = true
-	if d.file == nil {
-		if d.direct != nil {
-			err = d.direct.Close()
-		}
+	if d.direct != nil {
+		err = d.direct.Close()
+	}
+	if d.atOnce || failed && d.text.Len() == 0 {
 		return "", err
 	}
-	defer d.file.Discard()
 	target := d.path
 	if failed {
 		target += ".partial"
 	}
-	switch {
-	case failed && !d.wrote:
-		return "", nil
-	case d.err != nil:
-		err = d.err
-	default:
-		if err = d.file.Commit(target); err == nil && failed {
-			return fmt.Sprintf("%s is unchanged; the answer so far is in %s.partial", d.name, d.name), nil
+	if err = d.store(target); err == nil {
+		if failed {
+			note = fmt.Sprintf("%s is unchanged; the answer so far is in %s.partial", d.name, d.name)
 		}
-		if err == nil {
-			return "", nil
-		}
-		if lost := d.rescue(); lost != nil {
-			return "", d.wrong(errors.Join(err, lost))
-		}
+		return note, nil
+	}
+	if _, lost := d.stdout.Write(d.text.Bytes()); lost != nil {
+		return "", d.wrong(errors.Join(err, lost))
 	}
 	err = d.wrong(err)
 	err.(*DestinationError).OnStdout = true
@@ -196,4 +178,21 @@ func (d *Destination) End(failed bool) (note string, err error) {
 		return err.Error(), nil // the run's own error matters more
 	}
 	return "", err
+}
+
+// store writes the output to the file at path.
+func (d *Destination) store(path string) error {
+	info, err := os.Stat(d.path)
+	if err != nil {
+		info = nil
+	}
+	f, err := d.ledger.Create(path, info)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if _, err := f.Write(d.text.Bytes()); err != nil {
+		return err
+	}
+	return f.Commit(path)
 }
