@@ -19,8 +19,8 @@ import (
 // the recorded files of a dead process; without a record, such a file could belong to a living
 // process.
 //
-// The records of a process are in a file of its own, which it locks until it exits. A nil Ledger,
-// or a Ledger without a directory, records nothing. A Ledger is safe for concurrent use.
+// Each process has its own file of records, and locks the file until the process exits. A nil
+// Ledger, or a Ledger without a directory, records nothing. A Ledger is safe for concurrent use.
 type Ledger struct {
 	dir string
 

@@ -15,7 +15,7 @@ func Eventually(t testing.TB, what string, holds func() bool) {
 }
 
 // Comes checks a condition a hundred times per second, for at most five minutes, and reports
-// whether it became true. In between it sleeps, so that the other process can run.
+// whether it became true. It sleeps between checks, to let the other process run.
 func Comes(holds func() bool) bool {
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Port returns an unused port of 127.0.0.1. It is below the range of ephemeral ports (from 32768
-// on Linux, 49152 elsewhere), so that no server of another test takes it.
+// Port returns an unused port of 127.0.0.1. The port is below the range of ephemeral ports (from
+// 32768 on Linux, 49152 elsewhere), so other tests' servers don't take the port.
 func Port(t testing.TB) int {
 	t.Helper()
 	for range 100 {

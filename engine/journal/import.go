@@ -10,7 +10,7 @@ import (
 )
 
 // importFile returns a session that begins with the messages of the user and the model in the
-// session file path. The file is not changed. It is untrusted, so directories that it names are
+// session file path. The file is not changed. The file is untrusted, so its directories are
 // ignored.
 func importFile(cfg Config, path string) (OpenedSession, error) {
 	c, r, err := loadRecord(path, true)
