@@ -243,6 +243,8 @@ func TestReplies(t *testing.T) {
 		{asks, approvalMessage{Decision: allow}, "this question needs a line of the type answer"},
 		{engine.Proposal{}, approvalMessage{Decision: allow, Network: true}, "the network was not offered"},
 		{p, approvalMessage{Decision: allow, ReadOnly: true}, "to run it read-only was not offered"},
+		{engine.Proposal{Args: map[string]any{"n": 1}}, approvalMessage{Decision: allow, Args: map[string]any{"n": 1.0}}, "{0 {"},
+		{engine.Proposal{Args: map[string]any{"n": 1}}, approvalMessage{Decision: allow, Args: map[string]any{"n": 2.0}}, "{map[n:2] false}"},
 		{p, approvalMessage{Decision: allow, Text: &words}, "this call has no draft"},
 		{p, approvalMessage{Decision: always, Grant: 1}, "there is no grant 1; offered: 1"},
 		{p, answersMessage{}, "this question needs a line of the type approval"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/text"
 	"gemline/repl/output"
 	"gemline/repl/question"
 	"gemline/repl/report"
@@ -83,7 +84,7 @@ func (q *openQuestion) approval(m approvalMessage) (a engine.Answer, problem str
 		return a, "this question needs a line of the type answer"
 	case m.Decision != allow && m.Decision != always:
 		return engine.Refused{Note: m.Note}, ""
-	case m.Decision == allow && m.Args != nil:
+	case m.Decision == allow && m.Args != nil && text.Compact(m.Args) != text.Compact(q.p.Args): // else nothing changes
 		if fit := q.p.Tool.Fit; fit != nil {
 			if _, _, err := fit(m.Args); err != nil {
 				return nil, fmt.Sprintf("args can't be used: %.300s", err)
