@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -448,4 +449,14 @@ func FuzzRecord(f *testing.F) {
 			t.Errorf("listed %+v, %v; loaded %+v", ss, err, c.Session)
 		}
 	})
+}
+
+// A long result has its beginning and its end in the file: lists read the whole file.
+func TestLongResult(t *testing.T) {
+	l := toolCalls([]engine.CallRecord{{Result: engine.Result{Display: "a" + strings.Repeat("é", 50_000) + "z",
+		Tails: []engine.TailCall{{Display: strings.Repeat("x", 50_000)}}}}})[0]
+	got, begin := l.ResultDisplay, "a"+strings.Repeat("é", 19_999)+"\n... [10,002 characters omitted] ...\né"
+	if !strings.HasPrefix(got, begin) || !strings.HasSuffix(got, "éz") || utf8.RuneCountInString(got) > 40_100 || len(l.TailCalls[0].ResultDisplay) > 40_100 {
+		t.Errorf("%d and %d bytes: %.200s", len(got), len(l.TailCalls[0].ResultDisplay), got)
+	}
 }

@@ -3,9 +3,11 @@ package journal
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"google.golang.org/genai"
@@ -201,12 +203,25 @@ func toolCalls(calls []engine.CallRecord) []toolCall {
 		if r.Err != nil {
 			out[i].ResultDisplay = strings.TrimPrefix(r.Result.Display+"\n"+engine.DisplayError(r.Err), "\n")
 		}
+		out[i].ResultDisplay = shortened(out[i].ResultDisplay)
 		if out[i].Args == nil {
 			out[i].Args = map[string]any{}
 		}
 		for _, t := range r.Result.Tails {
-			out[i].TailCalls = append(out[i].TailCalls, tailCall{t.Name, t.Args, string(t.State), t.Display})
+			out[i].TailCalls = append(out[i].TailCalls, tailCall{t.Name, t.Args, string(t.State), shortened(t.Display)})
 		}
 	}
 	return out
+}
+
+// shortened returns the beginning and the end of a long result, so that files stay small. The whole
+// output of a command is in a file, which the model's result names.
+func shortened(s string) string {
+	const most = 40_000 // characters
+	omitted := utf8.RuneCountInString(s) - most
+	if omitted <= 0 {
+		return s
+	}
+	first, _ := text.First(s, most/2)
+	return fmt.Sprintf("%s\n... [%s characters omitted] ...\n%s", first, text.Number(omitted), text.Last(s, most/2))
 }

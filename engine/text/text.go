@@ -94,6 +94,16 @@ func First(s string, n int) (first string, more bool) {
 	return s, false
 }
 
+// Last returns the last n characters of s.
+func Last(s string, n int) string {
+	rest := s
+	for ; n > 0 && rest != ""; n-- {
+		_, size := utf8.DecodeLastRuneInString(rest)
+		rest = rest[:len(rest)-size]
+	}
+	return s[len(rest):]
+}
+
 // Invalid returns the index of the first byte of s that is not UTF-8, or -1.
 func Invalid(s string) int {
 	for i, r := range s {

@@ -52,12 +52,7 @@ func (l Limits) cut(tool, all string, most int) (string, engine.Cut) {
 	head := most / 5
 	tail := most - head
 	first, _ := text.First(all, head)
-	last := all
-	for i := 0; i < tail; i++ {
-		_, size := utf8.DecodeLastRuneInString(last)
-		last = last[:len(last)-size]
-	}
-	last = all[len(last):]
+	last := text.Last(all, tail)
 	where := "For full output see: "
 	path, err := l.Store(tool, all)
 	if err != nil {
