@@ -196,7 +196,7 @@ func Builtin(d *Deps) Set {
 		chatCommands{c, d.Out, d.Home, d.Questions.Choose, d.Sessions}.set(),
 		customCommands{d.Out, d.Customs}.set(),
 		directoryCommands{c, d.Out, d.Home}.set(),
-		helpCommands{d.Out, d.Commands, d.Manage, d.Page}.set(),
+		helpCommands{d.Out, d.Commands, d.Manage, d.Page, d.Terminal.Screen}.set(),
 		memory.set(),
 		modelCommands{c, d.Out, d.Manage, d.Questions.Choose, d.ServerModels}.set(),
 		screenCommands{c, d.Out, d.Terminal.Screen, d.Terminal.Editor}.set(),

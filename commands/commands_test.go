@@ -328,6 +328,20 @@ func TestNamesAreUnique(t *testing.T) {
 	check("/", commands.Builtin(&commands.Deps{}))
 }
 
+// Without a terminal no command of the shell is offered: the model would get the line.
+func TestHelpWithoutTerminal(t *testing.T) {
+	for _, line := range []string{"/help", "/help all"} {
+		for _, screen := range []*commands.Screen{nil, {}} {
+			app, out := session(t)
+			app.Terminal.Screen = screen
+			_, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})
+			if got := strings.Contains(out.String(), "!COMMAND"); err != nil || got != (screen != nil) {
+				t.Errorf("%s: %v, %v: %s", line, got, err, out)
+			}
+		}
+	}
+}
+
 // A command that is carried out needs no sentence about it.
 func TestNothingIsBothThereAndAbsent(t *testing.T) {
 	for _, name := range commands.Absent() {

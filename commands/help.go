@@ -13,7 +13,11 @@ type helpCommands struct {
 	commands func() Set
 	manage   func(ctx context.Context, args ...string) error
 	page     func(name string) bool
+	screen   *Screen // nil without a terminal
 }
+
+// shellHelp says in the usual help how to run a shell command, at a terminal.
+const shellHelp = "!COMMAND for the shell, "
 
 func (cmd helpCommands) set() Set {
 	return Set{
@@ -25,14 +29,21 @@ func (cmd helpCommands) set() Set {
 func (cmd helpCommands) help(ctx context.Context, topic string) error {
 	switch topic {
 	case "":
-		return sentences(cmd.out, cmd.commands().usual()...)
+		ls := cmd.commands().usual()
+		if cmd.screen == nil {
+			ls[0] = strings.Replace(ls[0], shellHelp, "", 1)
+		}
+		return sentences(cmd.out, ls...)
 	case "all":
-		return sentences(cmd.out, append(cmd.commands().synopsis("/"), "",
-			"!COMMAND runs a shell command; ! alone turns shell mode on and off.",
+		ls := append(cmd.commands().synopsis("/"), "",
 			"@PATH puts a file, a directory or an image into the question; a\\ b is a name with a space.",
-			"!{COMMAND} inside a question is replaced by what the command prints, once you allow it.",
-			"A \\ at the end of a line continues it; \"\"\" alone on a line begins and ends a block.",
-			"Ctrl-C stops an answer; twice at the prompt, or Ctrl-D there, ends the session.")...)
+			"!{COMMAND} inside a question is replaced by what the command prints, once you allow it.")
+		if cmd.screen != nil {
+			ls = append(ls, "!COMMAND runs a shell command; ! alone turns shell mode on and off.",
+				"A \\ at the end of a line continues it; \"\"\" alone on a line begins and ends a block.",
+				"Ctrl-C stops an answer; twice at the prompt, or Ctrl-D there, ends the session.")
+		}
+		return sentences(cmd.out, ls...)
 	}
 	return cmd.about(ctx, topic)
 }
@@ -40,7 +51,7 @@ func (cmd helpCommands) help(ctx context.Context, topic string) error {
 // usual returns help for a small screen: the common commands, and the names of the others, without
 // commands that a project needs once.
 func (s Set) usual() []string {
-	ls := []string{"Type a question or a task, !COMMAND for the shell, @PATH to add a file, or:"}
+	ls := []string{"Type a question or a task, " + shellHelp + "@PATH to add a file, or:"}
 	others := []string{"Also:"} // lines
 	for _, c := range s {
 		switch {
