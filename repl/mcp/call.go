@@ -59,7 +59,15 @@ func (c *client) call(ctx context.Context, m *rpc.Message) (any, error) {
 	if i < 0 {
 		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "there is no tool %.100q", p.Name)
 	}
+	if _, names := tools[i].Fitted(args); names != "" {
+		return nil, unknown(p.Name, names)
+	}
 	return c.step(ctx, h, r, tools[i], args)
+}
+
+// unknown returns the error for arguments that a tool does not have.
+func unknown(tool, names string) error {
+	return rpc.Errorf(protocol.INVALID_PARAMS, "%s has no such argument: %.300s", tool, names)
 }
 
 // failed returns the result of a failed call, for a model.
@@ -75,6 +83,11 @@ func (c *client) work(ctx context.Context, h *clientSession, r *runningCall, arg
 	prompt, _ := args["prompt"].(string)
 	if strings.TrimSpace(prompt) == "" {
 		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "prompt must be a text that is not empty")
+	}
+	for name := range args {
+		if name != "prompt" {
+			return nil, unknown(askName, name)
+		}
 	}
 	var b bytes.Buffer
 	to := c.Reporter(&b, h.session.Tally)

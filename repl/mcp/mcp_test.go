@@ -140,6 +140,8 @@ func TestWrong(t *testing.T) {
 		"no level":        {hello + "\n" + `{"jsonrpc":"2.0","id":"b","method":"logging/setLevel","params":{"level":"loud"}}`, `"code":-32602`},
 		"a level":         {hello + "\n" + `{"jsonrpc":"2.0","id":"b","method":"logging/setLevel","params":{"level":"error"}}`, `"result":{}`},
 		"alive":           {`{"jsonrpc":"2.0","id":"b","method":"ping"}`, `"result":{}`},
+		"a misspelling":   {hello + "\n" + strings.ReplaceAll(task, `"session"`, `"sesion"`), `ask has no such argument: sesion`},
+		"no parameters 2": {hello + "\n" + `{"jsonrpc":"2.0","id":"b","method":"tools/call"}`, "params are missing"},
 		"no prompt":       {hello + "\n" + `{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"ask"}}`, `"code":-32602`},
 		"it fails":        {hello + "\n" + task, `no luck; try again`},
 		"it can't begin":  {hello + "\n" + strings.ReplaceAll(task, `"s"`, `"taken"`), `it is taken; try again`},
@@ -167,7 +169,13 @@ func TestForms(t *testing.T) {
 			{Text: "Which?", Kind: engine.MultipleChoice, Multi: true, Options: list}, {Text: "Sure?", Kind: engine.YesNo}, {Text: "Who?", Kind: engine.FreeText}}}}
 		return &serve.Session{ID: w.Name, Tally: &tally.Tally{}, Close: func() {},
 			Tools: func() []engine.Tool {
-				return []engine.Tool{{Declaration: &genai.FunctionDeclaration{Name: "look", ParametersJsonSchema: map[string]any{}}},
+				return []engine.Tool{{Declaration: &genai.FunctionDeclaration{Name: "look", ParametersJsonSchema: map[string]any{}},
+					Fit: func(args map[string]any) (map[string]any, string, error) {
+						if args["nosuch"] == nil {
+							return args, "", nil
+						}
+						return nil, "\"nosuch\"", nil
+					}},
 					{Declaration: &genai.FunctionDeclaration{Name: "fail", ParametersJsonSchema: map[string]any{}}}}
 			},
 			Call: func(_ context.Context, t engine.Tool, _ map[string]any, show func(engine.Event)) error {
@@ -188,11 +196,12 @@ func TestForms(t *testing.T) {
 	}
 	said := served(t, cfg, strings.NewReplacer("2025-06-18", "2025-11-25", `"capabilities":{}`, `"capabilities":{"elicitation":{}}`).Replace(hello),
 		task, `{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"look"}}`, `{"jsonrpc":"2.0","id":"d","method":"tools/list"}`,
-		`{"jsonrpc":"2.0","id":"e","method":"tools/call","params":{"name":"fail"}}`)
+		`{"jsonrpc":"2.0","id":"e","method":"tools/call","params":{"name":"fail"}}`,
+		`{"jsonrpc":"2.0","id":"f","method":"tools/call","params":{"name":"look","arguments":{"nosuch":1}}}`)
 	all := strings.Join(said, "")
 	for _, want := range []string{`{"description":"a: A","items":{"enum":["a","b"],"type":"string"},"title":"Which?","type":"array"}`, `{[\"a, b\" \"No\" \"me\"]}`,
 		`[{"type":"text","text":"it is"},{"type":"image","data":"MQ==","mimeType":"image/png"},{"type":"audio","data":"Mg==","mimeType":"audio/wav"},{"type":"resource","resource":{"uri":"gemline:result","mimeType":"application/pdf","blob":"Mw=="}}]`,
-		`[{"type":"text","text":"Exit Code: 1"}],"isError":true`, `"name":"look"`} {
+		`[{"type":"text","text":"Exit Code: 1"}],"isError":true`, `"name":"look"`, `"message":"look has no such argument: \"nosuch\""`} {
 		if !strings.Contains(all, want) {
 			t.Errorf("it lacks %s: %s", want, all)
 		}
