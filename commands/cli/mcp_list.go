@@ -84,6 +84,9 @@ func serverOf(ctx context.Context, servers Servers, s mcp.Status, detail detail)
 	if s.Err != nil && l.Why == "" {
 		l.Why = s.Err.Error()
 	}
+	if s.Err != nil && l.State == mcp.Connecting {
+		l.State = mcp.Failed // a session tries again
+	}
 	if client, err := servers.Login(s.Name); err == nil && client != nil {
 		if state, err := client.State(ctx); err == nil && (state != oauth.NoLogin || errors.Is(s.Err, oauth.ErrLogin)) {
 			l.Login = loginWords[state]
