@@ -286,6 +286,9 @@ func read(u *url.URL, resp *http.Response) (*Page, error) {
 	if resp.ContentLength > mostBytes {
 		return nil, tooLong()
 	}
+	if coding := resp.Header.Get("Content-Encoding"); coding != "" && coding != "identity" { // gzip is undone by now
+		return nil, fmt.Errorf("the page has the Content-Encoding %.40q, which was not asked for and can't be read", coding)
+	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, mostBytes+1))
 	switch {
 	case len(body) > mostBytes:

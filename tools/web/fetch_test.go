@@ -98,6 +98,9 @@ func TestFetch(t *testing.T) {
 				}
 			}
 			z.Close()
+		case "/brotli":
+			w.Header().Set("Content-Encoding", "br")
+			fmt.Fprint(w, "\x0b\x02\x80hello\x03")
 		default:
 			fmt.Fprint(w, "hello ", r.URL.Path)
 		}
@@ -106,7 +109,7 @@ func TestFetch(t *testing.T) {
 	for path, want := range map[string]string{
 		"/page": "200 hello /page", "/moved": "200 hello /page", "/www": "200 hello /page", "/gone": "410 gone",
 		"/other": "redirects to http://other.test", "/loop": "more than 5 redirects", "/inside": "an address of this machine", "/file": "unsupported protocol",
-		"/user": "user name", "/broken": "invalid URL", "/large": "larger than 10 MB", "/endless": "larger than 10 MB", "/bomb": "larger than 10 MB",
+		"/user": "user name", "/broken": "invalid URL", "/large": "larger than 10 MB", "/endless": "larger than 10 MB", "/bomb": "larger than 10 MB", "/brotli": `Content-Encoding "br"`,
 	} {
 		p, err := f.Fetch(t.Context(), at(t, s, "page.test", path))
 		got := ""
