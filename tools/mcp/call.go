@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -125,7 +126,10 @@ func (l *serverConn) failed(ctx context.Context, c *peer, err error) error {
 
 // failure returns an error of a server for the model.
 func (l *serverConn) failure(err error) error {
-	said := clean(err.Error(), mostSaid)
+	said := strings.TrimPrefix(clean(err.Error(), mostSaid), l.Name+" ")
+	if h := (interface{ Hint() string })(nil); errors.As(err, &h) && h.Hint() != "" {
+		said += "; " + h.Hint()
+	}
 	return &engine.CallError{Type: serverError,
 		Message: fmt.Sprintf("The MCP server %q failed: %s", l.Name, text.Untrusted(said)),
 		Display: text.PrintableLine(l.Name) + ": " + text.OneLine(said, longestError)}

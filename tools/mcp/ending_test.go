@@ -15,6 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gemline/engine"
+	"gemline/engine/auth"
 	"gemline/tools/mcp/rpc"
 	"gemline/tools/shell"
 )
@@ -246,5 +248,13 @@ func TestOldServer(t *testing.T) {
 	}
 	if err := s.Status()[0].Err; err != nil || said.text() != "" {
 		t.Errorf("%v; told %q", err, said.text())
+	}
+}
+
+// A call that lacks a log-in says how to log in.
+func TestCallLacksLogin(t *testing.T) {
+	err := (&serverConn{Server: Server{Name: "desk"}}).failure(&auth.Error{Message: "desk wants a log-in", Advice: "gemline mcp auth desk"})
+	if got := engine.DisplayError(err); got != "desk: wants a log-in; gemline mcp auth desk" {
+		t.Error(got)
 	}
 }
