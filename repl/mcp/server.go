@@ -105,7 +105,7 @@ func (c *client) answer(ctx context.Context, m *rpc.Message) (any, error) {
 		return protocol.EmptyResult{}, nil
 	case protocol.MethodSetLogLevel:
 		var p protocol.SetLevelParams
-		if err := json.Unmarshal(m.Params, &p); err != nil {
+		if err := rpc.Unmarshal(m.Params, &p); err != nil {
 			return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
 		}
 		if !p.Level.ShouldSendTo(p.Level) {

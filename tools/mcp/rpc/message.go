@@ -67,8 +67,14 @@ var (
 	ErrTooLong = fmt.Errorf("a message of more than %d MB", MaxMessage>>20)
 )
 
+// errMissing is the error of a message without the field that is read.
+var errMissing = errors.New("params are missing")
+
 // Decode puts a JSON text into v. It omits values of a wrong type, as servers differ.
 func Decode(b []byte, v any) error {
+	if b == nil {
+		return errMissing
+	}
 	err := json.Unmarshal(b, v)
 	if odd := (*json.UnmarshalTypeError)(nil); errors.As(err, &odd) && odd.Field != "" {
 		return nil
@@ -77,7 +83,12 @@ func Decode(b []byte, v any) error {
 }
 
 // Unmarshal decodes a JSON text into v. A value of another type than v's is an error.
-func Unmarshal(b []byte, v any) error { return unfit(json.Unmarshal(b, v)) }
+func Unmarshal(b []byte, v any) error {
+	if b == nil {
+		return errMissing
+	}
+	return unfit(json.Unmarshal(b, v))
+}
 
 // unfit rewords an error of decoding JSON, without terms of Go.
 func unfit(err error) error {
