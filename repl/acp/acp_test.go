@@ -177,7 +177,7 @@ func TestWrong(t *testing.T) {
 		"unknown":             {`{"jsonrpc":"2.0","id":"x","method":"session/fly"}`, "x", -32601, "no method"},
 		"odd parameters":      {`{"jsonrpc":"2.0","id":9,"method":"session/new","params":[1]}`, 9.0, -32602, "type array where an object belongs"},
 		"a number for a text": {`{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":5}}`, 9.0, -32602, "cwd can't be of the JSON type number"},
-		"no parameters":       {`{"jsonrpc":"2.0","id":9,"method":"session/prompt"}`, 9.0, -32602, ""},
+		"no parameters":       {`{"jsonrpc":"2.0","id":9,"method":"session/prompt"}`, 9.0, -32602, "params are missing"},
 		"much":                {`{"jsonrpc":"2.0","id":9,"method":"session/list","params":{"cwd":"/` + strings.Repeat("x", mostParams) + `"}}`, 9.0, -32602, "1 MB"},
 		"no absolute path":    {`{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":"x","mcpServers":[]}}`, 9.0, -32602, "absolute"},
 		"no credentials":      {`{"jsonrpc":"2.0","id":9,"method":"session/new","params":{"cwd":"/fails","mcpServers":[]}}`, 9.0, -32000, "auth"},
@@ -454,6 +454,22 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("%s; %+v", got, m)
 			}
 		})
+	}
+}
+
+// A question of an MCP server that the editor can't ask is told to its user.
+func TestServerAsks(t *testing.T) {
+	t.Parallel()
+	e := edit(t, config(func(ctx context.Context, w SessionRequest, _ string) iter.Seq2[engine.Event, error] {
+		return func(yield func(engine.Event, error) bool) {
+			w.Approver.Approve(ctx, engine.Proposal{Tool: engine.Tool{Declaration: &genai.FunctionDeclaration{Name: "elicitation"}, Server: "desk"},
+				Intent: engine.Intent{Title: "the MCP server desk asks", Questions: []engine.Question{{Text: "Who?", Kind: engine.FreeText}}}})
+		}
+	}, nil))
+	e.begin()
+	e.ask(prompting(9, "x"))
+	if said := strings.Join(e.said, ""); !strings.Contains(said, "warning: the MCP server desk asks, and an editor can ask for one of several answers only; it gets no answer: Who?") {
+		t.Error(said)
 	}
 }
 

@@ -142,6 +142,9 @@ func (h *editorSession) request(ctx context.Context, p engine.Proposal, title st
 func (h *editorSession) questions(ctx context.Context, p engine.Proposal) (engine.Answer, error) {
 	for _, q := range p.Intent.Questions {
 		if q.Kind == engine.FreeText || q.Multi {
+			if p.Tool.Server != "" {
+				h.view.warn(p.Intent.Title + ", and an editor can ask for one of several answers only; it gets no answer: " + text.OneLine(p.Intent.Questions[0].Text, longestTitle))
+			}
 			return engine.Unasked{Advice: "an editor can ask for one of several answers only; ask in your answer, and end with it"}, nil
 		}
 	}
