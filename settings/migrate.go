@@ -78,7 +78,7 @@ func shift(tree map[string]any, r legacyName) []move {
 	return transplant(tree, from, to, v)
 }
 
-// transplant sets the value at a path to v. If both are objects, it moves their keys one by one.
+// transplant sets the value at a path to v. If both are objects, their keys are moved one by one.
 func transplant(tree map[string]any, from, to []string, v any) []move {
 	there, taken := at(tree, to)
 	if !taken {

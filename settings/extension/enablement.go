@@ -12,8 +12,8 @@ import (
 	"gemline/engine/text"
 )
 
-// switches returns a function that reports whether an extension is switched on. After an error of
-// the list of switches, it reports false.
+// switches returns a function that reports whether an extension is switched on. If the list of
+// switches is unreadable, the function reports false.
 func switches(cfg Config) (func(name string) bool, error) {
 	if only := wanted(cfg.Only); len(only) > 0 {
 		return func(name string) bool { return !none(cfg.Only) && text.Among(only, name) }, nil

@@ -2,8 +2,8 @@
 //
 // # Names are compatible
 //
-// The names are those of the Gemini CLI. A flag of similar programs that gemline lacks is an error
-// that names an alternative, so that nobody believes that it works.
+// The names are those of the Gemini CLI. If a command line has a flag of a similar program that
+// gemline lacks, the error names an alternative.
 //
 // # A mistake is one line
 //

@@ -3,8 +3,8 @@ package flags
 import "slices"
 
 // lacking lists flags of the Gemini CLI and similar programs that gemline lacks, with alternatives.
-// They are errors, so that nobody believes that they work. A flag that gemline has under another
-// name is an alias instead.
+// Each is an error, since users could believe an ignored flag to work. A flag that gemline has
+// under another name is an alias instead.
 var lacking = []struct {
 	names   []string
 	instead string

@@ -367,8 +367,8 @@ func Acquire(ctx context.Context, path string) (*Lock, error) {
 	}
 }
 
-// removeStale removes an abandoned lock. It renames the lock first, so that only one program
-// removes it. Then it checks the lock again, and puts a fresh lock back.
+// removeStale removes an abandoned lock. To let only one program remove the lock, removeStale
+// renames the lock first. Then it checks the lock again, and puts a fresh lock back.
 func removeStale(path string) {
 	info, err := os.Lstat(path)
 	if err != nil || time.Since(info.ModTime()) < lockStale {

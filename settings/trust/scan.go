@@ -53,7 +53,7 @@ func (i Item) String() string {
 
 const (
 	maxItems  = 1000 // items of one kind that are read
-	maxShown  = 50   // items of one kind that are listed one by one
+	maxShown  = 50   // items of one kind in a list
 	maxName   = 100  // bytes of a name
 	maxDetail = 500  // bytes of a command or a value
 	maxPeek   = 64 << 10
