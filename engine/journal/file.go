@@ -60,6 +60,7 @@ type handle struct {
 	out   stored
 	files files
 	torn  bool // the last line may be incomplete
+	anew  bool // the file was deleted, and is written anew
 }
 
 // A pending has lines to write with the next record.
@@ -279,9 +280,22 @@ func (f *File) append(b []byte, at time.Time) error {
 }
 
 // write writes whole lines at once, after earlier unwritten lines. If that fails, the error is an
-// [UnwrittenError].
+// [UnwrittenError]. If the file was deleted, it is written anew: the open file still has its lines.
 func (f *File) write(b []byte) error {
 	f.pending.lines = append(f.pending.lines, b...)
+	if deleted(f) {
+		all, err := io.ReadAll(io.NewSectionReader(f.disk.out, 0, maxFile))
+		if err != nil {
+			f.pending.unwritten = true
+			return &UnwrittenError{err}
+		}
+		if f.disk.torn {
+			all = append(all, '\n')
+		}
+		f.pending.lines = append(all, f.pending.lines...)
+		f.Close()
+		f.exists, f.disk.torn, f.disk.anew = false, false, true
+	}
 	if f.disk.out == nil {
 		if err := f.openFile(); err != nil {
 			f.pending.unwritten = true
@@ -300,6 +314,12 @@ func (f *File) write(b []byte) error {
 	}
 	f.pending, f.disk.torn, f.empty, f.flush.due = pending{}, false, false, true
 	return nil
+}
+
+// deleted reports whether f is open, and no longer at its path.
+func deleted(f *File) bool {
+	_, err := os.Lstat(f.path)
+	return f.exists && f.disk.out != nil && errors.Is(err, fs.ErrNotExist)
 }
 
 func (f *File) openFile() error {

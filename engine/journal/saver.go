@@ -101,9 +101,13 @@ func (s *Saver) saved(err error) error {
 	}
 	again := errors.As(err, new(*UnwrittenError))
 	switch {
-	case before != nil && s.err == nil:
-		s.Expected = false
-		s.tell(engine.Notice{Text: "this session is saved again, and nothing of it is missing", Info: true})
+	case s.err == nil && (before != nil || s.file.disk.anew):
+		said := "this session is saved again, and nothing of it is missing"
+		if s.file.disk.anew {
+			said = "the file of this session was deleted: " + said
+		}
+		s.Expected, s.file.disk.anew = false, false
+		s.tell(engine.Notice{Text: said, Info: true})
 	case before == nil && s.err != nil:
 		if s.since = s.lastQuestion; again && !s.Expected {
 			s.tell(engine.Notice{Text: fmt.Sprintf("this session is no longer saved: %v", err)})
@@ -121,7 +125,7 @@ func (s *Saver) WriteMissing() string {
 	if s == nil {
 		return ""
 	}
-	if s.file.pending.unwritten {
+	if s.file.pending.unwritten || deleted(s.file) {
 		s.saved(s.file.write(nil))
 	}
 	agents := s.agents()

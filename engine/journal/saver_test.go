@@ -199,3 +199,36 @@ func TestUnbegun(t *testing.T) {
 		})
 	}
 }
+
+// A session whose file was deleted while it is open is written anew, with all that was said.
+func TestSavedAfterDeletion(t *testing.T) {
+	for _, last := range []bool{false, true} { // nothing is said after the deletion
+		f := newFile(t, testID)
+		var told []string
+		s := NewSaver(f, func(n engine.Notice) { told = append(told, n.Text) })
+		want := []*genai.Content{user("q"), model("a"), user("r"), model("b")}
+		for i, c := range want {
+			if i == 2 && !last || i == 3 && last {
+				f.disk.torn = i == 3
+				os.RemoveAll(filepath.Dir(f.Path()))
+			}
+			if err := s.Record(engine.Entry{Content: c}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if last {
+			os.Remove(f.Path())
+		}
+		if missing := s.WriteMissing(); missing != "" {
+			t.Error(missing)
+		}
+		again := "the file of this session was deleted: this session is saved again, and nothing of it is missing"
+		if n := map[bool]int{false: 1, true: 2}[last]; len(told) != n || told[n-1] != again {
+			t.Errorf("told %q", told)
+		}
+		same(t, want, load(t, f.Path()).History)
+		if err := Lock(New(Config{Dir: filepath.Dir(f.Path()), ID: testID})); err == nil {
+			t.Error("the session has no lock")
+		}
+	}
+}
