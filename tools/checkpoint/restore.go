@@ -64,7 +64,9 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 		if err != nil {
 			return err
 		}
-		unlike := func(c Change) bool { return !c.After.dir() && h.top.at(c.Path, true).version() != c.After }
+		unlike := func(c Change) bool {
+			return !c.After.dir() && !slices.Contains(o.Left, c.Path) && h.top.at(c.Path, true).version() != c.After
+		}
 		if i := slices.IndexFunc(changes, unlike); i >= 0 && len(o.Failed) == 0 { // else a redo would leave it
 			o.note(changes[i], errUnseen)
 		}

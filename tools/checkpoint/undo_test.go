@@ -493,3 +493,25 @@ func TestUndoBetween(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A turn counts as undone if a directory stays because somebody else has put a file there.
+func TestUndoDirectoryInUse(t *testing.T) {
+	p := newPlace(t)
+	p.write("a", "1")
+	p.turn("one", func() { p.write("a", "2") })
+	p.turnOf("two", engine.Execute, engine.Intent{}, p.shell("mkdir out; echo o >out/o"))
+	p.write("out/mine", "mine")
+	_, o := p.undo(1, false)
+	if len(o.Failed) > 0 || len(o.Left) != 1 {
+		t.Errorf("%+v", o)
+	}
+	p.undo(1, false)
+	if got := p.run("cat a out/*"); got != "1mine" {
+		t.Errorf("%q", got)
+	}
+	p.redo()
+	p.redo()
+	if got := p.run("cat a out/*"); got != "2mineo\n" {
+		t.Errorf("%q", got)
+	}
+}
