@@ -201,6 +201,26 @@ func TestDamagedRegistry(t *testing.T) {
 		if b, _ := os.ReadFile(p.User("projects.json")); string(b) != content {
 			t.Errorf("%q was overwritten by %q", content, b)
 		}
+		if again, known := p.Registered(); !known || again != pr {
+			t.Errorf("%q: %+v is not found again", content, again)
+		}
+	}
+}
+
+// The name of a directory may end in white space.
+func TestTrailingSpace(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no such names here")
+	}
+	home := tempHome(t)
+	for _, name := range []string{"app ", "app\t", "app\n"} {
+		p := folder(t, home, name)
+		if first, again := find(t, p), find(t, p); first != again {
+			t.Errorf("%q: %s, then %s", name, first.Slug, again.Slug)
+		}
+		if _, known := p.Registered(); !known {
+			t.Errorf("%q is not found", name)
+		}
 	}
 }
 

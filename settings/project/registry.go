@@ -100,16 +100,16 @@ func (p Paths) All() (all []Store) {
 	return all
 }
 
-// Registered returns the project of the working directory if it is in the registry,
-// and writes nothing.
+// Registered returns the project of the working directory if it is in the registry, or a marker
+// names it. It writes nothing.
 func (p Paths) Registered() (Store, bool) {
 	if p.Home == "" {
 		return Store{}, false
 	}
 	root, r := p.registry()
-	ps, err := r.read()
-	slug := ps.slugs[r.key()]
-	if err != nil || !usable(slug) || !r.free(slug) {
+	ps, _ := r.read() // the markers are there even if the file is damaged
+	slug := r.choose(ps)
+	if ps.slugs[r.key()] != slug && r.owner(slug, "tmp") != r.root {
 		return Store{}, false
 	}
 	return p.store(root, slug), true
@@ -177,9 +177,6 @@ func (r registry) slug(ctx context.Context) (string, error) {
 		}
 	}
 	guess := r.choose(ps)
-	if err != nil {
-		return guess, err
-	}
 	if err := os.MkdirAll(r.dir, 0o700); err != nil {
 		return guess, r.unsaved(err)
 	}
@@ -188,15 +185,13 @@ func (r registry) slug(ctx context.Context) (string, error) {
 		return guess, r.unsaved(err)
 	}
 	defer l.Release()
-	if ps, err = r.read(); err != nil { // another process may have changed it
-		return guess, err
-	}
+	ps, err = r.read() // another process may have changed it
 	s := r.choose(ps)
 	if err := r.claim(s); err != nil {
 		return s, r.unsaved(err)
 	}
-	if ps.slugs[r.key()] == s {
-		return s, nil
+	if err != nil || ps.slugs[r.key()] == s {
+		return s, err
 	}
 	ps.slugs[r.key()] = s
 	if err := r.write(ps, l); err != nil {
@@ -258,7 +253,10 @@ func (r registry) owner(s, place string) string {
 	if err != nil {
 		return ""
 	}
-	owner := strings.TrimSpace(string(b))
+	owner := string(b)
+	if owner != r.root { // whose name may end in a newline
+		owner = strings.TrimRight(owner, "\r\n")
+	}
 	if runtime.GOOS == "windows" {
 		owner = strings.ToLower(owner)
 	}

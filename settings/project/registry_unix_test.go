@@ -41,5 +41,8 @@ func TestPathNotUTF8(t *testing.T) {
 		if got := find(t, other).Slug; got != second.Slug {
 			t.Errorf("%q, want %q", got, second.Slug)
 		}
+		if got, known := one.Registered(); !known || got != first {
+			t.Errorf("%+v, want %+v", got, first)
+		}
 	}
 }
