@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 
@@ -47,6 +48,13 @@ func TestOneWriter(t *testing.T) {
 	again.File.Close()
 	if locks, _ := filepath.Glob(filepath.Join(dir, ".session-*")); len(locks) > 0 {
 		t.Errorf("left behind: %q", locks)
+	}
+	for _, id := range []string{"latest", "Latest", "1", "42"} {
+		for _, choice := range []OpenOptions{{Session: id}, {ID: id}} {
+			if _, err := Open(Config{Dir: dir}, choice); err == nil || !strings.Contains(err.Error(), "which session of the list") {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
 	}
 	if _, err := Open(Config{Dir: dir}, OpenOptions{Session: "../mine"}); err == nil {
 		t.Error("an id that leads elsewhere")

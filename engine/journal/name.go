@@ -62,11 +62,10 @@ func Summarize(s Session, summary string) error {
 // not the word latest, and unused by other sessions.
 func Name(sessions []Session, id, typed string) (string, error) {
 	name := title(typed)
-	_, err := strconv.Atoi(name)
 	switch {
 	case name == "":
 		return "", errors.New("a name has letters or digits")
-	case err == nil || strings.EqualFold(name, "latest"):
+	case selects(name):
 		return "", fmt.Errorf("%q can't be a name: it says which session of the list is meant", name)
 	}
 	for i, s := range sessions {
@@ -75,4 +74,10 @@ func Name(sessions []Session, id, typed string) (string, error) {
 		}
 	}
 	return name, nil
+}
+
+// selects reports whether a word says which session of the list is meant.
+func selects(word string) bool {
+	_, err := strconv.Atoi(word)
+	return err == nil || strings.EqualFold(word, "latest")
 }

@@ -85,8 +85,11 @@ func Open(cfg Config, choice OpenOptions) (opened OpenedSession, err error) {
 		}
 		return OpenedSession{File: New(cfg), Fresh: choice.Resume}, nil
 	}
-	if cfg.ID = named; !validID(named) {
+	switch cfg.ID = named; {
+	case !validID(named):
 		return OpenedSession{}, errors.New("the id of a session is made of letters, digits, - and _")
+	case selects(named):
+		return OpenedSession{}, fmt.Errorf("%q can't be the id of a session: it says which session of the list is meant; --resume %s goes on with that session", named, named)
 	}
 	return openNamed(cfg, choice.Session != "")
 }
