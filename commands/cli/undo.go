@@ -62,6 +62,8 @@ func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, projec
 	switch {
 	case len(o.Failed) > 0:
 		return errors.New(text.Count(len(o.Failed), "file") + " could not be brought back")
+	case slices.Contains(p.NotKept, checkpoint.MissingChanges):
+		return errors.New("a checkpoint is missing, so earlier changes of this turn may stay")
 	case len(p.Conflicts) > 0 && !c.Force:
 		return errors.New("files that others have changed since are as they were; gemline undo --force overwrites them")
 	}

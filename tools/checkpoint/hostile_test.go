@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -175,6 +176,29 @@ func TestDamagedState(t *testing.T) {
 	p.undo(1, false)
 	if is := p.run("cat a"); is != "two" {
 		t.Errorf("a is %q", is)
+	}
+}
+
+// If a state before the last one is missing, an undo says that something may stay.
+func TestMissingState(t *testing.T) {
+	p := newPlace(t)
+	p.write("a", "one")
+	p.turn("first", func() { p.write("a", "two") }, func() { p.write("b", "two") }, func() { p.write("c", "two") })
+	list, err := p.Turns(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(p.kept, "states", list[0].Calls[1].ID+".zip")); err != nil {
+		t.Fatal(err)
+	}
+	p.again("session-1")
+	plan, _ := p.undo(1, false)
+	if !slices.Contains(plan.NotKept, MissingChanges) || p.run("cat a b") != "twotwo" {
+		t.Errorf("%+v", plan)
+	}
+	want := "without a copy, and can't be brought back: earlier changes (their checkpoint is missing)"
+	if ls := plan.Lines(p.cfg.Workspace.Rel); !slices.Contains(ls, want) {
+		t.Errorf("%q", ls)
 	}
 }
 

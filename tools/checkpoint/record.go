@@ -97,6 +97,9 @@ type ChangedTurn struct {
 	Undone bool
 }
 
+// MissingChanges is in the place of a file that is not kept if an earlier state can't be read.
+const MissingChanges = "earlier changes: their checkpoint is missing"
+
 // turns returns the turns of a session that have changed something, the last one first.
 func turns(all []State) (list []*ChangedTurn) {
 	byID := map[string]*ChangedTurn{}
@@ -117,6 +120,9 @@ func turns(all []State) (list []*ChangedTurn) {
 				}
 			}
 		}
+	}
+	if len(list) > 0 && all[len(all)-1].Parent != "" {
+		list[0].Calls[0].NotKept = append(list[0].Calls[0].NotKept, MissingChanges)
 	}
 	slices.Reverse(list)
 	return list

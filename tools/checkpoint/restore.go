@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 )
 
 // An Outcome is the result of a plan.
@@ -50,11 +51,7 @@ func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, er
 	}
 	err = k.with(ctx, func() error {
 		h := k.history
-		var paths []string
-		for _, c := range changes {
-			paths = append(paths, c.Path)
-		}
-		paths, err := h.begin(ctx, p, paths)
+		paths, err := h.begin(ctx, p, lists.Map(changes, func(c Change) string { return c.Path }))
 		if err != nil {
 			return fmt.Errorf("nothing is changed, since the present files can't be copied: %w", err)
 		}

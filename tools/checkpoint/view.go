@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"gemline/engine/lists"
 	"gemline/engine/secret"
 	"gemline/engine/text"
 	"gemline/tools/edit"
@@ -99,11 +100,7 @@ const mostNamed = 20
 // Lines describes a plan.
 func (p *Plan) Lines(rel func(string) string) (ls []string) {
 	ls = ChangeLines(p.Changes, rel)
-	var others []string
-	for _, c := range p.Conflicts {
-		others = append(others, rel(c.Path))
-	}
-	if len(others) > 0 {
+	if others := lists.Map(p.Conflicts, func(c Change) string { return rel(c.Path) }); len(others) > 0 {
 		ls = append(ls, "changed by others since, and left as they are unless you say so: "+text.List(others))
 	}
 	if len(p.Outside) > 0 {
@@ -290,9 +287,7 @@ func (k *Keeper) Sessions(ctx context.Context) (ids []string, err error) {
 	err = k.with(ctx, func() error {
 		refs, err := k.history.store.refs()
 		slices.SortFunc(refs, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
-		for _, r := range refs {
-			ids = append(ids, r.Name())
-		}
+		ids = lists.Map(refs, fs.FileInfo.Name)
 		return err
 	})
 	return ids, err
