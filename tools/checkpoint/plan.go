@@ -191,9 +191,9 @@ func (h *history) fill(p *Plan, targets map[string]*target) error {
 		if g.after == g.before && !g.conflict {
 			continue
 		}
-		if !g.after.Exists() && slices.ContainsFunc(h.cfg.Workspace.Roots(),
+		if (!g.after.Exists() || !g.before.Exists()) && slices.ContainsFunc(h.cfg.Workspace.Roots(),
 			func(root string) bool { return disk.Inside(path, root) }) {
-			continue // a root is never removed, not even one that is unknown here
+			continue // a root is never removed or made, not even one that is unknown here
 		}
 		if _, _, err := h.resolve(path); err != nil {
 			p.Outside = append(p.Outside, path)

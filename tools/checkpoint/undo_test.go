@@ -441,6 +441,10 @@ func TestUndoInAnEmptyFolder(t *testing.T) {
 	if list, err := os.ReadDir(p.dir); err != nil || len(list) > 0 {
 		t.Errorf("in the folder: %v, %v", list, err)
 	}
+	again, err := p.Redo(t.Context())
+	if err != nil || len(again.Changes) != 1 || len(again.Outside) > 0 {
+		t.Errorf("%+v, %v", again, err)
+	}
 }
 
 // An ignored file that a call has named is kept from then on, also when it was gone meanwhile.
