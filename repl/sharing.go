@@ -150,6 +150,8 @@ func (c *Console) shared(ctx context.Context, prompt string, question bool,
 	c.Sharing.Hub.Shut(by)
 	c.Sharing.away = s != nil
 	switch {
+	case s != nil && c.Sharing.refuseDetach(*s):
+		return c.shared(ctx, prompt, question, get)
 	case err == nil && question && strings.TrimSpace(entered) == DetachCommand: // the question stays open
 		c.detach()
 		return c.shared(ctx, prompt, question, get)
@@ -220,8 +222,21 @@ func (s *Sharing) queue(l string) {
 	s.waiting = append(s.waiting, attach.SentLine{Text: l, By: "the session's own terminal"})
 }
 
+// refuseDetach reports whether a line of another terminal would detach the session's own terminal,
+// which the line does not do.
+func (s *Sharing) refuseDetach(l attach.SentLine) bool {
+	refused := strings.TrimSpace(l.Text) == DetachCommand && !s.IsLeft()
+	if refused {
+		s.Hub.Late(l, DetachCommand+" is for the session's own terminal; Ctrl-D detaches this terminal")
+	}
+	return refused
+}
+
 // takeSent handles a line that another terminal has sent during a turn.
 func (r *REPL) takeSent(s attach.SentLine) {
+	if r.Console.Sharing.refuseDetach(s) {
+		return
+	}
 	switch r.typed([]string{s.Text})[0] {
 	case line.Queued:
 		r.Console.Sharing.waiting = append(r.Console.Sharing.waiting, s)

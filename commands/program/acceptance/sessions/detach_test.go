@@ -181,18 +181,19 @@ func TestDetachWithoutShell(t *testing.T) {
 	}
 }
 
-// What an attached terminal says counts, too, and a hang-up does nothing any more.
+// An attached terminal does not detach the session's own. After the session's own is detached, a
+// hang-up does nothing any more.
 func TestDetachElsewhere(t *testing.T) {
 	t.Parallel()
 	server := et.NewServer(et.Says("One."))
 	c := pt.Terminal(t, server)
 	s, ended := inShell(t, "bash", c, "")
 	s.Expect("> ")
-	s.Send("half a line")
 	a := teletype.Start(t, pt.Attaches(c))
 	a.Expect("> ")
 	a.Line("/detach")
-	a.Expect("detached; the session goes on")
+	a.Expect("Ctrl-D detaches this terminal")
+	s.Line("/detach")
 	s.Expect("detached; the session goes on")
 	back(s)
 	a.Expect("> ")         // it goes on: a shell that is hung up terminates stopped jobs
