@@ -59,8 +59,8 @@ type handle struct {
 	lock  *flock.Flock // keeps other processes from the session; nil until needed
 	out   stored
 	files files
-	torn  bool // the last line may be incomplete
-	anew  bool // the file was deleted, and is written anew
+	torn  bool   // the last line may be incomplete
+	anew  string // says that the file was deleted, and is written anew
 }
 
 // A pending has lines to write with the next record.
@@ -294,7 +294,7 @@ func (f *File) write(b []byte) error {
 		}
 		f.pending.lines = append(all, f.pending.lines...)
 		f.Close()
-		f.exists, f.disk.torn, f.disk.anew = false, false, true
+		f.exists, f.disk.torn, f.disk.anew = false, false, "the file of this session was deleted: "
 	}
 	if f.disk.out == nil {
 		if err := f.openFile(); err != nil {

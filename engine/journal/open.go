@@ -164,28 +164,31 @@ func begins(path string) Session {
 
 // openNamed returns a new session cfg.ID. If the session exists, it is resumed if goOn is true,
 // otherwise an error is returned.
-func openNamed(cfg Config, goOn bool) (o OpenedSession, err error) {
-	lock, err := lockSession(cfg.Dir, cfg.ID)
+func openNamed(cfg Config, goOn bool) (OpenedSession, error) {
+	return locked(cfg.Dir, cfg.ID, func() (OpenedSession, error) {
+		files, _ := sessionsIn(cfg.Dir, fileName(idPrefix(cfg.ID)))
+		files = slices.DeleteFunc(files, func(s Session) bool { return s.ID != cfg.ID })
+		kept := newest(slices.DeleteFunc(slices.Clone(files), func(s Session) bool { return s.empty() }))
+		switch {
+		case goOn && len(kept) > 0:
+			return reopen(kept[0].Path, cfg.Now)
+		case !goOn && len(files) > 0:
+			return OpenedSession{}, fmt.Errorf("there is a session %s already; --resume %s resumes it", cfg.ID, cfg.ID)
+		}
+		return OpenedSession{File: New(cfg)}, nil
+	})
+}
+
+// locked locks a session, and opens it.
+func locked(dir, id string, open func() (OpenedSession, error)) (OpenedSession, error) {
+	lock, err := lockSession(dir, id)
 	if err != nil {
 		return OpenedSession{}, err
 	}
-	defer func() {
-		if err != nil {
-			unlock(lock)
-		}
-	}()
-	files, _ := sessionsIn(cfg.Dir, fileName(idPrefix(cfg.ID)))
-	files = slices.DeleteFunc(files, func(s Session) bool { return s.ID != cfg.ID })
-	kept := newest(slices.DeleteFunc(slices.Clone(files), func(s Session) bool { return s.empty() }))
-	switch {
-	case goOn && len(kept) > 0:
-		if o, err = reopen(kept[0].Path, cfg.Now); err != nil {
-			return OpenedSession{}, err
-		}
-	case !goOn && len(files) > 0:
-		return OpenedSession{}, fmt.Errorf("there is a session %s already; --resume %s resumes it", cfg.ID, cfg.ID)
-	default:
-		o = OpenedSession{File: New(cfg)}
+	o, err := open()
+	if err != nil {
+		unlock(lock)
+		return OpenedSession{}, err
 	}
 	o.File.disk.lock = lock
 	return o, nil
@@ -193,17 +196,7 @@ func openNamed(cfg Config, goOn bool) (o OpenedSession, err error) {
 
 // resume returns a stored session.
 func resume(s Session, now func() time.Time) (OpenedSession, error) {
-	lock, err := lockSession(filepath.Dir(s.Path), s.ID)
-	if err != nil {
-		return OpenedSession{}, err
-	}
-	o, err := reopen(s.Path, now)
-	if err != nil {
-		unlock(lock)
-		return OpenedSession{}, err
-	}
-	o.File.disk.lock = lock
-	return o, nil
+	return locked(filepath.Dir(s.Path), s.ID, func() (OpenedSession, error) { return reopen(s.Path, now) })
 }
 
 func reopen(path string, now func() time.Time) (OpenedSession, error) {

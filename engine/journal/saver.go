@@ -101,13 +101,9 @@ func (s *Saver) saved(err error) error {
 	}
 	again := errors.As(err, new(*UnwrittenError))
 	switch {
-	case s.err == nil && (before != nil || s.file.disk.anew):
-		said := "this session is saved again, and nothing of it is missing"
-		if s.file.disk.anew {
-			said = "the file of this session was deleted: " + said
-		}
-		s.Expected, s.file.disk.anew = false, false
-		s.tell(engine.Notice{Text: said, Info: true})
+	case s.err == nil && (before != nil || s.file.disk.anew != ""):
+		s.tell(engine.Notice{Text: s.file.disk.anew + "this session is saved again, and nothing of it is missing", Info: true})
+		s.Expected, s.file.disk.anew = false, ""
 	case before == nil && s.err != nil:
 		if s.since = s.lastQuestion; again && !s.Expected {
 			s.tell(engine.Notice{Text: fmt.Sprintf("this session is no longer saved: %v", err)})
