@@ -81,8 +81,8 @@ func TestWhoFillsIn(t *testing.T) {
 		"commands/cli consentText: ServersIn with none",
 		"commands/program/project AgentServers: Filled with o.Env.Lookup", // of the user's agent, behind the cases of a project and an extension
 		"commands/program/project AgentServers: ServersIn with nil",
-		"commands/program/project broughtBy: Filled with its own function",    // an extension's, without credentials
-		"commands/program/project filled: Filled with c.VariablesFor(rights)", // a project's
+		"commands/program/project extensionServer: Filled with its own function", // an extension's, without credentials
+		"commands/program/project filled: Filled with c.VariablesFor(rights)",    // a project's
 		"commands/program/project item: ServersIn with nil",
 		"commands/program/project newServerSet: ServersIn with nil",
 		"settings Filled: ServersIn with lookup",
