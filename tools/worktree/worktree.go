@@ -46,6 +46,9 @@ type Repository struct {
 // Open returns the repository that holds a directory. It starts git by l.
 func Open(dir string, l *launch.Launcher) (*Repository, error) {
 	tree, kept, why := FindTree(dir)
+	if _, err := os.Stat(filepath.Join(dir, "objects/pack")); err == nil && tree == "" {
+		why = "the repository is bare"
+	}
 	switch {
 	case why != "":
 		return nil, &Error{Message: "no worktree can be made here: " + why,
