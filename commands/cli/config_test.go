@@ -50,7 +50,7 @@ func TestConfigReads(t *testing.T) {
 		{"explained", "config get general.preferredEditor --origin", "general.preferredEditor = (not set)\n", true},
 		{"a mistake", "config get modle --origin", "modle = (not set)\n  over workspace PROJECT:1 = 1; \"modle\" is not a setting; did you mean model?\n", true},
 		{"an object", "config get output --json", "{\n  \"schema_version\": 1,\n  \"key\": \"output\",\n  \"value\": {\n    \"format\": \"json\"\n  }\n}\n", true},
-		{"all files", "config validate", "SYSTEM/system-defaults.json: not there\nUSER: nothing is wrong with it\nPROJECT: not used, since the folder is not trusted\nSYSTEM/system.json: not there\n", false},
+		{"all files", "config validate", "SYSTEM/system-defaults.json: not there\nUSER: 1 to look at\nUSER:1: model.name: NAME is not set in the environment, so it stays as written\nPROJECT: not used, since the folder is not trusted\nSYSTEM/system.json: not there\n", false},
 		{"a file", "config validate PROJECT", "PROJECT: 1 to look at\nPROJECT:1: \"modle\" is not a setting; did you mean model?\n", false},
 	} {
 		out.Reset()
