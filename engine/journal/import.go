@@ -27,8 +27,23 @@ func importFile(cfg Config, path string) (OpenedSession, error) {
 	messages := []json.RawMessage{note}
 	for _, m := range r.messages {
 		if m.ID != openingID && (m.Type == "user" || m.Type == "gemini") {
-			messages = append(messages, m.raw)
+			messages = append(messages, withoutModel(m.raw))
 		}
 	}
 	return OpenedSession{File: f, History: c.History, From: c, Copy: true}, f.startWith(messages)
+}
+
+// withoutModel returns a message without its model: a resumed conversation stays with the vendor
+// of its last model, which no foreign file may choose.
+func withoutModel(message json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(message, &fields) != nil || fields["model"] == nil {
+		return message
+	}
+	delete(fields, "model")
+	b, err := json.Marshal(fields)
+	if err != nil {
+		return message
+	}
+	return b
 }
