@@ -80,7 +80,7 @@ func TestExpand(t *testing.T) {
 		{"empty command", "a!{}b", "", "ab"},
 		{"file", "read @{ a b.txt } now", "", "read |[a b.txt !{rm} {{args}}]| now"},
 		{"no file", "read @{none} now", "", "read @{none} now"},
-		{"arguments name no file", "@{ {{args}} }", "x", "[{{args}} !{rm} {{args}}]"},
+		{"arguments name no file", "@{ {{args}} }", "x", "[{{args}} !{rm} {{args}}]|\n\n/x  x"},
 		{"arguments bring no command", "say {{args}}", "!{rm} @{x}", "say !{rm} @{x}"},
 	}
 	for _, test := range tests {

@@ -106,7 +106,11 @@ func (c Command) Expand(ctx context.Context, call Invocation, from Sources) ([]*
 			said.Reset()
 		}
 	}
-	value := func(mark string) string { return argument(mark, call.Args) }
+	used := call.Args == ""
+	value := func(mark string) string {
+		used = true
+		return argument(mark, call.Args)
+	}
 	for _, p := range c.pieces {
 		switch p.kind {
 		case bare:
@@ -137,7 +141,7 @@ func (c Command) Expand(ctx context.Context, call Invocation, from Sources) ([]*
 			parts = append(parts, found...)
 		}
 	}
-	if call.Args != "" && !c.marks().MatchString(c.prompt) {
+	if !used {
 		said.WriteString("\n\n" + call.Line)
 	}
 	flush()

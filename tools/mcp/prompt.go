@@ -55,16 +55,20 @@ var words = text.Pattern(`--([\w.-]+)=(?:"((?:[^"\\]|\\.)*)"|(\S*))|"((?:[^"\\]|
 // values for the other required arguments, in order. A single such argument gets all
 // positional values.
 func (p Prompt) Values(line string) (map[string]string, error) {
-	values, open := p.Read(line)
+	values, open, rest := p.Read(line)
 	if len(open) > 0 {
 		return nil, errors.New("Missing required argument(s): --" + clean(strings.Join(open, ", --"), longestError))
+	}
+	if len(rest) > 0 {
+		return nil, fmt.Errorf("no required argument takes %q; quote a value with spaces, and name an optional argument: --NAME=VALUE",
+			clean(strings.Join(rest, " "), longestError))
 	}
 	return values, nil
 }
 
 // Read is [Prompt.Values] for an unfinished line. open are the required arguments that are
-// missing.
-func (p Prompt) Read(line string) (values map[string]string, open []string) {
+// missing, and rest the positional values that no argument takes.
+func (p Prompt) Read(line string) (values map[string]string, open, rest []string) {
 	values, others := map[string]string{}, []string{}
 	plain := func(s string) string { return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(s) }
 	for _, m := range words().FindAllStringSubmatch(line, -1) {
@@ -85,7 +89,7 @@ func (p Prompt) Read(line string) (values map[string]string, open []string) {
 	for len(open) > 0 && len(others) > 0 {
 		values[open[0]], open, others = others[0], open[1:], others[1:]
 	}
-	return values, open
+	return values, open, others
 }
 
 // Fill returns the text of a prompt with its placeholders replaced.

@@ -91,7 +91,7 @@ func (f *frontend) promptCommands(out io.Writer) (set commands.Set) {
 // completePrompt returns candidates for an argument of a prompt: the argument's name, or a value
 // that the server offers.
 func (f *frontend) completePrompt(ctx context.Context, p mcp.Prompt, before, prefix string) (words []string) {
-	values, open := p.Read(before)
+	values, open, _ := p.Read(before)
 	offer := func(argument, name, begins string) {
 		for _, v := range f.session.Project.MCP.Servers.Complete(ctx, p, argument, begins, values) {
 			switch {
