@@ -3,11 +3,9 @@ package journal
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"google.golang.org/genai"
@@ -20,6 +18,10 @@ import (
 // FormatVersion is the version of the format of session files. It changes only if older programs
 // would misread a file, not for a new field. The Gemini CLI ignores it.
 const FormatVersion disk.Format = 1
+
+// maxDisplay is how many characters of a result are stored for the user, so that files stay small.
+// The whole output of a command is in a file, which the model's result names.
+const maxDisplay = 40_000
 
 // Metadata has the properties of a session in its file.
 type Metadata struct {
@@ -203,25 +205,13 @@ func toolCalls(calls []engine.CallRecord) []toolCall {
 		if r.Err != nil {
 			out[i].ResultDisplay = strings.TrimPrefix(r.Result.Display+"\n"+engine.DisplayError(r.Err), "\n")
 		}
-		out[i].ResultDisplay = shortened(out[i].ResultDisplay)
+		out[i].ResultDisplay = text.Middle(out[i].ResultDisplay, maxDisplay)
 		if out[i].Args == nil {
 			out[i].Args = map[string]any{}
 		}
 		for _, t := range r.Result.Tails {
-			out[i].TailCalls = append(out[i].TailCalls, tailCall{t.Name, t.Args, string(t.State), shortened(t.Display)})
+			out[i].TailCalls = append(out[i].TailCalls, tailCall{t.Name, t.Args, string(t.State), text.Middle(t.Display, maxDisplay)})
 		}
 	}
 	return out
-}
-
-// shortened returns the beginning and the end of a long result, so that files stay small. The whole
-// output of a command is in a file, which the model's result names.
-func shortened(s string) string {
-	const most = 40_000 // characters
-	omitted := utf8.RuneCountInString(s) - most
-	if omitted <= 0 {
-		return s
-	}
-	first, _ := text.First(s, most/2)
-	return fmt.Sprintf("%s\n... [%s characters omitted] ...\n%s", first, text.Number(omitted), text.Last(s, most/2))
 }

@@ -94,6 +94,17 @@ func First(s string, n int) (first string, more bool) {
 	return s, false
 }
 
+// Middle returns s without its middle, which a line counts: the beginning and the end, together
+// at most the given number of characters.
+func Middle(s string, most int) string {
+	omitted := utf8.RuneCountInString(s) - most
+	if omitted <= 0 {
+		return s
+	}
+	first, _ := First(s, most/2)
+	return fmt.Sprintf("%s\n... [%s characters omitted] ...\n%s", first, Number(omitted), Last(s, most/2))
+}
+
 // Last returns the last n characters of s.
 func Last(s string, n int) string {
 	rest := s
