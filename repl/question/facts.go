@@ -107,7 +107,7 @@ func (fs *facts) limits(p engine.Proposal) {
 	}
 	*fs = append(*fs, Fact{Label: output.Info, Text: Confinement(in), Usual: true})
 	switch failure := in.Plan.Failure; {
-	case failure.ReadOnly:
+	case failure.Reason != "" && (failure.ReadOnly || in.Plan.Rights.Empty()):
 		*fs = append(*fs, Fact{Label: output.Info, Text: failure.Reason, Failed: true})
 	case failure.Reason != "" && len(failure.Unwritable) > 0: // the question names the missing rights
 		fs.list("the command failed; it could not write", failure.Unwritable)

@@ -35,6 +35,7 @@ type guard struct {
 	known  *known
 	line   string   // the command line
 	writes []string // the paths that the line writes to, or has the right to write to; they were judged
+	left   []int    // process ids that the command left in the background
 }
 
 // guard returns the guard for the call.

@@ -324,11 +324,11 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 		cmd.Rights = c.env.opened(c.known, c.rights)
 	}
 	cmd.KillLeftovers = unasked
-	return c.checked(ctx, tool, host, func(left *[]int) (engine.Result, error) {
+	return c.checked(ctx, tool, host, func(g *guard) (engine.Result, error) {
 		if c.args.Background && c.env.Launcher.Jobs != nil && !unasked {
-			return c.start(ctx, cmd, left)
+			return c.start(ctx, cmd, g)
 		}
-		return c.once(ctx, tool, host, cmd, left)
+		return c.once(ctx, tool, host, cmd, g)
 	})
 }
 
@@ -387,14 +387,13 @@ func (c shellCall) runReadOnly(ctx context.Context, tool engine.Tool, host engin
 // checked runs a command. The user is asked about its changes to guarded files, and refused
 // changes are taken back. A process that the command leaves running is checked when it ends.
 func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Host,
-	run func(left *[]int) (engine.Result, error)) (engine.Result, error) {
-	var left []int
-	if c.env.Guards == nil || c.env.Launcher == nil || c.env.Workspace == nil || !c.env.Launcher.State().Files {
-		return run(&left)
-	}
+	run func(g *guard) (engine.Result, error)) (engine.Result, error) {
 	g := c.guard()
+	if c.env.Guards == nil || c.env.Launcher == nil || c.env.Workspace == nil || !c.env.Launcher.State().Files {
+		return run(&g)
+	}
 	before, ok := g.files(true, mostSeen, mostGuarded)
-	r, err := run(&left)
+	r, err := run(&g)
 	if !ok {
 		if !c.known.unchecked {
 			c.known.unchecked = true
@@ -402,7 +401,7 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 		}
 		return r, err
 	}
-	after, _ := g.files(len(left) > 0, math.MaxInt, math.MaxInt)
+	after, _ := g.files(len(g.left) > 0, math.MaxInt, math.MaxInt)
 	in := c.intent()
 	in.Plan.Revertible, in.Grants, in.Draft, in.Plan.NetworkArgs, in.Plan.ReadOnlyArgs = false, nil, nil, nil, nil
 	writing := func(paths ...string) engine.Proposal {
@@ -414,8 +413,8 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 		return c.env.AutoGrant != nil && c.env.AutoGrant(ctx, q)
 	}
 	kept := after
-	if len(left) > 0 && !unasked(writing(filepath.Join(c.env.Workspace.Roots()[0], ".envrc"))) {
-		defer func() { g.checkLater(left[0], kept) }()
+	if len(g.left) > 0 && !unasked(writing(filepath.Join(c.env.Workspace.Roots()[0], ".envrc"))) {
+		defer func() { g.checkLater(g.left[0], kept) }()
 	}
 	made, whole := g.made(before, after)
 	if len(made) == 0 {
@@ -426,7 +425,7 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 		return r, err
 	}
 	what := "it " + g.describe(made)
-	q.Intent.Plan.Failure.Reason = what
+	q.Intent.Plan.Failure.Reason, q.Intent.Plan.Rights = what, engine.Rights{} // which the user has granted
 	answer, aerr := host.Approve(ctx, q)
 	if _, yes := answer.(engine.Allowed); yes && aerr == nil {
 		return r, err
@@ -446,22 +445,22 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 	return denied(r, err, answer, said+".", what)
 }
 
-// once runs a command, and again if the user grants a right that it lacked. left gets the
+// once runs a command, and again if the user grants a right that it lacked. g gets the
 // processes in the background.
 func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host,
-	cmd launch.Command, left *[]int) (engine.Result, error) {
+	cmd launch.Command, g *guard) (engine.Result, error) {
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
 	o := c.env.Launcher.Run(ctx, cmd)
-	*left = o.Background
+	g.left = o.Background
 	if lacks, refused := c.env.Launcher.MissingRights(c.plan(), o); !lacks.Empty() {
-		return c.again(ctx, tool, host, cmd, o, left, lacks, refused)
+		return c.again(ctx, tool, host, cmd, o, g, lacks, refused)
 	}
 	return c.env.outcome(o)
 }
 
 // start runs a command in the background and waits for a moment, so that an immediate
 // failure is reported.
-func (c shellCall) start(ctx context.Context, cmd launch.Command, left *[]int) (engine.Result, error) {
+func (c shellCall) start(ctx context.Context, cmd launch.Command, g *guard) (engine.Result, error) {
 	env := c.env
 	pid, err := env.Launcher.Start(cmd)
 	if err != nil {
@@ -479,7 +478,7 @@ func (c shellCall) start(ctx context.Context, cmd launch.Command, left *[]int) (
 	case !j.Running:
 		return env.outcome(shell.Outcome{Output: j.Output, Code: j.Code, Signal: j.Signal, SignalName: j.SignalName})
 	}
-	*left = []int{pid}
+	g.left = []int{pid}
 	said := fmt.Sprintf("Command moved to background (PID: %d).", pid)
 	r := engine.Result{Text: said + " Output hidden. Use read_background_output to view it." + env.ports(cmd), Display: said}
 	if j.Output != "" {
@@ -530,7 +529,7 @@ func (env Tools) outcome(o shell.Outcome) (engine.Result, error) {
 // again asks for the rights that a failed command lacked, and runs it again if the user
 // grants them.
 func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host,
-	cmd launch.Command, o shell.Outcome, left *[]int, lacks engine.Rights, refused []string) (engine.Result, error) {
+	cmd launch.Command, o shell.Outcome, g *guard, lacks engine.Rights, refused []string) (engine.Result, error) {
 	next := c
 	next.args.More = c.args.More.with(lacks)
 	var err error
@@ -547,7 +546,7 @@ func (c shellCall) again(ctx context.Context, tool engine.Tool, host engine.Host
 	if _, ok := answer.(engine.Allowed); ok {
 		cmd.Rights = c.env.opened(c.known, next.rights)
 		o = c.env.Launcher.Run(ctx, cmd)
-		*left = append(o.Background, *left...)
+		g.left, g.writes = append(o.Background, g.left...), append(g.writes, next.rights.Write...)
 		return c.env.outcome(o)
 	}
 	r, err := c.env.outcome(o)
