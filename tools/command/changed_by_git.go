@@ -87,7 +87,8 @@ func changedPaths(command engine.Command) string {
 	}
 	text := ""
 	if local {
-		text = "\ngit diff --name-only --diff-filter=d HEAD" // the view hides files, which look deleted
+		// The view hides files, which look deleted. Without a refresh, unchanged files may be listed.
+		text = "\ngit -c diff.autoRefreshIndex=true diff --name-only --diff-filter=d HEAD"
 	}
 	for _, name := range names {
 		text += "\nfor c in $(" + fmt.Sprintf(find, script.Quote(name)) + " || git for-each-ref --format='%(objectname)' " +

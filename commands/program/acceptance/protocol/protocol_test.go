@@ -162,7 +162,7 @@ func TestTalkPlan(t *testing.T) {
 	c.Say("make a plan")
 	c.Want("tool_result", "status", "success")
 	r := c.Want("approval_request", "tool_name", "exit_plan_mode", "title", "carry out plan.md in default: edits and commands are asked about", "detail", "1. Do it.")
-	c.Send(pt.Record{"type": "approval", "id": r["id"], "decision": "allow", "args": pt.Record{"plan_filename": "plan.md"}})
+	c.Send(pt.Record{"type": "approval", "id": r["id"], "decision": "allow", "args": pt.Record{"plan_filename": "other.md"}})
 	c.Want("error", "id", r["id"], "open", true)
 	c.Send(pt.Record{"type": "approval", "id": r["id"], "decision": "allow", "args": pt.Record{"plan": "2. Do it well.\n"}})
 	r = c.Want("approval_request", "detail", "2. Do it well.")

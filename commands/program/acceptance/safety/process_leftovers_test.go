@@ -53,22 +53,19 @@ func TestLeftoversAreSwept(t *testing.T) {
 		run.Args = slices.Concat(by, []string{"-e", "inject=renameat,renameat2:signal=KILL:when=1"}, run.Args[len(by):])
 		run.Run()
 	}
-	s := et.NewServer(et.Silent())
+	s := et.NewServer(et.Says("Hi."), et.Says("Hi."))
 	defer s.Close()
-	run := pt.Headless(t, s, dir, io.Discard, io.Discard, "-p", "hi", "-O", "out.txt")
-	if err := run.Start(); err != nil {
+	if err := pt.Headless(t, s, dir, io.Discard, io.Discard, "-p", "hi").Run(); err != nil { // the project is registered then
 		t.Fatal(err)
 	}
-	<-s.Arrived()
-	run.Process.Kill()
-	run.Wait()
-	next("--output")
-
 	pt.Write(t, dir, map[string]string{"home/.gemini/settings.json": `{"general": {"checkpointing": {"enabled": false}}}`}) // whose files come first
 	w := et.NewServer(et.Says("", et.Call("1", "write_file", "file_path", "a.txt", "content", "a\n")))
 	defer w.Close()
 	killed(pt.Headless(t, w, dir, io.Discard, io.Discard, "-y", "-p", "hi"))
 	next("an edit")
+
+	killed(pt.Headless(t, s, dir, io.Discard, io.Discard, "-p", "hi", "-O", "out.txt"))
+	next("--output")
 
 	facts := filepath.Join(dir, "home/.gemini")
 	killed(pt.Headless(t, w, dir, io.Discard, io.Discard, "-p", "/memory add a fact"))
