@@ -45,10 +45,10 @@ func newJob(tools []Tool, fc *genai.FunctionCall) *job {
 }
 
 // act carries out the calls of one message and puts their answers into the history, in the order
-// of the calls. A failed call has an answer, too.
+// of the calls. Every call gets an answer, even if act fails.
 //
 // Neighbouring read-only calls run side by side. Every other call is prepared
-// only when those before it are over, since it may depend on them.
+// only when the calls before it are over, since it may depend on them.
 func (e *Engine) act(ctx context.Context, fcs []*genai.FunctionCall, emit emitFunc) error {
 	tools := e.cfg.Tools.Tools()
 	jobs := make([]*job, len(fcs))

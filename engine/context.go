@@ -25,7 +25,7 @@ type FitRequest struct {
 	Model   string
 	History []*genai.Content // without the opening message; not to be changed
 	Size    int              // known or estimated tokens of the request
-	Limit   int              // tokens that the model's context holds, 0 if nobody knows
+	Limit   int              // tokens that the model's context holds, 0 if unknown
 	Refused bool             // the server has refused it as too long
 	Notify  func(Event)      // to be called on the goroutine that calls Fit
 }
@@ -150,7 +150,7 @@ func (e *Engine) shorten(ctx context.Context, c Context, refused bool, emit emit
 	return true, emit(Notice{Text: s.Action + ": " + by.Error(), Cause: by, Info: true})
 }
 
-// limit returns how many tokens the context of the model holds, 0 if nobody knows.
+// limit returns how many tokens the context of the model holds, 0 if unknown.
 func (e *Engine) limit() int {
 	if e.cfg.TokenLimit == nil {
 		return 0

@@ -18,7 +18,7 @@
 // However a Run ends (done, failed, cancelled, or left by break), the history
 // is a conversation that the API accepts: every function call has its answer,
 // in the order of the calls. A question that the model never began to answer
-// because the request failed is taken back; a cancelled one stays.
+// because the request failed is taken back; a cancelled question stays.
 //
 // # Recorded first
 //
@@ -34,7 +34,7 @@
 // # Calls
 //
 // Neighbouring calls of read-only tools that keep no notes run side by side, [MaxParallel] at
-// most. Every other call runs alone, and is prepared only when those before it are over. A tool
+// most. Every other call runs alone, and is prepared only when the calls before it are over. A tool
 // runs only after the policy has judged the call.
 //
 // # Agents

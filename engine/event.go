@@ -19,7 +19,7 @@ type (
 	// RequestStarted says that a request is about to be sent.
 	RequestStarted struct {
 		Number int    // counted from 1 over the life of the Engine
-		Model  string // the requested model; another one may answer
+		Model  string // the requested model; another model may answer
 	}
 
 	// Text is a piece of the model's answer.

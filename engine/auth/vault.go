@@ -66,7 +66,7 @@ func (v *Vault) Set(ctx context.Context, service, account, value string, filed b
 	if v.ring != nil && !filed {
 		_, err := v.wait(ctx, func() (string, error) { return "", v.ring.Set(service, account, value) })
 		if err == nil {
-			v.file.Delete(ctx, service, account) // after an error, the keyring still takes precedence
+			v.file.Delete(ctx, service, account) // an error does not matter, since the keyring takes precedence
 			return inRing, nil
 		}
 		if ctx.Err() != nil {

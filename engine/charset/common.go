@@ -1,7 +1,7 @@
 package charset
 
-// The most frequent characters in these languages: the characters that make up half of the text
-// of programs, manuals and everyday words.
+// The most frequent characters in these languages: the characters of half of the words in programs
+// and manuals, and of everyday words.
 const (
 	simplified = "一万三上下不与且世业东两个中串为主么义之乐也书买了争事二于五些交产京人什今从他代令以们件任会传但位住体何作你使例供便保信" +
 		"修候值做像儿元先光克入全公共关其内册再写军冬决准几出分切划列则删利别到制前力加务动包化北匹区十午单卖南即却压原去参又及反" +

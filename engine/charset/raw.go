@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// firstRaw is the private character that represents the byte 0; those of the other bytes follow.
-// No known software gives characters of this plane a meaning.
+// firstRaw is the private character that represents the byte 0; the characters of the other bytes
+// follow. No known software gives characters of this plane a meaning.
 const firstRaw = 0x10ff00
 
 // Readable returns a text with a replacement character in the place of each invalid byte.

@@ -292,7 +292,7 @@ func (c *Compressor) pinnedCalls(said []*genai.Content, at int) []*genai.Content
 		return nil
 	}
 	var made, answered []*genai.Part
-	known := map[string]bool{"": true} // words
+	known := map[string]bool{"": true} // keys
 	for i, m := range slices.Backward(said) {
 		for _, p := range slices.Backward(m.Parts) {
 			fr := p.FunctionResponse

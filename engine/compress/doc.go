@@ -24,6 +24,6 @@
 //
 // # Attempts are limited
 //
-// After an attempt, even a failed one, the next waits until the conversation has grown. An
+// After an attempt, even if it failed, the next waits until the conversation has grown. An
 // attempt makes at most three requests and takes at most five minutes.
 package compress

@@ -10,7 +10,7 @@ import (
 // Soak reports whether random tests run in full, as by make soak.
 func Soak() bool { return os.Getenv("SOAK") != "" }
 
-// Rounds returns the number of rounds of a random test: usual, or in a soak soak.
+// Rounds returns the number of rounds of a random test: soak in a soak, otherwise usual.
 func Rounds(usual, soak int) int {
 	if Soak() {
 		return soak

@@ -173,7 +173,7 @@ type reply struct {
 	current strings.Builder
 }
 
-// observe takes in an event.
+// observe processes an event.
 func (r *reply) observe(ev engine.Event) {
 	switch ev := ev.(type) {
 	case engine.RequestStarted:

@@ -107,7 +107,7 @@ func (h *Hooks) beforeModel(
 	return asked, nil, ctx.Err()
 }
 
-// only returns tools with no other functions than those named.
+// only returns tools with only the functions in names.
 func only(tools []*genai.Tool, names []string) (left []*genai.Tool) {
 	for _, t := range tools {
 		next := *t

@@ -190,7 +190,7 @@ func input(s Session, e Event, now time.Time, more fields) fields {
 		{"hook_event_name", string(e)}, {"timestamp", text.Timestamp(now)}}, more...)
 }
 
-// atOnce is the maximum number of hooks that run concurrently.
+// atOnce is the maximum number of hooks of an event that run concurrently.
 const atOnce = 16
 
 // fire runs the hooks of an event and returns their joint answer.

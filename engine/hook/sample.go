@@ -10,8 +10,8 @@ import (
 )
 
 // RunTest runs the hooks of e with a sample input, in which more replaces the members that only
-// this event has. It returns the record of each run, and ignores the answers. The subject, if not
-// empty, is the value for matchers.
+// this event has. It returns the record of each run, and does not apply the answers. The subject,
+// if not empty, is the value for matchers.
 func (h *Hooks) RunTest(ctx context.Context, e Event, subject string, more map[string]any) []Call {
 	args := map[string]any{"command": "echo hello"}
 	response := map[string]any{"llmContent": "Output: hello", "returnDisplay": "hello"}

@@ -215,7 +215,7 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("%s: this project has %d", what, e.Count)
 }
 
-// Hint says how to name one.
+// Hint says how to name a session.
 func (e *NotFoundError) Hint() string {
 	if e.Count == 0 {
 		return "leave out --resume to begin one"

@@ -43,7 +43,7 @@ type SavedConversation struct {
 type OpenedSession struct {
 	File        *File
 	History     []*genai.Content
-	Directories []string       // that were worked in beside the project's
+	Directories []string       // further directories of the workspace
 	Fresh       bool           // a new session, since the session to resume does not exist
 	From        *LoadedSession // the resumed conversation; nil if there is none
 	Copy        bool           // a copy, which [File.StoreCopy] writes

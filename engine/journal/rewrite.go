@@ -15,11 +15,11 @@ import (
 	"gemline/engine"
 )
 
-// Rewrite implements [engine.Journal]. If the conversation only lost its end, a rewind is
-// recorded; if only answers to calls differ, these answers; otherwise a list of all messages, in
-// which unchanged messages keep their other fields. A rewind or a list is one line, so that a
-// killed process leaves the old or the new conversation; of several answers it may leave the
-// first ones.
+// Rewrite implements [engine.Journal]. If the conversation only lost its end, it records a rewind.
+// If only answers to calls differ, it records these answers. Otherwise it records a list of all
+// messages, in which unchanged messages keep their other fields. A rewind or a list is one line, so
+// that a killed process leaves the old or the new conversation; of several answers it may leave
+// only the first answers.
 //
 // The old conversation is read from the file, unless only answers differ whose calls the File
 // knows.

@@ -12,8 +12,8 @@ import (
 	"gemline/engine/text"
 )
 
-// Watch returns a Run that yields what run does, and ends when a limit is
-// reached. Its error is then an [*Error], also where ctx has one as its cause.
+// Watch returns a Run that yields the events of run, and ends when a limit is reached. Its error
+// is then an [*Error], also if an [*Error] is the cause of ctx.
 //
 // If a message requests more calls than remain, none of its calls runs; each is reported as
 // finished, with an error that is a cancellation.

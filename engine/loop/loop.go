@@ -87,7 +87,7 @@ type prompt struct {
 	calls     calls
 	said      repetition
 	openCalls []engine.CallRequested // calls of the last message that are not over
-	begun     bool                   // a call of the last message has begun, so that hooks made later requests
+	begun     bool                   // a call of the last message has begun, so that later requests are from hooks
 	advised   bool
 }
 

@@ -12,7 +12,7 @@ import (
 // The numbers are the Gemini CLI's, except for the last two.
 const (
 	chunk       = 50   // characters that are compared
-	mostChunks  = 10   // equal ones before it is a loop
+	mostChunks  = 10   // equal chunks before the text is a loop
 	farApart    = 250  // characters between them, on average
 	mostPeriods = 5    // different texts between them
 	window      = 5000 // characters that are compared with the last chunk

@@ -18,7 +18,7 @@ func (c Config) names() (good, bad []string) {
 	return usable(append(slices.Clone(c.Names), DefaultName))
 }
 
-// markers returns the valid boundary markers, and the invalid ones.
+// markers returns the valid boundary markers, and the invalid markers.
 func (c Config) markers() (good, bad []string) {
 	if c.Markers == nil {
 		return []string{".git"}, nil

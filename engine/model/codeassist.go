@@ -75,7 +75,7 @@ type codeAssist struct {
 	wanted  string // the project that the user names
 	client  *Client
 	url     func(rest string) *url.URL
-	project chan string // holds the project, empty if unknown; empty channel during the search
+	project chan string // holds the project, "" if unknown; the channel is empty during the search
 }
 
 // use sets the project of x. One request finds it; the others wait, and can be cancelled.
@@ -121,7 +121,8 @@ func (a *codeAssist) findProject(x *exchange) (string, error) {
 	return project, nil
 }
 
-// application returns the request to set up an account, with a tier and, if not "", a project.
+// application returns the body of a request about an account: with a tier to set up the account,
+// with "" to load its membership. Project may be "".
 func application(project, tier string) map[string]any {
 	about := map[string]string{"ideType": "IDE_UNSPECIFIED", "platform": "PLATFORM_UNSPECIFIED", "pluginType": "GEMINI"}
 	a := map[string]any{"metadata": about}

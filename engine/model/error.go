@@ -83,7 +83,7 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is reports whether e is [engine.ErrTooLong].
+// Is reports whether target is [engine.ErrTooLong] and e means it.
 func (e *Error) Is(target error) bool { return target == engine.ErrTooLong && e.Kind == Overflow }
 
 // Hint says what to do about it, on one line; may be empty.

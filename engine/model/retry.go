@@ -44,8 +44,8 @@ type RetryOptions struct {
 //
 // It reports every further attempt by an [engine.Retry] before it waits. The chunks of an attempt
 // are yielded at once; if the attempt then fails, the report has Restart set. If the server can
-// continue the answer, it continues after the server's last continuation token, without repeated
-// text.
+// continue the answer, the answer continues after the server's last continuation token, without
+// repeated text.
 func Retry(g engine.Generator, o RetryOptions) engine.Generator {
 	if o.Attempts <= 0 || o.Attempts > maxAttempts {
 		o.Attempts = maxAttempts
@@ -237,7 +237,7 @@ type plan struct {
 	opts     RetryOptions
 	attempts int // attempts since the last answer
 	hints    int // failed attempts with a delay named by the server
-	answers  int // begun answers, including this one
+	answers  int // begun answers, including the current answer
 	total    int
 	waited   time.Duration
 }
@@ -269,7 +269,7 @@ func (p *plan) next(ctx context.Context, e *Error, heard bool) (engine.Retry, bo
 				again.Delay = max(again.Delay, p.opts.backoff(p.hints-believed))
 			}
 		}
-		if e.Code == CodeNobody { // except for a starting server
+		if e.Code == CodeNobody { // a retry helps only if the server is starting
 			again.MaxAttempts, again.Delay = min(3, p.opts.Attempts), 2*time.Second
 		}
 		p.attempts++

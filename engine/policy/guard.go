@@ -23,9 +23,9 @@ type GuardedFiles struct {
 	Roots func() []string
 
 	// Own are the directories of gemline's own configuration, without the directories in Except,
-	// which have a directory for each project. A file there with a name in State belongs to the
-	// configuration, since gemline reads it later; a name after "*/" is in the directories of
-	// projects.
+	// which have a directory for each project. A file in Except with a name in State nevertheless
+	// belongs to the configuration, since gemline reads the file later; a name after "*/" is in
+	// the directories of projects.
 	Own, Except, State []string
 
 	// Programs are the directories in which programs are searched.
@@ -57,7 +57,7 @@ func Guard(p *Policy, a engine.Approver, g GuardedFiles) (engine.Policy, engine.
 	return w, guardedApprover{a, w}
 }
 
-// roots returns the directories that are worked in.
+// roots returns the directories of the workspace.
 func (g GuardedFiles) roots() []string {
 	if g.Roots == nil {
 		return nil

@@ -83,8 +83,8 @@ func (r *Rule) namesSecret(u *question) bool {
 }
 
 // decide finds the deciding rule. Denials of the user and of the administrator come first, except
-// for denials [Rule.byDefault]. Then the strongest rule decides, and finally rules of projects
-// and extensions may narrow its verdict.
+// for default denials, see [Rule.byDefault]. Then the strongest rule decides, and finally rules of
+// projects and extensions may narrow its verdict.
 //
 // In plan mode only rules that deny apply to calls that may change anything but plans.
 func (p *Policy) decide(u *question) Ruling { return decide(p.about(u), u) }

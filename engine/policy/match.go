@@ -20,7 +20,7 @@ type question struct {
 	interactive bool
 	plans       bool            // it edits plans and nothing else
 	command     *engine.Command // nil for the call as a whole
-	roots       []string        // the directories that are worked in
+	roots       []string        // the directories of the workspace
 
 	read       bool              // the following fields are set
 	known      map[string]string // the declared arguments, each as JSON

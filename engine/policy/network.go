@@ -2,8 +2,8 @@ package policy
 
 import "gemline/engine"
 
-// Network returns the rules that deny commands the network, for the reason never, or the rules
-// that ask about it if asked is true.
+// Network returns a rule that denies commands the network, unless never, the flag that demands the
+// rule, is "", and a rule that asks about the network, if asked is true.
 func Network(never string, asked bool) (rules []Rule) {
 	if never != "" {
 		rules = append(rules, Rule{Tier: User, Origin: Origin{File: "the command line", text: never},

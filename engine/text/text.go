@@ -63,7 +63,7 @@ func OneLine(s string, most int) string {
 // Words returns the words of s with a single space between each two.
 func Words(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Name returns the name of a file for a list: quoted if it has line ends or is not valid text.
+// Name returns the name of a file for a list: quoted if it has control characters or is not UTF-8.
 func Name(name string) string {
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 		return strconv.Quote(name)

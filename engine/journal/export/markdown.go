@@ -178,7 +178,7 @@ func escaped(answer string, links bool) string {
 	return b.String()
 }
 
-// mark marks the bytes from from to to as code.
+// mark marks the bytes in code[from:to] as code.
 func mark(code []bool, from, to int) {
 	for i := from; i < to; i++ {
 		code[i] = true

@@ -14,7 +14,7 @@
 //	tools                      tools; no anyOf, oneOf or allOf at the top of a schema
 //	which calls may be made    tool_choice
 //	a schema of the answer     a tool that must be called, whose arguments are the answer
-//	the longest answer         max_tokens, which there has to be
+//	the longest answer         max_tokens, which is required
 //	temperature, topP, topK    the same, where the model takes them and does not think
 //	thinking                   output_config.effort, with thinking of adaptive; of older models
 //	                           a budget
@@ -27,7 +27,7 @@
 //	redacted_thinking          a signed thought without words
 //	input_json_delta           a call, whole, at the end
 //	stop_reason                STOP; max_tokens and model_context_window_exceeded MAX_TOKENS;
-//	                           refusal a refusal; pause_turn goes on in another request
+//	                           refusal a refusal; pause_turn continues in another request
 //	no stop_reason             the answer broke off
 //	usage                      the tokens: the prompt is input_tokens with what the cache has
 //	                           given and taken

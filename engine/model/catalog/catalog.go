@@ -271,7 +271,7 @@ func (m Model) Usable(access string) bool {
 }
 
 // Ended returns the first day on which the successor of m answers, "" if m does not end, and
-// whether it has come.
+// whether this day has come.
 func (m Model) Ended(access string, day time.Time) (on string, ended bool) {
 	on = m.Ends[access]
 	return on, on != "" && day.Format(time.DateOnly) >= on

@@ -17,7 +17,7 @@
 //	the longest answer         options.num_predict
 //	temperature, topP, seed    options of the same names
 //	thinking                   think: how much for gpt-oss, and true for others that think
-//	the whole of it            options.num_ctx: what it needs, of what the model has
+//	the conversation's size    options.num_ctx: the tokens that fit it, up to the model's limit
 //
 //	the answer                 the chunk
 //	message.content            text

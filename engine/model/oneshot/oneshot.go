@@ -12,8 +12,8 @@
 //
 // # Models replace each other
 //
-// If a model can't answer, the next model for the purpose in the table is asked, even after a
-// model that the user chose.
+// If a model can't answer, the next model is asked that the table has for the purpose and for the
+// conversation's model. This also holds after a model that the user chose.
 //
 // # Answers are not shown
 //
@@ -264,7 +264,7 @@ type teller struct {
 }
 
 func (t *teller) notify(ev engine.Event) {
-	if again, ok := ev.(engine.Retry); ok { // no shown text must be removed
+	if again, ok := ev.(engine.Retry); ok { // no text was shown, so none is removed
 		ev = engine.Notice{Text: fmt.Sprintf("%v; asked again in %s", again.Err, again.Delay.Round(time.Second))}
 	}
 	if _, ok := ev.(engine.AnswerContinued); ok || t.tell == nil { // each request is reported by itself

@@ -198,7 +198,7 @@ func (n names) choices() (choices []ListedModel) {
 	return choices
 }
 
-// successor returns the model that replaces m from its last day on.
+// successor returns the model that replaces m, which ends on the day on.
 func (n names) successor(m catalog.Model, on string) string {
 	day, _ := time.Parse(time.DateOnly, on)
 	return n.access.on(day).model(m.Successor)

@@ -9,9 +9,9 @@
 // rounds of calls, and for the work that hooks or checks demand after the answer. Only a
 // change of the approval mode is a reason to decide again.
 //
-// # Failures never fail the prompt
+// # A failed strategy never fails the prompt
 //
-// If the classifier does not answer in time, strategies without requests decide.
+// If the classifier fails or does not answer in time, strategies without requests decide.
 //
 // # Every change is reported
 //

@@ -182,8 +182,8 @@ func answers(ev engine.Event) bool {
 	return false
 }
 
-// take applies a decision. It reports a change of the model to tell, if not nil; the first choice
-// counts as a change if it is not the expected model.
+// take applies a decision. It reports a change of the model by tell, unless d is quiet. The first
+// choice counts as a change if it is not the expected model.
 func (r *Router) take(d Decision, tell func(engine.Event)) {
 	if d.Model == "" {
 		return
