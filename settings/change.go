@@ -17,7 +17,7 @@ import (
 type Change struct {
 	Path      string // the file, symbolic links resolved
 	Before    any    // the value before, as in the file; nil without one
-	HadValue  bool   // whether there was one
+	HadValue  bool   // whether there was a value
 	Unchanged bool   // the file already had the value
 
 	// Older are older names that the file also has, of the key or of keys below it. They have no

@@ -89,7 +89,7 @@ func (s *Settings) Confinement(own *Settings, f *flags.Set, lookup func(string) 
 	return c, nil
 }
 
-// insists is the key that forbids to switch the confinement off.
+// insists is the key that forbids switching the confinement off.
 const insists = "security.toolSandboxing"
 
 // unclear returns the keys about confinement with unreadable values.

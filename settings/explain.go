@@ -156,7 +156,7 @@ func holdsVariable(v any) bool {
 	return false
 }
 
-// leaves calls yield for the leaves of an object: values that are no object, or an empty one.
+// leaves calls yield for the leaves of an object: values that are no object, and empty objects.
 func leaves(path []string, v any, yield func([]string, any)) {
 	tree, ok := v.(map[string]any)
 	if !ok || len(tree) == 0 && len(path) > 0 {

@@ -64,9 +64,9 @@ type Key struct {
 // A safety describes the effect of values on the user's protection.
 type safety struct {
 	project string // the values that a project may set
-	strict  bool   // a value that can't be understood ends the run
-	misread string // an unreadable value ends the run
-	risk    string // the effect of ignoring an unreadable value
+	strict  bool   // an unreadable value ends the run
+	misread string // the effect of ignoring an unreadable value
+	risk    string // how the key weakens the protection
 }
 
 // A legacyName is an older name of a key.

@@ -115,8 +115,8 @@ func (l *Layer) asWritten(p Problem) Problem {
 }
 
 // EffectiveValues returns the valid values of a project's settings, with variables unexpanded. It
-// leaves out values that a project can't set, and values without effect. The weaker settings are
-// all others.
+// leaves out values that a project can't set, and values without effect. The settings weaker
+// are all others.
 func EffectiveValues(doc *jsonc.Document, weaker *Settings) map[string]any {
 	l := Layer{Source: Source{Scope: Workspace}, doc: doc}
 	l.digest(func(string) (string, bool) { return "", false })
@@ -174,7 +174,7 @@ func mergeAll(layers []Layer) map[string]any {
 	return merged
 }
 
-// merge returns a new, merged object. N may be nil.
+// merge returns a new, merged object. The node n may be nil.
 func merge(n *node, lower, higher map[string]any) map[string]any {
 	out := maps.Clone(lower)
 	shallow := n != nil && n.key != nil && n.key.Merge == "shallow"

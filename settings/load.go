@@ -61,8 +61,8 @@ func Sources(p project.Paths, lookup func(string) (string, bool), workspace bool
 	return append(list, Source{Scope: System, Path: system, Guarded: true})
 }
 
-// LinksOutside returns the target of links in path, if the target is outside of the directory,
-// otherwise "". The user who trusted the directory has not seen the target.
+// LinksOutside returns a message that names the target of links in path, if the target is outside
+// of dir, otherwise "". The user who trusted the directory has not seen the target.
 func LinksOutside(path, dir string) string {
 	real := disk.ResolveLinks(path)
 	if disk.Inside(disk.ResolveLinks(dir), real) {
@@ -89,8 +89,8 @@ func systemSettings(lookup func(string) (string, bool)) string {
 	return "/etc/gemini-cli/settings.json"
 }
 
-// Load reads the files, the weakest first; [Settings.Layers] has what each of them says, and
-// [Settings.Explain] where each value comes from. A problem of a key is a warning, and the key
+// Load reads the files, the weakest first; [Settings.Layers] has the content of each file,
+// and [Settings.Explain] the origins of each value. A problem of a key is a warning, and the key
 // counts as not set. A file that can't be read or parsed is a [jsonc.Error]; the Settings then come
 // from the other files.
 //

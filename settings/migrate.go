@@ -35,7 +35,7 @@ type move struct {
 }
 
 // migrate moves values to the current names of keys, in place, and returns the moves. If both names
-// have a value, the newer one counts, or lists are joined as if from two files.
+// have a value, the newer name counts, or lists are joined as if from two files.
 func migrate(tree map[string]any) []move {
 	if len(tree) == 0 {
 		return nil

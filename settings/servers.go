@@ -16,7 +16,7 @@ import (
 	"gemline/settings/jsonc"
 )
 
-// A Server is an MCP server in a settings file.
+// A Server is an MCP server as a file defines it.
 type Server struct {
 	Name    string
 	Trusted bool // its tools run unasked
@@ -195,7 +195,7 @@ func (s Server) Filled(lookup func(string) (string, bool)) Server {
 	return out
 }
 
-// note stores the message of a problem with the server's variables.
+// note stores the message of a problem with the server or its variables.
 func (s *Server) note(p Problem) {
 	switch {
 	case p.fatal:
@@ -206,7 +206,7 @@ func (s *Server) note(p Problem) {
 }
 
 // misspelled reports whether an unknown key of a server is likely a misspelled key. Files of other
-// programs have other keys, and short ones often resemble gemline's.
+// programs have other keys, and short keys often resemble gemline's.
 func misspelled(path []string) bool {
 	last := path[len(path)-1]
 	return len(last) > 4 && last != "comment" && last != "transport" && strings.HasPrefix(Nearest(JoinKey(path)), "mcpServers.")

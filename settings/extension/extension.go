@@ -8,10 +8,10 @@
 // switched on. A package that uses another part of an extension gets a new field here. A first
 // caller calls [Installed].
 //
-// # Only the user installs extensions
+// # Extensions count in untrusted folders
 //
-// So extensions also count in untrusted folders. Since anybody may be the author, paths in an
-// extension can't leave its directory.
+// Only the user installs extensions, so they also count in untrusted folders. Since anybody may be
+// the author, paths in an extension can't leave its directory.
 //
 // # A broken extension is skipped
 //
@@ -304,7 +304,7 @@ func (x Extension) read(cwd string) (Extension, error) {
 	return x, nil
 }
 
-// contexts returns the existing context files that the manifest names, or the default one.
+// contexts returns the existing context files that the manifest names, or the default file.
 func (m manifest) contexts(dir string) ([]string, error) {
 	names := m.ContextFileName
 	if len(names) == 0 {

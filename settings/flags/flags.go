@@ -170,8 +170,8 @@ func (f *Set) Text() string {
 	return strings.Join(f.Words, " ")
 }
 
-// Interactive reports whether the program runs a session: both streams are a terminal, and no flag
-// asks for a single answer.
+// Interactive reports whether the program runs a session: both streams are terminals, and neither a
+// flag nor the environment of a CI system asks for a single answer.
 func (f *Set) Interactive(stdin, stdout bool, getenv func(string) string) bool {
 	switch {
 	case !stdin || !stdout:

@@ -115,8 +115,8 @@ func (p Paths) Registered() (Store, bool) {
 	return p.store(root, slug), true
 }
 
-// Expected returns the project of the working directory from the registry, or else with a slug that
-// Register might choose. It writes nothing.
+// Expected returns the project of the working directory from the registry, or else as Register
+// might add it, but with a slug that no project has. It writes nothing.
 func (p Paths) Expected() Store {
 	if known, ok := p.Registered(); ok || p.Home == "" {
 		return known

@@ -53,7 +53,7 @@ func Folders(p project.Paths, lookup func(string) (string, bool)) List {
 	return List{p.User("trustedFolders.json")}
 }
 
-// Denied reports whether the list forbids to trust a folder. An unreadable list forbids it.
+// Denied reports whether the list forbids trusting a folder. An unreadable list forbids it.
 func (l List) Denied(folder string) bool {
 	rules, err := l.Decisions()
 	state, _ := judge(rules, disk.ResolveLinks(folder))

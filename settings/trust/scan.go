@@ -90,8 +90,8 @@ func Summary(items []Item) (lines []string, caution []bool) {
 }
 
 // Scan lists the configuration that the working directory would have if it were trusted. It reads
-// everything, uses nothing, and follows no link out of the folder that contains it. S are all
-// settings but the folder's.
+// everything, uses nothing, and follows no link out of the folder that contains it. The settings s
+// are all but the folder's.
 func Scan(p project.Paths, s *settings.Settings) []Item {
 	v := view{weaker: s}
 	if !p.AtHome() {
@@ -245,7 +245,8 @@ func (v *view) unusable(kind, name string, err error) {
 	v.add(Item{Kind: kind, Name: name, Detail: "can't be looked at: " + why})
 }
 
-// read returns the beginning of a regular file. Another kind of file becomes an item.
+// read returns the content of a regular file. A larger file than [jsonc.MaxFile], or another kind
+// of file, becomes an item.
 func (v *view) read(name, kind string) (text []byte, ok bool) {
 	f, err := v.root.OpenFile(name, os.O_RDONLY|disk.NoWait, 0)
 	if err != nil {
@@ -273,7 +274,7 @@ func (v *view) peek(name string) string {
 	return string(b)
 }
 
-// sized lists a file with its size, or a directory with its number of entries.
+// sized lists a file with its size, or a directory with the names in it.
 func sized(kind string) func(*view, string) {
 	return func(v *view, name string) {
 		info, err := v.root.Stat(name)

@@ -117,8 +117,8 @@ func (t *Status) decide(p project.Paths, s *settings.Settings, f *flags.Set, loo
 	return nil
 }
 
-// WhyForbidden returns the variable that forbids to trust the folder, whatever flags and rules say;
-// "" if there is none.
+// WhyForbidden returns a message that names the variable that forbids trusting the folder, whatever
+// flags and rules say; "" if there is none.
 func (t Status) WhyForbidden() string {
 	if t.State == Distrusted && strings.HasPrefix(t.Why, "GEMINI_") {
 		return t.Why + " in the environment keeps it from being trusted"
