@@ -46,8 +46,8 @@ func (n *node) kid(name string, wanted bool) *node {
 	return k
 }
 
-// at returns the node of a path, and creates a missing one if wanted is true; else it
-// returns nil.
+// at returns the node of a path. If the node is missing, it creates one if wanted is true,
+// else it returns nil.
 func (n *node) at(path string, wanted bool) *node {
 	for _, name := range parts(path) {
 		if n = n.kid(name, wanted); n == nil {
@@ -84,7 +84,7 @@ func (n *node) become(dir bool) {
 	}
 }
 
-// empty reports whether n, now and in the last state, does not exist and has no entries.
+// empty reports whether n exists neither now nor in the last state, and has no entries.
 func (n *node) empty() bool { return !n.exists() && !n.was.Exists() && len(n.kids) == 0 }
 
 // isDir is the sum of a stored directory.

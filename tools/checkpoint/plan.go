@@ -92,7 +92,7 @@ func (k *Keeper) use(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// Undo returns the plan that takes back turns, the last one first.
+// Undo returns the plan that undoes turns, the last first.
 func (k *Keeper) Undo(ctx context.Context, list []*ChangedTurn) (*Plan, error) {
 	p, err := k.UndoCalls(ctx, Calls(list))
 	p.Turns = list
@@ -234,7 +234,7 @@ func (h *history) unmake(p *Plan, all map[string]*target) {
 	})
 }
 
-// Calls returns the calls of turns that were not taken back, the last one first.
+// Calls returns the calls of turns that are not undone, the last first.
 func Calls(list []*ChangedTurn) (calls []State) {
 	for _, d := range list {
 		if !d.Undone {

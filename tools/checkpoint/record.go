@@ -97,7 +97,7 @@ type ChangedTurn struct {
 	Undone bool
 }
 
-// MissingChanges is in the place of a file that is not kept if an earlier state can't be read.
+// MissingChanges is an entry of NotKept which says that an earlier state can't be read.
 const MissingChanges = "earlier changes: their checkpoint is missing"
 
 // turns returns the turns of a session that have changed something, the last one first.

@@ -113,8 +113,8 @@ func (r *restorer) open(path string, wanted bool) (at *os.Root, name string, err
 	return at, filepath.Base(rel), err
 }
 
-// restore makes the changes in four steps: it removes files, the deepest first; creates
-// directories; writes files; sets modes of directories.
+// restore makes the changes in three steps: it removes files and directories, the deepest
+// first; it creates directories and writes files, parents first; it sets modes of directories.
 func (r *restorer) restore(ctx context.Context, changes []Change) (o Outcome) {
 	var later []Change
 	for _, c := range slices.Backward(changes) {

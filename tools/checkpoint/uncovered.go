@@ -69,11 +69,11 @@ func (h *history) uncovered(most int) (paths []string) {
 	return paths
 }
 
-// uncovered adds to list the nodes below n of which nothing is kept, and that are no
-// products. Ignored directories are there as a whole.
+// uncovered adds to list the nodes below n without a stored content, except products. For an
+// ignored directory, it adds only the directory.
 func (n *node) uncovered(list []*node) []*node {
 	for _, k := range n.kids {
-		switch dir := k.look.Mode.IsDir() || len(k.kids) > 0; { // nothing is known of files above a root
+		switch dir := k.look.Mode.IsDir() || len(k.kids) > 0; { // a directory above a root is not scanned, so its mode is unknown
 		case k.tracking == ignored && isProduct(k.name):
 		case dir && k.tracking != ignored:
 			list = k.uncovered(list)

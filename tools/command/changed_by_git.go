@@ -42,7 +42,7 @@ func changedByGit(ctx context.Context, c shellCall) (paths []string) {
 }
 
 // changedPaths returns a script that lists the paths that a git command would change, from the top
-// of the work tree: those in which HEAD and the named commits differ, or that differ from HEAD.
+// of the work tree: paths that differ between HEAD and the named commits, or from HEAD.
 func changedPaths(command engine.Command) string {
 	words := command.Words()
 	at := slices.IndexFunc(words, func(w string) bool { return slices.Contains(treeChanging, w) })

@@ -19,7 +19,7 @@ const (
 
 // Check runs the user's command that checks the model's work, with the rights of the model's
 // commands. It returns the result for the model, the exit code, and the failure. Processes
-// that the command leaves running are killed.
+// that the command leaves running are ended.
 func (env Tools) Check(ctx context.Context, command string) (res engine.Result, code int, err error) {
 	o := env.Launcher.Run(ctx, launch.Command{Text: command, Dir: env.Workspace.Roots()[0], KillLeftovers: true})
 	switch code = o.Code; {

@@ -157,7 +157,7 @@ func (l *readOnlyCheck) imports() string {
 	return ""
 }
 
-// module finds the files that Python takes for modules.
+// module matches the names of Python modules.
 var module = text.Pattern(`(?i)\.(py.*|so)$`)
 
 // once returns find(key), and calls find once for each key.
@@ -170,10 +170,10 @@ func once(known map[string]string, key string, find func(string) string) string 
 	return said
 }
 
-// versions are the words by which programs say which version they are.
+// versions are the options by which programs print their version.
 var versions = []string{"--version", "-version", "-V", "-v"}
 
-// ends says why a command would not end by itself, "" if it ends.
+// ends returns why a command would not end in time, "" if it ends.
 func (l *readOnlyCheck) ends(name string, args []engine.Word) string {
 	for _, w := range args {
 		switch {
@@ -191,8 +191,8 @@ var (
 	short     = text.Pattern(`^[0-5]?[0-9](\.[0-9]+)?s?$`)
 )
 
-// beside reports whether a command of a plain script looks also where it is not
-// held to that.
+// beside reports whether a command of a plain script is read-only even without the
+// confinement to read-only.
 func (l *readOnlyCheck) beside(c engine.Command) bool {
 	name, _ := c.Program()
 	if !program.Find(name).Is(program.Reads) {
@@ -221,8 +221,8 @@ var (
 	glued     = text.Pattern(`^-[a-zA-Z].`) // -f.env
 )
 
-// cd notes where the commands behind it may run: there, or where they did if it
-// fails or belongs to a pipe.
+// cd adds the directory in which later commands may run. The earlier directories stay, as cd
+// may fail or be part of a pipe.
 func (l *readOnlyCheck) cd(args []engine.Word) string {
 	if len(args) == 2 && args[0].Text == "--" {
 		args = args[1:]
@@ -248,7 +248,7 @@ func (l *readOnlyCheck) cd(args []engine.Word) string {
 	return ""
 }
 
-// below returns where a path leads from directories, nil if one is out of the project.
+// below returns path relative to each of dirs, nil if a result is outside of the project.
 func (l *readOnlyCheck) below(dirs []string, path string) (to []string) {
 	for _, dir := range dirs {
 		at := l.at(dir, path)
@@ -260,8 +260,8 @@ func (l *readOnlyCheck) below(dirs []string, path string) (to []string) {
 	return to
 }
 
-// names says what keeps a word, or what an option in it names, from being read
-// unasked. What a word will be that is not known, the kernel sees.
+// names returns why the file that a word names can't be read without approval, "" if it can.
+// It skips unknown words: the sandbox protects the files that they expand to.
 func (l *readOnlyCheck) names(w engine.Word, git bool) string {
 	if !w.Known {
 		return ""
@@ -290,7 +290,7 @@ func (l *readOnlyCheck) at(dir, path string) string {
 	return filepath.Clean(path)
 }
 
-// path says what keeps a file, if there is one, from being read unasked.
+// path returns why the file at a path can't be read without approval, "" if it can or is missing.
 func (l *readOnlyCheck) path(at, word string) string {
 	if word == "" || word == "/" {
 		return ""
@@ -327,8 +327,8 @@ func (l *readOnlyCheck) inside(path string) bool {
 	return disk.InsideAny(l.c.env.Workspace.Roots(), path)
 }
 
-// public reports whether a path leads to what every user of the machine may
-// read and nobody keeps secrets in.
+// public reports whether a path is in the system's directories and files that every user
+// can read and that hold no secrets.
 func public(path string) bool {
 	if path == "/usr" || strings.HasPrefix(path, "/usr/") {
 		return !strings.HasPrefix(path, "/usr/local/etc") && !secret.Path(path)
@@ -353,8 +353,8 @@ func (env Tools) path() []string {
 	return filepath.SplitList(path)
 }
 
-// installed says why a program is none that comes with the system or is the
-// user's.
+// installed returns why a program does not count as the system's or the user's, "" if it
+// does.
 func (l *readOnlyCheck) installed(name string) string {
 	for _, name := range []string{"bash", name} {
 		file, why := l.find(name)
@@ -370,7 +370,7 @@ func (l *readOnlyCheck) installed(name string) string {
 	return ""
 }
 
-// find returns the file that a program is started from.
+// find returns the file of a program in PATH.
 func (l *readOnlyCheck) find(name string) (file, why string) {
 	for _, dir := range l.c.env.path() {
 		if !filepath.IsAbs(dir) {
@@ -384,7 +384,7 @@ func (l *readOnlyCheck) find(name string) (file, why string) {
 	return "", ""
 }
 
-// brief returns a word as it is shown, and not much of it.
+// brief returns a word for display, quoted if needed and shortened.
 func brief(word string) string {
 	word = text.Shorten(word, 60)
 	if word == "" || strings.ContainsFunc(word, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {

@@ -37,23 +37,23 @@ var (
 	// steady matches words whose beginning the shell does not expand, so that they are no
 	// options.
 	steady = text.Pattern("^[A-Za-z0-9_./][^$`]*$")
-	// plainKey finds settings that hold no passwords, but for addresses, which are looked at.
+	// plainKey matches settings without passwords, except in addresses, which are checked.
 	plainKey = text.Pattern(`^(?i:alias|branch|color|commit|core|diff|fetch|init|log|merge|pull|push|` +
 		`rebase|remote|status|submodule|tag|user)\.[^=]*$`)
 	// object matches a possible name of an object.
 	object = text.Pattern(`[0-9A-Za-z_][0-9A-Za-z_/.@{}-]*`)
-	// filePattern finds patterns that stand for files and for no object.
+	// filePattern matches patterns that match files and name no object.
 	filePattern = text.Pattern(`^[^$:^@]*(/[^$:^@]*|\.[a-z]*[g-z*][a-z]*)$`)
-	// spoken finds options whose value is a text, a date or a pattern, and no file. Some commands
-	// have -S and -G of the same kind.
+	// spoken matches options whose value is a text, a date or a pattern, and no file. Some
+	// commands have such options -S and -G, too.
 	spoken = text.Pattern(`^--(grep|grep-reflog|author|committer|date|since|until|after|before|format|pretty|word-diff-regex|line-prefix|src-prefix|dst-prefix)=`)
-	// token finds settings that may hold a token or a password.
+	// token matches settings that may hold a token or a password.
 	token = text.Pattern(`(?i)extraheader|(pass|password|secret|token)\s*=`)
 	// password matches an address with a password, or with a possible token.
 	password = text.Pattern(`://([^/@\s"]*:[^/@\s"]+|[^/@\s":]{20,})@`)
 )
 
-// command says what keeps a command of git from looking only.
+// command returns why a git command is not read-only, "" if it is.
 func (g *gitUse) command(l *readOnlyCheck, args []engine.Word) string {
 	dirs := l.dirs
 	for ; len(args) > 0 && strings.HasPrefix(args[0].Text, "-"); args = args[1:] {
@@ -120,8 +120,8 @@ func (g *gitUse) command(l *readOnlyCheck, args []engine.Word) string {
 // mostPath is how long a path may be, in bytes.
 const mostPath = 4096
 
-// option says what keeps a file that an option of git may name at its end from being read
-// unasked: --contents=.git/config, -lS.git/config.
+// option returns why a file that may be named at the end of a git option can't be read without
+// approval, as in --contents=.git/config or -lS.git/config; "" if there is none.
 func (l *readOnlyCheck) option(dirs []string, w engine.Word) string {
 	if !w.Known || !strings.HasPrefix(w.Text, "-") {
 		return ""
@@ -136,8 +136,8 @@ func (l *readOnlyCheck) option(dirs []string, w engine.Word) string {
 	return ""
 }
 
-// showing returns what a line does with git that is not confined to read-only. Of commands that
-// show the contents of files in commits it is told where they run.
+// showing returns the use of git by a line that is not confined to read-only, if a command may
+// show the contents of files in commits.
 func showing(c shellCall) (g gitUse) {
 	if slices.ContainsFunc(c.read.Commands, func(command engine.Command) bool {
 		name, _ := command.Program()
@@ -189,7 +189,7 @@ func harmless(words []string) bool {
 	})
 }
 
-// objects returns what in a text may be names of objects.
+// objects returns the possible names of git objects in a text.
 func objects(text string) (names []string) {
 	for _, name := range object().FindAllString(text, -1) {
 		names = append(names, strings.Split(name, "..")...)
@@ -197,12 +197,12 @@ func objects(text string) (names []string) {
 	return names
 }
 
-// mostConfig is how much of a file that says how git works is read. A larger one
-// is none that somebody wrote.
+// mostConfig limits the bytes read of a configuration of git. Real configurations are
+// smaller.
 const mostConfig = 1 << 20
 
-// repository says what keeps the repository that git finds from a directory on
-// from being read unasked.
+// repository returns why the repository of a directory can't be read without approval, "" if
+// it can or there is none.
 func (l *readOnlyCheck) repository(dir string) string {
 	tree, kept, why := worktree.FindTree(dir)
 	switch {
@@ -219,8 +219,8 @@ func (l *readOnlyCheck) repository(dir string) string {
 	return ""
 }
 
-// configuration says why commands may not show a repository's configuration file unasked. Git
-// shows the addresses in it; commands that read the file show all of it.
+// configuration returns why commands need approval to show a repository's configuration file.
+// Git shows the addresses in it; commands that read the file show all of it.
 func configuration(file string, read bool) string {
 	switch text, err := disk.Read(file, mostConfig); {
 	case errors.Is(err, fs.ErrNotExist):
@@ -234,8 +234,8 @@ func configuration(file string, read bool) string {
 	return ""
 }
 
-// configurations returns the files that say how the repository in a git directory works, and
-// its modules and worktrees.
+// configurations returns the configuration files of the repository in a git directory, of its
+// modules and of its worktrees.
 func configurations(dir string) (files []string) {
 	for _, name := range []string{"config", "config.worktree", "modules", "worktrees"} {
 		filepath.WalkDir(filepath.Join(dir, name), func(path string, e fs.DirEntry, err error) error {
@@ -264,23 +264,23 @@ func (c *shellCall) reads() bool {
 	})
 }
 
-// environment returns env with what keeps git from running what a repository's
-// configuration names, and from writing.
+// environment returns env with settings that prevent git from running programs named by a
+// repository's configuration, and from writing.
 func (g gitUse) environment(env []string) []string {
 	env = slices.DeleteFunc(slices.Clone(env), gitconfig.IsConfigVariable)
 	return append(env, gitconfig.Environ(append(gitSettings, gitconfig.QuietArgs...)...)...)
 }
 
-// gitSettings are what git is told beyond that. Whose the repository is does not
-// matter to somebody who can only look.
+// gitSettings are settings in addition to QuietArgs. Repositories of other users are safe, as
+// the command is read-only.
 var gitSettings = strings.Fields("safe.directory=* core.attributesFile=/dev/null diff.submodule=short diff.ignoreSubmodules=dirty diff.autoRefreshIndex=false")
 
-// longest is how long a repository is searched for secrets. If the search
-// takes longer, the user is asked.
+// longest is the time limit of a search for secrets in a repository. If the search takes
+// longer, the user is asked.
 const longest = 3 * time.Second
 
-// committed says which file with secrets was ever committed to a repository
-// whose contents a line shows: nothing can hide files in its packs.
+// committed returns why the command may show committed secrets, "" if there are none in the
+// shown repositories. Files in packs can't be hidden.
 func (c shellCall) committed(ctx context.Context, look *launch.ReadOnlyView) (why string) {
 	for _, dir := range c.git.dirs {
 		_, kept, _ := worktree.FindTree(dir)
@@ -294,12 +294,12 @@ func (c shellCall) committed(ctx context.Context, look *launch.ReadOnlyView) (wh
 	return ""
 }
 
-// reachable lists the files of all commits that something in the repository
-// leads to, and what else a name leads to.
+// reachable lists the files of all commits that are reachable in the repository, and the types
+// of the objects that refs name.
 const reachable = "git for-each-ref --format='ref %(objecttype) %(*objecttype)' && git rev-list --objects --all --reflog --indexed-objects --missing=allow-any"
 
-// pointed returns a script that lists what nothing else leads to but a name that
-// is given, or one that git goes by in the middle of a merge.
+// pointed returns a script that lists the files of commits that are reachable only by the given
+// names, or by the refs of an unfinished merge, cherry-pick, revert or rebase.
 func pointed(names []string) string {
 	var text strings.Builder
 	for _, name := range append(slices.Clone(names), "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD") {
@@ -310,8 +310,8 @@ func pointed(names []string) string {
 		" sed -n 's/^object commit //p' | git rev-list --objects --missing=allow-any --stdin --not --all --reflog"
 }
 
-// search says what a script finds in the repository of a directory, and whether
-// it would find that again.
+// search returns why the output of a script shows possible secrets in the repository of a
+// directory, and whether the result is sure, so that it can be cached.
 func (env Tools) search(ctx context.Context, text, dir string, look *launch.ReadOnlyView) (why string, sure bool) {
 	rest := ""
 	cmd := launch.Command{Text: "git rev-parse --git-dir >/dev/null || exit 77; " + text, Dir: dir,

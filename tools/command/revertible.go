@@ -77,8 +77,8 @@ func (env Tools) opened(k *known, r engine.Rights) engine.Rights {
 	return r
 }
 
-// agreed adds to r the rights to write that commands without approval do not have, as the
-// user has approved this command.
+// agreed adds to r the rights to write to repositories and to files that undo does not bring
+// back, as the user has approved this command.
 func (env Tools) agreed(k *known, r engine.Rights) engine.Rights {
 	r = env.opened(k, r)
 	if far, ok := env.protected(k); ok {

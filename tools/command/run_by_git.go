@@ -70,8 +70,8 @@ func (env Tools) runByGit(ctx context.Context, read script.Script, dir string) s
 	return ""
 }
 
-// Hooks by git command. All commands that add to a repository run the hooks in always, none
-// of them the hooks in notAdding. Of other hooks, the commands in withoutHook run none, and
+// Hooks by git command. All commands that add to a repository run the hooks in always, and
+// none runs the hooks in notAdding. Of other hooks, the commands in withoutHook run none, and
 // the commands in checkingOut only post-checkout.
 var (
 	always      = strings.Fields("post-index-change reference-transaction")

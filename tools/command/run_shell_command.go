@@ -276,8 +276,8 @@ func (c shellCall) plan() engine.Plan {
 	return p
 }
 
-// describeConfinement sets in in the confinement of the command, and the further rights that
-// may be offered.
+// describeConfinement sets the fields of an intent that describe the command's confinement,
+// and the further rights that may be offered.
 func (c shellCall) describeConfinement(in *engine.Intent) {
 	if c.env.Launcher.Sandbox == nil {
 		return
@@ -356,8 +356,8 @@ func (c shellCall) before(ctx context.Context) (look *launch.ReadOnlyView, why s
 	return look, why
 }
 
-// runReadOnly runs the command confined to read-only. If that fails, the user is asked as
-// for any other command.
+// runReadOnly runs the command confined to read-only. If the confinement prevents its work,
+// the user is asked as for any other command.
 func (c shellCall) runReadOnly(ctx context.Context, tool engine.Tool, host engine.Host) (engine.Result, error) {
 	look, why := c.before(ctx)
 	if why != "" && c.args.ReadOnly { // the user chose to run it without access to secrets

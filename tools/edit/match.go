@@ -129,7 +129,7 @@ func offsets(lines []string) []int {
 	return at
 }
 
-// occurrences returns the non-overlapping positions of want, which is not empty, in in. It
+// occurrences returns the non-overlapping positions of want, which is not empty, within in. It
 // reads each element once (Knuth, Morris and Pratt).
 func occurrences(in, want []int) iter.Seq[int] {
 	border := make([]int, len(want)) // for each prefix of want: its longest proper suffix that is a prefix, too

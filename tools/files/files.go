@@ -2,8 +2,8 @@
 //
 // # No lost updates
 //
-// The model can replace a whole file only if it has seen the current content. If the file
-// was changed since by others, the model gets the changes, and nothing is written.
+// If others have changed a file since the model saw it, the model can't replace the whole
+// file: it gets the changes, and nothing is written.
 package files
 
 import (

@@ -127,8 +127,8 @@ func noEdit(class, message, display string) error {
 	return &engine.CallError{Type: class, Message: message, Display: display}
 }
 
-// search searches the file for a relative name that is missing in the working directory, and
-// reads it if it is unique.
+// search looks for a file with a relative name that is missing in the working directory, and
+// reads the file if it is the only one.
 func (r *Revision) search(ctx context.Context, name string) error {
 	missing := func(hint string) error {
 		return noEdit("file_not_found", "File not found: "+r.Path+hint,

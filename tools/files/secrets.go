@@ -21,7 +21,7 @@ func shows(ws *workspace.Workspace, in engine.Intent, tool, arg, path string) en
 }
 
 // An omission counts the files that a search omits because they may hold secrets. It is safe
-// for concurrent use, except below.
+// for concurrent use, except for its method below.
 type omission struct {
 	ws   *workspace.Workspace
 	dir  string // the searched directory

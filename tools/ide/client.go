@@ -104,7 +104,7 @@ type link struct {
 	failed bool            // a failure to show a change was reported
 }
 
-// New returns a Client, which is Off until Start.
+// New returns a Client, which is Off until Start or Connect.
 func New(c Config) *Client {
 	return &Client{cfg: c, attempt: attemptTime, diffs: map[string]*diff{}}
 }

@@ -30,7 +30,7 @@ type Config struct {
 	Built         string   // what the user's go command has compiled
 	Network       bool     // all commands reach the network
 	Offline       bool     // no command is given the network
-	Cut           bool     // also no unconfined command
+	Cut           bool     // no unconfined command is given the network, either
 	Asked         bool     // the network needs approval for each command
 }
 
@@ -39,7 +39,7 @@ type Launcher struct {
 	Config  Config
 	Sandbox sandbox.Sandbox // nil if nothing confines commands
 
-	Jobs  *shell.Jobs     // take over processes that outlive a command; nil kills them
+	Jobs  *shell.Jobs     // take over processes that outlive a command; nil ends them
 	Roots func() []string // the working directories, the workspace first
 
 	// Before, if not nil, is called before each profile is made.
@@ -66,7 +66,7 @@ type Launcher struct {
 	quiet bool   // the user knows the reason
 }
 
-// Close lets go of what the sandbox has left.
+// Close closes the sandbox, if it can be closed.
 func (l *Launcher) Close() {
 	if closer, ok := l.Sandbox.(interface{ Close() error }); ok {
 		closer.Close()
@@ -179,7 +179,7 @@ func missing(st sandbox.State) string {
 	return cmp.Or(strings.Join(off, "; "), st.Step, "nothing is in force")
 }
 
-// withCaches is a sandbox whose commands have caches of their own.
+// withCaches is a sandbox whose commands have their own caches.
 type withCaches struct {
 	sandbox.Sandbox
 	soft   bool
@@ -209,7 +209,7 @@ func (f withCaches) addCaches(cmd *exec.Cmd, p *sandbox.Profile) {
 		"npm_config_cache="+filepath.Join(dir, "npm"), "PIP_CACHE_DIR="+filepath.Join(dir, "pip"))
 }
 
-// Close lets go of what the sandbox has left.
+// Close closes the sandbox, if it can be closed.
 func (f withCaches) Close() error {
 	if c, ok := f.Sandbox.(interface{ Close() error }); ok {
 		return c.Close()

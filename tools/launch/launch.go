@@ -115,15 +115,15 @@ func (l *Launcher) command(c Command) shell.Command {
 }
 
 // Run runs c in a session of its own, and returns when c has ended. Jobs take over the
-// remaining processes; without Jobs, they are killed.
+// remaining processes; without Jobs, they are ended.
 func (l *Launcher) Run(ctx context.Context, c Command) shell.Outcome {
 	return shell.Run(ctx, l.command(c))
 }
 
-// Start starts c as one of the Jobs, and returns the number of its process.
+// Start starts c as one of the Jobs, and returns its process id.
 func (l *Launcher) Start(c Command) (pid int, err error) { return l.Jobs.Start(l.command(c)) }
 
-// Open starts c and talks with it: a server on standard input and output. The Output of c
+// Open starts c, a server on standard input and output, with pipes to it. The Output of c
 // gets its standard error. The caller closes the Process.
 func (l *Launcher) Open(c Command) (*shell.Process, error) { return shell.Open(l.command(c)) }
 

@@ -221,9 +221,10 @@ func (l *Launcher) MissingRights(plan engine.Plan, o shell.Outcome) (r engine.Ri
 	return described(r), refused
 }
 
-// Needs returns the rights to read what commands of plan name, or take as inputs, and are kept from, so that a command
-// is asked about before it fails. Only programs count that look at what their arguments name (basename
-// and dirname look at the name alone): others may go on without. Of a path that the shell expands only the home directory is told.
+// Needs returns the rights to read the hidden files that commands of plan name or have as
+// inputs, so that the user is asked before a command fails. Only programs that read the files
+// named by their arguments count (basename and dirname use the name alone); others may work
+// without them. In a path that the shell expands, only the home directory is known.
 func (l *Launcher) Needs(plan engine.Plan, inputs []engine.Word) (r engine.Rights) {
 	if l.Sandbox == nil || !l.State().Files {
 		return r
@@ -258,7 +259,7 @@ func (l *Launcher) Needs(plan engine.Plan, inputs []engine.Word) (r engine.Right
 	return r
 }
 
-// named returns the path that a word is, if it is known but for the home directory.
+// named returns the path in a word, if only its home directory is unknown.
 func named(w engine.Word, home string) (path string, ok bool) {
 	if strings.HasPrefix(w.Text, "-") || w.Known {
 		return w.Text, w.Known && w.Text != "" && w.Text[0] != '-'
@@ -343,13 +344,13 @@ func described(r engine.Rights) engine.Rights {
 	return r
 }
 
-// absolute returns path relative to the directory of plan.
+// absolute returns the absolute form of path, which is relative to the directory of plan.
 func absolute(path string, plan engine.Plan) string {
 	return filepath.Clean(disk.Absolute(path, plan.Dir, ""))
 }
 
-// located returns path relative to a directory of plan, whose commands may change it: to the
-// last directory in which the path exists, or else to the last.
+// located is absolute for a plan whose commands may change the directory: path is relative to
+// the last directory in which it exists, or else to the last directory.
 func located(path string, plan engine.Plan) string {
 	dirs := []string{plan.Dir}
 	for _, c := range plan.Commands {

@@ -105,8 +105,8 @@ func (c *catalog) read(ctx context.Context, conn *rpc.Conn, list protocol.MCPMet
 	return nil
 }
 
-// readTemplates reads the templates of resources in the background. Many servers have none,
-// and some never respond.
+// readTemplates reads the templates of resources, and waits only briefly for them: many servers
+// have none, and some never respond.
 func (c *catalog) readTemplates(conn *rpc.Conn) {
 	read := make(chan struct{})
 	go func() {
@@ -214,8 +214,8 @@ func (p *relisting) wait(ctx context.Context, conn *rpc.Conn) {
 	p.last = time.Now()
 }
 
-// clean returns a text of a server for the model and for display: at most most characters,
-// and no invisible characters.
+// clean returns a text of a server for the model and for display: cut to most characters, and
+// without invisible characters.
 func clean(s string, most int) string {
 	s = strings.ToValidUTF8(s[:min(len(s), 4*most)], "")
 	return text.Printable(text.Shorten(strings.NewReplacer("\r\n", "\n", "\t", "    ").Replace(s), most))

@@ -87,9 +87,9 @@ func (l *serverConn) ending(err error, o shell.Outcome, confined bool) error {
 	return e
 }
 
-// Patterns of error messages in a program's output, the surest first: a line that begins
-// with an error, maybe after a time and a level; a line with an error; a line that names a
-// failed action.
+// naming returns patterns of error messages in a program's output, the surest first: a line
+// that begins with an error, maybe after a time and a level; a line with an error; a line that
+// names a failed action.
 var naming = sync.OnceValue(func() (all []*regexp.Regexp) {
 	for _, expr := range []string{
 		`^\W*(?i:error|fatal|critical|panic)\b|^(\[[^\]]*\]\s*|[-\d:.,TZ/]+\s+)*(\w+ )?([\w.]*(?i:error|exception|panic|fatal|critical)|E[A-Z]{3,})(\b.{0,60}:|!)`,

@@ -72,8 +72,8 @@ func (s *Set) Start() {
 	})
 }
 
-// Wait waits until the first connection to each server has succeeded or failed, or for at
-// most most. It returns the names of servers still connecting.
+// Wait waits until the first connection to each server has succeeded or failed, or until the
+// time most is up. It returns the names of servers still connecting.
 func (s *Set) Wait(ctx context.Context, most time.Duration) (late []string) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()

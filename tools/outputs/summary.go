@@ -14,7 +14,7 @@ import (
 	"gemline/engine/text"
 )
 
-// longOutput is the length of outputs, in characters, that are never summed up. It is the
+// longOutput is the length, in characters, up to which outputs are never summed up. It is the
 // Gemini CLI's limit.
 const longOutput = 2000
 

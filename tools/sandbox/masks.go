@@ -26,7 +26,7 @@ type hiddenPath struct {
 	dir  bool
 }
 
-// placeholders are empty directories created as mount points. It is safe for concurrent use.
+// placeholders are empty directories created as mount points. They are safe for concurrent use.
 type placeholders struct {
 	mu   sync.Mutex
 	made []string

@@ -88,7 +88,7 @@ func (s *Seatbelt) arguments(p Profile) []string {
 	return append(args, "-f", s.File)
 }
 
-// The beginning of every profile: deny all, except the minimum for a process.
+// seatbeltBase is the beginning of every profile: deny all, except the minimum for a process.
 const seatbeltBase = `(version 1)
 (deny default)
 (allow process-exec)

@@ -23,7 +23,7 @@ type capture struct {
 	redraw *redraw // for output to a terminal, else nil
 	kept   tail
 	live   func(string) // receives the output as it comes; may be nil
-	log    func([]byte) // nil for nobody
+	log    func([]byte) // receives the output for the log; may be nil
 	start  []byte       // the first bytes, until their charset is known
 	seen   int64
 	binary bool

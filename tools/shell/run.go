@@ -30,7 +30,7 @@ type Command struct {
 	Terminal *Terminal
 
 	// Jobs, if not nil, takes over processes that outlive the command, and ends the command
-	// if this process is killed. If nil, such processes are killed.
+	// if this process is killed. If nil, such processes are ended.
 	Jobs *Jobs
 }
 

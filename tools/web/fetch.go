@@ -112,7 +112,7 @@ func (f *Fetcher) dial(ctx context.Context, network, address string) (net.Conn, 
 		errs = append(errs, err)
 		b := (*BlockedError)(nil)
 		if errors.As(err, &b) || ctx.Err() != nil {
-			break // a name with private and public addresses is refused
+			break // further addresses of a name with a private address are not tried
 		}
 	}
 	return nil, errors.Join(errs...)
@@ -197,8 +197,8 @@ type Page struct {
 	Body   []byte
 }
 
-// Fetch fetches the page at u, which [Parse] has returned, whatever its status is. The
-// limits are 30 seconds, 10 MiB and 5 redirects within the host; an address that is not
+// Fetch fetches the page at u, which [Parse] has returned, whatever its status is. More than
+// 30 seconds, 10 MiB or 5 redirects within the host is an error; an address that is not
 // public is a [*BlockedError].
 func (f *Fetcher) Fetch(ctx context.Context, u *url.URL) (*Page, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, mostTime, fmt.Errorf("not fetched within %s", mostTime))

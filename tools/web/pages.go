@@ -88,7 +88,7 @@ func (f *fetch) fetch(ctx context.Context, urls []*url.URL) []source {
 	return all
 }
 
-// sources returns the concatenated pages, with at most most characters in all.
+// sources returns the concatenated pages, cut to most characters in all.
 func sources(pages []source, most int, quoted bool) string {
 	shares(pages, most)
 	var b strings.Builder

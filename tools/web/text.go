@@ -33,7 +33,7 @@ func (p *Page) Media() string {
 }
 
 // Text returns the page as text for reading: HTML as Markdown, other text as it is, in
-// UTF-8. A page without text is an error.
+// UTF-8. A page that is not text, or has no text, is an error.
 func (p *Page) Text() (string, error) {
 	kind := p.Media()
 	switch {

@@ -74,7 +74,7 @@ func asIn(b []byte, text string) []byte {
 	return append(slices.Clip(mark), text...)
 }
 
-// hand lets the editor write b, and reports whether an editor is responsible.
+// hand lets the editor write b, and reports false if the caller must write b instead.
 func (p ResolvedPath) hand(b []byte) (done bool, err error) {
 	ed := p.editor()
 	if ed.Write == nil || len(b) > mostEdited || !utf8.Valid(b) ||

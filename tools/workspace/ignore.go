@@ -72,8 +72,8 @@ func (ig *Ignore) GitHides(dir string) func(name string, dir bool) bool {
 	return func(name string, isDir bool) bool { return s.ignores(filepath.Join(dir, name), isDir) }
 }
 
-// Unignores reports whether a gemline ignore file reverses rules of another kind of ignore
-// file.
+// Unignores reports whether .geminiignore, or an ignore file named in the settings, reverses
+// rules that may be those of another kind of ignore file.
 func (ig *Ignore) Unignores() bool {
 	for _, root := range ig.dirs.paths() {
 		for _, l := range ig.scopeAt(root, Rules{Gemini: ig.Rules.Gemini}).own {

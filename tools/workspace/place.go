@@ -40,8 +40,8 @@ func (w *Workspace) Locate(path string) (ResolvedPath, error) {
 	return ResolvedPath{}, &fs.PathError{Op: "open", Path: path, Err: ErrMoved}
 }
 
-// at calls do with the target of path. If do fails because a link has appeared, it repeats
-// both, at most patience times.
+// at calls do with the target of path. If do fails because a link has appeared, at resolves
+// path again and repeats do, patience times in all.
 func (w *Workspace) at(path string, do func(ResolvedPath) error) error {
 	for range patience {
 		p, err := w.Locate(path)

@@ -125,7 +125,8 @@ func (g *grepper) blocks(files []string, next *atomic.Int64, ahead chan<- struct
 	}
 }
 
-// search searches files, which a walk from from has found, and returns the matches in order.
+// search searches files, which a walk from the path from has found, and returns the matches
+// in order.
 func (q *Query) search(ctx context.Context, from ResolvedPath, files []string) ([]Match, error) {
 	inner, enough := context.WithCancel(ctx)
 	defer enough()

@@ -86,7 +86,7 @@ func (r *Repository) quiet(files ...string) error {
 	return nil
 }
 
-// The timeout of git: a large tree on a slow disk takes minutes.
+// longest is the timeout of git: a large tree on a slow disk takes minutes.
 const longest = 10 * time.Minute
 
 // git runs git in dir, with the git directory gitDir, and returns its output.

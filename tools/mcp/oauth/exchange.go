@@ -160,7 +160,7 @@ func (e *exchange) address(state, verifier string) string {
 	if aud := e.audience(); aud != "" {
 		more = append(more, oauth2.SetAuthURLParam("audience", aud))
 	}
-	if slices.Contains(strings.Fields(e.plan.scope), "offline_access") { // OpenID Connect requires it for a refresh token
+	if slices.Contains(strings.Fields(e.plan.scope), "offline_access") { // OpenID Connect requires the user's consent for a refresh token
 		more = append(more, oauth2.ApprovalForce)
 	}
 	made, _ := url.ParseQuery(strings.TrimPrefix(e.config().AuthCodeURL(state, more...), "?"))

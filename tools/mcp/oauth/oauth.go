@@ -284,7 +284,7 @@ type State int
 const (
 	NoLogin  State = iota // there is no log-in
 	Expired               // expired, without a refresh token
-	LoggedIn              // stored and not expired; the server may still reject it
+	LoggedIn              // stored, and valid or refreshable; the server may still reject it
 )
 
 // State returns the stored state of the log-in.

@@ -125,7 +125,7 @@ func HTTP(r Remote) Stream {
 }
 
 // SSE returns the Stream of a server over the older HTTP: the server sends events, and the
-// first names the address for messages. ctx limits the connecting.
+// first names the address for messages. ctx bounds only the connection set-up.
 func SSE(ctx context.Context, r Remote) (Stream, error) {
 	s, client := newRemote(r)
 	by, _ := transport.NewSSE(r.URL, transport.WithHTTPClient(client), transport.WithSSELogger(silent))

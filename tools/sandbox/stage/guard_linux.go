@@ -315,8 +315,8 @@ func cover(fd int, readOnly bool) (int, error) {
 	return tree, nil
 }
 
-// coverIgnored mounts a read-only directory on fd that git ignores, and returns what is seen
-// there then. Git removes an empty directory in clean -d and stash -u, and fails if it can't.
+// coverIgnored mounts a read-only directory that git ignores on fd, and returns a descriptor
+// of the mount. git clean -d and git stash -u remove empty directories, and fail if they can't.
 func coverIgnored(fd int) (int, error) {
 	dir, err := memory("0700", 0)
 	if err != nil {

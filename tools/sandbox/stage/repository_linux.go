@@ -210,8 +210,8 @@ func belongs(t *top, dir, worktree string) bool {
 	return err == nil && real == tree && gitdir(tree) == dir
 }
 
-// gitdir returns the repository that the .git file in dir names, with links resolved; "" if
-// there is none.
+// gitdir returns the git directory that the .git file in dir names, with links resolved; ""
+// if there is none.
 func gitdir(dir string) string {
 	own, ok := strings.CutPrefix(line(path.Join(dir, ".git")), "gitdir: ")
 	if !ok {

@@ -58,8 +58,8 @@ func open(dir int, at string, flags int) (int, error) {
 	return unix.Openat2(dir, at, &unix.OpenHow{Flags: uint64(flags | unix.O_CLOEXEC | unix.O_NOFOLLOW), Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS})
 }
 
-// search calls visit with the found directories, parents first, down to depth. It searches
-// inside of a find only if that is a worktree made by gemline.
+// search calls visit with each found, parents first, down to depth. It searches inside of a
+// found only if that is a worktree made by gemline.
 func (t *top) search(depth int, visit func(found) error) error {
 	type place struct {
 		at    string

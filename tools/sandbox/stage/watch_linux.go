@@ -84,7 +84,7 @@ func (w watched) is() map[string]fileState {
 }
 
 // harmless reports whether a new file at a path was made by git worktree, is a hook of
-// git-lfs, or the first repositories of modules.
+// git-lfs, or belongs to the first repositories of modules.
 func (w watched) harmless(at string) bool {
 	if path.Base(w.at) == "modules" && len(w.was) == 0 {
 		return modules(w.top, w.at, 1) == ""
@@ -216,9 +216,9 @@ func (g *guard) enforce(deep bool) (problems []string) {
 	return problems
 }
 
-// knows reports whether f existed before, at the same path. Files that moved are checked
-// again: a relative path in a .git file then has another meaning, and an unprotected file
-// may have changed elsewhere.
+// knows reports whether f existed before. A file must have the same path, and without mounts
+// a directory, too: elsewhere, a relative path in a .git file has another meaning, and an
+// unprotected file may have changed.
 func (g *guard) knows(f found) bool {
 	where, ok := g.known[idOf(&f.stat)]
 	return ok && !g.made[idOf(&f.stat)] && (where == f.where() || g.mounts && f.stat.Mode&unix.S_IFMT == unix.S_IFDIR)

@@ -25,7 +25,7 @@
 // effect may share a line; commas are optional. "word" precedes an operand that is parsed
 // like an option, as in of= FILE.
 //
-// The other lines describe the program: each word is a [Fact], and seven kinds of lines have
+// The other lines describe the program: each word is a [Fact], and these kinds of lines have
 // arguments.
 //
 //	runs NAME=VALUE... FILE COMMAND     it runs the command behind these and its options

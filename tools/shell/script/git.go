@@ -50,8 +50,8 @@ func (v *visitor) git(git *program.Program, args []word) {
 // git-merge-NAME.
 var strategies = []string{"resolve", "recursive", "octopus", "ours", "subtree", "ort"}
 
-// gitRuns reads the programs that a git command runs by operands, and returns the words that
-// may still contain such options. A remote command takes addresses of repositories.
+// gitRuns reads the programs that a git command runs by operands, and returns the words whose
+// options are still to be read. A remote command takes addresses of repositories.
 func (v *visitor) gitRuns(sub string, remote bool, args []word) (rest []word) {
 	is := func(words []word, name string) bool { return len(words) > 0 && words[0].text == name }
 	switch sub {
