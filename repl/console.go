@@ -108,8 +108,8 @@ func (c *Console) interruptible(ctx context.Context) (_ context.Context, stop fu
 	return ctx, func() { close(quit); <-gone; cancel(nil) }
 }
 
-// Wait runs work outside of a turn, and prints for it. Ctrl-C cancels the work, which is an error.
-// From time to time it prints the words of doing.
+// Wait runs work outside of a turn, and calls the functions that work passes to show. Ctrl-C
+// cancels the work, which is an error. From time to time it prints the words of doing.
 func (c *Console) Wait(ctx context.Context, doing func() string, work Work) error {
 	inner, stop := c.interruptible(ctx)
 	defer stop()

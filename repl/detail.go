@@ -17,7 +17,7 @@ type Detail int
 // The levels of detail.
 const (
 	NormalDetail Detail = iota // calls, their outcomes, and the first and last lines of their output
-	ShortDetail                // no outputs
+	ShortDetail                // none of these, apart from failures
 	FullDetail                 // also arguments, and all output
 )
 

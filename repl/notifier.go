@@ -87,8 +87,8 @@ func (n *Notifier) warnOnce() {
 	}
 }
 
-// run starts the program. It kills the program and its children after patience. A session that ends
-// earlier lets the program run.
+// run starts the program. It kills the program after patience. A session that ends earlier lets the
+// program run.
 func (n *Notifier) run(a Alert) {
 	a.Text = output.EscapeLine(a.Text) // it may be text of the model
 	b, _ := json.Marshal(a)            // it holds only texts, so it can't fail

@@ -33,7 +33,7 @@ type Screen struct {
 	// Lookup returns a variable of the environment.
 	Lookup func(name string) (string, bool)
 
-	mu     sync.Mutex // guards reader; its owner reads without it
+	mu     sync.Mutex // held to change reader, and to use it on another goroutine
 	reader *line.Reader
 }
 

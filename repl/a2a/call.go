@@ -17,7 +17,7 @@ type call struct {
 	tool            engine.Tool // the zero Tool if it is unknown
 }
 
-// data returns the call for clients, in the form of all its states.
+// data returns the call for clients, in the form that is the same in all its states.
 func (c call) data() map[string]any {
 	args := c.args
 	if args == nil {

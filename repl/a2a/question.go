@@ -119,8 +119,8 @@ type clientAnswer struct {
 // ends reports whether the answer ends the turn without a message to the model.
 func (r clientAnswer) ends() bool { return r.Outcome == refuse && r.note == "" }
 
-// react reads a client's answer to a question. It must be one of the offered answers. Words without
-// an outcome are the reply to a question, or else a message to the model: words alone never allow a
+// react reads a client's answer to a question. Only an offered answer counts. Words without an
+// outcome are the reply to a question, or else a message to the model: words alone never allow a
 // call.
 func (q *pending) react(words string, answer *clientAnswer) (r clientAnswer, err error) {
 	switch {
@@ -196,7 +196,7 @@ func sizeOf(v any) int {
 }
 
 // clean returns a JSON value for clients: without secrets, and with its longest texts and lists cut
-// until it fits into most bytes.
+// until it has at most the given number of bytes.
 func (s *Server) clean(v map[string]any, most int) map[string]any {
 	b, _ := json.Marshal(v)
 	var d map[string]any
@@ -209,8 +209,8 @@ func (s *Server) clean(v map[string]any, most int) map[string]any {
 	return d
 }
 
-// cut returns a value without secrets. It limits texts to longest characters, and lists and maps to
-// longest entries.
+// cut returns a value without secrets. Texts have at most longest characters, lists and maps at
+// most longest entries.
 func (s *Server) cut(v any, longest int) any {
 	switch v := v.(type) {
 	case string:

@@ -133,7 +133,7 @@ func (s *Server) all() []*task {
 
 func (s *Server) hold(r record) *task {
 	t := &task{server: s, record: r}
-	t.asks.Store(r.Pending != nil || r.Task.Status.State == "") // do not forget a task without a state
+	t.asks.Store(r.Pending != nil || r.Task.Status.State == "") // a task without a state is being made, and must not be forgotten
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tasks = slices.Insert(s.tasks, 0, t)

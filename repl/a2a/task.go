@@ -46,7 +46,7 @@ const (
 	mostRecord   = 256 << 10 // bytes
 	mostMessage  = 16_000    // characters of a message
 	mostOutputs  = 32        // outputs of calls
-	mostOutput   = 8_000     // of each, from its end
+	mostOutput   = 8_000     // characters of each, the last
 	mostPiece    = 4_000     // characters of a text in an event
 	mostSnapshot = 48 << 10
 )
@@ -65,7 +65,7 @@ func (t *task) shown(last *int) *protocol.Task {
 	return t.document(last, mostRecord)
 }
 
-// document returns the task in at most most bytes, if possible. The caller holds mu.
+// document returns the task within a limit of bytes (most), if possible. The caller holds mu.
 func (t *task) document(last *int, most int) *protocol.Task {
 	d := t.record.Task
 	d.History = append(slices.Clone(d.History), t.saying()...)
@@ -77,8 +77,8 @@ func (t *task) document(last *int, most int) *protocol.Task {
 	return &d
 }
 
-// shorten removes the earlier messages and outputs of a task until it fits into most bytes. The
-// last message stays.
+// shorten removes the earlier messages and outputs of a task until it has at most the given number
+// of bytes. The last message stays.
 func shorten(d *protocol.Task, most int) {
 	for sizeOf(d) > most && (len(d.History) > 1 || len(d.Artifacts) > 0) {
 		d.History = d.History[len(d.History)/2:]
@@ -191,7 +191,7 @@ func (t *task) join(ctx context.Context) *stream {
 	return st
 }
 
-// endStreams ends the streams that which selects. The caller holds mu.
+// endStreams ends the streams for which the function returns true. The caller holds mu.
 func (t *task) endStreams(which func(*stream) bool) {
 	t.streams = slices.DeleteFunc(t.streams, func(st *stream) bool {
 		gone := which(st)

@@ -34,7 +34,7 @@ type turn struct {
 	ctx      context.Context
 	stop     context.CancelCauseFunc
 	prompt   string
-	cutOff   *pending          // the open question at a restart, nil without
+	cutOff   *pending          // the question that a restart interrupted, nil if there was none
 	first    clientAnswer      // the answer to cutOff
 	answers  chan clientAnswer // to questions
 	finished chan struct{}     // closed when the turn is over

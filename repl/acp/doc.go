@@ -25,6 +25,6 @@
 //
 // The types are coder/acp-go-sdk's, and the connection is tools/mcp/rpc's: the library's connection
 // breaks at a line of 10 MB, which an image may have, and answers prompts out of order. The
-// variants of its types are used instead of its unions, since encoding a union twice rounds numbers
-// in rawInput.
+// variants of its types are used instead of its unions, since a union is encoded twice, which
+// rounds numbers in rawInput.
 package acp

@@ -182,7 +182,7 @@ func (h *editorSession) running() context.Context {
 func (h *editorSession) ask(p *prompt) (any, error) {
 	count := &spent{}
 	h.view.count = count
-	clear(h.view.calls) // such as a cancelled check
+	clear(h.view.calls) // such as the call of a cancelled check
 	if h.session.Hints != nil {
 		h.session.Hints.Take() // late hints are separate prompts
 	}
@@ -241,7 +241,7 @@ func (h *editorSession) converse(p *prompt) (failure error) {
 func (h *editorSession) show(ev engine.Event) {
 	h.session.Tally.Observe(ev, time.Now())
 	h.view.count.add(ev)
-	within := "" // the ids of its calls are unique within it
+	within := "" // the calls of agents around the event: call ids are unique only within them
 	for n, ok := ev.(engine.NestedEvent); ok; n, ok = n.Event.(engine.NestedEvent) {
 		within += n.ID + " "
 	}

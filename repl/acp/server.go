@@ -36,7 +36,7 @@ type Config struct {
 	// List returns the stored sessions of a directory, or all known sessions for "".
 	List func(ctx context.Context, dir string) ([]protocol.SessionInfo, error)
 
-	Outcome func(error) report.Outcome // classifies an end
+	Outcome func(error) report.Outcome // classifies the end of a prompt or a request
 	Redact  func(string) string        // removes secrets
 }
 

@@ -291,7 +291,7 @@ func (v *view) finish(ev engine.CallFinished, agent string) {
 	v.update(u)
 }
 
-// exitCode returns the exit code of a program, or the nearest known code.
+// exitCode returns 0 if a program succeeded, otherwise 1: its own code is not known here.
 func exitCode(ev engine.CallFinished) int {
 	if ev.Err != nil || ev.Result.Verdict != "" {
 		return 1

@@ -171,7 +171,7 @@ func (h *Hub) Open(prompt string, question bool) <-chan SentLine {
 	return h.answer
 }
 
-// Shut closes the open question. It answers a line that came too late.
+// Shut closes the open question. The sender of a late line gets a message.
 func (h *Hub) Shut(by string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -85,11 +85,12 @@ type Config struct {
 	// Tally, if not nil, counts the use of all items.
 	Tally *tally.Tally
 
-	// Out gets one Write with a line for each item. Broken, if not nil, gets the error of a Write.
+	// Out gets a line for each item, each in one Write. Broken, if not nil, gets the error of a
+	// Write.
 	Out    io.Writer
 	Broken func(error)
 
-	// Quiet hides everything on Err but errors of the batch itself.
+	// Quiet writes only errors of the batch itself to Err.
 	Quiet bool
 
 	// Notify prints a notice in a line, beside the answers. It must be safe for concurrent use.

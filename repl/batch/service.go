@@ -62,7 +62,7 @@ type task struct {
 	Hash    string `json:"hash"`
 	Attempt int    `json:"attempt"`
 
-	item *Item // nil until the item is read again
+	item *Item // nil until the item is read again, and after it was answered
 }
 
 func (t task) entry() entry { return entry{hash: t.Hash, attempt: t.Attempt} }
@@ -154,7 +154,7 @@ func (c *client) gather(ctx context.Context, it Item, waiting map[int]*task) err
 
 // weight returns the approximate size of a request in JSON.
 func weight(req *engine.Request) int {
-	a, _ := json.Marshal(req.Contents) // a later step refuses a request without an encoding
+	a, _ := json.Marshal(req.Contents) // a request that can't be encoded is refused later
 	b, _ := json.Marshal(req.Config)
 	return len(a) + len(b)
 }
@@ -219,7 +219,7 @@ func refused(err error) bool {
 		e.HTTP != http.StatusRequestTimeout && e.HTTP != http.StatusTooManyRequests
 }
 
-// seek finds a job by its title, and retries while the server is unreachable.
+// seek finds a job by its title. If the server is unreachable, it retries up to the limit (tries).
 func (c *client) seek(ctx context.Context, title string) (name string, err error) {
 	for attempt := 1; ; attempt++ {
 		name, err = c.runner.Config.Service.FindJob(ctx, title)

@@ -87,8 +87,8 @@ func openState(path string, fresh bool) (*state, error) {
 // memory returns a state without a file.
 func memory() *state { return &state{items: map[int]entry{}} }
 
-// lockState takes the lock, which is a separate file. A run that ends removes the lock's file, so lockState
-// checks that the locked file still has its name.
+// lockState takes the lock, which is a separate file. A run that ends removes the lock's file, so
+// lockState checks that the locked file still has its name.
 func (s *state) lockState() error {
 	for range 100 {
 		l := flock.New(s.path+".lock", flock.SetPermissions(0o600))

@@ -232,7 +232,7 @@ func (f Files) glob(ctx context.Context, r Ref, pattern string) Target {
 	return t
 }
 
-// search returns the latest changed file whose path contains name.
+// search returns the most recently changed file whose path contains name.
 func (f Files) search(ctx context.Context, name string) Target {
 	part := filepath.ToSlash(name)
 	for _, root := range f.Workspace.Roots() {

@@ -71,7 +71,7 @@ func lines(count string) int {
 	return n
 }
 
-// literal returns the parts of a prompt without commands: pasted text, code and diffs.
+// literal returns the parts of a prompt in which no commands stand: pasted text, code and diffs.
 func literal(prompt string, pasted func() []string) (spans []span) {
 	for _, at := range ticks().FindAllStringIndex(prompt, -1) {
 		spans = append(spans, span{start: at[0], end: at[1]})

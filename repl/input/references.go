@@ -33,8 +33,8 @@ type References struct {
 	// Sources returns the current sources. The first source with a target answers.
 	Sources func() []Source
 
-	// Pasted returns the pasted parts of the prompt, which contain no references; nil without
-	// pasted parts.
+	// Pasted returns the pasted parts of the prompt, which contain no references; the field is nil
+	// if no prompt has pasted parts.
 	Pasted func() []string
 
 	// Notify prints a warning about a reference without a target.

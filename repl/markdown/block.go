@@ -12,9 +12,9 @@ import (
 // An openBlock is a block that goldmark has open.
 type openBlock struct {
 	node  ast.Node
-	prose *prose // lines seen so far
-	lines int    // empty lines among them that are not printed yet
-	blank int    // for coloured code
+	prose *prose // of a paragraph
+	lines int    // lines seen so far
+	blank int    // empty lines among them that are not printed yet
 	lexer *lexer // of code that is coloured
 }
 

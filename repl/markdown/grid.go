@@ -44,8 +44,8 @@ func newGrid(heads []string, header ast.Node) *grid {
 	return g
 }
 
-// inOneLine replaces characters in a cell that would end its line, or whose width depends on their
-// place.
+// inOneLine puts blanks in place of characters in a cell that would end its line, or whose width
+// depends on their place.
 func inOneLine(cell page) page {
 	for i, c := range cell.text {
 		if c == '\n' || c == '\t' {

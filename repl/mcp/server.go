@@ -48,7 +48,7 @@ type client struct {
 	level   protocol.LoggingLevel
 	named   map[string]*clientSession
 	calls   sync.WaitGroup
-	panic   parallel.Panic // of a call, which Serve repeats
+	panic   parallel.Panic // a panic of a call, which Serve repeats
 }
 
 // A clientSession is a named session of a client, or the session of one call.

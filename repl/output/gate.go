@@ -14,10 +14,10 @@ type gate struct {
 	wrap  wrap   // of a paragraph that is broken between words
 	line  line
 
-	touched atomic.Bool // another program may have moved the cursor
+	touched atomic.Bool // see [Writer.Touched]
 }
 
-// noticeTouch handles a possible movement of the cursor by another program.
+// noticeTouch handles a possible movement of the cursor by something else.
 func (g *gate) noticeTouch() {
 	if g.touched.Swap(false) {
 		g.wrap.joinProse()

@@ -71,7 +71,7 @@ type Words map[Label]string
 // word returns the name of l.
 func (ws Words) word(l Label) string { return cmp.Or(ws[l], string(l)) }
 
-// The name of a label is short, ASCII, and needs no quotation marks.
+// labelWord matches a name for a label: short, ASCII, and without a need for quotation marks.
 var labelWord = text.Pattern(`^[A-Za-z][A-Za-z0-9_-]{0,19}$`)
 
 // Rename returns the Words for a user's names of labels, or an error. Two labels can't have the

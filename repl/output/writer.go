@@ -257,8 +257,8 @@ func (w *Writer) Entered() {
 	w.gate.line.start()
 }
 
-// Touched says that another program may have moved the cursor. Only this method may be called on
-// any goroutine.
+// Touched says that something else, such as an echoed ^C or another program, may have moved the
+// cursor. Only this method may be called on any goroutine.
 func (w *Writer) Touched() { w.gate.touched.Store(true) }
 
 // Terminal returns the stream without the gate, for the line editor, which passes all its output

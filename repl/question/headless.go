@@ -11,7 +11,8 @@ import (
 	"gemline/repl/output"
 )
 
-// ErrAsked ends a run that needs an approval without a user, if the user wants that.
+// ErrAsked ends a run whose call needs an approval while no user can be asked, if
+// [Headless.FailOnAsk] is set.
 var ErrAsked = errors.New("a call needs an approval and nobody can be asked")
 
 // An AskedError is an [ErrAsked], with the call that would have been asked about.

@@ -39,7 +39,7 @@ func (c *core) deny(agent string, ev engine.CallFinished) {
 		d.Why, d.Allow = "nobody could be asked", output.Valid(ev.UnaskedAdvice)
 	case errors.As(ev.Err, &ce) && ce.Type == engine.PolicyViolation:
 		d.Why = output.Valid(engine.DisplayError(ev.Err))
-	case ce != nil && ce.Type == engine.NeedsConfirmation: // a hook may also ask in place of a policy
+	case ce != nil && ce.Type == engine.NeedsConfirmation: // asked within the call, for example by a hook
 		d.Why, d.Allow = "nobody could be asked", output.Valid(ce.Advice)
 	case ce != nil && ce.MissingRights != "":
 		d.Why, d.Allow = output.Valid(ce.MissingRights), output.Valid(ce.Advice)

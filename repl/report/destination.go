@@ -146,8 +146,8 @@ func (d *Destination) at(b []byte) (int, error) {
 	return n, err
 }
 
-// End writes the file. If the run failed, the output so far gets another name, and note names it. Only the first call has an effect. If the file can't be
-// stored, its text goes to standard output.
+// End writes the file. If the run failed, the output so far gets another name, and note names it.
+// Only the first call has an effect. If the file can't be stored, its text goes to standard output.
 func (d *Destination) End(failed bool) (note string, err error) {
 	if d.ended {
 		return "", nil

@@ -65,7 +65,7 @@ func (d *document) end(o Outcome) {
 	}
 	at, elapsed := d.core.moment()
 	var held *Sandbox
-	if d.begun && !o.Hurry { // it does not wait
+	if d.begun && !o.Hurry { // a run in a hurry does not wait for the sandbox
 		held = d.core.sandbox()
 	}
 	patch, planned := d.core.collected(o)

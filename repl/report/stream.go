@@ -56,7 +56,7 @@ type Records struct {
 	prompt  string // of the user, not written yet
 	id      string // of the prompt, if it has one
 	begun   bool
-	talks   bool            // the client's user must see all messages for people
+	talks   bool            // set for a client program, whose user must see all messages for people
 	early   []engine.Notice // notices before the run began
 	open    []open          // calls of agents
 	warned  []string        // all printed warnings
@@ -122,7 +122,7 @@ func (r *Records) TakeCitations() []Citation {
 	return list
 }
 
-// Denied returns the calls that were denied so far, with the call that a turn ended for with err.
+// Denied returns the calls that were denied so far, including the call for which err ended a turn.
 func (r *Records) Denied(err error) []Denial {
 	r.core.denyAsked(err)
 	return r.core.denied

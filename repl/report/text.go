@@ -52,7 +52,7 @@ func (t *textForm) event(ev engine.Event) {
 		for _, r := range ev.References {
 			t.core.tell(output.Info, "source: "+r.String())
 		}
-	case engine.RequestStarted, engine.CallRequested, engine.CallStarted: // a check also starts
+	case engine.RequestStarted, engine.CallRequested, engine.CallStarted: // CallStarted also begins a check
 		t.flush()
 		t.line()
 	}

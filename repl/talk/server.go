@@ -10,7 +10,7 @@
 // # A broken line does not end the input
 //
 // Every line that is not blank is a message or a mistake. After a line that is broken, too long or
-// of an unknown type, the next line is read. Only an end message ends the input.
+// of an unknown type, the next line is read. No line ends the input but an end message.
 //
 // # Every message has a result
 //

@@ -41,7 +41,7 @@ func (d *decoder) bound(b []byte) (n int, op rune, ok bool) {
 			return n, 0, true
 		}
 	}
-	return 0, 0, false // the file unbinds the key's own op
+	return 0, 0, false // the file unbinds another op than the key's own
 }
 
 // binds reports whether the user has bound the key b.

@@ -130,7 +130,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 	})
 	e.in.activate(true)
 	e.terminal.reading.Store(true)
-	if e.terminal.deferred.waits() { // Show could wake no reader since Read has begun
+	if e.terminal.deferred.waits() { // Show was called after Read began, but before reading was set
 		e.terminal.wake()
 	}
 	s, err := e.edit()

@@ -22,7 +22,8 @@ type typeaheadListener struct {
 	heard  heard
 }
 
-// listen returns a listener, nil if the input is no terminal.
+// listen starts a listener. It returns nil if the input is no terminal with line editing, or the
+// terminal was detached.
 func (s *source) listen() *typeaheadListener {
 	if !s.tty || s.left.Load() || !s.lines() {
 		return nil

@@ -49,7 +49,7 @@ func (s *source) resemble(tty *os.File) error {
 	return unix.IoctlSetTermios(int(tty.Fd()), setTermios, t)
 }
 
-// resize gives the terminal behind ours the size of another.
+// resize gives the terminal behind ours the size of the terminal like.
 func resize(ours, like *os.File) {
 	size, err := unix.IoctlGetWinsize(int(like.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
@@ -99,8 +99,8 @@ func (s *source) pass(ours *os.File) (stop func()) {
 	}
 }
 
-// leftover reads text that was typed and not read from tty. It skips editing keys, and late answers
-// of a terminal.
+// leftover reads text that was typed and not read from tty. If other keys than Backspace are in it,
+// such as a late answer of a terminal, it returns nothing.
 func leftover(tty *os.File) []byte {
 	m := modes{file: tty}
 	if m.change(drainMode) != nil {

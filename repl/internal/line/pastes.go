@@ -80,7 +80,8 @@ func (p *pastes) expand(line string) string {
 	return strings.NewReplacer(pairs...).Replace(line) // in one pass: a paste may contain a placeholder
 }
 
-// within returns the pasted texts in line: by their placeholders, or from the history.
+// within returns the pasted texts that may stand in line: those of its placeholders, and all
+// earlier pastes, which an input from the history may contain.
 func (p *pastes) within(line string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

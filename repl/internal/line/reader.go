@@ -204,7 +204,7 @@ func (r *Reader) Close() error {
 }
 
 // Show calls show when output does not disturb typing: above a prompt without typed text, or before
-// and after the next input, but never at a question. Show is called on the goroutine that reads, or
+// and after the next input, but never at a question. It runs show on the goroutine that reads, or
 // on its behalf.
 func (r *Reader) Show(show func()) {
 	if r.terminal.deferred.add(show); r.terminal.reading.Load() {

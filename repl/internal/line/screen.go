@@ -120,8 +120,8 @@ func (s *screen) leave() {
 	s.shown = false
 }
 
-// rubout removes one character from the end of the shown line, which then is less. It returns false
-// if the whole line must be drawn.
+// rubout removes the character less from the end of the shown line. It returns false if the whole
+// line must be drawn.
 func (s *screen) rubout(less string) bool {
 	n := displaywidth.String(less)
 	if n < 1 || n > 2 || len([]rune(less)) != 1 {

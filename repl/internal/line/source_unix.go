@@ -105,7 +105,7 @@ func (s *source) read(ctx context.Context) ([]byte, error) { return s.readWithin
 // noLimit is the limit of a wait without a timeout.
 const noLimit = -time.Millisecond
 
-// readWithin is read with a timeout, after which it returns nothing.
+// readWithin is read with a timeout, after which it returns neither input nor an error.
 func (s *source) readWithin(ctx context.Context, limit time.Duration) ([]byte, error) {
 	woken := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { s.waker.wake(); close(woken) })
@@ -137,7 +137,7 @@ func (s *source) waiting() bool {
 	return err == nil && n > 0
 }
 
-// wait is read with a timeout in milliseconds, after which it returns nothing.
+// wait is read with a timeout in milliseconds, after which it returns neither input nor an error.
 func (s *source) wait(limit int) ([]byte, error) {
 	fds := []unix.PollFd{{Fd: int32(s.in), Events: unix.POLLIN}, {Fd: int32(s.waker[0]), Events: unix.POLLIN}}
 	switch n, err := unix.Poll(fds, limit); {
@@ -218,7 +218,7 @@ func (s *source) setQuiet(on bool) {
 	}
 }
 
-// typedUnseen makes typed text count as typed ahead.
+// typedUnseen makes text that was typed and not entered count as typed ahead.
 func (s *source) typedUnseen() { s.unseen.Store(s.tty) }
 
 // typeAhead returns text that was typed since the last read and hidden.
@@ -229,8 +229,8 @@ func (s *source) typeAhead() []byte {
 	return s.pending()
 }
 
-// pending returns unread input, with an incomplete line. It stores a Ctrl-D as 0, the terminal's
-// form in line mode, even if it arrives while the terminal is being drained.
+// pending returns unread input, including an incomplete line. It stores a Ctrl-D as 0, the
+// terminal's form in line mode, even if it arrives while the terminal is being drained.
 func (s *source) pending() []byte {
 	typed := s.drop()
 	if t, err := s.modes.original(); err == nil {
@@ -239,7 +239,7 @@ func (s *source) pending() []byte {
 	return typed
 }
 
-// drop reads and returns the terminal's unread input, with an incomplete line. It restores the
+// drop reads and returns the terminal's unread input, including an incomplete line. It restores the
 // original modes.
 func (s *source) drop() []byte {
 	s.unseen.Store(false)
