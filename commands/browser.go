@@ -8,10 +8,10 @@ import (
 )
 
 // Browse opens an address, which begins with http:// or https://, with the first browser program
-// that is installed. It returns the name of the program, "" if it started none, and does not wait.
-// Unless the user asked for a browser (wanted), it starts none in an ssh session, on a terminal
-// that can only print, or without a desktop, where nobody may see it. getenv is the environment for
-// that decision; the program gets environ.
+// that is installed. It returns a line that names the program, "" if it started none, and does not
+// wait. Unless the user asked for a browser (wanted), it starts none in an ssh session, on a
+// terminal that can only print, or without a desktop, where nobody may see it. getenv is the
+// environment for that decision; the program gets environ.
 func Browse(getenv func(string) string, environ []string, address string, wanted bool) string {
 	if !wanted && (getenv("SSH_CONNECTION")+getenv("SSH_TTY") != "" || getenv("TERM") == "dumb") {
 		return ""

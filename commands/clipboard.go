@@ -10,7 +10,7 @@ import (
 )
 
 // Clipboard puts text on the clipboard of the desktop with the first clipboard program that is
-// installed, and returns the name of the program. getenv is the environment that names the desktop;
+// installed, and returns how, such as "by xclip". getenv is the environment that names the desktop;
 // the program gets environ.
 func Clipboard(ctx context.Context, getenv func(string) string, environ []string, text string) (string, error) {
 	p := clipboard(getenv)

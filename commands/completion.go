@@ -88,8 +88,8 @@ func (c Completion) command(ctx context.Context, before string) (start int, foun
 	return start, found, len(found) > 0
 }
 
-// named returns the commands whose names begin with prefix. An alias is a candidate if the name of
-// its command is not.
+// named returns the commands whose names begin with prefix. If no name does, it returns the
+// commands with an alias that begins with prefix.
 func named(set Set, slash, prefix string) (found []input.Candidate) {
 	for _, aliases := range []bool{false, true} {
 		for _, c := range set {

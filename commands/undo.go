@@ -211,8 +211,8 @@ func (cmd undoCommands) forget(q asked) error {
 	return nil
 }
 
-// A question of the user's, its place in the history, and the turns between it and the next
-// question that changed files, the latest first.
+// An asked is a question of the user, with its place in the history, and the turns that changed
+// files before the next question, the latest first.
 type asked struct {
 	at   int
 	text string

@@ -123,7 +123,7 @@ func (a agentRecord) title() string {
 	return a.Name + ", " + text.OneLine(a.Label, 60)
 }
 
-// agentsLeftOut notifies the user if a missing trust hides the project's agents.
+// agentsLeftOut notifies the user if the project's agents are left out for lack of trust.
 func agentsLeftOut(out *Output, here *Folder) {
 	if here.Trusted {
 		return
@@ -168,7 +168,8 @@ func (*agentsShow) Run(out *Output, d agent.Definition) error {
 	return out.show(a, lines...)
 }
 
-// ServerProblems returns the problems of an agent's MCP servers, which come from a place.
+// ServerProblems returns the problems of an agent's MCP servers. Place names their file or setting
+// in the messages.
 func ServerProblems(place string, servers map[string]any) (wrong []error) {
 	for _, s := range settings.ServersIn(servers, nil) {
 		if s.Err != nil {

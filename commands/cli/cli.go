@@ -59,8 +59,8 @@ type Asker struct {
 	// Secret asks the user for a text without echo. It is nil if no user can be asked.
 	Secret func(ctx context.Context, question string) (string, error)
 
-	// Confirm asks a question with the answer yes or no. It is nil outside of a session; without
-	// it, questions go to In.
+	// Confirm asks a question with the answer yes or no. It is nil outside of a session, where the
+	// answer is read from In.
 	Confirm func(ctx context.Context, about string) (bool, error)
 
 	// Line asks the user of a session for a line. It is nil outside of a session.

@@ -45,7 +45,7 @@ type modelRecord struct {
 	Answer   int      `json:"answer_tokens,omitempty"`
 	Takes    []string `json:"takes,omitzero"` // inputs beside text, if the server says so
 	Default  bool     `json:"default"`
-	Price    *price   `json:"usd_per_million_tokens,omitempty"` // null if unknown
+	Price    *price   `json:"usd_per_million_tokens,omitempty"` // left out if unknown
 }
 
 // A price is the cost of a million tokens in US dollars, for a short prompt.

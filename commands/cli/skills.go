@@ -162,7 +162,7 @@ func (c *skillsInstall) Run(ctx context.Context, out *Output, here *Folder, ask 
 	err = out.installSkills(ctx, ask, skills, from, to, c.Scope, c.Consent, "installed", func(s skill.Skill, at string) error {
 		return disk.ReplaceTree(at, func(fresh string) error { return source.Copy(ctx, s.Folder(), fresh) })
 	})
-	if err != nil && !strings.HasPrefix(from, note.Source) { // otherwise the error names a temporary folder
+	if err != nil && !strings.HasPrefix(from, note.Source) { // the error names a temporary folder
 		err = errors.New(strings.ReplaceAll(err.Error(), text.PrintableLine(from),
 			text.PrintableLine(source.DisplayAddress(note.Source))))
 	}

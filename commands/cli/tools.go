@@ -52,12 +52,12 @@ func unspecified(t engine.Tool) engine.Proposal {
 	return engine.Proposal{Tool: t, Intent: engine.Intent{Plan: engine.Plan{Class: engine.Plain}}}
 }
 
-// headless is the flag of sub-commands that describe a run without a user.
+// headless is the flag of sub-commands that say what a run would do: with it, the run has no user.
 type headless struct {
 	Headless bool `help:"Judge as in a run without a user."`
 }
 
-// ProvideTrial begins such a run. The caller closes it.
+// ProvideTrial begins the trial of such a run. The caller closes it.
 func (h headless) ProvideTrial(ctx context.Context, project Project) (*Trial, error) {
 	return project.Trial(ctx, h.Headless)
 }

@@ -50,8 +50,8 @@ func (i *interactive) startCompanion() {
 	}
 }
 
-// sayWithCompanion sends parts to the model, after the files that were opened in the editor since
-// the last prompt.
+// sayWithCompanion sends parts to the model, after news of the files that are open in the editor,
+// if there is any.
 func (i *interactive) sayWithCompanion(ctx context.Context, parts ...*genai.Part) iter.Seq2[engine.Event, error] {
 	return func(yield func(engine.Event, error) bool) {
 		i.updates.begin(ctx, i.opts,

@@ -18,7 +18,7 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 	note := func(about string) func(string) {
 		return func(said string) {
 			said = text.OneLine(said, project.MaxNoticeLength)
-			known := func(p cli.Problem) bool { return p.Message == said } // extensions also list problems of context files
+			known := func(p cli.Problem) bool { return p.Message == said } // reading the context files repeats problems of extensions
 			if !slices.ContainsFunc(list, known) {
 				list = append(list, cli.Problem{About: about, Message: said})
 			}

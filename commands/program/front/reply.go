@@ -15,7 +15,7 @@ import (
 
 // reply answers the prompt of a one-shot run, and counts its use in count.
 func (f *frontend) reply(ctx context.Context, reporter report.Reporter, count *tally.Tally, p report.Prompt) error {
-	f.session.Project.MCP.Await(ctx, f.session.Project.Status.PrintInfo) // their prompts are commands
+	f.session.Project.MCP.Await(ctx, f.session.Project.Status.PrintInfo) // the prompts of servers are commands
 	app := f.commands(report.CommandWriter(reporter), func(ev engine.Event) {
 		count.Observe(ev, time.Now())
 		reporter.Event(ev)

@@ -65,8 +65,8 @@ func (t terminal) editor() string {
 // inPath reports whether a program is installed.
 func inPath(program string) bool { _, err := exec.LookPath(program); return err == nil }
 
-// pager returns a function that shows a long text with the program in PAGER. It is nil in plain
-// mode, or if a standard stream is not a terminal.
+// pager returns a function that shows a long text with the program in PAGER. It is nil without such
+// a program, in plain mode, and unless standard input and output are terminals.
 func (t terminal) pager() func(context.Context, string) error {
 	command := strings.TrimSpace(t.opts.Env.Process.Getenv("PAGER"))
 	if command == "" || command == "cat" || !isTerminal(t.opts.Env.Process.Stdin) || !isTerminal(t.opts.Env.Process.Stdout) ||

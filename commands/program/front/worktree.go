@@ -13,7 +13,8 @@ import (
 )
 
 // checkOutWorktree makes the worktree that the command line names, and changes to it. It comes
-// after the question of trust. Only the settings of the worktree were read before.
+// after the question whether the folder is trusted, and before anything of the folder but its
+// settings is used.
 func (r *Run) checkOutWorktree(ctx context.Context) error {
 	if !r.Options.Flags.Worktree.Set || r.Options.Worktree != "" {
 		return nil

@@ -173,8 +173,8 @@ func startable(o *Options, r consent.Rights) error {
 	return errors.New("nobody has agreed to what this project's server is now" + howAgreed(o))
 }
 
-// isServing reports whether a command starts gemline's own MCP server. Such a server is skipped: a
-// folder's list of servers may be meant for several agents.
+// isServing reports whether a command starts gemline's own MCP server. While gemline serves
+// programs, such a server is skipped: a folder's list of servers may be meant for several agents.
 func isServing(argv []string) bool {
 	return len(argv) > 0 && strings.HasPrefix(filepath.Base(argv[0]), "gemline") &&
 		slices.Contains(argv, "mcp") && slices.Contains(argv, "serve")

@@ -194,7 +194,7 @@ func (*UnusableHookError) Hint() string {
 
 const (
 	mercy      = 5 * time.Second // between the timeout of a hook and its kill
-	mostOutput = 1 << 20         // of a hook's output that are read
+	mostOutput = 1 << 20         // bytes of a hook's output that are read
 )
 
 // run returns a runner of hooks. The user's hooks, and hooks agreed to with all rights, run

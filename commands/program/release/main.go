@@ -46,7 +46,7 @@ type release struct {
 	pages           []file    // the files of each archive beside the program
 }
 
-// A file in an archive, a package or an image.
+// A file is a file of an archive, a package or an image.
 type file struct {
 	name string
 	mode int64

@@ -55,7 +55,7 @@ func (r *Rules) Offers(t engine.Tool) bool {
 }
 
 // Judge implements [engine.Policy]. It judges by the mode that is usable at the moment. It denies
-// calls that the current custom command does not allow. Skills without a need for approval may be
+// calls that the current custom command does not allow. Skills that need no approval may be
 // activated.
 func (r *Rules) Judge(ctx context.Context, q engine.Proposal) (engine.Verdict, engine.Reason) {
 	r.LeaveAuto()
@@ -135,8 +135,8 @@ func (r *Rules) SetMode(m policy.Mode) error {
 	return err
 }
 
-// ModeCommand carries out /mode: it changes the approval mode unless word is empty, and prints the
-// mode.
+// ModeCommand carries out /mode: it changes the approval mode unless word is empty, and returns a
+// line that names the mode.
 func (r *Rules) ModeCommand(word string) (string, error) {
 	if word != "" {
 		if err := r.SetMode(policy.Mode(word)); err != nil {
