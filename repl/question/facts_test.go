@@ -41,7 +41,9 @@ func TestFacts(t *testing.T) {
 			"warning: the command evaluates text; info: commands have no network"},
 		{"too long for always", engine.Intent{Detail: strings.Repeat("x", 5000), Grants: []engine.Grant{{}}, Plan: held},
 			"warning: always is not offered: the command has 5000 characters; info: commands have no network"},
-		{"failed", engine.Intent{Plan: with(func(p *engine.Plan) { p.Failure.Reason, p.Writes = "the network", []string{"a"} })},
+		{"failed", engine.Intent{Plan: with(func(p *engine.Plan) {
+			p.Failure.Reason, p.Rights.Network, p.Writes = "the network", true, []string{"a"}
+		})},
 			"info: commands have no network; info: the command failed; it probably needs the network"},
 	} {
 		var got []string
