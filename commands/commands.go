@@ -99,8 +99,8 @@ type Deps struct {
 	// commands.
 	LocateCommand func(name string) string
 
-	// ServerModels asks the server of a provider which models it has; the provider "" is Google. It
-	// is nil if no server answers.
+	// ServerModels asks a provider's server for its models; the provider "" is Google. It is nil
+	// if no server answers.
 	ServerModels func(ctx context.Context, provider string) ([]string, error)
 
 	// Restart ends the conversation and returns an empty one. It is nil in a run of a

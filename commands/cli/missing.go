@@ -35,7 +35,7 @@ var gemmas = []string{"setup", "start", "stop", "status", "logs"}
 
 // Missing returns an error for words that look like a sub-command but are none. They are a single
 // word that is a command elsewhere or a misspelled command; a misspelled command with an action; or
-// a command with a word of [verbs] that it lacks. At most a name may follow the action. Other words
+// a command with one of the [verbs], if the command has no such verb. At most a name may follow the action. Other words
 // are a prompt, which costs money.
 func Missing(args []string) error {
 	like := lists.Filter(args, func(arg string) bool { return why(arg) != "" || slices.Contains(Names(), arg) })

@@ -1,5 +1,5 @@
-// Package policy judges the model's calls: which calls run unasked, which need approval, and
-// which are denied.
+// Package policy judges the model's calls: a call runs unasked, needs approval, or is
+// denied.
 //
 // The strongest of the rules that match a call decides. Rules are built in, or come from files
 // ([Load]), from settings ([Lists]) and from answers with "always" ([Policy.Learn]). Approval

@@ -44,12 +44,17 @@ func changedByGit(ctx context.Context, c shellCall) (paths []string) {
 // changedPaths returns a script that lists the paths that a git command would change, from the top
 // of the work tree: paths that differ between HEAD and the named commits, or from HEAD.
 func changedPaths(command engine.Command) string {
-	words := command.Words()
-	at := slices.IndexFunc(words, func(w string) bool { return slices.Contains(treeChanging, w) })
-	if at < 0 {
+	words := command.Words()[1:]
+	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
+		if strings.EqualFold(words[0], "-c") && len(words) > 1 { // -C DIR, -c NAME=VALUE
+			words = words[1:]
+		}
+		words = words[1:]
+	}
+	if len(words) == 0 || !slices.Contains(treeChanging, words[0]) {
 		return ""
 	}
-	sub, words := words[at], words[at+1:]
+	sub, words := words[0], words[1:]
 	var names []string
 	options, paths := " ", false
 	for _, w := range words {
@@ -67,19 +72,26 @@ func changedPaths(command engine.Command) string {
 	}
 	local := sub == "restore" || sub == "stash" || paths || strings.Contains(options, " --hard ") ||
 		strings.Contains(options, " -f ") || strings.Contains(options, " --force ")
-	find, list := "git rev-parse -q --verify %s", ` git diff-tree -r --name-only HEAD "$c"`
+	find, list := "git rev-parse -q --verify %s", ` git -c core.quotePath=false diff-tree -r --name-only HEAD "$c"`
 	switch sub {
 	case "stash":
-		names = append(names, "stash@{0}")
+		switch action := append(names, "push")[0]; action {
+		case "push", "save":
+			names = nil
+		case "pop", "apply", "branch":
+			names = append(names, "stash@{0}")
+		default:
+			return ""
+		}
 	case "merge", "pull":
-		list = ` git diff --name-only HEAD..."$c"`
+		list = ` git -c core.quotePath=false diff --name-only HEAD..."$c"`
 		fallthrough
 	case "rebase":
 		if len(names) == 0 {
 			names = append(names, "@{upstream}")
 		}
 	case "cherry-pick", "revert":
-		find, list = "git rev-list --no-walk %s", ` git diff-tree -r --no-commit-id --name-only --root "$c"`
+		find, list = "git rev-list --no-walk %s", ` git -c core.quotePath=false diff-tree -r --no-commit-id --name-only --root "$c"`
 	case "reset":
 		if !local {
 			return ""
@@ -88,7 +100,7 @@ func changedPaths(command engine.Command) string {
 	text := ""
 	if local {
 		// The view hides files, which look deleted. Without a refresh, unchanged files may be listed.
-		text = "\ngit -c diff.autoRefreshIndex=true diff --name-only --diff-filter=d HEAD"
+		text = "\ngit -c core.quotePath=false -c diff.autoRefreshIndex=true diff --name-only --diff-filter=d HEAD"
 	}
 	for _, name := range names {
 		text += "\nfor c in $(" + fmt.Sprintf(find, script.Quote(name)) + " || git for-each-ref --format='%(objectname)' " +

@@ -139,7 +139,7 @@ func (a *consents) guardedPaths(roots []string) []string {
 }
 
 // configPaths returns the configuration of gemline and git, and other paths through which it can be
-// changed: those of [namedConfig], and targets of links in the user's directory.
+// changed: the files of [namedConfig], and targets of links in the user's directory.
 func configPaths(o *Options) (config, elsewhere []string) {
 	config = []string{o.Paths.Folder(".git/config"), o.Paths.Folder(".git/hooks")}
 	for _, dir := range []string{o.Paths.User(), o.Paths.Workspace()} {

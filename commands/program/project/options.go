@@ -1,5 +1,5 @@
-// Package project opens a directory to work in: it finds the configuration of the directory, and
-// decides which parts of it count. A front end makes [Options] by [New], reads them for a
+// Package project opens a working directory: it finds the directory's configuration, and leaves out
+// parts without the user's trust or consent. A front end makes [Options] by [New], reads them for a
 // directory, and calls [Open] for the [Project] that all conversations there share.
 //
 // [Options] join the command line, the environment and the settings files for a folder; the
