@@ -165,21 +165,21 @@ func readEntry(text string, allows bool) entry {
 // entry that denies also applies to the tool with a similar name.
 func (e entry) spelled(whole, allows bool) entry {
 	name := e.tools[0]
-	near := misspelled(name)
+	near := Misspelled(name)
 	switch {
 	case near != "" && allows:
 		e.note = "is the name of no tool; did you mean " + near + "? It allows nothing"
 	case near != "":
 		e.note, e.tools = "is the name of no tool; did you mean "+near+"? It counts for that, too", append(e.tools, near)
-	case whole && !toCome(name):
+	case whole && !MayExist(name):
 		e.note = "is the name of no tool, and allows nothing but an agent of that name"
 	}
 	return e
 }
 
-// toCome reports whether a name belongs to a known tool, or to a tool that a server or another
+// MayExist reports whether a name belongs to a known tool, or to a tool that a server or another
 // source may add.
-func toCome(name string) bool {
+func MayExist(name string) bool {
 	known := func(tool string) bool { return sameTool(name, tool) }
 	return strings.HasSuffix(name, "*") || strings.HasPrefix(name, "mcp_") || strings.HasPrefix(name, discovered) ||
 		strings.HasPrefix(name, "tracker_") ||

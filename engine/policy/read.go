@@ -171,7 +171,7 @@ func (f *file) add(rule Rule) {
 		return
 	}
 	for _, name := range rule.Tools {
-		near := misspelled(name)
+		near := Misspelled(name)
 		if rule.Server != "" || near == "" {
 			continue
 		}

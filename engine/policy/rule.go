@@ -214,9 +214,9 @@ var otherTools = []string{"ask_user", "save_memory", "list_background_processes"
 // agents are the otherTools that invoke_agent calls.
 var agents = []string{"codebase_investigator", "cli_help"}
 
-// misspelled returns the tool with a name similar to a misspelled name, "" if there is none. A
+// Misspelled returns the tool with a name similar to a misspelled name, "" if there is none. A
 // name without a similar name may belong to a future tool.
-func misspelled(name string) (near string) {
+func Misspelled(name string) (near string) {
 	if near := foreign(name); near != "" {
 		return near
 	}

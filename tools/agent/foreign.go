@@ -40,7 +40,7 @@ func (r *reader) names(key string, n *yaml.Node, d *Definition) []string {
 		return nil
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!str":
 		for _, name := range words(n.Value) {
-			list = append(list, r.toolNames(n, name, d)...)
+			list = append(list, r.toolNames(n, name, key == exceptKey, d)...)
 		}
 		return list
 	case n.Kind != yaml.SequenceNode && key == exceptKey:
@@ -56,13 +56,14 @@ func (r *reader) names(key string, n *yaml.Node, d *Definition) []string {
 			r.misread(item, d, "the name of a tool %s; it is left out", wrong)
 			continue
 		}
-		list = append(list, r.toolNames(item, strings.TrimSpace(item.Value), d)...)
+		list = append(list, r.toolNames(item, strings.TrimSpace(item.Value), key == exceptKey, d)...)
 	}
 	return list
 }
 
-// toolNames returns the tools that an entry stands for, none if it is not understood.
-func (r *reader) toolNames(n *yaml.Node, entry string, d *Definition) []string {
+// toolNames returns the tools that an entry stands for, none if it is not understood. An entry
+// that denies also applies to the tool with a similar name.
+func (r *reader) toolNames(n *yaml.Node, entry string, denies bool, d *Definition) []string {
 	name, limits, limited := strings.Cut(entry, "(")
 	limits = strings.TrimSuffix(limits, ")")
 	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
@@ -87,6 +88,16 @@ func (r *reader) toolNames(n *yaml.Node, entry string, d *Definition) []string {
 			r.note(n, d, "%.100q is no tool here, and left out", name)
 		}
 		return nil
+	}
+	near := policy.Misspelled(name)
+	switch {
+	case near != "" && denies:
+		r.misread(n, d, "there is no tool %s; did you mean %s? The agent has neither", name, near)
+		return []string{name, near}
+	case near != "":
+		r.misread(n, d, "there is no tool %s; did you mean %s?", name, near)
+	case !policy.MayExist(name):
+		r.note(n, d, "%q is no tool here; a tool of a server is called mcp_SERVER_TOOL", name)
 	}
 	return []string{name}
 }
@@ -141,6 +152,13 @@ func OtherVendor(model string) bool {
 var otherFamilies = strings.Fields(`claude opus opusplan sonnet haiku gpt chatgpt codex o1 o3 o4 deepseek llama codellama
 mistral mixtral codestral devstral magistral qwen qwq grok kimi glm minimax command-r nova phi nemotron`)
 
+// toolList reports whether an unknown key is probably the list of tools: a slip such as tols, or
+// a list under a name such as tool_list.
+func toolList(key string, value *yaml.Node) bool {
+	list := value.Kind == yaml.SequenceNode || value.Kind == yaml.ScalarNode && strings.Contains(value.Value, ",")
+	return strings.HasPrefix(key, "t") && text.Nearest(key, []string{"tools"}) != "" || list && strings.Contains(key, "tool")
+}
+
 // unknownKeys notes keys without effect. A key that is probably a misspelled key of ours is
 // reported as misread; if that key limits the tools, the agent gets no tools.
 func (r *reader) unknownKeys(odd [][2]*yaml.Node, d *Definition, keys []string) {
@@ -149,6 +167,9 @@ func (r *reader) unknownKeys(odd [][2]*yaml.Node, d *Definition, keys []string) 
 		key := o[0]
 		name := text.OneLine(key.Value, longestTitle)
 		near := text.Likely(strings.ToLower(key.Value), keys)
+		if near == "" && d.Access.Tools == nil && slices.Contains(keys, "tools") && toolList(strings.ToLower(key.Value), o[1]) {
+			near = "tools"
+		}
 		switch {
 		case near == "", near == "mcp_servers" && o[1].Kind == yaml.SequenceNode: // names, as Claude Code has them
 			names = append(names, name)
