@@ -295,15 +295,13 @@ func (f field) question(header string) engine.Question {
 	if f.Text != "" {
 		words += ": " + f.Text
 	}
-	if !f.needed {
+	switch {
+	case f.Default != nil:
+		words += fmt.Sprintf(" (%s if left empty)", clean(f.standard(), 100))
+	case !f.needed:
 		words += " (may be left empty)"
 	}
-	q := engine.Question{Header: header, Text: clean(words, longestForm), Kind: engine.FreeText}
-	if f.Default != nil {
-		q.Hint = clean(fmt.Sprint(f.Default), 100)
-	} else if f.Format != "" {
-		q.Hint = clean(f.Format, 100)
-	}
+	q := engine.Question{Header: header, Text: clean(words, longestForm), Hint: clean(f.Format, 100), Kind: engine.FreeText}
 	switch options := f.options(); {
 	case f.Type == "boolean":
 		q.Kind = engine.YesNo
@@ -312,6 +310,28 @@ func (f field) question(header string) engine.Question {
 		q.Options = lists.Map(options, func(o enumOption) engine.Option { return engine.Option{Label: o.label()} })
 	}
 	return q
+}
+
+// standard returns the default as a user would give it.
+func (f field) standard() string {
+	values, several := f.Default.([]any)
+	if !several {
+		values = []any{f.Default}
+	}
+	options := f.options()
+	return strings.Join(lists.Map(values, func(v any) string {
+		said := fmt.Sprint(v)
+		if i := slices.IndexFunc(options, func(o enumOption) bool { return o.Const == said }); i >= 0 {
+			return options[i].label()
+		}
+		switch v {
+		case true:
+			return engine.Yes
+		case false:
+			return engine.No
+		}
+		return said
+	}), ", ")
 }
 
 // value returns the value that a reply stands for.

@@ -49,6 +49,15 @@ func TestForm(t *testing.T) {
 			}
 		}
 	}
+	for want, f := range map[string]field{"days (3 if left empty)": {name: "days", needed: true, Default: 3.0},
+		"loud (Yes if left empty)":        {name: "loud", Type: "boolean", Default: true},
+		"size (Big, small if left empty)": {name: "size", Default: []any{"b", "small"}, OneOf: []enumOption{{Const: "b", Title: "Big"}}},
+		"when (may be left empty)":        {name: "when", Format: "date"},
+		"who (x\\u001b[1m if left empty)": {name: "who", Default: "x\x1b[1m"}} {
+		if got := f.question("").Text; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 	one := field{OneOf: []enumOption{{Const: "x", Title: "a\tb\x1b"}}}
 	if got, _ := one.read(one.question("").Options[0].Label); got != "x" {
 		t.Errorf("what is chosen by its label is sent as %q", got)
