@@ -54,7 +54,7 @@ func (s *Settings) Explain(in Inputs, all bool) []Entry {
 	for i := range slices.Backward(s.layers) {
 		s.layers[i].explain(entry)
 	}
-	overrides := overrides()
+	overrides := overrides(in.Flags)
 	for _, o := range overrides {
 		if len(in.said(o)) > 0 {
 			entry(strings.Split(o.Key.Name, "."))
@@ -87,10 +87,8 @@ func (in Inputs) said(o override) (all []Origin) {
 		v, _ := in.DotEnv.Lookup(name) // otherwise the environment has it
 		all = append(all, Origin{Scope: Environment, Name: name, Path: v.File, Value: values[i]})
 	}
-	if o.flag != nil && in.Flags != nil {
-		if name, v, ok := o.flag(in.Flags); ok {
-			all = append(all, Origin{Scope: CommandLine, Name: name, Value: v})
-		}
+	if o.flag.given {
+		all = append(all, Origin{Scope: CommandLine, Name: o.flag.name, Value: o.flag.value})
 	}
 	return all
 }

@@ -19,58 +19,42 @@ func (e *ForbiddenError) Error() string { return e.Message }
 // An override is a key that the environment or the command line may override.
 type override struct {
 	Key  Key
-	flag func(*flags.Set) (name string, v any, ok bool) // nil without a flag
+	flag flagValue
 }
 
-func overrides() (all []override) {
-	byFlag := map[string]func(*flags.Set) (string, any, bool){
-		"model.name": func(f *flags.Set) (string, any, bool) {
-			name := strings.TrimSpace(f.Model)
-			return "--model", name, name != ""
-		},
-		"model.maxSessionTurns": func(f *flags.Set) (string, any, bool) {
-			return "--max-turns", json.Number(strconv.Itoa(f.MaxTurns)), f.MaxTurns != 0
-		},
-		"check": func(f *flags.Set) (string, any, bool) {
-			return "--check", f.Check, f.Check != ""
-		},
-		"model.disableLoopDetection": func(f *flags.Set) (string, any, bool) {
-			return "--no-loop-check", true, f.NoLoopCheck
-		},
-		"general.offline": func(f *flags.Set) (string, any, bool) { return "--offline", true, f.Offline },
-		"general.maxAttempts": func(f *flags.Set) (string, any, bool) {
-			return "--max-attempts", json.Number(strconv.Itoa(f.MaxAttempts)), f.MaxAttempts != 0
-		},
-		"general.defaultApprovalMode": func(f *flags.Set) (string, any, bool) {
-			name := "--approval-mode"
-			if f.ApprovalMode == "" {
-				name = "--yolo"
-			}
-			return name, f.Mode(), f.Mode() != ""
-		},
-		"output.format": func(f *flags.Set) (string, any, bool) {
-			name := "--output-format"
-			if f.OutputFormat == "" {
-				name = "--json"
-			}
-			return name, f.Format(), f.Format() != ""
-		},
-		"ui.accessibility.screenReader": func(f *flags.Set) (string, any, bool) {
-			name, off := f.PlainFlag()
-			return name, !off, name != ""
-		},
-		"ui.stream": func(f *flags.Set) (string, any, bool) { return "--stream", f.Stream, f.Stream != "" },
-		"ui.detail": func(f *flags.Set) (string, any, bool) { return "--detail", f.Detail, f.Detail != "" },
-		"ui.ascii":  func(f *flags.Set) (string, any, bool) { return "--ascii", true, f.ASCII },
-		"tools.sandbox": func(f *flags.Set) (string, any, bool) {
-			return "--sandbox", cmp.Or(switched(f.Sandbox.Value), On), f.Sandbox.Set
-		},
-		"context.includeDirectories": func(f *flags.Set) (string, any, bool) {
-			return "--include-directories", items(f.IncludeDirs), len(f.IncludeDirs) > 0
-		},
+// A flagValue is the value that the command line gives to a key.
+type flagValue struct {
+	name  string
+	value any
+	given bool
+}
+
+// overrides returns the overrides with the values of f, which may be nil.
+func overrides(f *flags.Set) (all []override) {
+	if f == nil {
+		f = &flags.Set{}
+	}
+	number := func(n int) json.Number { return json.Number(strconv.Itoa(n)) }
+	model := strings.TrimSpace(f.Model)
+	plain, off := f.PlainFlag()
+	byKey := map[string]flagValue{
+		"model.name":                    {"--model", model, model != ""},
+		"model.maxSessionTurns":         {"--max-turns", number(f.MaxTurns), f.MaxTurns != 0},
+		"check":                         {"--check", f.Check, f.Check != ""},
+		"model.disableLoopDetection":    {"--no-loop-check", true, f.NoLoopCheck},
+		"general.offline":               {"--offline", true, f.Offline},
+		"general.maxAttempts":           {"--max-attempts", number(f.MaxAttempts), f.MaxAttempts != 0},
+		"general.defaultApprovalMode":   {cmp.Or(f.First("--approval-mode"), "--yolo"), f.Mode(), f.Mode() != ""},
+		"output.format":                 {cmp.Or(f.First("--output-format"), "--json"), f.Format(), f.Format() != ""},
+		"ui.accessibility.screenReader": {plain, !off, plain != ""},
+		"ui.stream":                     {"--stream", f.Stream, f.Stream != ""},
+		"ui.detail":                     {"--detail", f.Detail, f.Detail != ""},
+		"ui.ascii":                      {"--ascii", true, f.ASCII},
+		"tools.sandbox":                 {"--sandbox", cmp.Or(switched(f.Sandbox.Value), On), f.Sandbox.Set},
+		"context.includeDirectories":    {"--include-directories", items(f.IncludeDirs), len(f.IncludeDirs) > 0},
 	}
 	for _, k := range table {
-		if flag := byFlag[k.Name]; flag != nil || k.env != nil {
+		if flag, ok := byKey[k.Name]; ok || k.env != nil {
 			all = append(all, override{k, flag})
 		}
 	}
@@ -97,7 +81,7 @@ func (o override) variables(lookup func(string) (string, bool)) (names []string,
 // forbids, a [ForbiddenError], or about an invalid value of a variable, a [jsonc.Error].
 func (s *Settings) Override(f *flags.Set, lookup func(string) (string, bool)) error {
 	s.Model = strings.TrimSpace(s.Model)
-	for _, o := range overrides() {
+	for _, o := range overrides(f) {
 		if o.Key.field == nil {
 			continue
 		}
@@ -107,10 +91,7 @@ func (s *Settings) Override(f *flags.Set, lookup func(string) (string, bool)) er
 			}
 			o.Key.set(s, values[0])
 		}
-		if o.flag == nil {
-			continue
-		}
-		if _, v, ok := o.flag(f); ok {
+		if v := o.flag.value; o.flag.given {
 			if list, is := o.Key.field(s).(*[]string); is {
 				v = o.Key.combine(items(*list), v)
 			}

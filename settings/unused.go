@@ -91,7 +91,7 @@ func (u *finder) key(v any, item Unused) {
 
 // environment adds the variables of keys without a field.
 func (u *finder) environment(lookup func(string) (string, bool)) {
-	for _, o := range overrides() {
+	for _, o := range overrides(nil) {
 		if names, values := o.variables(lookup); len(values) > 0 && o.Key.Status == Later {
 			u.key(values[0], Unused{Feature: o.Key.Name, Name: o.Key.Name, File: names[0]})
 		}
