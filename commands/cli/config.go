@@ -24,7 +24,6 @@ type configCommand struct {
 	Unset    configUnset    `cmd:"" help:"Take a key out of one of the files." slash:"unset"`
 	Path     configPath     `cmd:"" help:"Say where the files of settings are." slash:"path"`
 	Validate configValidate `cmd:"" help:"Say everything that is wrong with the files." slash:"validate"`
-	Schema   configSchema   `cmd:"" help:"Print a JSON Schema of the files."`
 }
 
 // An explainer returns the effective values of the settings, environment and command line included.
@@ -367,8 +366,3 @@ func (f file) lines() []string {
 	}
 	return lines
 }
-
-type configSchema struct{}
-
-// Run prints the schema, for editors.
-func (*configSchema) Run(out *Output) error { return out.print(settings.Schema()) }

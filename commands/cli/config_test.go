@@ -67,7 +67,7 @@ func TestConfigReads(t *testing.T) {
 	if u := (*flags.UsageError)(nil); !errors.As(err, &u) || out.Len() > 0 {
 		t.Errorf("%v, %s", err, out)
 	}
-	if err := w.run(t.Context(), []string{"config", "schema"}); err != nil || !json.Valid(out.Bytes()) {
+	if err := w.run(t.Context(), []string{"schema", "settings"}); err != nil || !json.Valid(out.Bytes()) {
 		t.Error(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gemline/repl/schema"
+	"gemline/settings"
 )
 
 // schemaCommand is gemline schema.
@@ -25,7 +26,7 @@ func (c *schemaCommand) Run(out *Output) error {
 	case c.Name == "":
 		return out.lines(names)
 	case c.Name == settingsSchema:
-		return (&configSchema{}).Run(out)
+		return out.print(settings.Schema())
 	}
 	text, ok := schema.Text(c.Name)
 	if !ok {

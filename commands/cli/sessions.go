@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -75,15 +74,10 @@ type NoSessionError struct{ error }
 // Unwrap returns the error of the journal.
 func (e *NoSessionError) Unwrap() error { return e.error }
 
-type sessionsList struct {
-	Live bool `help:"List the live sessions of all directories."`
-}
+type sessionsList struct{}
 
 // Run prints the sessions, oldest first, with the numbers for --resume.
-func (c *sessionsList) Run(ctx context.Context, out *Output, here *Folder) error {
-	if c.Live {
-		return out.showLive(live(ctx, here.Paths))
-	}
+func (*sessionsList) Run(out *Output, here *Folder) error {
 	list, store, err := here.sessions()
 	if err != nil {
 		return err

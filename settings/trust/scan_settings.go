@@ -123,11 +123,7 @@ func (v *view) keys(prefix string, tree map[string]any, depth int) {
 
 // weakens describes how a setting of a project weakens security, "" if it does not.
 func weakens(key string, value any) string {
-	name := key
-	if today, older := settings.CurrentName(key); older {
-		name = today
-	}
-	if risk := settings.Risk(strings.Split(name, ".")); risk != "" {
+	if risk := settings.Risk(strings.Split(key, ".")); risk != "" {
 		return risk
 	}
 	low := strings.ToLower(key + " " + text.Compact(value))
