@@ -17,9 +17,9 @@ var files embed.FS
 
 // A Page is one page of the documentation.
 type Page struct {
-	Name  string // the topic
-	Title string
-	Text  string // Markdown
+	Name  string `json:"name"` // the topic
+	Title string `json:"title"`
+	Text  string `json:"text,omitempty"` // Markdown
 }
 
 // order is that of the pages for whoever uses the program; others follow by name.

@@ -11,8 +11,8 @@ import (
 // A Reference is a source, such as a page, that an answer rests on or repeats. Its text is
 // untrusted.
 type Reference struct {
-	Title string // may be empty
-	URI   string
+	Title string `json:"title,omitempty"`
+	URI   string `json:"uri"`
 }
 
 // String returns the reference on one line: "(title) uri".

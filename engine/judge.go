@@ -46,10 +46,10 @@ type Reason struct {
 
 // A Rule is what denied a call, as a Policy names its rules.
 type Rule struct {
-	File  string // the file's name, for messages
-	Line  int    // 0 if File is no file of rules
-	Tier  string // the rule's origin, such as "user"
-	About string // its subject, on one line
+	File  string `json:"file"`           // the file's name, for messages
+	Line  int    `json:"line,omitempty"` // 0 if File is no file of rules
+	Tier  string `json:"tier"`           // the rule's origin, such as "user"
+	About string `json:"about"`          // its subject, on one line
 }
 
 // A Grant is a possible meaning of "always". It is compared as a whole: a call is covered if an

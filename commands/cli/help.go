@@ -19,13 +19,6 @@ type helpCommand struct {
 	Topic []string `arg:"" optional:"" complete:"topic" help:"A page, or a command of the command line."`
 }
 
-// A topic is a topic in gemline help --json.
-type topic struct {
-	Name  string `json:"name"`
-	Title string `json:"title"`
-	Text  string `json:"text,omitempty"` // Markdown
-}
-
 // Run prints a page, the help of a command, or the list of both.
 func (c *helpCommand) Run(ctx context.Context, out *Output, ask *Asker) error {
 	if len(c.Topic) == 0 {
@@ -44,7 +37,7 @@ func (c *helpCommand) Run(ctx context.Context, out *Output, ask *Asker) error {
 		}
 	}
 	if out.JSON {
-		return out.document(topic{page.Name, page.Title, page.Text})
+		return out.document(page)
 	}
 	return out.page(ctx, text.Printable(docs.Plain(page.Text, out.width())))
 }
@@ -55,7 +48,7 @@ var others = map[string]string{"installation": "install", "uninstall": "install"
 
 // topics lists the pages and the commands.
 func (out *Output) topics(ctx context.Context) error {
-	list := lists.Map(docs.Pages(), func(p docs.Page) topic { return topic{Name: p.Name, Title: p.Title} })
+	list := lists.Map(docs.Pages(), func(p docs.Page) docs.Page { p.Text = ""; return p })
 	if out.JSON {
 		return out.document(map[string]any{"topics": list})
 	}

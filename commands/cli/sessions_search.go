@@ -18,15 +18,8 @@ type sessionsSearch struct {
 // A foundSession is a session in gemline sessions search --json.
 type foundSession struct {
 	SessionEntry
-	Directory string     `json:"directory"`
-	Hits      []foundHit `json:"hits"`
-}
-
-// A foundHit is a line with the searched words.
-type foundHit struct {
-	Turn int    `json:"turn"`
-	Who  string `json:"who"`
-	Line string `json:"line"`
+	Directory string        `json:"directory"`
+	Hits      []journal.Hit `json:"hits"`
 }
 
 // Run prints the sessions with the words, and their matching lines.
@@ -52,12 +45,9 @@ func (c *sessionsSearch) Run(out *Output, here *Folder) error {
 			lines = append(lines, store.Root+":")
 		}
 		for _, f := range list {
-			one := foundSession{SessionEntry: out.entries(f.Session)[0], Directory: store.Root}
+			one := foundSession{SessionEntry: out.entries(f.Session)[0], Directory: store.Root, Hits: f.Hits}
 			one.Index = f.Number
 			lines = append(lines, f.Line(f.Number, "", time.Now()))
-			for _, h := range f.Hits {
-				one.Hits = append(one.Hits, foundHit(h))
-			}
 			lines = append(lines, HitLines(f.Hits)...)
 			found = append(found, one)
 		}

@@ -40,15 +40,15 @@ type Metadata struct {
 }
 
 type messageLine struct {
-	ID        string     `json:"id"`
-	Timestamp string     `json:"timestamp"`
-	Type      string     `json:"type"`
-	Content   any        `json:"content"` // a string for the model's, else parts
-	Thoughts  *[]thought `json:"thoughts,omitempty"`
-	Tokens    *tokens    `json:"tokens,omitempty"`
-	Model     string     `json:"model,omitempty"`
-	ToolCalls []toolCall `json:"toolCalls,omitempty"`
-	Citations []citation `json:"citations,omitempty"` // other programs ignore them
+	ID        string             `json:"id"`
+	Timestamp string             `json:"timestamp"`
+	Type      string             `json:"type"`
+	Content   any                `json:"content"` // a string for the model's, else parts
+	Thoughts  *[]thought         `json:"thoughts,omitempty"`
+	Tokens    *tokens            `json:"tokens,omitempty"`
+	Model     string             `json:"model,omitempty"`
+	ToolCalls []toolCall         `json:"toolCalls,omitempty"`
+	Citations []engine.Reference `json:"citations,omitempty"` // other programs ignore them
 
 	// Parts is the model's original message, if it is more than text.
 	Parts []*genai.Part `json:"parts,omitempty"`
@@ -58,12 +58,6 @@ type messageLine struct {
 
 	// Begins says that lines record the beginnings of the calls. Other programs ignore it.
 	Begins bool `json:"callsBegin,omitempty"`
-}
-
-// A citation is a source of the message, such as a page.
-type citation struct {
-	Title string `json:"title,omitempty"`
-	URI   string `json:"uri"`
 }
 
 type thought struct {
@@ -133,9 +127,7 @@ func (l *messageLine) fill(e engine.Entry, at time.Time) {
 		l.Tokens = &tokens{Input: u.Prompt, Output: u.Output, Cached: u.Cached,
 			Thoughts: u.Thoughts, Tool: u.ToolUse, Total: u.Total}
 	}
-	for _, r := range e.Cited {
-		l.Citations = append(l.Citations, citation(r))
-	}
+	l.Citations = e.Cited
 	if !isText(e.Content) {
 		l.Parts = withNamedIDs(e.Content.Parts)
 	}

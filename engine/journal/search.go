@@ -17,9 +17,9 @@ import (
 
 // A Hit is a line of a session that holds the searched words.
 type Hit struct {
-	Turn int    // from 1
-	Who  string // you, gemini, the name of a tool, or name for the session's name
-	Line string // shortened around the searched words
+	Turn int    `json:"turn"` // from 1
+	Who  string `json:"who"`  // you, gemini, the name of a tool, or name for the session's name
+	Line string `json:"line"` // shortened around the searched words
 }
 
 // A SearchResult is a session with its hits.

@@ -5,14 +5,8 @@ import (
 	"gemline/repl/output"
 )
 
-// A Citation is a source of an answer, such as a page, for a record.
-type Citation struct {
-	Title string `json:"title,omitempty"`
-	URI   string `json:"uri"`
-}
-
 // cited holds the sources of the last answer.
-type cited struct{ list []Citation }
+type cited struct{ list []engine.Reference }
 
 // observe stores the sources in an event.
 func (c *cited) observe(ev engine.Event) {
@@ -22,7 +16,7 @@ func (c *cited) observe(ev engine.Event) {
 	case engine.Citations:
 		c.list = nil
 		for _, r := range ev.References {
-			c.list = append(c.list, Citation{output.Valid(r.Title), output.Valid(r.URI)})
+			c.list = append(c.list, engine.Reference{Title: output.Valid(r.Title), URI: output.Valid(r.URI)})
 		}
 	}
 }

@@ -12,21 +12,13 @@ import (
 // A Denial is a call that was not made because the policy denied it, or because no user could be
 // asked.
 type Denial struct {
-	Tool  string `json:"tool"`
-	ID    string `json:"tool_id"`
-	Agent string `json:"agent,omitempty"` // the calling agent, "" for the conversation itself
-	Title string `json:"title,omitempty"`
-	Why   string `json:"why"`
-	Allow string `json:"allowed_by,omitempty"`
-	Rule  *Rule  `json:"rule,omitempty"`
-}
-
-// A Rule is the rule that denied a call, for a record.
-type Rule struct {
-	File  string `json:"file"`
-	Line  int    `json:"line,omitempty"`
-	Tier  string `json:"tier"`
-	About string `json:"about"`
+	Tool  string       `json:"tool"`
+	ID    string       `json:"tool_id"`
+	Agent string       `json:"agent,omitempty"` // the calling agent, "" for the conversation itself
+	Title string       `json:"title,omitempty"`
+	Why   string       `json:"why"`
+	Allow string       `json:"allowed_by,omitempty"`
+	Rule  *engine.Rule `json:"rule,omitempty"`
 }
 
 // deny stores a denied call of an agent or, if agent is "", of the conversation.
@@ -47,8 +39,8 @@ func (c *core) deny(agent string, ev engine.CallFinished) {
 		return
 	}
 	if ce != nil && ce.Rule != nil {
-		d.Rule = &Rule{output.Valid(ce.Rule.File), ce.Rule.Line, output.Valid(ce.Rule.Tier),
-			output.Valid(ce.Rule.About)}
+		d.Rule = &engine.Rule{File: output.Valid(ce.Rule.File), Line: ce.Rule.Line, Tier: output.Valid(ce.Rule.Tier),
+			About: output.Valid(ce.Rule.About)}
 	}
 	c.denied = append(c.denied, d)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 
+	"gemline/engine"
 	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/repl/output"
@@ -52,22 +53,22 @@ type (
 		Model   string `json:"model,omitempty"`
 	}
 	resultRecord struct {
-		Status   string          `json:"status"`
-		Error    *Failure        `json:"error,omitempty"`
-		Stats    json.RawMessage `json:"stats"`
-		Session  string          `json:"session_id"`
-		Version  int             `json:"schema_version"`
-		ExitCode int             `json:"exit_code"`
-		Reason   string          `json:"termination_reason"`
-		Denied   []Denial        `json:"denied"`
-		Warnings []string        `json:"warnings,omitempty"`
-		Patch    *string         `json:"patch,omitempty"`
-		Planned  *[]PlannedCall  `json:"planned,omitempty"`
-		Value    json.RawMessage `json:"structured_output,omitempty"`
-		Code     *string         `json:"extracted,omitempty"`
-		Sandbox  *Sandbox        `json:"sandbox,omitempty"`
-		Check    *tally.Check    `json:"check,omitempty"`
-		Cited    []Citation      `json:"citations,omitempty"`
+		Status   string             `json:"status"`
+		Error    *Failure           `json:"error,omitempty"`
+		Stats    json.RawMessage    `json:"stats"`
+		Session  string             `json:"session_id"`
+		Version  int                `json:"schema_version"`
+		ExitCode int                `json:"exit_code"`
+		Reason   string             `json:"termination_reason"`
+		Denied   []Denial           `json:"denied"`
+		Warnings []string           `json:"warnings,omitempty"`
+		Patch    *string            `json:"patch,omitempty"`
+		Planned  *[]PlannedCall     `json:"planned,omitempty"`
+		Value    json.RawMessage    `json:"structured_output,omitempty"`
+		Code     *string            `json:"extracted,omitempty"`
+		Sandbox  *Sandbox           `json:"sandbox,omitempty"`
+		Check    *tally.Check       `json:"check,omitempty"`
+		Cited    []engine.Reference `json:"citations,omitempty"`
 	}
 )
 

@@ -116,7 +116,7 @@ func (r *Records) Args(args map[string]any) any {
 func (r *Records) User(prompt, id string) { r.prompt, r.id = prompt, id }
 
 // TakeCitations returns and removes the sources of the last answer: the next turn may have none.
-func (r *Records) TakeCitations() []Citation {
+func (r *Records) TakeCitations() []engine.Reference {
 	list := r.cited.list
 	r.cited.list = nil
 	return list

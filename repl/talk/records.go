@@ -91,8 +91,8 @@ type (
 		Denied   []report.Denial `json:"denied"`
 		Check    *tally.Check    `json:"check,omitempty"`
 
-		Cited []report.Citation `json:"citations,omitempty"`
-		Hint  bool              `json:"hint,omitempty"`
+		Cited []engine.Reference `json:"citations,omitempty"`
+		Hint  bool               `json:"hint,omitempty"`
 	}
 )
 
@@ -216,7 +216,7 @@ func (c *Server) result(t *runningTurn, took time.Duration, o report.Outcome) {
 	stats := t.tally.Flat(took)
 	c.Stream.Add(func(r *report.Records) {
 		r.Flush()
-		var cited []report.Citation
+		var cited []engine.Reference
 		if t == c.now { // the pending output of the running turn belongs to it
 			r.User("", "")
 			cited = r.TakeCitations()
