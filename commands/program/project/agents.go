@@ -182,7 +182,7 @@ func applyOverrides(d *agent.Definition, said any) (on bool, err error) {
 
 // item returns an agent with its servers, as an item for consent.
 func (a *AgentSet) item(d agent.Definition) item {
-	return item{ofProject: d.Source == AgentOfProject,
+	return item{name: d.Name, ofProject: d.Source == AgentOfProject,
 		consent: question.ConsentItem{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File},
 			Agent: true, Idle: len(d.Access.Servers) == 0},
 		findStarted: func() (all consent.Started, print string) {
@@ -230,18 +230,15 @@ func (a *AgentSet) OwnedByUser(d agent.Definition) bool {
 
 // Problems returns a line for each configured agent that can't be called.
 func (a *AgentSet) Problems() (lines []string) {
-	list, wrong := a.List()
+	_, wrong := a.List()
 	lines = lists.Map(wrong, func(err error) string { return "agents: " + text.OneLine(err.Error(), MaxNoticeLength) })
-	a.printNotAgreed(list, func(line string) { lines = append(lines, line) })
+	a.printNotAgreed(func(line string) { lines = append(lines, line) })
 	return lines
 }
 
 // printNotAgreed prints which agents can't be called because nobody has agreed to them.
-func (a *AgentSet) printNotAgreed(list []agent.Definition, notify func(string)) {
-	left := lists.Map(lists.Filter(list, isNotAgreed), func(d agent.Definition) string { return d.Name })
-	if len(left) > 0 {
-		notify(text.OneLine("agents of this project can't be called, since nobody has agreed to their present form: "+strings.Join(left, ", "), MaxNoticeLength) + howAgreed(a.opts))
-	}
+func (a *AgentSet) printNotAgreed(notify func(string)) {
+	printNotAgreed(a.opts, "agents of this project can't be called", a.items(), notify)
 }
 
 // Reload implements [cli.Agents].

@@ -13,6 +13,7 @@ import (
 	"gemline/engine/disk"
 	"gemline/engine/lists"
 	"gemline/engine/prompt"
+	"gemline/engine/text"
 	"gemline/repl/question"
 	"gemline/settings"
 	"gemline/settings/consent"
@@ -57,6 +58,7 @@ func newConsents(o *Options) *consents {
 
 // An item is a program that a folder brings.
 type item struct {
+	name        string                           // for notices
 	ofProject   bool                             // the project brings it, and not the user
 	consent     question.ConsentItem             // for the question, without what the item starts
 	findStarted func() (consent.Started, string) // finds the files that the item starts now, with their fingerprint
@@ -238,11 +240,21 @@ func howAgreed(o *Options) string {
 func PrintNotAgreed(o *Options, notify func(kind string) func(string)) {
 	o.Hooks().printNotAgreed(notify("hooks"))
 	o.servers(func(string) {}).printNotAgreed(notify("servers"))
-	agents, _ := o.Agents().List()
-	o.Agents().printNotAgreed(agents, notify("agents"))
+	o.Agents().printNotAgreed(notify("agents"))
 	o.loadDiscovery(notify("settings"))
 	o.found.discovery.printNotAgreed(o, notify("settings"))
 	o.loadCheck(notify("settings"))
+}
+
+// printNotAgreed prints which items do not run because nobody has agreed to them.
+func printNotAgreed(o *Options, what string, items []item, notify func(string)) {
+	left := lists.Filter(items, func(i item) bool {
+		return i.ofProject && o.consents.rights(i) == "" && !agreedByFlag(o, i)
+	})
+	if len(left) > 0 {
+		names := lists.Map(left, func(i item) string { return text.OneLine(i.name, MaxNameLength) })
+		notify(text.OneLine(what+", since nobody has agreed to their present form: "+strings.Join(names, ", "), MaxNoticeLength) + howAgreed(o))
+	}
 }
 
 // An undecided is a program of the project that the user has not decided about. Its fingerprint is

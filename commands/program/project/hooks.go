@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -102,7 +101,7 @@ func (h *HookSet) item(k hook.Hook) item {
 	for _, kv := range env {
 		title += ", with " + kv
 	}
-	return item{ofProject: k.Source == hook.Project, consent: question.ConsentItem{Title: title, Command: k.Command},
+	return item{name: k.ID(), ofProject: k.Source == hook.Project, consent: question.ConsentItem{Title: title, Command: k.Command},
 		findStarted: func() (consent.Started, string) {
 			start := startOf(h.opts, h.opts.Paths.Cwd, k.Env, nil, k.Command)
 			start.Reads = k.Event.Guards() // a guard may read a list of forbidden commands
@@ -171,14 +170,7 @@ func (o *Options) loadHooks(notify func(string)) error {
 
 // printNotAgreed prints which hooks do not run because nobody has agreed to them.
 func (h *HookSet) printNotAgreed(notify func(string)) {
-	left := lists.Filter(h.list, func(k hook.Hook) bool {
-		return h.rights(k) == "" && h.isOn(k) && !agreedByFlag(h.opts, h.item(k))
-	})
-	if len(left) > 0 {
-		names := lists.Map(left, func(k hook.Hook) string { return text.OneLine(k.ID(), MaxNameLength) })
-		notify("hooks of this project do not run, since nobody has agreed to their present form: " +
-			strings.Join(names, ", ") + howAgreed(h.opts))
-	}
+	printNotAgreed(h.opts, "hooks of this project do not run", h.items(), notify)
 }
 
 // An UnusableHookError is a hook that may block and can't be used, in an unattended run.

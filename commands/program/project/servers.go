@@ -258,7 +258,7 @@ func (set *serverSet) item(m mcpServer) item {
 	for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
 		w.Title += ", with the header " + name
 	}
-	return item{ofProject: m.ofProject(), consent: w, findStarted: func() (consent.Started, string) {
+	return item{name: m.Name, ofProject: m.ofProject(), consent: w, findStarted: func() (consent.Started, string) {
 		b, _ := json.Marshal(m.Raw)
 		s := startedBy(set.opts, m.Server)
 		return s, s.Fingerprint("mcp", m.Name, string(b))
@@ -290,14 +290,7 @@ func (set *serverSet) rights(m mcpServer) consent.Rights {
 
 // printNotAgreed prints which servers are not used because nobody has agreed to them.
 func (set *serverSet) printNotAgreed(notify func(string)) {
-	left := lists.Filter(set.list, func(m mcpServer) bool {
-		return m.ofProject() && m.off == "" && set.rights(m) == "" && !agreedByFlag(set.opts, set.item(m))
-	})
-	if len(left) > 0 {
-		names := lists.Map(left, func(m mcpServer) string { return text.PrintableLine(m.Name) })
-		notify("MCP servers of this project are not used, since nobody has agreed to their present form: " +
-			strings.Join(names, ", ") + howAgreed(set.opts))
-	}
+	printNotAgreed(set.opts, "MCP servers of this project are not used", set.items(), notify)
 }
 
 // address returns the address of a remote server, "" for a local one.
