@@ -21,6 +21,7 @@ import (
 	"gemline/engine/lists"
 	"gemline/engine/redact/wrap"
 	"gemline/engine/text"
+	"gemline/repl/question"
 )
 
 // chatCommands are about sessions, and conversations that are stored under tags.
@@ -28,8 +29,9 @@ type chatCommands struct {
 	c        *Conversation
 	out      io.Writer
 	home     string
-	pickOne  func(ctx context.Context, ask, enter string, list []MenuItem) (at int, err error)
+	pickOne  func(ctx context.Context, ask, enter string, list []question.MenuItem) (at int, err error)
 	sessions Sessions
+	confirm  func(ctx context.Context, about string) (bool, error)
 }
 
 // Sessions holds the stored sessions beside the present conversation.
@@ -46,9 +48,6 @@ type Sessions struct {
 	// Summarize has a model write a line about each session without a summary. It stops after a
 	// moment.
 	Summarize func(ctx context.Context, list []journal.Session)
-
-	// Confirm asks a question with the answer yes or no. It is nil if no user can be asked.
-	Confirm func(ctx context.Context, question string) (bool, error)
 }
 
 // errOnePrompt is the error of a command that needs a session, in a run of one prompt.
@@ -143,7 +142,7 @@ func (cmd chatCommands) pick(ctx context.Context, list []journal.Session) error 
 			list = again
 		}
 	}
-	menu := make([]MenuItem, len(list))
+	menu := make([]question.MenuItem, len(list))
 	for i, s := range list {
 		menu[i] = cmd.sessionChoice(s, i+1)
 		if i == len(list)-1 && len(list) > 1 {
@@ -154,9 +153,9 @@ func (cmd chatCommands) pick(ctx context.Context, list []journal.Session) error 
 }
 
 // sessionChoice returns the line of a list that stands for a session.
-func (cmd chatCommands) sessionChoice(s journal.Session, n int) MenuItem {
+func (cmd chatCommands) sessionChoice(s journal.Session, n int) question.MenuItem {
 	_, line, _ := strings.Cut(s.Line(n, cmd.c.Journal.ID(), time.Now()), " ")
-	return MenuItem{Number: n, Name: s.Name, Text: line}
+	return question.MenuItem{Number: n, Name: s.Name, Text: line}
 }
 
 // pickFound resumes the session whose title has all words, or else the session whose text has
@@ -178,7 +177,7 @@ func (cmd chatCommands) pickFound(ctx context.Context, all []journal.Session, wo
 		return cmd.resumeSession(ctx, found[0].Session)
 	}
 	var list []journal.Session
-	var menu []MenuItem
+	var menu []question.MenuItem
 	for _, f := range found {
 		c := cmd.sessionChoice(f.Session, f.Number)
 		c.Below = cli.HitLines(f.Hits)
@@ -200,7 +199,7 @@ func titled(all []journal.Session, words string) (found []journal.SearchResult) 
 }
 
 // choose asks for a session in a menu, and resumes it.
-func (cmd chatCommands) choose(ctx context.Context, list []journal.Session, menu []MenuItem) error {
+func (cmd chatCommands) choose(ctx context.Context, list []journal.Session, menu []question.MenuItem) error {
 	if cmd.pickOne == nil {
 		var ls []string
 		for _, c := range menu {
@@ -222,8 +221,8 @@ func (cmd chatCommands) resumeSession(ctx context.Context, s journal.Session) er
 	}
 	choice := journal.OpenOptions{Resume: true, Selector: s.ID}
 	next, err := cmd.sessions.Resume(ctx, choice)
-	if busy := (*journal.BusyError)(nil); errors.As(err, &busy) && cmd.sessions.Confirm != nil {
-		yes, asked := cmd.sessions.Confirm(ctx, busy.Error()+"; resume a copy?")
+	if busy := (*journal.BusyError)(nil); errors.As(err, &busy) && cmd.confirm != nil {
+		yes, asked := cmd.confirm(ctx, busy.Error()+"; resume a copy?")
 		if asked != nil || !yes {
 			return asked
 		}
@@ -329,10 +328,10 @@ func (cmd chatCommands) mayWrite(ctx context.Context, name string) (bool, error)
 	if _, err := export.FormatOf(name); err != nil {
 		return false, &Error{Message: err.Error(), Misused: true}
 	}
-	if _, err := os.Lstat(cmd.path(name)); err != nil || cmd.sessions.Confirm == nil {
+	if _, err := os.Lstat(cmd.path(name)); err != nil || cmd.confirm == nil {
 		return true, nil
 	}
-	return cmd.sessions.Confirm(ctx, text.PrintableLine(name)+" is there already; write over it?")
+	return cmd.confirm(ctx, text.PrintableLine(name)+" is there already; write over it?")
 }
 
 // path returns the path of a file that the user names.
@@ -363,11 +362,11 @@ func (cmd chatCommands) save(ctx context.Context, tag string) error {
 		return unavailable("nothing was said that could be saved")
 	}
 	if cmd.sessions.Saved.Has(tag) {
-		if cmd.sessions.Confirm == nil {
+		if cmd.confirm == nil {
 			return unavailable("a conversation is saved as %q already; /chat delete %s deletes it",
 				tag, text.PrintableLine(tag))
 		}
-		yes, err := cmd.sessions.Confirm(ctx,
+		yes, err := cmd.confirm(ctx,
 			"a conversation is saved as "+text.PrintableLine(tag)+" already; write over it?")
 		if err != nil || !yes {
 			return err
@@ -404,8 +403,8 @@ func (cmd chatCommands) deleteSaved(ctx context.Context, tag string) error {
 	if tag == "" {
 		return misused("which one? /chat delete TAG; /chat list lists them")
 	}
-	if cmd.sessions.Confirm != nil && cmd.sessions.Saved.Has(tag) {
-		yes, err := cmd.sessions.Confirm(ctx, "delete the conversation that is saved as "+text.PrintableLine(tag)+"?")
+	if cmd.confirm != nil && cmd.sessions.Saved.Has(tag) {
+		yes, err := cmd.confirm(ctx, "delete the conversation that is saved as "+text.PrintableLine(tag)+"?")
 		if err != nil || !yes {
 			return err
 		}

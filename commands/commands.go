@@ -37,6 +37,7 @@ import (
 	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/repl/input"
+	"gemline/repl/question"
 	"gemline/tools/checkpoint"
 	"gemline/tools/shell"
 	"gemline/tools/workspace"
@@ -67,15 +68,6 @@ type Command struct {
 	// Complete, if not nil, returns candidates for the last word of the arguments. The word begins
 	// with prefix, and stands behind the words in before.
 	Complete func(ctx context.Context, before, prefix string) []string
-}
-
-// A MenuItem is an entry of a numbered list that the user chooses from.
-type MenuItem struct {
-	Number int      // 0 for its place in the list, from 1
-	Name   string   // may be typed in place of the number
-	Text   string   // printed behind the number
-	Below  []string // more lines
-	Now    bool     // the current choice
 }
 
 // Deps are what the commands of a session need. [Builtin] gives each family of commands its
@@ -129,7 +121,7 @@ type Questions struct {
 
 	// Choose asks for an item of a list, and returns its index, or -1 if the user presses enter.
 	// Enter names that choice.
-	Choose func(ctx context.Context, ask, enter string, list []MenuItem) (at int, err error)
+	Choose func(ctx context.Context, ask, enter string, list []question.MenuItem) (at int, err error)
 }
 
 // A Terminal is the user's terminal as commands use it: the screen, the editor around it, the
@@ -193,7 +185,7 @@ func Builtin(d *Deps) Set {
 	memory := memoryCommands{c, d.Out}
 	all := slices.Concat(
 		answerCommands{c, d.Out, d.Terminal.Screen, d.Terminal.Copy, d.Restart}.set(),
-		chatCommands{c, d.Out, d.Home, d.Questions.Choose, d.Sessions}.set(),
+		chatCommands{c, d.Out, d.Home, d.Questions.Choose, d.Sessions, d.Questions.Confirm}.set(),
 		customCommands{d.Out, d.Customs}.set(),
 		directoryCommands{c, d.Out, d.Home}.set(),
 		helpCommands{d.Out, d.Commands, d.Manage, d.Page, d.Terminal.Screen}.set(),

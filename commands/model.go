@@ -14,6 +14,7 @@ import (
 	"gemline/engine/model/catalog"
 	"gemline/engine/model/preset"
 	"gemline/engine/text"
+	"gemline/repl/question"
 )
 
 // modelCommands are about the model.
@@ -21,7 +22,7 @@ type modelCommands struct {
 	c            *Conversation
 	out          io.Writer
 	manage       func(ctx context.Context, args ...string) error
-	pickOne      func(ctx context.Context, ask, enter string, list []MenuItem) (at int, err error)
+	pickOne      func(ctx context.Context, ask, enter string, list []question.MenuItem) (at int, err error)
 	serverModels func(ctx context.Context, provider string) ([]string, error)
 }
 
@@ -172,8 +173,8 @@ func (cmd modelCommands) pick(ctx context.Context) error {
 	if err := sentences(cmd.out, cmd.chosen()+"; "+all); err != nil {
 		return err
 	}
-	menu := lists.Map(choices, func(c preset.ListedModel) MenuItem {
-		return MenuItem{Name: c.Name, Text: c.Name + ": " + c.Note, Now: c.Name == cmd.c.Model.Chosen()}
+	menu := lists.Map(choices, func(c preset.ListedModel) question.MenuItem {
+		return question.MenuItem{Name: c.Name, Text: c.Name + ": " + c.Note, Now: c.Name == cmd.c.Model.Chosen()}
 	})
 	at, err := cmd.pickOne(ctx, "which model?", "no change", menu)
 	if err != nil || at < 0 {

@@ -58,7 +58,7 @@ func choose[T any](ctx context.Context, c *Console, options []question.Option[T]
 	var answers []T
 	for _, o := range options {
 		if n, err := strconv.Atoi(o.Key); err == nil {
-			m.Choices = append(m.Choices, MenuChoice{Number: n, Name: o.Name, Text: o.Text})
+			m.Choices = append(m.Choices, question.MenuItem{Number: n, Name: o.Name, Text: o.Text})
 			answers = append(answers, o.Answer)
 		}
 	}

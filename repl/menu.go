@@ -9,24 +9,16 @@ import (
 
 	"gemline/engine/text"
 	"gemline/repl/output"
+	"gemline/repl/question"
 )
 
 // A Menu is a numbered list of choices. All menus have the same form.
 type Menu struct {
 	Ask     string // "" if the question is already printed
-	Choices []MenuChoice
+	Choices []question.MenuItem
 	Several bool   // the user may choose several
 	Enter   string // the meaning of Enter alone, such as "none"
 	Help    func() // explains the choices for ?; may be nil
-}
-
-// A MenuChoice is an entry of a [Menu].
-type MenuChoice struct {
-	Number int      // the number to type; 0 for its place in the list, from 1
-	Name   string   // may be typed instead, like the beginning of Text
-	Text   string   // printed behind the number
-	Below  []string // more lines
-	Now    bool     // the current choice
 }
 
 // number returns the number of the i-th choice.

@@ -105,9 +105,9 @@ func (a *Asker) reply(ctx context.Context, q engine.Question, explain func()) (r
 func menu(q engine.Question) Menu {
 	m := Menu{Several: q.Multi, Enter: "none", Help: func() {}}
 	for _, o := range q.Options {
-		m.Choices = append(m.Choices, MenuChoice{Text: strings.TrimSuffix(o.Label+": "+o.Description, ": ")})
+		m.Choices = append(m.Choices, question.MenuItem{Text: strings.TrimSuffix(o.Label+": "+o.Description, ": ")})
 	}
-	m.Choices = append(m.Choices, MenuChoice{Text: other})
+	m.Choices = append(m.Choices, question.MenuItem{Text: other})
 	return m
 }
 

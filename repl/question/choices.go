@@ -58,3 +58,12 @@ func FactLines(p engine.Proposal) (lines []string) {
 	}
 	return lines
 }
+
+// A MenuItem is an entry of a numbered list that the user chooses from.
+type MenuItem struct {
+	Number int      // the number to type; 0 for its place in the list, from 1
+	Name   string   // may be typed instead, like the beginning of Text
+	Text   string   // printed behind the number
+	Below  []string // more lines
+	Now    bool     // the current choice
+}

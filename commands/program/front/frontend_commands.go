@@ -36,7 +36,7 @@ func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.De
 			return conversation(f.session), err
 		},
 		Sessions: commands.Sessions{Dir: f.run.store.Chats(), Saved: saved.Store{Dir: f.run.store.Temp},
-			Auth: f.session.Project.Model.AuthMethod, Clean: f.opts.Secrets.Text, Confirm: f.confirm,
+			Auth: f.session.Project.Model.AuthMethod, Clean: f.opts.Secrets.Text,
 			Resume: func(ctx context.Context, c journal.OpenOptions) (*commands.Conversation, error) {
 				err := f.replace(ctx, c, "other", "resume")
 				if err == nil {

@@ -22,6 +22,7 @@ import (
 	"gemline/repl"
 	"gemline/repl/input"
 	"gemline/repl/output"
+	"gemline/repl/question"
 	"gemline/tools/shell"
 )
 
@@ -94,7 +95,7 @@ func (i *interactive) commands() *commands.Deps {
 	app := i.frontend.commands(i.screen.Console.Out, i.show)
 	app.Questions.Permit, app.Terminal.Screen = project.Permit(i.opts, i.screen.Console, i.frontend.run.notify), screenCommands(i.screen)
 	app.Sessions.Summarize = func(ctx context.Context, list []journal.Session) { i.frontend.session.SummarizeLatest(ctx, list) }
-	app.Sessions.Confirm, app.Questions.Choose = i.screen.Console.Confirm, i.choose
+	app.Questions.Choose = i.choose
 	app.Sessions.Resume = func(ctx context.Context, c journal.OpenOptions) (*commands.Conversation, error) {
 		err := i.frontend.replace(ctx, c, "other", "resume")
 		if err == nil {
@@ -102,8 +103,7 @@ func (i *interactive) commands() *commands.Deps {
 		}
 		return conversation(i.frontend.session), err
 	}
-	app.Terminal.Detach = i.detach
-	app.Questions.Confirm, app.Terminal.Prefill = i.screen.Console.Confirm, i.screen.Offer
+	app.Terminal.Detach, app.Terminal.Prefill = i.detach, i.screen.Offer
 	app.Terminal.Editor = i.editorCommand(app)
 	desktop := app.Terminal.Copy
 	app.Terminal.Copy = func(ctx context.Context, text string) (string, error) {
@@ -116,9 +116,8 @@ func (i *interactive) commands() *commands.Deps {
 }
 
 // choose lets the user choose from a list.
-func (i *interactive) choose(ctx context.Context, ask, enter string, list []commands.MenuItem) (at int, err error) {
-	choices := lists.Map(list, func(c commands.MenuItem) repl.MenuChoice { return repl.MenuChoice(c) })
-	return i.screen.Console.Choose(ctx, repl.Menu{Ask: ask, Enter: enter, Choices: choices})
+func (i *interactive) choose(ctx context.Context, ask, enter string, list []question.MenuItem) (at int, err error) {
+	return i.screen.Console.Choose(ctx, repl.Menu{Ask: ask, Enter: enter, Choices: list})
 }
 
 // begin begins the conversation and greets its user. Warnings of the beginning are printed below
@@ -130,6 +129,7 @@ func (i *interactive) begin(ctx context.Context, asker engine.Approver) error {
 	err := i.frontend.begin(ctx, asker)
 	i.frontend.run.Status.PrintWarning = warn
 	if err == nil {
+		i.frontend.confirm = i.screen.Console.Confirm
 		i.frontend.session.AddContext(ctx, i.frontend.startContext)
 		i.setUpScreen()
 		i.greet()

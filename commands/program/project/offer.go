@@ -13,6 +13,7 @@ import (
 	"gemline/engine/text"
 	"gemline/repl"
 	"gemline/repl/output"
+	"gemline/repl/question"
 	"gemline/settings"
 )
 
@@ -31,7 +32,7 @@ func OfferLocalModels(ctx context.Context, o *Options, console *repl.Console, no
 		return nil
 	}
 	m := repl.Menu{Ask: "which one from now on?", Enter: "none",
-		Choices: lists.Map(names, func(name string) repl.MenuChoice { return repl.MenuChoice{Name: name, Text: name} })}
+		Choices: lists.Map(names, func(name string) question.MenuItem { return question.MenuItem{Name: name, Text: name} })}
 	console.Out.Line(output.Info, "no key is needed for a model on this machine:")
 	at, err := console.Choose(ctx, m)
 	if err != nil || at < 0 {
