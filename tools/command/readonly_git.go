@@ -139,31 +139,45 @@ func (l *readOnlyCheck) option(dirs []string, w engine.Word) string {
 // showing returns the use of git by a line that is not confined to read-only, if a command may
 // show the contents of files in commits.
 func showing(c shellCall) (g gitUse) {
-	if slices.ContainsFunc(c.read.Commands, func(command engine.Command) bool {
-		name, _ := command.Program()
-		return name == "git" && !harmless(command.Words()[1:])
-	}) {
+	if slices.ContainsFunc(c.read.Commands, showsContents) {
 		g = gitUse{dirs: gitDirs(c.read, c.dir), shows: true, names: objects(c.args.Command)}
 	}
 	return g
 }
 
-// gitDirs returns the directories in which git may run for a line in dir.
+// showsContents reports whether a command of git may show the contents of files.
+func showsContents(command engine.Command) bool {
+	name, _ := command.Program()
+	return name == "git" && !harmless(command.Words()[1:])
+}
+
+// gitDirs returns the directories in which git may run for a line in dir. A cd may fail.
 func gitDirs(read script.Script, dir string) []string {
-	dirs := []string{dir}
+	from, dirs := []string{dir}, []string{dir}
 	for _, command := range read.Commands {
 		name, _ := command.Program()
 		words := command.Words()
-		for i := 1; i < len(words) && (name == "git" && words[i] == "-C" && i+1 < len(words) || name == "cd" && i == 1); i++ {
-			to := words[i]
-			if name == "git" {
+		to := slices.Clone(from)
+		for i := 1; i < len(words) && (name == "git" && strings.HasPrefix(words[i], "-") || name == "cd"); i++ {
+			switch {
+			case name == "cd":
+				i = len(words) - 1
+			case words[i] == "-C" && i+1 < len(words):
 				i++
-				to = words[i]
+			default:
+				continue
 			}
-			dirs = append(dirs, filepath.Clean(disk.Absolute(to, dirs[len(dirs)-1], "")))
+			for j := range to {
+				to[j] = filepath.Clean(disk.Absolute(words[i], to[j], ""))
+			}
 		}
+		if name == "cd" && len(from) <= mostDirs {
+			from = append(from, to...)
+		}
+		dirs = append(dirs, to...)
 	}
-	return dirs
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
 }
 
 // harmless reports whether a command of git adds to a repository or lists its parts,

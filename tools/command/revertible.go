@@ -87,16 +87,33 @@ func (env Tools) agreed(k *known, r engine.Rights) engine.Rights {
 	return r
 }
 
-// records reports whether a line only adds to repositories, so that no data in them is lost.
+// records reports whether a line only adds to repositories, and reads, so that no data in
+// them is lost.
 func records(read script.Script) bool {
-	return read.Class == engine.Plain && !slices.ContainsFunc(read.Commands, func(cmd engine.Command) bool {
-		words := cmd.Words()
-		if name, known := cmd.Program(); cmd.Safe || !known || name != "git" || len(cmd.Env) > 0 || len(words) < 2 {
+	return (read.Class == engine.Plain || read.Loose) && !slices.ContainsFunc(read.Commands, func(cmd engine.Command) bool {
+		unknown := func(w engine.Word) bool { return !w.Known }
+		if name, _ := cmd.Program(); cmd.Safe || name != "git" || cmd.Wrapper != "" || len(cmd.Env) > 0 || slices.ContainsFunc(cmd.Argv, unknown) {
 			return !cmd.Safe
 		}
-		p, _ := program.Find("git").Command(words[1])
-		return !p.RecordsAt(words[2:])
+		sub, p, words := subcommand(cmd)
+		return sub == "" || !p.RecordsAt(words) && !p.ReadsAt(words)
 	})
+}
+
+// subcommand returns git's sub-command in a command of git, its entry in the book, and the words
+// behind it. Only options for the directory and against a pager may precede it.
+func subcommand(cmd engine.Command) (sub string, p *program.Program, words []string) {
+	for words = cmd.Words()[1:]; len(words) > 0; words = words[1:] {
+		switch words[0] {
+		case "-C":
+			words = words[min(1, len(words)-1):]
+		case "-P", "--no-pager":
+		default:
+			p, _ = program.Find("git").Command(words[0])
+			return words[0], p, words[1:]
+		}
+	}
+	return "", &program.Program{}, nil
 }
 
 // revertible reports whether the command's changes can be reverted, and all other files are

@@ -17,8 +17,12 @@ import (
 )
 
 // programSettings matches the settings by which git runs a program when it adds to a
-// repository, in any configuration.
-const programSettings = `^(filter\..*\.(clean|smudge|process)|merge\..*\.driver|hook\..*\.command|core\.fsmonitor)$`
+// repository, in any configuration, and diffPrograms the settings by which it runs a program when
+// it shows contents of files.
+const (
+	programSettings = `filter\..*\.(clean|smudge|process)|merge\..*\.driver|hook\..*\.command|core\.fsmonitor`
+	diffPrograms    = `|diff\.external|diff\..*\.(command|textconv)`
+)
 
 // executes matches a line of a rebase's todo list that runs a program.
 var executes = text.Pattern(`(?m)^\s*(x|exec)\s`)
@@ -27,6 +31,10 @@ var executes = text.Pattern(`(?m)^\s*(x|exec)\s`)
 // repositories, "" for none. Such a program may be a file of the project, and can change the
 // repository in any way.
 func (env Tools) runByGit(ctx context.Context, read script.Script, dir string) string {
+	settings := programSettings
+	if slices.ContainsFunc(read.Commands, showsContents) {
+		settings += diffPrograms
+	}
 	for _, dir := range gitDirs(read, dir) {
 		tree, kept, why := worktree.FindTree(dir)
 		switch {
@@ -49,7 +57,7 @@ func (env Tools) runByGit(ctx context.Context, read script.Script, dir string) s
 			return "the rebase that is under way runs programs"
 		}
 		o := env.Launcher.Run(ctx, launch.Command{Dir: dir, KillLeftovers: true, SplitStderr: true, Limit: launch.Limit{Timeout: longest},
-			Text: "git rev-parse --git-path hooks && { git config --get-regexp '" + programSettings + "' || [ $? = 1 ]; }"})
+			Text: "git rev-parse --git-path hooks && { git config --get-regexp '^(" + settings + ")$' || [ $? = 1 ]; }"})
 		hooks, set, _ := strings.Cut(o.Output, "\n")
 		if !o.OK() || o.Cut {
 			return "git does not tell which programs it would run"
@@ -89,7 +97,7 @@ func (env Tools) hook(read script.Script, dir string) string {
 		if command.Safe {
 			continue
 		}
-		sub := command.Words()[1]
+		sub, p, words := subcommand(command)
 		if open && sub != "add" { // a checkout may bring the hook
 			return "git runs hooks in " + text.Name(env.Workspace.Rel(dir)) + ", where commands can write"
 		}
@@ -98,7 +106,7 @@ func (env Tools) hook(read script.Script, dir string) string {
 			switch info, err := os.Stat(path); {
 			case err != nil || info.Mode()&0o111 == 0 || notAdding().MatchString(name):
 				continue
-			case !slices.Contains(always, name) && (slices.Contains(withoutHook, sub) || slices.Contains(checkingOut, sub) && name != "post-checkout"):
+			case !slices.Contains(always, name) && (p.ReadsAt(words) || slices.Contains(withoutHook, sub) || slices.Contains(checkingOut, sub) && name != "post-checkout"):
 				continue
 			}
 			if b, err := disk.Read(path, mostConfig); err != nil || !gitconfig.IsLFSHook(name, string(b)) {

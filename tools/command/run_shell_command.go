@@ -372,7 +372,7 @@ func (c shellCall) runReadOnly(ctx context.Context, tool engine.Tool, host engin
 		cmd.Limit.Timeout = watched
 	}
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
-	o := c.env.Launcher.Run(ctx, cmd)
+	o := withGitRefusal(c, c.env.Launcher.Run(ctx, cmd))
 	lacks, wrote, why := c.wanted(o)
 	if why == "" {
 		r, err := c.env.outcome(o)
@@ -450,13 +450,28 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host,
 	cmd launch.Command, g *guard) (engine.Result, error) {
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
-	o := c.env.Launcher.Run(ctx, cmd)
+	o := withGitRefusal(c, c.env.Launcher.Run(ctx, cmd))
 	g.left = o.Background
 	if lacks, refused := c.env.Launcher.MissingRights(c.plan(), o); !lacks.Empty() {
 		return c.again(ctx, tool, host, cmd, o, g, lacks, refused)
 	}
 	return c.env.outcome(o)
 }
+
+// withGitRefusal returns o with an exit code of failure if the confinement kept git from writing to
+// a repository. The exit code was that of the last command of the line.
+func withGitRefusal(c shellCall, o shell.Outcome) shell.Outcome {
+	if o.OK() && (c.readOnly || c.revertible()) && lockedOut().MatchString(launch.OutputEnd(o.Output)) && slices.ContainsFunc(c.read.Commands, func(command engine.Command) bool {
+		name, _ := command.Program()
+		return name == "git"
+	}) {
+		o.Code = 125
+	}
+	return o
+}
+
+// lockedOut matches messages of git that could not write to a repository.
+var lockedOut = text.Pattern(`(?m)^(fatal|error): .*\.git/.*: Read-only file system$`)
 
 // start runs a command in the background and waits for a moment, so that an immediate
 // failure is reported.

@@ -104,7 +104,7 @@ func (p *Program) line(l string, words []string) error {
 		p.Usage = rest
 	case words[0] == "writes":
 		p.facts, p.Writes = append(p.facts, Writes), strings.Join(rest, " ")
-	case len(rest) > 1 && rest[0] == "at" && slices.Contains([]Fact{Looks, Lists, Records, Dials}, Fact(words[0])):
+	case len(rest) > 1 && rest[0] == "at" && slices.Contains([]Fact{Looks, Lists, Records, Reads, Dials}, Fact(words[0])):
 		if p.at == nil {
 			p.at = map[Fact][]string{}
 		}

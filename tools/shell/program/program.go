@@ -13,7 +13,7 @@ const (
 	Looks       Fact = "looks"       // it changes nothing with any arguments if the sandbox denies writes
 	Lists       Fact = "lists"       // like looks, but shows a repository's listings, never contents; beside looks, with some options
 	Records     Fact = "records"     // it adds to a repository, and removes nothing from it
-	Reads       Fact = "reads"       // like looks; reads its input and the files named by arguments, but for options here
+	Reads       Fact = "reads"       // like looks; reads its input and the files named by arguments, but for options here; of git: changes no repository
 	Names       Fact = "names"       // it shows names, sizes and modes of files, never their contents
 	Dials       Fact = "dials"       // it wants a network
 	Gets        Fact = "gets"        // it downloads the program to run if the project does not have it
@@ -133,6 +133,17 @@ func (p *Program) RecordsAt(words []string) bool {
 		words = words[1+values:]
 	}
 	return names > 0
+}
+
+// ReadsAt reports whether p changes nothing with these words, even if it may write. Options
+// count, too, if the book lists options.
+func (p *Program) ReadsAt(words []string) bool {
+	isOption := func(w string) bool { return strings.HasPrefix(w, "-") }
+	return p.begins(Reads, words) && !(slices.ContainsFunc(p.at[Reads], isOption) &&
+		slices.ContainsFunc(words, func(w string) bool {
+			w, _, _ = strings.Cut(w, "=")
+			return isOption(w) && !slices.Contains(p.at[Reads], w)
+		}))
 }
 
 // begins reports whether f is true of p with these words; "nothing" in the book stands for

@@ -59,6 +59,20 @@ func TestSteers(t *testing.T) {
 	}
 }
 
+// What only reads can write nowhere: its first word says so, and so do all of its options where the
+// book lists some.
+func TestReadsAt(t *testing.T) {
+	for words, want := range map[string]bool{"status": true, "log -p x": true, "diff HEAD": true, "branch": true, "branch -a": true, "branch -vv": true, "branch --list x": true, "branch x": false, "branch -D x": false, "branch -v -D x": false, "branch -a -m x y": false,
+		"tag": true, "tag -l v*": true, "tag -d x": false, "tag -n -d x": false, "reflog": true, "reflog show x": true, "reflog expire --all": false, "reflog delete x": false, "stash list": true, "stash show -p": true, "stash": false, "stash drop": false,
+		"worktree list": true, "worktree prune": false, "symbolic-ref HEAD x": false, "add x": false, "commit": false, "gc": false, "config x.y z": false, "remote prune x": false, "rev-parse HEAD": true, "": false} {
+		all := strings.Fields(words)
+		p, _ := Find("git").Command(append(all, "")[0])
+		if got := p.ReadsAt(all[min(1, len(all)):]); got != want {
+			t.Errorf("git %s reads: %v", words, got)
+		}
+	}
+}
+
 // The first of the words that make a program dial is told.
 func TestDialsAt(t *testing.T) {
 	for words, want := range map[string]string{"curl x": "true", "git -C x fetch": "fetch true", "git log": "false", "git": "false", "ls": "false", "npm ci add": "ci true"} {

@@ -50,11 +50,14 @@ func canonical(file *syntax.File) (string, bool) {
 			return "", false
 		}
 	}
-	return w.String(), true
+	return w.String() + w.documents, true
 }
 
 // A writer writes a plain script.
-type writer struct{ strings.Builder }
+type writer struct {
+	strings.Builder
+	documents string // the here-documents, which follow the line
+}
 
 // operators may stand between the commands of a plain script.
 var operators = map[syntax.BinCmdOperator]string{syntax.AndStmt: " && ", syntax.OrStmt: " || ", syntax.Pipe: " | "}
@@ -94,6 +97,11 @@ func (b *writer) plain(s *syntax.Stmt, depth int) bool {
 	}
 	for _, r := range s.Redirs {
 		text, ok := harmless(r)
+		if body, is := document(r); is {
+			end := literal(r.Word).text
+			text, ok = "<<'"+end+"'", true
+			b.documents += "\n" + body + end
+		}
 		if !ok {
 			return false
 		}

@@ -7,6 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // redirect reads a redirection and returns the text that it gives to the standard
@@ -14,6 +15,9 @@ import (
 func (v *visitor) redirect(r *syntax.Redirect) (in *string) {
 	if _, ok := harmless(r); ok {
 		return nil
+	}
+	if text, ok := document(r); ok {
+		return &text
 	}
 	v.loosen("it redirects to something other than /dev/null")
 	v.s.strict = v.s.strict || r.Op != syntax.RdrIn || r.N != nil || v.process(r.Word)
@@ -41,7 +45,7 @@ func (v *visitor) redirect(r *syntax.Redirect) (in *string) {
 	case syntax.Hdoc, syntax.DashHdoc:
 		v.ends(r)
 		if v.word(r.Hdoc); r.N == nil || r.N.Value == "0" {
-			return v.body(r)
+			return body(r)
 		}
 	case syntax.WordHdoc:
 		if w.known && (r.N == nil || r.N.Value == "0") {
@@ -80,8 +84,40 @@ func (v *visitor) ends(r *syntax.Redirect) {
 	}
 }
 
+// document returns the text of a here-document for the standard input, if the text is known.
+func document(r *syntax.Redirect) (text string, ok bool) {
+	if r.Op != syntax.Hdoc && r.Op != syntax.DashHdoc || r.N != nil && r.N.Value != "0" {
+		return "", false
+	}
+	body, end := body(r), literal(r.Word)
+	if body == nil || !end.known || !delimiter().MatchString(end.text) || slices.Contains(strings.Split(*body, "\n"), end.text) {
+		return "", false
+	}
+	return *body, true
+}
+
+// delimiter matches simple delimiters of here-documents.
+var delimiter = text.Pattern(`^\w+$`)
+
+// printed returns the output of a substitution that only prints a here-document, if the text
+// is known.
+func printed(p syntax.WordPart) (text string, ok bool) {
+	c, ok := p.(*syntax.CmdSubst)
+	if !ok || c.Backquotes || c.TempFile || c.ReplyVar || len(c.Stmts) != 1 {
+		return "", false
+	}
+	s := c.Stmts[0]
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || s.Negated || s.Background || s.Coprocess || s.Disown || len(s.Redirs) != 1 ||
+		len(call.Assigns) > 0 || len(call.Args) != 1 || call.Args[0].Lit() != "cat" {
+		return "", false
+	}
+	text, ok = document(s.Redirs[0])
+	return strings.TrimRight(text, "\n"), ok
+}
+
 // body returns the content of a here-document after expansion, if known.
-func (v *visitor) body(r *syntax.Redirect) *string {
+func body(r *syntax.Redirect) *string {
 	if r.Hdoc == nil {
 		return new(string)
 	}

@@ -36,7 +36,8 @@ type Script struct {
 	// Inputs are the files read by redirections of any script, as written.
 	Inputs []engine.Word
 
-	strict    bool // a reason beyond those that Loose allows makes it less than plain
+	prints    []int // indices of commands that print a here-document into a word
+	strict    bool  // a reason beyond those that Loose allows makes it less than plain
 	canonical string
 }
 
@@ -58,6 +59,11 @@ func Read(text string) Script {
 			v.lower(engine.Readable, "it is not a plain list of commands")
 		}
 		s.canonical = canonical
+	}
+	if s.Class == engine.Plain { // its canonical form has the text in the word
+		for _, i := range slices.Backward(s.prints) {
+			s.Commands = slices.Delete(s.Commands, i, i+1)
+		}
 	}
 	if len(s.Commands) == 0 {
 		v.lower(engine.Readable, "it holds no command")

@@ -62,7 +62,11 @@ func TestRead(t *testing.T) {
 		{`diff <(sort a) <(sort b)`, `readable | sort a | sort b | diff <(sort a) <(sort b)`},
 		{`echo ${x:-$(id)} ${y/$(a)/$(b)} $((1 + $(c)))`, `opaque | id | a | b | c | echo ${x:-$(id)} ${y/$(a)/$(b)} $((1 + $(c)))`},
 		{"cat <<E\n$(id)\nE", `readable | id | cat`},
-		{"cat <<'E'\n$(id)\nE", `readable | cat`},
+		{"cat <<'E'\n$(id)\nE", `plain | cat`},
+		{"git commit -m \"$(cat <<'E'\n$(id)\nE\n)\"; git log", "plain | git commit -m $(id) | git log"},
+		{"git commit -m \"$(cat <<E\n$(id)\nE\n)\"", "readable | id | cat | git commit -m \"$(cat <<E $(id) E )\""},
+		{"git commit -m $(cat <<'E'\na\nE\n) && a", "readable | cat | git commit -m $(cat <<'E' a E ) | a"},
+		{"cd $x && a \"$(cat <<'E'\nb\nE\n)\"", "readable | cd $x | cat | a b"},
 		{`[[ -f a && $(b) == c ]] && time d`, `readable | b | time (command) | d`},
 		{`echo $'\u00e9'`, `readable | echo $'\u00e9'`},
 		{`echo $((1 + 2))`, `readable | echo $((1 + 2))`},
@@ -190,6 +194,8 @@ func TestCanonical(t *testing.T) {
 		{`"if" 'a=b' x=y`, `'if' a=b x=y`},
 		{`'a=b' c`, `'a=b' c`},
 		{`make 2>&1 >/dev/null &>/dev/null </dev/null`, `make 2>&1 >/dev/null >/dev/null 2>&1 </dev/null`},
+		{"a <<E b 2>&1 | c 'd\n' <<-'F'\nx\nE\n\ty\nF\n", "a b <<'E' 2>&1 | c 'd\n' <<'F'\nx\nE\ny\nF"},
+		{"a -m \"b $(cat <<'E'\nit's $x\n\n  c\n\nE\n) d\" && e", "a -m 'b it'\\''s $x\n\n  c d' && e"},
 		{`echo '' \# \~ '$x' '*' \{a,b}`, `echo '' '#' '~' '$x' '*' '{a,b}'`},
 	} {
 		if got, ok := Read(tt.text).Canonical(); got != tt.want || !ok {

@@ -199,7 +199,14 @@ func (v *visitor) parts(all []syntax.WordPart) {
 		switch p := p.(type) {
 		case *syntax.Lit, *syntax.SglQuoted:
 		case *syntax.DblQuoted:
-			v.parts(p.Parts)
+			for i, q := range p.Parts {
+				if text, ok := printed(q); ok {
+					v.s.prints = append(v.s.prints, len(v.s.Commands))
+					v.command([]word{{text: "cat", known: true}}, nil, &text)
+				} else {
+					v.parts(p.Parts[i : i+1])
+				}
+			}
 		case *syntax.ParamExp:
 			v.param(p)
 		case *syntax.CmdSubst:

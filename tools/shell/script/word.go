@@ -48,6 +48,8 @@ func literal(w *syntax.Word) word {
 			for _, q := range p.Parts {
 				if lit, ok := q.(*syntax.Lit); ok {
 					known = unescape(&text, nil, lit.Value, true) && known
+				} else if s, ok := printed(q); ok {
+					text.WriteString(s)
 				} else {
 					known = false
 					split = split || severalWords(q)
