@@ -31,7 +31,7 @@ type AgentSet struct {
 	library agent.Library
 
 	mu       sync.Mutex
-	switched map[string]bool // switches of this run
+	switched sync.Map // whether it is on, by name, of agents switched in this run
 
 	Ask    consentFunc  // asks the user of a session; nil if no user can be asked
 	Notify func(string) // prints why an answer could not be stored
@@ -39,7 +39,7 @@ type AgentSet struct {
 
 // newAgentSet returns the agents. It reads no file yet.
 func newAgentSet(o *Options) *AgentSet {
-	a := &AgentSet{opts: o, switched: map[string]bool{}}
+	a := &AgentSet{opts: o}
 	a.library.Sources = a.sources
 	return a
 }
@@ -92,8 +92,8 @@ func (a *AgentSet) List() (list []agent.Definition, wrong []error) {
 		}
 		wrong = append(wrong, cli.ServerProblems(d.File, d.Access.Servers)...)
 		wrong = append(wrong, cli.ServerProblems("agents.overrides."+d.Name+" in the settings", d.Access.UserServers)...)
-		if now, ok := a.switched[d.Name]; ok {
-			on = now
+		if now, ok := a.switched.Load(d.Name); ok {
+			on = now.(bool)
 		}
 		switch {
 		case d.DisabledReason != "":
@@ -251,8 +251,4 @@ func (a *AgentSet) Reload(ctx context.Context) error {
 }
 
 // Turn implements [cli.Agents].
-func (a *AgentSet) Turn(name string, on bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.switched[name] = on
-}
+func (a *AgentSet) Turn(name string, on bool) { a.switched.Store(name, on) }

@@ -22,12 +22,10 @@ import (
 
 // A HookSet holds the hooks of a directory, and the switches for them.
 type HookSet struct {
-	opts  *Options
-	list  []hook.Hook
-	wrong []hook.Problem
-
-	mu       sync.Mutex
-	switched map[string]bool // by [hook.Hook.ID], in this run
+	opts     *Options
+	list     []hook.Hook
+	wrong    []hook.Problem
+	switched sync.Map // whether it is on, by [hook.Hook.ID], of hooks switched in this run
 }
 
 // Hooks returns the hooks of the directory. In a session, they are those of the session.
@@ -45,7 +43,7 @@ func HookProblems(o *Options) []hook.Problem { return findHooks(o).wrong }
 // hook that repeats another hook. The project's hooks come last, so that none of them can displace
 // another hook of the same name and command.
 func findHooks(o *Options) *HookSet {
-	h := &HookSet{opts: o, switched: map[string]bool{}}
+	h := &HookSet{opts: o}
 	add := func(value any, whose hook.Source, file hook.File) {
 		list, wrong := hook.Parse(value, whose, file)
 		h.list, h.wrong = append(h.list, list...), append(h.wrong, wrong...)
@@ -119,10 +117,8 @@ func (h *HookSet) rights(k hook.Hook) consent.Rights { return h.opts.consents.ri
 
 // isOn reports whether a hook is switched on. A project can switch off only its own hooks.
 func (h *HookSet) isOn(k hook.Hook) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if on, ok := h.switched[k.ID()]; ok {
-		return on
+	if on, ok := h.switched.Load(k.ID()); ok {
+		return on.(bool)
 	}
 	said := []*settings.Settings{h.opts.userSettings}
 	if k.Source == hook.Project {
@@ -138,13 +134,6 @@ func (h *HookSet) isOn(k hook.Hook) bool {
 func (h *HookSet) IDs(on bool) []string {
 	list := lists.Filter(h.list, func(k hook.Hook) bool { return h.isOn(k) == on && text.PrintableLine(k.ID()) == k.ID() })
 	return slices.Compact(slices.Sorted(slices.Values(lists.Map(list, hook.Hook.ID))))
-}
-
-// turn switches a hook on or off for this run.
-func (h *HookSet) turn(id string, on bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.switched[id] = on
 }
 
 // loadHooks finds the hooks of the project, and prints which of them do not run. If one of them
@@ -277,4 +266,4 @@ func (m ManagedHooks) Try(
 }
 
 // Turn implements [cli.Hooks].
-func (m ManagedHooks) Turn(id string, on bool) { m.Options.Hooks().turn(id, on) }
+func (m ManagedHooks) Turn(id string, on bool) { m.Options.Hooks().switched.Store(id, on) }
