@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/tools/shell/program"
 	"gemline/tools/shell/script"
+	"gemline/tools/worktree"
 )
 
 // protect hides files that may hold secrets from commands that run unasked, and makes guarded
@@ -56,6 +58,7 @@ func (env Tools) protected(k *known) (far protectedPaths, ok bool) {
 			}
 		}
 	})
+	far.git = append(far.git, env.outerRepositories()...)
 	far.hidden = k.lasting(far.hidden)
 	if !ok || len(far.hidden)+len(far.guarded)+len(far.git) > mostSecrets {
 		return protectedPaths{}, false
@@ -81,10 +84,25 @@ func (env Tools) opened(k *known, r engine.Rights) engine.Rights {
 // back, as the user has approved this command.
 func (env Tools) agreed(k *known, r engine.Rights) engine.Rights {
 	r = env.opened(k, r)
+	r.Write = append(slices.Clip(r.Write), env.outerRepositories()...)
 	if far, ok := env.protected(k); ok {
 		r.Write = append(slices.Clip(r.Write), far.uncovered...)
 	}
 	return r
+}
+
+// outerRepositories returns the git directories outside of the workspace that its directories
+// belong to, but for repositories of directories with more in them, such as the home directory.
+func (env Tools) outerRepositories() (dirs []string) {
+	roots := env.Workspace.Roots()
+	for _, root := range roots {
+		dir := worktree.Outside(root)
+		home := disk.ResolveLinks(env.variable("HOME"))
+		if dir != "" && !disk.InsideAny(append(dirs, roots...), dir) && filepath.Dir(dir) != "/" && !disk.Inside(filepath.Dir(dir), home) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 // records reports whether a line only adds to repositories, and reads, so that no data in

@@ -36,6 +36,24 @@ func FindTree(dir string) (tree string, kept []string, why string) {
 	return "", nil, ""
 }
 
+// Outside returns the git directory of a directory's repository if it lies outside of the
+// directory, and its links are resolved: the repository of a linked worktree, or of a directory
+// above. A linked worktree counts only if its repository lists it.
+func Outside(dir string) string {
+	dir = disk.ResolveLinks(dir)
+	own := disk.ResolveLinks(line(filepath.Join(dir, ".git")))
+	common := filepath.Dir(filepath.Dir(own))
+	if filepath.Base(filepath.Dir(own)) == "worktrees" && disk.ResolveLinks(line(filepath.Join(own, "gitdir"))) == filepath.Join(dir, ".git") &&
+		disk.ResolveLinks(line(filepath.Join(own, "commondir"))) == common {
+		return common
+	}
+	_, kept, _ := FindTree(dir)
+	if kept == nil || filepath.Base(kept[len(kept)-1]) != ".git" || disk.Inside(dir, kept[len(kept)-1]) {
+		return ""
+	}
+	return kept[len(kept)-1]
+}
+
 // apart returns the git directories of a tree with a .git file: for a module, the directory
 // in the parent's repository; for a linked worktree, its own and the common directory.
 func apart(dir string) []string {
