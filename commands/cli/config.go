@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"gemline/engine/lists"
-	"gemline/engine/model/preset"
 	"gemline/engine/text"
 	"gemline/settings"
 	"gemline/settings/jsonc"
@@ -238,12 +237,6 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 	for _, f := range files {
 		broken = cmp.Or(broken, f.err)
 	}
-	if wrong := (*preset.Error)(nil); c.File == "" && broken == nil {
-		pays, _ := here.choose(out)
-		if _, _, err := here.model(pays); errors.As(err, &wrong) { // a conflict between files
-			broken = wrong
-		}
-	}
 	var problems []Problem
 	if c.File == "" && broken == nil {
 		problems = append(problems, problemsBeside(ctx, here, out, project)...)
@@ -262,7 +255,7 @@ func (c *configValidate) Run(ctx context.Context, out *Output, here *Folder, pro
 	l := listingOf("files", files)
 	l.doc["problems"], l.doc["unused"], l.doc["ok"] = problems, rest, broken == nil
 	for _, p := range problems {
-		if p.Err == nil { // otherwise the error says it
+		if p.Err == nil || p.Err != broken { // otherwise the error says it
 			l.lines = append(l.lines, p.About+": "+p.Message)
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"gemline/engine/journal"
 	"gemline/engine/lists"
 	"gemline/engine/model"
-	"gemline/engine/model/preset"
 	"gemline/engine/network"
 	"gemline/engine/policy"
 	"gemline/engine/text"
@@ -129,10 +128,6 @@ func (d *doctor) checkSettings() finding {
 			together.Next = "gemline config set fixes it"
 		}
 		return together
-	}
-	pays, _ := d.here.choose(&Output{Notify: func(string) {}}) // the check of credentials reports the error
-	if _, _, err := d.here.model(pays); errors.As(err, new(*preset.Error)) {
-		return worse(failing, Hint(err), "%s", err)
 	}
 	files := text.Count(used, "file")
 	if odd > 0 {

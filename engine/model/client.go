@@ -116,7 +116,7 @@ type Vendor struct {
 // a key is sent only over https, or on this machine.
 func NewClient(o Options, v Vendor) (*Client, error) {
 	open := o.Keyless && o.APIKey == "" && o.FindKey == nil && len(o.Header) == 0
-	base, err := checkedBase(o.BaseURL, v.provider.Address(), "https://api.example.com/v1", open)
+	base, err := checkedBase(o.BaseURL, v.provider.Address(), exampleBase, open)
 	if err != nil {
 		return nil, err
 	}

@@ -211,6 +211,10 @@ func mistyped(err error) error {
 // check returns an error if p is invalid.
 func (p Provider) check() error {
 	unknown := slices.IndexFunc(p.Lacking, func(s string) bool { return !slices.Contains(lackable, s) })
+	var wrong error
+	if p.BaseURL != "" && p.AddressVariable == "" {
+		_, wrong = checkedBase(p.BaseURL, p.Address(), exampleBase, true)
+	}
 	switch {
 	case p.fault != nil:
 		return p.fault
@@ -224,6 +228,8 @@ func (p Provider) check() error {
 		return fmt.Errorf("the baseUrl is missing")
 	case tooLong(p) != "":
 		return fmt.Errorf("the baseUrl is what stands before %s", tooLong(p))
+	case wrong != nil:
+		return wrong
 	case !slices.Contains([]string{"", ReasoningContent, ReasoningDetails}, p.Thoughts):
 		return fmt.Errorf("thoughts go back in %s or %s, not in %q", ReasoningContent, ReasoningDetails, p.Thoughts)
 	case unknown >= 0:
@@ -236,6 +242,9 @@ func (p Provider) check() error {
 	}
 	return nil
 }
+
+// exampleBase is a valid address of a provider.
+const exampleBase = "https://api.example.com/v1"
 
 // tooLong returns the path of requests if the address of p already contains a part of it.
 func tooLong(p Provider) string {

@@ -41,7 +41,7 @@ func problems(o *project.Options, l *launch.Launcher) (list []cli.Problem) {
 			note("plans")(w)
 		}
 	}
-	list = append(list, endingProblem("model", project.CheckProvider(o))...)
+	list = append(list, endingProblem("model", project.CheckModel(o))...)
 	notes("model", project.ModelProblems(o))
 	list = append(list, endingProblem("instructions", project.CheckSystemMD(o))...)
 	if l.FallbackNotice != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -192,9 +193,12 @@ func (s *ModelServer) wantedProvider() string {
 	return provider
 }
 
-// CheckProvider returns why the provider of the user's model can't be asked. Models of Vertex AI
-// are no error, although their names resemble those of other providers.
-func CheckProvider(o *Options) error {
+// CheckModel returns why the user's model can't be asked: its settings are wrong, or its provider.
+// Models of Vertex AI are no error, although their names resemble those of other providers.
+func CheckModel(o *Options) error {
+	if _, err := (&ModelServer{options: o}).readPresets(); err != nil {
+		return err
+	}
 	name := (&ModelServer{options: o}).wantedProvider()
 	if c, _ := o.Folder().Credential(o.Settings, func(string) {}); name == "" || c.Method == auth.Vertex {
 		return nil
@@ -211,6 +215,13 @@ func ModelProblems(o *Options) (said []string) {
 	}
 	custom, _ := o.Settings.Merged["providers"].(map[string]any)
 	wanted := (&ModelServer{options: o}).wantedProvider()
+	roles := o.Settings.Roles()
+	for _, role := range slices.Sorted(maps.Keys(roles)) {
+		provider, _ := catalog.Provider(roles[role])
+		if _, err := FindProviders(o).Providers.Named(provider); provider != "" && custom[provider] == nil && err != nil {
+			said = append(said, fmt.Sprintf("model.roles.%s: %v", text.PrintableLine(role), err))
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(custom)) {
 		if _, err := FindProviders(o).Providers.Named(name); err != nil && name != wanted {
 			said = append(said, err.Error())

@@ -40,7 +40,7 @@ type Table struct {
 	// unknown. The user's definitions take precedence.
 	Context func(name string) int
 
-	// Unknown has messages about unknown parameters in the settings.
+	// Unknown has messages about unknown parameters and conditions in the settings.
 	Unknown []string
 
 	access  Access // the access for which names are resolved

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"google.golang.org/genai"
+
+	"gemline/engine/text"
 )
 
 // An Error is a mistake in the settings.
@@ -90,15 +92,29 @@ func (r reader) overrides(at string, v any) (all []override) {
 		at := fmt.Sprintf("%s[%d]", at, i)
 		one := r.object(at, v)
 		match := r.object(at+".match", one["match"])
+		understood := r.only(at, one, "match", "modelConfig") && r.only(at+".match", match, "model", "overrideScope", "isRetry")
 		o := override{alias: r.config(at, one["modelConfig"]), keys: len(match)}
 		o.model = r.text(at+".match.model", match["model"])
 		o.scope = r.text(at+".match.overrideScope", match["overrideScope"])
 		if v, ok := match["isRetry"]; ok {
 			o.again = new(r.flag(at+".match.isRetry", v, false))
 		}
-		all = append(all, o)
+		if understood {
+			all = append(all, o)
+		}
 	}
 	return all
+}
+
+// only reports whether an override has no other keys than the given ones, and notes another key.
+func (r reader) only(at string, m map[string]any, keys ...string) bool {
+	for _, key := range sorted(m) {
+		if !slices.Contains(keys, key) {
+			*r.unknown = append(*r.unknown, fmt.Sprintf("modelConfigs.%s: %q means nothing there, and the override is not used; there are %s", at, key, text.List(keys)))
+			return false
+		}
+	}
+	return true
 }
 
 // entries returns the objects below the key of that name, in order.
