@@ -101,6 +101,10 @@ func TestExpandMarkdown(t *testing.T) {
 	tests := []struct{ prompt, args, want string }{
 		{"Fix $ARGUMENTS.", "a b", "Fix a b."},
 		{"Fix $1 by $2, $3", "a b", "Fix a by b, "},
+		{"Fix $1 for $100, $12 or $2x.", "a b", "Fix a for $100, $12 or $2x."},
+		{"$1/$2/$3/$4", `"two  words" 'it is' "" z`, "two  words/it is//z"},
+		{"$1/$2/$3/$4", `it's "a'b" 'tis "open`, `it's/a'b/'tis/"open`},
+		{"!`grep $1 $2 f` $ARGUMENTS", `"a; b" c`, `<grep 'a; b' 'c' f> "a; b" c`},
 		{"Fix.", "a", "Fix.\n\n/x  a"},
 		{"State: !`git status $1` and `code`", "-s", "State: <git status '-s'> and `code`"},
 		{"costs !`5", "", "costs !`5"},

@@ -49,10 +49,12 @@ const (
 	file
 )
 
-// arguments finds the marks for arguments in a prompt of TOML, and words of Markdown.
+// arguments finds the marks for arguments in a prompt of TOML, and words of Markdown, where $100
+// is no mark. typed finds the words behind a name: a word in quotation marks may have blanks.
 var (
 	arguments = text.Pattern(`\{\{args\}\}`)
-	words     = text.Pattern(`\$(ARGUMENTS|[1-9])`)
+	words     = text.Pattern(`\$(ARGUMENTS|[1-9]\b)`)
+	typed     = text.Pattern(`"([^"]*)"(?:\s|$)|'([^']*)'(?:\s|$)|(\S+)`)
 )
 
 // split finds the pieces of a prompt.
@@ -159,12 +161,12 @@ func (c Command) marks() *regexp.Regexp {
 // argument returns the value of a mark.
 func argument(mark, args string) string {
 	n, err := strconv.Atoi(mark[1:])
-	list := strings.Fields(args)
+	list := typed().FindAllStringSubmatch(args, n)
 	switch {
 	case err != nil: // the mark of all arguments
 		return args
 	case n <= len(list):
-		return list[n-1]
+		return list[n-1][1] + list[n-1][2] + list[n-1][3]
 	}
 	return ""
 }

@@ -58,7 +58,8 @@ prompt = "Fix {{args}}. It is named here:\n!{grep -n -- {{args}} issues.txt}"`, 
 		"Fix it's \"$HOME\" & touch made. It is named here:\n2:it's \"$HOME\" & touch made"},
 	{"of Claude Code", "home/.claude/commands/issue.md", "---\nallowed-tools: Bash(git status:*), Read, Grep\nargument-hint: [number] [priority]\n" +
 		"description: Look into an issue\nmodel: sonnet\ndisable-model-invocation: true\n---\n\n## Context\n\n- State: !`git status --short staged.txt`\n\n" +
-		"Fix #$1 with $2 priority. All: $ARGUMENTS\n", "/issue 12 high", "## Context\n\n- State: A  staged.txt\n\nFix #12 with high priority. All: 12 high\n"},
+		"Fix #$1 with $2 priority for $100. All: $ARGUMENTS\n", `/issue 12 "very high"`, "## Context\n\n- State: A  staged.txt\n\n" +
+		"Fix #12 with very high priority for $100. All: 12 \"very high\"\n"},
 	{"of opencode", "project/.opencode/command/component.md", "---\ndescription: Create a component\nagent: build\nmodel: some/model\nsubtask: true\n---\n" +
 		"Create a component named $ARGUMENTS with typing.\n\nRecent commits:\n!`git log --format=%s -3`\n", "/component Button",
 		"Create a component named Button with typing.\n\nRecent commits:\nbegin\n"},
