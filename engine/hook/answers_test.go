@@ -53,6 +53,27 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// TestStopWithoutEffect has hooks of the other events stop or block: the user is warned that this
+// has no effect.
+func TestStopWithoutEffect(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{`{"continue":false,"stopReason":"enough"}`, `{"decision":"block","reason":"enough","systemMessage":"no"}`} {
+		c := begin(t, []hook.Hook{prints(hook.SessionStart, said), prints(hook.PreCompress, said), prints(hook.SessionEnd, said)})
+		c.Start(t.Context(), "startup")
+		c.Compress(t.Context(), "auto")
+		c.End(t.Context(), "exit")
+		got := map[string]bool{}
+		for _, n := range c.Notices() {
+			got[n.Text] = !n.Info
+		}
+		for _, e := range []hook.Event{hook.SessionStart, hook.PreCompress, hook.SessionEnd} {
+			if !got["hook it failed at "+string(e)+": its stop or block has no effect at this event: enough"] {
+				t.Errorf("%s %s: %v", e, said, got)
+			}
+		}
+	}
+}
+
 // TestOtherWords has a hook decide in the words of Claude Code.
 func TestOtherWords(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,10 +55,19 @@ func (o Outcome) Status(h Hook) string {
 		return o.IgnoredOutput + ", so its answer is not used"
 	case o.misread() != "":
 		return o.misread()
+	case o.ineffective(h.Event):
+		return "its stop or block has no effect at this event"
 	case o.Code != 0:
 		return fmt.Sprintf("exit %d", o.Code)
 	}
 	return ""
+}
+
+// ineffective reports whether the output has a stop or a block, and e allows neither.
+func (o Outcome) ineffective(e Event) bool {
+	object, _ := parseJSON(o.output())
+	a := newAnswer(object)
+	return !e.CanBlock() && (a.Stop || a.Decision == block)
 }
 
 // ErrChanged is the reason why a project's hook no longer runs in this session. The user is asked
@@ -244,11 +254,11 @@ func (h *Hooks) settle(ctx context.Context, e Event, calls []Call) Answer {
 			answer, ok = Answer{Reason: answer.Reason}, false
 		}
 		status := c.Outcome.Status(c.Hook)
-		said := answer.Message != "" && c.Outcome.misread() == "" || answer.Decision == block && e.CanBlock() &&
+		said := answer.Message != "" && c.Outcome.misread() == "" && !c.Outcome.ineffective(e) || answer.Decision == block && e.CanBlock() &&
 			(c.Outcome.misread() == "" || strings.HasSuffix(answer.Reason, status))
 		if status != "" && !said && h.notices.first(c.Hook, status) {
-			if answer.Reason != "" && !strings.HasSuffix(answer.Reason, status) {
-				status += ": " + answer.Reason
+			if why := cmp.Or(answer.StopReason, answer.Reason); why != "" && !strings.HasSuffix(why, status) {
+				status += ": " + why
 			}
 			h.notices.warn("hook %s failed at %s: %s", name(c.Hook), e, status)
 		}
