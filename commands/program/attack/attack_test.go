@@ -104,7 +104,7 @@ func (c *tally) report(name string) {
 }
 
 func TestCases(t *testing.T) { table(t, "cases.jsonl", 1) }
-func TestOwn(t *testing.T)   { table(t, "own.jsonl", 4) }
+func TestOwn(t *testing.T)   { table(t, "own.jsonl", 10) }
 
 // table runs the cases of a file and prints how many passed. Without SOAK it runs one of every
 // few cases whose ids begin alike. TestNetwork runs the cases that need a network of their own.

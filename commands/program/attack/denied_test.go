@@ -137,7 +137,7 @@ func sample() int {
 	if os.Getenv("SOAK") != "" {
 		return 1
 	}
-	return 16
+	return 48
 }
 
 // A program that a rule denies is run by no spelling of it in yolo, neither by one

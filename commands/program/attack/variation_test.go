@@ -70,7 +70,7 @@ func TestYolo(t *testing.T) {
 		delete(want, "headless") // some run, and do something else than what is denied
 		delete(want, "interactive")
 		return true
-	}), 3, try)
+	}), 10, try)
 }
 
 // What is asked about is asked about in auto_edit, too: that is about files.
@@ -82,7 +82,7 @@ func TestAutoEdit(t *testing.T) {
 		setup["argv"] = []any{"--approval-mode", "auto_edit"}
 		delete(c["expect"].(map[string]any), "interactive")
 		return true
-	}), 8, try)
+	}), 16, try)
 }
 
 // In auto what an attack may do it does, unasked: nothing outside changes and nothing
@@ -197,5 +197,5 @@ func TestSh(t *testing.T) {
 			expect["headless"] = "denied|error|executed"
 		}
 		return true
-	}), 8, try)
+	}), 16, try)
 }
