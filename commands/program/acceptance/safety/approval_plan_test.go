@@ -54,7 +54,7 @@ func tree(t *testing.T, dir string) map[string]string {
 }
 
 // shellForms returns the command lines that other tests have: those of developers and
-// agents, and those by which programs write, dial and run others. It is half of them,
+// agents, and those by which programs write, dial and run others. It is a tenth of them,
 // but for long runs of the tests.
 func shellForms(t *testing.T, dir string) (forms []string) {
 	t.Helper()
@@ -68,7 +68,7 @@ func shellForms(t *testing.T, dir string) (forms []string) {
 			if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 				continue
 			}
-			if at++; at%2 == 0 || os.Getenv("SOAK") != "" {
+			if at++; at%10 == 0 || et.Soak() {
 				forms = append(forms, strings.NewReplacer("OUT", outs[len(forms)%len(outs)], "PORT", "9", "SOCKET", filepath.Join(dir, "socket"), "ROOT", dir).Replace(line))
 			}
 		}
@@ -112,7 +112,7 @@ func attempts(dir string) (calls []*genai.FunctionCall) {
 	return calls
 }
 
-// Whatever is called in plan mode, by every tool and in hundreds of forms of the shell,
+// Whatever is called in plan mode, by every tool and in many forms of the shell,
 // and whatever rules allow: nothing changes but the plan and what gemline keeps itself.
 func TestPlanModeWritesThePlanAlone(t *testing.T) {
 	t.Parallel()
@@ -197,7 +197,7 @@ func TestPlanModeWritesThePlanAlone(t *testing.T) {
 			t.Errorf("%s is not called", f.Name)
 		}
 	}
-	if n := strings.Count(last, `"id":"s`) / 2; !testing.Short() && (n < 300 || n != len(forms)) {
+	if n := strings.Count(last, `"id":"s`) / 2; !testing.Short() && (n < et.Rounds(60, 600) || n != len(forms)) {
 		t.Errorf("%d forms of the shell, of %d", n, len(forms))
 	}
 	t.Logf("%d calls, %d of them of the shell; %d were denied", len(calls), len(forms), strings.Count(last, "Plan mode is read-only"))
