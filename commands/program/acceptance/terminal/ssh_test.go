@@ -77,8 +77,8 @@ func TestConnectionLost(t *testing.T) {
 		for j, how := range slices.Sorted(maps.Keys(pt.Cuts)) {
 			prepare, cut := pt.Phases[phase], pt.Cuts[how]
 			for k, term := range pt.Terminals {
-				if (i+j+k)%2 == 1 && !et.Soak() {
-					continue // each phase has met each cut and each terminal by then
+				if (j != i%2 || k != i/2%2) && !et.Soak() {
+					continue // each phase is cut once then, and each cut met on each terminal
 				}
 				t.Run(strings.Join([]string{phase, how, term}, "/"), func(t *testing.T) {
 					t.Parallel()
