@@ -112,6 +112,8 @@ soak: ## the random tests in full, from new seeds; each says in a line what it t
 	$(SOAK) -run 'TestRandomKeys|TestConnectionLost|TestSpoofingTheStart' ./commands/program/acceptance/terminal
 	$(SOAK) -run 'TestUntrustedClone|TestPlanModeWritesThePlanAlone' ./commands/program/acceptance/safety
 	$(SOAK) -run TestRandomRuns ./commands/program/front
+	$(SOAK) -tags helper -run TestExtensionsOverHTTP ./commands/program/acceptance/servers
+	$(SOAK) -tags helper -run TestFailingWrites ./commands/program/acceptance/pipes
 	$(SOAK) ./commands/program/attack
 	$(SOAK) -run 'TestKilled|TestTroubleOfTheServer|TestEveryEndHasItsRecord' ./commands/program/acceptance/...
 

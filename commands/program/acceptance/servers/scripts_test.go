@@ -14,11 +14,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	pt "gemline/commands/program/acceptance/programtest"
+	et "gemline/engine/enginetest"
 )
 
 func TestScripts(t *testing.T) { pt.Scripts(t, "servers") }
 
-// Extensions come from git's own smart HTTP server as they do from a directory.
+// Extensions come from git's own smart HTTP server as they do from a directory: a short
+// script shows it, and in a soak that of extensions from a directory, too.
 func TestExtensionsOverHTTP(t *testing.T) {
 	t.Parallel()
 	path, err := exec.Command("git", "--exec-path").Output()
@@ -32,6 +34,9 @@ func TestExtensionsOverHTTP(t *testing.T) {
 		env.Defer(s.Close)
 		return s.URL
 	})
-	p.Files = []string{"commands/program/acceptance/servers/extensions.txtar"}
+	p.Files = []string{"commands/program/acceptance/testdata/extensions_http.txtar"}
+	if et.Soak() {
+		p.Files = append(p.Files, "commands/program/acceptance/servers/extensions.txtar")
+	}
 	testscript.Run(t, p)
 }
