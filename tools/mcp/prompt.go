@@ -1,16 +1,19 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 	"google.golang.org/genai"
 
+	"gemline/engine/lists"
 	"gemline/engine/text"
 )
 
@@ -56,6 +59,13 @@ var words = text.Pattern(`--([\w.-]+)=(?:"((?:[^"\\]|\\.)*)"|(\S*))|"((?:[^"\\]|
 // positional values.
 func (p Prompt) Values(line string) (map[string]string, error) {
 	values, open, rest := p.Read(line)
+	known := lists.Map(p.Arguments, func(a protocol.PromptArgument) string { return a.Name })
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("the prompt takes no --%s, but %s", name,
+				cmp.Or(clean(strings.Join(known, ", "), longestError), "nothing"))
+		}
+	}
 	if len(open) > 0 {
 		return nil, errors.New("Missing required argument(s): --" + clean(strings.Join(open, ", --"), longestError))
 	}

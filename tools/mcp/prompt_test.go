@@ -14,6 +14,8 @@ func TestValues(t *testing.T) {
 		"a b": "", "a b --by=c": "", `a "b and more"`: "", "a --to=b": "", "--to=b a and more": "",
 		"a":                 "Missing required argument(s): --to",
 		"a b and more":      `no required argument takes "and more"`,
+		"a b --bi=c":        "the prompt takes no --bi, but from, to, by",
+		"--fom=a --to=b":    "the prompt takes no --fom, but",
 		"--from=a --to=b c": `no required argument takes "c"`,
 	} {
 		_, err := p.Values(line)
