@@ -283,6 +283,9 @@ func (set *extensionSet) report(ctx context.Context, x extension.Extension, note
 	if missing := set.unset(ctx, x); len(missing) > 0 {
 		set.out.Notify(fmt.Sprintf("Extension %q has missing settings: %s. Please run \"gemline extensions config %s\".", x.Name, strings.Join(missing, ", "), x.Name))
 	}
+	if x.Themes {
+		set.out.Notify(x.Name + " brings themes, which mean nothing here")
+	}
 	said, was := fmt.Sprintf("Extension %q installed successfully and enabled.", x.Name), ""
 	switch {
 	case old != nil:

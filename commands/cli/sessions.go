@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -74,10 +75,15 @@ type NoSessionError struct{ error }
 // Unwrap returns the error of the journal.
 func (e *NoSessionError) Unwrap() error { return e.error }
 
-type sessionsList struct{}
+type sessionsList struct {
+	Live bool `help:"List the live sessions of all directories."`
+}
 
 // Run prints the sessions, oldest first, with the numbers for --resume.
-func (*sessionsList) Run(out *Output, here *Folder) error {
+func (c *sessionsList) Run(ctx context.Context, out *Output, here *Folder) error {
+	if c.Live {
+		return out.showLive(live(ctx, here.Paths))
+	}
 	list, store, err := here.sessions()
 	if err != nil {
 		return err

@@ -49,13 +49,13 @@ func TestListOfLongSessions(t *testing.T) {
 	}
 	var was, is runtime.MemStats
 	runtime.ReadMemStats(&was)
-	err = (&sessionsList{}).Run(&Output{Out: io.Discard, Notify: func(string) {}}, here)
+	err = (&sessionsList{}).Run(context.Background(), &Output{Out: io.Discard, Notify: func(string) {}}, here)
 	runtime.ReadMemStats(&is)
 	if took := is.TotalAlloc - was.TotalAlloc; err != nil || took > uint64(len(lines))/2 {
 		t.Errorf("it took %d bytes of memory to list a session of %d, %v", took, len(lines), err)
 	}
 	var b strings.Builder
-	err = (&sessionsList{}).Run(&Output{Out: &b, JSON: true, Notify: func(string) {}}, here)
+	err = (&sessionsList{}).Run(context.Background(), &Output{Out: &b, JSON: true, Notify: func(string) {}}, here)
 	if err != nil || !strings.Contains(b.String(), `"messageCount": 400`) {
 		t.Errorf("%s, %v", b.String(), err)
 	}

@@ -47,6 +47,7 @@ type Extension struct {
 
 	Settings   []Setting // its settings
 	MigratedTo string    // where it has moved to
+	Themes     bool      // it has themes, which have no effect here
 
 	Misread Misread
 
@@ -262,7 +263,7 @@ func (x Extension) read(cwd string) (Extension, error) {
 		return x, fmt.Errorf("%s: it has no version", path)
 	}
 	x.Name, x.Version, x.About, x.Fill = m.Name, m.Version, m.Description, m.fill
-	x.ID, x.MigratedTo = ID(x.Install.Source, x.Name), m.MigratedTo
+	x.ID, x.MigratedTo, x.Themes = ID(x.Install.Source, x.Name), m.MigratedTo, len(m.Themes) > 2
 	for _, s := range m.Settings {
 		if validVariable().MatchString(s.EnvVar) && s.Name != "" { // otherwise it can't be stored
 			x.Settings = append(x.Settings, s)

@@ -31,7 +31,7 @@ type manifest struct {
 	Description string          `json:"description"`
 	Settings    []Setting       `json:"settings"`
 	MigratedTo  string          `json:"migratedTo"`
-	Themes      json.RawMessage `json:"themes"` // which mean nothing here
+	Themes      json.RawMessage `json:"themes"`
 	Plan        struct {
 		Directory string `json:"directory"`
 	} `json:"plan"`

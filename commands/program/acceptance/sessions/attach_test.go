@@ -21,7 +21,7 @@ import (
 // live returns the states of the live sessions of c's home.
 func live(t *testing.T, c teletype.Command) (states []string) {
 	t.Helper()
-	cmd := exec.Command(c.Path, "attach", "--json")
+	cmd := exec.Command(c.Path, "sessions", "--live", "--json")
 	cmd.Dir, cmd.Env = c.Dir, c.Env
 	out, err := cmd.Output()
 	if err != nil {
