@@ -358,7 +358,7 @@ func (cmd chatCommands) save(ctx context.Context, tag string) error {
 	switch {
 	case tag == "":
 		return misused("under which tag? /chat save TAG")
-	case len(journal.Turns(cmd.c.Engine.History())) == 0:
+	case len(journal.Turns(cmd.c.Journal.Said(cmd.c.Engine.History()))) == 0:
 		return unavailable("nothing was said that could be saved")
 	}
 	if cmd.sessions.Saved.Has(tag) {
@@ -416,7 +416,8 @@ func (cmd chatCommands) deleteSaved(ctx context.Context, tag string) error {
 }
 
 func (cmd chatCommands) share(ctx context.Context, name string) error {
-	said := journal.Turns(cmd.c.Engine.History())
+	whole := cmd.c.Journal.Said(cmd.c.Engine.History())
+	said := journal.Turns(whole)
 	switch {
 	case len(said) == 0:
 		return unavailable("nothing was said that could be shared")
@@ -432,7 +433,7 @@ func (cmd chatCommands) share(ctx context.Context, name string) error {
 		b, err = text.JSON(cmd.history(), "  ")
 	} else if err == nil {
 		b, err = export.History(journal.Session{ID: cmd.c.Journal.ID(), Title: said[0].Question},
-			cmd.c.Engine.History(), format, cmd.sessions.Clean)
+			whole, format, cmd.sessions.Clean)
 	}
 	if err == nil {
 		err = export.Write(ctx, cmd.path(name), b)

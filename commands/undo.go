@@ -256,7 +256,10 @@ func (cmd undoCommands) mayChange(c *genai.Content) bool {
 }
 
 func (cmd undoCommands) listQuestions(ctx context.Context, list []asked) error {
-	if len(list) == 0 {
+	switch {
+	case len(list) == 0 && len(journal.Turns(cmd.c.Journal.Said(nil))) > 0:
+		return sentences(cmd.out, "nothing was asked since the conversation was compressed, and /rewind reaches no further back")
+	case len(list) == 0:
 		return sentences(cmd.out, "nothing was asked yet")
 	}
 	var ls []string

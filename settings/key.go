@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"gemline/engine/charset"
-	"gemline/engine/journal"
 	"gemline/engine/lists"
+	"gemline/engine/text"
 	"gemline/settings/jsonc"
 )
 
@@ -187,7 +187,7 @@ func exact(kind string, v any) (any, bool) {
 func means(kind, s string) bool {
 	switch kind {
 	case isAge:
-		_, err := journal.ParseAge(s)
+		_, err := text.ParseAge(s)
 		return err == nil
 	case isCharset:
 		return s == "" || charset.Name(s) != ""

@@ -165,7 +165,7 @@ func (*sessionsShow) Run(out *Output, s *storedSession) error {
 	if err != nil {
 		return err
 	}
-	messages := lists.Map(talk.History, messageOf)
+	messages := lists.Map(talk.Said, messageOf)
 	if out.JSON {
 		return out.document(map[string]any{"session": out.entries(talk.Session)[0], "messages": messages})
 	}
@@ -240,5 +240,5 @@ func (*sessionsDelete) Run(out *Output, s *storedSession) error {
 		by = ", of a newer gemline"
 	}
 	return out.show(map[string]any{"deleted": s.ID, "title": s.Title},
-		fmt.Sprintf("Deleted session %d: %s (%s%s)", s.number, s.Title, journal.Ago(s.Updated, time.Now()), by))
+		fmt.Sprintf("Deleted session %d: %s (%s%s)", s.number, s.Title, text.Ago(s.Updated, time.Now()), by))
 }

@@ -69,7 +69,7 @@ func (c *sessionsPrune) Run(out *Output, here *Folder) error {
 		err = cmp.Or(err, Forget(store, strays))
 	}
 	lines := lists.Map(old, func(s journal.Session) string {
-		return fmt.Sprintf("%s: %s (%s) [%s]", what, s.Title, journal.Ago(s.Updated, time.Now()), text.ShortID(s.ID))
+		return fmt.Sprintf("%s: %s (%s) [%s]", what, s.Title, text.Ago(s.Updated, time.Now()), text.ShortID(s.ID))
 	})
 	if n := len(strays); n > 0 {
 		lines = append(lines, fmt.Sprintf("%s: copies for undo of sessions that are gone (%d)", what, n))
@@ -117,7 +117,7 @@ func (c *sessionsPrune) retention(here *Folder) (r journal.Retention, err error)
 		return Retention(s)
 	}
 	if c.OlderThan != "" {
-		if r.MaxAge, err = journal.ParseAge(c.OlderThan); err != nil {
+		if r.MaxAge, err = text.ParseAge(c.OlderThan); err != nil {
 			return r, misused("--older-than: %v", err)
 		}
 	}

@@ -21,7 +21,7 @@ func fork(cfg Config, load func() (*LoadedSession, *record, error), there []Sess
 	said := c.History
 	all := Turns(said)
 	switch {
-	case len(all) == 0:
+	case len(c.Said) == 0:
 		return OpenedSession{}, errors.New("nothing was said in that session yet")
 	case turns > len(all):
 		return OpenedSession{}, fmt.Errorf("there is no turn %d: that session has %d", turns, len(all))
@@ -85,6 +85,12 @@ func begin(cfg Config, r *record, said []*genai.Content) (OpenedSession, error) 
 	list, err := r.list(said, f.now())
 	if err != nil {
 		return OpenedSession{File: f}, err
+	}
+	for n := len(r.said); n > 0; n-- {
+		if _, stays := r.index[r.said[n-1].ID]; !stays { // a compression replaced it
+			f.startWith(bytesOf(r.said[:n])) // can be encoded, since it was JSON
+			break
+		}
 	}
 	return OpenedSession{File: f, History: said, Copy: true}, f.startWith(list)
 }

@@ -132,12 +132,12 @@ func (r *record) summary() Session {
 	s := Session{ID: m.SessionID, ProjectHash: m.ProjectHash, Kind: cmp.Or(m.Kind, "main"), Name: title(m.Name),
 		Summary: m.Summary, ForkOf: title(m.ForkOf), Start: r.start, Updated: r.updated, Directories: m.Directories,
 		RemoteTasks: m.RemoteTasks, Partial: r.partial, NewerFormat: m.Format > FormatVersion}
-	for _, m := range r.messages {
+	for _, m := range r.said {
 		if m.question() != "" || m.Type == "gemini" && len(m.Content)+len(m.Parts)+len(m.Thoughts)+len(m.Calls) > 0 {
 			s.Messages++
 		}
 	}
-	question := title(asTyped(cmp.Or(r.firstQuestion, firstQuestionOf(r.messages))))
+	question := title(asTyped(firstQuestionOf(r.said)))
 	s.Title = cmp.Or(s.Name, title(s.Summary), question, "(no question)")
 	return s
 }
@@ -274,19 +274,5 @@ func (s Session) Line(n int, current string, now time.Time) string {
 	if s.NewerFormat {
 		mark += ", of a newer gemline"
 	}
-	return fmt.Sprintf("%d. %s (%s%s) [%s]", n, s.Title, Ago(s.Updated, now), mark, text.ShortID(s.ID))
-}
-
-// Ago formats the time from t to now.
-func Ago(t, now time.Time) string {
-	d := now.Sub(t)
-	for _, u := range []struct {
-		name string
-		long time.Duration
-	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}} {
-		if n := int(d / u.long); n > 0 {
-			return fmt.Sprintf("%d %s ago", n, text.Plural(u.name, n))
-		}
-	}
-	return "Just now"
+	return fmt.Sprintf("%d. %s (%s%s) [%s]", n, s.Title, text.Ago(s.Updated, now), mark, text.ShortID(s.ID))
 }

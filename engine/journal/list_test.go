@@ -173,18 +173,6 @@ func TestText(t *testing.T) {
 	}
 }
 
-func TestAgo(t *testing.T) {
-	now := time.Now()
-	for d, want := range map[time.Duration]string{
-		-time.Hour: "Just now", 0: "Just now", time.Minute: "1 minute ago", 90 * time.Minute: "1 hour ago",
-		5 * time.Hour: "5 hours ago", 24 * time.Hour: "1 day ago", 700 * time.Hour: "29 days ago",
-	} {
-		if got := Ago(now.Add(-d), now); got != want {
-			t.Errorf("%v: %q, want %q", d, got, want)
-		}
-	}
-}
-
 func BenchmarkListMany(b *testing.B) {
 	dir := b.TempDir()
 	for i := range 1000 {

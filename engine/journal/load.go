@@ -23,6 +23,10 @@ type LoadedSession struct {
 	// [engine.New] takes it. Every call in it has one answer.
 	History []*genai.Content
 
+	// Said is the conversation for people: with the messages before a compression, and in the words
+	// that were typed, where another program sent more.
+	Said []*genai.Content
+
 	// Of the calls in the last message, Interrupted have a recorded start, or may have started, and
 	// no recorded end; NotStarted have not started.
 	Interrupted, NotStarted []*genai.FunctionCall
@@ -44,13 +48,13 @@ func Load(path string) (*LoadedSession, error) {
 // LoadMessages is Load, and also returns the messages of the file.
 func LoadMessages(path string) (*LoadedSession, []json.RawMessage, error) {
 	c, r, err := loadRecord(path, true)
-	return c, r.bytes(), err
+	return c, bytesOf(r.messages), err
 }
 
 // LoadOpen is LoadMessages for an open session, with messages that could not be written yet.
 func LoadOpen(f *File) (*LoadedSession, []json.RawMessage, error) {
 	c, r, err := f.load()
-	return c, r.bytes(), err
+	return c, bytesOf(r.messages), err
 }
 
 // load reads the file, which may be read-only, and adds the unwritten messages.
@@ -69,7 +73,7 @@ func DisplayedResults(path string) map[string]string {
 	shown := map[string]string{}
 	var r record
 	r.read(path) // an unreadable file has no messages
-	for _, m := range r.messages {
+	for _, m := range r.said {
 		for _, c := range m.Calls {
 			if c.Display != "" {
 				shown[c.ID] = c.Display
@@ -98,7 +102,7 @@ func loadRecord(path string, keep bool) (*LoadedSession, *record, error) {
 // loaded returns the session of r.
 func (r *record) loaded() *LoadedSession {
 	_, opened := r.index[openingID]
-	c := &LoadedSession{Session: r.summary(), opened: opened, messages: r.bytes()}
+	c := &LoadedSession{Session: r.summary(), Said: r.shown(), opened: opened, messages: bytesOf(r.messages)}
 	c.History, c.Interrupted, c.NotStarted = history(r.messages)
 	for _, m := range r.messages { // the last counts
 		c.Cut, c.Model = m.Cut, cmp.Or(m.Model, c.Model)
@@ -106,9 +110,30 @@ func (r *record) loaded() *LoadedSession {
 	return c
 }
 
-// bytes returns the messages byte for byte, if r keeps the bytes.
-func (r *record) bytes() (all []json.RawMessage) {
-	for _, m := range r.messages {
+// shown returns the conversation for people.
+func (r *record) shown() []*genai.Content {
+	all := slices.Clone(r.said)
+	for i, m := range all {
+		if len(m.Typed) > 0 {
+			typed := *m
+			typed.Content, all[i] = m.Typed, &typed
+		}
+	}
+	said, _, _ := history(all)
+	return said
+}
+
+// Said returns the conversation for people; history if the file has none.
+func (f *File) Said(history []*genai.Content) []*genai.Content {
+	if c, _, err := f.load(); err == nil && len(c.Said) > 0 {
+		return c.Said
+	}
+	return history
+}
+
+// bytesOf returns messages byte for byte, if their record keeps the bytes.
+func bytesOf(messages []*message) (all []json.RawMessage) {
+	for _, m := range messages {
 		if m.raw != nil {
 			all = append(all, m.raw)
 		}

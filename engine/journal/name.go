@@ -52,9 +52,6 @@ func (f *File) set(meta map[string]any) error {
 // Summarize sets the summary, a line by a model, of a session that no process uses.
 func Summarize(s Session, summary string) error {
 	f := &File{id: s.ID, path: s.Path, exists: true, disk: handle{files: system{}}}
-	if strings.HasSuffix(s.Path, ".json") {
-		return errors.New("a file of the old form is not changed")
-	}
 	return errors.Join(f.SetSummary(summary), f.Close())
 }
 

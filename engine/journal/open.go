@@ -200,7 +200,7 @@ func resume(s Session, now func() time.Time) (OpenedSession, error) {
 }
 
 func reopen(path string, now func() time.Time) (OpenedSession, error) {
-	talk, err := Load(path)
+	talk, r, err := loadRecord(path, strings.HasSuffix(path, ".json"))
 	if err != nil {
 		return OpenedSession{}, err
 	}
@@ -208,5 +208,6 @@ func reopen(path string, now func() time.Time) (OpenedSession, error) {
 	if err != nil {
 		return OpenedSession{}, err
 	}
+	f.known = r.known(talk.History)
 	return OpenedSession{File: f, History: talk.History, Directories: talk.Directories, From: talk}, nil
 }

@@ -53,6 +53,7 @@ func TestTitleIsTheFirstQuestion(t *testing.T) {
 		"twice": {user("a", `{"text":"fix the parser"}`) + "\n" + `{"$set":{"messages":[` + snapshot + `]}}` + "\n" + user("c", `{"text":"more"}`) + "\n" + `{"$set":{"messages":[` + snapshot + `]}}`,
 			"fix the parser"},
 		"taken back":        {user("a", `{"text":"fix the parser"}`) + "\n" + `{"$set":{"messages":[` + user("b", `{"text":"another"}`) + `]}}`, "another"},
+		"as typed":          {strings.Replace(user("a", `{"text":"the text of files"}`), "}]}", `}],"displayContent":"fix it"}`, 1), "fix it"},
 		"a path":            {user("a", `{"text":"/usr/bin/foo crashes, why?"}`), "/usr/bin/foo crashes, why?"},
 		"a question mark":   {user("a", `{"text":"?what"}`), "?what"},
 		"a command":         {user("a", `{"text":"/stats model"}`) + "\n" + user("b", `{"text":"?"}`), "(no question)"},

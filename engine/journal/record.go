@@ -35,9 +35,9 @@ const (
 type record struct {
 	meta           Metadata
 	start, updated time.Time
-	messages       []*message
+	said           []*message     // all, without snapshots of earlier messages
+	messages       []*message     // for the model
 	index          map[string]int // of messages, by id
-	firstQuestion  string         // the first question, if compression removed it
 
 	keep    bool // messages keep their bytes
 	glance  bool // for a list, skip messages in the middle of the file
@@ -49,7 +49,8 @@ type record struct {
 type message struct {
 	ID       string        `json:"id"`
 	Type     string        `json:"type"`
-	Content  []*genai.Part `json:"content"` // for a message of the model, decoded if there are no Parts
+	Content  []*genai.Part `json:"content"`        // for a message of the model, decoded if there are no Parts
+	Typed    parts         `json:"displayContent"` // by the user, if another program sent more
 	Parts    []*genai.Part `json:"parts"`
 	Thoughts []struct{}    `json:"thoughts"`
 	Model    string        `json:"model"`
@@ -204,7 +205,7 @@ func (r *record) lines(in io.Reader, size int64) error {
 			r.partial, r.head = true, len(r.messages)
 		default:
 			r.line(b)
-			titled = cmp.Or(r.firstQuestion, firstQuestionOf(r.messages)) != "" // a rewind may have dropped the question
+			titled = firstQuestionOf(r.said) != "" // a rewind may have dropped the question
 		}
 	}
 }
@@ -293,15 +294,29 @@ func (r *record) set(b []byte) {
 	}
 }
 
-// replace replaces all messages by those of list.
+// replace replaces all messages by those of list. The messages that a snapshot replaces were said
+// nonetheless; the calls with the snapshot, and the model's thanks for it, were not.
 func (r *record) replace(list []json.RawMessage) {
-	first := cmp.Or(r.firstQuestion, firstQuestionOf(r.messages))
-	r.messages, r.index, r.firstQuestion, r.partial, r.head = nil, nil, "", false, 0
+	said, old := r.said, r.index
+	r.said, r.messages, r.index, r.partial, r.head = nil, nil, nil, false, 0
 	for _, b := range list {
 		r.add(parse(b), b)
 	}
-	if slices.ContainsFunc(r.messages, (*message).isSnapshot) {
-		r.firstQuestion = first
+	if len(said) == 0 || !slices.ContainsFunc(r.messages, (*message).isSnapshot) {
+		return
+	}
+	r.said = said
+	within := false
+	for _, m := range r.messages {
+		_, stays := old[m.ID]
+		switch {
+		case m.isSnapshot():
+			within = true
+		case within:
+			within = m.Type != "gemini" || m.first(own) == ""
+		case !stays:
+			r.said = append(r.said, m)
+		}
 	}
 }
 
@@ -315,14 +330,14 @@ func (r *record) add(l *fileLine, b []byte) {
 		m.raw = b
 	}
 	if i, ok := r.index[m.ID]; ok {
-		r.messages[i] = m
+		*r.messages[i] = *m
 		return
 	}
 	if r.index == nil {
 		r.index = map[string]int{}
 	}
 	r.index[m.ID] = len(r.messages)
-	r.messages = append(r.messages, m)
+	r.messages, r.said = append(r.messages, m), append(r.said, m)
 }
 
 // rewind drops the message with the id and all later messages. If no message has the id, the
@@ -334,6 +349,12 @@ func (r *record) rewind(id string) {
 	}
 	for _, m := range r.messages[at:] {
 		delete(r.index, m.ID)
+	}
+	for i, m := range slices.Backward(r.said) {
+		if at < len(r.messages) && m.ID == r.messages[at].ID {
+			r.said = r.said[:i]
+			break
+		}
 	}
 	r.messages = r.messages[:at]
 }
@@ -354,7 +375,7 @@ func (m *message) first(of func(string) string) string {
 // question returns the user's question in a message, "" if there is none.
 func (m *message) question() string {
 	if s := m.first(own); m.Type == "user" && m.ID != openingID && isQuestion(s) {
-		return s
+		return cmp.Or((&message{Content: m.Typed}).first(own), s)
 	}
 	return ""
 }

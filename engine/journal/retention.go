@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
+
+	"gemline/engine/text"
 )
 
 // A Retention says which sessions are kept. The zero Retention keeps all.
@@ -16,26 +17,13 @@ type Retention struct {
 	MinAge   time.Duration // younger sessions are always kept
 }
 
-// ParseAge parses an age: a number and h, d, w, or m, which is 30 days.
-func ParseAge(s string) (time.Duration, error) {
-	units := map[byte]time.Duration{'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour,
-		'm': 30 * 24 * time.Hour}
-	if n := len(s) - 1; n > 0 && units[s[n]] > 0 {
-		unit := units[s[n]]
-		if k, err := strconv.ParseUint(s[:n], 10, 32); err == nil && k > 0 && s[0] != '+' && k < uint64(1<<62/unit) {
-			return time.Duration(k) * unit, nil
-		}
-	}
-	return 0, fmt.Errorf("%q is no age: write a number and h, d, w or m, such as 30d", s)
-}
-
 // ParseRetention parses the values of the settings. It refuses a maxAge below minAge as a
 // mistake.
 func ParseRetention(maxAge string, maxCount int, minAge string) (r Retention, err error) {
-	if r.MaxAge, err = ParseAge(maxAge); err != nil {
+	if r.MaxAge, err = text.ParseAge(maxAge); err != nil {
 		return Retention{}, fmt.Errorf("maxAge: %w", err)
 	}
-	if r.MinAge, err = ParseAge(minAge); err != nil {
+	if r.MinAge, err = text.ParseAge(minAge); err != nil {
 		return Retention{}, fmt.Errorf("minRetention: %w", err)
 	}
 	if r.MaxAge < r.MinAge {

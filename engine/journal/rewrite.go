@@ -36,21 +36,6 @@ func (f *File) Rewrite(said []*genai.Content) error {
 	if err != nil {
 		return err
 	}
-	known := r.known(r.history())
-	if lines, ok := known.amend(said, at); ok {
-		for line := range bytes.Lines(lines) {
-			r.line(line)
-		}
-		if equal(r.history(), said) {
-			if f.known = known; lines == nil {
-				return nil
-			}
-			return f.append(lines, at)
-		}
-		if r, err = f.record(); err != nil {
-			return err
-		}
-	}
 	var line any
 	if id := r.cut(said); id != "" {
 		line = map[string]string{"$rewindTo": id}
@@ -137,10 +122,15 @@ func (r *record) compose(said []*genai.Content, at time.Time, again bool) ([]jso
 	}
 	keep(slices.IndexFunc(r.messages, func(m *message) bool { return m.ID == openingID }) + 1)
 	for _, c := range said {
-		if i := slices.Index(tells[next:], canonical(c)); i >= 0 {
-			keep(next + i)
-			list = append(list, r.messages[next].raw)
+		i := next + slices.Index(tells[next:], canonical(c))
+		if i >= next {
+			keep(i)
 			next++
+		} else {
+			i = slices.Index(tells, canonical(c)) // a question that compression moved
+		}
+		if i >= 0 {
+			list, tells[i] = append(list, r.messages[i].raw), ""
 			continue
 		}
 		b, err := json.Marshal(newMessage(engine.Entry{Content: c}, at))

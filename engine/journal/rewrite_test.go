@@ -242,3 +242,58 @@ func encoded(cs []*genai.Content) (s string) {
 	}
 	return s
 }
+
+// However often a conversation is compressed, people read each message once, in the order in
+// which it was said; a message that is taken back is gone.
+func TestSaid(t *testing.T) {
+	t.Parallel()
+	f := newFile(t, testID)
+	snapshot := []*genai.Content{user(summedUp + " <state_snapshot>x</state_snapshot>"), model("Got it. Thanks for the additional context!")}
+	call := func(id string) *genai.Content {
+		return &genai.Content{Role: genai.RoleModel, Parts: []*genai.Part{callPart("look", id, nil, "")}}
+	}
+	answer := func(id, output string) *genai.Content {
+		return &genai.Content{Role: genai.RoleUser, Parts: []*genai.Part{answerPart("look", id, output)}}
+	}
+	record := func(list ...*genai.Content) (entries []engine.Entry) {
+		for _, c := range list {
+			entries = append(entries, engine.Entry{Content: c})
+		}
+		return entries
+	}
+	first := []*genai.Content{user("one"), model("first"), user("two"), call("1"), answer("1", "long"), call("2"), answer("2", "longer")}
+	put(t, f, record(first...)...)
+	pinned := []*genai.Content{snapshot[0], call("1"), answer("1", "long"), snapshot[1]}
+	short := append(slices.Clone(pinned), first[2], first[5], answer("2", "cut")) // within a turn
+	if err := f.Rewrite(short); err != nil {
+		t.Fatal(err)
+	}
+	put(t, f, record(model("second"))...)
+	want := append(slices.Clone(first), model("second"))
+	c := load(t, f.Path())
+	same(t, append(short, model("second")), c.History)
+	same(t, want, c.Said)
+	if err := f.Rewrite(append(slices.Clone(snapshot), first[2], model("second"))); err != nil {
+		t.Fatal(err)
+	}
+	put(t, f, record(user("three"), model("third"))...)
+	same(t, append(want, user("three"), model("third")), load(t, f.Path()).Said)
+	f.Close()
+	o, err := Open(Config{Dir: filepath.Dir(f.Path())}, OpenOptions{Resume: true, Selector: testID, Fork: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, o.File, record(user("four"), model("fourth"))...)
+	same(t, append(want, user("three"), model("third"), user("four"), model("fourth")), o.File.Said(nil))
+	if err := o.File.Rewrite([]*genai.Content{user("<state_snapshot>y"), snapshot[1]}); err != nil {
+		t.Fatal(err)
+	}
+	if got := Turns(o.File.Said(nil)); len(got) != 4 || got[3].Answer != "fourth" {
+		t.Errorf("compressed anew: %+v", got)
+	}
+	if err := o.File.Rewrite([]*genai.Content{user("another")}); err != nil {
+		t.Fatal(err)
+	}
+	same(t, []*genai.Content{user("another")}, o.File.Said(nil))
+	o.File.Close()
+}

@@ -54,12 +54,12 @@ func search(s Session, words string) (hits []Hit) {
 		hits = append(hits, Hit{Who: "name", Line: s.Title})
 	}
 	b, err := disk.Read(s.Path, maxFile)
-	if err != nil || !mayHold(b, surePart(words)) {
+	if err != nil || !bytes.Contains(bytes.ToLower(b), []byte(surePart(words))) {
 		return hits
 	}
 	var r record
 	r.read(s.Path) // up to the first error
-	history := r.history()
+	history := r.shown()
 	for n, turn := range Turns(history) {
 		for _, c := range history[turn.From:turn.To] {
 			for _, p := range c.Parts {
@@ -120,15 +120,4 @@ func surePart(words string) string {
 		return ""
 	}
 	return slices.MaxFunc(parts, func(a, b string) int { return cmp.Compare(len(a), len(b)) })
-}
-
-// mayHold reports whether b contains part, in any case. Part has only small letters and digits.
-func mayHold(b []byte, part string) bool {
-	low := bytes.Clone(b)
-	for i, c := range low {
-		if c >= 'A' && c <= 'Z' {
-			low[i] += 'a' - 'A'
-		}
-	}
-	return bytes.Contains(low, []byte(part))
 }

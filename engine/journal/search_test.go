@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -58,7 +59,7 @@ func TestAround(t *testing.T) {
 }
 
 // The bytes never say no where the text says yes.
-func FuzzMayHold(f *testing.F) {
+func FuzzSurePart(f *testing.F) {
 	f.Add("Hello World", "o w")
 	f.Add("aAbB", "ab")
 	f.Add("x", "")
@@ -70,7 +71,7 @@ func FuzzMayHold(f *testing.F) {
 			}
 		}
 		b, err := encode(text)
-		if err == nil && strings.Contains(strings.ToLower(text), words) && !mayHold(b, surePart(words)) {
+		if err == nil && strings.Contains(strings.ToLower(text), words) && !bytes.Contains(bytes.ToLower(b), []byte(surePart(words))) {
 			t.Errorf("%q holds %q", text, words)
 		}
 	})

@@ -68,13 +68,8 @@ func SyncTools(ts engine.Toolset, sync func() error) engine.Toolset {
 func SyncRun(run engine.Run, sync func() error) engine.Run {
 	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
 		for ev, err := range run(ctx, parts...) {
-			if err != nil {
+			if !yield(ev, err) || err != nil {
 				sync() // the error of the Run takes precedence
-				yield(ev, err)
-				return
-			}
-			if !yield(ev, nil) {
-				sync()
 				return
 			}
 		}

@@ -50,6 +50,6 @@ func HasWords(c *genai.Content) bool {
 
 // Introduction describes a resumed conversation: its subject, age and length.
 func (c *LoadedSession) Introduction(now time.Time) string {
-	return fmt.Sprintf("resumed: %s (%s, %s)", c.Title, strings.ToLower(Ago(c.Updated, now)),
-		text.Count(len(Turns(c.History)), "turn"))
+	return fmt.Sprintf("resumed: %s (%s, %s)", c.Title, strings.ToLower(text.Ago(c.Updated, now)),
+		text.Count(len(Turns(c.Said)), "turn"))
 }
