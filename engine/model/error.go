@@ -119,6 +119,7 @@ const (
 	hintNetwork   = "check the network, HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"
 	hintCA        = "if a proxy stands between, name its certificate in SSL_CERT_FILE or NODE_EXTRA_CA_CERTS"
 	hintWebPage   = "a proxy or a log-in page may stand between: check HTTPS_PROXY and GOOGLE_GEMINI_BASE_URL"
+	hintThinking  = `if the model can't think, put "NAME": {"features": {"thinking": false}} into modelConfigs.modelDefinitions`
 	hintRequest   = "say it in other words, or begin a new conversation (/clear in a session)"
 	hintAgain     = "ask again, or choose another model with -m or /model"
 	hintRephrase  = "say it in other words"

@@ -124,7 +124,7 @@ func NewGenai(o Options) (*Genai, error) {
 	g.tokens = newTokenSource(g.credential)
 	variable, _ := o.address()
 	g.client, err = newClient(o, base, dialect{address: variable, pay: g.pay, forget: g.forget,
-		header: g.header, advise: g.explainAccount})
+		header: g.header, advise: g.advise})
 	if o.Google.CodeAssist {
 		g.assist = &codeAssist{wanted: o.Google.Project, client: g.client, url: g.url, project: make(chan string, 1)}
 		g.assist.project <- ""
@@ -227,8 +227,12 @@ func (g *Genai) modelURL(model, action string) *url.URL {
 	return g.url("/" + model + ":" + action)
 }
 
-// explainAccount rewords an error of the credentials if they are an account's.
-func (g *Genai) explainAccount(e *Error) {
+// advise rewords an error of the credentials if they are an account's, and has advice for a model
+// that can't think.
+func (g *Genai) advise(e *Error) {
+	if e.Kind == BadRequest && hasAny(e.Message, "thinking is not", "thinking level is not", "support thinking") {
+		e.Advice = hintThinking
+	}
 	if e.Kind != Auth || g.opts.Google.Account == nil && !g.opts.Google.CodeAssist {
 		return
 	}

@@ -531,3 +531,24 @@ func TestMerge(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A server that refuses thinking has the user say that the model can't think.
+func TestThinkingRefused(t *testing.T) {
+	for said, want := range map[string]bool{
+		"Thinking is not enabled for models/tuned": true, "Thinking level is not supported for this model.": true,
+		"Unable to submit request because Thinking is not supported by this model.": true, "This model does not support thinking.": true,
+		"The thinking budget 9 is invalid.": false,
+	} {
+		s := et.NewServer(et.Status(400, "INVALID_ARGUMENT", said))
+		g, err := model.NewGenai(model.Options{APIKey: "k", BaseURL: s.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = hear(t, g, ask("hello"))
+		if e := (*model.Error)(nil); !errors.As(err, &e) || strings.Contains(e.Hint(), `"features": {"thinking": false}`) != want {
+			t.Errorf("%s: %v", said, err)
+		}
+		g.Close()
+		s.Close()
+	}
+}

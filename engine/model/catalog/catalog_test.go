@@ -69,7 +69,7 @@ func TestOf(t *testing.T) {
 	for name, want := range map[string]string{
 		"gemini-4-argon": "gemini-4", "models/gemini-3.8-flash": "gemini-3", "gemini-3": "gemini-3", "gemini-3.9-flash-x": "gemini-3",
 		"gemini-30": "gemini-4", "gemini-12-pro": "gemini-4", "gemini-2.0-flash": "gemini-2", "gemini-2.5-flash-001": "gemini-2.5",
-		"gemini-1.5-pro": "", "gemini-": "", "gemini-exp": "", "gemini-3x": "", "gemma-4-9b": "gemma-4", "gemma-3-27b": "", "my-model": "", "": "",
+		"gemini-1.5-pro": "", "gemini-": "", "gemini-exp": "", "gemini-3x": "", "gemma-4-9b": "gemma-4", "gemma-3-27b": "gemma-3", "my-model": "", "": "",
 	} {
 		if got := Lookup(name).Family; got != want {
 			t.Errorf("%q is of the family %q, want %q", name, got, want)
