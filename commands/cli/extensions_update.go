@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"gemline/engine/text"
 	"gemline/settings/extension"
@@ -25,6 +26,7 @@ type updated struct {
 	Name  string `json:"name"`
 	State string `json:"state"` // up to date, update available, updated, not updatable or error
 	Error string `json:"error,omitempty"`
+	Why   string `json:"why,omitempty"` // why it is not updatable
 
 	checked bool // the update was only checked, not installed
 }
@@ -37,7 +39,7 @@ func (u updated) lines() []string {
 	case u.State == "up to date" && !u.checked:
 		return []string{fmt.Sprintf("Extension %q is already up to date.", u.Name)}
 	}
-	return []string{u.Name + ": " + u.State}
+	return []string{strings.TrimSuffix(u.Name+": "+u.State+": "+u.Why, ": ")}
 }
 
 // Run updates extensions.
@@ -71,6 +73,15 @@ func (c *extensionsUpdate) Run(ctx context.Context, set *extensionSet) error {
 			state += ", which is not done since its files were changed here"
 		}
 		u := updated{Name: x.Name, State: state, checked: c.Check}
+		switch {
+		case state != notUpdatable:
+		case x.Linked:
+			u.Why = "it is a link to a folder, whose files are used as they are"
+		case x.Install.Source == "":
+			u.Why = "nothing says where it came from"
+		default:
+			u.Why = "uninstall it, and install it from a newer archive"
+		}
 		if err != nil {
 			u.State, u.Error = "error", err.Error()
 			what := "is not updated"
@@ -88,7 +99,10 @@ func (c *extensionsUpdate) Run(ctx context.Context, set *extensionSet) error {
 	return errors.Join(set.out.show(l.doc, l.lines...), errors.Join(failed...))
 }
 
-const updateAvailable = "update available"
+const (
+	updateAvailable = "update available"
+	notUpdatable    = "not updatable" // a link, from an archive, or put there by hand
+)
 
 // newer reports whether an extension has a newer version, and its source.
 func (set *extensionSet) newer(ctx context.Context, x extension.Extension) (state string, note extension.Install, err error) {
@@ -126,7 +140,7 @@ func (set *extensionSet) newer(ctx context.Context, x extension.Extension) (stat
 		now, err := h.Commit(ctx, note.Source, note.Ref)
 		return newer(now != x.Install.Commit && now != "", err)
 	}
-	return "not updatable", note, nil
+	return notUpdatable, note, nil
 }
 
 // errAsks says that a new version needs consent.
