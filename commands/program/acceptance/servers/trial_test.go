@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/genai"
+
 	pt "gemline/commands/program/acceptance/programtest"
 	et "gemline/engine/enginetest"
 )
@@ -32,7 +34,7 @@ func trialHome(t *testing.T, dir string) {
 // runs unasked, in each mode. No hook runs for it.
 func TestTrialSaysWhatARunDoes(t *testing.T) {
 	t.Parallel()
-	calls := []struct{ command, makes string }{{"touch made", "made"}, {"mkdir made", "made"}, {"cat here", ""}, {"echo x > .gemini/x", ".gemini/x"}}
+	commands := []string{"touch made", "mkdir made-too", "cat here", "echo x > .gemini/x"}
 	for _, mode := range []string{"default", "auto_edit", "auto", "plan", "yolo"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
@@ -53,29 +55,30 @@ func TestTrialSaysWhatARunDoes(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(dir, "home", "hooked")); err == nil {
 				t.Error("a hook ran")
 			}
-			for i, c := range calls {
+			verdicts := map[string]string{}
+			var calls []*genai.FunctionCall
+			for _, command := range commands {
 				var verdict struct{ Verdict string }
-				if err := json.Unmarshal(run(idle, "policy", "test", "--headless", "--json", "--", c.command), &verdict); err != nil {
+				if err := json.Unmarshal(run(idle, "policy", "test", "--headless", "--json", "--", command), &verdict); err != nil {
 					t.Fatal(err)
 				}
-				s := et.NewServer(et.Says("", et.Call("1", "run_shell_command", "command", c.command)), et.Says("Done."))
-				t.Cleanup(s.Close)
-				var record struct{ Denied []any }
-				if err := json.Unmarshal(run(s, "-p", "go on", "--json"), &record); err != nil {
-					t.Fatal(err)
+				verdicts[command] = verdict.Verdict
+				calls = append(calls, et.Call(command, "run_shell_command", "command", command))
+			}
+			s := et.NewServer(et.Says("", calls...), et.Says("Done."))
+			t.Cleanup(s.Close)
+			var record struct{ Denied []struct{ Title string } }
+			if err := json.Unmarshal(run(s, "-p", "go on", "--json"), &record); err != nil {
+				t.Fatal(err)
+			}
+			for command, verdict := range verdicts {
+				ran := !slices.ContainsFunc(record.Denied, func(d struct{ Title string }) bool { return strings.Contains(d.Title, command) })
+				if ran != (verdict == "allow") {
+					t.Errorf("%s: policy test says %s, and it ran: %v", command, verdict, ran)
 				}
-				if ran := len(record.Denied) == 0; ran != (verdict.Verdict == "allow") {
-					t.Errorf("%s: policy test says %s, and it ran: %v", c.command, verdict.Verdict, ran)
-				}
-				if c.makes != "" {
-					os.RemoveAll(filepath.Join(dir, c.makes))
-				}
-				if i > 0 {
-					continue
-				}
-				if sent := declared(t, s.Requests()[0].Body); !slices.Equal(told, sent) {
-					t.Errorf("gemline tools lists\n%s\nand sent are\n%s", told, sent)
-				}
+			}
+			if sent := declared(t, s.Requests()[0].Body); !slices.Equal(told, sent) {
+				t.Errorf("gemline tools lists\n%s\nand sent are\n%s", told, sent)
 			}
 			if len(idle.Requests()) > 0 {
 				t.Error("a model was asked")
