@@ -187,7 +187,7 @@ func everything(t *testing.T, server Server, transport string) {
 		t.Errorf("list_mcp_resources: %v, %v", r.Text, err)
 	}
 	name, uri, ok := s.SplitResource("every:demo://resource/dynamic/text/1")
-	if text, err := s.Read(t.Context(), name, uri); !ok || err != nil || !strings.Contains(strings.Join(text, ""), "Resource 1") {
+	if text, _, err := s.Read(t.Context(), name, uri); !ok || err != nil || !strings.Contains(strings.Join(text, ""), "Resource 1") {
 		t.Errorf("resource: %q, %v", text, err)
 	}
 	try("toggle-subscriber-updates", nil, "Started")
@@ -240,7 +240,7 @@ func TestGoServer(t *testing.T) {
 	if !strings.Contains(asked, "The MCP server go says: ") {
 		t.Errorf("asked: %q", asked)
 	}
-	if text, err := s.Read(t.Context(), "go", "embedded:info"); err != nil || strings.Join(text, "") != "This is the hello example server." {
+	if text, _, err := s.Read(t.Context(), "go", "embedded:info"); err != nil || strings.Join(text, "") != "This is the hello example server." {
 		t.Errorf("%q, %v", text, err)
 	}
 	if list := s.Prompts(); len(list) != 2 {

@@ -151,7 +151,7 @@ func TestAsked(t *testing.T) {
 	if err != nil || len(r.Media) != mostMedia || !strings.Contains(r.Text, "Binary content (audio/wav, image/gif) stripped") || !strings.Contains(r.Text, "image data of the mime-type image/png is left out") {
 		t.Errorf("%d media, %v: %s", len(r.Media), err, r.Text)
 	}
-	if got, err := s.Read(t.Context(), "go", "r:blob"); err != nil || strings.Join(got, "") != "[Binary resource content image/png, 6 bytes]" {
+	if got, omitted, err := s.Read(t.Context(), "go", "r:blob"); err != nil || strings.Join(omitted, "") != "image/png" || strings.Join(got, "") != "[Binary resource content image/png, 6 bytes]" {
 		t.Errorf("%q, %v", got, err)
 	}
 	for name, want := range map[string]string{"p": "(an answer, as the server has it) said", "empty": "the MCP server go has an empty prompt there"} {
@@ -160,7 +160,7 @@ func TestAsked(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, parts, err)
 		}
 	}
-	if _, err := s.Read(t.Context(), "none", "r:blob"); err == nil || err.Error() != "there is no MCP server none" {
+	if _, _, err := s.Read(t.Context(), "none", "r:blob"); err == nil || err.Error() != "there is no MCP server none" {
 		t.Error(err)
 	}
 	dirs.Store(&[]string{"/a", "/b"})

@@ -119,11 +119,11 @@ func listing(servers []Status, uri string) (server string, ok bool) {
 }
 
 // Read returns the content of a resource, in parts. Binary data is replaced by a
-// description.
-func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
+// description; omitted has its media types.
+func (s *Set) Read(ctx context.Context, server, uri string) (parts, omitted []string, err error) {
 	l, c, err := s.connected(server)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	ctx, cancel := within(ctx, l.Timeout)
 	defer cancel()
@@ -131,18 +131,18 @@ func (s *Set) Read(ctx context.Context, server, uri string) ([]string, error) {
 		Contents []resourceContents `json:"contents"`
 	}
 	if c, err = l.ask(ctx, c, protocol.MethodResourcesRead, protocol.ReadResourceParams{URI: uri}, &got); err != nil {
-		return nil, l.failed(ctx, c, err)
+		return nil, nil, l.failed(ctx, c, err)
 	}
-	var parts []string
 	l.watch(c, uri)
 	for _, c := range got.Contents {
 		if c.Text != nil {
 			parts = append(parts, *c.Text)
 			continue
 		}
+		omitted = append(omitted, mediaType(c.MIMEType))
 		parts = append(parts, fmt.Sprintf("[Binary resource content %s, %d bytes]", mediaType(c.MIMEType), len(c.Blob)/4*3))
 	}
-	return parts, nil
+	return parts, omitted, nil
 }
 
 // listResources returns the tool that lists resources.
@@ -194,7 +194,7 @@ func (s *Set) readResource(in Callbacks) engine.Tool {
 			}
 			intent := engine.Intent{Title: "read " + text.PrintableLine(text.OneLine(a.URI, longestError))}
 			return engine.Call{Intent: intent, Run: func(ctx context.Context, _ engine.Host) (engine.Result, error) {
-				parts, err := s.Read(ctx, server, uri)
+				parts, omitted, err := s.Read(ctx, server, uri)
 				if err != nil {
 					if ce := (*engine.CallError)(nil); errors.As(err, &ce) || ctx.Err() != nil {
 						return engine.Result{}, err
@@ -202,8 +202,11 @@ func (s *Set) readResource(in Callbacks) engine.Tool {
 					return engine.Result{}, &engine.CallError{Type: serverError, Message: err.Error()}
 				}
 				given, cut := in.cut(name)(strings.Join(parts, "\n") + "\n")
-				return engine.Result{Text: text.Untrusted(given), Cut: cut,
-					Display: fmt.Sprintf("%d characters", len(given))}, nil
+				shown := fmt.Sprintf("%d characters", len(given))
+				if len(omitted) > 0 {
+					shown += "; not sent: " + strings.Join(omitted, ", ")
+				}
+				return engine.Result{Text: text.Untrusted(given), Cut: cut, Display: shown}, nil
 			}}, nil
 		})
 }

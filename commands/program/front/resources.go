@@ -38,9 +38,12 @@ func (r resources) Find(_ context.Context, ref input.Ref) (input.Target, error) 
 func (r resources) Read(ctx context.Context, names []string) (parts []*genai.Part, err error) {
 	for _, name := range names {
 		server, uri, _ := r.servers.SplitResource(name)
-		said, err := r.servers.Read(ctx, server, uri)
+		said, omitted, err := r.servers.Read(ctx, server, uri)
 		if err != nil {
 			return nil, errors.New("@" + name + ": " + engine.DisplayError(err))
+		}
+		if len(omitted) > 0 {
+			r.notify("@" + name + " holds " + strings.Join(omitted, ", ") + ", which is not sent: the model is only told so")
 		}
 		parts = append(parts, genai.NewPartFromText("\nContent from @"+name+":\n"),
 			genai.NewPartFromText(text.Untrusted(strings.TrimSpace(strings.Join(said, "\n")))))

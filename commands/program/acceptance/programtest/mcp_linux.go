@@ -21,6 +21,7 @@ while IFS= read -r line; do
 	*'"method":"prompts/get"'*) say '{"messages":[{"role":"user","content":{"type":"text","text":"Tidy up the drawer."}}]}';;
 	*'"method":"resources/list"'*) say '{"resources":[{"uri":"desk://drawer","name":"drawer"}]}';;
 	*'"method":"resources/templates/list"'*) say '{"resourceTemplates":[]}';;
+	*'"uri":"desk://photo"'*) say '{"contents":[{"uri":"desk://photo","mimeType":"image/png","blob":"iVBORw0KGgo="}]}';;
 	*'"method":"resources/read"'*) say '{"contents":[{"uri":"desk://drawer","text":"three pens"}]}';;
 	*'"name":"wonder"'*)
 		printf '{"jsonrpc":"2.0","id":"w","method":"sampling/createMessage","params":{"messages":[{"role":"user","content":{"type":"text","text":"What is \\u001b[31mit?"}}],"systemPrompt":"Be brief.","maxTokens":40}}\n'

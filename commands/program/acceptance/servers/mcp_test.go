@@ -43,7 +43,7 @@ func TestMCP(t *testing.T) {
 	s := et.NewServer(et.Says("", et.Call("1", "mcp_desk_look", "at", "it")), et.Says("Done."), et.Says("Tidied."))
 	t.Cleanup(s.Close)
 	var out, errs bytes.Buffer
-	if err := pt.Headless(t, s, dir, &out, &errs, "-p", "see @desk:desk://drawer").Run(); err != nil {
+	if err := pt.Headless(t, s, dir, &out, &errs, "-p", "see @desk:desk://drawer and @desk:desk://photo").Run(); err != nil {
 		t.Fatalf("%v: %s", err, errs.Bytes())
 	}
 	if got := pt.AnswerOf(t, s, "mcp_desk_look"); !strings.Contains(got, "a lamp") {
@@ -55,7 +55,7 @@ func TestMCP(t *testing.T) {
 			t.Errorf("the request lacks %q", want)
 		}
 	}
-	if !strings.Contains(errs.String(), "env may not set NODE_OPTIONS") {
+	if !strings.Contains(errs.String(), "env may not set NODE_OPTIONS") || !strings.Contains(errs.String(), "@desk:desk://photo holds image/png, which is not sent") {
 		t.Errorf("told: %s", errs.Bytes())
 	}
 	env, err := os.ReadFile(filepath.Join(dir, "environ"))
