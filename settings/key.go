@@ -236,7 +236,7 @@ func spelled(kind, s string) (any, bool) {
 			return parsed(kind, s)
 		}
 		items := []any{}
-		for item := range strings.SplitSeq(s, ",") {
+		for _, item := range text.Entries(s, ",") {
 			if item = strings.TrimSpace(item); item != "" {
 				items = append(items, item)
 			}

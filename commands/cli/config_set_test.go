@@ -61,6 +61,7 @@ func TestConfigSetValues(t *testing.T) {
 		{"model.compressionThreshold", "0.7", `"compressionThreshold": 0.7`, ""},
 		{"tools.useRipgrep", "false", `"useRipgrep": false`, ""},
 		{"context.fileName", "A.md, B.md", "\"fileName\": [\n      \"A.md\",\n      \"B.md\"\n    ]", ""},
+		{"tools.exclude", "run_shell_command(echo a,b), web_fetch", "\"exclude\": [\n      \"run_shell_command(echo a,b)\",\n      \"web_fetch\"\n    ]", ""},
 		{"context.fileName", "[]", `"fileName": []`, ""},
 		{"mcpServers.x", `{"url": "u", "args": ["-y"]}`, "\"url\": \"u\",\n      \"args\":", ""}, // in the order that was given
 		{"mcpServers.x.env.A", "1", `"A"`, ""},

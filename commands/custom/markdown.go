@@ -73,16 +73,7 @@ func (f fact) values() []string {
 		return f.items
 	}
 	value := strings.TrimSuffix(strings.TrimPrefix(f.value, "["), "]")
-	depth := 0
-	return lists.Map(strings.FieldsFunc(value, func(r rune) bool {
-		switch r {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		}
-		return r == ',' && depth <= 0
-	}), unquoted)
+	return lists.Map(text.Entries(value, ","), unquoted)
 }
 
 func unquoted(s string) string {

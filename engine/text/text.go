@@ -63,6 +63,20 @@ func OneLine(s string, most int) string {
 // Words returns the words of s with a single space between each two.
 func Words(s string) string { return strings.Join(strings.Fields(s), " ") }
 
+// Entries splits a list at separators outside of parentheses.
+func Entries(list, separators string) []string {
+	depth := 0
+	return strings.FieldsFunc(list, func(r rune) bool {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		return depth <= 0 && strings.ContainsRune(separators, r)
+	})
+}
+
 // Name returns the name of a file for a list: quoted if it has control characters or is not UTF-8.
 func Name(name string) string {
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {

@@ -39,7 +39,7 @@ func (r *reader) names(key string, n *yaml.Node, d *Definition) []string {
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
 		return nil
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!str":
-		for _, name := range words(n.Value) {
+		for _, name := range text.Entries(n.Value, ", \t\n") {
 			list = append(list, r.toolNames(n, name, key == exceptKey, d)...)
 		}
 		return list
@@ -105,20 +105,6 @@ func (r *reader) toolNames(n *yaml.Node, entry string, denies bool, d *Definitio
 // callers are tools of Claude Code that agents never have here, so their names are dropped
 // without a note.
 var callers = []string{"Task", "Agent", "AskUserQuestion", "ExitPlanMode"}
-
-// words splits a text at commas and blanks outside of parentheses.
-func words(s string) []string {
-	depth := 0
-	return strings.FieldsFunc(s, func(c rune) bool {
-		switch c {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		}
-		return depth <= 0 && strings.ContainsRune(", \t\n", c)
-	})
-}
 
 // note adds a notice that does not prevent the use of the agent.
 func (r *reader) note(n *yaml.Node, d *Definition, format string, args ...any) {
