@@ -18,6 +18,7 @@ import (
 	"gemline/engine/lists"
 	"gemline/engine/text"
 	"gemline/settings/extension"
+	"gemline/tools/shell/script"
 	"gemline/tools/skill"
 	"gemline/tools/source"
 )
@@ -351,5 +352,5 @@ func (c *extensionsNew) Run(set *extensionSet) error {
 	}
 	return set.out.show(map[string]any{"path": path, "name": name, "template": c.Template},
 		fmt.Sprintf("Successfully created new extension%s at %s.", said, path),
-		fmt.Sprintf("You can install this using \"gemline extensions link %s\" to test it out.", c.Path))
+		fmt.Sprintf("You can install this using \"gemline extensions link %s\" to test it out.", script.Quote(c.Path)))
 }
