@@ -123,8 +123,8 @@ func (r *record) shown() []*genai.Content {
 	return said
 }
 
-// Said returns the conversation for people; history if the file has none.
-func (f *File) Said(history []*genai.Content) []*genai.Content {
+// Said returns the conversation of a session for people; history if its file has none.
+func Said(f *File, history []*genai.Content) []*genai.Content {
 	if c, _, err := f.load(); err == nil && len(c.Said) > 0 {
 		return c.Said
 	}

@@ -284,16 +284,16 @@ func TestSaid(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, o.File, record(user("four"), model("fourth"))...)
-	same(t, append(want, user("three"), model("third"), user("four"), model("fourth")), o.File.Said(nil))
+	same(t, append(want, user("three"), model("third"), user("four"), model("fourth")), Said(o.File, nil))
 	if err := o.File.Rewrite([]*genai.Content{user("<state_snapshot>y"), snapshot[1]}); err != nil {
 		t.Fatal(err)
 	}
-	if got := Turns(o.File.Said(nil)); len(got) != 4 || got[3].Answer != "fourth" {
+	if got := Turns(Said(o.File, nil)); len(got) != 4 || got[3].Answer != "fourth" {
 		t.Errorf("compressed anew: %+v", got)
 	}
 	if err := o.File.Rewrite([]*genai.Content{user("another")}); err != nil {
 		t.Fatal(err)
 	}
-	same(t, []*genai.Content{user("another")}, o.File.Said(nil))
+	same(t, []*genai.Content{user("another")}, Said(o.File, nil))
 	o.File.Close()
 }
