@@ -47,7 +47,7 @@ func TestTalkConsent(t *testing.T) {
 		"decisions/1/decision", "trust_parent", "decisions/2/decision", "never", "decisions/3/decision", "trust_unconfined",
 		"decisions/4/decision", "trust_only", "decisions/5/decision", "not_now",
 		"wishes/0/title", "hook BeforeAgent, mark", "wishes/0/command", "sh mark.sh", "wishes/0/files/0/path", "mark.sh", "wishes/0/files/0/text", project["mark.sh"],
-		"wishes/1/title", "MCP server desk", "wishes/1/files/0/lines", 30, "wishes/2/title", "agent theirs", "wishes/2/agent", true)
+		"wishes/1/title", "MCP server desk", "wishes/1/files/0/lines", 31, "wishes/2/title", "agent theirs", "wishes/2/agent", true)
 	if brings := fmt.Sprint(r["brings"]); !strings.Contains(brings, "sh desk.sh") || !strings.Contains(brings, "theirs") {
 		t.Error(brings)
 	}
