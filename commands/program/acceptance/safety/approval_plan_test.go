@@ -124,7 +124,7 @@ func TestPlanModeWritesThePlanAlone(t *testing.T) {
 	dir, home := filepath.Join(top, "project"), filepath.Join(top, "home")
 	pt.Write(t, top, map[string]string{
 		"project/a.txt": "alpha\n", "project/b.txt": "b\na\n", "project/README.md": "read\n", "project/src/x.py": "print()\n", "project/package.json": "{}\n", "outside.txt": "alpha\n",
-		"home/.gemini/settings.json":     `{"tools": {"shell": {"inactivityTimeout": 5}}, "experimental": {"taskTracker": true}}`,
+		"home/.gemini/settings.json":     `{"tools": {"shell": {"inactivityTimeout": 5}}, "experimental": {"taskTracker": true}, "model": {"disableLoopDetection": true}}`,
 		"home/.gemini/policies/all.toml": "[[rule]]\ntoolName = \"*\"\ndecision = \"allow\"\npriority = 999\nallowRedirection = true\nnetwork = true\n",
 	})
 	for from, to := range map[string]string{"link.txt": "../outside.txt", "linked": ".."} {
