@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -496,5 +497,22 @@ func TestRefused(t *testing.T) {
 				t.Errorf("told %q", notes.writes)
 			}
 		})
+	}
+}
+
+// A file that the disk has not got does not take the place of the one before.
+func TestNotSynced(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "answers")
+	if err := os.WriteFile(path, []byte("before"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := Create(path, nil, Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.file.Close()
+	left, err := o.Finish(true)
+	if b, rerr := os.ReadFile(path); err == nil || left != path+".partial" || string(b) != "before" {
+		t.Errorf("%q, %v: %q, %v", left, err, b, rerr)
 	}
 }

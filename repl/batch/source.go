@@ -54,8 +54,8 @@ func Open(path string, stdin io.Reader) (Source, error) {
 	return Source{Reader: f, Name: path}, nil
 }
 
-// Is reports whether path is the batch's own file.
-func (s Source) Is(path string) bool {
+// is reports whether path is the batch's own file.
+func (s Source) is(path string) bool {
 	if s.Name == "" {
 		return false
 	}

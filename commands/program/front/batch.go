@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"time"
 
@@ -24,7 +23,7 @@ import (
 )
 
 // batch answers the prompts of a file.
-func (r *Run) batch(ctx context.Context) error {
+func (r *Run) batch(ctx context.Context) (err error) {
 	p, err := r.openProject()
 	if err != nil {
 		return err
@@ -34,13 +33,19 @@ func (r *Run) batch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out := io.Writer(r.Options.Env.Process.Stdout)
-	if name := r.Options.Flags.Output; r.output != nil {
-		if source.Is(name) || source.Is(name+".partial") {
-			return &input.Error{Message: "--output: " + name + " is the batch itself; name another file for the output"}
-		}
-		out = r.output
+	out, err := batch.Create(r.Options.Flags.Output, r.Options.Env.Process.Stdout, source)
+	if err != nil {
+		return err
 	}
+	defer func() {
+		left, ferr := out.Finish(err == nil || errors.Is(err, batch.ErrFailed))
+		if left != "" {
+			r.notify("the output so far is in " + left)
+		}
+		if ferr != nil {
+			err = cmp.Or(err, ending.OutputError(ferr))
+		}
+	}()
 	c := batch.Config{
 		Source: source, Format: cmp.Or(batch.Format(r.Options.Flags.BatchFormat), batch.FormatOf(r.Options.Flags.Batch)),
 		State: batch.StateFile{File: r.Options.Flags.BatchState, Fresh: r.Options.Flags.BatchFresh},
@@ -66,13 +71,7 @@ func (r *Run) batch(ctx context.Context) error {
 	if _, auto := p.Model.Presets.Auto(p.Options.Settings.Model); auto && p.Options.Settings.Routing && !r.Options.Flags.BatchAPI {
 		c.Notify("batch: model auto makes two requests for each item; -m NAME makes one")
 	}
-	err = batch.Run(ctx, c)
-	if r.output != nil && (err == nil || errors.Is(err, batch.ErrFailed)) {
-		if _, ferr := r.output.End(false); ferr != nil {
-			return ending.OutputError(ferr)
-		}
-	}
-	return err
+	return batch.Run(ctx, c)
 }
 
 // batchItem answers one item of a batch, in a separate conversation.

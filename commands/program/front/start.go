@@ -85,7 +85,7 @@ func (r *Run) PrepareOutput(subcommand bool) (err error) {
 			return err
 		}
 	}
-	if name := r.Options.Flags.Output; name != "" && name != "-" && !subcommand && !WantsInfo(r.Options.Flags) {
+	if name := r.Options.Flags.Output; name != "" && name != "-" && !subcommand && !WantsInfo(r.Options.Flags) && r.Options.Flags.Batch == "" {
 		if r.output, err = report.NewDestination(name, r.Options.Env.Process.Stdout, r.Options.Ledger); err != nil {
 			return &input.Error{Message: err.Error(), Err: err}
 		}
@@ -115,9 +115,6 @@ func (r *Run) Reporter(subcommand bool, stop context.CancelCauseFunc) report.Rep
 		return report.New("text", out)
 	}
 	if r.Options.Flags.Batch != "" && r.Options.Flags.Format() != "text" {
-		if r.output != nil {
-			out.Done = r.output.End
-		}
 		return batch.ReportEnding(report.New("stream-json", out)) // one JSON line, like the items
 	}
 	if r.output != nil {
