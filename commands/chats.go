@@ -358,7 +358,7 @@ func (cmd chatCommands) save(ctx context.Context, tag string) error {
 	switch {
 	case tag == "":
 		return misused("under which tag? /chat save TAG")
-	case len(journal.Turns(journal.Said(cmd.c.Journal, cmd.c.Engine.History()))) == 0:
+	case len(journal.Turns(journal.Transcript(cmd.c.Journal, cmd.c.Engine.History()))) == 0:
 		return unavailable("nothing was said that could be saved")
 	}
 	if cmd.sessions.Saved.Has(tag) {
@@ -416,7 +416,7 @@ func (cmd chatCommands) deleteSaved(ctx context.Context, tag string) error {
 }
 
 func (cmd chatCommands) share(ctx context.Context, name string) error {
-	whole := journal.Said(cmd.c.Journal, cmd.c.Engine.History())
+	whole := journal.Transcript(cmd.c.Journal, cmd.c.Engine.History())
 	said := journal.Turns(whole)
 	switch {
 	case len(said) == 0:

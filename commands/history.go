@@ -16,7 +16,7 @@ func (cmd screenCommands) history(_ context.Context, arg string) error {
 	if cmd.screen == nil {
 		return errNoScreen
 	}
-	if said := journal.Turns(journal.Said(cmd.c.Journal, cmd.c.Engine.History())); arg == "" && len(said) > 0 {
+	if said := journal.Turns(journal.Transcript(cmd.c.Journal, cmd.c.Engine.History())); arg == "" && len(said) > 0 {
 		return cmd.showExchanges(said)
 	}
 	return cmd.listInputs(arg)

@@ -257,7 +257,7 @@ func (cmd undoCommands) mayChange(c *genai.Content) bool {
 
 func (cmd undoCommands) listQuestions(ctx context.Context, list []asked) error {
 	switch {
-	case len(list) == 0 && len(journal.Turns(journal.Said(cmd.c.Journal, nil))) > 0:
+	case len(list) == 0 && len(journal.Turns(journal.Transcript(cmd.c.Journal, nil))) > 0:
 		return sentences(cmd.out, "nothing was asked since the conversation was compressed, and /rewind reaches no further back")
 	case len(list) == 0:
 		return sentences(cmd.out, "nothing was asked yet")

@@ -165,7 +165,7 @@ func (*sessionsShow) Run(out *Output, s *storedSession) error {
 	if err != nil {
 		return err
 	}
-	messages := lists.Map(talk.Said, messageOf)
+	messages := lists.Map(talk.Transcript, messageOf)
 	if out.JSON {
 		return out.document(map[string]any{"session": out.entries(talk.Session)[0], "messages": messages})
 	}

@@ -21,7 +21,7 @@ func fork(cfg Config, load func() (*LoadedSession, *record, error), there []Sess
 	said := c.History
 	all := Turns(said)
 	switch {
-	case len(c.Said) == 0:
+	case len(c.Transcript) == 0:
 		return OpenedSession{}, errors.New("nothing was said in that session yet")
 	case turns > len(all):
 		return OpenedSession{}, fmt.Errorf("there is no turn %d: that session has %d", turns, len(all))
@@ -33,7 +33,7 @@ func fork(cfg Config, load func() (*LoadedSession, *record, error), there []Sess
 	o, err := begin(cfg, r, said)
 	o.File.opening = c.opened
 	o.From, o.Directories, o.CopyOf = c, c.Directories, c.ID
-	c.History, c.Said = o.History, Said(o.File, o.History)
+	c.History, c.Transcript = o.History, Transcript(o.File, o.History)
 	switch {
 	case err != nil:
 	case c.Name != "":
@@ -74,7 +74,7 @@ func restored(cfg Config, saved SavedConversation) (OpenedSession, error) {
 	o, err := begin(cfg, r, historyOf(list))
 	o.File.opening = false // since it would replace the messages
 	o.From, o.CopyOf = &LoadedSession{Session: Session{Title: saved.Title, Updated: saved.At},
-		History: o.History, Said: o.History}, saved.Session
+		History: o.History, Transcript: o.History}, saved.Session
 	return o, err
 }
 

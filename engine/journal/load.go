@@ -23,9 +23,9 @@ type LoadedSession struct {
 	// [engine.New] takes it. Every call in it has one answer.
 	History []*genai.Content
 
-	// Said is the conversation for people: with the messages before a compression, and in the words
+	// Transcript is the conversation for people: with the messages before a compression, and in the words
 	// that were typed, where another program sent more.
-	Said []*genai.Content
+	Transcript []*genai.Content
 
 	// Of the calls in the last message, Interrupted have a recorded start, or may have started, and
 	// no recorded end; NotStarted have not started.
@@ -102,7 +102,7 @@ func loadRecord(path string, keep bool) (*LoadedSession, *record, error) {
 // loaded returns the session of r.
 func (r *record) loaded() *LoadedSession {
 	_, opened := r.index[openingID]
-	c := &LoadedSession{Session: r.summary(), Said: r.shown(), opened: opened, messages: bytesOf(r.messages)}
+	c := &LoadedSession{Session: r.summary(), Transcript: r.transcript(), opened: opened, messages: bytesOf(r.messages)}
 	c.History, c.Interrupted, c.NotStarted = history(r.messages)
 	for _, m := range r.messages { // the last counts
 		c.Cut, c.Model = m.Cut, cmp.Or(m.Model, c.Model)
@@ -110,8 +110,8 @@ func (r *record) loaded() *LoadedSession {
 	return c
 }
 
-// shown returns the conversation for people.
-func (r *record) shown() []*genai.Content {
+// transcript returns the conversation for people.
+func (r *record) transcript() []*genai.Content {
 	all := slices.Clone(r.said)
 	for i, m := range all {
 		if len(m.Typed) > 0 {
@@ -123,10 +123,10 @@ func (r *record) shown() []*genai.Content {
 	return said
 }
 
-// Said returns the conversation of a session for people; history if its file has none.
-func Said(f *File, history []*genai.Content) []*genai.Content {
-	if c, _, err := f.load(); err == nil && len(c.Said) > 0 {
-		return c.Said
+// Transcript returns the conversation of a session for people; history if its file has none.
+func Transcript(f *File, history []*genai.Content) []*genai.Content {
+	if c, _, err := f.load(); err == nil && len(c.Transcript) > 0 {
+		return c.Transcript
 	}
 	return history
 }

@@ -272,28 +272,28 @@ func TestSaid(t *testing.T) {
 	want := append(slices.Clone(first), model("second"))
 	c := load(t, f.Path())
 	same(t, append(short, model("second")), c.History)
-	same(t, want, c.Said)
+	same(t, want, c.Transcript)
 	if err := f.Rewrite(append(slices.Clone(snapshot), first[2], model("second"))); err != nil {
 		t.Fatal(err)
 	}
 	put(t, f, record(user("three"), model("third"))...)
-	same(t, append(want, user("three"), model("third")), load(t, f.Path()).Said)
+	same(t, append(want, user("three"), model("third")), load(t, f.Path()).Transcript)
 	f.Close()
 	o, err := Open(Config{Dir: filepath.Dir(f.Path())}, OpenOptions{Resume: true, Selector: testID, Fork: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	put(t, o.File, record(user("four"), model("fourth"))...)
-	same(t, append(want, user("three"), model("third"), user("four"), model("fourth")), Said(o.File, nil))
+	same(t, append(want, user("three"), model("third"), user("four"), model("fourth")), Transcript(o.File, nil))
 	if err := o.File.Rewrite([]*genai.Content{user("<state_snapshot>y"), snapshot[1]}); err != nil {
 		t.Fatal(err)
 	}
-	if got := Turns(Said(o.File, nil)); len(got) != 4 || got[3].Answer != "fourth" {
+	if got := Turns(Transcript(o.File, nil)); len(got) != 4 || got[3].Answer != "fourth" {
 		t.Errorf("compressed anew: %+v", got)
 	}
 	if err := o.File.Rewrite([]*genai.Content{user("another")}); err != nil {
 		t.Fatal(err)
 	}
-	same(t, []*genai.Content{user("another")}, Said(o.File, nil))
+	same(t, []*genai.Content{user("another")}, Transcript(o.File, nil))
 	o.File.Close()
 }

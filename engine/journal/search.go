@@ -59,7 +59,7 @@ func search(s Session, words string) (hits []Hit) {
 	}
 	var r record
 	r.read(s.Path) // up to the first error
-	history := r.shown()
+	history := r.transcript()
 	for n, turn := range Turns(history) {
 		for _, c := range history[turn.From:turn.To] {
 			for _, p := range c.Parts {

@@ -51,5 +51,5 @@ func HasWords(c *genai.Content) bool {
 // Introduction describes a resumed conversation: its subject, age and length.
 func (c *LoadedSession) Introduction(now time.Time) string {
 	return fmt.Sprintf("resumed: %s (%s, %s)", c.Title, strings.ToLower(text.Ago(c.Updated, now)),
-		text.Count(len(Turns(c.Said)), "turn"))
+		text.Count(len(Turns(c.Transcript)), "turn"))
 }

@@ -97,7 +97,7 @@ func (r *reader) toolNames(n *yaml.Node, entry string, denies bool, d *Definitio
 	case near != "":
 		r.misread(n, d, "there is no tool %s; did you mean %s?", name, near)
 	case !policy.MayExist(name):
-		r.note(n, d, "%q is no tool here; a tool of a server is called mcp_SERVER_TOOL", name)
+		r.note(n, d, "%.100q is no tool here; a tool of a server is called mcp_SERVER_TOOL", name)
 	}
 	return []string{name}
 }

@@ -297,7 +297,7 @@ func (f field) question(header string) engine.Question {
 	}
 	switch {
 	case f.Default != nil:
-		words += fmt.Sprintf(" (%s if left empty)", clean(f.standard(), 100))
+		words += fmt.Sprintf(" (%s if left empty)", clean(f.defaultReply(), 100))
 	case !f.needed:
 		words += " (may be left empty)"
 	}
@@ -312,8 +312,8 @@ func (f field) question(header string) engine.Question {
 	return q
 }
 
-// standard returns the default as a user would give it.
-func (f field) standard() string {
+// defaultReply returns the default as a user would give it.
+func (f field) defaultReply() string {
 	values, several := f.Default.([]any)
 	if !several {
 		values = []any{f.Default}

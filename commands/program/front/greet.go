@@ -94,7 +94,7 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 		return
 	}
 	defer func() { i.frontend.session.Journal.Resumed = nil }()
-	said := journal.Turns(i.frontend.session.Journal.Resumed.Said)
+	said := journal.Turns(i.frontend.session.Journal.Resumed.Transcript)
 	out.Line(output.Info, "%s", output.EscapeLine(i.frontend.session.Journal.Resumed.Introduction(time.Now())))
 	if len(said) == 0 {
 		return
@@ -115,7 +115,7 @@ func (i *interactive) welcome(ctx context.Context, out *output.Writer, show *com
 			out.Line(output.Warning, "the answer was cut off; \"go on\" continues")
 		}
 	case len(i.frontend.session.Journal.Resumed.Interrupted)+len(i.frontend.session.Journal.Resumed.NotStarted) == 0 && engine.Waiting(i.frontend.session.Journal.Resumed.History):
-		out.Line(output.Warning, "cut off%s; \"go on\" continues", afterCalls(i.frontend.session.Journal.Resumed.Said[last.From:last.To]))
+		out.Line(output.Warning, "cut off%s; \"go on\" continues", afterCalls(i.frontend.session.Journal.Resumed.Transcript[last.From:last.To]))
 	}
 	if !whole || !also || len(said) > 1 {
 		out.Line(output.Info, "/history shows the rest")

@@ -227,7 +227,7 @@ func (e *acpServer) conversation(f *frontend, w acp.SessionRequest) *acp.Session
 	return &acp.Session{ID: f.session.Journal.File.ID(), Hints: hints, Tally: f.run.count, Close: f.close,
 		Run:       report.FailTruncated(f.say),
 		Expand:    input.Chain(refuseQuit, commands.Step(app), f.references),
-		History:   func() []*genai.Content { return journal.Said(f.session.Journal.File, f.session.Engine.History()) },
+		History:   func() []*genai.Content { return journal.Transcript(f.session.Journal.File, f.session.Engine.History()) },
 		Shown:     func() map[string]string { return journal.DisplayedResults(f.session.Journal.File.Path()) },
 		Title:     f.session.Tools.Title,
 		Kind:      f.session.Tools.Kind,

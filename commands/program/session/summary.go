@@ -68,7 +68,7 @@ func (s *Session) SummarizeLatest(ctx context.Context, list []journal.Session) {
 			continue
 		}
 		if talk, err := journal.Load(other.Path); err == nil {
-			if line := s.sumUp(ctx, journal.Turns(talk.Said)); line != "" {
+			if line := s.sumUp(ctx, journal.Turns(talk.Transcript)); line != "" {
 				journal.Summarize(other, line) // a process that has the session open writes the summary at its end
 			}
 		}

@@ -63,7 +63,7 @@ func Session(c *journal.LoadedSession, messages []json.RawMessage, f Format, cle
 	if f == JSON {
 		return record(c.Session, messages, clean)
 	}
-	return History(c.Session, c.Said, f, clean)
+	return History(c.Session, c.Transcript, f, clean)
 }
 
 // History returns a conversation as a document for people.
