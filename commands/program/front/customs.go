@@ -161,8 +161,9 @@ func (f *frontend) skillCommands(show func(engine.Event)) (set commands.Set) {
 	return set
 }
 
-// skillHint says why the name of a skill is no command.
-func skillHint(p *project.Project, name string) string {
+// commandHint says why a name is no command now: of a skill, of an extension that is switched off, or
+// of a server that is not connected yet. It returns "" for other names.
+func commandHint(p *project.Project, name string) string {
 	_, bare, _ := strings.Cut(name, ":") // the name without that of its extension
 	for _, one := range p.Skills.All() {
 		switch known := skill.CommandName(one.Name); {
@@ -183,6 +184,9 @@ func skillHint(p *project.Project, name string) string {
 			return "it is a command of the extension " + x.Name +
 				", which is switched off; gemline extensions enable " + x.Name + " switches it on"
 		}
+	}
+	if late := p.MCP.Servers.Wait(context.Background(), 0); len(late) > 0 {
+		return "it may be a prompt of an MCP server that is still connecting: " + text.PrintableLine(strings.Join(late, ", "))
 	}
 	return ""
 }

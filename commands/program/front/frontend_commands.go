@@ -30,7 +30,7 @@ import (
 // events of their calls.
 func (f *frontend) commands(out io.Writer, show func(engine.Event)) *commands.Deps {
 	app := &commands.Deps{Conversation: conversation(f.session), Out: out, Customs: f.customs(out, show),
-		Home: f.opts.Paths.Home, LocateCommand: func(name string) string { return skillHint(f.session.Project, name) },
+		Home: f.opts.Paths.Home, LocateCommand: func(name string) string { return commandHint(f.session.Project, name) },
 		Restart: func(ctx context.Context) (*commands.Conversation, error) {
 			err := f.replace(ctx, journal.OpenOptions{}, "clear", "clear")
 			return conversation(f.session), err

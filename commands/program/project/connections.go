@@ -30,30 +30,26 @@ type Connections struct {
 // SilentWait is how long the program waits for servers before it prints that it waits.
 const SilentWait = 3 * time.Second
 
-// Await starts the connections to servers. Without a user at a terminal, it also waits for them,
-// and tell prints that a wait is long. Notices about servers come with the next event.
+// Await starts the connections to servers, and waits for them until a time after the first call.
+// tell prints that a wait is long. Notices about servers come with the next event.
 func (c *Connections) Await(ctx context.Context, tell func(string)) {
 	if c.Servers == nil {
 		return
 	}
 	c.Servers.Start()
 	wait := max(0, time.Until(c.until()))
-	if c.opts.User.Interactive {
-		wait = 0
-	}
 	late := c.Servers.Wait(ctx, min(wait, SilentWait))
 	if rest := wait - SilentWait; rest > 0 && len(late) > 0 && ctx.Err() == nil {
 		tell("waiting for MCP servers, for " + rest.Round(time.Second).String() +
 			" more at most: " + text.PrintableLine(strings.Join(late, ", ")))
 		late = c.Servers.Wait(ctx, rest)
 	}
-	c.late.Do(func() {
-		if len(late) > 0 && ctx.Err() == nil {
-			c.events.Add(engine.Notice{Info: c.opts.User.Interactive,
-				Text: "MCP servers are not ready yet, their tools come later: " +
-					text.PrintableLine(strings.Join(late, ", "))})
-		}
-	})
+	if len(late) > 0 && ctx.Err() == nil {
+		c.late.Do(func() {
+			c.events.Add(engine.Notice{Text: "MCP servers are not ready yet, their tools come later: " +
+				text.PrintableLine(strings.Join(late, ", "))})
+		})
+	}
 }
 
 // note prints a notice about a server, or queues it for the next event.

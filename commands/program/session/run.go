@@ -33,7 +33,11 @@ func (s *Session) PromptRun() engine.Run {
 	run = s.checkConfig().Wrap(s.Hooks.Run(s.Models.Router.Run(s.Engine, s.guard.Run(run))))
 	run = s.Keeper.Run(s.Models.withinBudget(s.Models.recorder.Run(limit.Turns(run, maxTurns(s.Project.Options, s.Config)))))
 	return engine.NewRun(func(ctx context.Context, parts []*genai.Part, yield engine.Yield) {
-		s.Project.MCP.Await(ctx, s.Project.Status.PrintInfo)
+		left := false
+		s.Project.MCP.Await(ctx, func(text string) { left = !yield(engine.Notice{Text: text, Info: true}, nil) })
+		if left {
+			return
+		}
 		s.Tools.printSkillProblems(s.Notices.Notify)
 		defer s.Rules.allowedTools.Store(nil)
 		s.withContextReload(journal.SyncRun(s.Journal.saver.Run(run), s.Journal.sync))(ctx, parts...)(yield)
