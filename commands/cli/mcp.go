@@ -14,8 +14,8 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/text"
-	"gemline/repl/input"
 	"gemline/settings"
+	"gemline/settings/flags"
 	"gemline/tools/mcp"
 	"gemline/tools/mcp/oauth"
 )
@@ -78,7 +78,7 @@ func (c *mcpRemove) Run(ctx context.Context, out *Output, here *Folder, installe
 	r := changeOf(src, path, done, nil)
 	r.text = fmt.Sprintf("Server %q removed from %s settings.", c.Name, c.Scope)
 	if !done.HadValue {
-		return &input.Error{Message: fmt.Sprintf("Server %q not found in %s settings.", c.Name, c.Scope),
+		return &flags.UsageError{Message: fmt.Sprintf("Server %q not found in %s settings.", c.Name, c.Scope),
 			Advice: cmp.Or(here.locateServer(installed, c.Name), "gemline mcp list says which there are")}
 	}
 	if here.locateServer(installed, c.Name) == "" { // no server has the name any more

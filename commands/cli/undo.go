@@ -177,7 +177,7 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 		i = n - 1
 	}
 	if i < 0 {
-		return fmt.Errorf("%s was not deleted or overwritten by a call; %s lists the files that were",
+		return misused("%s was not deleted or overwritten by a call; %s lists the files that were",
 			text.PrintableLine(c.File), ask.says("trash list"))
 	}
 	keeper := k.Keeper // the current session stores overwritten files

@@ -228,10 +228,13 @@ func (d *Duration) Decode(ctx *kong.DecodeContext) error {
 }
 
 // A UsageError is the error of an invalid command line, in one line.
-type UsageError struct{ Message string }
+type UsageError struct{ Message, Advice string }
 
 // Error returns the message.
 func (e *UsageError) Error() string { return e.Message }
+
+// Hint returns the advice.
+func (e *UsageError) Hint() string { return e.Advice }
 
 func usage(format string, args ...any) error {
 	return &UsageError{Message: fmt.Sprintf(format, args...)}

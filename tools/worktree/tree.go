@@ -72,7 +72,7 @@ func (r *Repository) Tree(name string) (Tree, error) {
 		advice = "there is none; gemline -w NAME makes one"
 	}
 	return Tree{}, &Error{Message: fmt.Sprintf("there is no worktree %.60q of %s", name,
-		text.PrintableLine(r.Root)), Advice: advice}
+		text.PrintableLine(r.Root)), Advice: advice, Unknown: true}
 }
 
 // Work is the work in a tree that exists nowhere else. The zero Work means no work.

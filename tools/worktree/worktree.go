@@ -28,6 +28,7 @@ var inside = filepath.Join(".gemini", "worktrees")
 type Error struct {
 	Message string
 	Advice  string // what to do instead
+	Unknown bool   // no tree has the name
 }
 
 // Error returns the message.

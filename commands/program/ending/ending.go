@@ -145,7 +145,11 @@ var endings = []func(error, *report.Outcome) bool{
 	}),
 	as[*input.Error](inputEnd, nil),
 	as[*cli.NoSessionError](inputEnd, nil),
-	as[*worktree.Error](inputEnd, nil),
+	as(inputEnd, func(e *worktree.Error, o *report.Outcome) {
+		if e.Unknown {
+			usageEnd.set(o)
+		}
+	}),
 	as[*journal.BusyError](inputEnd, nil),
 	as[*journal.NewerFormatError](inputEnd, nil),
 	as[*engine.OverflowError](overflowEnd, nil),
