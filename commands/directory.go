@@ -76,7 +76,7 @@ func (cmd directoryCommands) addDirectories(ctx context.Context, args string) er
 // loadContext reads the context files again. It names the files that the added directories brought,
 // or says why they brought none.
 func (cmd directoryCommands) loadContext(before []memory.File, added []string) (ls []string) {
-	for _, f := range cmd.c.Memory.Reload().Files {
+	for _, f := range cmd.c.Memory.Update().Files {
 		known := func(o memory.File) bool { return o.Path == f.Path }
 		if f.Tier == memory.Project && !slices.ContainsFunc(before, known) {
 			ls = append(ls, "context file: "+f.Path)

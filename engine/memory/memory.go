@@ -30,6 +30,7 @@ import (
 
 	"gemline/engine/charset"
 	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 )
 
@@ -162,13 +163,19 @@ func (m *Memory) Notes() string {
 }
 
 // Contents returns the content of the context files, and reads them the first time.
-func (m *Memory) Contents() Contents { return m.contents(false) }
+func (m *Memory) Contents() Contents { return m.contents(false, false) }
+
+// Update reads all files again but those that [Memory.Discover] found, which the model still has.
+func (m *Memory) Update() Contents { return m.contents(true, false) }
 
 // Reload reads all files again and drops the files that [Memory.Discover] found.
-func (m *Memory) Reload() Contents { return m.contents(true) }
+func (m *Memory) Reload() Contents { return m.contents(true, true) }
 
-func (m *Memory) contents(again bool) Contents {
+func (m *Memory) contents(again, drop bool) Contents {
 	m.mu.Lock()
+	if drop {
+		m.files, m.loadedFiles = nil, nil
+	}
 	if again {
 		m.read, m.warned = false, nil
 	}
@@ -203,7 +210,8 @@ func (m *Memory) load() []string {
 		dirs = append(dirs, Upward(root, l.markers)...)
 	}
 	l.project(dirs, Project)
-	m.read, m.files, m.loadedFiles = true, l.files, l.seen
+	found := lists.Filter(m.files, func(f File) bool { return f.Tier == Discovered })
+	m.read, m.files, m.loadedFiles = true, append(l.files, found...), append(l.seen, m.loadedFiles...)
 	return m.tell(l.allWarnings())
 }
 

@@ -63,7 +63,7 @@ func (s *Session) withContextReload(run engine.Run) engine.Run {
 		if made == "" {
 			return
 		}
-		s.Memory.Reload()
+		s.Memory.Update()
 		if s.Engine.RefreshOpening(ctx); !left {
 			yield(engine.Notice{Text: "the next request has " + made + " as a context file", Info: true}, nil)
 		}
