@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/agnivade/levenshtein"
 )
 
 func TestDiff(t *testing.T) {
@@ -246,24 +244,6 @@ func TestSnippet(t *testing.T) {
 				t.Errorf("got %q; want %q", got, test.want)
 			}
 		})
-	}
-}
-
-func TestDistance(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	random := func() string {
-		r := make([]rune, rng.IntN(20))
-		for i := range r {
-			r[i] = 'a' + rune(rng.IntN(4))*'ü'
-		}
-		return string(r)
-	}
-	for range 5000 {
-		a, b, limit := random(), random(), rng.IntN(20)
-		want := min(levenshtein.ComputeDistance(a, b), limit+1)
-		if got := distance([]rune(a), []rune(b), limit); got != want {
-			t.Fatalf("from %q to %q within %d: %d; want %d", a, b, limit, got, want)
-		}
 	}
 }
 

@@ -125,55 +125,16 @@ func cut(line string) (text, end string) {
 	return line, ""
 }
 
-// A cursor moves through a text with mixed endings by offsets that count each ending as one
-// byte.
-type cursor struct {
-	text string
-	at   int // the offset in bytes
-	flat int // the offset with each ending as one byte
-	next int // the offset of the next CRLF; len(text) if there is none
-}
-
-func newCursor(text string) *cursor {
-	c := &cursor{text: text}
-	c.seek()
-	return c
-}
-
-func (c *cursor) seek() {
-	if i := strings.Index(c.text[c.at:], "\r\n"); i >= 0 {
-		c.next = c.at + i
-	} else {
-		c.next = len(c.text)
-	}
-}
-
-// advance moves to the offset flat and returns the text up to it.
-func (c *cursor) advance(flat int) string {
-	start := c.at
-	for c.flat < flat {
-		n := flat - c.flat
-		if gap := c.next - c.at; gap >= n {
-			c.at += n
-			c.flat += n
-			break
-		} else {
-			c.at += gap + len("\r\n")
-			c.flat += gap + 1
+// plainEndings returns content with LF endings.
+func plainEndings(content string) plainText {
+	p := plainText{text: normal(content)}
+	for at := 0; ; {
+		i := strings.Index(content[at:], "\r\n")
+		if i < 0 {
+			return p
 		}
-		c.seek()
+		at += i + len("\r\n")
+		shift := len(p.at) + 1
+		p.at, p.shift = append(p.at, at-shift), append(p.shift, shift)
 	}
-	return c.text[start:c.at]
-}
-
-// ending returns the ending of the line at the cursor, or fallback for the last line.
-func (c *cursor) ending(fallback string) string {
-	i := strings.IndexByte(c.text[c.at:], '\n')
-	switch {
-	case i < 0:
-		return fallback
-	case c.at+i == c.next+1:
-		return "\r\n"
-	}
-	return "\n"
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/agnivade/levenshtein"
 )
 
 const (
@@ -27,7 +29,7 @@ func fuzzy(text, old, with string) iter.Seq[span] {
 	}
 	lines := split(text)
 	f := newFuzz(q.lines)
-	if float64(len(lines))*float64(len(f.raw))*float64(len(f.raw)) > fuzzyWork {
+	if float64(len(lines))*float64(f.size)*float64(f.size) > fuzzyWork {
 		return none
 	}
 	trimmed := make([]string, len(lines))
@@ -42,7 +44,7 @@ func fuzzy(text, old, with string) iter.Seq[span] {
 	}
 	var found []candidate
 	for i := 0; i+n <= len(lines); i++ {
-		if size := sizes[i+n] - sizes[i] - 1; max(size-len(f.raw), len(f.raw)-size) > len(f.raw) {
+		if size := sizes[i+n] - sizes[i] - 1; max(size-f.size, f.size-size) > f.size {
 			continue
 		}
 		if score, ok := f.score(strings.Join(trimmed[i:i+n], "\n")); ok {
@@ -73,77 +75,32 @@ func fuzzy(text, old, with string) iter.Seq[span] {
 }
 
 // A fuzz is the text to which candidates are compared.
-type fuzz struct{ raw, dense []rune }
-
-func newFuzz(lines []string) fuzz {
-	trimmed := make([]string, len(lines))
-	for i, l := range lines {
-		trimmed[i] = strings.TrimRightFunc(l, isSpace)
-	}
-	text := strings.Join(trimmed, "\n")
-	return fuzz{raw: []rune(text), dense: dense(text)}
+type fuzz struct {
+	raw, dense string
+	size       int // of raw, in characters
 }
 
-func dense(text string) []rune {
-	return slices.DeleteFunc([]rune(text), isSpace)
+func newFuzz(lines []string) fuzz {
+	right := make([]string, len(lines))
+	for i, l := range lines {
+		right[i] = strings.TrimRightFunc(l, isSpace)
+	}
+	text := strings.Join(right, "\n")
+	return fuzz{text, dense(text), utf8.RuneCountInString(text)}
+}
+
+func dense(text string) string {
+	return strings.Join(strings.FieldsFunc(text, isSpace), "")
 }
 
 // score returns the distance of text, in differences of space, and whether it is within the
 // limit.
 func (f fuzz) score(text string) (score int, ok bool) {
-	most := len(f.raw) * spaceWeight / fuzzyPart
-	signs := distance(f.dense, dense(text), most/spaceWeight)
-	rest := most - spaceWeight*signs
-	if rest < 0 {
+	most := f.size * spaceWeight / fuzzyPart
+	signs := levenshtein.ComputeDistance(f.dense, dense(text))
+	if spaceWeight*signs > most {
 		return 0, false
 	}
-	all := distance(f.raw, []rune(text), signs+rest)
-	score = spaceWeight*signs + all - signs
+	score = (spaceWeight-1)*signs + levenshtein.ComputeDistance(f.raw, text)
 	return score, score <= most
-}
-
-// distance returns how many characters must be inserted, removed or replaced to turn a into
-// b, or limit+1 if there are more than limit (Levenshtein, Ukkonen).
-func distance(a, b []rune, limit int) int {
-	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
-		a, b = a[1:], b[1:]
-	}
-	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		a, b = a[:len(a)-1], b[:len(b)-1]
-	}
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	if len(b)-len(a) > limit {
-		return limit + 1
-	}
-	row := make([]int, len(a)+1)
-	for i := range row {
-		row[i] = i
-	}
-	for j := 1; j <= len(b); j++ {
-		low, high := max(1, j-limit), min(len(a), j+limit) // outside, the distance exceeds limit
-		diagonal := row[low-1]
-		row[low-1] = limit + 1
-		if low == 1 {
-			row[0] = j
-		}
-		best := row[low-1]
-		for i := low; i <= high; i++ {
-			above := row[i]
-			if i == j+limit {
-				above = limit + 1
-			}
-			d := diagonal
-			if a[i-1] != b[j-1] {
-				d = 1 + min(diagonal, above, row[i-1])
-			}
-			diagonal, row[i] = above, d
-			best = min(best, d)
-		}
-		if best > limit {
-			return limit + 1
-		}
-	}
-	return min(row[len(a)], limit+1)
 }

@@ -22,14 +22,14 @@ var kindred = strings.NewReplacer(
 // byte becomes its replacement character on display.
 func simple(text string) string { return kindred.Replace(charset.Readable(text)) }
 
-// A plainText is a text in which plain characters replace similar ones, one for one.
+// A plainText is a text in which plain characters or line endings replace others, one for one.
 type plainText struct {
-	original, text string
-	at, shift      []int // from the offset at[i] of text on, the offset in the original is shift[i] bytes larger
+	text      string
+	at, shift []int // from the offset at[i] of text on, the offset in the original is shift[i] bytes larger
 }
 
 func plain(original string) plainText {
-	p := plainText{original: original, text: simple(original)}
+	p := plainText{text: simple(original)}
 	if len(p.text) == len(original) {
 		return p
 	}

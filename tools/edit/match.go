@@ -85,35 +85,32 @@ func flexible(text, old, with string) iter.Seq[span] {
 		return none
 	}
 	lines := split(text)
-	ids := make(map[string]int, len(lines))
-	number := func(line string) int {
-		line = strings.TrimSpace(line)
-		id, ok := ids[line]
-		if !ok {
-			id = len(ids)
-			ids[line] = id
-		}
-		return id
-	}
-	in := make([]int, len(lines))
-	for i, l := range lines {
-		in[i] = number(l)
-	}
-	known := len(ids)
-	want := make([]int, len(q.lines))
-	for i, l := range q.lines {
-		if want[i] = number(l); want[i] >= known {
-			return none
-		}
-	}
 	at, unit := offsets(lines), unit(lines)
+	in, wanted := trimmedText(lines), trimmedText(q.lines)
 	return func(yield func(span) bool) {
-		for i := range occurrences(in, want) {
-			if !yield(q.over(at[i], lines[i:i+len(want)], unit)) {
+		for line, rest := 0, in; ; {
+			i := strings.Index(rest, wanted)
+			if i < 0 {
 				return
 			}
+			line += strings.Count(rest[:i], "\n")
+			if !yield(q.over(at[line], lines[line:line+len(q.lines)], unit)) {
+				return
+			}
+			line += len(q.lines)
+			rest = rest[i+len(wanted)-1:] // the line end is the beginning of the next line, too
 		}
 	}
+}
+
+// trimmedText returns lines without the space around them, each between two line ends.
+func trimmedText(lines []string) string {
+	var b strings.Builder
+	b.WriteByte('\n')
+	for _, l := range lines {
+		b.WriteString(strings.TrimSpace(l) + "\n")
+	}
+	return b.String()
 }
 
 func none(func(span) bool) {}
@@ -127,38 +124,6 @@ func offsets(lines []string) []int {
 		sum += len(l)
 	}
 	return at
-}
-
-// occurrences returns the non-overlapping positions of want, which is not empty, within in. It
-// reads each element once (Knuth, Morris and Pratt).
-func occurrences(in, want []int) iter.Seq[int] {
-	border := make([]int, len(want)) // for each prefix of want: its longest proper suffix that is a prefix, too
-	for i, k := 1, 0; i < len(want); i++ {
-		for k > 0 && want[i] != want[k] {
-			k = border[k-1]
-		}
-		if want[i] == want[k] {
-			k++
-		}
-		border[i] = k
-	}
-	return func(yield func(int) bool) {
-		k := 0
-		for i, v := range in {
-			for k > 0 && v != want[k] {
-				k = border[k-1]
-			}
-			if v == want[k] {
-				k++
-			}
-			if k == len(want) {
-				if !yield(i + 1 - k) {
-					return
-				}
-				k = 0
-			}
-		}
-	}
 }
 
 // regex finds the words and signs of old, in lines that begin with the first,

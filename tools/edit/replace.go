@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"cmp"
 	"errors"
 	"iter"
 	"strings"
@@ -41,7 +42,8 @@ type Range struct{ First, Last int }
 // final newline, except when it becomes empty.
 func Replace(content, old, with string, all bool) (Result, error) {
 	r := Result{Text: content}
-	text, old, with := normal(content), normal(old), normal(with)
+	p, old, with := plainEndings(content), normal(old), normal(with)
+	text := p.text
 	if old == "" {
 		return r, nil
 	}
@@ -65,7 +67,7 @@ func Replace(content, old, with string, all bool) (Result, error) {
 		if size > maxSize {
 			return r, ErrTooLarge
 		}
-		r.Text = finish(content, apply(content, text, spans))
+		r.Text = finish(content, apply(content, p, spans))
 		return r, nil
 	}
 	return r, nil
@@ -145,34 +147,28 @@ func ranges(text string, spans iter.Seq[span]) []Range {
 	return all
 }
 
-// apply replaces spans of text, which is content with LF endings.
-func apply(content, text string, spans iter.Seq[span]) string {
+// apply replaces spans of p, which is content with LF endings.
+func apply(content string, p plainText, spans iter.Seq[span]) string {
 	var b strings.Builder
-	e := countEndings(content)
-	if !e.mixed() {
-		at := 0
-		for sp := range spans {
-			b.WriteString(text[at:sp.start])
-			b.WriteString(sp.text())
-			at = sp.end
-		}
-		b.WriteString(text[at:])
-		if e.crlf > 0 {
-			return strings.ReplaceAll(b.String(), "\n", "\r\n")
-		}
-		return b.String()
-	}
-	c := newCursor(content)
+	at, next, usual := 0, 0, countEndings(content).majority()
 	for sp := range spans {
-		b.WriteString(c.advance(sp.start))
-		body := c.advance(sp.end)
-		fallback := e.majority()
-		if !strings.Contains(body, "\n") { // the edited line determines the ending
-			fallback = c.ending(fallback)
+		start, end := p.offset(sp.start), p.offset(sp.end)
+		if next <= end { // the next line ending
+			next = len(content)
+			if i := strings.IndexByte(content[end:], '\n'); i >= 0 {
+				next = end + i + 1
+			}
 		}
+		body, fallback := content[start:end], usual
+		if !strings.Contains(body, "\n") { // the edited line determines the ending
+			_, own := cut(content[end:next])
+			fallback = cmp.Or(own, usual)
+		}
+		b.WriteString(content[at:start])
 		b.WriteString(inherit(body, sp.text(), fallback))
+		at = end
 	}
-	b.WriteString(c.advance(len(text)))
+	b.WriteString(content[at:])
 	return b.String()
 }
 

@@ -1,8 +1,6 @@
 package edit
 
 import (
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -307,32 +305,6 @@ func TestSearchGivesUp(t *testing.T) {
 	}
 	if few, many := find(100), find(10_000); few != 1 || many != 0 {
 		t.Errorf("found %d and %d", few, many)
-	}
-}
-
-func TestOccurrences(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	random := func(n int) []int {
-		all := make([]int, n)
-		for i := range all {
-			all[i] = rng.IntN(2)
-		}
-		return all
-	}
-	for range 5000 {
-		in, want := random(rng.IntN(40)), random(1+rng.IntN(7))
-		var naive []int
-		for i := 0; i+len(want) <= len(in); {
-			if slices.Equal(in[i:i+len(want)], want) {
-				naive = append(naive, i)
-				i += len(want)
-			} else {
-				i++
-			}
-		}
-		if got := slices.Collect(occurrences(in, want)); !slices.Equal(got, naive) {
-			t.Fatalf("%v in %v: %v; want %v", want, in, got, naive)
-		}
 	}
 }
 
