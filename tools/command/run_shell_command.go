@@ -372,7 +372,7 @@ func (c shellCall) runReadOnly(ctx context.Context, tool engine.Tool, host engin
 		cmd.Limit.Timeout = watched
 	}
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
-	o := withGitRefusal(c, c.env.Launcher.Run(ctx, cmd))
+	o := c.runOnce(ctx, cmd)
 	lacks, wrote, why := c.wanted(o)
 	if why == "" {
 		r, err := c.env.outcome(o)
@@ -450,7 +450,7 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host,
 	cmd launch.Command, g *guard) (engine.Result, error) {
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
-	o := withGitRefusal(c, c.env.Launcher.Run(ctx, cmd))
+	o := c.runOnce(ctx, cmd)
 	g.left = o.Background
 	if lacks, refused := c.env.Launcher.MissingRights(c.plan(), o); !lacks.Empty() {
 		return c.again(ctx, tool, host, cmd, o, g, lacks, refused)
@@ -458,20 +458,32 @@ func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host,
 	return c.env.outcome(o)
 }
 
-// withGitRefusal returns o with an exit code of failure if the confinement kept git from writing to
-// a repository. The exit code was that of the last command of the line.
-func withGitRefusal(c shellCall, o shell.Outcome) shell.Outcome {
+// runOnce runs a command. If the confinement kept git from writing to a repository, the exit code
+// is one of failure: it was that of the last command of the line. If git failed at the sandbox's
+// placeholder for .gemini, the output says why.
+func (c shellCall) runOnce(ctx context.Context, cmd launch.Command) shell.Outcome {
+	o := c.env.Launcher.Run(ctx, cmd)
 	if o.OK() && (c.readOnly || c.revertible()) && lockedOut().MatchString(launch.OutputEnd(o.Output)) && slices.ContainsFunc(c.read.Commands, func(command engine.Command) bool {
 		name, _ := command.Program()
 		return name == "git"
 	}) {
 		o.Code = 125
 	}
+	if !o.OK() && placeholderKept().MatchString(launch.OutputEnd(o.Output)) {
+		const why = "\ngemline: sandbox: git failed at .gemini, which is here only while a command runs, so that no command makes it." +
+			" Git did the rest. Leave .gemini out next time: git clean -e .gemini, git stash -a -- ':!.gemini'"
+		o.Output = strings.TrimSuffix(o.Output, "\n") + why
+		cmd.Output(why)
+	}
 	return o
 }
 
 // lockedOut matches messages of git that could not write to a repository.
 var lockedOut = text.Pattern(`(?m)^(fatal|error): .*\.git/.*: Read-only file system$`)
+
+// placeholderKept matches messages of git that could not remove or write the .gitignore of the
+// placeholder.
+var placeholderKept = text.Pattern(`(?m)^warning: failed to remove (.*/)?\.gemini/\.gitignore: Read-only|^\.gemini/\.gitignore already exists, no checkout`)
 
 // start runs a command in the background and waits for a moment, so that an immediate
 // failure is reported.
