@@ -372,7 +372,7 @@ func (c shellCall) runReadOnly(ctx context.Context, tool engine.Tool, host engin
 		cmd.Limit.Timeout = watched
 	}
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
-	o := c.runOnce(ctx, cmd)
+	o := runOnce(ctx, c, cmd)
 	lacks, wrote, why := c.wanted(o)
 	if why == "" {
 		r, err := c.env.outcome(o)
@@ -450,7 +450,7 @@ func (c shellCall) checked(ctx context.Context, tool engine.Tool, host engine.Ho
 func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host,
 	cmd launch.Command, g *guard) (engine.Result, error) {
 	cmd.Output = func(s string) { host.Emit(engine.Output{Delta: s}) }
-	o := c.runOnce(ctx, cmd)
+	o := runOnce(ctx, c, cmd)
 	g.left = o.Background
 	if lacks, refused := c.env.Launcher.MissingRights(c.plan(), o); !lacks.Empty() {
 		return c.again(ctx, tool, host, cmd, o, g, lacks, refused)
@@ -461,7 +461,7 @@ func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host,
 // runOnce runs a command. If the confinement kept git from writing to a repository, the exit code
 // is one of failure: it was that of the last command of the line. If git failed at the sandbox's
 // placeholder for .gemini, the output says why.
-func (c shellCall) runOnce(ctx context.Context, cmd launch.Command) shell.Outcome {
+func runOnce(ctx context.Context, c shellCall, cmd launch.Command) shell.Outcome {
 	o := c.env.Launcher.Run(ctx, cmd)
 	if o.OK() && (c.readOnly || c.revertible()) && lockedOut().MatchString(launch.OutputEnd(o.Output)) && slices.ContainsFunc(c.read.Commands, func(command engine.Command) bool {
 		name, _ := command.Program()
