@@ -17,9 +17,11 @@ type Stat struct {
 	Modified, Changed int64 // nanoseconds since 1970; 0 if unknown
 }
 
-// soon is the age of a change on a disk of this machine from which on the next change surely gets
-// another time: more than a tick of the kernel's clock.
-const soon = 50 * time.Millisecond
+// The ages of a change from which on the next change surely gets another time.
+const (
+	settled = 3 * time.Second
+	soon    = 50 * time.Millisecond // on a disk of this machine: more than a tick of the kernel's clock
+)
 
 // Stable reports whether every change since the time at results in another Stat; local says that
 // the file is on a disk of this machine.
@@ -31,8 +33,8 @@ func (l Stat) Stable(at time.Time, local bool) bool {
 	return l.Changed != 0 && max(l.Changed, l.Modified) < before.UnixNano()
 }
 
-// statOf returns the metadata that info describes.
-func statOf(info fs.FileInfo) Stat {
+// StatOf returns the metadata that info describes.
+func StatOf(info fs.FileInfo) Stat {
 	s := Stat{Mode: info.Mode(), Size: info.Size(), Modified: info.ModTime().UnixNano()}
 	s.identify(info)
 	return s
@@ -89,7 +91,7 @@ func (f *RawDir) StatAt(name string) (Stat, error) {
 	if err != nil {
 		return Stat{}, err
 	}
-	return statOf(info), nil
+	return StatOf(info), nil
 }
 
 // File opens a regular file for reading. It never blocks.

@@ -115,8 +115,8 @@ const mostTwins = 200_000
 // HardLinks returns, on Linux, the further hard links below roots of the files at or below paths:
 // a program that writes to such a link writes to the file.
 func HardLinks(paths, roots []string) (twins []string) {
-	left, files := mostTwins, map[Stamp]bool{}
-	visit := func(top string, see func(path string, file Stamp)) {
+	left, files := mostTwins, map[Stat]bool{}
+	visit := func(top string, see func(path string, file Stat)) {
 		filepath.WalkDir(top, func(path string, e fs.DirEntry, err error) error {
 			if left--; left < 0 {
 				return fs.SkipAll
@@ -125,21 +125,19 @@ func HardLinks(paths, roots []string) (twins []string) {
 				return nil
 			}
 			if info, err := e.Info(); err == nil && LinkCount(info) > 1 {
-				if file, ok := StampOf(info); ok {
-					see(path, file)
-				}
+				see(path, StatOf(info))
 			}
 			return nil
 		})
 	}
 	for _, path := range paths {
-		visit(path, func(_ string, file Stamp) { files[file] = true })
+		visit(path, func(_ string, file Stat) { files[file] = true })
 	}
 	for _, root := range roots {
 		if len(files) == 0 {
 			break
 		}
-		visit(root, func(path string, file Stamp) {
+		visit(root, func(path string, file Stat) {
 			if files[file] && !InsideAny(paths, path) {
 				twins = append(twins, path)
 			}

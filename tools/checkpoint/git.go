@@ -33,8 +33,8 @@ var unfinished = map[string]string{"rebase-merge": "a rebase", "rebase-apply": "
 // A repositories caches git's answers about the user's repositories.
 type repositories struct {
 	cfg    *Config
-	index  map[disk.Stamp]string // sums of the contents of indexes, by the stamps of their files
-	silent bool                  // git does not answer
+	index  map[disk.Stat]string // sums of the contents of indexes, by their files
+	silent bool                 // git does not answer
 }
 
 // see describes the repositories of the workspace: a line with the value of HEAD, of each
@@ -82,13 +82,13 @@ func (r *repositories) staged(path string, ask func(args ...string) string) stri
 	if err != nil {
 		return ""
 	}
-	stamp, ok := disk.StampOf(info)
-	if holds, known := r.index[stamp]; known {
+	stat := disk.StatOf(info)
+	if holds, known := r.index[stat]; known {
 		return holds
 	}
 	sum := string(sumOf([]byte(ask("ls-files", "-s", "-v", "-z"))))
-	if ok && stamp.Stable(time.Now()) {
-		r.index[stamp] = sum
+	if stat.Stable(time.Now(), false) {
+		r.index[stat] = sum
 	}
 	return sum
 }

@@ -54,7 +54,7 @@ func New(cfg Config) *Keeper {
 	k := &Keeper{cfg: cfg}
 	k.cfg.Notify = once(cfg.Notify)
 	k.history = &history{cfg: &k.cfg, names: map[string]bool{}}
-	k.git = &repositories{cfg: &k.cfg, index: map[disk.Stamp]string{}}
+	k.git = &repositories{cfg: &k.cfg, index: map[disk.Stat]string{}}
 	return k
 }
 

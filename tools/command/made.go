@@ -89,10 +89,8 @@ func (g guard) files(keep bool, mostNames, most int) (files map[string]guardedFi
 
 // changed reports whether a file was replaced, or its contents changed.
 func (f guardedFile) changed(path string, now guardedFile) bool {
-	old, known := disk.StampOf(f.info)
-	stamp, _ := disk.StampOf(now.info)
 	switch {
-	case f.info.IsDir() && now.info.IsDir(), known && old == stamp:
+	case f.info.IsDir() && now.info.IsDir(), disk.StatOf(f.info) == disk.StatOf(now.info):
 		return false
 	case f.text == nil || f.info.Mode() != now.info.Mode():
 		return true

@@ -36,7 +36,7 @@ const mostKnown = 100_000
 
 // A folder is the relevant names in a directory.
 type folder struct {
-	stamp   disk.Stamp
+	stat    disk.Stat
 	size    int      // number of names
 	folders []string // directories
 	own     []string // directories of git or gemline
@@ -50,10 +50,8 @@ type folder struct {
 func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 	if local {
 		if info, err := os.Lstat(path); err == nil {
-			if stamp, ok := disk.StampOf(info); ok {
-				if f, ok := k.folders[path]; ok && f.stamp == stamp {
-					return f
-				}
+			if f, ok := k.folders[path]; ok && f.stat == disk.StatOf(info) {
+				return f
 			}
 		}
 	}
@@ -64,7 +62,7 @@ func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 	defer d.Close()
 	now := time.Now()
 	if info, err := d.Stat(); err == nil {
-		f.stamp, _ = disk.StampOf(info)
+		f.stat = disk.StatOf(info)
 	}
 	entries, err := d.ReadDir(-1)
 	f.size = len(entries)
@@ -88,7 +86,7 @@ func (k *known) folder(path, rel string, dev uint64, local bool) (f folder) {
 			f.secrets = append(f.secrets, name)
 		}
 	}
-	if local && err == nil && f.stamp.Dev == dev && f.stamp.Stable(now) && len(k.folders) < mostKnown {
+	if local && err == nil && f.stat.Dev == dev && f.stat.Stable(now, false) && len(k.folders) < mostKnown {
 		k.folders[path] = f
 	}
 	return f
@@ -148,8 +146,7 @@ func (k *known) walk(roots []string, left int, visit func(at string, f folder)) 
 	for _, root := range roots {
 		local, dev := disk.OnLocalDisk(root), uint64(0)
 		if info, err := os.Stat(root); err == nil {
-			stamp, _ := disk.StampOf(info)
-			dev = stamp.Dev
+			dev = disk.StatOf(info).Dev
 		}
 		todo := []string{""}
 		for len(todo) > 0 {
@@ -210,11 +207,11 @@ func state(kept []string) string {
 			if err != nil {
 				return err
 			}
-			stamp, ok := disk.StampOf(info)
-			if !ok || !stamp.Stable(now) {
+			stat := disk.StatOf(info)
+			if !stat.Stable(now, false) {
 				return fs.ErrInvalid
 			}
-			fmt.Fprintln(sum, path, stamp.Dev, stamp.Ino, stamp.Changed.UnixNano())
+			fmt.Fprintln(sum, path, stat)
 			if e.IsDir() && (filepath.Dir(path) == objects ||
 				path == filepath.Join(dir, "modules") || path == filepath.Join(dir, "hooks")) {
 				return fs.SkipDir // the names of objects suffice

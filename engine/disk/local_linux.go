@@ -1,22 +1,10 @@
 package disk
 
 import (
-	"io/fs"
 	"slices"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// StampOf returns a file's stamp, if the system has stamps.
-func StampOf(info fs.FileInfo) (Stamp, bool) {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return Stamp{}, false
-	}
-	return Stamp{uint64(st.Dev), st.Ino, time.Unix(st.Ctim.Unix())}, true
-}
 
 // local are the types of local file systems.
 var local = []int64{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_SUPER_MAGIC,
