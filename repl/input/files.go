@@ -263,7 +263,7 @@ func (f Files) search(ctx context.Context, name string) Target {
 // relative to root. Unreadable directories are skipped.
 func (f Files) walk(ctx context.Context, root string, wanted func(rel string) bool) []workspace.Entry {
 	var found []workspace.Entry
-	for e, err := range f.Workspace.Walk(ctx, root, workspace.WalkOptions{Sorted: true, Info: true,
+	for e, err := range f.Workspace.Walk(ctx, root, workspace.WalkOptions{Info: true,
 		Keep: func(path string, t fs.FileMode) bool {
 			rel, err := filepath.Rel(root, path)
 			return err == nil && (t.IsRegular() || t&fs.ModeSymlink != 0) && wanted(filepath.ToSlash(rel))
@@ -280,5 +280,6 @@ func (f Files) walk(ctx context.Context, root string, wanted func(rel string) bo
 		}
 		found = append(found, e)
 	}
+	slices.SortFunc(found, func(a, b workspace.Entry) int { return strings.Compare(a.Path, b.Path) })
 	return found
 }

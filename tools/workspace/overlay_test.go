@@ -88,7 +88,7 @@ func appearance(t *testing.T, w *Workspace, dir string, more []string) string {
 	say := func(format string, args ...any) {
 		all.WriteString(strings.ReplaceAll(fmt.Sprintf(format+"\n", args...), dir, "$"))
 	}
-	for i, o := range []WalkOptions{{}, {Ignored: true, Under: true, Dirs: true}, {Rules: &Rules{}, Sorted: true}} {
+	for i, o := range []WalkOptions{{}, {Ignored: true, Under: true, Dirs: true}, {Rules: &Rules{}}} {
 		for _, at := range []string{"", "sub", "link", "new", "made/here", "a.go"} {
 			var found []string
 			o.Info = true

@@ -21,7 +21,6 @@ type WalkOptions struct {
 	Under   bool   // also entries below ignored directories
 	Dirs    bool   // yield directories too
 	Info    bool   // fill in Entry.Info
-	Sorted  bool   // by path; yields nothing before the walk is complete
 
 	// Skip, if not nil, reports which files and whole directories to leave out. Keep, if not nil,
 	// reports which of the others to yield. Both are called from several goroutines, with
@@ -45,32 +44,22 @@ type Entry struct {
 // directory is yielded with an error, and the walk continues. When ctx is done, its error is
 // yielded last. All goroutines have ended when the loop ends.
 func (w *Workspace) Walk(ctx context.Context, dir string, o WalkOptions) iter.Seq2[Entry, error] {
-	if !o.Sorted {
-		return func(yield func(Entry, error) bool) { walk(ctx, w, dir, o, yield) }
-	}
 	return func(yield func(Entry, error) bool) {
-		type found struct {
-			Entry
-			err error
-		}
-		var all []found
-		var last error
-		walk(ctx, w, dir, o, func(e Entry, err error) bool {
-			if e.Path == "" {
-				last = err
-				return true
-			}
-			all = append(all, found{e, err})
-			return true
-		})
-		slices.SortFunc(all, func(a, b found) int { return strings.Compare(a.Path, b.Path) })
-		for _, f := range all {
-			if !yield(f.Entry, f.err) {
+		for b := range batches(ctx, w, dir, o) {
+			if b.err != nil && !yield(Entry{Path: b.dir, Type: fs.ModeDir}, b.err) {
 				return
 			}
+			for _, e := range b.entries {
+				if ctx.Err() != nil {
+					break
+				}
+				if !yield(e, nil) {
+					return
+				}
+			}
 		}
-		if last != nil {
-			yield(Entry{}, last)
+		if err := ctx.Err(); err != nil {
+			yield(Entry{}, err)
 		}
 	}
 }
@@ -98,25 +87,6 @@ type pending struct {
 	scope   *scope // of the parent directory; nil for the first
 	first   bool
 	ignored bool
-}
-
-func walk(ctx context.Context, w *Workspace, dir string, o WalkOptions, yield func(Entry, error) bool) {
-	for b := range batches(ctx, w, dir, o) {
-		if b.err != nil && !yield(Entry{Path: b.dir, Type: fs.ModeDir}, b.err) {
-			return
-		}
-		for _, e := range b.entries {
-			if ctx.Err() != nil {
-				break
-			}
-			if !yield(e, nil) {
-				return
-			}
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		yield(Entry{}, err)
-	}
 }
 
 // batches yields the entries of each directory, in no order. It ends early when ctx is done.

@@ -29,9 +29,7 @@ func walked(t testing.TB, w *Workspace, dir string, o WalkOptions) string {
 		}
 		all = append(all, name)
 	}
-	if !o.Sorted {
-		slices.Sort(all)
-	}
+	slices.Sort(all)
 	return strings.Join(all, " ")
 }
 
@@ -50,8 +48,8 @@ func TestWalk(t *testing.T) {
 		o    WalkOptions
 		want string
 	}{
-		{"files", "", WalkOptions{Sorted: true}, ".env .geminiignore .gitignore .hidden/h a.go keep.o link my.ignore sub/.gitignore sub/b.o sub/deep/c"},
-		{"directories", "sub", WalkOptions{Sorted: true, Dirs: true}, "sub/.gitignore sub/b.o sub/deep/ sub/deep/c"},
+		{"files", "", WalkOptions{}, ".env .geminiignore .gitignore .hidden/h a.go keep.o link my.ignore sub/.gitignore sub/b.o sub/deep/c"},
+		{"directories", "sub", WalkOptions{Dirs: true}, "sub/.gitignore sub/b.o sub/deep/ sub/deep/c"},
 		{"no rules but those that were named", "", WalkOptions{Rules: &Rules{}}, ".env .geminiignore .gitignore .hidden/h a.go b.o keep.o link my.ignore out/x secret.txt sub/.gitignore sub/b.o sub/c sub/deep/c"},
 		{"git only", "", WalkOptions{Rules: &Rules{Git: true}}, ".env .geminiignore .gitignore .hidden/h a.go link my.ignore secret.txt sub/.gitignore sub/b.o sub/deep/c"},
 		{"ignored, too", "", WalkOptions{Ignored: true, Dirs: true, Skip: func(p string, d bool) bool {
@@ -94,20 +92,18 @@ func TestWalkEnds(t *testing.T) {
 			}
 		}
 	}
-	for _, sorted := range []bool{false, true} {
-		ctx, cancel := context.WithCancel(t.Context())
-		i := 0
-		var last error
-		for _, err := range w.Walk(ctx, dir, WalkOptions{Sorted: sorted}) {
-			if i++; i == 100 || sorted {
-				cancel()
-			}
-			last = err
+	ctx, cancel := context.WithCancel(t.Context())
+	i := 0
+	var last error
+	for _, err := range w.Walk(ctx, dir, WalkOptions{}) {
+		if i++; i == 100 {
+			cancel()
 		}
-		cancel()
-		if !sorted && !errors.Is(last, context.Canceled) {
-			t.Errorf("after %d entries: %v", i, last)
-		}
+		last = err
+	}
+	cancel()
+	if !errors.Is(last, context.Canceled) {
+		t.Errorf("after %d entries: %v", i, last)
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
