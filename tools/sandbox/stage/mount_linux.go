@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -203,6 +204,11 @@ func (in *innerStage) visible() []string {
 	s := in.spec
 	private := append(temporary(s), s.Veiled...)
 	wanted := append([]string{s.Path, s.Below}, s.ReadOnly...)
+	for _, dir := range slices.Concat(s.Write, s.ReadOnly) {
+		if tree := path.Dir(dir); path.Base(dir) == ".git" && s.Root != "" && inside(tree, s.Root) && tree != s.Root {
+			wanted = append(wanted, tree) // git would take the hidden files of the tree for deleted
+		}
+	}
 	for _, kv := range os.Environ() {
 		switch name, value, _ := strings.Cut(kv, "="); name {
 		case "HOME":
