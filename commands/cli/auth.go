@@ -116,7 +116,7 @@ func providerStatus(ctx context.Context, here *Folder, name string, all model.Pr
 			st.Credential, o.APIKey = st.Others[i].From, cmp.Or(o.APIKey, "stored")
 		} else if !o.Keyless {
 			_, _, err = here.keysFor(name).Key(ctx)
-			err = cmp.Or[error](err, &auth.Error{Message: "no API key of " + name, Advice: p.Vendor(nil).Advice})
+			err = cmp.Or[error](err, &auth.Error{Message: "no API key of " + name, Advice: p.Vendor().Advice})
 		}
 	}
 	if err == nil {

@@ -106,10 +106,24 @@ type Vendor struct {
 	Missing string // advice about a missing model; "" is to choose another
 	Start   string // how the user starts the server, such as " with ollama serve"; may be empty
 
-	// Header adds the key to the header h, unless key is "".
-	Header func(h http.Header, key string)
-
 	provider Provider
+}
+
+// header adds a key, which may be "", to the header h of a request.
+func (v Vendor) header(h http.Header, key string) {
+	anthropic := v.provider.Protocol == Anthropic
+	if anthropic {
+		h.Set("Anthropic-Version", "2023-06-01")
+	}
+	switch field := v.provider.KeyHeader; {
+	case key == "":
+	case field != "":
+		h.Set(field, key)
+	case anthropic:
+		h.Set("X-Api-Key", key)
+	default:
+		h.Set("Authorization", "Bearer "+key)
+	}
 }
 
 // NewClient returns a Client of the server at o.BaseURL. The error, if any, is a [Config] error:
@@ -129,7 +143,7 @@ func NewClient(o Options, v Vendor) (*Client, error) {
 			return x.body, err
 		},
 		forget: func(*exchange) bool { return false },
-		header: func(h http.Header, x *exchange) { v.Header(h, x.credential.secret) },
+		header: func(h http.Header, x *exchange) { v.header(h, x.credential.secret) },
 		advise: v.advise,
 	})
 	return c, err

@@ -350,24 +350,12 @@ func (p Provider) Options(common Options, getenv func(string) string) Options {
 	return o
 }
 
-// Vendor returns the Vendor of p for a Client. The function header adds the key; if it is nil,
-// the key is a bearer token.
-func (p Provider) Vendor(header func(h http.Header, key string)) Vendor {
-	v := Vendor{provider: p, Header: header,
+// Vendor returns the Vendor of p for a Client.
+func (p Provider) Vendor() Vendor {
+	v := Vendor{provider: p,
 		Advice: fmt.Sprintf("export %s=..., or store a key with gemline auth set-key %s, in a session with /auth signin %[2]s", p.KeyVariable, p.Name)}
 	if p.KeyVariable == "" {
 		v.Advice = "name the variable of the key in providers." + p.Name + ".keyVariable"
-	}
-	field, before := p.KeyHeader, ""
-	if header == nil && field == "" {
-		field, before = "Authorization", "Bearer "
-	}
-	if field != "" {
-		v.Header = func(h http.Header, key string) {
-			if key != "" {
-				h.Set(field, before+key)
-			}
-		}
 	}
 	return v
 }

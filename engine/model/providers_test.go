@@ -55,7 +55,7 @@ func TestProviders(t *testing.T) {
 		if p.AddressPath != "" {
 			continue // which says where it is
 		}
-		if _, err := NewClient(p.Options(Options{}, func(string) string { return "key" }), p.Vendor(nil)); err != nil {
+		if _, err := NewClient(p.Options(Options{}, func(string) string { return "key" }), p.Vendor()); err != nil {
 			t.Errorf("%s: %v", p.Name, err)
 		}
 	}

@@ -40,7 +40,6 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"net/http"
 	"strings"
 
 	"google.golang.org/genai"
@@ -59,17 +58,7 @@ type Generator struct {
 
 // New returns a Generator of the models of p. The error, if any, is a [model.Error].
 func New(p model.Provider, o model.Options) (*Generator, error) {
-	v := p.Vendor(func(h http.Header, key string) {
-		if key != "" {
-			h.Set("X-Api-Key", key)
-		}
-	})
-	pay := v.Header
-	v.Header = func(h http.Header, key string) {
-		pay(h, key)
-		h.Set("Anthropic-Version", "2023-06-01")
-	}
-	c, err := model.NewClient(o, v)
+	c, err := model.NewClient(o, p.Vendor())
 	return &Generator{client: c, provider: p}, err
 }
 

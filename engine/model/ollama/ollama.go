@@ -71,7 +71,7 @@ type About struct {
 
 // New returns a Generator of the models of p. The error, if any, is a [model.Error].
 func New(p model.Provider, o model.Options) (*Generator, error) {
-	v := p.Vendor(nil)
+	v := p.Vendor()
 	v.Missing = "ollama list names the models that are there, and ollama pull fetches others"
 	v.Start = " with ollama serve"
 	if p.KeyVariable == "" {

@@ -63,7 +63,7 @@ type Generator struct {
 
 // New returns a Generator of the models of p. The error, if any, is a [model.Error].
 func New(p model.Provider, o model.Options) (*Generator, error) {
-	c, err := model.NewClient(o, p.Vendor(nil))
+	c, err := model.NewClient(o, p.Vendor())
 	return &Generator{client: c, provider: p}, err
 }
 
