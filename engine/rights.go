@@ -11,6 +11,7 @@ type Rights struct {
 	Network     bool
 	Read, Write []string // absolute paths, of directories with all they hold
 	Protected   bool     // the workspace's protected files can be written to
+	Removed     []string // paths that can be removed or moved with the repositories in them; of any approved command
 
 	// Files are the paths in Read and Write of present or future files; all other paths are
 	// directories. Missing are the paths that do not exist yet.

@@ -62,6 +62,11 @@ func ResolveLinks(path string) string {
 	return follow(path, func(string) {})
 }
 
+// ResolveParent resolves the symbolic links on the way to path, but not path itself.
+func ResolveParent(path string) string {
+	return filepath.Join(ResolveLinks(filepath.Dir(path)), filepath.Base(path))
+}
+
 // Way returns the links on the way to the target of path, each in its real directory, and last
 // the target.
 func Way(path string) (places []string) {
@@ -79,7 +84,7 @@ const (
 // way: each further link, and the final targets. A link to a directory that contains path is
 // skipped.
 func LinkTargets(path string) (places []string) {
-	path = filepath.Join(ResolveLinks(filepath.Dir(path)), filepath.Base(path))
+	path = ResolveParent(path)
 	left := mostLeads
 	var visit func(at string, depth int)
 	visit = func(at string, depth int) {

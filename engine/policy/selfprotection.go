@@ -53,7 +53,7 @@ func (g GuardedFiles) isOwn(path string) bool {
 
 // leadsToOwn reports whether path is a link on the way to one of Own.
 func (g GuardedFiles) leadsToOwn(path string) bool {
-	path = filepath.Join(disk.ResolveLinks(filepath.Dir(path)), filepath.Base(path))
+	path = disk.ResolveParent(path)
 	return slices.ContainsFunc(g.Own, func(dir string) bool {
 		way := disk.Way(dir)
 		return slices.Contains(way[:len(way)-1], path)

@@ -195,7 +195,7 @@ func (d Decision) named(folder string) bool {
 	case !filepath.IsAbs(path):
 		return false
 	case d.Rule == Parent: // the folder's own place counts
-		return filepath.Join(disk.ResolveLinks(filepath.Dir(path)), filepath.Base(path)) == folder
+		return disk.ResolveParent(path) == folder
 	}
 	return disk.ResolveLinks(path) == folder
 }

@@ -39,7 +39,7 @@ func (h *history) rulesAbove() string {
 // name makes later scans store a file, even if it is ignored, and returns its path. For a
 // link, the link is stored, not its target.
 func (h *history) name(path string) string {
-	path = filepath.Join(disk.ResolveLinks(filepath.Dir(path)), filepath.Base(path))
+	path = disk.ResolveParent(path)
 	h.names[path] = true
 	return path
 }

@@ -320,6 +320,7 @@ func (c shellCall) run(ctx context.Context, tool engine.Tool, host engine.Host) 
 			Message: "The command did not run: by now there is more here than can be kept from it. Call it again."}
 	case !unasked:
 		cmd.Rights = c.env.agreed(c.known, c.rights)
+		cmd.Rights.Removed = launch.Removed(c.plan())
 	case records(c.read):
 		cmd.Rights = c.env.opened(c.known, c.rights)
 	}

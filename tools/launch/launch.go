@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"gemline/engine"
+	"gemline/engine/disk"
+	"gemline/engine/lists"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
@@ -160,7 +162,7 @@ func (l *Launcher) Attach(ctx context.Context, c Command, s Streams) error {
 func (l *Launcher) confine(c Command) func(*exec.Cmd) (release func(), err error) {
 	if !c.Unconfined && l.Sandbox != nil {
 		p := l.SandboxWith(c.Rights)
-		p.EndLeftovers, p.Loopback = c.KillLeftovers, c.Loopback
+		p.EndLeftovers, p.Loopback, p.Removed = c.KillLeftovers, c.Loopback, lists.Map(c.Rights.Removed, disk.ResolveParent)
 		if c.ReadOnly != nil {
 			p.RunReadOnly, p.EndLeftovers = true, true
 			p.ReadOnly = slices.Concat(p.ReadOnly, c.ReadOnly.Shown)

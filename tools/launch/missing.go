@@ -381,7 +381,7 @@ func adding(list []string, path string) []string {
 // directory.
 func place(path string, taken bool, plan engine.Plan) (named, at string, ok bool) {
 	named = path
-	for _, gone := range gone(plan) {
+	for _, gone := range Removed(plan) {
 		if disk.InsideAny([]string{gone}, named) {
 			named, taken = gone, true
 		}
@@ -391,13 +391,13 @@ func place(path string, taken bool, plan engine.Plan) (named, at string, ok bool
 		at, ok = sandbox.Writable(named)
 		return named, at, ok
 	}
-	named = filepath.Join(disk.ResolveLinks(filepath.Dir(named)), filepath.Base(named))
+	named = disk.ResolveParent(named)
 	at, ok = sandbox.Writable(filepath.Dir(named))
 	return named, at, ok
 }
 
-// gone returns the paths that the plan's programs remove or rename.
-func gone(plan engine.Plan) (paths []string) {
+// Removed returns the paths that the plan's programs remove or rename.
+func Removed(plan engine.Plan) (paths []string) {
 	for _, command := range plan.Commands {
 		name, _ := command.Program()
 		p := program.Find(name)

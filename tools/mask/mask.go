@@ -235,7 +235,7 @@ func links(path, name string) (all []string) {
 		if !filepath.IsAbs(to) {
 			to = filepath.Join(filepath.Dir(path), to)
 		}
-		path = filepath.Join(disk.ResolveLinks(filepath.Dir(to)), filepath.Base(to))
+		path = disk.ResolveParent(to)
 		if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeSymlink == 0 {
 			return all
 		}

@@ -118,7 +118,7 @@ func (k *Kernel) spec(p Profile) (*stage.Spec, error) {
 		return nil, err
 	}
 	s := &stage.Spec{Root: root, Temp: temp, Network: p.Network && !p.RunReadOnly,
-		Unprotected: p.Unprotected, RunReadOnly: p.RunReadOnly, EndLeftovers: p.EndLeftovers, Masked: p.Masked, Kept: p.Kept}
+		Unprotected: p.Unprotected, RunReadOnly: p.RunReadOnly, EndLeftovers: p.EndLeftovers, Masked: p.Masked, Kept: p.Kept, Removed: p.Removed}
 	if p.RunReadOnly {
 		if !k.state.RunsReadOnly {
 			return nil, errors.New("a command can't be confined to reading here")

@@ -35,6 +35,7 @@ var (
 // all files, are watched: see enforce.
 type guard struct {
 	mounts bool
+	leave  []string   // removed paths: repositories in them are watched, since nothing may be mounted there
 	mu     sync.Mutex // guards the next fields while the command runs
 	tops   []*top
 	known  map[id]string // accepted repositories and similar directories, by id
@@ -75,6 +76,11 @@ func protect(s *Spec, mounts bool) (*guard, error) {
 	g := &guard{mounts: mounts, known: map[id]string{}, made: map[id]bool{}, anchored: map[string]*top{}}
 	if s.RunReadOnly || s.Root == "" {
 		return g, nil
+	}
+	for _, path := range s.Removed {
+		if !inside(path, s.Root) { // the workspace stays
+			g.leave = append(g.leave, path)
+		}
 	}
 	for i, dir := range append([]string{s.Root}, s.Write...) {
 		depth := maxDepth
@@ -126,6 +132,10 @@ func (g *guard) protect(f found) error {
 		return nil
 	}
 	g.known[idOf(&f.stat)] = f.where()
+	if f.name == ".git" && insideAny(g.leave, f.where()) {
+		defer func(was bool) { g.mounts = was }(g.mounts)
+		g.mounts = false
+	}
 	kind := f.stat.Mode & unix.S_IFMT
 	if f.name == ".git" && kind != unix.S_IFDIR {
 		if err := g.apart(f); err != nil {
@@ -189,6 +199,21 @@ func (g *guard) holder(path string) (holder *top) {
 		}
 	}
 	return holder
+}
+
+// left reports whether a watched path was in a repository that the command has removed or moved
+// as meant.
+func (g *guard) left(w watched) bool {
+	where := path.Join(w.top.path, w.at)
+	for where != "/" && path.Base(where) != ".git" {
+		where = path.Dir(where)
+	}
+	file, there := idAt(where)
+	return path.Base(where) == ".git" && insideAny(g.leave, where) && !(there && g.known[file] == where)
+}
+
+func insideAny(dirs []string, path string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return inside(dir, path) })
 }
 
 // apart protects the repository that a .git file names, if it has another name and commands

@@ -29,6 +29,7 @@ type Spec struct {
 	ReadOnly     []string
 	Anchored     []string // directories that can't be renamed
 	Kept         []string // paths that stay unchanged if they are links or missing
+	Removed      []string // paths that the command is meant to remove or move
 	Hidden       []string
 	Masked       []string // files; the last element of a path may be a link, which is masked itself
 	Cache        string   // a directory in one of Write
@@ -74,6 +75,7 @@ func (s *Spec) Encode() []byte {
 	add("readonly", s.ReadOnly...)
 	add("anchored", s.Anchored...)
 	add("kept", s.Kept...)
+	add("removed", s.Removed...)
 	add("hidden", s.Hidden...)
 	add("masked", s.Masked...)
 	add("cache", s.Cache)
@@ -116,6 +118,8 @@ func decode(b []byte) (*Spec, error) {
 			s.Anchored = append(s.Anchored, v)
 		case "kept":
 			s.Kept = append(s.Kept, v)
+		case "removed":
+			s.Removed = append(s.Removed, v)
 		case "hidden":
 			s.Hidden = append(s.Hidden, v)
 		case "masked":

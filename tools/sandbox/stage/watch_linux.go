@@ -175,6 +175,9 @@ func (g *guard) enforce(deep bool) (problems []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, w := range g.watched {
+		if g.left(w) {
+			continue
+		}
 		problems = append(problems, w.enforce()...)
 		if is, ok := w.was[w.at]; ok && special(path.Base(w.at)) { // another file may have the path again
 			g.known[is.id] = path.Join(w.top.path, w.at)
@@ -221,7 +224,7 @@ func (g *guard) enforce(deep bool) (problems []string) {
 // unprotected file may have changed.
 func (g *guard) knows(f found) bool {
 	where, ok := g.known[idOf(&f.stat)]
-	return ok && !g.made[idOf(&f.stat)] && (where == f.where() || g.mounts && f.stat.Mode&unix.S_IFMT == unix.S_IFDIR)
+	return ok && !g.made[idOf(&f.stat)] && (where == f.where() || g.mounts && !insideAny(g.leave, where) && f.stat.Mode&unix.S_IFMT == unix.S_IFDIR)
 }
 
 // stay enforces every second at the top of the workspace, while a command's background
