@@ -117,7 +117,7 @@ func TestWorktreeNeedsTrust(t *testing.T) {
 		env  string
 		code int
 		ran  bool
-	}{{"", 55, false}, {"false", 55, false}, {"true", 42, true}} {
+	}{{"", 55, false}, {"false", 55, false}, {"true", 2, true}} {
 		cmd := exec.Command(c.Path, "-w", "tree", "-p", "hi")
 		cmd.Dir, cmd.Env = c.Dir, append(c.Env, "GEMINI_CLI_TRUST_WORKSPACE="+test.env, "PATH="+bin+":"+os.Getenv("PATH"), "GEMINI_SANDBOX=false")
 		said, _ := cmd.CombinedOutput()
