@@ -12,7 +12,6 @@ import (
 
 	"gemline/engine"
 	"gemline/engine/disk"
-	"gemline/engine/lists"
 	"gemline/tools/sandbox"
 	"gemline/tools/shell"
 )
@@ -162,7 +161,10 @@ func (l *Launcher) Attach(ctx context.Context, c Command, s Streams) error {
 func (l *Launcher) confine(c Command) func(*exec.Cmd) (release func(), err error) {
 	if !c.Unconfined && l.Sandbox != nil {
 		p := l.SandboxWith(c.Rights)
-		p.EndLeftovers, p.Loopback, p.Removed = c.KillLeftovers, c.Loopback, lists.Map(c.Rights.Removed, disk.ResolveParent)
+		p.EndLeftovers, p.Loopback = c.KillLeftovers, c.Loopback
+		for _, path := range c.Rights.Removed {
+			p.Removed = append(p.Removed, disk.ResolveParent(path))
+		}
 		if c.ReadOnly != nil {
 			p.RunReadOnly, p.EndLeftovers = true, true
 			p.ReadOnly = slices.Concat(p.ReadOnly, c.ReadOnly.Shown)
