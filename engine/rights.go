@@ -11,7 +11,7 @@ type Rights struct {
 	Network     bool
 	Read, Write []string // absolute paths, of directories with all they hold
 	Protected   bool     // the workspace's protected files can be written to
-	Removed     []string // paths that can be removed or moved with the repositories in them; of any approved command
+	Removed     []string // paths that an approved command removes or moves, with the repositories in them
 
 	// Files are the paths in Read and Write of present or future files; all other paths are
 	// directories. Missing are the paths that do not exist yet.

@@ -460,8 +460,8 @@ func (c shellCall) once(ctx context.Context, tool engine.Tool, host engine.Host,
 }
 
 // runOnce runs a command. If the confinement kept git from writing to a repository, the exit code
-// is one of failure: it was that of the last command of the line. If git failed at the sandbox's
-// placeholder for .gemini, the output says why.
+// is 125, even if the last command of the line succeeded. If git failed at the sandbox's placeholder
+// for .gemini, the output says why.
 func runOnce(ctx context.Context, c shellCall, cmd launch.Command) shell.Outcome {
 	o := c.env.Launcher.Run(ctx, cmd)
 	if o.OK() && (c.readOnly || c.revertible()) && lockedOut().MatchString(launch.OutputEnd(o.Output)) && slices.ContainsFunc(c.read.Commands, func(command engine.Command) bool {
@@ -472,7 +472,7 @@ func runOnce(ctx context.Context, c shellCall, cmd launch.Command) shell.Outcome
 	}
 	if !o.OK() && placeholderKept().MatchString(launch.OutputEnd(o.Output)) {
 		const why = "\ngemline: sandbox: git failed at .gemini, which is here only while a command runs, so that no command makes it." +
-			" Git did the rest. Leave .gemini out next time: git clean -e .gemini, git stash -a -- ':!.gemini'"
+			" Look at git status and git stash list, and leave .gemini out next time: git clean -e .gemini, git stash -a -- ':!.gemini'"
 		o.Output = strings.TrimSuffix(o.Output, "\n") + why
 		cmd.Output(why)
 	}

@@ -13,7 +13,7 @@ type Profile struct {
 	Anchored     []string // writable directories that can't be removed or renamed
 	Kept         []string // paths that stay unchanged if they are links or missing
 	Hidden       []string // files and directories that can't be read
-	Removed      []string // paths that the command is meant to remove or move, even if repositories are in them
+	Removed      []string // paths that the command removes or moves, with the repositories in them
 	Masked       []string // files that can be neither run nor read; a link is masked, not its target
 	Cache        string   // a directory in one of Write
 	Below        string   // a directory whose files also appear in Cache if possible; stays unchanged

@@ -35,7 +35,7 @@ var (
 // all files, are watched: see enforce.
 type guard struct {
 	mounts bool
-	leave  []string   // removed paths: repositories in them are watched, since nothing may be mounted there
+	leave  []string   // paths that the command removes or moves: repositories in them are watched, not mounted
 	mu     sync.Mutex // guards the next fields while the command runs
 	tops   []*top
 	known  map[id]string // accepted repositories and similar directories, by id
@@ -132,10 +132,6 @@ func (g *guard) protect(f found) error {
 		return nil
 	}
 	g.known[idOf(&f.stat)] = f.where()
-	if f.name == ".git" && insideAny(g.leave, f.where()) {
-		defer func(was bool) { g.mounts = was }(g.mounts)
-		g.mounts = false
-	}
 	kind := f.stat.Mode & unix.S_IFMT
 	if f.name == ".git" && kind != unix.S_IFDIR {
 		if err := g.apart(f); err != nil {
@@ -145,6 +141,10 @@ func (g *guard) protect(f found) error {
 		if err := g.linked(f.where()); err != nil {
 			return err
 		}
+	}
+	if f.name == ".git" && insideAny(g.leave, f.where()) {
+		defer func(was bool) { g.mounts = was }(g.mounts)
+		g.mounts = false
 	}
 	if !g.mounts || kind != unix.S_IFDIR && kind != unix.S_IFREG {
 		if kind == unix.S_IFDIR && f.name == ".git" {
@@ -201,8 +201,8 @@ func (g *guard) holder(path string) (holder *top) {
 	return holder
 }
 
-// left reports whether a watched path was in a repository that the command has removed or moved
-// as meant.
+// left reports whether the command was to remove or move the repository that a watched path was in,
+// and has done so.
 func (g *guard) left(w watched) bool {
 	where := path.Join(w.top.path, w.at)
 	for where != "/" && path.Base(where) != ".git" {

@@ -29,7 +29,7 @@ type Spec struct {
 	ReadOnly     []string
 	Anchored     []string // directories that can't be renamed
 	Kept         []string // paths that stay unchanged if they are links or missing
-	Removed      []string // paths that the command is meant to remove or move
+	Removed      []string // paths that the command removes or moves, with the repositories in them
 	Hidden       []string
 	Masked       []string // files; the last element of a path may be a link, which is masked itself
 	Cache        string   // a directory in one of Write
