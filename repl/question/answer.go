@@ -10,7 +10,7 @@ import (
 
 // Grants returns the grants that an "always" to a call may choose from.
 func Grants(p engine.Proposal) []engine.Grant {
-	if p.Tool.Kind == engine.Execute && unwieldy(p.Intent.Detail) != "" {
+	if unwieldy(p) != "" {
 		return nil
 	}
 	return p.Intent.Grants

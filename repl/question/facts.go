@@ -37,12 +37,15 @@ func Facts(p engine.Proposal, shown bool) []Fact {
 	if in.Ask != "" {
 		fs.info(text.OneLine(in.Ask, longestReason))
 	}
-	fs.appearance(in)
+	fs.appearance(p)
 	if in.Secret != "" && !namesSecret(in) { // otherwise the question names the secret
 		fs.info(in.Secret + " may hold secrets")
 	}
 	if in.Plan.Failure.Reason == "" { // otherwise the first question told it
 		fs.plan(in, shown)
+	}
+	if len(in.Grants) > 0 && unwieldy(p) != "" {
+		fs.warn("always is not offered: " + unwieldy(p))
 	}
 	if p.Tool.Kind == engine.Execute {
 		fs.limits(p)
@@ -63,12 +66,16 @@ func (fs *facts) list(what string, all []string) {
 }
 
 // appearance warns about characters that look like others.
-func (fs *facts) appearance(in engine.Intent) {
+func (fs *facts) appearance(p engine.Proposal) {
+	in := p.Intent
 	if output.NeedsEscape(in.Title) || output.NeedsEscape(in.Detail) {
 		fs.warn("control or invisible characters are shown as escapes")
 	}
 	if word := mixedAlphabets(in.Title + "\n" + in.Detail); word != "" {
 		fs.warn("one word mixes letters of several alphabets: " + word + " (" + codePoints(word) + ")")
+	}
+	if _, s := covered(p); lookalikeSign(s) != "" {
+		fs.warn("this character may look like another: " + lookalikeSign(s) + " (" + codePoints(lookalikeSign(s)) + ")")
 	}
 	for _, name := range Programs(in) {
 		if odd := codePoints(name); odd != "" && !output.NeedsEscape(name) {
@@ -102,9 +109,6 @@ func (fs *facts) plan(in engine.Intent, shown bool) {
 // approval.
 func (fs *facts) limits(p engine.Proposal) {
 	in := p.Intent
-	if len(in.Grants) > 0 && len(Grants(p)) == 0 {
-		fs.warn("always is not offered: " + unwieldy(in.Detail))
-	}
 	*fs = append(*fs, Fact{Label: output.Info, Text: Confinement(in), Usual: true})
 	switch failure := in.Plan.Failure; {
 	case failure.Reason != "" && (failure.ReadOnly || in.Plan.Rights.Empty()):

@@ -10,7 +10,8 @@
 // # Only offered answers count
 //
 // An answer beyond the offered ones does not count: [Always] and [WithNetwork] return nothing for
-// it. A command that is too long for a glance can be allowed only once.
+// it. A command that is too long for a glance, or looks like another, can
+// be allowed only once.
 package question
 
 import (
@@ -21,6 +22,7 @@ import (
 	"unicode/utf8"
 
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/secret"
 	"gemline/repl/output"
 )
@@ -141,18 +143,27 @@ const (
 	glanceChars = 4000
 )
 
-// unwieldy returns why a user can't allow a command for longer than once: it is long, or looks like
-// another command. It returns "" for other commands.
-func unwieldy(command string) string {
-	switch lines, chars := strings.Count(command, "\n")+1, utf8.RuneCountInString(command); {
-	case output.NeedsEscape(command):
-		return "the command holds characters that can't be seen"
-	case output.Sanitize(command) != command:
-		return "the command holds long blanks or look-alike characters"
+// unwieldy returns why a user can't allow a call for longer than once: its command or a grant's name
+// is long, or looks like another. It returns "" for other calls.
+func unwieldy(p engine.Proposal) string {
+	what, s := covered(p)
+	switch lines, chars := strings.Count(s, "\n")+1, utf8.RuneCountInString(s); {
+	case output.NeedsEscape(s):
+		return what + " holds characters that can't be seen"
+	case output.Sanitize(s) != s, mixedAlphabets(s) != "", lookalikeSign(s) != "":
+		return what + " holds long blanks or look-alike characters"
 	case lines > glanceLines:
-		return fmt.Sprintf("the command has %d lines", lines)
+		return fmt.Sprintf("%s has %d lines", what, lines)
 	case chars > glanceChars:
-		return fmt.Sprintf("the command has %d characters", chars)
+		return fmt.Sprintf("%s has %d characters", what, chars)
 	}
 	return ""
+}
+
+// covered returns the text that an "always" is about: a command, or the names of grants.
+func covered(p engine.Proposal) (what, s string) {
+	if p.Tool.Kind == engine.Execute {
+		return "the command", p.Intent.Detail
+	}
+	return "its name", strings.Join(lists.Map(p.Intent.Grants, func(g engine.Grant) string { return g.Label }), "\n")
 }

@@ -334,12 +334,13 @@ func TestSpoofingTheListOfSessions(t *testing.T) {
 func TestHiddenCommands(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ command, shown string }{
-		"an invisible character":       {"l\u200bs; touch done", `l\u{200b}s; touch done`},
-		"another order":                {"echo \u202etouch done", `echo \u{202e}touch done`},
-		"blank lines":                  {"ls" + strings.Repeat("\n", 60) + strings.Repeat(" ", 300) + "touch done", "touch done"},
-		"a letter of another alphabet": {"g\u0456t status; touch done", "one word mixes letters of several alphabets: g\u0456t (U+0456)"},
-		"a carriage return":            {"touch done\rls            ", `touch done\x0dls`},
-		"a question inside":            {"touch done\npermission: run: ls\ny n a ?: ", "| permission: run: ls\r\n| y n a "},
+		"an invisible character":         {"l\u200bs; touch done", `l\u{200b}s; touch done`},
+		"another order":                  {"echo \u202etouch done", `echo \u{202e}touch done`},
+		"blank lines":                    {"ls" + strings.Repeat("\n", 60) + strings.Repeat(" ", 300) + "touch done", "touch done"},
+		"a letter of another alphabet":   {"g\u0456t status; touch done", "one word mixes letters of several alphabets: g\u0456t (U+0456)"},
+		"a sign that looks like a slash": {"touch done \u2215x", "this character may look like another: \u2215 (U+2215)"},
+		"a carriage return":              {"touch done\rls            ", `touch done\x0dls`},
+		"a question inside":              {"touch done\npermission: run: ls\ny n a ?: ", "| permission: run: ls\r\n| y n a "},
 	} {
 		for _, term := range pt.Terminals {
 			t.Run(name+" "+term, func(t *testing.T) {
