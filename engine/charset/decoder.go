@@ -23,6 +23,21 @@ func New(setting, locale string) Decoder {
 	return Decoder{Declared: Name(setting), LocaleCharset: localCharset(locale)}
 }
 
+// Typed returns the function that converts text from a terminal to UTF-8, unless it is UTF-8. It
+// returns nil if the locale names no other charset.
+func Typed(locale string) func(b []byte) []byte {
+	name := namedCharset(locale)
+	if name == "" {
+		return nil
+	}
+	return func(b []byte) []byte {
+		if text, _, ok := decodeAs(b, name); ok && !utf8.Valid(b) {
+			return []byte(text)
+		}
+		return b
+	}
+}
+
 // Name returns the name that the WHATWG gives a charset, or "" if it is not known.
 func Name(label string) string {
 	label = strings.ToLower(strings.TrimSpace(label))

@@ -142,17 +142,24 @@ func wholeWords(b []byte) bool {
 // localCharset returns the legacy charset of a locale: the charset that the locale names, else
 // the charset of its language, else "".
 func localCharset(locale string) string {
-	locale = strings.ToLower(locale)
-	if _, named, ok := strings.Cut(locale, "."); ok {
-		named, _, _ = strings.Cut(named, "@")
-		if name := Name(named); name != "" && name != "utf-8" {
-			return name
-		}
+	if name := namedCharset(locale); name != "" {
+		return name
 	}
+	locale = strings.ToLower(locale)
 	for _, l := range locals {
 		if rest, ok := strings.CutPrefix(locale, l.locale); ok && (rest == "" || strings.IndexByte("_.@", rest[0]) >= 0) {
 			return l.charset
 		}
+	}
+	return ""
+}
+
+// namedCharset returns the charset that a locale names, "" if that is UTF-8.
+func namedCharset(locale string) string {
+	_, named, _ := strings.Cut(locale, ".")
+	named, _, _ = strings.Cut(named, "@")
+	if name := Name(named); name != "utf-8" {
+		return name
 	}
 	return ""
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"gemline/commands/program/project"
+	"gemline/engine/charset"
 	"gemline/engine/disk"
 	"gemline/engine/text"
 	"gemline/repl"
@@ -74,7 +76,7 @@ func (t terminal) attach(ctx context.Context, c *attach.Conn) error {
 	shown := attach.Terminal{Out: out, Interrupts: interrupts, Name: name,
 		Lines: repl.LinesConfig{In: t.opts.Env.Process.Stdin, Screen: t.opts.Env.Process.Stdout,
 			Mode:   output.Mode{Smart: mode.Smart, Limited: mode.Limited},
-			Echoed: echoed, NoEcho: t.opts.Flags.NoEcho, Jobs: true, Keymap: keys}}
+			Echoed: echoed, Decode: charset.Typed(project.Locale(t.opts)), NoEcho: t.opts.Flags.NoEcho, Jobs: true, Keymap: keys}}
 	return shown.Show(ctx, c)
 }
 

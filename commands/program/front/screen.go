@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"gemline/commands"
+	"gemline/commands/program/project"
 	"gemline/engine"
+	"gemline/engine/charset"
 	"gemline/engine/lists"
 	"gemline/engine/model/preset"
 	"gemline/repl"
@@ -53,7 +55,7 @@ func (i *interactive) openScreen() error {
 		output.Options{Color: mode.Color, Marks: mode.Marks, ASCII: i.opts.Settings.ASCII || output.OnlyASCII(i.opts.Env.Process.Lookup), Words: words})
 	_, echoed := i.opts.Env.Process.Lookup("INSIDE_EMACS")
 	config := repl.LinesConfig{In: i.opts.Env.Process.Stdin, Out: out, Screen: i.opts.Env.Process.Stdout, Mode: mode,
-		Echoed: echoed,
+		Echoed: echoed, Decode: charset.Typed(project.Locale(i.opts)),
 		NoEcho: i.opts.Flags.NoEcho, Single: stable || i.opts.Settings.PasteLines == "single", Jobs: true,
 		Complete: func(ctx context.Context, line string, at int) (int, []input.Candidate) {
 			return i.complete(ctx, line, at)

@@ -87,7 +87,12 @@ func (o *Options) projectFileCounts(path string) bool {
 
 // Charsets returns the decoder of texts by the settings and the user's language.
 func Charsets(o *Options) charset.Decoder {
-	return charset.New(o.Settings.FileEncoding, cmp.Or(o.Env.Process.Getenv("LC_ALL"), o.Env.Process.Getenv("LC_CTYPE"), o.Env.Process.Getenv("LANG")))
+	return charset.New(o.Settings.FileEncoding, Locale(o))
+}
+
+// Locale returns the user's locale of characters.
+func Locale(o *Options) string {
+	return cmp.Or(o.Env.Process.Getenv("LC_ALL"), o.Env.Process.Getenv("LC_CTYPE"), o.Env.Process.Getenv("LANG"))
 }
 
 // SessionToOpen returns the conversation that the command line resumes, forks or begins.

@@ -262,11 +262,11 @@ func (d *decoder) takeKey(b []byte) int {
 	}
 	r, n := utf8.DecodeRune(b)
 	switch {
-	case r == utf8.RuneError && n == 1, isOpOrMark(r), r >= 0x80 && r < 0xa0:
+	case isOpOrMark(r), r >= 0x80 && r < 0xa0:
 	case r < 0x20 || r == 0x7f:
 		d.control(r)
 	default:
-		d.queue = append(d.queue, b[:n]...)
+		d.queue = utf8.AppendRune(d.queue, r)
 	}
 	return n
 }

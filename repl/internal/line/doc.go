@@ -77,6 +77,9 @@ type Config struct {
 	// the terminal, and asks the terminal to mark pastes. By Limited readline edits the line.
 	Mode output.Mode
 
+	// Decode, if not nil, converts typed text to UTF-8.
+	Decode func(b []byte) []byte
+
 	// NoEcho hides typed text. It disables the editor, which shows the text.
 	NoEcho bool
 

@@ -65,7 +65,7 @@ func New(c Config) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.NoEcho {
+	if src.decode = c.Decode; c.NoEcho {
 		if err := src.echoOff(); err != nil {
 			return nil, errors.Join(err, src.close())
 		}
@@ -116,6 +116,9 @@ func (r *Reader) Read(ctx context.Context, prompt string) (string, error) {
 	s, err := g.read(prompt)
 	if (err == nil || err == io.EOF) && r.terminal.History != nil && g.typed && strings.TrimSpace(s) != "" {
 		r.terminal.History.Add(s)
+	}
+	if g.typed && strings.Contains(s, "\uFFFD") {
+		r.terminal.Out.Line(output.Warning, "bytes that are not UTF-8 were typed, and are sent as U+FFFD; LC_ALL can name the terminal's charset")
 	}
 	line := strings.TrimSpace(s)
 	ahead := slices.Index(r.terminal.pasted, line)

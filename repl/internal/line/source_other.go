@@ -17,7 +17,9 @@ type source struct {
 	tty   bool
 	modes modes
 	chunk []byte
-	waker waker
+
+	decode func(b []byte) []byte // consoles of other systems pass UTF-8
+	waker  waker
 }
 
 // A waker does nothing.

@@ -27,7 +27,8 @@ type source struct {
 	modes   modes
 	waker   waker
 	chunk   []byte
-	echoing *unix.Termios // the modes before echoOff, nil if it was not called
+	decode  func(b []byte) []byte // see [Config]
+	echoing *unix.Termios         // the modes before echoOff, nil if it was not called
 
 	quiet   atomic.Bool // text typed between two reads is hidden
 	unseen  atomic.Bool // text typed since the last read was hidden, if possible
@@ -164,7 +165,15 @@ func (s *source) wait(limit int) ([]byte, error) {
 	case n == 0:
 		return nil, io.EOF
 	}
-	return s.chunk[:n], nil
+	return s.typed(s.chunk[:n]), nil
+}
+
+// typed converts input of a terminal to UTF-8.
+func (s *source) typed(b []byte) []byte {
+	if s.decode == nil || !s.tty {
+		return b
+	}
+	return s.decode(b)
 }
 
 // echoes reports whether the terminal shows typed text, and so the end of
@@ -247,7 +256,7 @@ func (s *source) drop() []byte {
 		return nil
 	}
 	defer s.modes.restore()
-	return drain(s.in, s.chunk)
+	return s.typed(drain(s.in, s.chunk))
 }
 
 // drain reads a terminal in [drainMode] until nothing is left.

@@ -230,3 +230,28 @@ func TestStablePrompts(t *testing.T) {
 		})
 	}
 }
+
+// Typed text that is not UTF-8 is converted by the charset that the locale names. Otherwise the
+// user is told that bytes were lost.
+func TestTypedCharset(t *testing.T) {
+	t.Parallel()
+	for _, term := range []string{"dumb", "xterm-256color"} {
+		for locale, want := range map[string]string{"de_DE.ISO-8859-1": "café 1", "de_DE.UTF-8": "caf\uFFFD 1"} {
+			server := et.NewServer(et.Says("ok"))
+			c := pt.Terminal(t, server)
+			c.Term, c.Env = term, append(c.Env, "LC_ALL="+locale)
+			s := teletype.Start(t, c)
+			s.Expect("> ")
+			s.Send("caf\xe9 1\r")
+			said := s.Match(`done:.*\n`)
+			if got := strings.Contains(said, "bytes that are not UTF-8 were typed"); got != strings.Contains(want, "\uFFFD") {
+				t.Errorf("%s, %s: %q", term, locale, said)
+			}
+			if !strings.Contains(string(server.Requests()[0].Body), want) {
+				t.Errorf("%s, %s: %s is not sent", term, locale, want)
+			}
+			s.Line("/quit")
+			s.Exit()
+		}
+	}
+}
