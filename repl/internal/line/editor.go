@@ -121,11 +121,7 @@ func (e *editor) line(ctx context.Context, prompt string, answer bool) (string, 
 
 	cut := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		if end := "\x03"; context.Cause(ctx) == ErrSuperseded {
-			e.in.inject(end)
-		} else {
-			e.in.inject(string(opKillAll) + end)
-		}
+		e.in.inject("\x03")
 		close(cut)
 	})
 	e.in.activate(true)

@@ -151,6 +151,24 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
+// A signal leaves a typed line on the screen.
+func TestSignalWhileTyping(t *testing.T) {
+	t.Parallel()
+	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		c := pt.Terminal(t, et.NewServer())
+		c.Term = "xterm"
+		s := teletype.Start(t, c)
+		s.Expect("> ")
+		s.Send("half a line")
+		s.Expect("half a line")
+		s.Signal(sig)
+		if said := s.Expect("stopped by"); strings.Contains(said, "\x1b[J") {
+			t.Errorf("%v erases: %q", sig, said)
+		}
+		s.Exit()
+	}
+}
+
 // A prompt of the command line is the first of the session.
 func TestFirstPrompt(t *testing.T) {
 	t.Parallel()
