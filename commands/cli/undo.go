@@ -64,6 +64,8 @@ func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, projec
 		return errors.New(text.Count(len(o.Failed), "file") + " could not be brought back")
 	case slices.Contains(p.NotKept, checkpoint.MissingChanges):
 		return errors.New("a checkpoint is missing, so earlier changes of this turn may stay")
+	case slices.ContainsFunc(p.NotKept, func(lost string) bool { return strings.HasPrefix(lost, checkpoint.UnrecordedCall) }):
+		return errors.New("a call of this turn was not recorded, and what it changed stays")
 	case len(p.Conflicts) > 0 && !c.Force:
 		return errors.New("files that others have changed since are as they were; gemline undo --force overwrites them")
 	}

@@ -96,11 +96,12 @@ func (k *Keeper) Tools(ts engine.Toolset) engine.Toolset {
 // the call, or when the user extends its rights.
 type watching struct {
 	engine.Host
-	k     *Keeper
-	tool  engine.Tool
-	call  engine.Call
-	begun bool
-	git   []string // the states of the user's repositories
+	k      *Keeper
+	tool   engine.Tool
+	call   engine.Call
+	begun  bool
+	failed error    // why the files before the call are not recorded
+	git    []string // the states of the user's repositories
 
 	paths   []string // files that the call is known to write
 	outside []string // written paths without a stored state, each with the reason
@@ -146,7 +147,7 @@ func (h *watching) begin(ctx context.Context) error {
 		return nil
 	}
 	err := h.look(ctx, h.before)
-	if h.begun = err == nil; err != nil && ctx.Err() == nil {
+	if h.begun, h.failed = err == nil, err; err != nil && ctx.Err() == nil {
 		h.k.cfg.Notify("what follows can't be taken back: " + disk.AsFull(err).Error()) // the same text each time, so that repetitions are not printed
 	}
 	return err
@@ -217,12 +218,27 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 
 // end records the files after the call.
 func (h *watching) end(ctx context.Context) {
-	if !h.begun {
+	err := h.failed
+	if h.failed = nil; h.begun {
+		if err = h.look(ctx, h.after); err != nil {
+			h.k.cfg.Notify(fmt.Sprintf("what this call has changed is not certain, and /undo may leave some of it: %v", err))
+		}
+	}
+	if ignoreNoStore(err) == nil {
 		return
 	}
-	if err := h.look(ctx, h.after); err != nil {
-		h.k.cfg.Notify(fmt.Sprintf("what this call has changed is not certain, and /undo may leave some of it: %v", err))
-	}
+	h.k.mu.Lock()
+	r := h.record()
+	r.NotKept = []string{fmt.Sprintf("%s: %s, since %v", UnrecordedCall, h.k.cfg.Hide(text.OneLine(r.Title, 100)), disk.AsFull(err))}
+	h.k.history.missed = append(h.k.history.missed, r)
+	h.k.mu.Unlock()
+	h.k.use(ctx, func() error { return nil }) // which writes it, if there is room for so little
+}
+
+// record returns the record of the call.
+func (h *watching) record() Record {
+	of := h.k.turn.of
+	return Record{Kind: ToolCall, Turn: of.ID, Asked: of.Asked, Print: of.Print, Tool: h.tool.Name(), Title: h.call.Intent.Title}
 }
 
 func (h *watching) after(ctx context.Context) error {
@@ -231,8 +247,7 @@ func (h *watching) after(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r := Record{Kind: ToolCall, Turn: k.turn.of.ID, Asked: k.turn.of.Asked, Print: k.turn.of.Print,
-		Tool: h.tool.Name(), Title: h.call.Intent.Title}
+	r := h.record()
 	slices.Sort(s.lost)
 	lost := append(h.outside, s.lost...)
 	r.NotKept, r.More = lost[:min(mostNamed, len(lost))], max(0, len(lost)-mostNamed)

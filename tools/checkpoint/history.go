@@ -22,6 +22,7 @@ type history struct {
 	rules   string          // the states of ignore files above the roots
 	scanned bool            // all files were scanned once
 	partial error           // the reason why only named files are stored
+	missed  []Record        // calls whose changes no state has; the next use of the store records them
 }
 
 // open opens the store.
@@ -72,6 +73,9 @@ func (h *history) use(ctx context.Context) (done func(), err error) {
 			h.cfg.Notify(fmt.Sprintf("earlier changes can't be taken back: %v", err))
 		}
 		h.tip, h.known = tip, false
+	}
+	for len(h.missed) > 0 && h.commit(nil, h.missed[0]) == nil {
+		h.missed = h.missed[1:]
 	}
 	return done, nil
 }
@@ -140,6 +144,7 @@ func (h *history) commit(changes []Change, r Record) error {
 		err = h.store.setRef(h.cfg.Session(), id)
 	}
 	if err != nil {
+		h.store.discard()
 		h.reset()
 		return err
 	}

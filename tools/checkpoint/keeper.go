@@ -105,6 +105,11 @@ func (k *Keeper) CheckReady() error {
 func (k *Keeper) Close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if len(k.history.missed) > 0 {
+		if done, err := k.history.use(context.Background()); err == nil {
+			done()
+		}
+	}
 	if k.history.store != nil && k.history.scanned {
 		k.history.save()
 	}

@@ -97,8 +97,12 @@ type ChangedTurn struct {
 	Undone bool
 }
 
-// MissingChanges is an entry of NotKept which says that an earlier state can't be read.
-const MissingChanges = "earlier changes: their checkpoint is missing"
+// Entries of NotKept for changes that no state has: an earlier state can't be read, or a call was
+// not recorded. The call and the reason follow.
+const (
+	MissingChanges = "earlier changes: their checkpoint is missing"
+	UnrecordedCall = "a call that was not recorded"
+)
 
 // turns returns the turns of a session that have changed something, the last one first.
 func turns(all []State) (list []*ChangedTurn) {

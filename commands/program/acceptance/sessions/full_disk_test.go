@@ -28,6 +28,32 @@ func onFullDisk(t *testing.T, c teletype.Command) teletype.Command {
 	return c
 }
 
+// An undo names the call that was not recorded, since the disk had no room for the files before
+// it, takes back what was recorded, and fails.
+func TestUnrecordedCall(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("", et.Call("1", "run_shell_command", "command", "rm big; echo changed >notes.txt")),
+		et.Says("", et.Call("2", "write_file", "file_path", "new.txt", "content", "new")), et.Says("Done."))
+	c := onFullDisk(t, pt.Terminal(t, server, "-y", "-p", "change it"))
+	c.Args[3] = `home=$1; shift; mount -t tmpfs -o size=512k none "$home" && "$@" && "$1" undo --json; echo "code $?"; "$1" undo`
+	big := make([]byte, 1<<20)
+	for i, r := 0, et.Random(t, 1); i < len(big); i++ {
+		big[i] = byte(r.Uint32())
+	}
+	pt.Write(t, c.Dir, map[string]string{"big": string(big)})
+	cmd := exec.Command(c.Path, c.Args...)
+	cmd.Dir, cmd.Env = c.Dir, c.Env
+	out, _ := cmd.CombinedOutput()
+	for _, want := range []string{"what follows can't be taken back: the disk is full",
+		`"a call that was not recorded: run: rm big; echo changed `, `notes.txt, since the disk is full"`, `/new.txt"`,
+		"error: a call of this turn was not recorded, and what it changed stays", "code 1\n",
+		"nothing was changed that could be taken back"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("%q is missing in %s", want, out)
+		}
+	}
+}
+
 // A session on a full disk says so once, and from which question on it lacks something; once
 // there is room it is saved with all that was missing, that of its agents as well.
 func TestFullDisk(t *testing.T) {
