@@ -93,8 +93,12 @@ func (r *repositories) staged(path string, ask func(args ...string) string) stri
 	return sum
 }
 
-// movedRefs returns the names whose values differ between two results of see.
+// movedRefs returns the names whose values differ between two results of see, none where the
+// repositories are gone.
 func movedRefs(before, after []string) (names []string) {
+	if len(after) == 0 {
+		return nil
+	}
 	for _, pair := range [][2][]string{{before, after}, {after, before}} {
 		for _, line := range pair[0] {
 			name, _, _ := strings.Cut(line, "\t")

@@ -84,3 +84,39 @@ func TestGitWarns(t *testing.T) {
 		}
 	}
 }
+
+// A repository that a command deletes or moves is named by the undo, in this session and the next.
+func TestLostRepository(t *testing.T) {
+	for _, tt := range []struct{ do, lost, moved string }{
+		{"rm -rf nested", "nested/.git", ""},
+		{"rm -rf nested/.git", "nested/.git", ""},
+		{"mv nested other", "nested/.git", ""},
+		{"rm -rf tree", "tree/.git", ""},
+		{"rm -rf .git", ".git", ""},
+		{"rm -rf .git nested; git init -q -b main .", "nested/.git", "branch main, branch tree, what is staged"},
+		{"rm -rf deps", "deps/", ""},
+		{"rm -rf deps/mod/.git", "deps/mod/.git", ""},
+		{"git init -q made; rm -rf made", "", ""},
+	} {
+		for _, later := range []bool{false, true} {
+			p := newPlace(t)
+			p.run(`git init -q -b main .; echo deps >.gitignore; git add .; git commit -qm one; git init -q nested; echo n >nested/n
+				git worktree add -q tree; git init -q deps/mod; echo d >deps/mod/d`)
+			if later {
+				p.turn("look", p.shell("true"))
+				p.again("session-2")
+			}
+			p.turn("do it", p.shell(tt.do))
+			if tt.lost+tt.moved == "" {
+				continue
+			}
+			plan, _ := p.undo(1, false)
+			if got := strings.Join(plan.NotKept, ", "); got != p.dir+"/"+tt.lost+": deleted" {
+				t.Errorf("%s, later %v: %q is lost", tt.do, later, got)
+			}
+			if got := strings.Join(plan.GitMoved, ", "); got != tt.moved {
+				t.Errorf("%s, later %v: %q moved", tt.do, later, got)
+			}
+		}
+	}
+}

@@ -32,6 +32,7 @@ type indexedNode struct {
 	Sum      Sum
 	Tracking tracking
 	Settled  bool
+	Git      bool
 }
 
 // save writes the known state of the files.
@@ -40,7 +41,7 @@ func (h *history) save() {
 	var add func(n *node, depth int)
 	add = func(n *node, depth int) {
 		for _, k := range n.kids {
-			x.Nodes = append(x.Nodes, indexedNode{depth, k.name, k.look, k.sum, k.tracking, k.settled})
+			x.Nodes = append(x.Nodes, indexedNode{depth, k.name, k.look, k.sum, k.tracking, k.settled, k.git})
 			add(k, depth+1)
 		}
 	}
@@ -70,7 +71,7 @@ func (h *history) load() {
 		if l.Depth < 1 || l.Depth > min(len(path), mostDepth) || l.Name != filepath.Base(l.Name) || l.Name == "." || l.Name == ".." {
 			return
 		}
-		n := &node{name: l.Name, up: path[l.Depth-1], look: l.Look, sum: l.Sum, tracking: l.Tracking, settled: l.Settled}
+		n := &node{name: l.Name, up: path[l.Depth-1], look: l.Look, sum: l.Sum, tracking: l.Tracking, settled: l.Settled, git: l.Git}
 		n.up.kids = append(n.up.kids, n)
 		path = append(path[:l.Depth], n)
 	}

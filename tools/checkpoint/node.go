@@ -28,6 +28,7 @@ type node struct {
 	was      Version // in the last state of the session, see [history.differs]
 	tracking tracking
 	settled  bool // an equal stat means an equal file
+	git      bool // it holds a repository, or a file that names one
 	own      bool // calls have made it, and nobody else has changed it since
 }
 
@@ -70,7 +71,7 @@ func (n *node) exists() bool { return n.look != disk.Stat{} }
 
 // gone notes that n and everything below it are absent.
 func (n *node) gone() {
-	n.look, n.sum, n.settled = disk.Stat{}, "", false
+	n.look, n.sum, n.settled, n.git = disk.Stat{}, "", false, false
 	n.kids = slices.DeleteFunc(n.kids, func(k *node) bool {
 		k.gone()
 		return k.empty()

@@ -213,6 +213,9 @@ func (s *scan) vanish(k *node) {
 
 // noteDeleted records the deletion of files below k whose contents are not stored.
 func (s *scan) noteDeleted(k *node) {
+	if k.git {
+		s.noteLost(filepath.Join(k.path(), ".git") + ": deleted")
+	}
 	switch dir := k.look.Mode.IsDir(); {
 	case k.tracking == ignored && k.exists() && dir:
 		s.noteLost(k.path() + string(filepath.Separator) + ": deleted")
@@ -232,6 +235,11 @@ func (s *scan) list(n *node, f *disk.RawDir, path string) (hides func(string, bo
 	if err != nil {
 		return nil, err
 	}
+	git := slices.ContainsFunc(names, isGit)
+	if n.git && !git {
+		s.noteLost(filepath.Join(path, ".git") + ": deleted")
+	}
+	n.git = git
 	names = slices.DeleteFunc(names, func(name string) bool {
 		return s.except[filepath.Join(path, name)] || isGit(name) || disk.IsUnfinished(name)
 	})
