@@ -89,7 +89,6 @@ func (cmd undoCommands) apply(ctx context.Context, p *checkpoint.Plan, what stri
 	if err := sentences(cmd.out, escaped(p.Lines(cmd.c.Workspace.Rel))...); err != nil {
 		return err
 	}
-	others := false
 	if len(p.Conflicts) > 0 && cmd.confirm != nil {
 		yes, err := cmd.confirm(ctx, "overwrite what others have changed in "+text.Count(len(p.Conflicts), "file")+", too? /redo would bring it back")
 		if err != nil {
@@ -98,14 +97,14 @@ func (cmd undoCommands) apply(ctx context.Context, p *checkpoint.Plan, what stri
 		if !yes && len(p.Changes) == 0 {
 			return sentences(cmd.out, "nothing is changed")
 		}
-		others, p.Settled = yes, true
-	}
-	if others {
-		if err := sentences(cmd.out, escaped(checkpoint.ChangeLines(p.Conflicts, cmd.c.Workspace.Rel))...); err != nil {
-			return err
+		if p.Settled = true; yes {
+			if err := sentences(cmd.out, escaped(checkpoint.ChangeLines(p.Conflicts, cmd.c.Workspace.Rel))...); err != nil {
+				return err
+			}
+			p.Overwrite()
 		}
 	}
-	o, err := cmd.c.Keeper.Apply(ctx, p, others)
+	o, err := cmd.c.Keeper.Apply(ctx, p)
 	if err != nil {
 		return err
 	}

@@ -46,11 +46,17 @@ func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, projec
 	doc := undone{Session: session, Turn: d.Of.Asked, DryRun: c.DryRun, Changes: pathsOf(p.Changes),
 		Others: pathsOf(p.Conflicts),
 		Lost:   append([]string{}, p.NotKept...), Moved: append([]string{}, p.GitMoved...), Failed: []string{}}
+	if c.Force {
+		p.Overwrite()
+	}
 	ls, in := p.Lines(k.Rel), "in session "+text.ShortID(session)
+	if c.Force && len(doc.Others) > 0 {
+		ls = append(ls, "changed by others since, and overwritten: "+text.List(lists.Map(doc.Others, k.Rel)))
+	}
 	if c.DryRun {
 		return out.show(doc, append(ls, "would take back: "+d.String(), in)...)
 	}
-	o, err := keeper.Apply(ctx, p, c.Force)
+	o, err := keeper.Apply(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -66,7 +72,7 @@ func (c *undoCommand) Run(ctx context.Context, out *Output, here *Folder, projec
 		return errors.New("a checkpoint is missing, so earlier changes of this turn may stay")
 	case slices.ContainsFunc(p.NotKept, func(lost string) bool { return strings.HasPrefix(lost, checkpoint.UnrecordedCall) }):
 		return errors.New("a call of this turn was not recorded, and what it changed stays")
-	case len(p.Conflicts) > 0 && !c.Force:
+	case len(p.Conflicts) > 0:
 		return errors.New("files that others have changed since are as they were; gemline undo --force overwrites them")
 	}
 	return nil
@@ -212,7 +218,7 @@ func (c *trashRestore) Run(ctx context.Context, out *Output, here *Folder, ask *
 	if !yes {
 		return out.show(map[string]any{"path": to, "restored": false}, "nothing is changed")
 	}
-	o, err := keeper.Apply(ctx, p, false)
+	o, err := keeper.Apply(ctx, p)
 	if err == nil && len(o.Failed) > 0 {
 		err = errors.New(text.PrintableLine(o.Failed[0]))
 	}

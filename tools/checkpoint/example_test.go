@@ -58,7 +58,7 @@ func Example() {
 	for _, line := range plan.Lines(ws.Rel) {
 		fmt.Println(line)
 	}
-	done, err := k.Apply(ctx, plan, false)
+	done, err := k.Apply(ctx, plan)
 	fmt.Println(done.Count(), "as before", err)
 	for _, name := range []string{"a.txt", "b.txt"} {
 		text, _ := os.ReadFile(filepath.Join(dir, name))

@@ -53,7 +53,7 @@ func takeBack(dir, kept string) int {
 		fmt.Println(err)
 		return 2
 	}
-	o, err := k.Apply(ctx, p, false)
+	o, err := k.Apply(ctx, p)
 	if _, werr := fmt.Println(o, err); werr != nil { // whose write was the one to fail
 		fmt.Println(o, err)
 	}
@@ -255,7 +255,8 @@ func TestFullDisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = p.Apply(t.Context(), plan, true)
+		plan.Overwrite()
+		_, err = p.Apply(t.Context(), plan)
 		b, _ := os.ReadFile(filepath.Join(p.dir, "a"))
 		if got := string(b); err != nil && strings.Contains(err.Error(), "nothing is changed") && got != "mine" || got != "mine" && got != "1" {
 			t.Errorf("%d: a is %q, %v", room, got, err)

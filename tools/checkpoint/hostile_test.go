@@ -93,7 +93,8 @@ func TestHostileStore(t *testing.T) {
 				if uerr != nil {
 					continue
 				}
-				o, aerr := p.Apply(t.Context(), plan, true)
+				plan.Overwrite()
+				o, aerr := p.Apply(t.Context(), plan)
 				done = done || aerr == nil && len(o.Failed) == 0
 			}
 			if tt.done && !done {
@@ -102,7 +103,8 @@ func TestHostileStore(t *testing.T) {
 			if found, err := p.Trash(t.Context()); err == nil {
 				for _, d := range found {
 					if plan, err := p.Recover(t.Context(), d, d.Path); err == nil {
-						p.Apply(t.Context(), plan, true)
+						plan.Overwrite()
+						p.Apply(t.Context(), plan)
 					}
 				}
 			}

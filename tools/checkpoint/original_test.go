@@ -32,7 +32,8 @@ func TestOriginal(t *testing.T) {
 		if len(plan.Changes) > 0 {
 			t.Errorf("done unasked: %v", plan.Changes)
 		}
-		o, err := p.Apply(t.Context(), plan, true)
+		plan.Overwrite()
+		o, err := p.Apply(t.Context(), plan)
 		if err != nil || len(o.Failed) > 0 {
 			t.Fatal(o, err)
 		}
@@ -59,7 +60,7 @@ func TestBack(t *testing.T) {
 	}
 	plan, err := p.UndoCalls(t.Context(), Calls(list)[:1])
 	if err == nil {
-		_, err = p.Apply(t.Context(), plan, false)
+		_, err = p.Apply(t.Context(), plan)
 	}
 	if err != nil {
 		t.Fatal(err)

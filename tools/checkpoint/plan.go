@@ -32,11 +32,10 @@ type Plan struct {
 	already []Change // of files that are restored already, or halfway, before an undo begins
 }
 
-// all returns the changes and the conflicts, for a plan that overwrites files of others.
-func (p *Plan) all() []Change {
-	list := slices.Concat(p.Changes, p.Conflicts)
-	slices.SortFunc(list, func(a, b Change) int { return comparePaths(a.Path, b.Path) })
-	return list
+// Overwrite makes the changes to files that others have changed part of the plan.
+func (p *Plan) Overwrite() {
+	p.Changes, p.Conflicts = slices.Concat(p.Changes, p.Conflicts), nil
+	slices.SortFunc(p.Changes, func(a, b Change) int { return comparePaths(a.Path, b.Path) })
 }
 
 // Empty reports whether no file has to be touched.

@@ -38,14 +38,9 @@ func (o *Outcome) note(c Change, err error) {
 	}
 }
 
-// Apply carries out a plan and, if others is true, overwrites files that others have
-// changed. The current files are stored first.
-func (k *Keeper) Apply(ctx context.Context, p *Plan, others bool) (o Outcome, err error) {
-	changes := p.Changes
-	if others {
-		changes = p.all()
-	}
-	whole := others || len(p.Conflicts) == 0 || p.Settled
+// Apply carries out a plan, but for the conflicts. The current files are stored first.
+func (k *Keeper) Apply(ctx context.Context, p *Plan) (o Outcome, err error) {
+	changes, whole := p.Changes, len(p.Conflicts) == 0 || p.Settled
 	if len(changes) == 0 && !whole {
 		return o, nil
 	}

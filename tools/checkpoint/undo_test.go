@@ -89,7 +89,11 @@ func (p *place) undo(n int, others bool) (*Plan, Outcome) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	o, err := p.Apply(p.t.Context(), plan, others)
+	done := *plan
+	if others {
+		done.Overwrite()
+	}
+	o, err := p.Apply(p.t.Context(), &done)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -124,7 +128,7 @@ func (p *place) redo() {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if o, err := p.Apply(p.t.Context(), plan, false); err != nil || len(o.Failed) > 0 {
+	if o, err := p.Apply(p.t.Context(), plan); err != nil || len(o.Failed) > 0 {
 		p.t.Fatal(o, err)
 	}
 }

@@ -78,7 +78,8 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 	}
 	var files []edit.File
 	err = k.with(ctx, func() error {
-		for _, c := range p.all() {
+		p.Overwrite()
+		for _, c := range p.Changes {
 			c.Before, c.After = c.After, c.Before // from the old state to the new one
 			if !c.ofFile() {
 				continue

@@ -97,7 +97,7 @@ func restoreTo(ctx context.Context, p *project.Project, name string) ([]restoreR
 		if err != nil {
 			return false, err
 		}
-		o, err := k.Apply(ctx, plan, false)
+		o, err := k.Apply(ctx, plan)
 		if err != nil {
 			return false, err
 		}
@@ -111,9 +111,6 @@ func restoreTo(ctx context.Context, p *project.Project, name string) ([]restoreR
 func restoreReport(c checkpoint.State, p *checkpoint.Plan, o checkpoint.Outcome, rel func(string) string) []restoreReply {
 	done := fmt.Sprintf("Restored project to the state before the tool call: %s (%s)", text.OneLine(c.Title, 100), o.Count())
 	said := []restoreReply{restoreMessage("info", done)}
-	if len(p.Conflicts) > 0 {
-		said = append(said, restoreMessage("error", "changed by others since, and left as they are: "+
-			text.List(checkpoint.ChangeLines(p.Conflicts, rel))))
-	}
-	return append(said, lists.Map(o.Lines(rel), func(l string) restoreReply { return restoreMessage("error", l) })...)
+	p.Changes = nil // only what is not done
+	return append(said, lists.Map(append(p.Lines(rel), o.Lines(rel)...), func(l string) restoreReply { return restoreMessage("error", l) })...)
 }
