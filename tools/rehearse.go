@@ -73,8 +73,11 @@ func (r *Rehearsal) Patch() string {
 	var files []edit.File
 	for _, c := range r.over.Changes() {
 		if rel, err := filepath.Rel(r.base, c.Path); err == nil && filepath.IsLocal(rel) {
-			files = append(files, edit.File{Name: filepath.ToSlash(rel), Created: c.Created, Executable: c.Mode&0o100 != 0,
-				Old: string(c.Old), New: string(c.New)})
+			f := edit.File{Name: filepath.ToSlash(rel), NewMode: edit.GitMode(c.Mode), Old: string(c.Old), New: string(c.New)}
+			if !c.Created {
+				f.OldMode = f.NewMode
+			}
+			files = append(files, f)
 		}
 	}
 	return edit.Patch(files, r.plain)

@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"gemline/tools/edit"
 )
 
 // A Version is the state of a file, a link or a directory. The zero Version means that there
@@ -19,6 +21,14 @@ func (v Version) Exists() bool { return v != Version{} }
 // dir reports whether v is a directory; file, whether it is a file or a link.
 func (v Version) dir() bool  { return v.Mode.IsDir() }
 func (v Version) file() bool { return v.Exists() && !v.dir() }
+
+// git returns the mode of a file or a link in git, "" for others.
+func (v Version) git() string {
+	if !v.file() {
+		return ""
+	}
+	return edit.GitMode(v.Mode)
+}
 
 // A Change is the change of one path.
 type Change struct {

@@ -86,9 +86,9 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 			}
 			before, after := k.history.stored(c.Before), k.history.current(c.Path)
 			list = append(list, stat(c, before, after))
-			mode := cmp.Or(c.After.Mode, c.Before.Mode)
-			files = append(files, edit.File{Name: rel(c.Path), Created: !c.Before.Exists(),
-				Deleted: !c.After.Exists(), Executable: mode&0o100 != 0, Old: before, New: after})
+			if c.After.Sum != "?" { // else it can't be read
+				files = append(files, edit.File{Name: rel(c.Path), OldMode: c.Before.git(), NewMode: c.After.git(), Old: before, New: after})
+			}
 		}
 		return nil
 	})
@@ -142,9 +142,9 @@ func ChangeLines(list []Change, rel func(string) string) (ls []string) {
 // action names the kind of change.
 func (c Change) action() string {
 	switch {
-	case !c.Before.Exists():
+	case !c.Before.Exists(), c.Before.dir() && c.After.file():
 		return "made"
-	case !c.After.Exists():
+	case !c.After.Exists(), c.Before.file() && c.After.dir():
 		return "deleted"
 	case c.Before.Sum == c.After.Sum && c.Before.Mode.Type() == c.After.Mode.Type():
 		return "mode of"

@@ -29,3 +29,29 @@ func TestChanged(t *testing.T) {
 	was.run("git apply " + path + "; rm -rf .git")
 	same(t, patch, was.picture(), p.picture())
 }
+
+// What git makes of the diff of a session is the new files: their modes, links, and folders in
+// the place of files.
+func TestChangedApplies(t *testing.T) {
+	const project = `echo x >f; echo m >m; ln -s f l; ln -s f l2; echo t >t; mkdir d; echo in >d/in; mkdir s; echo s >s/s; ln -s s sl; echo run >run; chmod 755 run
+		printf 'no end' >end; echo zero >zero; echo gone >gone; echo '*.big' >.gitignore`
+	for _, do := range []string{
+		"ln -s f n", "ln -sfn m l", "rm l2; echo plain >l2", "rm f; ln -s m f", "chmod +x m", "chmod -x run; echo more >>run", "rm t; mkdir t; echo q >t/q", "rm -r d; echo file >d",
+		"rm -r s sl; ln -s d s", "rm sl; mkdir sl; echo in >sl/in", "rm -r d; ln -s f d", "rm l gone; : >zero; mv end other; : >new", "mv run t",
+	} {
+		p := newPlace(t)
+		p.run(project)
+		p.run("git init -q copy; cp -a $(ls -A | grep -vx copy) copy; mv copy " + p.kept + ".copy")
+		p.turn("do it", p.shell(do))
+		list, patch, err := p.Changed(t.Context(), p.cfg.Workspace.Rel)
+		if err != nil || len(list) == 0 {
+			t.Fatal(list, err)
+		}
+		p.write("../patch", patch)
+		const all = `find . -name .git -prune -o -printf '%p %y %l %m\n' -type f -exec cat {} + | sort`
+		want := p.run(all)
+		if got := p.run("mv ../patch " + p.kept + ".patch; cd " + p.kept + ".copy; git apply " + p.kept + ".patch; " + all); got != want {
+			t.Errorf("%s: git makes\n%s\nof\n%s\nwant\n%s", do, got, patch, want)
+		}
+	}
+}

@@ -6,17 +6,34 @@ import (
 	"crypto/sha1"
 	"encoding/binary"
 	"fmt"
+	"io/fs"
 	"strings"
 	"unicode/utf8"
 )
 
-// A File is the old and the new content of a file.
+// A File is the old and the new content of a file, or the old and the new target of a link.
 type File struct {
-	Name       string // relative to the directory where the patch is applied, with slashes
-	Created    bool   // the file is new; Old is empty
-	Deleted    bool   // the file is deleted; New is empty
-	Executable bool
-	Old, New   string // bytes in any encoding
+	Name             string // relative to the directory where the patch is applied, with slashes
+	OldMode, NewMode string // as [GitMode] says; "" if there was or is no file
+	Old, New         string // bytes in any encoding
+}
+
+// Modes of files in git.
+const (
+	plainMode      = "100644"
+	executableMode = "100755"
+	linkMode       = "120000"
+)
+
+// GitMode returns the mode of a file or a link in git.
+func GitMode(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		return linkMode
+	case mode&0o100 != 0:
+		return executableMode
+	}
+	return plainMode
 }
 
 // Patch returns the change from the old to the new files, in the format of git diff, in the
@@ -28,7 +45,11 @@ type File struct {
 func Patch(files []File, plain func(text string) bool) string {
 	var out strings.Builder
 	for _, f := range files {
-		if f.Created || f.Deleted || f.Old != f.New {
+		if f.OldMode != "" && f.NewMode != "" && (f.OldMode == linkMode) != (f.NewMode == linkMode) {
+			File{Name: f.Name, OldMode: f.OldMode, Old: f.Old}.write(&out, plain)
+			f.OldMode, f.Old = "", ""
+		}
+		if f.OldMode != f.NewMode || f.Old != f.New {
 			f.write(&out, plain)
 		}
 	}
@@ -37,22 +58,24 @@ func Patch(files []File, plain func(text string) bool) string {
 
 func (f File) write(out *strings.Builder, plain func(string) bool) {
 	a, b := quoteName("a/"+f.Name), quoteName("b/"+f.Name)
-	mode := "100644"
-	if f.Executable {
-		mode = "100755"
-	}
 	fmt.Fprintf(out, "diff --git %s %s\n", a, b)
-	if f.Created {
-		fmt.Fprintf(out, "new file mode %s\nindex %040x..%s\n", mode, 0, object(f.New))
+	switch {
+	case f.OldMode == "":
+		fmt.Fprintf(out, "new file mode %s\nindex %040x..%s\n", f.NewMode, 0, object(f.New))
 		a = "/dev/null"
-	} else if f.Deleted {
-		fmt.Fprintf(out, "deleted file mode %s\nindex %s..%040x\n", mode, object(f.Old), 0)
+	case f.NewMode == "":
+		fmt.Fprintf(out, "deleted file mode %s\nindex %s..%040x\n", f.OldMode, object(f.Old), 0)
 		b = "/dev/null"
-	} else {
-		fmt.Fprintf(out, "index %s..%s %s\n", object(f.Old), object(f.New), mode)
+	case f.OldMode != f.NewMode:
+		fmt.Fprintf(out, "old mode %s\nnew mode %s\n", f.OldMode, f.NewMode)
+		if f.Old != f.New {
+			fmt.Fprintf(out, "index %s..%s\n", object(f.Old), object(f.New))
+		}
+	default:
+		fmt.Fprintf(out, "index %s..%s %s\n", object(f.Old), object(f.New), f.NewMode)
 	}
 	if f.Old == f.New {
-		return // an empty file
+		return // an empty file, or only its mode has changed
 	}
 	var lines strings.Builder
 	hunks(&lines, f.Old, f.New, true)

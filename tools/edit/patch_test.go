@@ -21,7 +21,7 @@ func TestPatch(t *testing.T) {
 		want  string
 		plain func(string) bool
 	}{
-		{name: "edit", file: File{Name: "dir/a.go", Old: "1\n2\n3\n4\n5\n6\n7\n8\n9\n", New: "1\n2\n3\n4\nfive\n6\n7\n8\n9\n"}, want: `diff --git a/dir/a.go b/dir/a.go
+		{name: "edit", file: File{Name: "dir/a.go", OldMode: plainMode, NewMode: plainMode, Old: "1\n2\n3\n4\n5\n6\n7\n8\n9\n", New: "1\n2\n3\n4\nfive\n6\n7\n8\n9\n"}, want: `diff --git a/dir/a.go b/dir/a.go
 index N..N 100644
 --- a/dir/a.go
 +++ b/dir/a.go
@@ -35,7 +35,7 @@ index N..N 100644
  7
  8
 `},
-		{name: "made", file: File{Name: "run me.sh", Created: true, Executable: true, New: "#!/bin/sh"}, want: `diff --git "a/run me.sh" "b/run me.sh"
+		{name: "made", file: File{Name: "run me.sh", NewMode: executableMode, New: "#!/bin/sh"}, want: `diff --git "a/run me.sh" "b/run me.sh"
 new file mode 100755
 index 0..N
 --- /dev/null
@@ -44,11 +44,11 @@ index 0..N
 +#!/bin/sh
 \ No newline at end of file
 `},
-		{name: "made empty", file: File{Name: "naïve\t\"\\\x7f", Created: true}, want: `diff --git "a/na\303\257ve\t\"\\\177" "b/na\303\257ve\t\"\\\177"
+		{name: "made empty", file: File{Name: "naïve\t\"\\\x7f", NewMode: plainMode}, want: `diff --git "a/na\303\257ve\t\"\\\177" "b/na\303\257ve\t\"\\\177"
 new file mode 100644
 index 0..N
 `},
-		{name: "carriage returns", file: File{Name: "x", Old: "1\r\n2\r\n", New: "1\r\n2\n"}, want: `diff --git a/x b/x
+		{name: "carriage returns", file: File{Name: "x", OldMode: plainMode, NewMode: plainMode, Old: "1\r\n2\r\n", New: "1\r\n2\n"}, want: `diff --git a/x b/x
 index N..N 100644
 --- a/x
 +++ b/x
@@ -57,12 +57,12 @@ index N..N 100644
 -2` + "\r" + `
 +2
 `},
-		{name: "byte order mark", file: File{Name: "x", Old: "\ufeffold\n", New: "\ufeffnew\n"}, plain: func(s string) bool { return !strings.Contains(s, "\ufeff") },
+		{name: "byte order mark", file: File{Name: "x", OldMode: plainMode, NewMode: plainMode, Old: "\ufeffold\n", New: "\ufeffnew\n"}, plain: func(s string) bool { return !strings.Contains(s, "\ufeff") },
 			want: "diff --git a/x b/x\nindex N..N 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-\ufeffold\n+\ufeffnew\n"},
-		{name: "control character", file: File{Name: "x", Old: "", New: "\x1b[31m"}, want: "diff --git a/x b/x\nindex N..N 100644\n" + "GIT binary patch\nliteral 5\n"},
-		{name: "not plain", file: File{Name: "x", Old: "", New: "hidden"}, plain: func(s string) bool { return !strings.Contains(s, "hidden") },
+		{name: "control character", file: File{Name: "x", OldMode: plainMode, NewMode: plainMode, Old: "", New: "\x1b[31m"}, want: "diff --git a/x b/x\nindex N..N 100644\n" + "GIT binary patch\nliteral 5\n"},
+		{name: "not plain", file: File{Name: "x", OldMode: plainMode, NewMode: plainMode, Old: "", New: "hidden"}, plain: func(s string) bool { return !strings.Contains(s, "hidden") },
 			want: "diff --git a/x b/x\nindex N..N 100644\n" + "GIT binary patch\nliteral 6\n"},
-		{name: "no change", file: File{Name: "x", Old: "same", New: "same"}},
+		{name: "no change", file: File{Name: "x", OldMode: plainMode, NewMode: plainMode, Old: "same", New: "same"}},
 	} {
 		got := Patch([]File{c.file}, c.plain)
 		got = names.ReplaceAllString(strings.Replace(got, strings.Repeat("0", 40), "0", 1), "N")
@@ -106,31 +106,41 @@ func (r repo) write(f File) {
 	r.t.Helper()
 	path := filepath.Join(r.dir, f.Name)
 	mode := os.FileMode(0o644)
-	if f.Executable {
+	if f.OldMode == executableMode {
 		mode = 0o755
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		r.t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(f.Old), mode); err != nil {
+	err := os.WriteFile(path, []byte(f.Old), mode)
+	if f.OldMode == linkMode {
+		os.Remove(path)
+		err = os.Symlink(f.Old, path)
+	}
+	if err != nil {
 		r.t.Fatal(err)
 	}
 }
 
-// holds checks that a file has a content, and is executable as it should be.
-func (r repo) holds(f File, want string) {
+// holds checks that a file has a mode and a content.
+func (r repo) holds(f File, mode, want string) {
 	r.t.Helper()
 	path := filepath.Join(r.dir, f.Name)
+	info, err := os.Lstat(path)
+	if mode == "" && err != nil {
+		return
+	} else if err != nil {
+		r.t.Fatal(err)
+	}
 	b, err := os.ReadFile(path)
+	if to, lerr := os.Readlink(path); lerr == nil {
+		b, err = []byte(to), nil
+	}
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	if string(b) != want || info.Mode()&0o100 != 0 != f.Executable {
-		r.t.Errorf("%q holds %q, %v; want %q, executable %v", f.Name, b, info.Mode(), want, f.Executable)
+	if is := GitMode(info.Mode()); string(b) != want || is != mode {
+		r.t.Errorf("%q holds %q, %v; want %q, %q", f.Name, b, is, want, mode)
 	}
 }
 
@@ -157,12 +167,25 @@ func TestPatchApplies(t *testing.T) {
 		}
 		var files []File
 		for i, at := range rng.Perm(len(names))[:1+rng.IntN(6)] {
-			f := File{Name: fmt.Sprintf("%d/%s", i, names[at]), Created: rng.IntN(3) == 0, Executable: rng.IntN(3) == 0, New: text()}
-			if !f.Created {
-				f.Old = text()
-				if rng.IntN(2) == 0 { // mostly the same
+			modes := []string{plainMode, plainMode, executableMode, linkMode, ""}
+			mode := func() (mode, content string) {
+				if mode = modes[rng.IntN(len(modes))]; mode == linkMode {
+					return mode, names[rng.IntN(len(names))]
+				} else if mode != "" {
+					content = text()
+				}
+				return mode, content
+			}
+			f := File{Name: fmt.Sprintf("%d/%s", i, names[at])}
+			f.OldMode, f.Old = mode()
+			f.NewMode, f.New = mode()
+			if f.OldMode == "" && f.NewMode == "" {
+				continue
+			}
+			if f.OldMode != "" {
+				if rng.IntN(2) == 0 && f.OldMode != linkMode && f.NewMode != linkMode && f.NewMode != "" { // mostly the same
 					lines := split(f.Old)
-					if n := len(lines); n > 0 {
+					if n := len(lines); n > 0 && rng.IntN(3) > 0 {
 						lines[rng.IntN(n)] = text()
 					}
 					f.New = strings.Join(lines, "")
@@ -177,15 +200,11 @@ func TestPatchApplies(t *testing.T) {
 		}
 		r.apply(patch)
 		for _, f := range files {
-			r.holds(f, f.New)
+			r.holds(f, f.NewMode, f.New)
 		}
 		r.apply(patch, "-R")
 		for _, f := range files {
-			if !f.Created {
-				r.holds(f, f.Old)
-			} else if _, err := os.Lstat(filepath.Join(r.dir, f.Name)); err == nil {
-				t.Errorf("%q is still there", f.Name)
-			}
+			r.holds(f, f.OldMode, f.Old)
 		}
 	}
 }
@@ -207,7 +226,13 @@ func FuzzPatch(f *testing.F) {
 		if made {
 			old = ""
 		}
-		file := File{Name: name, Created: made, Executable: exe, Old: old, New: text}
+		file := File{Name: name, NewMode: plainMode, Old: old, New: text}
+		if exe {
+			file.NewMode = executableMode
+		}
+		if !made {
+			file.OldMode = file.NewMode
+		}
 		patch := Patch([]File{file}, nil)
 		if !utf8.ValidString(patch) {
 			t.Fatalf("not text: %q", patch)
@@ -222,10 +247,8 @@ func FuzzPatch(f *testing.F) {
 			r.write(file)
 		}
 		r.apply(patch)
-		r.holds(file, text)
+		r.holds(file, file.NewMode, text)
 		r.apply(patch, "-R")
-		if !made {
-			r.holds(file, old)
-		}
+		r.holds(file, file.OldMode, old)
 	})
 }

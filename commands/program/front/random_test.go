@@ -240,7 +240,7 @@ func (s *signalling) Event(ev engine.Event) {
 // of any name.
 func (d *dice) collected() func() report.DryRun {
 	name := strings.NewReplacer("\x00", "", "/", "").Replace(d.text())
-	c := report.DryRun{Patch: edit.Patch([]edit.File{{Name: name + "x", Old: d.text(), New: d.text()}}, nil)}
+	c := report.DryRun{Patch: edit.Patch([]edit.File{{Name: name + "x", OldMode: "100644", NewMode: "100644", Old: d.text(), New: d.text()}}, nil)}
 	if d.n(2) == 0 {
 		c.Planned = []report.PlannedCall{}
 		for range d.n(3) {
