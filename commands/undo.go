@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/disk"
 	"gemline/engine/journal"
 	"gemline/engine/lists"
 	"gemline/engine/text"
@@ -49,13 +51,13 @@ func (cmd undoCommands) undo(ctx context.Context, arg string) error {
 		return err
 	}
 	list, err := cmd.c.Keeper.Turns(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, checkpoint.ErrNothing) {
 		return err
 	}
 	list = slices.DeleteFunc(list, func(d *checkpoint.ChangedTurn) bool { return d.Undone })
 	switch {
 	case len(list) == 0:
-		return checkpoint.ErrNothing
+		return cmp.Or(cmd.unrecorded(), checkpoint.ErrNothing)
 	case n > len(list):
 		return misused("turns that have changed something: %d", len(list))
 	}
@@ -132,12 +134,28 @@ func (cmd undoCommands) changes(ctx context.Context, _ string) error {
 		return err
 	}
 	if len(list) == 0 {
-		return sentences(cmd.out, "this session has changed no files")
+		return cmd.noChanges()
 	}
 	return sentences(cmd.out, lists.Map(list, func(s checkpoint.FileStat) string {
 		s.Path = cmd.c.Workspace.Rel(s.Path)
 		return text.PrintableLine(s.String())
 	})...)
+}
+
+// unrecorded returns why changes were not recorded, nil if they were.
+func (cmd undoCommands) unrecorded() error {
+	if err := cmd.c.Keeper.Failed(); err != nil {
+		return fmt.Errorf("changes of files could not be recorded: %w", disk.AsFull(err))
+	}
+	return nil
+}
+
+// noChanges says that the session has changed no files, or why none are known.
+func (cmd undoCommands) noChanges() error {
+	if err := cmd.unrecorded(); err != nil {
+		return err
+	}
+	return sentences(cmd.out, "this session has changed no files")
 }
 
 func (cmd undoCommands) diff(ctx context.Context, _ string) error {
@@ -146,7 +164,7 @@ func (cmd undoCommands) diff(ctx context.Context, _ string) error {
 	case err != nil && !errors.Is(err, checkpoint.ErrNothing):
 		return err
 	case patch == "":
-		return sentences(cmd.out, "this session has changed no files")
+		return cmd.noChanges()
 	}
 	if cmd.screen != nil && cmd.screen.Patch != nil {
 		cmd.screen.Patch(patch)

@@ -101,6 +101,13 @@ func (k *Keeper) CheckReady() error {
 	return cmp.Or(k.history.open(), k.history.partial, k.failed)
 }
 
+// Failed returns why the last call was not recorded, nil if it was.
+func (k *Keeper) Failed() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.failed
+}
+
 // Close saves the known state of the files for the next session, and closes the store.
 func (k *Keeper) Close() {
 	k.mu.Lock()

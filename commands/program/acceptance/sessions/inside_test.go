@@ -121,6 +121,26 @@ func TestResumeInside(t *testing.T) {
 	}
 }
 
+// Where changes can't be recorded, /changes, /diff and /undo say why.
+func TestUnrecordedChanges(t *testing.T) {
+	t.Parallel()
+	server := et.NewServer(et.Says("", et.Call("1", "write_file", "file_path", "greeting.txt", "content", "Hi.\n")), et.Says("Written."))
+	c := pt.Terminal(t, server, "--approval-mode", "auto_edit")
+	pt.Write(t, pt.HomeOf(c), map[string]string{".gemini/history": "a file"})
+	s := teletype.Start(t, c)
+	s.Say("/changes")
+	s.Expect("this session has changed no files")
+	s.Say("greet shorter")
+	s.Expect("what follows can't be taken back")
+	s.Expect("Written.")
+	for _, command := range []string{"/changes", "/diff", "/undo"} {
+		s.Say(command)
+		s.Expect("error: changes of files could not be recorded: no checkpoint can be made: ")
+	}
+	s.Say("/quit")
+	s.Exit()
+}
+
 // A copy of a session, however it is made, knows what that one has changed, and takes it
 // back. It is kept, though nothing is said in it.
 func TestCopyKnowsFiles(t *testing.T) {
