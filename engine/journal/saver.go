@@ -126,6 +126,8 @@ func (s *Saver) WriteMissing() string {
 	}
 	agents := s.agents()
 	switch {
+	case s.err != nil && s.since == "": // nothing was asked in words before the failure
+		return fmt.Sprintf("nothing more is saved: %v", s.err)
 	case s.err != nil:
 		return fmt.Sprintf("nothing is saved from %q on: %v", text.OneLine(s.since, 60), s.err)
 	case agents == nil:

@@ -232,3 +232,17 @@ func TestSavedAfterDeletion(t *testing.T) {
 		}
 	}
 }
+
+// Where nothing was asked before the disk was full, no question is named.
+func TestUnsavedWithoutQuestion(t *testing.T) {
+	space := 0
+	f := newFile(t, testID)
+	f.disk.files = fullDisk{&space}
+	s := NewSaver(f, func(engine.Notice) {})
+	if err := s.Record(engine.Entry{Content: model("One.")}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.WriteMissing(), "nothing more is saved: the disk is full"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
