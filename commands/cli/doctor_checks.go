@@ -301,6 +301,9 @@ func program(name, missing string) func(*doctor, context.Context) finding {
 // checkSessions checks for damaged session files.
 func (d *doctor) checkSessions() finding {
 	store, _ := d.here.Paths.Registered()
+	if err := d.here.Paths.CheckRegistry(); err != nil {
+		return worse(warning, "", "%s", err)
+	}
 	if bad := journal.Damaged(store.Chats()); len(bad) > 0 {
 		return worse(warning, "gemline sessions list names all of them", "%s", bad[0])
 	}

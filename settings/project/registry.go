@@ -115,6 +115,16 @@ func (p Paths) Registered() (Store, bool) {
 	return p.store(root, slug), true
 }
 
+// CheckRegistry returns an error if the registry of projects is damaged or can't be read.
+func (p Paths) CheckRegistry() error {
+	if p.Home == "" {
+		return nil
+	}
+	_, r := p.registry()
+	_, err := r.read()
+	return err
+}
+
 // Expected returns the project of the working directory from the registry, or else as Register
 // might add it, but with a slug that no project has. It writes nothing.
 func (p Paths) Expected() Store {
