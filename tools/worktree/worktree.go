@@ -162,6 +162,9 @@ func (r *Repository) Add(ctx context.Context, name string) (Tree, error) {
 	if err := r.quiet(); err != nil {
 		return Tree{}, err
 	}
+	if _, err := r.git(ctx, r.common, r.Root, false, "rev-parse", "--verify", "HEAD"); err != nil && strings.Contains(err.Error(), "single revision") {
+		return Tree{}, &Error{Message: "the repository has no commit yet that a worktree could be made from", Advice: "git commit makes one"}
+	}
 	if err := os.MkdirAll(dir, 0o777); err != nil { // as git creates directories
 		return Tree{}, fmt.Errorf("the worktree can't be made: %w", err)
 	}
