@@ -110,7 +110,7 @@ func (a agentRecord) lines() []string {
 // Run lists the agents.
 func (*agentsList) Run(out *Output, here *Folder, agents Agents) error {
 	list, wrong := agents.List()
-	agentsLeftOut(out, here)
+	here.leftOut(out, "agents", here.Paths.Workspace("agents", "*.md"))
 	return out.list(listingOf("agents", lists.Map(list, recordOf)).add("problems", "not used as it is: ", lists.Map(wrong, error.Error)...),
 		"there are no agents: experimental.enableAgents in the settings is false")
 }
@@ -123,13 +123,12 @@ func (a agentRecord) title() string {
 	return a.Name + ", " + text.OneLine(a.Label, 60)
 }
 
-// agentsLeftOut notifies the user if the project's agents are left out for lack of trust.
-func agentsLeftOut(out *Output, here *Folder) {
-	if here.Trusted {
-		return
-	}
-	if files, _ := filepath.Glob(filepath.Join(here.Paths.Workspace("agents"), "*.md")); len(files) > 0 {
-		out.Notify("this folder is not trusted, and its agents are left out; gemline trust add trusts it")
+// leftOut notifies the user if files of a kind are left out for lack of trust. Patterns name the
+// folder's files.
+func (here *Folder) leftOut(out *Output, kind string, patterns ...string) {
+	some := func(pattern string) bool { files, _ := filepath.Glob(pattern); return len(files) > 0 }
+	if !here.Trusted && !here.Paths.AtHome() && slices.ContainsFunc(patterns, some) {
+		out.Notify("this folder is not trusted, and its " + kind + " are left out; gemline trust add trusts it")
 	}
 }
 
@@ -188,7 +187,7 @@ func (c *agentsValidate) Run(out *Output, here *Folder, agents Agents) error {
 	var wrong []error
 	if len(c.Files) == 0 {
 		list, wrong = agents.List()
-		agentsLeftOut(out, here)
+		here.leftOut(out, "agents", here.Paths.Workspace("agents", "*.md"))
 	}
 	for _, file := range c.Files {
 		info, err := os.Stat(file)

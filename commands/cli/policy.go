@@ -48,10 +48,11 @@ func (r ruleRecord) lines() []string {
 type policyList struct{}
 
 // Run prints the rules.
-func (*policyList) Run(out *Output, p *policy.Policy) error {
+func (*policyList) Run(out *Output, here *Folder, p *policy.Policy) error {
 	l := listingOf("rules", lists.Map(p.Rules(), ruleOf))
 	l.doc["approval_mode"] = p.Mode()
 	l.lines = append([]string{"approval mode: " + string(p.Mode())}, l.lines...)
+	here.leftOut(out, "rules", here.Paths.Workspace("policies", "*.toml"))
 	return out.list(l, "")
 }
 

@@ -36,7 +36,7 @@ type skillsList struct {
 }
 
 // Run lists the skills.
-func (c *skillsList) Run(out *Output, skills *skill.Library) error {
+func (c *skillsList) Run(out *Output, here *Folder, skills *skill.Library) error {
 	for _, word := range c.Show {
 		switch word {
 		case "all":
@@ -60,6 +60,7 @@ func (c *skillsList) Run(out *Output, skills *skill.Library) error {
 		title = []string{"No skills discovered."}
 	}
 	l.lines = append(title, l.lines...)
+	here.leftOut(out, "skills", here.Paths.Workspace("skills", "*", "SKILL.md"), filepath.Join(here.Paths.Cwd, ".agents", "skills", "*", "SKILL.md"))
 	return out.list(l.add("problems", "problem: ", skills.Notes()...), "")
 }
 
