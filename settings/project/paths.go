@@ -25,9 +25,12 @@ type Paths struct {
 }
 
 // New returns the paths of a user with the given home directory who works
-// in cwd. geminiHome is the value of GEMINI_CLI_HOME and, unless it is empty,
+// in cwd. A relative home counts as none. geminiHome is the value of GEMINI_CLI_HOME and, unless it is empty,
 // takes the place of home.
 func New(home, geminiHome, cwd string) Paths {
+	if !filepath.IsAbs(home) {
+		home = "" // its files would be in each directory that gemline is started in
+	}
 	p := Paths{Home: home, Cwd: filepath.Clean(cwd)}
 	if home == "" {
 		p.Login = knownHome()
