@@ -88,6 +88,9 @@ func (s *source) pass(ours *os.File) (stop func()) {
 			if _, err := ours.Write(b); err != nil {
 				return
 			}
+			if bytes.ContainsAny(b, "\x03\x1c") {
+				resumeStopped(ours)
+			}
 		}
 	})
 	return func() {
@@ -96,6 +99,18 @@ func (s *source) pass(ours *os.File) (stop func()) {
 		ours.SetWriteDeadline(time.Now()) // the command may have stopped reading
 		both.Wait()
 		ours.SetWriteDeadline(time.Time{})
+	}
+}
+
+// resumeStopped continues the command in the terminal behind ours, so that Ctrl-C also ends a
+// stopped command: no shell has a prompt that would continue it.
+func resumeStopped(ours *os.File) {
+	if raw, err := ours.SyscallConn(); err == nil {
+		raw.Control(func(fd uintptr) {
+			if group, err := unix.IoctlGetInt(int(fd), unix.TIOCGPGRP); err == nil && group > 1 {
+				unix.Kill(-group, unix.SIGCONT)
+			}
+		})
 	}
 }
 

@@ -168,9 +168,9 @@ func (s *source) wait(limit int) ([]byte, error) {
 	return s.typed(s.chunk[:n]), nil
 }
 
-// typed converts input of a terminal to UTF-8.
+// typed converts input of a terminal to UTF-8, unless a command has the terminal.
 func (s *source) typed(b []byte) []byte {
-	if s.decode == nil || !s.tty {
+	if s.decode == nil || !s.tty || s.lentOut.Load() {
 		return b
 	}
 	return s.decode(b)

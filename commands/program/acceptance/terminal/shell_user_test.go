@@ -105,6 +105,18 @@ func TestOwnCommandHasTheTerminal(t *testing.T) {
 	})
 }
 
+// Ctrl-C ends a command that has stopped itself, too.
+func TestOwnCommandStopsItself(t *testing.T) {
+	atTerminal(t, func(t *testing.T, s *teletype.Session, c teletype.Command, requests func() string) {
+		s.Line("!echo pid=$$; kill -STOP $$")
+		s.Match(`pid=\d+\r\n`)
+		s.Send("\x03")
+		s.Expect("terminated by signal: SIGINT")
+		s.Expect("> ")
+		requests()
+	})
+}
+
 // An editor has the whole screen, and the session goes on behind it.
 func TestOwnEditor(t *testing.T) {
 	vi := pt.Need(t, "vi")
