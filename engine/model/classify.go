@@ -26,7 +26,7 @@ type failure struct {
 	details []detail
 	after   time.Duration // from the header
 	hinted  bool          // after is from the header
-	page    string        // the title, if the body is a web page
+	page    string        // its description, if the body is a web page
 
 	answering bool // the failure interrupted an answer
 }
@@ -85,7 +85,7 @@ func parseFailure(status int, header http.Header, body []byte) *failure {
 	case isPresent(env.Error):
 		f.read(env.Error)
 	case bytes.HasPrefix(body, []byte("<")):
-		f.page = title(body)
+		f.page = describePage(body)
 	case bytes.HasPrefix(body, []byte("{")):
 		f.read(body)
 	default:
@@ -185,15 +185,15 @@ func words(raw json.RawMessage) string {
 	return said
 }
 
-// title returns the title of a web page, or its first words.
-func title(page []byte) string {
+// describePage describes a web page by its title.
+func describePage(page []byte) string {
 	page = page[:min(len(page), 64<<10)]
 	lower := bytes.ToLower(page)
 	if len(lower) == len(page) { // otherwise the indexes differ
 		if i := bytes.Index(lower, []byte("<title>")); i >= 0 {
 			if j := bytes.Index(lower[i:], []byte("</title>")); j >= 0 {
 				if t := oneLine(html.UnescapeString(string(page[i+len("<title>") : i+j]))); t != "" {
-					return t
+					return "a web page: " + t
 				}
 			}
 		}
@@ -207,7 +207,7 @@ func (f *failure) classify(model string) *Error {
 		Hinted: f.hinted, Answering: f.answering}
 	e.Message = cmp.Or(e.Message, strings.TrimSpace(fmt.Sprintf("the server answered %d %s", f.code, http.StatusText(f.code))))
 	if f.page != "" {
-		e.Message = fmt.Sprintf("the server answered %d with a web page: %s", f.code, f.page)
+		e.Message = fmt.Sprintf("the server answered %d with %s", f.code, f.page)
 	}
 	switch code := f.code; {
 	case f.moderated():

@@ -114,6 +114,7 @@ func TestWire(t *testing.T) {
 		{"a list cut off", et.Whole(`[{"candidates":[{"content"`), "", "makes no sense"},
 		{"a strange document", et.Whole(`{"hello":"world"}`), "", "not part of an answer"},
 		{"a web page", et.WebPage(200, "Log in"), "", "with a web page: Log in"},
+		{"a web page without a title", et.WebPage(200, ""), "", "answered 200 with a web page"},
 		{"an error document", et.Whole(et.Unavailable().Wire.Body), "", "overloaded"},
 		{"an error in the stream", et.ErrorInStream(three, et.RateLimited(time.Second)), "one two three", "exceeded your current quota"},
 		{"invalid JSON", et.InvalidJSON(), "one", "makes no sense"},

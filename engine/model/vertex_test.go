@@ -237,7 +237,7 @@ func TestTokenFailures(t *testing.T) {
 		{"revoked", answers(400, `{"error":"invalid_grant","error_description":"Token has been expired or revoked. `+et.RefreshToken+`"}`), nil, model.Auth, true,
 			"the credentials in adc.json were refused: invalid_grant: Token has been expired or revoked. [redacted: credentials] (400)"},
 		{"disabled", answers(403, `{"error":{"code":403,"message":"Account disabled"}}`), nil, model.Auth, true, "refused: Account disabled (403)"},
-		{"busy", answers(503, `<html><title>Try later</title></html>`), nil, model.Unavailable, false, "no access token: Try later (503)"},
+		{"busy", answers(503, `<html><title>Try later</title></html>`), nil, model.Unavailable, false, "no access token: a web page: Try later (503)"},
 		{"redirect", answers(302, ``), nil, model.Auth, true, "were refused"},
 		{"nonsense", answers(200, `<html>`), nil, model.Auth, true, "bring no access token"},
 		{"empty", answers(200, `{}`), nil, model.Auth, true, "bring no access token"},
