@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/lists"
 	"gemline/engine/policy"
+	"gemline/engine/text"
 )
 
 // policyCommand is gemline policy.
@@ -85,7 +85,7 @@ func (c *policyExplain) Run(ctx context.Context, out *Output, trial *Trial) erro
 	defer trial.Close()
 	var args map[string]any
 	if c.Args != "" {
-		if err := json.Unmarshal([]byte(c.Args), &args); err != nil {
+		if err := text.Unmarshal([]byte(c.Args), &args); err != nil {
 			return misused("the arguments must be an object of JSON: %v", err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"google.golang.org/genai"
+
+	enginetext "gemline/engine/text"
 )
 
 // ParseReplies reads replies from text. A line is a reply, and an indented line
@@ -99,8 +101,10 @@ func arguments(text string) (map[string]any, error) {
 		}
 		word, _, _ := strings.Cut(rest, " ")
 		var v any
+		var raw json.RawMessage
 		in := json.NewDecoder(strings.NewReader(rest))
-		err := in.Decode(&v)
+		err := in.Decode(&raw)
+		enginetext.Unmarshal(raw, &v) // which was read
 		end := int(in.InputOffset())
 		switch {
 		case err == nil && (end == len(rest) || rest[end] == ' '):

@@ -134,7 +134,7 @@ func Slow(r Reply, d time.Duration) Reply { return wired(r, func(w *Wire) { w.De
 
 // Stalled sends r without its finish reason, and then nothing more, without an end.
 func Stalled(r Reply) Reply {
-	r.Chunks, r.Stall = copied(r.Chunks), true
+	r.Chunks, r.Stall = copiedChunks(r.Chunks), true
 	for _, c := range r.Chunks {
 		for _, said := range c.Candidates {
 			said.FinishReason = ""

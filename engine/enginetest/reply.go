@@ -10,6 +10,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	enginetext "gemline/engine/text"
 )
 
 // A Reply is the model's answer to one request.
@@ -112,7 +113,7 @@ func Call(id, name string, kv ...any) *genai.FunctionCall {
 
 // With returns r with the tokens that the last chunk reports.
 func (r Reply) With(prompt, output int32) Reply {
-	chunks := copied(r.Chunks)
+	chunks := copiedChunks(r.Chunks)
 	if len(chunks) == 0 {
 		chunks = []*genai.GenerateContentResponse{{}}
 	}
@@ -122,15 +123,24 @@ func (r Reply) With(prompt, output int32) Reply {
 	return r
 }
 
-// copied returns a deep copy of v. Numbers inside maps become float64, as they do on the
-// wire.
+// copiedChunks returns a deep copy of chunks, without the library's decoder, which changes numbers.
+func copiedChunks(chunks []*genai.GenerateContentResponse) (all []*genai.GenerateContentResponse) {
+	type plain genai.GenerateContentResponse
+	for _, c := range chunks {
+		all = append(all, (*genai.GenerateContentResponse)(copied((*plain)(c))))
+	}
+	return all
+}
+
+// copied returns a deep copy of v, in which numbers inside maps have the types that those of
+// an answer have.
 func copied[T any](v T) T {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(fmt.Sprintf("enginetest: a value that is not JSON: %v", err))
 	}
 	var c T
-	if err := json.Unmarshal(b, &c); err != nil {
+	if err := enginetext.Unmarshal(b, &c); err != nil {
 		panic(fmt.Sprintf("enginetest: a value that is not JSON: %v", err))
 	}
 	return c

@@ -64,7 +64,7 @@ func (s *Script) next(req *engine.Request) (Reply, error) {
 	if r.Wire != nil {
 		return r, fmt.Errorf("request %d: a script can't give a reply that needs a wire", len(s.requests))
 	}
-	r.Chunks = copied(r.Chunks)
+	r.Chunks = copiedChunks(r.Chunks)
 	return r, nil
 }
 

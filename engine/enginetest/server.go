@@ -237,7 +237,7 @@ func (s *Server) reply(got Received) Reply {
 func take(from *[]Reply) Reply {
 	r := (*from)[0]
 	*from = (*from)[1:]
-	r.Chunks = copied(r.Chunks)
+	r.Chunks = copiedChunks(r.Chunks)
 	return r
 }
 

@@ -207,16 +207,16 @@ func misfitting(specific map[string]any) string {
 // selectionModes are the modes of tool selection that a hook may set.
 var selectionModes = []string{"AUTO", "ANY", "NONE"}
 
-// parseJSON returns the JSON object in text, nil if there is none, and reports whether text is
+// parseJSON returns the JSON object in said, nil if there is none, and reports whether said is
 // JSON. A JSON string may contain the object. In a text with other lines, the last object that
 // begins a line counts.
-func parseJSON(text string) (object map[string]any, ok bool) {
+func parseJSON(said string) (object map[string]any, ok bool) {
 	var value any
-	if json.Unmarshal([]byte(text), &value) != nil {
-		object = lastObject(text)
+	if text.Unmarshal([]byte(said), &value) != nil {
+		object = lastObject(said)
 		return object, object != nil
 	}
-	if inner, is := value.(string); is && json.Unmarshal([]byte(inner), &value) != nil {
+	if inner, is := value.(string); is && text.Unmarshal([]byte(inner), &value) != nil {
 		return nil, false
 	}
 	object, _ = value.(map[string]any)
@@ -245,29 +245,31 @@ var opening = text.Pattern(`^(?:\[\s*)?\{|(?m:^\s*\{\s*(?:["']|$))`)
 var answerKeys = []string{"decision", "continue", "hookSpecificOutput", "systemMessage", "stopReason", "reason",
 	"permissionDecision", "permissionDecisionReason", "additionalContext"}
 
-// lastObject returns the last JSON object of text that ends its line and has a key of an answer.
-func lastObject(text string) (last map[string]any) {
+// lastObject returns the last JSON object of said that ends its line and has a key of an answer.
+func lastObject(said string) (last map[string]any) {
 	const most = 1 << 26 // bytes that are read in vain
 	for at, read := 0, 0; read < most; {
-		begins := strings.IndexByte(text[at:], '{')
+		begins := strings.IndexByte(said[at:], '{')
 		if begins < 0 {
 			break
 		}
 		at += begins
-		d := json.NewDecoder(strings.NewReader(text[at:]))
-		var object map[string]any
-		if err := d.Decode(&object); err != nil {
+		d := json.NewDecoder(strings.NewReader(said[at:]))
+		var document json.RawMessage
+		if err := d.Decode(&document); err != nil {
 			wrong := (*json.SyntaxError)(nil)
 			if errors.As(err, &wrong) {
 				read += int(wrong.Offset)
 			} else {
-				read += len(text) - at
+				read += len(said) - at
 			}
 			at++
 			continue
 		}
 		at += int(d.InputOffset())
-		rest, _, _ := strings.Cut(text[at:], "\n")
+		rest, _, _ := strings.Cut(said[at:], "\n")
+		var object map[string]any
+		text.Unmarshal(document, &object) // an object
 		says := func(key string) bool { return object[key] != nil }
 		if strings.TrimSpace(rest) == "" && slices.ContainsFunc(answerKeys, says) {
 			last = object

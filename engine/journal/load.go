@@ -13,6 +13,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/disk"
 	"gemline/engine/steer"
+	"gemline/engine/text"
 )
 
 // A LoadedSession is a session with its conversation.
@@ -361,7 +362,7 @@ func (r *rebuilder) close() {
 		if len(k.answer) == 0 {
 			other := rebuilder{openCalls: []*call{k}}
 			var beside parts
-			json.Unmarshal(k.result, &beside) // JSON or empty
+			text.Unmarshal(k.result, &beside) // JSON or empty
 			other.answers(beside)
 		}
 		if len(k.answer) == 0 {

@@ -96,7 +96,7 @@ func (ps *parts) UnmarshalJSON(b []byte) error {
 	*ps = nil
 	for _, v := range list {
 		p := &genai.Part{}
-		if json.Unmarshal(v, &p.Text) == nil || json.Unmarshal(v, p) == nil {
+		if json.Unmarshal(v, &p.Text) == nil || text.Unmarshal(v, p) == nil {
 			*ps = append(*ps, p)
 		}
 	}
@@ -222,7 +222,7 @@ func (r *record) line(b []byte) { r.fold(parse(b), b) }
 // ignored.
 func parse(b []byte) *fileLine {
 	l := &fileLine{}
-	err := json.Unmarshal(b, l)
+	err := text.Unmarshal(b, l)
 	if errors.As(err, new(*json.SyntaxError)) {
 		return &fileLine{}
 	}

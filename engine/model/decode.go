@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 
 	"google.golang.org/genai"
+
+	"gemline/engine/text"
 )
 
 // wireResponse is a response without methods, since the library's own decoder parses a chunk
@@ -39,9 +41,9 @@ func (d *decoder) bare(b []byte) (chunk *genai.GenerateContentResponse, fault js
 		wireResponse
 		Error json.RawMessage
 	}
-	if err := json.Unmarshal(b, &wire); err != nil {
+	if err := text.Unmarshal(b, &wire); err != nil {
 		var must essentials
-		if json.Unmarshal(b, &must) != nil {
+		if text.Unmarshal(b, &must) != nil {
 			if inner := withArgs(b); inner != nil {
 				return d.bare(inner)
 			}
@@ -137,7 +139,7 @@ func addCitations(chunk *genai.GenerateContentResponse, b []byte) {
 			CitationMetadata struct{ CitationSources []*genai.Citation }
 		}
 	}
-	if json.Unmarshal(b, &wire) != nil {
+	if text.Unmarshal(b, &wire) != nil {
 		return // an answer without citations is better than an error
 	}
 	for i, c := range wire.Candidates {

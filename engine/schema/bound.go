@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/json"
 	"errors"
 	"maps"
 	"regexp"
@@ -144,7 +145,7 @@ func weight(t *jsonschema.Schema) int {
 func size(v any) int {
 	n := 1
 	switch v := v.(type) {
-	case float64:
+	case float64, json.Number:
 		n = 2
 	case string:
 		n += len(v) / 1000

@@ -19,9 +19,6 @@ import (
 // deepestFit is the depth up to which arguments are corrected.
 const deepestFit = 20
 
-// safeInteger is the number up to which all integers are exact in JSON.
-const safeInteger = 1 << 53
-
 // Fit corrects the arguments of a call where their meaning is clear. It converts values of
 // another type, such as "1" for an integer, and drops null for optional values and names that the
 // schema forbids, which note lists. The problem lists on one line everything that still does not
@@ -243,19 +240,21 @@ func forms(s *jsonschema.Schema, v any) (forms []any) {
 	case string:
 		t = strings.TrimSpace(t)
 		said, _, p := read([]byte(t), maxNested)
-		if number, isNumber := said.(float64); p == nil && (!isNumber || math.Abs(number) < safeInteger) {
+		if p == nil {
 			forms = append(forms, said)
 		}
 		if b, err := strconv.ParseBool(strings.ToLower(t)); err == nil && len(t) > 1 {
 			forms = append(forms, b)
 		}
 	case float64:
-		if t == math.Trunc(t) && math.Abs(t) < safeInteger {
+		if t == math.Trunc(t) && math.Abs(t) < 1e21 { // JSON writes larger numbers with an exponent
 			forms = append(forms, strconv.FormatFloat(t, 'f', -1, 64))
 		}
 		if t == 0 || t == 1 {
 			forms = append(forms, t == 1)
 		}
+	case json.Number:
+		forms = append(forms, t.String())
 	case bool:
 		forms = append(forms, strconv.FormatBool(t))
 	case []any:

@@ -15,7 +15,7 @@ import (
 	"gemline/engine/text"
 )
 
-// read parses text, with numbers as float64, and returns its value and the text without white
+// read parses text, with numbers as [text.JSONNumber] returns them, and returns its value and the text without white
 // space. The problem explains why text is invalid or ambiguous: the library would take the last
 // of two fields with the same name, and all memory for a number like 1e999999999.
 func read(text []byte, deepest int) (any, json.RawMessage, *Problem) {
@@ -47,11 +47,14 @@ func read(text []byte, deepest int) (any, json.RawMessage, *Problem) {
 func next(d *json.Decoder, deepest int, at []string) (any, *Problem) {
 	t, _ := d.Token()
 	if number, ok := t.(json.Number); ok {
-		v, err := strconv.ParseFloat(string(number), 64)
+		f, err := number.Float64()
 		if err != nil {
 			return nil, problem(at, "is a number that is too large")
 		}
-		return v + 0, nil
+		if v := text.JSONNumber(number); v == any(number) {
+			return v, nil
+		}
+		return f + 0, nil
 	}
 	open, ok := t.(json.Delim)
 	if !ok {
@@ -135,6 +138,8 @@ func kindOf(v any) string {
 		return "null"
 	case bool:
 		return "boolean"
+	case json.Number:
+		return "integer"
 	case float64:
 		if v == math.Trunc(v) {
 			return "integer"

@@ -89,7 +89,7 @@ func (s *Server) ask(p engine.Proposal) *pending {
 		About: s.plain(text.Shorten(serve.Describe(p), mostMessage))}
 	b, _ := json.Marshal(p.Args)
 	if q.Whole = p.Agent == "" && len(b) <= mostRecord/2 && s.Redact(string(b)) == string(b); q.Whole {
-		json.Unmarshal(b, &q.Args)
+		text.Unmarshal(b, &q.Args)
 	}
 	list := offers(p)
 	q.Outcomes = lists.Map(list, func(o offer) string { return o.Outcome })
@@ -200,7 +200,7 @@ func sizeOf(v any) int {
 func (s *Server) clean(v map[string]any, most int) map[string]any {
 	b, _ := json.Marshal(v)
 	var d map[string]any
-	json.Unmarshal(b, &d)
+	text.Unmarshal(b, &d)
 	s.cut(d, len(b))
 	for longest := most; sizeOf(d) > most; longest /= 2 {
 		s.cut(d, longest)

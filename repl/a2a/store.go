@@ -2,7 +2,6 @@ package a2a
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -85,7 +84,7 @@ func (d store) list() (ids []protocol.TaskID, err error) {
 func (d store) read(id protocol.TaskID) (r record, err error) {
 	b, err := disk.Read(d.path(id), 4*mostRecord)
 	if err == nil {
-		err = json.Unmarshal(b, &r)
+		err = text.Unmarshal(b, &r)
 	}
 	if err == nil && r.Task.ID != id {
 		err = errors.New("it is of another task")

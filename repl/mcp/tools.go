@@ -45,7 +45,7 @@ func listed(t engine.Tool) protocol.Tool {
 func withSession(t engine.Tool) json.RawMessage {
 	schema := map[string]any{}
 	b, _ := json.Marshal(t.Declaration.ParametersJsonSchema)
-	json.Unmarshal(b, &schema)
+	text.Unmarshal(b, &schema)
 	schema["type"] = "object"
 	properties, _ := schema["properties"].(map[string]any)
 	if properties == nil {

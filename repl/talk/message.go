@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"google.golang.org/genai"
+
+	"gemline/engine/text"
 )
 
 // A message is the content of a line.
@@ -93,7 +95,7 @@ func decode(line []byte) (m message, id string, err error) {
 	}
 	var w wire
 	line, twice := exactFields(line)
-	if err = json.Unmarshal(line, &w); err != nil { // fields of a wrong type are left out
+	if err = text.Unmarshal(line, &w); err != nil { // fields of a wrong type are left out
 		return nil, w.ID, decodeError(err)
 	}
 	if twice != "" {

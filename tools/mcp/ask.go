@@ -261,7 +261,7 @@ func (e elicitation) fields() (list []field, err error) {
 	}
 	for name, raw := range s.Properties {
 		f := field{name: name, needed: slices.Contains(s.Required, name)}
-		if err := json.Unmarshal(raw, &f); err != nil {
+		if err := text.Unmarshal(raw, &f); err != nil {
 			return nil, err
 		}
 		list = append(list, f)
@@ -356,6 +356,9 @@ func (f field) read(said string) (any, error) {
 		n, err := strconv.ParseFloat(said, 64)
 		if err != nil {
 			return nil, fmt.Errorf("%s is no number", f.name)
+		}
+		if json.Valid([]byte(said)) {
+			return text.JSONNumber(json.Number(said)), nil
 		}
 		return n, nil
 	case "array":

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gemline/engine/schema"
+	"gemline/engine/text"
 )
 
 // anyObject is the schema of arguments without a known schema.
@@ -22,7 +23,7 @@ const (
 // and depth, with only keywords of the API, and without dangling references.
 func DeclaredSchema(raw json.RawMessage) json.RawMessage {
 	var whole map[string]any
-	if len(raw) > mostSchema || json.Unmarshal(raw, &whole) != nil || whole == nil {
+	if len(raw) > mostSchema || text.Unmarshal(raw, &whole) != nil || whole == nil {
 		return anyObject
 	}
 	c := cleaner{defs: map[string]any{}}
@@ -106,6 +107,8 @@ func (c *cleaner) keep(word string, v any, depth int) (kept any, ok bool) {
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems",
 		"minLength", "maxLength", "minProperties", "maxProperties":
 		_, ok = v.(float64)
+		_, long := v.(json.Number)
+		ok = ok || long
 	case "nullable", "uniqueItems":
 		_, ok = v.(bool)
 	case "enum":

@@ -19,6 +19,7 @@ import (
 
 	"gemline/engine"
 	jsonschema "gemline/engine/schema"
+	"gemline/engine/text"
 )
 
 // Define makes a tool whose arguments are A. The model is shown doc and schema; its
@@ -87,7 +88,7 @@ func Fit(s *jsonschema.Schema, args map[string]any, beside ...string) (fitted ma
 func Decode[A any](args map[string]any) (a A, err error) {
 	b, err := json.Marshal(args)
 	if err == nil {
-		err = json.Unmarshal(b, &a)
+		err = text.Unmarshal(b, &a)
 	}
 	return a, err
 }

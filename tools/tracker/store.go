@@ -23,6 +23,7 @@ import (
 	"sync"
 
 	"gemline/engine/disk"
+	"gemline/engine/text"
 )
 
 // A Task is one entry of the tracker, in the form of its file.
@@ -74,7 +75,7 @@ func (s *Store) All() ([]Task, error) {
 		var t Task
 		b, err := disk.Read(filepath.Join(s.Dir(), e.Name()), longest)
 		if err == nil {
-			err = json.Unmarshal(b, &t)
+			err = text.Unmarshal(b, &t)
 		}
 		if err == nil && t.ID != name {
 			err = fmt.Errorf("it says that its id is %q", t.ID)

@@ -1,7 +1,6 @@
 package saved
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"gemline/engine/disk"
 	"gemline/engine/journal"
+	"gemline/engine/text"
 )
 
 // A Checkpoint is the Gemini CLI's record before a call that changes files. The Gemini CLI
@@ -48,7 +48,7 @@ func (s Store) Checkpoint(name string) (*Checkpoint, error) {
 			Name string `json:"name"`
 		} `json:"toolCall"`
 	}
-	if err := json.Unmarshal(b, &f); err != nil {
+	if err := text.Unmarshal(b, &f); err != nil {
 		return nil, fmt.Errorf("%s is no checkpoint: %w", path, err)
 	}
 	info, err := os.Stat(path)

@@ -21,7 +21,6 @@ package saved
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -192,9 +191,9 @@ func (s Store) Load(tag, auth string) (*journal.SavedConversation, error) {
 // read reads the content of a file.
 func read(b []byte) (f file, err error) {
 	if b = bytes.TrimSpace(b); bytes.HasPrefix(b, []byte("[")) {
-		err = json.Unmarshal(b, &f.History)
+		err = text.Unmarshal(b, &f.History)
 	} else {
-		err = json.Unmarshal(b, &f)
+		err = text.Unmarshal(b, &f)
 	}
 	if err == nil && len(f.History) == 0 {
 		err = errors.New("nothing is said in it")

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/genai"
 
 	"gemline/engine"
+	"gemline/engine/text"
 )
 
 // An Answer converts a stream to chunks.
@@ -260,7 +261,7 @@ func arguments(s string) (args map[string]any, ok bool) {
 	if s = strings.TrimSpace(s); s == "" || s == "null" {
 		return map[string]any{}, true
 	}
-	err := json.Unmarshal([]byte(s), &args)
+	err := text.Unmarshal([]byte(s), &args)
 	return args, err == nil && args != nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"google.golang.org/genai"
+
+	"gemline/engine/text"
 )
 
 // The marks of calls in text: tags of many models, marks of Mistral and Llama, and elements of
@@ -177,7 +179,7 @@ func elements(s string, tool Tool) (args map[string]any, ok bool) {
 		args[name] = value
 		if p, known := schema.Properties[name]; known && p.Type != "string" {
 			var v any
-			if json.Unmarshal([]byte(value), &v) == nil {
+			if text.Unmarshal([]byte(value), &v) == nil {
 				args[name] = v
 			}
 		}

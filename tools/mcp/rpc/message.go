@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"gemline/engine/text"
 )
 
 // MaxMessage is how many bytes a message may have.
@@ -75,7 +77,7 @@ func Decode(b []byte, v any) error {
 	if b == nil {
 		return errMissing
 	}
-	err := json.Unmarshal(b, v)
+	err := text.Unmarshal(b, v)
 	if odd := (*json.UnmarshalTypeError)(nil); errors.As(err, &odd) && odd.Field != "" {
 		return nil
 	}
@@ -87,7 +89,7 @@ func Unmarshal(b []byte, v any) error {
 	if b == nil {
 		return errMissing
 	}
-	return unfit(json.Unmarshal(b, v))
+	return unfit(text.Unmarshal(b, v))
 }
 
 // unfit rewords an error of decoding JSON, without terms of Go.
