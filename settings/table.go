@@ -177,7 +177,7 @@ var table = []Key{
 	{Name: "mcpServers.<name>.targetAudience", Type: "string", Help: "The audience, when a service account is impersonated.", Status: Used},
 	{Name: "mcpServers.<name>.targetServiceAccount", Type: "string", Help: "The service account that is impersonated.", Status: Used},
 	{Name: "mcpServers.<name>.tcp", Type: "string", Status: Ignored, Help: "Was meant for web sockets; never came to use."},
-	{Name: "mcpServers.<name>.timeout", Type: "number", fallback: json.Number("600000"), Help: "How many milliseconds a request may take.", Status: Used, span: span{least: json.Number("1"), most: json.Number("2147483647")}},
+	{Name: "mcpServers.<name>.timeout", Type: "number", fallback: json.Number("600000"), Help: "How many milliseconds a request may take. Each report of progress begins the time of a call anew, up to ten times.", Status: Used, span: span{least: json.Number("1"), most: json.Number("2147483647")}},
 	{Name: "mcpServers.<name>.trust", Type: "boolean", fallback: false, Help: "Run the server's tools unasked.", Status: Used},
 	{Name: "mcpServers.<name>.type", Enum: []string{"stdio", "sse", "http", "streamable-http", "streamableHttp"}, Type: "string", near: "mcpServers.<name>.transport", Help: "How a server with an address is spoken to.", Status: Used},
 	{Name: "mcpServers.<name>.url", Type: "string", Help: "The address of a remote server.", Status: Used},

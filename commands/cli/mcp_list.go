@@ -44,6 +44,7 @@ type serverRecord struct {
 	URL         string         `json:"url,omitempty"`
 	State       mcp.State      `json:"state"`
 	Why         string         `json:"why,omitempty"` // why it is off, or its error
+	Warnings    []string       `json:"warnings,omitempty"`
 	Login       string         `json:"login,omitempty"`
 	Title       string         `json:"title,omitempty"`
 	Tools       []mcp.ToolInfo `json:"tools"`
@@ -72,7 +73,7 @@ var loginWords = map[oauth.State]string{oauth.LoggedIn: "OAuth", oauth.Expired: 
 func serverOf(ctx context.Context, servers Servers, s mcp.Status, detail detail) serverRecord {
 	l := serverRecord{detail: detail, Name: s.Name, Description: s.Description, Extension: s.Extension,
 		Transport: s.Transport, Command: settings.MaskWords(s.Command), URL: settings.MaskText(s.URL),
-		State: s.State, Why: s.DisabledReason, Title: s.Title,
+		State: s.State, Why: s.DisabledReason, Warnings: s.Warnings, Title: s.Title,
 		Tools: append([]mcp.ToolInfo{}, s.Tools...), Prompts: append([]mcp.Prompt{}, s.Prompts...),
 		Resources: append([]mcp.Resource{}, s.Resources...), Templates: append([]mcp.Resource{}, s.Templates...)}
 	switch {
@@ -150,6 +151,9 @@ func (l serverRecord) lines() []string {
 	lines := []string{l.head()}
 	if l.State != mcp.Off && l.Why != "" {
 		lines = append(lines, "  Error: "+l.Why)
+	}
+	for _, w := range l.Warnings {
+		lines = append(lines, "  Warning: "+text.PrintableLine(w))
 	}
 	if l.detail == heads {
 		return lines

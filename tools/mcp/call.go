@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/google/uuid"
 	protocol "github.com/mark3labs/mcp-go/mcp"
@@ -76,8 +77,14 @@ func (l *serverConn) call(ctx context.Context, host engine.Host, in Callbacks, e
 	if c == nil {
 		return engine.Result{}, l.failure(errors.New("it is not connected at the moment; try again, or do without"))
 	}
-	ctx, cancel := within(ctx, l.Timeout)
+	user := ctx
+	const most = 10 // how often the time may begin anew
+	ctx, cancel := within(ctx, most*l.Timeout)
 	defer cancel()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	silence := time.AfterFunc(l.Timeout, func() { giveUp(&lateError{l.Timeout}) })
+	defer silence.Stop()
+	defer giveUp(nil)
 	r := l.calls.begin(host, in)
 	defer l.calls.end(r)
 	var result callResult
@@ -92,10 +99,11 @@ func (l *serverConn) call(ctx context.Context, host engine.Host, in Callbacks, e
 		select {
 		case err := <-answered:
 			if err != nil {
-				return engine.Result{}, l.failed(ctx, c, err)
+				return engine.Result{}, l.failed(user, c, err)
 			}
 			return result.forModel(t.Name, args, in.cut(et.Name()))
 		case said := <-r.progress:
+			silence.Reset(l.Timeout)
 			host.Emit(engine.Output{Delta: said, Stage: true})
 		case ask := <-r.wanted:
 			ask(ctx)

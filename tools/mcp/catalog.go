@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -38,9 +39,9 @@ type catalog struct {
 	server  Server
 	owner   *Set
 	changed chan struct{} // signals that lists must be read again
-	warned  bool          // the user was warned of unknown tool names
 
 	mu           sync.Mutex
+	warned       map[string]string // problems that the user was warned of, by kind
 	can          protocol.ServerCapabilities
 	instructions string
 	tools        []tool
@@ -55,6 +56,15 @@ func (c *catalog) set(change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change()
+}
+
+// warn tells the user of a problem, once for each kind.
+func (c *catalog) warn(kind, problem string) {
+	told := ""
+	c.set(func() { told, c.warned[kind] = c.warned[kind], problem })
+	if told == "" {
+		c.owner.notify("MCP server %s: %s", c.server.Name, problem)
+	}
 }
 
 // begin stores the capabilities and instructions of a connected server.
@@ -72,6 +82,7 @@ func (c *catalog) show(st *Status) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	st.Instructions, st.Prompts, st.Resources, st.Templates = c.instructions, c.prompts, c.resources, c.templates
+	st.Warnings = slices.Sorted(maps.Values(c.warned))
 	for _, t := range c.tools {
 		st.Tools = append(st.Tools, t.ToolInfo)
 	}
@@ -89,11 +100,11 @@ func (c *catalog) read(ctx context.Context, conn *rpc.Conn, list protocol.MCPMet
 	can := c.capabilities()
 	switch {
 	case list == protocol.MethodToolsList && can.Tools != nil:
-		return take(ctx, conn, list, "tools", mostTools, c.takeTools)
+		return take(ctx, c, conn, list, "tools", mostTools, c.takeTools)
 	case list == protocol.MethodPromptsList && can.Prompts != nil:
-		return take(ctx, conn, list, "prompts", mostPrompts, c.takePrompts)
+		return take(ctx, c, conn, list, "prompts", mostPrompts, c.takePrompts)
 	case list == protocol.MethodResourcesList && can.Resources != nil:
-		err := take(ctx, conn, list, "resources", mostResources, func(found []rawResource) {
+		err := take(ctx, c, conn, list, "resources", mostResources, func(found []rawResource) {
 			kept := taken(shown(found), func(r Resource) string { return r.URI })
 			c.set(func() { c.resources = kept })
 		})
@@ -113,7 +124,7 @@ func (c *catalog) readTemplates(conn *rpc.Conn) {
 		defer close(read)
 		ctx, cancel := within(c.owner.ctx, min(c.server.Timeout, connectTime))
 		defer cancel()
-		err := take(ctx, conn, protocol.MethodResourcesTemplatesList, "resourceTemplates", mostTemplates, func(found []rawResource) {
+		err := take(ctx, c, conn, protocol.MethodResourcesTemplatesList, "resourceTemplates", mostTemplates, func(found []rawResource) {
 			c.set(func() { c.templates = shown(found) })
 		})
 		if err != nil {
@@ -126,11 +137,13 @@ func (c *catalog) readTemplates(conn *rpc.Conn) {
 	}
 }
 
-// take passes on the items of all pages of a list, up to a limit. It omits invalid items.
-func take[T any](ctx context.Context, conn *rpc.Conn, method protocol.MCPMethod, key string, most int,
+// take passes on the items of all pages of a list, up to a limit, of which it warns. It omits invalid
+// items.
+func take[T any](ctx context.Context, c *catalog, conn *rpc.Conn, method protocol.MCPMethod, key string, most int,
 	over func([]T)) error {
 	var all []T
 	params := protocol.PaginatedParams{}
+	next := protocol.Cursor("")
 	for range mostPages {
 		page := map[string]json.RawMessage{}
 		if err := conn.Call(ctx, method, params, &page); err != nil {
@@ -145,14 +158,20 @@ func take[T any](ctx context.Context, conn *rpc.Conn, method protocol.MCPMethod,
 			}
 			all = append(all, one)
 		}
-		next := protocol.Cursor("")
-		json.Unmarshal(page["nextCursor"], &next)
-		if len(all) >= most || next == "" || next == params.Cursor {
+		next = ""
+		if json.Unmarshal(page["nextCursor"], &next); next == params.Cursor {
+			next = ""
+		}
+		if len(all) >= most || next == "" {
 			break
 		}
 		params.Cursor = next
 	}
-	over(all[:min(len(all), most)])
+	if next != "" || len(all) > most {
+		all = all[:min(len(all), most)]
+		c.warn(key, fmt.Sprintf("it lists too many %s; gemline takes the first %d, and leaves out the others", key, len(all)))
+	}
+	over(all)
 	return nil
 }
 

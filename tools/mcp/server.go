@@ -97,7 +97,8 @@ const (
 type Status struct {
 	Server
 	State        State
-	Err          error  // the last error
+	Err          error // the last error
+	Warnings     []string
 	Transport    string // stdio, http or sse
 	Title        string // the server's own name and version
 	Instructions string

@@ -63,7 +63,7 @@ func newServerConn(s *Set, server Server) *serverConn {
 	}
 	l := &serverConn{Server: server, set: s, state: Waiting, settled: make(chan struct{}),
 		changed: make(chan struct{}), restart: make(chan struct{}, 1),
-		catalog: catalog{server: server, owner: s, changed: make(chan struct{}, 1), dirty: map[protocol.MCPMethod]bool{}}}
+		catalog: catalog{server: server, owner: s, changed: make(chan struct{}, 1), warned: map[string]string{}, dirty: map[protocol.MCPMethod]bool{}}}
 	l.settle = sync.OnceFunc(func() { close(l.settled) })
 	if server.DisabledReason != "" {
 		l.state = Off

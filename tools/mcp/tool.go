@@ -93,15 +93,14 @@ func (c *catalog) takeTools(found []rawTool) {
 func (c *catalog) warnUnknown(found []rawTool) {
 	tools := lists.Map(found, func(t rawTool) string { return t.Name })
 	unknown := unknownTools(c.server, tools)
-	if c.warned || len(unknown) == 0 {
+	if len(unknown) == 0 {
 		return
 	}
-	c.warned = true
 	said := "includeTools and excludeTools name " + text.List(unknown) + ", which the server does not have"
 	if near := text.Nearest(unknown[0], tools); near != "" {
 		said += "; did you mean " + near + "?"
 	}
-	c.owner.notify("MCP server %s: %s", c.server.Name, said)
+	c.warn("names", said)
 }
 
 // Tools returns the tools of all servers that are connected, for one conversation, in the

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -165,7 +166,7 @@ func (p Peer) Call(ctx context.Context, method protocol.MCPMethod, params, resul
 	}
 	switch {
 	case ctx.Err() != nil && o.err != nil:
-		p.sendCancel(id, method)
+		p.sendCancel(id, method, context.Cause(ctx))
 		return context.Cause(ctx)
 	case o.err != nil || result == nil:
 		return o.err
@@ -193,12 +194,16 @@ func (c *Conn) wait(ctx context.Context, answer chan outcome) outcome {
 // cancelRequest cancels a request, in protocols other than MCP.
 const cancelRequest = "$/cancel_request"
 
-// sendCancel cancels a request at the other side.
-func (p Peer) sendCancel(id int64, method protocol.MCPMethod) {
+// sendCancel cancels a request at the other side. The cause is a time-out, or that the user cancels.
+func (p Peer) sendCancel(id int64, method protocol.MCPMethod, cause error) {
 	if method == protocol.MethodInitialize { // initialize can't be cancelled
 		return
 	}
 	const patience = time.Second
+	reason := "the user has cancelled the call"
+	if !errors.Is(cause, context.Canceled) {
+		reason = cause.Error()
+	}
 	go func() {
 		ctx, cancel := context.WithTimeout(p.conn.ctx, patience)
 		defer cancel()
@@ -208,7 +213,7 @@ func (p Peer) sendCancel(id int64, method protocol.MCPMethod) {
 		}
 		p.Notify(ctx, protocol.MethodNotificationCancelled,
 			protocol.CancelledNotificationParams{RequestId: protocol.NewRequestId(id),
-				Reason: "the user has cancelled the call"})
+				Reason: reason})
 	}()
 }
 
@@ -312,7 +317,7 @@ func (c *Conn) receive(text []byte) bool {
 			c.handler.Notify(m.Method, m.Params)
 		}
 	default:
-		id, err := strconv.ParseInt(string(bytes.Trim(m.ID, `"`)), 10, 64)
+		id, err := strconv.ParseInt(strings.TrimSuffix(string(bytes.Trim(m.ID, `"`)), ".0"), 10, 64)
 		answer := c.take(id)
 		if err != nil || answer == nil { // a second answer, or an answer without a request
 			return false
@@ -322,7 +327,7 @@ func (c *Conn) receive(text []byte) bool {
 		case m.Error != nil:
 			o.err = m.Error
 		case m.Result == nil:
-			o.err = errNoMessage
+			o.err = errors.New("an answer without a result")
 		}
 		answer <- o
 		return true

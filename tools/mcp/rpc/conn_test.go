@@ -3,6 +3,8 @@ package rpc_test
 import (
 	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -37,6 +39,45 @@ func TestNoMessage(t *testing.T) {
 		out.Close()
 		conn.Close()
 	}
+}
+
+// A call that ends for lack of time, or because the user cancels, says so to the other side, and an
+// answer may write its id as 1.0, but not lack a result.
+func TestAnswers(t *testing.T) {
+	in, typed := io.Pipe()
+	said, out := io.Pipe()
+	conn := rpc.New(rpc.Lines(in, out, func() error { return nil }), rpc.Handler{})
+	lines := bufio.NewScanner(said)
+	for _, try := range []struct {
+		answer, want string
+		cause        error
+	}{
+		{`{"jsonrpc":"2.0","id":1.0,"result":{}}`, "<nil>", nil},
+		{`{"jsonrpc":"2.0","id":2}`, "an answer without a result", nil},
+		{"", "no answer within 4s", errors.New("no answer within 4s")},
+		{"", "the user has cancelled the call", context.Canceled},
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		over := make(chan error, 1)
+		go func() { over <- conn.Call(ctx, "ping", nil, nil) }()
+		lines.Scan()
+		if try.cause != nil {
+			cancel(try.cause)
+			if lines.Scan(); !strings.Contains(lines.Text(), `"reason":"`+try.want+`"`) {
+				t.Errorf("the other side got %s, without %q", lines.Text(), try.want)
+			}
+			<-over
+			continue
+		}
+		io.WriteString(typed, try.answer+"\n")
+		if err := <-over; fmt.Sprint(err) != try.want {
+			t.Errorf("%s: %v, want %s", try.answer, err, try.want)
+		}
+		cancel(nil)
+	}
+	typed.Close()
+	out.Close()
+	conn.Close()
 }
 
 // A server over HTTP is told once that its session is over.
