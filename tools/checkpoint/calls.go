@@ -210,8 +210,9 @@ func (k *Keeper) Interrupted(ctx context.Context, t Turn, tool, title string) er
 		if err != nil || len(changes) == 0 {
 			return err
 		}
-		return k.history.commit(changes, Record{Kind: ToolCall, Turn: cmp.Or(t.ID, uuid.NewString()),
-			Asked: t.Asked, Print: t.Print, Tool: tool, Title: title, Unsure: true})
+		r := t.record(tool, title)
+		r.Turn, r.Unsure = cmp.Or(t.ID, uuid.NewString()), true
+		return k.history.commit(changes, r)
 	})
 	return ignoreNoStore(err)
 }
@@ -228,17 +229,16 @@ func (h *watching) end(ctx context.Context) {
 		return
 	}
 	h.k.mu.Lock()
-	r := h.record()
+	r := h.k.turn.of.record(h.tool.Name(), h.call.Intent.Title)
 	r.NotKept = []string{fmt.Sprintf("%s: %s, since %v", UnrecordedCall, h.k.cfg.Hide(text.OneLine(r.Title, 100)), disk.AsFull(err))}
 	h.k.history.missed = append(h.k.history.missed, r)
 	h.k.mu.Unlock()
 	h.k.use(ctx, func() error { return nil }) // which writes it, if there is room for so little
 }
 
-// record returns the record of the call.
-func (h *watching) record() Record {
-	of := h.k.turn.of
-	return Record{Kind: ToolCall, Turn: of.ID, Asked: of.Asked, Print: of.Print, Tool: h.tool.Name(), Title: h.call.Intent.Title}
+// record returns the record of a call of the turn.
+func (t Turn) record(tool, title string) Record {
+	return Record{Kind: ToolCall, Turn: t.ID, Asked: t.Asked, Print: t.Print, Tool: tool, Title: title}
 }
 
 func (h *watching) after(ctx context.Context) error {
@@ -247,12 +247,12 @@ func (h *watching) after(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r := h.record()
+	r := k.turn.of.record(h.tool.Name(), h.call.Intent.Title)
 	slices.Sort(s.lost)
 	lost := append(h.outside, s.lost...)
 	r.NotKept, r.More = lost[:min(mostNamed, len(lost))], max(0, len(lost)-mostNamed)
 	if !edits {
-		if seen := k.git.see(ctx); !k.git.silent {
+		if seen := k.git.see(ctx); !k.git.silent && len(seen) > 0 { // else the repositories are gone
 			h.git, r.GitMoved = seen, movedRefs(h.git, seen)
 		}
 	}

@@ -23,12 +23,7 @@ func (v Version) dir() bool  { return v.Mode.IsDir() }
 func (v Version) file() bool { return v.Exists() && !v.dir() }
 
 // git returns the mode of a file or a link in git, "" for others.
-func (v Version) git() string {
-	if !v.file() {
-		return ""
-	}
-	return edit.GitMode(v.Mode)
-}
+func (v Version) git() string { return map[bool]string{true: edit.GitMode(v.Mode)}[v.file()] }
 
 // A Change is the change of one path.
 type Change struct {

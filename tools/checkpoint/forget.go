@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"time"
 )
@@ -56,7 +57,7 @@ func (s Store) OrphanSessions(there []string, since time.Time) (ids []string, er
 
 // with calls do with the open store, if there is a store.
 func (s Store) with(do func(r *store) error) error {
-	if s == "" || !inUse(string(s)) {
+	if _, err := os.Lstat(string(s)); err != nil {
 		return nil
 	}
 	r, err := create(string(s), createFile)

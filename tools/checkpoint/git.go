@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gemline/engine/disk"
+	"gemline/tools/gitconfig"
 	"gemline/tools/workspace"
 )
 
@@ -52,7 +53,7 @@ func (r *repositories) see(ctx context.Context) (seen []string) {
 			continue
 		}
 		ask := func(args ...string) string {
-			out, _ := git(ctx, dir, mostSeen, nil, append([]string{"--work-tree=" + tree}, args...)...)
+			out, _ := gitconfig.Output(ctx, dir, mostSeen, nil, append([]string{"--work-tree=" + tree}, args...)...)
 			return strings.TrimSpace(string(out))
 		}
 		refs := ask("for-each-ref", "--count=1000", "--format="+refLines)
@@ -93,12 +94,8 @@ func (r *repositories) staged(path string, ask func(args ...string) string) stri
 	return sum
 }
 
-// movedRefs returns the names whose values differ between two results of see, none where the
-// repositories are gone.
+// movedRefs returns the names whose values differ between two results of see.
 func movedRefs(before, after []string) (names []string) {
-	if len(after) == 0 {
-		return nil
-	}
 	for _, pair := range [][2][]string{{before, after}, {after, before}} {
 		for _, line := range pair[0] {
 			name, _, _ := strings.Cut(line, "\t")

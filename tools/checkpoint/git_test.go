@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gemline/tools/gitconfig"
 )
 
 // What commands have moved in a repository is said, in every form of its index, and what
@@ -79,7 +81,7 @@ func TestGitWarns(t *testing.T) {
 	}
 	dir := p.dir + "/.git"
 	for most, want := range map[int]bool{40: false, 41: true} { // a hash and the end of its line
-		if _, err := git(t.Context(), dir, most, nil, "rev-parse", "HEAD"); (err == nil) != want {
+		if _, err := gitconfig.Output(t.Context(), dir, most, nil, "rev-parse", "HEAD"); (err == nil) != want {
 			t.Errorf("%d bytes: %v", most, err)
 		}
 	}

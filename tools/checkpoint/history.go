@@ -207,9 +207,3 @@ func (h *history) stored(v Version) (content string) {
 	}
 	return content
 }
-
-// current returns the content of the file on disk.
-func (h *history) current(path string) string {
-	_, b, _ := h.read(path)
-	return string(b)
-}

@@ -34,8 +34,7 @@ type node struct {
 
 // kid returns the entry with a name, and creates a missing one if wanted is true.
 func (n *node) kid(name string, wanted bool) *node {
-	i, ok := slices.BinarySearchFunc(n.kids, name,
-		func(k *node, name string) int { return strings.Compare(k.name, name) })
+	i, ok := slices.BinarySearchFunc(n.kids, name, func(k *node, name string) int { return strings.Compare(k.name, name) })
 	if ok {
 		return n.kids[i]
 	}

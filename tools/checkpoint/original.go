@@ -7,14 +7,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"gemline/engine/secret"
-	"gemline/engine/text"
 	"gemline/tools/gitconfig"
 )
 
@@ -76,7 +73,7 @@ func originals(ctx context.Context, dir, commit string) (list []original, err er
 	if b, err := hex.DecodeString(commit); err != nil || len(b) < 20 {
 		return nil, fmt.Errorf("%.80q is no name of a commit", commit)
 	}
-	out, err := git(ctx, dir, mostOriginal, nil, "ls-tree", "-rz", "--full-tree", commit)
+	out, err := gitconfig.Output(ctx, dir, mostOriginal, nil, "ls-tree", "-rz", "--full-tree", commit)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +88,7 @@ func originals(ctx context.Context, dir, commit string) (list []original, err er
 		list = append(list, original{name: name, mode: cmp.Or(mode, 0o644)})
 		fmt.Fprintln(&ask, words[2])
 	}
-	if out, err = git(ctx, dir, mostOriginal, ask.Bytes(), "cat-file", "--batch"); err != nil {
+	if out, err = gitconfig.Output(ctx, dir, mostOriginal, ask.Bytes(), "cat-file", "--batch"); err != nil {
 		return nil, err
 	}
 	for i := range list {
@@ -104,32 +101,4 @@ func originals(ctx context.Context, dir, commit string) (list []original, err er
 		list[i].content, out = rest[:size], rest[size+1:]
 	}
 	return list, nil
-}
-
-// git runs git in a repository.
-func git(ctx context.Context, dir string, most int, in []byte, args ...string) ([]byte, error) {
-	c := exec.CommandContext(ctx, "git", append([]string{"--git-dir=" + dir}, args...)...)
-	c.Env = append(gitconfig.Environ(gitconfig.QuietArgs...), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C")
-	c.Stdin, c.WaitDelay = bytes.NewReader(in), time.Second
-	out, errs := bounded{most: most}, bounded{most: 4096}
-	c.Stdout, c.Stderr = &out, &errs
-	if err := c.Run(); err != nil {
-		return nil, fmt.Errorf("git %s: %w: %s", args[0], err, text.OneLine(errs.buf.String(), 300))
-	}
-	if out.buf.Len() > most {
-		return nil, fmt.Errorf("git %s: it says more than %d bytes", args[0], most)
-	}
-	return out.buf.Bytes(), nil
-}
-
-// A bounded buffer stores up to a limit, and one byte more if there are more. It accepts all
-// bytes: a failed write would end git, even if git only prints a warning.
-type bounded struct {
-	buf  bytes.Buffer
-	most int
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	b.buf.Write(p[:min(len(p), b.most+1-b.buf.Len())])
-	return len(p), nil
 }

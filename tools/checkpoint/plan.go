@@ -54,7 +54,7 @@ func (k *Keeper) Turns(ctx context.Context) (list []*ChangedTurn, err error) {
 	err = k.with(ctx, func() error {
 		all, err := states(k.history.store, k.cfg.Session(), false)
 		list = turns(all)
-		if _, lerr := k.history.store.dir.Lstat(formerRefs + k.cfg.Session()); err == nil && len(all) == 0 && lerr == nil {
+		if _, lerr := k.history.store.dir.Lstat(filepath.Join("refs", "sessions", k.cfg.Session())); err == nil && len(all) == 0 && lerr == nil {
 			return ErrFormer
 		}
 		return err
@@ -62,18 +62,9 @@ func (k *Keeper) Turns(ctx context.Context) (list []*ChangedTurn, err error) {
 	return list, err
 }
 
-// formerRefs is the directory of session refs in the git repository of older gemlines.
-var formerRefs = filepath.FromSlash("refs/sessions/")
-
-// inUse reports whether there is a store, of this or an older gemline.
-func inUse(dir string) bool {
-	_, err := os.Lstat(dir)
-	return err == nil
-}
-
 // with calls do with the open store, or returns [ErrNothing] if there is no store.
 func (k *Keeper) with(ctx context.Context, do func() error) error {
-	if k.cfg.Dir != "" && k.cfg.Off == "" && !inUse(k.cfg.Dir) {
+	if _, err := os.Lstat(k.cfg.Dir); err != nil && k.cfg.Dir != "" && k.cfg.Off == "" {
 		return ErrNothing // no store is created for a lookup
 	}
 	return k.use(ctx, do)
@@ -207,8 +198,7 @@ func (h *history) fill(p *Plan, targets map[string]*target) error {
 			p.already = append(p.already, Change{Path: path, Before: g.before, After: g.after})
 		}
 		switch {
-		case is == g.after:
-		case is.dir() && g.after.dir() && is != g.before && !g.halfway(is):
+		case is == g.after, is.dir() && g.after.dir() && is != g.before && !g.halfway(is):
 		case g.halfway(is), is == g.before && !g.conflict,
 			is.dir() && !g.after.Exists() && g.before.dir() && !g.conflict: // removed if it is empty
 			p.Changes = append(p.Changes, c)

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -71,12 +72,8 @@ func (h *history) resolve(path string) (base, rel string, err error) {
 	}
 	base, within := h.base(path)
 	if !within {
-		place, err := h.cfg.Workspace.Locate(path)
-		if err != nil {
-			return "", "", err
-		}
-		if place.Path() != path {
-			return "", "", disk.ErrLink
+		if place, err := h.cfg.Workspace.Locate(path); err != nil || place.Path() != path {
+			return "", "", cmp.Or(err, disk.ErrLink)
 		}
 	}
 	rel, err = filepath.Rel(base, path)

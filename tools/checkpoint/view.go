@@ -84,7 +84,8 @@ func (k *Keeper) Changed(ctx context.Context, rel func(string) string) (list []F
 			if !c.ofFile() {
 				continue
 			}
-			before, after := k.history.stored(c.Before), k.history.current(c.Path)
+			_, b, _ := k.history.read(c.Path)
+			before, after := k.history.stored(c.Before), string(b)
 			list = append(list, stat(c, before, after))
 			if c.After.Sum != "?" { // else it can't be read
 				files = append(files, edit.File{Name: rel(c.Path), OldMode: c.Before.git(), NewMode: c.After.git(), Old: before, New: after})
@@ -263,7 +264,8 @@ func (k *Keeper) Recover(ctx context.Context, d DiscardedFile, path string) (p *
 // DescribeChange describes the file at the path of a change, and the file that replaces it.
 func (k *Keeper) DescribeChange(ctx context.Context, c Change) (is, comes string, err error) {
 	err = k.with(ctx, func() error {
-		is = about(c.Before, k.history.current(c.Path))
+		_, b, _ := k.history.read(c.Path)
+		is = about(c.Before, string(b))
 		comes = about(c.After, k.history.stored(c.After))
 		return nil
 	})
