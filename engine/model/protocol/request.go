@@ -250,9 +250,10 @@ type Result struct {
 	Failed         bool
 }
 
-// MarkedText returns the text of r, with a mark if the call failed.
+// MarkedText returns the text of r, with a mark if the call failed and its
+// text has none.
 func (r Result) MarkedText() string {
-	if r.Failed {
+	if r.Failed && !strings.HasPrefix(r.Text, "Error: ") {
 		return "Error: " + r.Text
 	}
 	return r.Text

@@ -63,3 +63,11 @@ func TestTools(t *testing.T) {
 		t.Error(how)
 	}
 }
+
+func TestMarkedText(t *testing.T) {
+	for text, want := range map[string]string{"no": "Error: no", "Error: no": "Error: no"} {
+		if got := (Result{Text: text, Failed: true}).MarkedText(); got != want {
+			t.Errorf("%q", got)
+		}
+	}
+}
