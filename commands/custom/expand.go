@@ -50,10 +50,11 @@ const (
 )
 
 // arguments finds the marks for arguments in a prompt of TOML, and words of Markdown, where $100
-// is no mark. typed finds the words behind a name: a word in quotation marks may have blanks.
+// is no mark. escaped finds words that a backslash may keep as they are. typed finds the words behind a name: a word in quotation marks may have blanks.
 var (
 	arguments = text.Pattern(`\{\{args\}\}`)
 	words     = text.Pattern(`\$(ARGUMENTS|[1-9]\b)`)
+	escaped   = text.Pattern(`\\*\$(ARGUMENTS|\d+\b)`)
 	typed     = text.Pattern(`"([^"]*)"(?:\s|$)|'([^']*)'(?:\s|$)|(\S+)`)
 )
 
@@ -116,7 +117,7 @@ func (c Command) Expand(ctx context.Context, call Invocation, from Sources) ([]*
 	for _, p := range c.pieces {
 		switch p.kind {
 		case bare:
-			said.WriteString(c.marks().ReplaceAllStringFunc(p.text, value))
+			said.WriteString(c.fill(p.text, value))
 		case shell:
 			if p.text == "" {
 				break
@@ -131,6 +132,9 @@ func (c Command) Expand(ctx context.Context, call Invocation, from Sources) ([]*
 			}
 			said.WriteString(out)
 		case file:
+			if p.text == "" {
+				break
+			}
 			found, err := from.Files(ctx, p.text, c.Dir.own())
 			if err != nil {
 				return nil, err
@@ -148,6 +152,21 @@ func (c Command) Expand(ctx context.Context, call Invocation, from Sources) ([]*
 	}
 	flush()
 	return parts, nil
+}
+
+// fill returns text with values in the place of marks. In Markdown a single backslash before a
+// mark, or before $ and a number, is removed, and the rest stays.
+func (c Command) fill(text string, value func(mark string) string) string {
+	if !c.Dir.Markdown {
+		return arguments().ReplaceAllStringFunc(text, value)
+	}
+	return escaped().ReplaceAllStringFunc(text, func(found string) string {
+		mark := strings.TrimLeft(found, `\`)
+		if len(found) == len(mark)+1 {
+			return mark
+		}
+		return strings.Replace(found, mark, words().ReplaceAllStringFunc(mark, value), 1)
+	})
 }
 
 // marks returns the pattern of the marks for arguments in the prompt.
