@@ -336,10 +336,13 @@ func (s Set) unknown(d *Deps, line string) error {
 	return nil
 }
 
-// nearest returns the command that a misspelled word means, "" if that is uncertain: two letters
-// are swapped, or one letter is missing or too many. In a short name, a wrong letter makes another
-// word.
+// nearest returns the command that a misspelled word means, "" if that is uncertain: only the case
+// differs, two letters are swapped, or one letter is missing or too many. In a short name, a wrong
+// letter makes another word.
 func (s Set) nearest(word string) (name string) {
+	if i := slices.IndexFunc(s, func(c *Command) bool { return strings.EqualFold(c.Name, word) }); i >= 0 {
+		return s[i].Name
+	}
 	if len(word) < 4 || len(word) > 20 {
 		return ""
 	}

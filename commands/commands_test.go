@@ -355,7 +355,7 @@ func TestNothingIsBothThereAndAbsent(t *testing.T) {
 // A wrong neighbour is worse than none.
 func TestNearestCommand(t *testing.T) {
 	for line, want := range map[string]string{"/hlep": "help", "/qiut": "quit", "/modle": "model", "/quits": "quit", "/memry": "memory", "/tool": "tools", "/sttas": "stats",
-		"/edit": "", "/unit": "", "/mode1s": "", "/hello": "", "/quilt it": "quit", "/tmp/quit": "", "/abot": "about", "/abort": "", "/last1": "last", "/fast": "", "/list": "", "/histary": "history"} {
+		"/edit": "", "/unit": "", "/mode1s": "", "/hello": "", "/quilt it": "quit", "/tmp/quit": "", "/abot": "about", "/abort": "", "/last1": "last", "/fast": "", "/list": "", "/histary": "history", "/Help me": "help", "/DIR": ""} {
 		app, _ := session(t)
 		app.Restart = nil // one prompt, which may be about /edit
 		_, err := input.Chain(commands.Step(app))(t.Context(), []*genai.Part{genai.NewPartFromText(line)})

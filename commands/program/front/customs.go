@@ -167,9 +167,9 @@ func commandHint(p *project.Project, name string) string {
 	_, bare, _ := strings.Cut(name, ":") // the name without that of its extension
 	for _, one := range p.Skills.All() {
 		switch known := skill.CommandName(one.Name); {
-		case known == bare && !one.Disabled:
+		case strings.EqualFold(known, bare) && !one.Disabled:
 			return "the skill's command is /" + known
-		case known == name || known == bare:
+		case strings.EqualFold(known, name) && one.Disabled || known == bare:
 			return "the skill is switched off; gemline skills enable " + text.PrintableLine(one.Name) + " switches it on"
 		}
 	}
