@@ -247,12 +247,16 @@ func (cmd undoCommands) questions(ctx context.Context) (list []asked, err error)
 		return nil, err
 	}
 	history := cmd.c.Engine.History()
-	for _, t := range slices.Backward(journal.Turns(history)) {
+	all, typed := journal.Turns(history), journal.Turns(journal.Transcript(cmd.c.Journal, history))
+	for i, t := range slices.Backward(all) {
 		q := asked{at: t.From, text: t.Question}
+		if len(typed) == len(all) { // nothing was compressed
+			q.text = typed[i].Question
+		}
 		mine := func(d *checkpoint.ChangedTurn) bool {
 			said := func(c *genai.Content) bool { return d.Of.Print == checkpoint.Fingerprint(c.Parts) }
 			return slices.ContainsFunc(history[t.From:t.To], said) || d.Of.Asked != "" &&
-				strings.Contains(text.OneLine(q.text, 1<<20), strings.TrimSuffix(d.Of.Asked, "..."))
+				strings.Contains(text.OneLine(t.Question, 1<<20), strings.TrimSuffix(d.Of.Asked, "..."))
 		}
 		if j := slices.IndexFunc(turns, mine); j >= 0 {
 			q.done, turns = turns[:j+1], turns[j+1:]
