@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -135,8 +134,12 @@ const (
 // put asks the user, in the name of the server.
 func (e elicitation) put(ctx context.Context, server string, r *running) (any, error) {
 	fields, err := e.fields()
-	if err != nil || e.Mode != "" && e.Mode != protocol.ElicitationModeForm {
-		return reply(protocol.ElicitationResponseActionDecline, nil), nil
+	if e.Mode != "" && e.Mode != protocol.ElicitationModeForm {
+		err = fmt.Errorf("the mode %q is not supported", cleanLine(e.Mode, 20))
+	}
+	if err != nil {
+		e.unanswered(server, r, err.Error())
+		return nil, rpc.Errorf(protocol.INVALID_PARAMS, "%s", err)
 	}
 	form := form{fields: fields, replies: make([]string, len(fields))}
 	form.shape, _ = schema.Parse(e.RequestedSchema)
@@ -165,6 +168,9 @@ func (e elicitation) put(ctx context.Context, server string, r *running) (any, e
 		if err != nil {
 			return nil, err
 		}
+		if nobody, ok := said.(engine.Unasked); ok {
+			e.unanswered(server, r, "denied: nobody to ask; "+nobody.Advice)
+		}
 		replied, ok := said.(engine.Replied)
 		switch {
 		case !ok:
@@ -183,7 +189,14 @@ func (e elicitation) put(ctx context.Context, server string, r *running) (any, e
 			return reply(protocol.ElicitationResponseActionAccept, content), nil
 		}
 	}
+	e.unanswered(server, r, fmt.Sprintf("%d answers did not fit", mostTries))
 	return reply(protocol.ElicitationResponseActionCancel, nil), nil
+}
+
+// unanswered tells the user why the server gets no answer.
+func (e elicitation) unanswered(server string, r *running, why string) {
+	r.host.Emit(engine.Notice{Text: "the MCP server " + text.PrintableLine(server) + " wanted to ask: " +
+		cleanLine(e.Message, longestError) + ": " + cleanLine(why, longestError)})
 }
 
 // A form holds the user's replies to the fields of an elicitation.
@@ -267,7 +280,7 @@ func (e elicitation) fields() (list []field, err error) {
 		list = append(list, f)
 	}
 	if len(list) > mostFields {
-		return nil, errors.New("too much is asked for")
+		return nil, fmt.Errorf("more than %d fields", mostFields)
 	}
 	rank := map[bool]int{false: 1} // required fields come first
 	slices.SortFunc(list, func(a, b field) int {

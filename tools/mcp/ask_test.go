@@ -2,13 +2,46 @@ package mcp
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"gemline/engine"
 	"gemline/engine/schema"
+	"gemline/tools/mcp/rpc"
 )
+
+// A question that nobody can be asked, or that can't be asked, is told.
+func TestUnanswered(t *testing.T) {
+	for _, test := range []struct {
+		asked, result, told string
+	}{
+		{`{"message":"Log\nin\u001b[2J."}`, `{"action":"cancel"}`, `Log in\u001b[2J.: denied: nobody to ask; come back`},
+		{`{"message":"Log in.","mode":"url","url":"https://x.test"}`, `error -32602: the mode "url" is not supported`, `Log in.: the mode "url" is not supported`},
+		{`{"message":"Log in.","requestedSchema":{"properties":{"n":3}}}`, "error -32602: json: cannot unmarshal number", "Log in.: json: cannot unmarshal number"},
+	} {
+		var e elicitation
+		if err := json.Unmarshal([]byte(test.asked), &e); err != nil {
+			t.Fatal(err)
+		}
+		d := &desk{answer: func(engine.Proposal) engine.Answer { return engine.Unasked{Advice: "come back"} }}
+		r, err := e.put(t.Context(), "go", &running{host: d})
+		b, _ := json.Marshal(r)
+		said := string(b)
+		if refused := (*rpc.Error)(nil); errors.As(err, &refused) {
+			said = fmt.Sprintf("error %d: %s", refused.Code, refused.Message)
+		}
+		if !strings.HasPrefix(said, test.result) {
+			t.Errorf("%s: %s, want %s", test.asked, said, test.result)
+		}
+		if told := fmt.Sprint(d.shown); !strings.HasPrefix(told, "[{the MCP server go wanted to ask: "+test.told) {
+			t.Errorf("%s: told %s, want %s", test.asked, told, test.told)
+		}
+	}
+}
 
 // Of many answers only those are asked for again that don't fit.
 func TestForm(t *testing.T) {

@@ -125,7 +125,7 @@ func TestAsked(t *testing.T) {
 		{"form", Callbacks{}, engine.Replied{Replies: []string{"3"}}, `accept {"n":3}`},
 		{"form", Callbacks{}, engine.Replied{Replies: []string{""}}, "decline null"},
 		{"form", Callbacks{}, engine.Replied{Replies: []string{"x"}}, "cancel null"}, // asked three times
-		{"many", Callbacks{}, engine.Replied{Replies: []string{"3"}}, "decline null"},
+		{"many", Callbacks{}, engine.Replied{Replies: []string{"3"}}, "error: calling \"elicitation/create\": more than 30 fields"},
 		{"sample", Callbacks{}, engine.Allowed{}, "error: "}, // nobody answers
 		{"sample", answered, engine.Allowed{}, "Ahoy."},
 		{"sample", answered, engine.Refused{}, "the user does not have the model answer this"},
