@@ -124,9 +124,9 @@ func (d Discovery) tool(l *launch.Launcher, declaration []byte) (engine.Tool, er
 		f.ParametersJSONSchema = json.RawMessage(`{"type":"object","properties":{}}`)
 	}
 	declared := mcp.DeclaredSchema(f.ParametersJSONSchema) // with the types of other languages mapped
-	shape, err := schema.Parse(f.ParametersJSONSchema)
+	shape, err := schema.Parse(mcp.WithNull(f.ParametersJSONSchema))
 	if err != nil && strings.HasPrefix(strings.TrimSpace(string(f.ParametersJSONSchema)), "{") {
-		shape, err = schema.Parse(declared)
+		shape, err = schema.Parse(mcp.WithNull(declared))
 	}
 	if err != nil {
 		return engine.Tool{}, fmt.Errorf("the parametersJsonSchema of %s: %w", f.Name, err)

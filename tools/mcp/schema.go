@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -181,9 +182,57 @@ func typeNames(names []any) (types []any) {
 // shapeOf returns the schema for checking arguments, nil if it is unknown. An invalid
 // schema, for example with types of another language, is replaced by its declared form.
 func shapeOf(raw json.RawMessage) *schema.Schema {
-	shape, err := schema.Parse(raw)
+	shape, err := schema.Parse(WithNull(raw))
 	if err != nil && !bytes.Contains(raw, []byte("patternProperties")) {
-		shape, _ = schema.Parse(DeclaredSchema(raw))
+		shape, _ = schema.Parse(WithNull(DeclaredSchema(raw)))
 	}
 	return shape
+}
+
+// WithNull returns a schema in which null is a type wherever the schema says nullable, a keyword of
+// OpenAPI, which is declared, but means nothing to a check.
+func WithNull(raw json.RawMessage) json.RawMessage {
+	var v any
+	if !bytes.Contains(raw, []byte(`"nullable"`)) || text.Unmarshal(raw, &v) != nil {
+		return raw
+	}
+	addNull(v)
+	b, _ := json.Marshal(v) // no error, since it was JSON
+	return b
+}
+
+func addNull(v any) {
+	if list, isList := v.([]any); isList {
+		for _, one := range list {
+			addNull(one)
+		}
+	}
+	s, _ := v.(map[string]any)
+	for word, one := range s {
+		if fields, named := one.(map[string]any); word == "properties" && named {
+			addNull(slices.Collect(maps.Values(fields)))
+		} else if !slices.Contains([]string{"default", "enum", "const", "examples"}, word) {
+			addNull(one)
+		}
+	}
+	if s["nullable"] != true {
+		return
+	}
+	switch t := s["type"].(type) {
+	case string:
+		s["type"] = []any{t, "null"}
+	case []any:
+		if !slices.Contains(t, any("null")) {
+			s["type"] = append(t, "null")
+		}
+	}
+	if all, ok := s["allOf"]; ok && s["anyOf"] == nil {
+		s["anyOf"] = []any{map[string]any{"allOf": all}}
+		delete(s, "allOf")
+	}
+	for word, null := range map[string]any{"enum": nil, "anyOf": map[string]any{"type": "null"}, "oneOf": map[string]any{"type": "null"}} {
+		if list, ok := s[word].([]any); ok && !slices.ContainsFunc(list, func(one any) bool { return reflect.DeepEqual(one, null) }) {
+			s[word] = append(list, null)
+		}
+	}
 }

@@ -29,6 +29,10 @@ func TestTypesOfOtherLanguages(t *testing.T) {
 		{`{"type":"object","properties":{"n":{"anyOf":[true]}},"$defs":{}}`, `{"properties":{"n":{}},"type":"object"}`, `{"n":"1"}`, `{"n":"1"}`},
 		{`{"$ref":"#/$defs/d","$defs":{"d":{"type":"object","properties":{"n":{"type":"integer"}}}}}`,
 			`{"$defs":{"d":{"properties":{"n":{"type":"integer"}},"type":"object"}},"$ref":"#/$defs/d","properties":{},"type":"object"}`, `{"n":"1"}`, `{"n":1}`},
+		{`{"type":"object","required":["n"],"properties":{"n":{"type":"string","nullable":true},"o":{"type":"str","enum":["a"],"nullable":true},"default":{"nullable":true,"allOf":[{"type":"string"}]}}}`,
+			`{"properties":{"default":{"allOf":[{"type":"string"}],"nullable":true},"n":{"nullable":true,"type":"string"},"o":{"enum":["a"],"nullable":true,"type":"string"}},"required":["n"],"type":"object"}`,
+			`{"default":null,"n":null,"o":null}`, `{"default":null,"n":null,"o":null}`},
+		{`{"type":"object","properties":{"o":{"type":["int","None"]}}}`, `{"properties":{"o":{"nullable":true,"type":"integer"}},"type":"object"}`, `{"o":null}`, `{"o":null}`},
 		{`{"type":"object","properties":{"n":{"type":3}}}`, `{"properties":{"n":{}},"type":"object"}`, `{"n":"1"}`, `{"n":"1"}`},
 	} {
 		if got := string(DeclaredSchema(json.RawMessage(test.schema))); got != test.declared {
