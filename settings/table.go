@@ -168,7 +168,7 @@ var table = []Key{
 	{Name: "mcpServers.<name>.oauth.clientId", Type: "string", Help: "The client's id.", Status: Used},
 	{Name: "mcpServers.<name>.oauth.clientSecret", Type: "string", Help: "The client's secret.", Status: Used},
 	{Name: "mcpServers.<name>.oauth.enabled", Type: "boolean", Status: Ignored, Help: "Log in to the server with OAuth. A server that wants a log-in says so itself."},
-	{Name: "mcpServers.<name>.oauth.issuer", Type: "string", Help: "Who issues the tokens.", Status: Used},
+	{Name: "mcpServers.<name>.oauth.issuer", Type: "string", Help: "Who issues the tokens: an address, whose metadata say where to log in. The answer to a log-in must name it (RFC 9207) if the metadata say so, or if authorizationUrl and tokenUrl take their place.", Status: Used},
 	{Name: "mcpServers.<name>.oauth.redirectUri", Type: "string", Help: "Where the browser is sent back to.", Status: Used},
 	{Name: "mcpServers.<name>.oauth.registrationUrl", Type: "string", Help: "Where a client is registered.", Status: Used},
 	{Name: "mcpServers.<name>.oauth.scopes", Type: "list of strings", fallback: []any{}, Help: "What is asked for.", Status: Used},

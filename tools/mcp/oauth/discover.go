@@ -45,7 +45,7 @@ func (e *exchange) discover(ctx context.Context, ch challenge) (err error) {
 	e.plan = p
 	switch {
 	case s.AuthorizationURL != "" && s.TokenURL != "":
-		p.Issuer = s.Issuer
+		p.Issuer, p.SaysIssuer = s.Issuer, s.Issuer != "" // in the answer to a log-in (RFC 9207)
 	case s.Issuer != "":
 		err = e.issuer(ctx, "the issuer in the settings", s.Issuer)
 	default:
@@ -54,7 +54,6 @@ func (e *exchange) discover(ctx context.Context, ch challenge) (err error) {
 	if err != nil {
 		return err
 	}
-	p.SaysIssuer = p.SaysIssuer || s.Issuer != "" // in the answer to a log-in (RFC 9207)
 	p.Authorization, p.Token = cmp.Or(s.AuthorizationURL, p.Authorization), cmp.Or(s.TokenURL, p.Token)
 	p.Registration = cmp.Or(s.RegistrationURL, p.Registration)
 	return e.complete(ctx)

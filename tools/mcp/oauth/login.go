@@ -127,8 +127,14 @@ func (e *exchange) answer(ctx context.Context, to *callback, ask Ask, address, s
 func (e *exchange) checked(got url.Values) (string, error) {
 	c, p := e.c, e.plan
 	switch issuer := got.Get("iss"); {
-	case issuer == "" && p.SaysIssuer, issuer != "" && p.Issuer != "" && !sameIssuer(issuer, p.Issuer):
-		return "", c.violation("the answer is of %q, and should be of %s", serverText(issuer), serverText(p.Issuer))
+	case issuer == "" && p.SaysIssuer:
+		e := c.failed(fmt.Sprintf("the log-in to %s was given up: the answer does not say who gives it, and should be of %s", c.server.Name, serverText(p.Issuer)), nil)
+		if c.server.AuthorizationURL != "" && c.server.TokenURL != "" {
+			e.Advice = fmt.Sprintf("if the log-in server never says that, remove mcpServers.%s.oauth.issuer from your settings", c.server.Name)
+		}
+		return "", e
+	case issuer != "" && p.Issuer != "" && !sameIssuer(issuer, p.Issuer): // somebody else may have answered
+		return "", c.failed(fmt.Sprintf("the log-in to %s was given up: the answer is of %q, and should be of %s", c.server.Name, serverText(issuer), serverText(p.Issuer)), nil)
 	case got.Get("error") != "":
 		return "", c.failed(withReason(fmt.Sprintf("the log-in to %s was refused", c.server.Name), got.Get("error"), got.Get("error_description")), nil)
 	}

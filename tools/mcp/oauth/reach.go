@@ -27,9 +27,15 @@ const (
 
 // violation returns the error of a forbidden answer, which ends a log-in.
 func (c *Client) violation(format string, args ...any) error {
-	return &auth.Error{Message: fmt.Sprintf("the log-in to %s was given up: ", c.server.Name) + fmt.Sprintf(format, args...),
-		Advice: fmt.Sprintf("if that is meant, name it in your settings: mcpServers.%[1]s.oauth.issuer, "+
-			"or .authorizationUrl and .tokenUrl", c.server.Name)}
+	s, advice := c.server, "if that is meant, name it in your settings: mcpServers.%s.oauth.issuer, or .authorizationUrl and .tokenUrl"
+	switch {
+	case s.AuthorizationURL != "" && s.TokenURL != "":
+		advice = "correct mcpServers.%s.oauth in your settings"
+	case s.Issuer != "":
+		advice = "if that is meant, name the addresses in your settings: mcpServers.%s.oauth.authorizationUrl and .tokenUrl"
+	}
+	return &auth.Error{Message: fmt.Sprintf("the log-in to %s was given up: ", s.Name) + fmt.Sprintf(format, args...),
+		Advice: fmt.Sprintf(advice, s.Name)}
 }
 
 // parse reads an address that a server or the settings give, relative to base if that is not nil.

@@ -63,7 +63,7 @@ func TestViolations(t *testing.T) {
 		"too long":                   {set("issuer", "x", strings.Repeat("x", 2<<20)), "answers with more than 1 MB"},
 		"no S256":                    {set("issuer", "code_challenge_methods_supported", []string{"plain"}), "S256"},
 		"answer of another issuer":   {func(l *oauthlab.Lab) { l.Redirect = func(q url.Values) { q.Set("iss", "https://other.example") } }, `the answer is of "https://other.example"`},
-		"answer of nobody":           {func(l *oauthlab.Lab) { l.Redirect = func(q url.Values) { q.Del("iss") } }, `the answer is of ""`},
+		"answer of nobody":           {func(l *oauthlab.Lab) { l.Redirect = func(q url.Values) { q.Del("iss") } }, `the answer does not say who gives it, and should be of http://`},
 		"refused by the user": {func(l *oauthlab.Lab) {
 			l.Redirect = func(q url.Values) {
 				q.Del("code")
@@ -82,6 +82,42 @@ func TestViolations(t *testing.T) {
 			}
 			if l.Count("code") > 0 {
 				t.Error("the code was sent on")
+			}
+		})
+	}
+}
+
+// An issuer in the settings has to be in the answer only if the issuer says that it does that, and no
+// hint names what the settings have.
+func TestIssuerInSettings(t *testing.T) {
+	for name, c := range map[string]struct {
+		urls      bool
+		field     string // of the metadata, without which or with another value
+		value     any
+		err, hint string
+	}{
+		"not announced":   {field: "authorization_response_iss_parameter_supported"},
+		"announced":       {err: "does not say who gives it", hint: "begins anew"},
+		"without reading": {urls: true, err: "does not say who gives it", hint: "remove mcpServers.lab.oauth.issuer"},
+		"another":         {field: "issuer", value: "https://other.example", err: "says that it is", hint: "mcpServers.lab.oauth.authorizationUrl and .tokenUrl"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t)
+			l.Redirect = func(q url.Values) { q.Del("iss") }
+			l.Mutate = func(document string, fields map[string]any) {
+				if document == "issuer" && c.field != "" {
+					fields[c.field] = c.value
+				}
+			}
+			s := oauth.Server{Name: "lab", URL: l.URL(), Issuer: l.Issuer.URL}
+			if c.urls {
+				s.AuthorizationURL, s.TokenURL, s.RegistrationURL = s.Issuer+"/authorize", s.Issuer+"/token", s.Issuer+"/register"
+			}
+			err := client(t, config(t.TempDir()), s).Login(t.Context(), browser(t))
+			var e *auth.Error
+			if (err == nil) != (c.err == "") || err != nil && (!strings.Contains(err.Error(), c.err) ||
+				!errors.As(err, &e) || !strings.Contains(e.Hint(), c.hint) || strings.Contains(e.Hint(), ".issuer, or")) {
+				t.Errorf("%v, %+v", err, e)
 			}
 		})
 	}
