@@ -42,6 +42,7 @@ type acpServer struct {
 	run     *Run
 	mu      sync.Mutex
 	gateway map[string]string // variables from the editor, which override the environment
+	listing sync.Mutex        // one list at a time, so that waiting lists can end with the editor
 }
 
 // serveACP is the agent of the editor at the standard streams.
@@ -103,7 +104,9 @@ func (e *acpServer) authenticate(ctx context.Context, l acp.Login) error {
 }
 
 // list returns the stored sessions of a directory, or of all directories if dir is "", the latest first.
-func (e *acpServer) list(_ context.Context, dir string) (all []protocol.SessionInfo, err error) {
+func (e *acpServer) list(ctx context.Context, dir string) (all []protocol.SessionInfo, err error) {
+	e.listing.Lock()
+	defer e.listing.Unlock()
 	stores := e.opts.Paths.All()
 	if dir != "" {
 		stores = nil
@@ -112,6 +115,9 @@ func (e *acpServer) list(_ context.Context, dir string) (all []protocol.SessionI
 		}
 	}
 	for _, s := range stores {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		list, err := journal.List(s.Chats())
 		if err != nil {
 			return nil, err

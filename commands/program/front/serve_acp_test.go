@@ -12,6 +12,7 @@ import (
 
 	"gemline/commands/program/project"
 	"gemline/repl/acp"
+	dirs "gemline/settings/project"
 )
 
 // An editor signs its user in by each method, in an order as it comes: what can't be had is
@@ -113,5 +114,20 @@ func TestServersOfEditors(t *testing.T) {
 		if strings.TrimSpace(got) != strings.TrimSpace(tt.want) {
 			t.Errorf("%+v: %q, want %q", tt.in, got, tt.want)
 		}
+	}
+}
+
+// A list that waits for another list ends with the editor, and reads no sessions.
+func TestListsEndWithTheEditor(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	e := &acpServer{opts: &project.Options{Paths: dirs.New(t.TempDir(), "", dir)}}
+	if _, err := e.opts.Paths.Register(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if all, err := e.list(ctx, dir); err != context.Canceled {
+		t.Errorf("%v, %v", all, err)
 	}
 }
