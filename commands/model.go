@@ -202,7 +202,7 @@ func (cmd modelCommands) checkModel(ctx context.Context, name string) (note stri
 	switch {
 	case ctx.Err() != nil:
 		return "", ctx.Err()
-	case errors.As(err, &wrong) && wrong.Kind == model.Config && wrong.Final:
+	case errors.As(err, &wrong) && wrong.Kind == model.Config && wrong.HTTP == 0: // nothing could be asked
 		return "", fmt.Errorf("%w; the model stays %s", err, cmd.c.Model.Chosen())
 	case err != nil:
 		return fmt.Sprintf("; not checked whether the server has this model: %v", err), nil

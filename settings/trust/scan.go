@@ -164,6 +164,7 @@ var sources = []source{
 	{".gemini/system.md", sized(systemPrompt)},
 	{".gemini/.env", func(*view, string) {}},      // listed elsewhere, with the other .env files
 	{".gemini/worktrees", func(*view, string) {}}, // each is a separate folder
+	{".gemini/.gitignore", func(*view, string) {}},
 	{".gemini/*", sized("file")},
 }
 

@@ -30,7 +30,8 @@ func told(p project.Paths) []string {
 func TestSurveyMarkdownCommands(t *testing.T) {
 	p := project.New(t.TempDir(), "", t.TempDir())
 	put(t, p.Cwd, map[string]string{".agent/commands/long.md": strings.Repeat("x", maxPeek) + "!`ls`", ".gemini/commands/u.toml": `prompt = "\u0021{ls}"`, ".gemini/commands/v.toml": "prompt = \"\"\"!\\\n  {ls}\"\"\"",
-		".gemini/commands/w.toml": `prompt = "a\tb"`, ".gemini/settings.json": `{"experimental": {"extensionReloading": true}}`, ".agent/commands/git/log.md": "!`git log`", ".agent/commands/a.md": "x", "b/c.md": "x"})
+		".gemini/commands/w.toml": `prompt = "a\tb"`, ".gemini/settings.json": `{"experimental": {"extensionReloading": true}}`, ".agent/commands/git/log.md": "!`git log`", ".agent/commands/a.md": "x", "b/c.md": "x",
+		".gemini/.gitignore": "*"}) // which brings nothing
 	s := settings.Default()
 	s.MarkdownCommands = []string{".agent/commands", "~/b", filepath.Join(p.Cwd, "b"), "../b", "none"}
 	lines, _ := Summary(Scan(p, s))

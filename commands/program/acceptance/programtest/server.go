@@ -40,9 +40,10 @@ func provide(ts *testscript.TestScript, neg bool, args []string) {
 	dialects := map[string]*et.Dialect{"openai": et.OpenAI, "anthropic": et.Anthropic, "ollama": et.Ollama}
 	s := et.NewDialectServer(dialects[args[0]], repliesOf(ts, args[1:])...)
 	s.Others = map[string][]et.Reply{
-		"/api/tags":  {et.Whole(`{"models":[{"name":"qwen3:4b"},{"name":"llama3:8b"}]}`)},
-		"/api/show":  {et.Whole(`{"capabilities":["completion","tools"],"model_info":{"qwen3.context_length":40960}}`)},
-		"/v1/models": {et.Whole(`{"data":[{"id":"big","max_model_len":65536}]}`)},
+		"/api/tags":        {et.Whole(`{"models":[{"name":"qwen3:4b"},{"name":"llama3:8b"}]}`)},
+		"/api/show":        {et.Whole(`{"capabilities":["completion","tools"],"model_info":{"qwen3.context_length":40960}}`)},
+		"/v1/models":       {et.Whole(`{"data":[{"id":"big","max_model_len":65536}]}`)},
+		"/unlisted/models": {et.WebPage(404, "Not Found")},
 	}
 	ts.Defer(s.Close)
 	*ts.Value(serving{}).(**et.Server) = s
