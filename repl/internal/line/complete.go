@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -33,6 +34,7 @@ func completion(text []rune, pos int, complete func(line string,
 	line := strings.ReplaceAll(string(text), string(newlineMark), "\n")
 	at := len(strings.ReplaceAll(string(text[:pos]), string(newlineMark), "\n"))
 	from, found := complete(line, at)
+	found = slices.DeleteFunc(slices.Clone(found), func(c Candidate) bool { return plainText(c.Text) != c.Text })
 	if len(found) == 0 || from < 0 || from > at {
 		return pos, nil, nil
 	}
@@ -44,7 +46,7 @@ func completion(text []rune, pos int, complete func(line string,
 	if len(found) == 1 && !found[0].Open && !strings.HasPrefix(line[at:], " ") {
 		common += " "
 	}
-	if common = plainText(common); len(found) == 1 || longer(common, line[from:at]) {
+	if len(found) == 1 || longer(common, line[from:at]) {
 		return start, []rune(common), nil
 	}
 	for _, c := range found {
@@ -60,6 +62,7 @@ func longer(common, typed string) bool {
 }
 
 // plainText removes characters that a line can't hold, such as a line break in the name of a file.
+// A candidate with such characters is none, since the name without them names no file.
 func plainText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < 0x20 || r >= 0x7f && r < 0xa0 || isOpOrMark(r) || r == utf8.RuneError {

@@ -70,3 +70,14 @@ func FuzzTab(f *testing.F) {
 		}
 	})
 }
+
+// A name that a line can't hold is not completed.
+func TestTabNamesOnlyFilesThatAreThere(t *testing.T) {
+	line := []rune("@tab")
+	_, insert, list := completion(line, len(line), func(string, int) (int, []Candidate) {
+		return 0, []Candidate{{Text: "@tab\tx.txt"}}
+	})
+	if len(insert) > 0 || len(list) > 0 {
+		t.Errorf("%q, %q", string(insert), list)
+	}
+}
