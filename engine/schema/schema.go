@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	wording "gemline/engine/text"
 )
 
 // A Schema is a valid, compiled schema. It may be used concurrently.
@@ -70,8 +73,12 @@ func Parse(text []byte) (*Schema, error) {
 	if p != nil {
 		return nil, p
 	}
-	if _, isObject := doc.(map[string]any); !isObject {
+	top, isObject := doc.(map[string]any)
+	if !isObject {
 		return nil, errors.New("a schema is an object")
+	}
+	if inner, wraps := top["schema"].(map[string]any); wraps && top["type"] == nil && top["properties"] == nil && len(inner) > 0 {
+		return nil, errors.New(`has the schema under "schema", as some APIs want it; give that schema alone`)
 	}
 	otherRefs := map[string]bool{}
 	switch {
@@ -97,6 +104,24 @@ func Parse(text []byte) (*Schema, error) {
 		return nil, p
 	}
 	return s, nil
+}
+
+// Ignored lists what probably has another meaning than its author thinks: words of the schema that
+// resemble a keyword, and nullable of OpenAPI.
+func (s *Schema) Ignored() (list []string) {
+	words := strings.Fields("type properties required items enum const title description default anyOf oneOf allOf not format pattern " +
+		"minimum maximum minLength maxLength minItems maxItems uniqueItems prefixItems additionalProperties patternProperties definitions " +
+		"examples if then else id $id $ref $defs $schema $comment")
+	top, _ := s.doc.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(top)) {
+		if near := wording.Nearest(name, words); near != "" && !slices.Contains(words, name) {
+			list = append(list, fmt.Sprintf("%q is no keyword of a schema; did you mean %s?", name, near))
+		}
+	}
+	if bytes.Contains(s.text, []byte(`"nullable":true`)) {
+		list = append(list, `nullable has no effect; a schema allows null by "type": ["string", "null"]`)
+	}
+	return list
 }
 
 // noLoader refuses references into other documents. Without it the library reads files.

@@ -49,6 +49,11 @@ func (r *Run) openProject() (*project.Project, error) {
 	if err == nil {
 		r.count.Cost = p.Model.Cost
 	}
+	if err == nil && r.schema != nil && r.schema.Schema != nil {
+		for _, problem := range r.schema.Schema.Ignored() {
+			r.notify("--json-schema: " + problem)
+		}
+	}
 	return p, err
 }
 
