@@ -27,10 +27,10 @@ func mask(path []string, v, written any) any {
 // MaskWritten returns the unexpanded value of a key with likely secrets masked.
 func MaskWritten(path []string, v any) any {
 	return masked(path, v, nil, func(path []string, text string, _ any) any {
-		if secretPath(path) || fillsInSecret(text) {
+		if secretPath(path) {
 			return onlyVariables(text)
 		}
-		return MaskText(text)
+		return besideVariables(text, MaskText)
 	}, func(item, _ any) any { return onlyVariables(item) })
 }
 
@@ -112,19 +112,29 @@ func onlyVariables(v any) any {
 	if !ok {
 		return Hidden
 	}
+	return besideVariables(s, func(string) string { return Hidden })
+}
+
+// besideVariables masks the texts before, between and behind the variables in s, and their defaults.
+func besideVariables(s string, mask func(string) string) string {
 	var b strings.Builder
-	for s != "" {
-		if whole, name, _, has := variable(s); name != "" {
-			s = s[len(whole):]
-			if has {
-				whole = "${" + name + ":-" + Hidden + "}"
-			}
-			b.WriteString(whole)
+	begin := 0 // of the text that is not masked yet
+	for i := 0; i < len(s); i++ {
+		whole, name, fallback, has := variable(s[i:])
+		if name == "" {
 			continue
 		}
-		if s = s[1:]; !strings.HasSuffix(b.String(), Hidden) {
-			b.WriteString(Hidden)
+		if begin < i {
+			b.WriteString(mask(s[begin:i]))
 		}
+		begin = i + len(whole)
+		if i = begin - 1; has {
+			whole = "${" + name + ":-" + mask(fallback) + "}"
+		}
+		b.WriteString(whole)
+	}
+	if begin < len(s) {
+		b.WriteString(mask(s[begin:]))
 	}
 	return b.String()
 }
