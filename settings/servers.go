@@ -9,10 +9,14 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"gemline/engine/disk"
+	"gemline/engine/lists"
+	"gemline/engine/text"
 	"gemline/settings/jsonc"
 )
 
@@ -133,8 +137,8 @@ func (s *Settings) Servers() []Server {
 			found[name] = server
 		}
 		if command := In[string](l.tree, "mcp", "serverCommand"); strings.TrimSpace(command) != "" {
-			server := Server{Name: "mcp", Scope: l.Scope, File: l.Path, Command: "sh",
-				Args: []string{"-c", "exec " + command}}
+			server, _ := serverOf("mcp", map[string]any{"command": "sh", "args": []any{"-c", "exec " + command}})
+			server.Scope, server.File = l.Scope, l.Path
 			server.Line, _ = l.doc.Position(l.written([]string{"mcp", "serverCommand"}))
 			found[server.Name] = server
 		}
@@ -193,6 +197,60 @@ func (s Server) Filled(lookup func(string) (string, bool)) Server {
 	out := list[0]
 	out.Scope, out.File, out.Line = s.Scope, s.File, s.Line
 	return out
+}
+
+// plainKeys are the keys of a server that start and send nothing, or that [DescribeServer] shows first.
+var plainKeys = []string{"cwd", "env", "headers", "type", "trust", "timeout", "disabled", "enabled", "includeTools",
+	"excludeTools", "description", "extension"}
+
+// DescribeServer describes a server as its file has it: its address, or else its command, and its
+// other values that reach a program or a request. Likely secrets are masked, but variables, an
+// address without its secrets, and all that can become a command are shown.
+func DescribeServer(written map[string]any) (start, with string) {
+	said := maps.Clone(written)
+	take := func(key string) (s string) {
+		if s, _ = said[key].(string); s != "" {
+			delete(said, key)
+		}
+		return s
+	}
+	if start = take("httpUrl"); start == "" {
+		start = take("url")
+	}
+	start = besideVariables(start, MaskText)
+	if program, _ := said["command"].(string); start == "" && program != "" {
+		args, _ := said["args"].([]any)
+		start = strings.Join(lists.Map(append([]any{program}, args...), word), " ")
+		delete(said, "command")
+		delete(said, "args")
+	}
+	if dir, _ := said["cwd"].(string); dir != "" {
+		with = ", in " + dir
+	}
+	for name, v := range sorted(In[map[string]any](said, "env")) {
+		with += fmt.Sprintf(", with %s=%v", name, v)
+	}
+	for name, v := range sorted(In[map[string]any](said, "headers")) {
+		with += fmt.Sprintf(", with the header %s: %v", name, MaskWritten([]string{name}, v))
+	}
+	for name, v := range sorted(said) {
+		if v != nil && !slices.Contains(plainKeys, name) {
+			with += ", with " + name + " " + text.Compact(MaskWritten([]string{name}, v))
+		}
+	}
+	return start, with
+}
+
+// word returns a word of a command, in quotation marks unless its ends are clear.
+func word(v any) string {
+	s, ok := v.(string)
+	if !ok {
+		return text.Compact(v)
+	}
+	if s == "" || strings.ContainsAny(s, `"'`) || strings.ContainsFunc(s, unicode.IsSpace) {
+		return strconv.Quote(s)
+	}
+	return s
 }
 
 // note stores the message of a problem with the server or its variables.

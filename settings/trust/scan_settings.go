@@ -3,7 +3,6 @@ package trust
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gemline/engine/hook"
@@ -77,36 +76,14 @@ func (v *view) inTree(tree map[string]any) bool {
 	return len(servers) > 0
 }
 
-// server lists an MCP server: the command that starts it, or its address.
+// server lists an MCP server: the command that starts it, or its address, and its other values.
 func (v *view) server(name string, value any) {
-	i := Item{Kind: "MCP server", Name: name}
 	s, _ := value.(map[string]any)
-	var words []string
-	for _, key := range []string{"command", "url", "httpUrl", "tcp"} {
-		if said, ok := s[key].(string); ok {
-			if key != "command" { // every word of the command matters
-				said = settings.MaskText(said)
-			}
-			words = append(words, said)
-		}
+	start, with := settings.DescribeServer(s)
+	if start == "" {
+		start, with = text.Compact(value), ""
 	}
-	args, _ := s["args"].([]any)
-	for _, arg := range args {
-		word, ok := arg.(string)
-		if !ok {
-			word = text.Compact(arg)
-		} else if word == "" || strings.ContainsAny(word, " \t\n'\"") {
-			word = strconv.Quote(word)
-		}
-		words = append(words, word)
-	}
-	if env, ok := s["env"].(map[string]any); ok && len(env) > 0 {
-		words = append(words, "with "+text.List(slices.Sorted(maps.Keys(env))))
-	}
-	if i.Detail = strings.Join(words, " "); i.Detail == "" {
-		i.Detail = text.Compact(value)
-	}
-	v.add(i)
+	v.add(Item{Kind: "MCP server", Name: name, Detail: start + with})
 }
 
 // keys lists the settings of a tree, each with its value.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -245,19 +244,8 @@ func disabledServers(path string, notify func(string)) (names []string, err erro
 
 // item returns a server as an item for consent.
 func (set *serverSet) item(m mcpServer) item {
-	w := question.ConsentItem{Title: "MCP server " + m.Name}
-	if m.Dir != "" {
-		w.Title += ", in " + m.Dir
-	}
-	if w.Command = strings.Join(m.argv(), " "); m.Command == "" {
-		w.Command = m.address()
-	}
-	for _, kv := range sortedVariables(m.Env) { // not expanded
-		w.Title += ", with " + kv
-	}
-	for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
-		w.Title += ", with the header " + name
-	}
+	start, with := settings.DescribeServer(m.Raw)
+	w := question.ConsentItem{Title: "MCP server " + m.Name + with, Command: start}
 	return item{name: m.Name, ofProject: m.ofProject(), consent: w, findStarted: func() (consent.Started, string) {
 		b, _ := json.Marshal(m.Raw)
 		s := startedBy(set.opts, m.Server)
