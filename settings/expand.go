@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,8 +19,8 @@ const (
 // A filler replaces $NAME, ${NAME} and ${NAME:-default} in strings. An unset variable without a
 // default stays unchanged.
 type filler struct {
-	checker *checker // gets problems, and unset variables in MCP servers
-	lookup  func(string) (string, bool)
+	checker *checker                    // gets problems, and unset variables in MCP servers
+	lookup  func(string) (string, bool) // returns a value, or why there is none, "" if it is not set
 	own     func(string) (string, bool) // a fallback of lookup for MCP servers; may be nil
 	filled  int                         // bytes of the expanded values so far
 }
@@ -203,17 +204,20 @@ func (f *filler) text(path []string, s string) (out, values string, err error) {
 			}
 			f.checker.unset(field, found+" is not filled in; $NAME and ${NAME} are")
 		}
-		outer := get
+		outer, why := get, ""
 		get = func(name string) (string, bool) {
 			value, ok := outer(name)
-			if !ok && f.own != nil {
+			if why = value; ok {
+				return value, true
+			}
+			if f.own != nil {
 				value, ok = f.own(name)
 				values += value
 			}
 			return value, ok
 		}
 		missing = func(name, whole string) string {
-			if f.checker.unset(field, name+" is not set"); field[at+2] == "env" {
+			if f.checker.unset(field, name+" "+cmp.Or(why, "is not set")); field[at+2] == "env" {
 				return ""
 			}
 			return whole

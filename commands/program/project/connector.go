@@ -180,8 +180,15 @@ func isServing(argv []string) bool {
 		slices.Contains(argv, "mcp") && slices.Contains(argv, "serve")
 }
 
+// The reasons why a variable that is set is withheld.
+const (
+	isOwn    = "is withheld: gemline keeps its own credentials"
+	isSecret = "is withheld as a secret: only programs with all your rights get it"
+)
+
 // VariablesFor returns a lookup of the variables that a project's settings may use. It has none of
-// gemline's own credentials, and no secrets unless r is [consent.All].
+// gemline's own credentials, and no secrets unless r is [consent.All]. The lookup returns why a
+// variable is withheld in place of its value.
 func (c *Connections) VariablesFor(r consent.Rights) func(string) (string, bool) {
 	env := shell.UserEnvironment(c.opts.Env.Process.Environ())
 	if r != consent.All {
@@ -192,7 +199,15 @@ func (c *Connections) VariablesFor(r consent.Rights) func(string) (string, bool)
 	if r == consent.All || r == consent.Confined {
 		env = append(c.opts.Env.projectEnviron(), env...)
 	}
-	return func(name string) (string, bool) { return launch.Lookup(env, name) }
+	return func(name string) (string, bool) {
+		value, ok := launch.Lookup(env, name)
+		if _, set := c.opts.Env.Process.Lookup(name); set && !ok {
+			if value = isSecret; shell.IsCredential(name) {
+				value = isOwn
+			}
+		}
+		return value, ok
+	}
 }
 
 // ServerProblems lists servers of the directory that can't run, or only with limits. Notify prints
