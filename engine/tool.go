@@ -215,13 +215,15 @@ type Question struct {
 	Kind    QuestionKind
 	Options []Option // of a MultipleChoice
 	Multi   bool     // of a MultipleChoice: several may be chosen
+	Closed  bool     // of a MultipleChoice: only the options may be chosen
 	Hint    string   // an example of an answer in words; may be empty
 }
 
 // An Option is one possible answer to a MultipleChoice.
 type Option struct{ Label, Description string }
 
-// QuestionKind is the form of the answer. A MultipleChoice also accepts words beside the options.
+// QuestionKind is the form of the answer. A MultipleChoice that is
+// not closed also accepts words beside the options.
 type QuestionKind int
 
 // The kinds of questions.

@@ -46,22 +46,28 @@ func (a *Asker) pose(label output.Label, q engine.Question, i, n int) {
 		if q.Multi {
 			several = ", of which several may be chosen"
 		}
-		a.Console.Out.Line(output.Info, "%s%s", text.Count(len(q.Options)+1, "choice"), several)
-		menu(q).list(a.Console.Out)
+		m := menu(q)
+		a.Console.Out.Line(output.Info, "%s%s", text.Count(len(m.Choices), "choice"), several)
+		m.list(a.Console.Out)
 	}
 }
 
 // guide says how to answer q.
 func (a *Asker) guide(q engine.Question) {
-	switch own := len(q.Options) + 1; {
+	how, own := "the number of a choice, or how it begins", ""
+	if q.Multi {
+		how = "the numbers of choices, or how they begin, with commas between"
+	}
+	if !q.Closed {
+		own = fmt.Sprintf("; %d and words answers in your own", len(q.Options)+1)
+	}
+	switch {
 	case q.Kind == engine.FreeText:
 		a.Console.Out.Line(output.Info, "your text is the answer; a backslash at the end of a line continues it on the next line")
 	case q.Kind == engine.YesNo:
 		a.Console.Out.Line(output.Info, "y or yes, n or no")
-	case q.Multi:
-		a.Console.Out.Line(output.Info, "the numbers of choices, or how they begin, with commas between; %d and words answers in your own", own)
 	default:
-		a.Console.Out.Line(output.Info, "the number of a choice, or how it begins; %d and words answers in your own", own)
+		a.Console.Out.Line(output.Info, "%s%s", how, own)
 	}
 	a.Console.Out.Line(output.Info, "Enter alone leaves this question open, Ctrl-D leaves all of them open, Ctrl-C stops the turn")
 }
@@ -85,7 +91,7 @@ func (a *Asker) reply(ctx context.Context, q engine.Question, explain func()) (r
 		case q.Kind == engine.YesNo:
 			reply, problem = question.YesNo(s)
 		default:
-			sel, problem = selected(s, q.Options, q.Multi)
+			sel, problem = selected(s, q)
 		}
 		return problem == "", problem
 	})
@@ -101,13 +107,16 @@ func (a *Asker) reply(ctx context.Context, q engine.Question, explain func()) (r
 	return a.chosen(ctx, q, sel)
 }
 
-// menu returns the choices of a question. The last is an answer in the user's own words.
+// menu returns the choices of a question. The last is an answer in the user's own words,
+// unless the question is closed.
 func menu(q engine.Question) Menu {
 	m := Menu{Several: q.Multi, Enter: "none", Help: func() {}}
 	for _, o := range q.Options {
 		m.Choices = append(m.Choices, question.MenuItem{Text: strings.TrimSuffix(o.Label+": "+o.Description, ": ")})
 	}
-	m.Choices = append(m.Choices, question.MenuItem{Text: other})
+	if !q.Closed {
+		m.Choices = append(m.Choices, question.MenuItem{Text: other})
+	}
 	return m
 }
 

@@ -28,7 +28,8 @@ func several(q engine.Question) engine.Question {
 func TestQuestions(t *testing.T) {
 	text := engine.Question{Text: "What is it called?", Kind: engine.FreeText, Hint: "my-app"}
 	yesno := engine.Question{Header: "Now", Text: "Shall I begin?", Kind: engine.YesNo}
-	all := several(databases)
+	all, closed := several(databases), databases
+	closed.Closed = true
 	said := func(replies ...string) engine.Answer { return engine.Replied{Replies: replies} }
 	for _, tt := range []struct {
 		name    string
@@ -69,6 +70,9 @@ func TestQuestions(t *testing.T) {
 		{"neither", []engine.Question{yesno}, []string{"a", "1", "y"}, said("Yes"), nil, `info: "1" is neither y nor n`},
 		{"nothing", []engine.Question{databases}, []string{""}, said(""), nil, ""},
 		{"one left open", []engine.Question{databases, text, yesno}, []string{"1", "", "n"}, said("PostgreSQL", "", "No"), nil, "gemini: question 3 of 3, Now: Shall"},
+		{"closed", []engine.Question{closed}, []string{"4", "other", "3"}, said("sqlcipher"), nil, "info: there is no choice 4\nanswer 1 to 3, ? explain"},
+		{"closed, explained", []engine.Question{closed}, []string{"?", "1"}, said("PostgreSQL"), nil, "info: the number of a choice, or how it begins\n"},
+		{"closed, several", []engine.Question{several(closed)}, []string{"4 mine", "3 2"}, said("SQLite, sqlcipher"), nil, "info: 3 choices, of which several may be chosen\n"},
 		{"end", []engine.Question{databases, text}, []string{"1"}, engine.Refused{}, nil, "info: the input has ended, which means no answer to any question\n"},
 		{"end in own words", []engine.Question{databases}, []string{"4"}, engine.Refused{}, nil, "info: the input has ended"},
 		{"end between lines", []engine.Question{text}, []string{`one\`}, engine.Refused{}, nil, "info: the input has ended"},
@@ -177,7 +181,7 @@ func FuzzSelected(f *testing.F) {
 	f.Add("\u0130", "i\u0307", false)
 	f.Fuzz(func(t *testing.T, s, label string, multi bool) {
 		options := []engine.Option{{Label: "PostgreSQL"}, {Label: label}}
-		sel, problem := selected(s, options, multi)
+		sel, problem := selected(s, engine.Question{Options: options, Multi: multi})
 		if problem != "" {
 			if len(sel.at) > 0 || sel.own {
 				t.Errorf("%q means %+v, and %s", s, sel, problem)

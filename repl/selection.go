@@ -7,10 +7,11 @@ import (
 	"strings"
 
 	"gemline/engine"
+	"gemline/engine/lists"
 	"gemline/engine/text"
 )
 
-// other is the last choice of every question.
+// other is the last choice of every question that is not closed.
 const other = "other, in your own words"
 
 // A selection is an answer to a question with options.
@@ -20,26 +21,26 @@ type selection struct {
 	words string // the own words, if given
 }
 
-// selected parses an answer to a question with options. If multi is set, the answer may select
-// several: by numbers and beginnings of labels with commas between, or by numbers alone. The number
-// after the last option, with optional words, stands for an answer in the user's own words.
-func selected(s string, options []engine.Option, multi bool) (sel selection, problem string) {
-	labels := make([]string, 0, len(options)+1)
-	for _, o := range options {
-		labels = append(labels, o.Label)
+// selected parses an answer to a question with options. If q.Multi is set, the answer may
+// select several: by numbers and beginnings of labels with commas between, or by numbers alone.
+// Unless q.Closed is set, the number after the last option, with optional words, stands for an
+// answer in the user's own words.
+func selected(s string, q engine.Question) (sel selection, problem string) {
+	labels := lists.Map(q.Options, func(o engine.Option) string { return o.Label })
+	if !q.Closed {
+		labels = append(labels, other)
 	}
-	labels = append(labels, other)
 	const most = 100 // parts of an answer
 	for n, rest, more := 0, s, true; more; n++ {
 		if n == most {
 			return selection{}, fmt.Sprintf("%.100q is none of the choices", s)
 		}
-		if words, ok := ownWords(rest, len(labels)); ok && !(multi && numerals(words)) {
+		if words, ok := ownWords(rest, len(labels)); ok && !q.Closed && !(q.Multi && numerals(words)) {
 			sel.own, sel.words = true, words
 			break
 		}
 		part := rest
-		if multi {
+		if q.Multi {
 			part, rest, more = cutPart(rest)
 		} else {
 			more = false
@@ -51,7 +52,7 @@ func selected(s string, options []engine.Option, multi bool) (sel selection, pro
 		switch {
 		case problem != "":
 			return selection{}, problem
-		case at == len(options):
+		case at == len(q.Options):
 			sel.own = true
 		default:
 			sel.at = append(sel.at, at)

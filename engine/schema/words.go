@@ -231,6 +231,9 @@ var formats = map[string]string{"date": "a date such as 2026-11-21", "time": "a 
 	"email": "an e-mail address", "hostname": "the name of a host", "ipv4": "an IPv4 address",
 	"uri": "a URI with its scheme", "uuid": "a UUID"}
 
+// FormatWords describes a format, such as "date".
+func FormatWords(name string) string { return cmp.Or(formats[name], "of the format "+name) }
+
 // words describes the requirement of k for the value here.
 func words(k jsonschema.ErrorKind, here any) string {
 	number := func(words string, want *big.Rat) string {
@@ -282,7 +285,7 @@ func words(k jsonschema.ErrorKind, here any) string {
 		if k.Want == "regex" { // in a schema
 			return k.Err.Error()
 		}
-		return "must be " + cmp.Or(formats[k.Want], "of the format "+k.Want)
+		return "must be " + FormatWords(k.Want)
 	case *kind.Contains, *kind.MinContains, *kind.MaxContains:
 		return `does not fit "contains" of the schema`
 	case *kind.Not:

@@ -1,9 +1,11 @@
 package mcp
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -117,6 +119,7 @@ type field struct {
 	} `json:"items"`
 	Default any `json:"default"`
 	needed  bool
+	all     map[string]any // all of its schema
 }
 
 type enumOption struct {
@@ -261,31 +264,32 @@ func reply(action protocol.ElicitationResponseAction, content any) protocol.Elic
 	return protocol.ElicitationResponse{Action: action, Content: content}
 }
 
-// fields returns the fields, the required fields first.
+// errForm is the error of a form that is none of the protocol's.
+var errForm = errors.New("the form is not understood")
+
+// fields returns the fields, in the server's order.
 func (e elicitation) fields() (list []field, err error) {
 	var s struct {
-		Properties map[string]json.RawMessage `json:"properties"`
-		Required   []string                   `json:"required"`
+		Properties json.RawMessage `json:"properties"`
+		Required   []string        `json:"required"`
 	}
-	if len(e.RequestedSchema) > 0 {
-		if err := json.Unmarshal(e.RequestedSchema, &s); err != nil {
-			return nil, err
-		}
+	if len(e.RequestedSchema) > 0 && json.Unmarshal(e.RequestedSchema, &s) != nil {
+		return nil, errForm
 	}
-	for name, raw := range s.Properties {
+	d := json.NewDecoder(bytes.NewReader(s.Properties)) // a map would lose the order
+	for d.Token(); d.More(); {
+		var raw json.RawMessage
+		t, _ := d.Token()
+		name, ok := t.(string)
 		f := field{name: name, needed: slices.Contains(s.Required, name)}
-		if err := text.Unmarshal(raw, &f); err != nil {
-			return nil, err
+		if !ok || d.Decode(&raw) != nil || text.Unmarshal(raw, &f) != nil || json.Unmarshal(raw, &f.all) != nil {
+			return nil, errForm
 		}
 		list = append(list, f)
 	}
 	if len(list) > mostFields {
 		return nil, fmt.Errorf("more than %d fields", mostFields)
 	}
-	rank := map[bool]int{false: 1} // required fields come first
-	slices.SortFunc(list, func(a, b field) int {
-		return cmp.Or(rank[a.needed]-rank[b.needed], strings.Compare(a.name, b.name))
-	})
 	return list, nil
 }
 
@@ -308,21 +312,46 @@ func (f field) question(header string) engine.Question {
 	if f.Text != "" {
 		words += ": " + f.Text
 	}
+	notes := f.requirements()
 	switch {
 	case f.Default != nil:
-		words += fmt.Sprintf(" (%s if left empty)", clean(f.defaultReply(), 100))
+		notes = append(notes, clean(f.defaultReply(), 100)+" if left empty")
 	case !f.needed:
-		words += " (may be left empty)"
+		notes = append(notes, "may be left empty")
 	}
-	q := engine.Question{Header: header, Text: clean(words, longestForm), Hint: clean(f.Format, 100), Kind: engine.FreeText}
+	if len(notes) > 0 {
+		words += " (" + strings.Join(notes, ", ") + ")"
+	}
+	q := engine.Question{Header: header, Text: clean(words, longestForm), Kind: engine.FreeText}
 	switch options := f.options(); {
 	case f.Type == "boolean":
 		q.Kind = engine.YesNo
 	case len(options) > 0:
-		q.Kind, q.Multi = engine.MultipleChoice, f.Type == "array"
+		q.Kind, q.Multi, q.Closed = engine.MultipleChoice, f.Type == "array", true
 		q.Options = lists.Map(options, func(o enumOption) engine.Option { return engine.Option{Label: o.label()} })
 	}
 	return q
+}
+
+// requirements says what a reply must be.
+func (f field) requirements() (notes []string) {
+	if kind := map[string]string{"integer": "a whole number", "number": "a number"}[f.Type]; kind != "" {
+		notes = append(notes, kind)
+	}
+	for _, b := range [][3]string{{"minimum", "at least "}, {"maximum", "at most "}, {"minLength", "at least ", "character"},
+		{"maxLength", "at most ", "character"}, {"minItems", "at least ", "choice"}, {"maxItems", "at most ", "choice"}} {
+		n, ok := f.all[b[0]].(float64)
+		switch {
+		case ok && b[2] != "":
+			notes = append(notes, b[1]+text.Count(int(n), b[2]))
+		case ok:
+			notes = append(notes, b[1]+strconv.FormatFloat(n, 'f', -1, 64))
+		}
+	}
+	if f.Format != "" {
+		notes = append(notes, schema.FormatWords(f.Format))
+	}
+	return notes
 }
 
 // defaultReply returns the default as a user would give it.
@@ -347,14 +376,18 @@ func (f field) defaultReply() string {
 	}), ", ")
 }
 
-// value returns the value that a reply stands for.
-func (f field) value(said string) string {
-	for _, o := range f.options() {
-		if o.label() == said {
-			return o.Const
+// chosen returns the values of the labels in a reply.
+func (f field) chosen(said string) (values []string, err error) {
+	options := f.options()
+	for rest := said + ", "; rest != ""; {
+		i := slices.IndexFunc(options, func(o enumOption) bool { return strings.HasPrefix(rest, o.label()+", ") })
+		if i < 0 {
+			return nil, fmt.Errorf("%s is none of the choices", strings.TrimSuffix(rest, ", "))
 		}
+		values = append(values, options[i].Const)
+		rest = rest[len(options[i].label()+", "):]
 	}
-	return said
+	return values, nil
 }
 
 // label returns the displayed text for the value.
@@ -367,15 +400,22 @@ func (f field) read(said string) (any, error) {
 		return said == engine.Yes, nil
 	case "integer", "number":
 		n, err := strconv.ParseFloat(said, 64)
-		if err != nil {
+		if err != nil || n-n != 0 { // infinite, or NaN
 			return nil, fmt.Errorf("%s is no number", f.name)
 		}
 		if json.Valid([]byte(said)) {
 			return text.JSONNumber(json.Number(said)), nil
 		}
 		return n, nil
-	case "array":
-		return lists.Map(strings.Split(said, ", "), f.value), nil
 	}
-	return f.value(said), nil
+	values, err := []string{said}, error(nil)
+	if len(f.options()) > 0 {
+		values, err = f.chosen(said)
+	} else if f.Type == "array" {
+		values = strings.Split(said, ", ")
+	}
+	if f.Type == "array" {
+		return values, err
+	}
+	return strings.Join(values, ", "), err
 }

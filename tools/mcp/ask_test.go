@@ -21,7 +21,7 @@ func TestUnanswered(t *testing.T) {
 	}{
 		{`{"message":"Log\nin\u001b[2J."}`, `{"action":"cancel"}`, `Log in\u001b[2J.: denied: nobody to ask; come back`},
 		{`{"message":"Log in.","mode":"url","url":"https://x.test"}`, `error -32602: the mode "url" is not supported`, `Log in.: the mode "url" is not supported`},
-		{`{"message":"Log in.","requestedSchema":{"properties":{"n":3}}}`, "error -32602: json: cannot unmarshal number", "Log in.: json: cannot unmarshal number"},
+		{`{"message":"Log in.","requestedSchema":{"properties":{"n":3}}}`, "error -32602: the form is not understood", "Log in.: the form is not understood"},
 	} {
 		var e elicitation
 		if err := json.Unmarshal([]byte(test.asked), &e); err != nil {
@@ -45,10 +45,10 @@ func TestUnanswered(t *testing.T) {
 
 // Of many answers only those are asked for again that don't fit.
 func TestForm(t *testing.T) {
-	const asked = `{"type":"object","required":["age","name"],"properties":{"age":{"type":"integer","minimum":0},"colour":{"type":"string","enum":["red","blue"]},
-		"mail":{"type":"string","maxLength":5},"name":{"type":"string"},"size":{"type":"number","default":3}}}`
+	const asked = `{"type":"object","required":["age","name"],"properties":{"age":{"type":"integer","minimum":0},"size":{"type":"number","default":3},
+		"name":{"type":"string"},"colour":{"type":"string","enum":["red","blue"]},"mail":{"type":"string","maxLength":5}}}`
 	e := elicitation{RequestedSchema: json.RawMessage(asked)}
-	fields, err := e.fields() // age, name; colour, mail, size
+	fields, err := e.fields() // in this order
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,12 +56,12 @@ func TestForm(t *testing.T) {
 		said, open string // what is open behind it, by name
 		content    string
 	}{
-		"at once": {{said: "3|Ada|red|a@b|4", content: `{"age":3,"colour":"red","mail":"a@b","name":"Ada","size":4}`}},
-		"several faults": {{said: "x|Ada|red|long@example.com|x", open: "age mail size"},
-			{said: "-1|a@b|2", open: "age"}, {said: "1", content: `{"age":1,"colour":"red","mail":"a@b","name":"Ada","size":2}`}},
-		"what is needed":   {{said: "3||||", open: "name"}, {said: "Ada", content: `{"age":3,"name":"Ada","size":3}`}},
-		"half":             {{said: "3.5|Ada|||", open: "age"}, {said: "3", content: `{"age":3,"name":"Ada","size":3}`}},
-		"none of these":    {{said: "3|Ada|green||", open: "colour"}, {said: "", content: `{"age":3,"name":"Ada","size":3}`}},
+		"at once": {{said: "3|4|Ada|red|a@b", content: `{"age":3,"colour":"red","mail":"a@b","name":"Ada","size":4}`}},
+		"several faults": {{said: "x|x|Ada|red|long@example.com", open: "age size mail"},
+			{said: "-1|2|a@b", open: "age"}, {said: "1", content: `{"age":1,"colour":"red","mail":"a@b","name":"Ada","size":2}`}},
+		"what is needed":   {{said: "3|NaN|||", open: "size name"}, {said: "|", open: "name"}, {said: "Ada", content: `{"age":3,"name":"Ada","size":3}`}},
+		"half":             {{said: "3.5||Ada||", open: "age"}, {said: "3", content: `{"age":3,"name":"Ada","size":3}`}},
+		"none of these":    {{said: "3||Ada|green|", open: "colour"}, {said: "", content: `{"age":3,"name":"Ada","size":3}`}},
 		"fewer than asked": {{said: "3", open: "name"}, {said: "Ada", content: `{"age":3,"name":"Ada","size":3}`}},
 	} {
 		f := form{fields: fields, replies: make([]string, len(fields)), open: []int{0, 1, 2, 3, 4}}
@@ -83,10 +83,13 @@ func TestForm(t *testing.T) {
 		}
 	}
 	for want, f := range map[string]field{"days (3 if left empty)": {name: "days", needed: true, Default: 3.0},
-		"loud (Yes if left empty)":        {name: "loud", Type: "boolean", Default: true},
-		"size (Big, small if left empty)": {name: "size", Default: []any{"b", "small"}, OneOf: []enumOption{{Const: "b", Title: "Big"}}},
-		"when (may be left empty)":        {name: "when", Format: "date"},
-		"who (x\\u001b[1m if left empty)": {name: "who", Default: "x\x1b[1m"}} {
+		"loud (Yes if left empty)":                            {name: "loud", Type: "boolean", Default: true},
+		"size (Big, small if left empty)":                     {name: "size", Default: []any{"b", "small"}, OneOf: []enumOption{{Const: "b", Title: "Big"}}},
+		"when (a date such as 2026-11-21, may be left empty)": {name: "when", Format: "date"},
+		"n (a whole number, at least 1, at most 1000000)":     {name: "n", Type: "integer", needed: true, all: map[string]any{"minimum": 1.0, "maximum": 1e6}},
+		"id (at least 2 characters, at most 5 characters)":    {name: "id", Type: "string", needed: true, all: map[string]any{"minLength": 2.0, "maxLength": 5.0}},
+		"some (at least 1 choice, at most 2 choices)":         {name: "some", Type: "array", needed: true, all: map[string]any{"minItems": 1.0, "maxItems": 2.0}},
+		"who (x\\u001b[1m if left empty)":                     {name: "who", Default: "x\x1b[1m"}} {
 		if got := f.question("").Text; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -94,6 +97,13 @@ func TestForm(t *testing.T) {
 	one := field{OneOf: []enumOption{{Const: "x", Title: "a\tb\x1b"}}}
 	if got, _ := one.read(one.question("").Options[0].Label); got != "x" {
 		t.Errorf("what is chosen by its label is sent as %q", got)
+	}
+	one = field{Type: "array", OneOf: []enumOption{{Const: "x", Title: "Red, dark"}, {Const: "y", Title: "Blue"}}}
+	if got, err := one.read("Red, dark, Blue"); fmt.Sprint(got, err) != "[x y] <nil>" || !one.question("").Closed {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := one.read("Blue, purple"); err == nil || err.Error() != "purple is none of the choices" {
+		t.Errorf("%q, %v", got, err)
 	}
 	f := form{fields: fields, replies: make([]string, len(fields)), open: []int{0, 1, 2, 3, 4}}
 	if _, some := f.fill([]string{"", " ", ""}); some {
