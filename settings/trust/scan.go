@@ -106,6 +106,7 @@ func Scan(p project.Paths, s *settings.Settings) []Item {
 type view struct {
 	root   *os.Root
 	weaker *settings.Settings // all settings but the folder's
+	own    map[string]any     // the folder's settings that have an effect
 	items  []Item
 	count  map[string]int
 }
@@ -397,17 +398,26 @@ func envNames(file string) string {
 }
 
 // context lists the context files of the working directory and of its parents, up to the project's
-// root.
+// root. The folder's settings choose their names, and what is in the root.
 func (v *view) context(p project.Paths, s *settings.Settings) {
+	chosen := func(key string, weaker []string) []string {
+		switch own := settings.In[map[string]any](v.own, "context")[key].(type) {
+		case string:
+			return []string{own}
+		case []any:
+			return lists.Map(own, func(name any) string { return fmt.Sprint(name) })
+		}
+		return slices.Clone(weaker)
+	}
 	var names []string
-	for _, name := range append(slices.Clone(s.FileNames), memory.DefaultName) {
+	for _, name := range append(chosen("fileName", s.FileNames), memory.DefaultName) {
 		if name = strings.TrimSpace(name); filepath.IsLocal(name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	seen := map[string]bool{}
 	for _, cwd := range []string{p.Cwd, disk.ResolveLinks(p.Cwd)} { // their parents may differ
-		v.upto(p, memory.Upward(cwd, s.Markers), names, seen)
+		v.upto(p, memory.Upward(cwd, chosen("memoryBoundaryMarkers", s.Markers)), names, seen)
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 // effect.
 func (v *view) settings(name string) {
 	if doc, _ := v.document(name, "setting"); doc != nil {
-		v.tree(settings.EffectiveValues(doc, v.weaker))
+		v.own = settings.EffectiveValues(doc, v.weaker)
+		v.tree(v.own)
 	}
 }
 

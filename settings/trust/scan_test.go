@@ -212,3 +212,28 @@ func FuzzSurvey(f *testing.F) {
 		}
 	})
 }
+
+// The folder's settings choose the names of its context files, and how far above it they are looked for.
+func TestContextFilesOfTheFolder(t *testing.T) {
+	p := folder(t, tempHome(t), "named")
+	put(t, p.Cwd, map[string]string{"EVIL.md": "x", "GEMINI.md": "x", "MINE.md": "x", "../top": "", "../EVIL.md": "xx", ".git/HEAD": ""})
+	s := settings.Default()
+	s.FileNames = []string{"MINE.md"}
+	for written, want := range map[string]string{
+		`{}`:                                   "MINE.md: 1 byte, GEMINI.md: 1 byte",
+		`{"context": {"fileName": "EVIL.md"}}`: "EVIL.md: 1 byte, GEMINI.md: 1 byte",
+		`{"contextFileName": ["EVIL.md"]}`:     "EVIL.md: 1 byte, GEMINI.md: 1 byte",
+		`{"context": {"fileName": ["EVIL.md"], "memoryBoundaryMarkers": ["top"]}}`: "EVIL.md: 1 byte, GEMINI.md: 1 byte, ../EVIL.md: 2 bytes",
+	} {
+		put(t, p.Cwd, map[string]string{".gemini/settings.json": written})
+		var got []string
+		for _, i := range Scan(p, s) {
+			if i.Kind == "context file" {
+				got = append(got, i.Name+": "+i.Detail)
+			}
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: %q, want %s", written, got, want)
+		}
+	}
+}
