@@ -69,7 +69,7 @@ func TestListedTools(t *testing.T) {
 	} {
 		var said []string
 		set := &Set{Config: Config{Notify: func(s string) { said = append(said, s) }}}
-		cat := &catalog{server: Server{Name: "s", Include: c.include, Exclude: c.exclude}, owner: set}
+		cat := &catalog{server: Server{Name: "s", Include: c.include, Exclude: c.exclude}, owner: set, warned: map[string]string{}}
 		for range 2 {
 			cat.takeTools([]rawTool{{Name: "read"}, {Name: "write"}})
 		}
