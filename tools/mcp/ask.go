@@ -186,7 +186,7 @@ func (e elicitation) put(ctx context.Context, server string, r *running) (any, e
 		}
 		content, some := form.fill(replied.Replies)
 		switch {
-		case !some:
+		case !some && (len(content) == 0 || len(form.open) > 0): // else the defaults that were shown hold
 			return reply(protocol.ElicitationResponseActionDecline, nil), nil
 		case len(form.open) == 0:
 			return reply(protocol.ElicitationResponseActionAccept, content), nil

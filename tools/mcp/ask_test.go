@@ -43,6 +43,23 @@ func TestUnanswered(t *testing.T) {
 	}
 }
 
+// Where nothing is said, the defaults hold that were shown.
+func TestDefaults(t *testing.T) {
+	for shape, want := range map[string]string{
+		`{"properties":{"ok":{"type":"boolean","default":true},"note":{"type":"string"}}}`:               `{"action":"accept","content":{"ok":true}}`,
+		`{"properties":{"ok":{"type":"boolean","default":true},"n":{"type":"number"}},"required":["n"]}`: `{"action":"decline"}`,
+		`{"properties":{"note":{"type":"string"}}}`:                                                      `{"action":"decline"}`,
+	} {
+		d := &desk{answer: func(p engine.Proposal) engine.Answer {
+			return engine.Replied{Replies: make([]string, len(p.Intent.Questions))}
+		}}
+		r, err := elicitation{RequestedSchema: json.RawMessage(shape)}.put(t.Context(), "go", &running{host: d})
+		if b, _ := json.Marshal(r); err != nil || string(b) != want {
+			t.Errorf("%s: %s, %v, want %s", shape, b, err, want)
+		}
+	}
+}
+
 // Of many answers only those are asked for again that don't fit.
 func TestForm(t *testing.T) {
 	const asked = `{"type":"object","required":["age","name"],"properties":{"age":{"type":"integer","minimum":0},"size":{"type":"number","default":3},
