@@ -18,6 +18,7 @@ import (
 	"gemline/engine"
 	"gemline/engine/lists"
 	"gemline/engine/parallel"
+	"gemline/engine/tally"
 	"gemline/engine/text"
 	"gemline/repl/output"
 	"gemline/repl/report"
@@ -90,7 +91,10 @@ func (c *client) work(ctx context.Context, h *clientSession, r *runningCall, arg
 		}
 	}
 	var b bytes.Buffer
-	to := c.Reporter(&b, h.session.Tally)
+	whole := h.session.Tally
+	part := &tally.Tally{Class: whole.Class, Cost: whole.Cost}
+	whole.Begin(part)
+	to := c.Reporter(&b, part)
 	err := h.session.Ask(ctx, progressSink{to, r}, prompt)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -211,7 +211,7 @@ func TestServe(t *testing.T) {
 func TestServeUnasked(t *testing.T) {
 	t.Parallel()
 	begin, dir, _, _, script := served(t, "stdio", et.Says("", et.Call("1", "write_file", "file_path", "a.txt", "content", "x")), et.Says("I could not."),
-		et.Says("I see."))
+		et.Says("I see."), et.Says("Again."))
 	c := begin(nil)
 	got, res, err := call(t.Context(), c, "ask", map[string]any{"prompt": "write it"})
 	if err != nil || res.IsError || !strings.Contains(got, "I could not.\nnot done: ") || !strings.Contains(got, "allow it with --allowed-tools") {
@@ -238,6 +238,12 @@ func TestServeUnasked(t *testing.T) {
 	said, err := json.Marshal(requests[len(requests)-1].Contents)
 	if err != nil || !strings.Contains(string(said), "Remember the milk") {
 		t.Errorf("the session does not know what was done in it: %s, %v", said, err)
+	}
+	if got, res, err = call(t.Context(), c, "ask", map[string]any{"prompt": "and again", "session": "s"}); err != nil || got != "Again." {
+		t.Fatalf("%q, %v", got, err)
+	}
+	if meta, err := json.Marshal(res.Meta); err != nil || !strings.Contains(string(meta), `"totalRequests":1}`) {
+		t.Errorf("the numbers are not of this call alone: %s, %v", meta, err)
 	}
 	for name, args := range map[string]map[string]any{"ask": {"prompt": " "}, "ask_user": {"questions": []any{}}, "nothing": nil} {
 		if got, _, err := call(t.Context(), c, name, args); err == nil {
