@@ -44,7 +44,7 @@ func TestLogAmongMessages(t *testing.T) {
 		"a cut answer":                {`{"jsonrpc":"2.0","id":1,"result":{"a":`, 0, "no JSON"},
 		"a cut answer, id last":       {`{"result":{"a":1},"id":1,`, 0, "no JSON"},
 		"a cut answer to nobody":      {`{"jsonrpc":"2.0","result":{"a":`, 0, "no JSON"},
-		"an answer without a result":  {`{"jsonrpc":"2.0","id":1}`, 0, "no JSON"},
+		"an answer without a result":  {`{"jsonrpc":"2.0","id":1}`, 0, "an answer without a result"},
 		"an answer that is too long":  {`{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", rpc.MaxMessage), 0, "16 MB"},
 		"an error that is a text":     {`{"jsonrpc":"2.0","id":1,"error":"no such table"}`, 0, "no such table"},
 		"an error without a message":  {`{"jsonrpc":"2.0","id":1,"error":{"code":7,"reason":"locked"}}`, 0, "locked"},
