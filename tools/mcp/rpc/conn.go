@@ -294,6 +294,9 @@ func (c *Conn) receive(text []byte) bool {
 			return false
 		}
 		if list := []json.RawMessage{}; json.Unmarshal(text, &list) == nil { // a batch of messages
+			if len(list) == 0 {
+				c.reportInvalid(nil, protocol.INVALID_REQUEST, "a batch without messages")
+			}
 			answered := false
 			for _, one := range list {
 				answered = !startsWith(one, '[') && c.receive(one) || answered

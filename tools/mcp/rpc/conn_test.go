@@ -24,9 +24,9 @@ func TestNoMessage(t *testing.T) {
 		conn := rpc.New(rpc.Lines(in, out, func() error { return nil }), rpc.Handler{ServerSide: served,
 			Request: func(context.Context, *rpc.Message) (any, error) { return struct{}{}, nil }})
 		lines := bufio.NewScanner(said)
-		wants := []string{`"id":null,"error":{"code":-32700`, `"id":null,"error":{"code":-32700`, `"id":null,"error":{"code":-32700`, `"id":7,"result":{}`}
-		for i, text := range []string{"garbage", `{"jsonrpc": broken}`, `{"method":"ping", }`, `{"jsonrpc":"2.0","id":7,"method":"ping"}`} {
-			if !served && i < 3 {
+		wants := []string{`"id":null,"error":{"code":-32600`, `"id":null,"error":{"code":-32700`, `"id":null,"error":{"code":-32700`, `"id":null,"error":{"code":-32700`, `"id":7,"result":{}`}
+		for i, text := range []string{"[]", "garbage", `{"jsonrpc": broken}`, `{"method":"ping", }`, `{"jsonrpc":"2.0","id":7,"method":"ping"}`} {
+			if !served && i < 4 {
 				io.WriteString(typed, text+"\n")
 				continue
 			}
