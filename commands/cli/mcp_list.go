@@ -43,8 +43,7 @@ type serverRecord struct {
 	Command     []string       `json:"command,omitempty"`
 	URL         string         `json:"url,omitempty"`
 	State       mcp.State      `json:"state"`
-	Why         string         `json:"why,omitempty"` // why it is off, or its error
-	Warnings    []string       `json:"warnings,omitempty"`
+	Why         string         `json:"why,omitempty"` // why it is off, its error, or its warnings
 	Login       string         `json:"login,omitempty"`
 	Title       string         `json:"title,omitempty"`
 	Tools       []mcp.ToolInfo `json:"tools"`
@@ -73,7 +72,7 @@ var loginWords = map[oauth.State]string{oauth.LoggedIn: "OAuth", oauth.Expired: 
 func serverOf(ctx context.Context, servers Servers, s mcp.Status, detail detail) serverRecord {
 	l := serverRecord{detail: detail, Name: s.Name, Description: s.Description, Extension: s.Extension,
 		Transport: s.Transport, Command: settings.MaskWords(s.Command), URL: settings.MaskText(s.URL),
-		State: s.State, Why: s.DisabledReason, Warnings: s.Warnings, Title: s.Title,
+		State: s.State, Why: s.DisabledReason, Title: s.Title,
 		Tools: append([]mcp.ToolInfo{}, s.Tools...), Prompts: append([]mcp.Prompt{}, s.Prompts...),
 		Resources: append([]mcp.Resource{}, s.Resources...), Templates: append([]mcp.Resource{}, s.Templates...)}
 	switch {
@@ -85,6 +84,7 @@ func serverOf(ctx context.Context, servers Servers, s mcp.Status, detail detail)
 	if s.Err != nil && l.Why == "" {
 		l.Why = s.Err.Error()
 	}
+	l.Why = cmp.Or(l.Why, strings.Join(s.Warnings, "; "))
 	if s.Err != nil && l.State == mcp.Connecting {
 		l.State = mcp.Failed // a session tries again
 	}
@@ -149,11 +149,11 @@ const mostResources = 10
 // lines returns the tools, prompts and resources of a server as text.
 func (l serverRecord) lines() []string {
 	lines := []string{l.head()}
-	if l.State != mcp.Off && l.Why != "" {
+	switch {
+	case l.State == mcp.Connected && l.Why != "":
+		lines = append(lines, "  Warning: "+text.PrintableLine(l.Why))
+	case l.State != mcp.Off && l.Why != "":
 		lines = append(lines, "  Error: "+l.Why)
-	}
-	for _, w := range l.Warnings {
-		lines = append(lines, "  Warning: "+text.PrintableLine(w))
 	}
 	if l.detail == heads {
 		return lines
