@@ -180,10 +180,19 @@ func applyOverrides(d *agent.Definition, said any) (on bool, err error) {
 	return over.Enabled == nil || *over.Enabled, nil
 }
 
-// item returns an agent with its servers, as an item for consent.
+// item returns an agent with its servers, as an item for consent. The servers and commands are
+// shown beside the file, which may be too long to be shown.
 func (a *AgentSet) item(d agent.Definition) item {
+	said := []string{d.Description}
+	for _, m := range settings.ServersIn(d.Access.Servers, nil) {
+		start, with := settings.DescribeServer(m.Raw)
+		said = append(said, "MCP server "+m.Name+with+": "+start)
+	}
+	for _, command := range d.Remote.Commands() {
+		said = append(said, "command for its credentials: "+command)
+	}
 	return item{name: d.Name, ofProject: d.Source == AgentOfProject,
-		consent: question.ConsentItem{Title: "agent " + d.Name, Command: d.Description, Files: []string{d.File},
+		consent: question.ConsentItem{Title: "agent " + d.Name, Command: strings.Join(said, "\n"), Files: []string{d.File},
 			Agent: true, Idle: len(d.Access.Servers) == 0},
 		findStarted: func() (all consent.Started, print string) {
 			for _, m := range settings.ServersIn(d.Access.Servers, nil) {
