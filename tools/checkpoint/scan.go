@@ -235,11 +235,10 @@ func (s *scan) list(n *node, f *disk.RawDir, path string) (hides func(string, bo
 	if err != nil {
 		return nil, err
 	}
-	git := slices.ContainsFunc(names, isGit)
-	if n.git && !git {
+	was := n.git
+	if n.git = slices.ContainsFunc(names, isGit); was && !n.git {
 		s.noteLost(filepath.Join(path, ".git") + ": deleted")
 	}
-	n.git = git
 	names = slices.DeleteFunc(names, func(name string) bool {
 		return s.except[filepath.Join(path, name)] || isGit(name) || disk.IsUnfinished(name)
 	})

@@ -34,16 +34,20 @@ func isProduct(name string) bool {
 // changed since. If there are more than most, a directory with many stands for its files. It
 // reports false if there are still more, or if the files are not known.
 func (k *Keeper) Uncovered(most int) (paths []string, ok bool) {
-	err := k.use(context.Background(), func() error {
-		if !k.history.scanned {
-			if err := k.history.recordExternal(context.Background(), true, nil); err != nil {
-				return err
-			}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.history.scanned {
+		done, err := k.history.use(context.Background())
+		if err != nil {
+			return nil, false
 		}
-		paths = k.history.uncovered(most)
-		return k.history.partial
-	})
-	return paths, err == nil && len(paths) <= most
+		defer done()
+		if !k.history.scanned && k.history.recordExternal(context.Background(), true, nil) != nil {
+			return nil, false
+		}
+	}
+	paths = k.history.uncovered(most)
+	return paths, k.history.partial == nil && len(paths) <= most
 }
 
 func (h *history) uncovered(most int) (paths []string) {
