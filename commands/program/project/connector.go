@@ -182,8 +182,8 @@ func isServing(argv []string) bool {
 
 // The reasons why a variable that is set is withheld.
 const (
-	isOwn    = "is withheld: gemline keeps its own credentials"
-	isSecret = "is withheld as a secret: only programs with all your rights get it"
+	withheldOwn    = "is withheld: gemline keeps its own credentials"
+	withheldSecret = "is withheld as a secret: only programs with all your rights get it"
 )
 
 // VariablesFor returns a lookup of the variables that a project's settings may use. It has none of
@@ -202,8 +202,8 @@ func (c *Connections) VariablesFor(r consent.Rights) func(string) (string, bool)
 	return func(name string) (string, bool) {
 		value, ok := launch.Lookup(env, name)
 		if _, set := c.opts.Env.Process.Lookup(name); set && !ok {
-			if value = isSecret; shell.IsCredential(name) {
-				value = isOwn
+			if value = withheldSecret; shell.IsCredential(name) {
+				value = withheldOwn
 			}
 		}
 		return value, ok

@@ -109,7 +109,7 @@ func extensionServer(o *Options, x extension.Extension, s settings.Server) setti
 			}
 		}
 		if shell.IsCredential(name) {
-			return isOwn, false
+			return withheldOwn, false
 		}
 		return o.Env.Lookup(name)
 	})
