@@ -186,10 +186,10 @@ func (a *AgentSet) item(d agent.Definition) item {
 	said := []string{d.Description}
 	for _, m := range settings.ServersIn(d.Access.Servers, nil) {
 		start, with := settings.DescribeServer(m.Raw)
-		said = append(said, "MCP server "+m.Name+with+": "+start)
+		said = append(said, text.PrintableLine("MCP server "+m.Name+with+": "+start))
 	}
 	for _, command := range d.Remote.Commands() {
-		said = append(said, "command for its credentials: "+command)
+		said = append(said, text.PrintableLine("command for its credentials: "+command))
 	}
 	return item{name: d.Name, ofProject: d.Source == AgentOfProject,
 		consent: question.ConsentItem{Title: "agent " + d.Name, Command: strings.Join(said, "\n"), Files: []string{d.File},
